@@ -1,0 +1,76 @@
+// The arrows of the house (docs/architecture.md): who may import whom. `npm run arrows` fails on any other import.
+const roots = '^(api|worker|ops)/index\\.ts$|^migrations/run\\.ts$';
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'domain-imports-nothing',
+      comment: 'Workflows load the domain into the Temporal sandbox, so it may not even import Node.',
+      severity: 'error',
+      from: { path: '^domain/' },
+      to: { pathNot: '^domain/' },
+    },
+    {
+      name: 'workflows-are-pure',
+      comment: 'Workflows see activities by type only.',
+      severity: 'error',
+      from: { path: '^workflows/' },
+      to: {
+        pathNot: '^(workflows|domain)/|^node_modules/@temporalio/(workflow|common)',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'workflows-type-only',
+      severity: 'error',
+      from: { path: '^workflows/' },
+      to: { path: '^(api|adapters|worker|lab|ops|migrations|config\\.ts)' },
+    },
+    {
+      name: 'http-cannot-move-money',
+      comment: 'The API never reaches activities nor the writers of wallets, ledger and rentals.',
+      severity: 'error',
+      from: { path: '^api/' },
+      to: { path: '^(activities|worker|lab|ops|adapters/postgres/money)' },
+    },
+    {
+      name: 'activities-go-down',
+      severity: 'error',
+      from: { path: '^activities/' },
+      to: {
+        path: '^(api|worker|lab|ops|workflows|migrations)/',
+        // A workflow's contract is its name, its signals and its input: what who talks to it must know.
+        pathNot: '^workflows/[^/]+-contract\\.ts$',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'adapters-see-domain-only',
+      severity: 'error',
+      from: { path: '^adapters/' },
+      to: { path: '^(api|activities|workflows|worker|lab|ops|migrations)/' },
+    },
+    {
+      name: 'only-roots-read-config',
+      severity: 'error',
+      from: { pathNot: `${roots}|^(lab|test|bench)/|^config\\.ts$` },
+      to: { path: '^config\\.ts$', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'no-product-code-imports-the-lab',
+      severity: 'error',
+      from: { pathNot: '^(lab|test|bench)/' },
+      to: { path: '^lab/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default'],
+    },
+  },
+};

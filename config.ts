@@ -1,0 +1,218 @@
+import Joi from 'joi';
+
+/**
+ * Everything the environment decides, as one frozen object. No other file reads the environment;
+ * only the composition roots (api/index.ts, worker/index.ts, ops/index.ts, migrations/run.ts, lab/) import this one.
+ */
+export interface Config {
+  /** Names this installation at the upstreams, so that one never touches another's pods (decision 22). */
+  readonly deployment: string;
+  readonly logLevel: string;
+  readonly database: { readonly url: string; readonly poolMax: number; readonly openPoolMax: number };
+  readonly temporal: { readonly address: string; readonly namespace: string; readonly uiUrl: string };
+  readonly api: {
+    readonly host: string;
+    readonly port: number;
+    readonly dashboardUrl: string;
+    readonly allowedOrigins: readonly string[];
+    readonly secureCookie: boolean;
+    readonly trustProxy: boolean;
+  };
+  readonly processor: ProcessorConfig;
+  readonly mail: { readonly smtpUrl: string; readonly from: string };
+  readonly meter: { readonly shards: number };
+  readonly providers: readonly ProviderConfig[];
+  /** True only in the lab, whose pods live on loopback: elsewhere private addresses are never probed. */
+  readonly allowPrivatePods: boolean;
+}
+
+/** The payment processor. An empty secretKey means that billing is disabled (400 `billing_disabled`). */
+export interface ProcessorConfig {
+  readonly secretKey: string;
+  readonly publishableKey: string;
+  /** Several secrets are valid at once while one is being rotated. */
+  readonly webhookSecrets: readonly string[];
+  /** Set only to reach a simulator: scheme, host and port of its API. */
+  readonly apiUrl: string | null;
+  readonly successUrl: string;
+  readonly cancelUrl: string;
+}
+
+/** One upstream that is enabled by its credentials. */
+export interface ProviderConfig {
+  readonly code: string;
+  readonly dialect: 'shadeform';
+  readonly url: string;
+  readonly apiKey: string;
+}
+
+const secret = Joi.string().trim().min(1);
+
+const schema = Joi.object({
+  DEPLOYMENT: Joi.string()
+    .pattern(/^[a-z0-9]{1,12}$/)
+    .default('dev'),
+  LOG_LEVEL: Joi.string().valid('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
+  DATABASE_URL: Joi.string()
+    .uri({ scheme: ['postgres', 'postgresql'] })
+    .required(),
+  DATABASE_POOL_MAX: Joi.number().integer().min(2).max(200).default(20),
+  DATABASE_OPEN_POOL_MAX: Joi.number().integer().min(1).max(100).default(8),
+  TEMPORAL_ADDRESS: Joi.string()
+    .pattern(/^[^\s:]+:\d+$/)
+    .required(),
+  TEMPORAL_NAMESPACE: Joi.string().default('default'),
+  TEMPORAL_UI_URL: Joi.string().uri().default('http://127.0.0.1:8233'),
+  API_HOST: Joi.string().default('127.0.0.1'),
+  API_PORT: Joi.number().port().default(8080),
+  DASHBOARD_URL: Joi.string().uri().required(),
+  ALLOWED_ORIGINS: Joi.string().allow('').default(''),
+  SECURE_COOKIE: Joi.boolean().default(true),
+  TRUST_PROXY: Joi.boolean().default(false),
+  STRIPE_SECRET_KEY: Joi.string().trim().allow('').default(''),
+  STRIPE_PUBLISHABLE_KEY: Joi.string().trim().allow('').default(''),
+  STRIPE_WEBHOOK_SECRETS: Joi.when('STRIPE_SECRET_KEY', {
+    is: Joi.string().trim().min(1).required(),
+    then: secret.pattern(/^\s*[^\s,]+(\s*,\s*[^\s,]+)*\s*$/).required(),
+    otherwise: Joi.string().allow('').default(''),
+  }),
+  STRIPE_API_URL: Joi.string().uri(),
+  CHECKOUT_SUCCESS_URL: Joi.string().uri(),
+  CHECKOUT_CANCEL_URL: Joi.string().uri(),
+  SMTP_URL: Joi.string()
+    .uri({ scheme: ['smtp', 'smtps'] })
+    .required(),
+  MAIL_FROM: Joi.string().default('GPU rental <no-reply@localhost>'),
+  METER_SHARDS: Joi.number().integer().min(1).max(256).default(1),
+  LAB_PROVIDER_URL: Joi.string().uri(),
+  LAB_PROVIDER_KEY: secret.when('LAB_PROVIDER_URL', { is: Joi.exist(), then: Joi.required() }),
+  SHADEFORM_API_KEY: Joi.string().trim().allow('').default(''),
+  SHADEFORM_API_URL: Joi.string().uri().default('https://api.shadeform.ai/v1'),
+}).options({ abortEarly: false, stripUnknown: true, convert: true });
+
+interface Env {
+  DEPLOYMENT: string;
+  LOG_LEVEL: string;
+  DATABASE_URL: string;
+  DATABASE_POOL_MAX: number;
+  DATABASE_OPEN_POOL_MAX: number;
+  TEMPORAL_ADDRESS: string;
+  TEMPORAL_NAMESPACE: string;
+  TEMPORAL_UI_URL: string;
+  API_HOST: string;
+  API_PORT: number;
+  DASHBOARD_URL: string;
+  ALLOWED_ORIGINS: string;
+  SECURE_COOKIE: boolean;
+  TRUST_PROXY: boolean;
+  STRIPE_SECRET_KEY: string;
+  STRIPE_PUBLISHABLE_KEY: string;
+  STRIPE_WEBHOOK_SECRETS: string;
+  STRIPE_API_URL?: string;
+  CHECKOUT_SUCCESS_URL?: string;
+  CHECKOUT_CANCEL_URL?: string;
+  SMTP_URL: string;
+  MAIL_FROM: string;
+  METER_SHARDS: number;
+  LAB_PROVIDER_URL?: string;
+  LAB_PROVIDER_KEY?: string;
+  SHADEFORM_API_KEY: string;
+  SHADEFORM_API_URL: string;
+}
+
+/** Thrown when the environment is not usable; its message names every fault at once and what to set. */
+export class ConfigError extends Error {
+  constructor(faults: readonly string[]) {
+    super(
+      ['The configuration is not usable. Set these environment variables (.env.example explains each):']
+        .concat(faults.map((fault) => `  - ${fault}`))
+        .join('\n'),
+    );
+    this.name = 'ConfigError';
+  }
+}
+
+/**
+ * Reads and validates the environment.
+ * @param env the variables, `process.env` unless told
+ * @throws ConfigError naming every fault at once
+ */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const { error, value } = schema.validate(env) as { error?: Joi.ValidationError; value: Env };
+  if (error) throw new ConfigError(error.details.map((detail) => detail.message));
+  return freeze({
+    deployment: value.DEPLOYMENT,
+    logLevel: value.LOG_LEVEL,
+    database: {
+      url: value.DATABASE_URL,
+      poolMax: value.DATABASE_POOL_MAX,
+      openPoolMax: value.DATABASE_OPEN_POOL_MAX,
+    },
+    temporal: {
+      address: value.TEMPORAL_ADDRESS,
+      namespace: value.TEMPORAL_NAMESPACE,
+      uiUrl: value.TEMPORAL_UI_URL,
+    },
+    api: {
+      host: value.API_HOST,
+      port: value.API_PORT,
+      dashboardUrl: value.DASHBOARD_URL.replace(/\/$/, ''),
+      allowedOrigins: list(value.ALLOWED_ORIGINS),
+      secureCookie: value.SECURE_COOKIE,
+      trustProxy: value.TRUST_PROXY,
+    },
+    processor: processorOf(value),
+    mail: { smtpUrl: value.SMTP_URL, from: value.MAIL_FROM },
+    meter: { shards: value.METER_SHARDS },
+    providers: providersOf(value),
+    allowPrivatePods: value.LAB_PROVIDER_URL !== undefined,
+  });
+}
+
+function processorOf(value: Env): ProcessorConfig {
+  const dashboard = value.DASHBOARD_URL.replace(/\/$/, '');
+  return {
+    secretKey: value.STRIPE_SECRET_KEY,
+    publishableKey: value.STRIPE_PUBLISHABLE_KEY,
+    webhookSecrets: list(value.STRIPE_WEBHOOK_SECRETS),
+    apiUrl: value.STRIPE_API_URL ?? null,
+    successUrl: value.CHECKOUT_SUCCESS_URL ?? `${dashboard}/app/billing?session=success`,
+    cancelUrl: value.CHECKOUT_CANCEL_URL ?? `${dashboard}/app/billing?session=cancel`,
+  };
+}
+
+function providersOf(value: Env): ProviderConfig[] {
+  const providers: ProviderConfig[] = [];
+  if (value.LAB_PROVIDER_URL !== undefined && value.LAB_PROVIDER_KEY !== undefined) {
+    providers.push({
+      code: 'lab',
+      dialect: 'shadeform',
+      url: value.LAB_PROVIDER_URL,
+      apiKey: value.LAB_PROVIDER_KEY,
+    });
+  }
+  if (value.SHADEFORM_API_KEY !== '') {
+    providers.push({
+      code: 'shadeform',
+      dialect: 'shadeform',
+      url: value.SHADEFORM_API_URL,
+      apiKey: value.SHADEFORM_API_KEY,
+    });
+  }
+  return providers;
+}
+
+function list(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    Object.values(value).forEach(freeze);
+    Object.freeze(value);
+  }
+  return value;
+}

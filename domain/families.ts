@@ -1,0 +1,33 @@
+/** What a renter treats as interchangeable: a GPU by name and memory, whatever its form factor. */
+export interface Family {
+  readonly id: string;
+  /** Canonical model codes, as listings carry them. */
+  readonly models: readonly string[];
+}
+
+/** Every GPU family that the service knows (spec: Listing, `family` and `model`). */
+export const families: readonly Family[] = [
+  { id: 'rtx-4090', models: ['RTX_4090'] },
+  { id: 'rtx-5090', models: ['RTX_5090'] },
+  { id: 'rtx-4000-ada', models: ['RTX_4000_ADA'] },
+  { id: 'rtx-6000-ada', models: ['RTX_6000_ADA'] },
+  { id: 'rtx-pro-6000', models: ['RTX_PRO_6000'] },
+  { id: 'rtx-a4000', models: ['RTX_A4000'] },
+  { id: 'rtx-a5000', models: ['RTX_A5000'] },
+  { id: 'rtx-a6000', models: ['RTX_A6000'] },
+  { id: 'a40', models: ['A40'] },
+  { id: 'l4', models: ['L4'] },
+  { id: 'l40', models: ['L40'] },
+  { id: 'l40s', models: ['L40S'] },
+  { id: 'a100-40gb', models: ['A100_PCIE_40GB', 'A100_SXM_40GB'] },
+  { id: 'a100-80gb', models: ['A100_PCIE_80GB', 'A100_SXM_80GB'] },
+  { id: 'h100-80gb', models: ['H100_PCIE_80GB', 'H100_SXM_80GB'] },
+  { id: 'h100-94gb', models: ['H100_NVL_94GB'] },
+  { id: 'h200-141gb', models: ['H200_SXM_141GB', 'H200_NVL_141GB'] },
+  { id: 'b200', models: ['B200'] },
+];
+
+/** Tells whether a text is the id of a family. */
+export function isFamilyId(text: string): boolean {
+  return families.some((family) => family.id === text);
+}

@@ -1,0 +1,25 @@
+/**
+ * Public ids: a prefix and a 26-character ULID (decision 1). They are minted in the API and in activities,
+ * never in workflows (adapters/ids.ts), because minting is random.
+ */
+export type UserId = `usr_${string}`;
+export type RentalId = `rent_${string}`;
+export type ListingId = `lst_${string}`;
+export type LedgerEntryId = `led_${string}`;
+export type InvoiceId = `inv_${string}`;
+export type LineItemId = `li_${string}`;
+export type SshKeyId = `key_${string}`;
+export type TopupId = `top_${string}`;
+
+/** Every prefix that the service mints. */
+export type IdPrefix = 'usr' | 'rent' | 'lst' | 'led' | 'inv' | 'li' | 'key' | 'top';
+
+const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
+
+/**
+ * Tells whether a text has the shape of an id with this prefix. An id of another shape can't exist, so the
+ * caller answers "not found" without asking the database.
+ */
+export function isId<P extends IdPrefix>(prefix: P, text: string): text is `${P}_${string}` {
+  return text.startsWith(`${prefix}_`) && ULID.test(text.slice(prefix.length + 1));
+}

@@ -1,0 +1,77 @@
+/** The service's limits and defaults, from spec.md "Limits" and DECISIONS.md. Durations are milliseconds. */
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+export const limits = {
+  /** spec: Limits. */
+  gpuCounts: [1, 2, 4, 8] as const,
+  nameMaxChars: 64,
+  minTopupCents: 100,
+  maxTopupCents: 500_000,
+  pageSizeDefault: 50,
+  pageSizeMax: 200,
+  autoStopMaxHours: 720,
+
+  /** Decision 8: one-time codes. */
+  codeValidMs: 10 * MINUTE,
+  codeMaxTries: 5,
+  codeRequestEveryMs: 30 * SECOND,
+  codeRequestsPerHour: 5,
+  codeRequestsPerDay: 20,
+
+  /** Decision 9: sessions. */
+  sessionMs: 30 * DAY,
+  sessionTouchMs: MINUTE,
+
+  /** Decision 6: idempotency keys. */
+  idempotencyKeyMaxChars: 255,
+  idempotencyKeptMs: DAY,
+  idempotencyWaitMs: 20 * SECOND,
+
+  /** Decision 4: the last moment at which an opening may still commit, and how long the API waits beyond it. */
+  answerWithinMs: 20 * SECOND,
+  answerGraceMs: 2 * SECOND,
+
+  /** Decisions 19-22: opening a rental. */
+  openTries: 5,
+  openBudgetMs: 15 * SECOND,
+  openLockWaitMs: 5 * SECOND,
+  openMaxDearerPercent: 10,
+  unknownLookMs: 3 * SECOND,
+  unknownFindMs: MINUTE,
+  attemptOpenMs: 5 * MINUTE,
+  maxLiveRentals: 20,
+  debtBlocksAfterMs: 7 * DAY,
+
+  /** Decision 13: a listing older than this is not live. */
+  listingFreshMs: 2 * MINUTE,
+  catalogSyncMs: 30 * SECOND,
+
+  /** spec: Provisioning poll interval; decision 27: refund window of a machine that was lost. */
+  pollMs: 2 * SECOND,
+  /** How long a machine may take until its SSH daemon answers. */
+  provisionDeadlineMs: 10 * MINUTE,
+  refundWindowMs: MINUTE,
+  /** How long an SSH daemon may take to accept, to send its identification line (RFC 4253 4.2), to show its key. */
+  sshConnectMs: 1_500,
+  sshIdentMs: 1_500,
+  sshHostKeyMs: 3_000,
+  fullRefundsPerDay: 5,
+
+  /** Decision 26: how late a tick may be and still end a rental at the instant the money ended. */
+  tickLateMs: 5 * SECOND,
+  topupWaitMs: 30 * SECOND,
+  /** The processor's smallest charge: an invoice below it is written off. */
+  minInvoiceCents: 50,
+
+  /** Design: metering. */
+  tickEveryMs: SECOND,
+  meterRunMs: 15 * MINUTE,
+  /** A running rental settles itself at least this often, whatever the tick engine does (second belt). */
+  beltMs: HOUR,
+
+  /** A processor event that was stored but not handled is delivered again when it is older than this. */
+  eventRedeliverMs: 10 * SECOND,
+} as const;

@@ -1,0 +1,61 @@
+/**
+ * A refusal is an answer, not a fault: a code with its HTTP status (decision 3). Everything else that goes wrong
+ * is retried or is a 500. The table is exhaustive: a code that is not here does not exist.
+ */
+export const refusalStatus = {
+  validation_failed: 400,
+  invalid_email: 400,
+  invalid_amount: 400,
+  invalid_count: 400,
+  weak_key: 400,
+  duplicate_key: 400,
+  model_unavailable: 400,
+  billing_disabled: 400,
+  unauthorized: 401,
+  code_invalid: 401,
+  code_expired: 401,
+  oauth_state_mismatch: 401,
+  card_declined: 402,
+  insufficient_balance: 403,
+  forbidden: 403,
+  blocked: 403,
+  not_found: 404,
+  rental_not_found: 404,
+  invoice_not_found: 404,
+  topup_not_found: 404,
+  key_not_found: 404,
+  method_not_allowed: 405,
+  charge_in_progress: 409,
+  already_stopped: 409,
+  no_saved_card: 409,
+  idempotency_conflict: 409,
+  idempotency_in_progress: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+  code_request_rate_limited: 429,
+  internal_error: 500,
+  temporarily_unavailable: 503,
+} as const;
+
+export type RefusalCode = keyof typeof refusalStatus;
+
+/** Facts of a refusal that a client may act on; amounts in cents, ids as text. */
+export type RefusalDetails = Readonly<Record<string, unknown>>;
+
+/** Thrown wherever a request can't be met for a reason that the caller may know. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  constructor(
+    readonly code: RefusalCode,
+    message: string,
+    readonly details?: RefusalDetails,
+  ) {
+    super(message);
+  }
+}
+
+/** Tells whether a text is one of the codes: refusals cross Temporal as the type of an ApplicationFailure. */
+export function isRefusalCode(text: string): text is RefusalCode {
+  return Object.hasOwn(refusalStatus, text);
+}

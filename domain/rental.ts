@@ -1,0 +1,19 @@
+/** A rental's states: spec.md "Rental status" and decision 15. */
+export const rentalStatuses = ['provisioning', 'running', 'stopping', 'stopped', 'failed'] as const;
+export type RentalStatus = (typeof rentalStatuses)[number];
+
+/** Why a rental ended (decision 16). */
+export const stopReasons = [
+  'user',
+  'auto_stop',
+  'spend_limit',
+  'balance_exhausted',
+  'pod_lost',
+  'operator',
+] as const;
+export type StopReason = (typeof stopReasons)[number];
+
+/** No more work is owed to a rental in one of these states. */
+export function isFinal(status: RentalStatus): boolean {
+  return status === 'stopped' || status === 'failed';
+}

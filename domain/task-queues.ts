@@ -1,0 +1,13 @@
+/**
+ * The queues of the worker. Slow things have a queue of their own: a hundred slow pods on a shared one would block
+ * every create, stop and settlement (the SDK's default is 100 activity slots).
+ */
+export const taskQueues = {
+  /** Workflows and the activities that move money. */
+  rentals: 'rentals',
+  /** Waiting for pods and ending them: many slots. */
+  upstream: 'upstream',
+  /** The tick engine and the watchers, which run for minutes. */
+  meter: 'meter',
+  mail: 'mail',
+} as const;
