@@ -1,0 +1,38 @@
+import knexFactory from 'knex';
+
+/** The server says so itself: connection exceptions (class 08), too many connections, going down or coming up. */
+const AWAY_STATES = /^(08...|53300|57P0[1-5])$/;
+
+const SQL_STATE = /^[0-9A-Z]{5}$/;
+
+/** What Node says when nobody answers at an address, or the way to it broke. */
+const NETWORK_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+
+/** The driver's own errors for a connection that broke carry no code at all: only this text tells them. */
+const DRIVER_TEXTS = /^(Connection terminated|Client has encountered a connection error|timeout expired)/;
+
+/** Tells whether a failed query failed because the database can't be reached, not because of what was asked. */
+export function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof knexFactory.KnexTimeoutError) return true;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (SQL_STATE.test(code)) return AWAY_STATES.test(code);
+  if (code !== '') return NETWORK_CODES.has(code);
+  return (
+    isDriverText(error.message) || (error instanceof AggregateError && error.errors.some(isDatabaseAway))
+  );
+}
+
+function isDriverText(message: string): boolean {
+  // knex puts the statement in front of what the driver said.
+  return DRIVER_TEXTS.test(message.slice(message.lastIndexOf(' - ') + (message.includes(' - ') ? 3 : 0)));
+}

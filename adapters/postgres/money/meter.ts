@@ -1,0 +1,130 @@
+import type { RentalId } from '../../../domain/ids.js';
+import { limits } from '../../../domain/limits.js';
+import type { Transaction } from '../database.js';
+
+/**
+ * Brings wallets that this transaction has locked up to now (decisions 24-26): charges every running rental what
+ * has come due, ends those whose time or money is over, and leaves an intent for each that ended.
+ *
+ * It must start after the locks are held, in a statement of its own: what it sees, its clock included, must be
+ * no older than what the last holder wrote. All sums are integers; numeric was measured at a third of the speed.
+ */
+const meterStatement = `
+with clock as materialized (
+  select at, epoch_ms(at) as ms from (select clock_ms() as at) c
+),
+-- Each running rental with the instant until which it owes: now, or when it was stopped or reached a limit.
+running as materialized (
+  select r.no, r.wallet_id, r.price_per_hour_cents::bigint as price, r.hold_cents, r.charged_cents, r.running_ms,
+         r.limit_ms, epoch_ms(r.starved_at) as starved_ms, s.requested_ms as stop_ms, s.requested_by,
+         w.available_cents, w.available_cents + w.reserved_cents as total, w.seq, clock.ms as now_ms,
+         least(clock.ms, r.limit_ms, s.requested_ms) as until_ms
+    from wallets w
+    join rentals r on r.wallet_id = w.id and r.status = 'running'
+    cross join clock
+    left join stop_requests s on s.rental_no = r.no and s.open
+   where w.id = any (:walletIds::bigint[])
+),
+-- Usage is a running total, so a tick that comes late or twice charges neither too much nor too little.
+due as (
+  select *, greatest(0, price * greatest(0, until_ms - running_ms) / 3600000 - charged_cents)::int as due from running
+),
+-- Own hold first, then what its older siblings leave of the available money.
+claims as (
+  select *, least(due, hold_cents)::int as from_hold, (due - least(due, hold_cents))::int as claim from due
+),
+paid as materialized (
+  select *, greatest(0, least(claim, available_cents - coalesce(sum(claim) over elder, 0)))::int as from_available
+    from claims
+  window elder as (partition by wallet_id order by no rows between unbounded preceding and 1 preceding)
+),
+judged as (
+  select *, charged_cents + from_hold + from_available as charged_after, claim > from_available as short,
+         exists (select 1 from intents i where i.kind = 'auto_topup' and i.wallet_id = paid.wallet_id
+                    and i.acknowledged_at is null) as topup_open
+    from paid
+),
+-- When the money ended: the first millisecond at which what could be paid had accrued, and when one cent more had.
+instants as (
+  select *, running_ms + (charged_after * 3600000 + price - 1) / price as money_ms,
+         running_ms + ((charged_after + 1) * 3600000 + price - 1) / price as unpaid_ms,
+         short and topup_open and now_ms - coalesce(starved_ms, now_ms) < :topupWaitMs as waits
+    from judged
+),
+verdicts as materialized (
+  select *,
+    case
+      when waits then null
+      when short and (starved_ms is not null or now_ms - unpaid_ms <= :tickLateMs) then money_ms
+      when short then until_ms
+      -- A stop or a limit that was noticed after a cent was charged beyond it ends no earlier than that cent.
+      when until_ms < now_ms or until_ms = limit_ms then greatest(until_ms, money_ms, running_ms)
+    end as ended_ms,
+    case
+      when short then 'balance_exhausted'
+      when stop_ms = until_ms then case requested_by when 'user' then 'user' else 'operator' end
+      when limit_ms = until_ms then 'limit'
+    end as reason
+  from instants
+),
+charges as materialized (
+  select no, wallet_id, from_hold, from_available, from_hold + from_available as cents, total, seq,
+         row_number() over chain as n, sum(from_hold + from_available) over chain as sum_cents
+    from verdicts where from_hold + from_available > 0
+  window chain as (partition by wallet_id order by no)
+),
+entries as (
+  insert into ledger_entries (wallet_id, seq, type, amount_cents, balance_after_cents, rental_no, created_at)
+  select wallet_id, seq + n, 'rental_charge', -cents, total - sum_cents, no, clock.at from charges cross join clock
+),
+moved as (
+  update wallets w set available_cents = w.available_cents - c.available, reserved_cents = w.reserved_cents - c.hold,
+                       seq = w.seq + c.entries
+    from (select wallet_id, sum(from_available) as available, sum(from_hold) as hold, count(*) as entries
+            from charges group by wallet_id) c
+   where w.id = c.wallet_id
+),
+metered as (
+  update rentals r set
+      charged_cents = v.charged_after,
+      hold_cents = r.hold_cents - v.from_hold,
+      starved_at = case when v.waits then coalesce(r.starved_at, from_epoch_ms(v.now_ms)) end,
+      status = case when v.ended_ms is null then r.status else 'stopping' end,
+      ended_at = from_epoch_ms(v.ended_ms),
+      stop_reason = case
+        when v.ended_ms is null then null
+        when v.reason <> 'limit' then v.reason
+        when r.spend_limit_at <= coalesce(r.auto_stop_at, r.spend_limit_at) then 'spend_limit'
+        else 'auto_stop' end
+    from verdicts v
+   where r.no = v.no
+     and (v.from_hold + v.from_available > 0 or v.ended_ms is not null or v.waits or v.starved_ms is not null)
+  returning r.no, r.id, r.wallet_id, r.status
+),
+ended as (
+  insert into intents (kind, wallet_id, rental_no)
+  select 'end_rental', wallet_id, no from metered where status = 'stopping'
+  on conflict do nothing
+)
+select (select count(*) from charges) as entries,
+       coalesce((select array_agg(id) from metered where status = 'stopping'), '{}') as ended`;
+
+export interface Metered {
+  /** Ledger entries written. */
+  readonly entries: number;
+  /** Rentals that this pass ended; each has an end_rental intent. */
+  readonly ended: readonly RentalId[];
+}
+
+/** Meters all running rentals of these wallets up to now. Each wallet must be locked by this transaction. */
+export async function meterWallets(trx: Transaction, walletIds: readonly number[]): Promise<Metered> {
+  if (walletIds.length === 0) return { entries: 0, ended: [] };
+  const result = await trx.raw<{ rows: { entries: number; ended: RentalId[] }[] }>(meterStatement, {
+    walletIds,
+    topupWaitMs: limits.topupWaitMs,
+    tickLateMs: limits.tickLateMs,
+  });
+  const row = result.rows[0];
+  if (!row) throw new Error('the metering statement answered no row');
+  return row;
+}

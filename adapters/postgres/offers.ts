@@ -1,0 +1,42 @@
+import { countriesOf } from '../../domain/regions.js';
+import type { ListingId } from '../../domain/ids.js';
+import { limits } from '../../domain/limits.js';
+import type { Database, Transaction } from './database.js';
+import type { ListingRow } from './tables.js';
+
+export interface Wanted {
+  readonly familyId: string;
+  readonly gpuCount: number;
+  readonly region: string | null;
+  /** The most that an hour may cost; null for any price. */
+  readonly maxPricePerHourCents: number | null;
+}
+
+/**
+ * The cheapest live listing that matches, ties by id (decision 13).
+ * @param tried listings that had no capacity
+ */
+export async function findCheapestOffer(
+  db: Database | Transaction,
+  wanted: Wanted,
+  tried: readonly ListingId[],
+): Promise<ListingRow | undefined> {
+  const { rows } = await db.raw<{ rows: ListingRow[] }>(
+    `select l.* from listings l join providers p on p.code = l.provider_code
+      where l.offered and l.family = :familyId and l.gpu_count = :gpuCount
+        and p.catalog_synced_at > clock_ms() - :freshMs * interval '1 millisecond'
+        and (:countries::text[] is null or l.region_code = any (:countries::text[]))
+        and (:maxPrice::int is null or l.price_per_hour_cents <= :maxPrice::int)
+        and l.id <> all (:tried::text[])
+      order by l.price_per_hour_cents, l.id limit 1`,
+    {
+      familyId: wanted.familyId,
+      gpuCount: wanted.gpuCount,
+      freshMs: limits.listingFreshMs,
+      countries: wanted.region === null ? null : [...countriesOf(wanted.region)],
+      maxPrice: wanted.maxPricePerHourCents,
+      tried: [...tried],
+    },
+  );
+  return rows[0];
+}

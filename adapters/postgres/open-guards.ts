@@ -1,0 +1,67 @@
+import type { UserId } from '../../domain/ids.js';
+import { limits } from '../../domain/limits.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Transaction } from './database.js';
+
+/** Refuses what may not happen any more, because its caller was told so (decision 4). */
+export async function refuseWhenLate(trx: Transaction, answerBefore: string): Promise<void> {
+  const { rows } = await trx.raw<{ rows: { late: boolean }[] }>(
+    'select clock_ms() > ?::timestamptz as late',
+    [answerBefore],
+  );
+  if (rows[0]?.late !== false) {
+    throw new Refusal(
+      'temporarily_unavailable',
+      'The service was too busy to answer in time, and nothing happened. Try again.',
+    );
+  }
+}
+
+interface Guards {
+  brake: string | null;
+  blocked_reason: string | null;
+  blocked: boolean;
+  debt: string | null;
+  live: number;
+}
+
+/** Guards against loss (decisions 23, 37): brakes, blocked users, old debts, and too many live rentals. */
+export async function refuseWhenNotAllowed(trx: Transaction, userId: UserId): Promise<void> {
+  const { rows } = await trx.raw<{ rows: Guards[] }>(
+    `select (select reason from brakes where kind = 'creates') as brake,
+            u.blocked_at is not null as blocked, u.blocked_reason,
+            (select min(id) from invoices i where i.user_id = u.id and i.status = 'open'
+                and i.reason in ('overage', 'manual')
+                and i.created_at < clock_ms() - :debtMs * interval '1 millisecond') as debt,
+            (select count(*) from rentals r where r.user_id = u.id and r.closed_at is null
+                and r.status in ('provisioning', 'running')) as live
+       from users u where u.id = :userId`,
+    { userId, debtMs: limits.debtBlocksAfterMs },
+  );
+  const guards = rows[0];
+  if (!guards) throw new Error(`no user ${userId}`);
+  if (guards.brake !== null) {
+    throw new Refusal('temporarily_unavailable', 'New rentals are paused by the operators. Try again later.');
+  }
+  if (guards.blocked) {
+    throw new Refusal('blocked', 'This account is blocked. Ask support.', {
+      reason: guards.blocked_reason ?? 'account',
+    });
+  }
+  if (guards.debt !== null) {
+    throw new Refusal('blocked', 'An invoice is unpaid for over a week. Pay it first.', {
+      reason: 'unpaid_invoice',
+      invoiceId: guards.debt,
+    });
+  }
+  if (guards.live >= limits.maxLiveRentals) {
+    throw new Refusal(
+      'blocked',
+      `At most ${limits.maxLiveRentals} rentals may live at once. Stop one first.`,
+      {
+        reason: 'too_many_rentals',
+        limit: limits.maxLiveRentals,
+      },
+    );
+  }
+}

@@ -1,0 +1,84 @@
+import type { Pod } from '../providers/provider.js';
+import type { Database, Transaction } from './database.js';
+import type { PodRow, RentalRow } from './tables.js';
+
+/** The upstream's last word on a pod, as the watcher wrote it. */
+export interface KnownPod {
+  readonly row: PodRow;
+  /** The upstream said so itself, or showed it in no list any more. */
+  readonly lost: boolean;
+  /** null when it never was alive. */
+  readonly lastAliveAt: Date | null;
+}
+
+/** What is known of a rental's pod; undefined before the first list showed it. */
+export async function findPodOfRental(
+  db: Database | Transaction,
+  rental: Pick<RentalRow, 'provider_code' | 'pod_id'>,
+): Promise<KnownPod | undefined> {
+  if (rental.pod_id === null) return undefined;
+  const row = await db('pods').where({ provider_code: rental.provider_code, pod_id: rental.pod_id }).first();
+  if (!row) return undefined;
+  return {
+    row,
+    lost: row.status === 'lost' || row.status === 'ending' || row.gone_at !== null,
+    lastAliveAt: row.last_alive_at,
+  };
+}
+
+/**
+ * Writes down what one list of our pods at an upstream showed, in one statement that touches only what changed. A
+ * pod that two lists in a row did not show is gone. When one stops being alive, the list before is the last that
+ * showed it so (decision 27).
+ */
+export async function recordPodList(db: Database, providerCode: string, pods: readonly Pod[]): Promise<void> {
+  await db.raw(
+    `with listed as materialized (
+       select * from jsonb_to_recordset(:pods::jsonb) as x
+         ("podId" text, tag text, status text, "upstreamStatus" text, host text, port int, username text,
+          "pricePerHourCents" int)
+     ), before as materialized (
+       select pods_listed_at from providers where code = :providerCode
+     ), seen as (
+       insert into pods (provider_code, pod_id, tag, status, upstream_status, host, port, username,
+                         price_per_hour_cents, first_seen_at)
+       select :providerCode, "podId", tag, status, "upstreamStatus", host, port, username, "pricePerHourCents", clock_ms()
+         from listed
+       on conflict (provider_code, pod_id) do update set
+         status = excluded.status, upstream_status = excluded.upstream_status, host = excluded.host,
+         port = excluded.port, username = excluded.username, price_per_hour_cents = excluded.price_per_hour_cents,
+         missing_lists = 0, gone_at = null,
+         last_alive_at = case when pods.status = 'active' and excluded.status <> 'active' and pods.missing_lists = 0
+                              then (select pods_listed_at from before) else pods.last_alive_at end
+       where (pods.status, pods.upstream_status, pods.host, pods.port, pods.username, pods.missing_lists, pods.gone_at)
+             is distinct from (excluded.status, excluded.upstream_status, excluded.host, excluded.port,
+                               excluded.username, 0, null)
+     ), missing as (
+       update pods set
+         missing_lists = missing_lists + 1,
+         last_alive_at = case when status = 'active' and missing_lists = 0
+                              then (select pods_listed_at from before) else last_alive_at end,
+         gone_at = case when missing_lists >= 1 then clock_ms() end
+       where provider_code = :providerCode and gone_at is null and pod_id not in (select "podId" from listed)
+     )
+     update providers set pods_listed_at = clock_ms() where code = :providerCode`,
+    { providerCode, pods: JSON.stringify(pods) },
+  );
+}
+
+/**
+ * Leaves an intent for each running rental whose pod the upstream does not show alive any more.
+ * @returns how many new ones
+ */
+export async function noteLostPods(db: Database, providerCode: string): Promise<number> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    `insert into intents (kind, wallet_id, rental_no)
+     select 'pod_lost', r.wallet_id, r.no
+       from rentals r join pods p on p.provider_code = r.provider_code and p.pod_id = r.pod_id
+      where r.closed_at is null and r.status = 'running' and r.provider_code = :providerCode
+        and (p.status in ('lost', 'ending') or p.gone_at is not null)
+     on conflict do nothing`,
+    { providerCode },
+  );
+  return rowCount;
+}

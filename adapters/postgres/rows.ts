@@ -1,0 +1,200 @@
+import type { ListingId, RentalId, SshKeyId, UserId } from '../../domain/ids.js';
+import type { LedgerEntryType } from '../../domain/ledger.js';
+import type { RentalStatus, StopReason } from '../../domain/rental.js';
+
+/** The rows as Postgres holds them; what each column means stands in migrations/. */
+export interface UserRow {
+  id: UserId;
+  email: string;
+  processor_customer_id: string | null;
+  blocked_at: Date | null;
+  blocked_reason: string | null;
+  created_at: Date;
+}
+
+export interface SessionRow {
+  token_hash: Buffer;
+  user_id: UserId;
+  created_at: Date;
+  last_seen_at: Date;
+  expires_at: Date;
+}
+
+export interface LoginCodeRow {
+  id: number;
+  email: string;
+  code_hash: Buffer;
+  client_address: string;
+  tries: number;
+  created_at: Date;
+  expires_at: Date;
+  used_at: Date | null;
+}
+
+export interface SshKeyRow {
+  id: SshKeyId;
+  user_id: UserId;
+  name: string;
+  public_key: string;
+  fingerprint: string;
+  created_at: Date;
+}
+
+export interface WalletRow {
+  id: number;
+  user_id: UserId;
+  available_cents: number;
+  reserved_cents: number;
+  seq: number;
+  metering_blocked_at: Date | null;
+  metering_blocked_reason: string | null;
+  created_at: Date;
+}
+
+export interface LedgerEntryRow {
+  wallet_id: number;
+  seq: number;
+  type: LedgerEntryType;
+  amount_cents: number;
+  balance_after_cents: number;
+  rental_no: number | null;
+  processor_charge_id: string | null;
+  note: string | null;
+  created_at: Date;
+}
+
+export interface LedgerCauseRow {
+  cause: string;
+  wallet_id: number;
+  seq: number;
+}
+
+export interface ProviderRow {
+  code: string;
+  catalog_synced_at: Date | null;
+  pods_listed_at: Date | null;
+  last_error: string | null;
+  last_error_at: Date | null;
+}
+
+export interface ListingRow {
+  id: ListingId;
+  provider_code: string;
+  offer_id: string;
+  model: string;
+  family: string;
+  vram_gb: number;
+  gpu_count: number;
+  price_per_hour_cents: number;
+  region: string;
+  region_code: string;
+  interconnect: string;
+  offered: boolean;
+  created_at: Date;
+}
+
+export interface RentalRow {
+  no: number;
+  id: RentalId;
+  wallet_id: number;
+  user_id: UserId;
+  status: RentalStatus;
+  name: string | null;
+  family: string;
+  model: string;
+  gpu_count: number;
+  region: string;
+  region_code: string;
+  interconnect: string;
+  template_id: string;
+  ssh_key_ids: SshKeyId[];
+  listing_id: ListingId;
+  provider_code: string;
+  tag: string;
+  pod_id: string | null;
+  host: string | null;
+  port: number | null;
+  username: string | null;
+  host_key_fingerprint: string | null;
+  price_per_hour_cents: number;
+  max_spend_cents: number | null;
+  auto_stop_after_ms: number | null;
+  hold_cents: number;
+  charged_cents: number;
+  refunded_cents: number;
+  released_cents: number;
+  overage_cents: number;
+  written_off_cents: number;
+  started_at: Date;
+  running_at: Date | null;
+  auto_stop_at: Date | null;
+  spend_limit_at: Date | null;
+  starved_at: Date | null;
+  ended_at: Date | null;
+  settled_at: Date | null;
+  terminated_at: Date | null;
+  closed_at: Date | null;
+  stop_reason: StopReason | null;
+  error: string | null;
+}
+
+export interface StopRequestRow {
+  rental_no: number;
+  requested_at: Date;
+  requested_by: 'user' | 'operator';
+  reason: string | null;
+  open: boolean;
+}
+
+export type AttemptState = 'open' | 'adopted' | 'condemned' | 'failed' | 'gone';
+
+export interface AllocationAttemptRow {
+  id: number;
+  rental_id: RentalId;
+  attempt: number;
+  provider_code: string;
+  listing_id: ListingId;
+  offer_id: string;
+  tag: string;
+  price_per_hour_cents: number;
+  state: AttemptState;
+  pod_id: string | null;
+  error: string | null;
+  created_at: Date;
+  changed_at: Date;
+}
+
+export interface PodRow {
+  provider_code: string;
+  pod_id: string;
+  tag: string;
+  status: 'pending' | 'active' | 'lost' | 'ending';
+  upstream_status: string;
+  host: string | null;
+  port: number | null;
+  username: string | null;
+  price_per_hour_cents: number | null;
+  first_seen_at: Date;
+  last_alive_at: Date | null;
+  missing_lists: number;
+  gone_at: Date | null;
+}
+
+export type IntentKind = 'end_rental' | 'pod_lost' | 'auto_topup' | 'low_balance';
+
+export interface IntentRow {
+  id: number;
+  kind: IntentKind;
+  wallet_id: number;
+  rental_no: number | null;
+  created_at: Date;
+  delivered_at: Date | null;
+  acknowledged_at: Date | null;
+}
+
+export interface MeterShardRow {
+  shard: number;
+  shards: number;
+  ticks: number;
+  last_tick_at: Date;
+}

@@ -1,0 +1,18 @@
+import type { Database } from './database.js';
+
+/**
+ * Asks for the end of a rental (decision 15). It is a row of its own because a column of the rental would wait for
+ * locks that metering holds. The first request wins; one for a rental that is settled is not kept.
+ */
+export async function insertStopRequest(
+  db: Database,
+  rentalNo: number,
+  requestedBy: 'user' | 'operator',
+): Promise<void> {
+  await db.raw(
+    `insert into stop_requests (rental_no, requested_by)
+     select no, :requestedBy from rentals where no = :rentalNo and settled_at is null
+     on conflict (rental_no) do nothing`,
+    { rentalNo, requestedBy },
+  );
+}

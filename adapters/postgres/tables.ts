@@ -1,0 +1,38 @@
+import type { Knex } from 'knex';
+import type * as billing from './billing-rows.js';
+import type * as rows from './rows.js';
+
+export type * from './billing-rows.js';
+export type * from './rows.js';
+
+/** What an insert or update may say: each column, or an expression that the database evaluates. */
+type Written<Row> = { [Column in keyof Row]?: Row[Column] | Knex.Raw };
+type Table<Row> = Knex.CompositeTableType<Row, Written<Row>, Written<Row>>;
+
+declare module 'knex/types/tables.js' {
+  interface Tables {
+    users: Table<rows.UserRow>;
+    sessions: Table<rows.SessionRow>;
+    login_codes: Table<rows.LoginCodeRow>;
+    ssh_keys: Table<rows.SshKeyRow>;
+    wallets: Table<rows.WalletRow>;
+    ledger_entries: Table<rows.LedgerEntryRow>;
+    ledger_causes: Table<rows.LedgerCauseRow>;
+    providers: Table<rows.ProviderRow>;
+    listings: Table<rows.ListingRow>;
+    rentals: Table<rows.RentalRow>;
+    stop_requests: Table<rows.StopRequestRow>;
+    allocation_attempts: Table<rows.AllocationAttemptRow>;
+    pods: Table<rows.PodRow>;
+    intents: Table<rows.IntentRow>;
+    meter_shards: Table<rows.MeterShardRow>;
+    topups: Table<billing.TopupRow>;
+    processor_events: Table<billing.ProcessorEventRow>;
+    invoices: Table<billing.InvoiceRow>;
+    invoice_line_items: Table<billing.InvoiceLineItemRow>;
+    idempotency_keys: Table<billing.IdempotencyKeyRow>;
+    mail_outbox: Table<billing.MailOutboxRow>;
+    brakes: Table<billing.BrakeRow>;
+    watermark: Table<billing.WatermarkRow>;
+  }
+}

@@ -1,0 +1,102 @@
+import type { RentalId, TopupId } from '../../domain/ids.js';
+import type { Database } from './database.js';
+import type { AllocationAttemptRow } from './tables.js';
+
+/** Rentals that something is still owed to and that are older than a moment: each should have a workflow. */
+export async function listUnclosedRentals(db: Database): Promise<RentalId[]> {
+  const rows = await db('rentals')
+    .whereNull('closed_at')
+    .whereRaw(`started_at < clock_ms() - interval '15 seconds'`)
+    .select('id');
+  return rows.map(({ id }) => id);
+}
+
+/** Top-ups whose payment is not decided and that are older than a moment: each should have a workflow. */
+export async function listUnclosedTopups(db: Database): Promise<TopupId[]> {
+  const rows = await db('topups')
+    .whereNull('closed_at')
+    .whereRaw(`created_at < clock_ms() - interval '15 seconds'`)
+    .select('id');
+  return rows.map(({ id }) => id);
+}
+
+export interface StrayPod {
+  readonly podId: string;
+  readonly tag: string;
+  readonly why: string;
+}
+
+/**
+ * Pods of ours that no live rental owns (decision 22): their tag is unknown, or its attempt was given up, or the
+ * rental is closed. One with an open attempt younger than `openForMs` is left to the workflow that made it.
+ */
+export async function listStrayPods(
+  db: Database,
+  providerCode: string,
+  openForMs: number,
+): Promise<StrayPod[]> {
+  const { rows } = await db.raw<{ rows: StrayPod[] }>(
+    `select p.pod_id as "podId", p.tag,
+            case when a.id is null then 'no attempt carries its tag'
+                 when a.state = 'adopted' then 'its rental is closed'
+                 else 'its attempt is ' || a.state end as why
+       from pods p
+       left join allocation_attempts a on a.tag = p.tag
+       left join rentals r on r.id = a.rental_id
+      where p.provider_code = :providerCode and p.gone_at is null
+        and (a.id is null and p.first_seen_at < clock_ms() - interval '1 minute'
+             or a.state in ('condemned', 'failed', 'gone')
+             or a.state = 'adopted' and r.closed_at is not null)
+         or (p.provider_code = :providerCode and p.gone_at is null and a.state = 'open'
+             and a.created_at < clock_ms() - :openForMs * interval '1 millisecond')`,
+    { providerCode, openForMs },
+  );
+  return rows;
+}
+
+/** Attempts that are still open long after their call, for which no provisioning rental waits: a crash left them. */
+export async function listForgottenAttempts(
+  db: Database,
+  openForMs: number,
+): Promise<AllocationAttemptRow[]> {
+  const { rows } = await db.raw<{ rows: AllocationAttemptRow[] }>(
+    `select a.* from allocation_attempts a
+      where a.state = 'open' and a.created_at < clock_ms() - :openForMs * interval '1 millisecond'
+        and not exists (select 1 from rentals r where r.id = a.rental_id and r.status = 'provisioning')`,
+    { openForMs },
+  );
+  return rows;
+}
+
+/**
+ * Closes condemned attempts of which the upstream has shown nothing for long: whatever their call did, no pod of
+ * theirs is there.
+ */
+export async function closeCondemnedAttempts(db: Database, afterMs: number): Promise<number> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    `update allocation_attempts a set state = 'gone', changed_at = clock_ms()
+      where a.state = 'condemned' and a.changed_at < clock_ms() - :afterMs * interval '1 millisecond'
+        and exists (select 1 from providers v where v.code = a.provider_code
+                       and v.pods_listed_at > clock_ms() - interval '1 minute')
+        and not exists (select 1 from pods p where p.tag = a.tag and p.gone_at is null)`,
+    { afterMs },
+  );
+  return rowCount;
+}
+
+/** Raises the watermark by which a restored database is noticed (decision 37). Returns its new value. */
+export async function raiseWatermark(db: Database): Promise<number> {
+  const [row] = await db('watermark')
+    .update({ value: db.raw('value + 1'), raised_at: db.raw('clock_ms()') })
+    .returning('value');
+  if (!row) throw new Error('the watermark row is missing');
+  return row.value;
+}
+
+/** Removes what has served its time: sessions, codes, and idempotency keys (decisions 6, 8, 9). */
+export async function removeExpired(db: Database): Promise<number> {
+  const sessions = await db('sessions').whereRaw('expires_at < clock_ms()').delete();
+  const codes = await db('login_codes').whereRaw(`created_at < clock_ms() - interval '2 days'`).delete();
+  const keys = await db('idempotency_keys').whereRaw(`created_at < clock_ms() - interval '1 day'`).delete();
+  return sessions + codes + keys;
+}

@@ -1,0 +1,98 @@
+import type { UserId } from '../../domain/ids.js';
+import type { Database, Transaction } from './database.js';
+
+/** What GET /v1/billing/balance tells (decision 31). Amounts in cents. */
+export interface Balance {
+  readonly availableCents: number;
+  readonly reservedCents: number;
+  readonly openInvoicesCents: number;
+  readonly openInvoiceCount: number;
+  /** What the running rentals cost in an hour. */
+  readonly burnPerHourCents: number;
+  /** What the running rentals still hold of their first hours. */
+  readonly holdsCents: number;
+  readonly readAt: Date;
+}
+
+interface Row {
+  available_cents: number;
+  reserved_cents: number;
+  open_invoices_cents: number;
+  open_invoice_count: number;
+  burn_per_hour_cents: number;
+  holds_cents: number;
+  read_at: Date;
+}
+
+/** A user's balance, all of it from one moment. Open invoices are debts only: overage and manual (decision 31). */
+export async function getBalance(db: Database, userId: UserId): Promise<Balance> {
+  const { rows } = await db.raw<{ rows: Row[] }>(
+    `select w.available_cents, w.reserved_cents, clock_ms() as read_at,
+            i.open_invoices_cents, i.open_invoice_count, r.burn_per_hour_cents, r.holds_cents
+     from wallets w
+     cross join lateral (
+       select coalesce(sum(amount_cents), 0)::bigint as open_invoices_cents, count(*) as open_invoice_count
+       from invoices where user_id = w.user_id and status = 'open' and reason in ('overage', 'manual')) i
+     cross join lateral (
+       select coalesce(sum(price_per_hour_cents), 0)::bigint as burn_per_hour_cents,
+              coalesce(sum(hold_cents), 0)::bigint as holds_cents
+       from rentals where wallet_id = w.id and status = 'running') r
+     where w.user_id = ?`,
+    [userId],
+  );
+  const row = rows[0];
+  if (!row) throw new Error(`no wallet of user ${userId}`);
+  return {
+    availableCents: row.available_cents,
+    reservedCents: row.reserved_cents,
+    openInvoicesCents: row.open_invoices_cents,
+    openInvoiceCount: row.open_invoice_count,
+    burnPerHourCents: row.burn_per_hour_cents,
+    holdsCents: row.holds_cents,
+    readAt: row.read_at,
+  };
+}
+
+/** SQLSTATE lock_not_available: another transaction held the lock for longer than lock_timeout. */
+const LOCK_NOT_AVAILABLE = '55P03';
+
+export type LastWord<Row> =
+  | { readonly kind: 'there'; readonly row: Row }
+  /** It is not there, and never will be. */
+  | { readonly kind: 'never' }
+  /** The lock was not to be had, or the time for it is not over: it may still happen. */
+  | { readonly kind: 'unknown' };
+
+/**
+ * Reads a row that a silent activity was to make, under the lock of the wallet (decision 4). The activity checks
+ * its deadline under this lock right before it commits, so after the deadline the answer is final.
+ * @param answerBefore the last instant, by the database's clock, at which the row may still be made
+ * @param lockWaitMs how long to wait for the lock
+ */
+export async function readUnderWalletLock<Row>(
+  db: Database,
+  userId: UserId,
+  answerBefore: Date,
+  lockWaitMs: number,
+  read: (trx: Transaction) => Promise<Row | undefined>,
+): Promise<LastWord<Row>> {
+  try {
+    return await db.transaction(async (trx): Promise<LastWord<Row>> => {
+      await trx.raw("select set_config('lock_timeout', ?, true)", [`${lockWaitMs}ms`]);
+      await trx.raw('select id from wallets where user_id = ? for no key update', [userId]);
+      const row = await read(trx);
+      if (row !== undefined) return { kind: 'there', row };
+      const { rows } = await trx.raw<{ rows: { over: boolean }[] }>('select clock_ms() > ? as over', [
+        answerBefore,
+      ]);
+      return { kind: rows[0]?.over === true ? 'never' : 'unknown' };
+    });
+  } catch (error) {
+    if (sqlStateOf(error) === LOCK_NOT_AVAILABLE) return { kind: 'unknown' };
+    throw error;
+  }
+}
+
+function sqlStateOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
