@@ -1,0 +1,79 @@
+import Stripe from 'stripe';
+import type { ProcessorEvent } from './processor.js';
+
+/** Thrown for a webhook that is not provably the processor's: answer 400 and keep nothing of it. */
+export class WebhookSignatureError extends Error {
+  override readonly name = 'WebhookSignatureError';
+}
+
+/** @throws WebhookSignatureError */
+export type WebhookVerifier = (rawBody: Buffer, signatureHeader: string | undefined) => ProcessorEvent;
+
+/** How old a signed delivery may be, against replays (docs.stripe.com/webhooks/signature). */
+const toleranceS = 300;
+
+/**
+ * Makes the check that stands before every webhook. Several secrets are valid at once while one is rotated.
+ * @param config.secrets each as the processor shows it; at least one
+ * @throws Error when a secret is missing, blank or contains white space: the SDK would take a blank one for a key
+ */
+export function createWebhookVerifier(config: { secrets: readonly string[] }): WebhookVerifier {
+  if (config.secrets.length === 0) {
+    throw new Error(
+      'No webhook secret is configured. Set STRIPE_WEBHOOK_SECRETS to the endpoint’s signing secret.',
+    );
+  }
+  if (config.secrets.some((secret) => secret === '' || /\s/.test(secret))) {
+    throw new Error('A webhook secret is blank or contains white space. Correct STRIPE_WEBHOOK_SECRETS.');
+  }
+  return (rawBody, signatureHeader) => {
+    // The SDK takes an empty header for a fault of the program; here it is simply a stranger's request.
+    if (signatureHeader === undefined || signatureHeader === '') {
+      throw new WebhookSignatureError('The request has no Stripe-Signature header.');
+    }
+    return eventOf(verify(rawBody, signatureHeader, config.secrets));
+  };
+}
+
+function verify(rawBody: Buffer, header: string, secrets: readonly string[]): unknown {
+  let failure: unknown;
+  for (const secret of secrets) {
+    try {
+      return Stripe.webhooks.constructEvent(rawBody, header, secret, toleranceS);
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw new WebhookSignatureError(
+    'The webhook is not signed with a secret of this endpoint, or is too old.',
+    {
+      cause: failure,
+    },
+  );
+}
+
+function eventOf(body: unknown): ProcessorEvent {
+  if (!isRecord(body) || !isRecord(body['data']) || !isRecord(body['data']['object'])) throw malformed();
+  const { id, type, created, livemode, api_version: apiVersion } = body;
+  if (typeof id !== 'string' || id === '' || typeof type !== 'string' || !Number.isSafeInteger(created)) {
+    throw malformed();
+  }
+  return {
+    id,
+    kind: type,
+    createdAt: new Date((created as number) * 1000),
+    livemode: livemode === true,
+    apiVersion: typeof apiVersion === 'string' ? apiVersion : null,
+    object: body['data']['object'],
+  };
+}
+
+function malformed(): WebhookSignatureError {
+  return new WebhookSignatureError(
+    'The webhook is signed, but it is not an event with an id, a type and an object.',
+  );
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,95 @@
+/**
+ * The port to an upstream that rents out GPU machines. Each call has a time limit, and each failure is a
+ * `ProviderError` whose kind says what may have happened upstream (decisions 19-22).
+ */
+export interface Provider {
+  /** Short code, shown to users as `providerCode`. */
+  readonly code: string;
+  /** How long a pod may take to become reachable before it counts as failed. */
+  readonly provisionDeadlineMs: number;
+  /** Everything on offer now, whole: what is missing from the answer is not for sale. */
+  listOffers(): Promise<Offer[]>;
+  /**
+   * Buys one pod. The tag is ours and never reused, so a lost answer can be looked up.
+   * @throws ProviderError; `unknown` means that a pod may exist and must be looked for by its tag
+   */
+  allocate(request: AllocationRequest): Promise<AllocatedPod>;
+  /** The pod that carries this tag, in any state but gone. */
+  find(tag: string): Promise<Pod | undefined>;
+  /** All pods that carry this deployment's tag prefix. One call, or one per page. */
+  listPods(): Promise<Pod[]>;
+  /**
+   * Asks the upstream to end a pod. Idempotent. That it answers is no proof that the pod is gone: only its
+   * absence from two lists is.
+   */
+  terminate(podId: string): Promise<void>;
+}
+
+export interface Offer {
+  /** The upstream's own name of the offer: stable, unique within the provider. */
+  readonly offerId: string;
+  /** Canonical model code, for example H100_SXM_80GB. */
+  readonly model: string;
+  readonly family: string;
+  /** Per GPU. */
+  readonly vramGb: number;
+  readonly gpuCount: number;
+  /** For the whole offer, fractions of a cent rounded up. */
+  readonly pricePerHourCents: number;
+  readonly region: string;
+  /** ISO 3166 country code. */
+  readonly regionCode: string;
+  readonly interconnect: string;
+}
+
+export interface AllocationRequest {
+  readonly tag: string;
+  readonly offerId: string;
+  readonly gpuCount: number;
+  readonly templateId: string;
+  /** The most that the pod may cost for an hour. */
+  readonly maxPricePerHourCents: number;
+  /** OpenSSH lines of the renter's keys. A throw-away key of which no private half is kept goes beside them. */
+  readonly publicKeys: readonly string[];
+}
+
+export interface AllocatedPod {
+  readonly podId: string;
+  /** As read back from the upstream; null when it does not tell. */
+  readonly pricePerHourCents: number | null;
+}
+
+/** `lost` is the upstream's own decisive word that the pod ended (error, deleted, preempted). */
+export type PodStatus = 'pending' | 'active' | 'lost' | 'ending';
+
+export interface Pod {
+  readonly podId: string;
+  readonly tag: string;
+  readonly status: PodStatus;
+  /** The upstream's own word, kept for operators. */
+  readonly upstreamStatus: string;
+  readonly host: string | null;
+  readonly port: number | null;
+  readonly username: string | null;
+  readonly pricePerHourCents: number | null;
+}
+
+/**
+ * - no_capacity: nothing was bought, the next offer may be tried.
+ * - refused: nothing was bought and the provider will refuse others too (auth, quota, balance, a bug of ours).
+ * - rate_limited: nothing was bought; again after retryAfterMs.
+ * - unknown: the outcome is not known (timeout, reset, 5xx): look for the tag.
+ */
+export type ProviderErrorKind = 'no_capacity' | 'refused' | 'rate_limited' | 'unknown';
+
+export class ProviderError extends Error {
+  override readonly name = 'ProviderError';
+  constructor(
+    readonly kind: ProviderErrorKind,
+    message: string,
+    readonly details: { status?: number; retryAfterMs?: number; podId?: string } = {},
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}

@@ -1,0 +1,67 @@
+import { fieldsOf, textField } from './fields.js';
+import type { HttpAnswer, HttpFailure } from './http-client.js';
+import { ProviderError, type ProviderErrorKind } from './provider.js';
+
+/** What the failed call could have changed at the upstream: only a create may have bought something. */
+export type CallEffect = 'buys' | 'buys_nothing';
+
+/** How much of an upstream's own words goes into an error for operators. */
+const MAX_WORDS = 300;
+
+/** How long to leave an upstream alone that limits the rate and does not say for how long. */
+const DEFAULT_RETRY_AFTER_MS = 5_000;
+
+/**
+ * Sorts an answer that is no success, by its status and never by its words (design, rule 3).
+ * 400 counts as "this offer can't be had": the upstream documents no code for a lack of capacity, and the caller
+ * tries a bounded number of offers, so that a mistake of ours ends as well.
+ */
+export function errorOfAnswer(what: string, effect: CallEffect, answer: HttpAnswer): ProviderError {
+  const kind = kindOfStatus(answer.status, effect);
+  const retryAfterMs = kind === 'rate_limited' ? retryAfterOf(answer.headers) : undefined;
+  const podId = effect === 'buys' ? textField(fieldsOf(answer.body), 'id') : null;
+  return new ProviderError(kind, `${what}: HTTP ${answer.status}${wordsOf(answer.body)}`, {
+    status: answer.status,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(podId === null ? {} : { podId }),
+  });
+}
+
+/** Sorts a call that got no answer. One that provably never left has bought nothing. */
+export function errorOfFailure(what: string, effect: CallEffect, failure: HttpFailure): ProviderError {
+  const kind = effect === 'buys' && !failure.sent ? 'refused' : 'unknown';
+  return new ProviderError(kind, `${what}: ${failure.message}`, {}, { cause: failure });
+}
+
+/**
+ * A step before the create failed, so nothing was bought, whatever happened to that step: an outcome that is not
+ * known becomes a refusal and nobody has to look for a pod.
+ */
+export function beforeBuying(error: ProviderError): ProviderError {
+  if (error.kind === 'rate_limited' || error.kind === 'refused') return error;
+  return new ProviderError('refused', error.message, error.details, { cause: error });
+}
+
+function kindOfStatus(status: number, effect: CallEffect): ProviderErrorKind {
+  if (status === 429) return 'rate_limited';
+  // A success whose body can't be read, a server's fault, or a wait that the server gave up: it may have happened.
+  if (status < 300 || status >= 500 || status === 408) return 'unknown';
+  if (effect === 'buys' && [400, 404, 409, 410].includes(status)) return 'no_capacity';
+  // A conflict passes ("still provisioning"), so that ending a pod is asked for again.
+  if (effect === 'buys_nothing' && [409, 423, 425].includes(status)) return 'unknown';
+  return 'refused';
+}
+
+function retryAfterOf(headers: Headers): number {
+  const text = headers.get('retry-after');
+  if (text === null) return DEFAULT_RETRY_AFTER_MS;
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const atMs = Date.parse(text);
+  return Number.isNaN(atMs) ? DEFAULT_RETRY_AFTER_MS : Math.max(0, atMs - Date.now());
+}
+
+function wordsOf(body: unknown): string {
+  const fields = fieldsOf(body);
+  const words = textField(fields, 'error') ?? textField(fields, 'message') ?? textField(fields, 'detail');
+  return words === null ? '' : ` (${words.slice(0, MAX_WORDS)})`;
+}
