@@ -1,0 +1,34 @@
+import { listDueIntents, markDelivered } from '../adapters/postgres/intents.js';
+import type { RentalId } from '../domain/ids.js';
+import { taskQueues } from '../domain/task-queues.js';
+import { lookSignal, rentalWorkflow, type RentalInput } from '../workflows/rental-contract.js';
+import type { ActivityDeps } from './deps.js';
+
+/**
+ * Tells the workflows of rentals that something was left for them to do. A workflow that is not running is started
+ * again for its row (design: Temporal 1), so a lost one loses no intent.
+ * @returns how many were delivered
+ */
+export async function deliverIntents(deps: ActivityDeps): Promise<number> {
+  const due = await listDueIntents(deps.db, 500);
+  const delivered: number[] = [];
+  for (const intent of due) {
+    if (intent.rentalId === null) continue;
+    await tellRental(deps, intent.rentalId);
+    delivered.push(intent.id);
+  }
+  await markDelivered(deps.db, delivered);
+  return delivered.length;
+}
+
+/** Lets a rental's workflow look at its row again, starting it when none runs. */
+export async function tellRental(deps: ActivityDeps, rentalId: RentalId): Promise<void> {
+  const input: RentalInput = { rentalId };
+  await deps.temporal.workflow.signalWithStart(rentalWorkflow, {
+    workflowId: rentalId,
+    taskQueue: taskQueues.rentals,
+    args: [input],
+    signal: lookSignal,
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+  });
+}

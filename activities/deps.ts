@@ -1,0 +1,24 @@
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { Database } from '../adapters/postgres/database.js';
+import type { MailTransport } from '../adapters/mailer/smtp.js';
+import type { Processor } from '../adapters/processor/processor.js';
+import type { Provider } from '../adapters/providers/provider.js';
+
+/** What the activities need of the outside. Built by worker/index.ts. */
+export interface ActivityDeps {
+  readonly db: Database;
+  /** Connections of their own for opening rentals, whose transactions last as long as an upstream's answer. */
+  readonly openDb: Database;
+  readonly temporal: Client;
+  readonly providers: ReadonlyMap<string, Provider>;
+  readonly processor: Processor;
+  readonly mail: MailTransport;
+  readonly log: Logger;
+  readonly settings: {
+    readonly deployment: string;
+    readonly shards: number;
+    readonly allowPrivatePods: boolean;
+    readonly checkoutUrls: { readonly success: string; readonly cancel: string };
+  };
+}

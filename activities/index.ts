@@ -1,0 +1,25 @@
+import type { ActivityDeps } from './deps.js';
+import { createMailActivities } from './mail.js';
+import { createMeterActivities } from './meter.js';
+import { createOpenRental } from './open-rental.js';
+import { createPodActivities } from './pods.js';
+import { createRentalActivities } from './rental.js';
+import { createTopupActivities } from './topup.js';
+import { createUpkeepActivities } from './upkeep.js';
+import { createWatchActivities } from './watch.js';
+
+/** All activities, bound to the outside world. Workflows see the type only. */
+export function createActivities(deps: ActivityDeps) {
+  return {
+    openRental: createOpenRental(deps),
+    ...createRentalActivities(deps),
+    ...createPodActivities(deps),
+    ...createMeterActivities(deps),
+    ...createWatchActivities(deps),
+    ...createTopupActivities(deps),
+    ...createMailActivities(deps),
+    ...createUpkeepActivities(deps),
+  };
+}
+
+export type Activities = ReturnType<typeof createActivities>;

@@ -1,0 +1,32 @@
+import { sleep } from '@temporalio/activity';
+import { deliverDueMails } from '../adapters/postgres/outbox-delivery.js';
+import type { ActivityDeps } from './deps.js';
+import { withHeartbeat } from './heartbeat.js';
+
+const LOOK_EVERY_MS = 500;
+
+/** Sends what transactions left in the outbox (decision 36). */
+export function createMailActivities(deps: ActivityDeps) {
+  return {
+    /** Delivers due mails for `forMs` and returns; its workflow starts it again. */
+    async deliverMails(forMs: number): Promise<void> {
+      await withHeartbeat(async (tell) => {
+        const end = performance.now() + forMs;
+        let sent = 0;
+        while (performance.now() < end) {
+          const now = await deliverDueMails(deps.db, (mail) =>
+            deps.mail.send({
+              to: mail.recipient,
+              subject: mail.subject,
+              text: mail.body,
+              messageId: `outbox-${mail.id}@${deps.settings.deployment}.gpu-rental`,
+            }),
+          );
+          sent += now;
+          tell({ sent });
+          if (now === 0) await sleep(LOOK_EVERY_MS);
+        }
+      });
+    },
+  };
+}

@@ -1,0 +1,215 @@
+import { listAttempts, moveAttempt } from '../adapters/postgres/attempts.js';
+import type { Transaction } from '../adapters/postgres/database.js';
+import { meterWallets } from '../adapters/postgres/money/meter.js';
+import { findRental, insertRental } from '../adapters/postgres/money/rentals.js';
+import { lockWalletOfUser, moveHold, reread, type LockedWallet } from '../adapters/postgres/money/wallets.js';
+import { refuseWhenLate, refuseWhenNotAllowed } from '../adapters/postgres/open-guards.js';
+import { findCheapestOffer } from '../adapters/postgres/offers.js';
+import type { ListingRow } from '../adapters/postgres/tables.js';
+import type { RentalId } from '../domain/ids.js';
+import { limits } from '../domain/limits.js';
+import { Refusal } from '../domain/refusal.js';
+import type { OpenRequest } from '../workflows/rental-contract.js';
+import { buyPod, condemn, lookForTag, type Purchase } from './allocation.js';
+import type { ActivityDeps } from './deps.js';
+import { withHeartbeat } from './heartbeat.js';
+import { answeringRefusals } from './refusals.js';
+
+export interface OpenRentalInput {
+  readonly rentalId: RentalId;
+  readonly open: OpenRequest;
+}
+
+type Opened = { rentalId: RentalId; pricePerHourCents: number; providerCode: string };
+type Bought = Exclude<Purchase, { kind: 'none' }>;
+
+/**
+ * Opens a rental: the nine steps of spec.md "POST /v1/rentals" under the wallet's row lock, in the order of
+ * decision 19. Answers again for a rental that is already open.
+ * @throws ApplicationFailure with the code of a refusal, which leaves no hold and no rental
+ */
+export function createOpenRental(deps: ActivityDeps) {
+  return (input: OpenRentalInput): Promise<Opened> =>
+    withHeartbeat((tell) =>
+      answeringRefusals(async () => {
+        tell('locking the wallet');
+        // A refusal is decided in here but thrown outside: what was metered stays committed (decision 19).
+        const opened = await deps.openDb.transaction((trx) =>
+          openUnderLock(deps, trx, input, tell).catch(keepRefusal),
+        );
+        if (!(opened instanceof Refusal)) return opened;
+        await condemnOpenAttempts(deps, input.rentalId, opened.message);
+        throw opened;
+      }),
+    );
+}
+
+async function openUnderLock(
+  deps: ActivityDeps,
+  trx: Transaction,
+  { rentalId, open }: OpenRentalInput,
+  tell: (detail: unknown) => void,
+): Promise<Opened> {
+  const locked = await lockWallet(trx, open);
+  const existing = await findRental(trx, rentalId);
+  if (existing) return openedOf(rentalId, existing.price_per_hour_cents, existing.provider_code);
+  await refuseWhenLate(trx, open.answerBefore);
+  await refuseWhenNotAllowed(trx, open.userId);
+  await meterWallets(trx, [locked.id]);
+  const wallet = await reread(trx, locked);
+
+  const order = await placeOrder(deps, trx, wallet, rentalId, open, tell);
+  const { listing, purchase } = order;
+  await refuseWhenLate(trx, open.answerBefore);
+  await adopt(trx, purchase);
+  // Nothing refuses from here on: a refusal commits, and must not leave a hold without a rental.
+  await moveHold(trx, wallet, listing.price_per_hour_cents);
+  await insertRental(trx, {
+    id: rentalId,
+    wallet_id: wallet.id,
+    user_id: open.userId,
+    name: open.name,
+    family: listing.family,
+    model: listing.model,
+    gpu_count: listing.gpu_count,
+    region: listing.region,
+    region_code: listing.region_code,
+    interconnect: listing.interconnect,
+    template_id: open.templateId,
+    ssh_key_ids: [...open.sshKeyIds],
+    listing_id: listing.id,
+    provider_code: listing.provider_code,
+    tag: purchase.attempt.tag,
+    pod_id: purchase.kind === 'bought' ? purchase.podId : null,
+    price_per_hour_cents: listing.price_per_hour_cents,
+    max_spend_cents: open.maxSpendCents,
+    auto_stop_after_ms: open.autoStopAfterMs,
+  });
+  return openedOf(rentalId, listing.price_per_hour_cents, listing.provider_code);
+}
+
+/** Buys at the cheapest matching listing that the wallet can pay for; without capacity at the next (decision 19). */
+async function placeOrder(
+  deps: ActivityDeps,
+  trx: Transaction,
+  wallet: LockedWallet,
+  rentalId: RentalId,
+  open: OpenRequest,
+  tell: (detail: unknown) => void,
+): Promise<{ listing: ListingRow; purchase: Bought }> {
+  const earlier = await findEarlierPurchase(deps, trx, rentalId);
+  if (earlier) {
+    // Bought by a try of this activity that died before it could commit: the price was checked then.
+    affordable(wallet, earlier.listing);
+    return earlier;
+  }
+  const keys = await trx('ssh_keys')
+    .where({ user_id: open.userId })
+    .whereIn('id', open.sshKeyIds)
+    .select('public_key');
+  const deadline = performance.now() + limits.openBudgetMs;
+  const tried: ListingRow[] = [];
+  while (tried.length < limits.openTries && performance.now() < deadline) {
+    const listing = await findCheapestOffer(
+      trx,
+      { ...open, maxPricePerHourCents: priceCap(open, tried[0]) },
+      tried.map(({ id }) => id),
+    );
+    if (!listing) break;
+    affordable(wallet, listing);
+    tried.push(listing);
+    tell(`asking ${listing.provider_code} for ${listing.offer_id}, try ${tried.length}`);
+    const purchase = await buyPod(deps, {
+      rentalId,
+      listing,
+      templateId: open.templateId,
+      publicKeys: keys.map((key) => key.public_key),
+      maxPricePerHourCents: listing.price_per_hour_cents,
+    });
+    if (purchase.kind !== 'none') return { listing, purchase };
+  }
+  throw new Refusal(
+    'model_unavailable',
+    tried.length === 0
+      ? 'No machine on offer matches now. Try another family, region, GPU count or price.'
+      : `No matching machine could be had at the upstreams (${tried.length} tried). Try again in a minute.`,
+  );
+}
+
+/** A crash may have come after the call: what it bought is found by its tag, and used (decision 21). */
+async function findEarlierPurchase(
+  deps: ActivityDeps,
+  trx: Transaction,
+  rentalId: RentalId,
+): Promise<{ listing: ListingRow; purchase: Bought } | undefined> {
+  const attempt = (await listAttempts(deps.db, rentalId)).find(({ state }) => state === 'open');
+  if (!attempt) return undefined;
+  const listing = await trx('listings').where({ id: attempt.listing_id }).first();
+  const provider = deps.providers.get(attempt.provider_code);
+  if (!listing || !provider)
+    throw new Error(`allocation attempt ${attempt.tag} names an unknown listing or provider`);
+  const agreed = { ...listing, price_per_hour_cents: attempt.price_per_hour_cents };
+  const podId = attempt.pod_id ?? (await lookForTag(provider, attempt.tag, limits.unknownLookMs));
+  const purchase: Bought =
+    podId === undefined ? { kind: 'unknown', attempt } : { kind: 'bought', attempt, podId };
+  return { listing: agreed, purchase };
+}
+
+async function lockWallet(trx: Transaction, open: OpenRequest): Promise<LockedWallet> {
+  await trx.raw(`set local lock_timeout = '${limits.openLockWaitMs}ms'`);
+  try {
+    return await lockWalletOfUser(trx, open.userId);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === '55P03')) throw error;
+    throw new Refusal(
+      'rate_limited',
+      'Another rental of yours is being opened. Try again in a few seconds.',
+      {
+        retryAfterSeconds: limits.openLockWaitMs / 1_000,
+      },
+    );
+  }
+}
+
+function affordable(wallet: LockedWallet, listing: ListingRow): void {
+  if (wallet.availableCents >= listing.price_per_hour_cents) return;
+  throw new Refusal(
+    'insufficient_balance',
+    'Less than one hour of this machine is available. Top up the wallet first.',
+    {
+      requiredCents: listing.price_per_hour_cents,
+      availableCents: wallet.availableCents,
+    },
+  );
+}
+
+function priceCap(open: OpenRequest, first: ListingRow | undefined): number | null {
+  if (!first) return open.maxPricePerHourCents;
+  const dearest = Math.floor((first.price_per_hour_cents * (100 + limits.openMaxDearerPercent)) / 100);
+  return open.maxPricePerHourCents ?? dearest;
+}
+
+/** The pod becomes the rental's in the transaction that makes the rental; one that was condemned meanwhile can't. */
+async function adopt(trx: Transaction, purchase: Bought): Promise<void> {
+  // An unknown attempt stays open: the workflow looks on for its tag.
+  if (purchase.kind === 'unknown') return;
+  const adopted = await moveAttempt(trx, purchase.attempt.id, 'open', 'adopted', { podId: purchase.podId });
+  if (!adopted)
+    throw new Refusal('temporarily_unavailable', 'The machine was given up before it was yours. Try again.');
+}
+
+async function condemnOpenAttempts(deps: ActivityDeps, rentalId: RentalId, why: string): Promise<void> {
+  for (const attempt of (await listAttempts(deps.db, rentalId)).filter(({ state }) => state === 'open')) {
+    const provider = deps.providers.get(attempt.provider_code);
+    if (provider) await condemn(deps, provider, attempt, attempt.pod_id, why);
+  }
+}
+
+function openedOf(rentalId: RentalId, pricePerHourCents: number, providerCode: string): Opened {
+  return { rentalId, pricePerHourCents, providerCode };
+}
+
+function keepRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  throw error;
+}

@@ -1,0 +1,218 @@
+import { Context, sleep } from '@temporalio/activity';
+import { condemn, buyPod, lookForTag } from './allocation.js';
+import { adoptPod, replaceTag } from '../adapters/postgres/money/pod-adoption.js';
+import { listAttempts, moveAttempt, nameAttemptPod } from '../adapters/postgres/attempts.js';
+import { findRental, isStopRequested, type PodAddress } from '../adapters/postgres/money/rentals.js';
+import { findCheapestOffer } from '../adapters/postgres/offers.js';
+import { findPodOfRental, type KnownPod } from '../adapters/postgres/pods.js';
+import type { AllocationAttemptRow, RentalRow } from '../adapters/postgres/tables.js';
+import { ProviderError } from '../adapters/providers/provider.js';
+import { captureHostKey, probeSsh } from '../adapters/providers/ssh-probe.js';
+import type { RentalId } from '../domain/ids.js';
+import { limits } from '../domain/limits.js';
+import type { ActivityDeps } from './deps.js';
+import { withHeartbeat } from './heartbeat.js';
+
+/** How the waiting for a pod ended. */
+export type PodOutcome =
+  | { readonly kind: 'answered'; readonly address: PodAddress }
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'failed'; readonly error: string };
+
+/** The activities that wait for upstreams. They heartbeat, hold no transaction open and move no money. */
+export function createPodActivities(deps: ActivityDeps) {
+  return {
+    /**
+     * Finds the pod of a rental whose allocation had an unknown outcome, or buys another one at the agreed price or
+     * less (decision 21).
+     * @returns null when the rental has a pod now
+     */
+    async findPod(
+      rentalId: RentalId,
+      findForMs: number,
+    ): Promise<Exclude<PodOutcome, { kind: 'answered' }> | null> {
+      return withHeartbeat(async (tell) => {
+        for (;;) {
+          const rental = await findRental(deps.db, rentalId);
+          if (rental?.status !== 'provisioning' || rental.pod_id !== null) return null;
+          if (await isStopRequested(deps.db, rental.no)) return { kind: 'stopped' };
+          const attempts = await listAttempts(deps.db, rentalId);
+          const open = attempts.find(({ state }) => state === 'open');
+          if (open) {
+            tell(`looking for ${open.tag} at ${open.provider_code}`);
+            if (await findByTag(deps, rental, open, findForMs)) return null;
+          } else if (attempts.length < limits.openTries) {
+            tell('asking for another machine at the agreed price or less');
+            if ((await buyAnother(deps, rental, attempts)) === 'nothing on offer') break;
+          } else break;
+        }
+        return { kind: 'failed', error: 'No machine could be had at the upstream. The hold was given back.' };
+      });
+    },
+
+    /**
+     * Waits until the pod's SSH daemon answers (spec: provisioning, every 2 seconds). It reads what the watcher
+     * wrote, so that a thousand waiting rentals cost the upstream one call.
+     */
+    async awaitPod(rentalId: RentalId, deadlineMs: number): Promise<PodOutcome> {
+      return withHeartbeat(async (tell) => {
+        for (;;) {
+          const rental = await findRental(deps.db, rentalId);
+          if (rental?.status !== 'provisioning') return { kind: 'stopped' };
+          const outcome = await lookForAnswer(deps, rental, deadlineMs, tell);
+          if (outcome) return outcome;
+          await sleep(limits.pollMs);
+        }
+      });
+    },
+
+    /**
+     * Ends all pods that were ever bought for a rental, and returns when the upstream's lists show none of them:
+     * that it answers a delete is no proof (design: rule 2).
+     */
+    async endPods(rentalId: RentalId): Promise<void> {
+      await withHeartbeat(async (tell) => {
+        for (let round = 1; ; round += 1) {
+          const left = await endOnce(deps, rentalId);
+          if (left.length === 0) return;
+          tell({ waitingFor: left, round });
+          // Each round asks again; ever more rarely, but while it is fresh as often as the watcher lists.
+          await sleep(Math.min(30_000, limits.pollMs * Math.ceil(round / 10)));
+          Context.current().cancellationSignal.throwIfAborted();
+        }
+      });
+    },
+  };
+}
+
+async function findByTag(
+  deps: ActivityDeps,
+  rental: RentalRow,
+  attempt: AllocationAttemptRow,
+  findForMs: number,
+): Promise<boolean> {
+  const provider = deps.providers.get(attempt.provider_code);
+  const podId =
+    attempt.pod_id ??
+    (provider && (await lookForTag(provider, attempt.tag, Math.min(findForMs, limits.pollMs))));
+  if (podId !== undefined) return adoptPod(deps.db, rental, attempt, podId);
+  const ageMs = Date.now() - attempt.created_at.getTime();
+  if (ageMs < findForMs) return false;
+  // It may still appear: the sweeper looks for its tag and ends it.
+  if (provider) await condemn(deps, provider, attempt, null, `nothing found within ${findForMs} ms`);
+  else
+    await moveAttempt(deps.db, attempt.id, 'open', 'condemned', { error: 'its provider is not configured' });
+  return false;
+}
+
+async function buyAnother(
+  deps: ActivityDeps,
+  rental: RentalRow,
+  attempts: readonly AllocationAttemptRow[],
+): Promise<'bought' | 'look again' | 'nothing on offer'> {
+  const listing = await findCheapestOffer(
+    deps.db,
+    {
+      familyId: rental.family,
+      gpuCount: rental.gpu_count,
+      region: rental.region_code,
+      maxPricePerHourCents: rental.price_per_hour_cents,
+    },
+    attempts.map(({ listing_id }) => listing_id),
+  );
+  if (!listing) return 'nothing on offer';
+  const keys = await deps.db('ssh_keys').where({ user_id: rental.user_id }).whereIn('id', rental.ssh_key_ids);
+  const purchase = await buyPod(deps, {
+    rentalId: rental.id,
+    listing,
+    templateId: rental.template_id,
+    publicKeys: keys.map((key) => key.public_key),
+    maxPricePerHourCents: rental.price_per_hour_cents,
+  });
+  if (purchase.kind === 'none') return 'look again';
+  await replaceTag(deps.db, rental, purchase.attempt);
+  if (purchase.kind === 'unknown') return 'look again';
+  return (await adoptPod(deps.db, rental, purchase.attempt, purchase.podId)) ? 'bought' : 'look again';
+}
+
+/** One look at a pod that is awaited; undefined while there is nothing to say but to wait on. */
+async function lookForAnswer(
+  deps: ActivityDeps,
+  rental: RentalRow,
+  deadlineMs: number,
+  tell: (detail: unknown) => void,
+): Promise<PodOutcome | undefined> {
+  if (await isStopRequested(deps.db, rental.no)) return { kind: 'stopped' };
+  const waitedMs = Date.now() - rental.started_at.getTime();
+  if (waitedMs > deadlineMs) {
+    return {
+      kind: 'failed',
+      error: `The machine did not answer within ${Math.round(deadlineMs / 1_000)} seconds.`,
+    };
+  }
+  const pod = await findPodOfRental(deps.db, rental);
+  if (pod?.lost)
+    return { kind: 'failed', error: `The upstream lost the machine (${pod.row.upstream_status}).` };
+  const address = await answeringAddress(deps, pod);
+  if (address) return { kind: 'answered', address };
+  tell({
+    upstream: pod?.row.upstream_status ?? 'not listed yet',
+    waitedSeconds: Math.round(waitedMs / 1_000),
+  });
+  return undefined;
+}
+
+async function answeringAddress(
+  deps: ActivityDeps,
+  pod: KnownPod | undefined,
+): Promise<PodAddress | undefined> {
+  if (pod?.row.status !== 'active' || pod.row.host === null || pod.row.port === null) return undefined;
+  const target = { host: pod.row.host, port: pod.row.port, allowPrivate: deps.settings.allowPrivatePods };
+  const probe = await probeSsh({
+    ...target,
+    connectTimeoutMs: limits.sshConnectMs,
+    identTimeoutMs: limits.sshIdentMs,
+  });
+  if (!probe.answered) return undefined;
+  const fingerprint = await captureHostKey({ ...target, timeoutMs: limits.sshHostKeyMs });
+  return {
+    host: target.host,
+    port: target.port,
+    username: pod.row.username ?? 'root',
+    hostKeyFingerprint: fingerprint ?? null,
+  };
+}
+
+/** Asks the upstreams once to end every pod of the rental; returns the tags of those that are not proven gone. */
+async function endOnce(deps: ActivityDeps, rentalId: RentalId): Promise<string[]> {
+  const left: string[] = [];
+  for (const attempt of await listAttempts(deps.db, rentalId)) {
+    // A condemned one without a pod may appear late: that one is the sweeper's.
+    if (attempt.state === 'failed' || attempt.state === 'gone') continue;
+    if (attempt.state === 'condemned' && attempt.pod_id === null) continue;
+    if (!(await isGone(deps, attempt))) left.push(attempt.tag);
+  }
+  return left;
+}
+
+async function isGone(deps: ActivityDeps, attempt: AllocationAttemptRow): Promise<boolean> {
+  const provider = deps.providers.get(attempt.provider_code);
+  if (!provider) return false;
+  try {
+    const podId = attempt.pod_id ?? (await provider.find(attempt.tag))?.podId;
+    if (podId === undefined) {
+      await moveAttempt(deps.db, attempt.id, 'open', 'condemned', {
+        error: 'the rental ended before it was found',
+      });
+      return true;
+    }
+    if (attempt.pod_id === null) await nameAttemptPod(deps.db, attempt.id, podId);
+    const known = await findPodOfRental(deps.db, { provider_code: attempt.provider_code, pod_id: podId });
+    if (known?.row.gone_at) return await moveAttempt(deps.db, attempt.id, attempt.state, 'gone');
+    await provider.terminate(podId);
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    deps.log.warn({ tag: attempt.tag, err: error }, 'could not end a pod yet; trying again');
+  }
+  return false;
+}

@@ -1,0 +1,141 @@
+import type { Transaction } from '../adapters/postgres/database.js';
+import { meterWallets } from '../adapters/postgres/money/meter.js';
+import {
+  findRental,
+  lockRental,
+  startRunning,
+  type PodAddress,
+  type RentalWithStop,
+} from '../adapters/postgres/money/rentals.js';
+import { endLost, endUnstarted, settle } from '../adapters/postgres/money/settle.js';
+import { lockWalletOfRental, reread, type LockedWallet } from '../adapters/postgres/money/wallets.js';
+import { findPodOfRental } from '../adapters/postgres/pods.js';
+import type { RentalRow } from '../adapters/postgres/tables.js';
+import type { RentalId } from '../domain/ids.js';
+import type { ActivityDeps } from './deps.js';
+
+/** What is to be done next for a rental, read from its row: the row is the state (design: Temporal 1). */
+export type RentalPhase = 'missing' | 'find_pod' | 'await_pod' | 'running' | 'ended' | 'end_pod' | 'closed';
+
+export interface RentalLook {
+  readonly phase: RentalPhase;
+  /** For operators, beside the workflow: what they filter by, and a sentence. */
+  readonly facts: { status: string; userId: string; provider: string; pricePerHourCents: number } | null;
+  readonly summary: string;
+}
+
+/** The activities that read and move a rental's row. Each may run twice: what is done already is left alone. */
+export function createRentalActivities(deps: ActivityDeps) {
+  return {
+    /** Reads where a rental stands. */
+    async lookAtRental(rentalId: RentalId): Promise<RentalLook> {
+      const rental = await findRental(deps.db, rentalId);
+      if (!rental) return { phase: 'missing', facts: null, summary: 'no such rental' };
+      const facts = {
+        status: rental.status,
+        userId: rental.user_id,
+        provider: rental.provider_code,
+        pricePerHourCents: rental.price_per_hour_cents,
+      };
+      return { phase: phaseOf(rental), facts, summary: summaryOf(rental) };
+    },
+
+    /** The SSH daemon answered: billing begins, unless a stop came first. */
+    async startMetering(rentalId: RentalId, address: PodAddress): Promise<void> {
+      await locked(rentalId, async (trx, wallet, rental) => {
+        if (rental.status !== 'provisioning') return;
+        if (rental.stop) return endUnstarted(trx, wallet, rental, { kind: 'stopped' });
+        await startRunning(trx, rental, address);
+      });
+    },
+
+    /** Gives up on a rental that never ran: a stop frees its hold, a failure refunds it. */
+    async giveUpProvisioning(rentalId: RentalId, error: string | null): Promise<void> {
+      await locked(rentalId, async (trx, wallet, rental) => {
+        const stopped = rental.stop !== null || error === null;
+        await endUnstarted(trx, wallet, rental, stopped ? { kind: 'stopped' } : { kind: 'failed', error });
+      });
+    },
+
+    /**
+     * One round of the metering loop: settles what is due, and ends the rental when its time, its money or its
+     * machine is over. It does by itself what the tick engine and the watcher do sooner (second belt).
+     * @returns how long the next round may wait at most, in milliseconds
+     */
+    async meterRental(rentalId: RentalId, beltMs: number): Promise<{ nextLookMs: number }> {
+      return locked(rentalId, async (trx, wallet, rental) => {
+        if (rental.status !== 'running') return { nextLookMs: 0 };
+        const pod = await findPodOfRental(trx, rental);
+        if (pod?.lost && !rental.stop)
+          await endLost(trx, wallet, rental, pod.lastAliveAt ?? rental.started_at);
+        else await meterWallets(trx, [wallet.id]);
+        return { nextLookMs: await nextLookMs(trx, wallet, rentalId, beltMs) };
+      });
+    },
+
+    /** Settles a rental whose billing has ended (decision 25). */
+    async settleRental(rentalId: RentalId): Promise<void> {
+      await locked(rentalId, async (trx, wallet, rental) => {
+        if (rental.status === 'stopping') await settle(trx, wallet, rental);
+      });
+    },
+
+    /** The pod is gone: nothing more is owed to the rental. */
+    async closeRental(rentalId: RentalId): Promise<void> {
+      await deps
+        .db('rentals')
+        .where({ id: rentalId })
+        .whereNull('closed_at')
+        .whereNotNull('settled_at')
+        .update({
+          status: deps.db.raw(`case status when 'stopping' then 'stopped' else status end`),
+          terminated_at: deps.db.raw('coalesce(terminated_at, clock_ms())'),
+          closed_at: deps.db.raw('clock_ms()'),
+        });
+    },
+  };
+
+  /** Wallet first, then rental, everywhere (design: rule 5). */
+  function locked<T>(
+    rentalId: RentalId,
+    work: (trx: Transaction, wallet: LockedWallet, rental: RentalWithStop) => Promise<T>,
+  ): Promise<T> {
+    return deps.db.transaction(async (trx) => {
+      const wallet = await lockWalletOfRental(trx, rentalId);
+      return work(trx, wallet, await lockRental(trx, rentalId));
+    });
+  }
+}
+
+function phaseOf(rental: RentalRow): RentalPhase {
+  if (rental.closed_at !== null) return 'closed';
+  if (rental.settled_at !== null) return 'end_pod';
+  if (rental.status === 'provisioning') return rental.pod_id === null ? 'find_pod' : 'await_pod';
+  return rental.status === 'running' ? 'running' : 'ended';
+}
+
+function summaryOf(rental: RentalRow): string {
+  const machine = `${rental.gpu_count} x ${rental.model} at ${rental.provider_code}, ${rental.region}`;
+  const money = `${rental.charged_cents - rental.refunded_cents} cents charged of ${rental.price_per_hour_cents} an hour`;
+  return `${rental.status}: ${machine}; ${money}${rental.error === null ? '' : `; ${rental.error}`}`;
+}
+
+/** Until the rental's own limit or the end of the wallet's money, whichever is first, and no longer than the belt. */
+async function nextLookMs(
+  trx: Transaction,
+  wallet: LockedWallet,
+  rentalId: RentalId,
+  beltMs: number,
+): Promise<number> {
+  const { availableCents, reservedCents } = await reread(trx, wallet);
+  const { rows } = await trx.raw<{ rows: { burn: number; limit_ms: number | null }[] }>(
+    `select coalesce(sum(price_per_hour_cents), 0) as burn,
+            min(limit_ms) filter (where id = :rentalId) - epoch_ms(clock_ms()) as limit_ms
+       from rentals where wallet_id = :walletId and status = 'running'`,
+    { rentalId, walletId: wallet.id },
+  );
+  const burn = rows[0]?.burn ?? 0;
+  const runwayMs = burn === 0 ? beltMs : Math.ceil(((availableCents + reservedCents + 1) * 3_600_000) / burn);
+  // A moment past the instant, so that the round finds it reached; and not in a tight loop when it is long past.
+  return Math.max(250, Math.min(beltMs, runwayMs, rows[0]?.limit_ms ?? beltMs) + 50);
+}

@@ -1,0 +1,59 @@
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, Runtime } from '@temporalio/worker';
+import { pino } from 'pino';
+import { createActivities } from '../activities/index.js';
+import { startLongLived } from '../activities/upkeep.js';
+import type { ActivityDeps } from '../activities/deps.js';
+import { createSmtpTransport } from '../adapters/mailer/smtp.js';
+import { openDatabase } from '../adapters/postgres/database.js';
+import { createStripeProcessor } from '../adapters/processor/stripe.js';
+import { readConfig } from '../config.js';
+import { bundleWorkflows } from './bundle.js';
+import { createProviders } from './providers.js';
+import { ensureSchedules } from './schedules.js';
+import { createWorkers } from './workers.js';
+
+const config = readConfig();
+const log = pino({ level: config.logLevel, base: { service: 'worker', pid: process.pid } });
+Runtime.install({ shutdownSignals: ['SIGINT', 'SIGTERM'] });
+
+const connection = await NativeConnection.connect({ address: config.temporal.address });
+const temporal = new Client({
+  connection: await Connection.connect({ address: config.temporal.address }),
+  namespace: config.temporal.namespace,
+});
+const db = openDatabase(config.database.url, config.database.poolMax, 'worker');
+const openDb = openDatabase(config.database.url, config.database.openPoolMax, 'worker-open');
+const deps: ActivityDeps = {
+  db,
+  openDb,
+  temporal,
+  providers: createProviders(config.providers, config.deployment, log),
+  processor: createStripeProcessor(config.processor),
+  mail: createSmtpTransport(config.mail),
+  log,
+  settings: {
+    deployment: config.deployment,
+    shards: config.meter.shards,
+    allowPrivatePods: config.allowPrivatePods,
+    checkoutUrls: { success: config.processor.successUrl, cancel: config.processor.cancelUrl },
+  },
+};
+
+const workers = await createWorkers({
+  connection,
+  namespace: config.temporal.namespace,
+  bundle: await bundleWorkflows(),
+  activities: createActivities(deps),
+});
+await ensureSchedules(temporal);
+await startLongLived(deps);
+log.info('worker ready');
+try {
+  // A signal shuts all of them down: loops notice within the grace time, and their activities move to another worker.
+  await Promise.all(workers.map((worker) => worker.run()));
+} finally {
+  deps.mail.close();
+  await Promise.all([db.destroy(), openDb.destroy(), connection.close(), temporal.connection.close()]);
+  log.info('worker stopped');
+}

@@ -1,0 +1,24 @@
+import type { Logger } from 'pino';
+import { createShadeformProvider } from '../adapters/providers/shadeform.js';
+import type { Provider } from '../adapters/providers/provider.js';
+import type { ProviderConfig } from '../config.js';
+
+/** The upstreams that are enabled by their credentials, by code. */
+export function createProviders(
+  configs: readonly ProviderConfig[],
+  deployment: string,
+  log: Logger,
+): ReadonlyMap<string, Provider> {
+  return new Map(
+    configs.map(({ code, url, apiKey }) => [
+      code,
+      createShadeformProvider({
+        code,
+        url,
+        apiKey,
+        deployment,
+        onOddity: (oddity) => log.info({ provider: code, oddity }, 'part of an upstream answer was skipped'),
+      }),
+    ]),
+  );
+}

@@ -1,0 +1,49 @@
+import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type Client } from '@temporalio/client';
+import { taskQueues } from '../domain/task-queues.js';
+
+/** What is done at intervals; fast loops live in long workflows instead (design: Temporal 6). */
+const schedules = [
+  {
+    id: 'revive',
+    workflow: 'revive',
+    every: '30s',
+    note: 'Starts the workflow of every unfinished row that has none.',
+  },
+  { id: 'sweep', workflow: 'sweep', every: '60s', note: 'Ends pods that no live rental owns.' },
+  {
+    id: 'redeliver',
+    workflow: 'redeliver',
+    every: '10s',
+    note: 'Signals workflows whose events have waited.',
+  },
+  {
+    id: 'housekeeping',
+    workflow: 'housekeeping',
+    every: '60s',
+    note: 'Raises the watermark, removes what expired.',
+  },
+] as const;
+
+/** Creates the schedules that do not exist yet. Several workers may do it at once. */
+export async function ensureSchedules(client: Client): Promise<void> {
+  for (const { id, workflow, every, note } of schedules) {
+    try {
+      await client.schedule.create({
+        scheduleId: id,
+        spec: { intervals: [{ every }] },
+        // After an outage one run is enough; the default would make up for a year.
+        policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: every },
+        action: {
+          type: 'startWorkflow',
+          workflowType: workflow,
+          workflowId: id,
+          taskQueue: taskQueues.rentals,
+          args: [],
+        },
+        state: { note },
+      });
+    } catch (error) {
+      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import { Worker, type NativeConnection, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import type { Activities } from '../activities/index.js';
+import { taskQueues } from '../domain/task-queues.js';
+
+export interface WorkersOptions {
+  readonly connection: NativeConnection;
+  readonly namespace: string;
+  readonly bundle: WorkflowBundleWithSourceMap;
+  readonly activities: Activities;
+}
+
+/** How many activities of each queue run at once (design: Temporal 3). */
+const slots = { rentals: 100, upstream: 2_000, meter: 300, mail: 4 } as const;
+
+/** How long a loop may take to notice that its worker is being shut down. */
+const GRACE = '2s';
+
+/** One worker per queue in this process, so that slow activities never take the slots of quick ones. */
+export async function createWorkers(options: WorkersOptions): Promise<Worker[]> {
+  const { connection, namespace, activities, bundle } = options;
+  const shared = {
+    connection,
+    namespace,
+    activities,
+    shutdownGraceTime: GRACE,
+    shutdownForceTime: '10s',
+  } as const;
+  return [
+    await Worker.create({
+      ...shared,
+      taskQueue: taskQueues.rentals,
+      workflowBundle: bundle,
+      maxConcurrentActivityTaskExecutions: slots.rentals,
+    }),
+    await Worker.create({
+      ...shared,
+      taskQueue: taskQueues.upstream,
+      maxConcurrentActivityTaskExecutions: slots.upstream,
+    }),
+    await Worker.create({
+      ...shared,
+      taskQueue: taskQueues.meter,
+      maxConcurrentActivityTaskExecutions: slots.meter,
+    }),
+    await Worker.create({
+      ...shared,
+      taskQueue: taskQueues.mail,
+      maxConcurrentActivityTaskExecutions: slots.mail,
+    }),
+  ];
+}

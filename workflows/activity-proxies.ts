@@ -1,0 +1,71 @@
+import { proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.js';
+import { taskQueues } from '../domain/task-queues.js';
+
+/** Refusals are answers; they are not retried. Everything else is, until its limit. */
+const retry = { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '30s' } as const;
+
+/** Opening waits for an upstream under the wallet's lock, with a caller waiting: short limits (design: Temporal 4). */
+export const opening = proxyActivities<Pick<Activities, 'openRental'>>({
+  taskQueue: taskQueues.rentals,
+  heartbeatTimeout: '5s',
+  startToCloseTimeout: '30s',
+  scheduleToCloseTimeout: '60s',
+  retry,
+});
+
+/** Opening a payment page: one call of the processor, whose answer to a retry is the same page. */
+export const openingTopup = proxyActivities<Pick<Activities, 'openTopup'>>({
+  taskQueue: taskQueues.rentals,
+  startToCloseTimeout: '15s',
+  scheduleToCloseTimeout: '30s',
+  retry,
+});
+
+/** Short steps on rows, retried until they are done: money waits for them. */
+export const steps = proxyActivities<
+  Pick<
+    Activities,
+    | 'lookAtRental'
+    | 'startMetering'
+    | 'giveUpProvisioning'
+    | 'meterRental'
+    | 'settleRental'
+    | 'closeRental'
+    | 'lookAtTopup'
+    | 'abandonTopup'
+    | 'keepHouse'
+    | 'redeliverEvents'
+  >
+>({ taskQueue: taskQueues.rentals, startToCloseTimeout: '30s', retry });
+
+/** Upkeep reads many rows and asks upstreams: it heartbeats. The next one comes by schedule. */
+export const upkeep = proxyActivities<Pick<Activities, 'reviveWorkflows' | 'sweepPods'>>({
+  taskQueue: taskQueues.rentals,
+  heartbeatTimeout: '10s',
+  startToCloseTimeout: '5 minutes',
+  retry: { ...retry, maximumAttempts: 3 },
+});
+
+/** Waiting for upstreams takes minutes: it heartbeats, and a dead worker is noticed within ten seconds. */
+export const upstream = proxyActivities<Pick<Activities, 'findPod' | 'awaitPod' | 'endPods'>>({
+  taskQueue: taskQueues.upstream,
+  heartbeatTimeout: '10s',
+  startToCloseTimeout: '1 day',
+  retry,
+});
+
+/** Loops that run for a quarter of an hour and are started again: a dead worker's moves within ten seconds. */
+export const loops = proxyActivities<Pick<Activities, 'runMeter' | 'watchProvider'>>({
+  taskQueue: taskQueues.meter,
+  heartbeatTimeout: '10s',
+  startToCloseTimeout: '20 minutes',
+  retry: { ...retry, maximumInterval: '5s' },
+});
+
+export const mails = proxyActivities<Pick<Activities, 'deliverMails'>>({
+  taskQueue: taskQueues.mail,
+  heartbeatTimeout: '10s',
+  startToCloseTimeout: '20 minutes',
+  retry: { ...retry, maximumInterval: '5s' },
+});

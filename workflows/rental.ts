@@ -1,0 +1,146 @@
+import {
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { PodOutcome } from '../activities/pods.js';
+import type { RentalLook, RentalPhase } from '../activities/rental.js';
+import type { RentalId } from '../domain/ids.js';
+import { limits } from '../domain/limits.js';
+import { opening, steps, upstream } from './activity-proxies.js';
+import { answerOf, openingOf, type Opening } from './early-answer.js';
+import {
+  lookSignal,
+  openUpdate,
+  stopUpdate,
+  type RentalDurations,
+  type RentalInput,
+  type RentalOutcome,
+} from './rental-contract.js';
+import {
+  entityStatusAttribute,
+  pricePerHourAttribute,
+  providerAttribute,
+  userIdAttribute,
+} from './search-attributes.js';
+
+const defaultDurations: RentalDurations = {
+  provisionDeadlineMs: limits.provisionDeadlineMs,
+  unknownFindMs: limits.unknownFindMs,
+  beltMs: limits.beltMs,
+};
+
+type Opened = Awaited<ReturnType<typeof opening.openRental>>;
+
+/**
+ * One rental, from its opening until its pod is gone and all is settled. The row is the state: each round reads
+ * where the rental stands and takes the next step, so a run that was lost is taken up where it stood.
+ */
+export async function rental(input: RentalInput): Promise<RentalOutcome> {
+  const { rentalId, open } = input;
+  const durations: RentalDurations = { ...defaultDurations, ...input.durations };
+  const state = { looks: 0, settled: false };
+  const opened =
+    open === undefined ? Promise.resolve(taken(rentalId)) : openingOf(opening.openRental({ rentalId, open }));
+  setHandler(openUpdate, () => answerOf(opened));
+  setHandler(lookSignal, () => void (state.looks += 1));
+  setHandler(stopUpdate, async () => {
+    state.looks += 1;
+    await condition(() => state.settled);
+  });
+
+  const outcome = await opened;
+  if (outcome.kind === 'refused')
+    return end(state, { outcome: 'refused', code: outcome.failure.type ?? 'unknown' });
+
+  for (;;) {
+    const look = await steps.lookAtRental(rentalId);
+    tellOperators(look);
+    state.settled = look.phase === 'end_pod' || look.phase === 'closed';
+    if (look.phase === 'missing') return end(state, { outcome: 'missing' });
+    if (look.phase === 'closed')
+      return end(state, { outcome: look.facts?.status === 'failed' ? 'failed' : 'stopped' });
+    await takeStep(look.phase, rentalId, durations, state);
+  }
+}
+
+/** What the Temporal UI shows of the rental, and what operators filter by. */
+function tellOperators({ summary, facts }: RentalLook): void {
+  setCurrentDetails(summary);
+  if (facts === null) return;
+  upsertSearchAttributes([
+    { key: entityStatusAttribute, value: facts.status },
+    { key: userIdAttribute, value: facts.userId },
+    { key: providerAttribute, value: facts.provider },
+    { key: pricePerHourAttribute, value: facts.pricePerHourCents },
+  ]);
+}
+
+/** The one thing to do in a phase. It moves the row on, so that the next look finds another phase. */
+async function takeStep(
+  phase: Exclude<RentalPhase, 'missing' | 'closed'>,
+  rentalId: RentalId,
+  durations: RentalDurations,
+  state: { looks: number },
+): Promise<void> {
+  switch (phase) {
+    case 'find_pod': {
+      const missed = await upstream.findPod(rentalId, durations.unknownFindMs);
+      if (missed) await giveUp(rentalId, missed);
+      return;
+    }
+    case 'await_pod': {
+      const pod = await upstream.awaitPod(rentalId, durations.provisionDeadlineMs);
+      if (pod.kind === 'answered') await steps.startMetering(rentalId, pod.address);
+      else await giveUp(rentalId, pod);
+      return;
+    }
+    case 'running':
+      return meterUntilEnded(rentalId, durations, state);
+    case 'ended':
+      return steps.settleRental(rentalId);
+    case 'end_pod':
+      await upstream.endPods(rentalId);
+      await steps.closeRental(rentalId);
+  }
+}
+
+async function giveUp(rentalId: RentalId, pod: Exclude<PodOutcome, { kind: 'answered' }>): Promise<void> {
+  await steps.giveUpProvisioning(rentalId, pod.kind === 'failed' ? pod.error : null);
+}
+
+/**
+ * The durable metering loop, the second belt: each round settles exactly and looks at the pod, then waits for a
+ * signal (a stop, an intent of the tick engine, a lost pod) or for the instant at which something is due.
+ */
+async function meterUntilEnded(
+  rentalId: RentalId,
+  durations: RentalDurations,
+  state: { looks: number },
+): Promise<void> {
+  for (;;) {
+    const seen = state.looks;
+    const { nextLookMs } = await steps.meterRental(rentalId, durations.beltMs);
+    if (nextLookMs === 0 || (await steps.lookAtRental(rentalId)).phase !== 'running') return;
+    await condition(() => state.looks !== seen, nextLookMs);
+    // A caller who waits for a stop is answered by this run: it is about to end anyway.
+    if (workflowInfo().continueAsNewSuggested && allHandlersFinished()) {
+      await continueAsNew<typeof rental>({ rentalId, durations });
+    }
+  }
+}
+
+async function end(state: { settled: boolean }, outcome: RentalOutcome): Promise<RentalOutcome> {
+  state.settled = true;
+  await condition(allHandlersFinished);
+  return outcome;
+}
+
+/** A run that was started for a row that exists has nothing to open. */
+function taken(rentalId: RentalInput['rentalId']): Opening<Pick<Opened, 'rentalId'>> {
+  return { kind: 'opened', value: { rentalId } };
+}
