@@ -1,0 +1,55 @@
+import { Router } from '@koa/router';
+import Koa from 'koa';
+import { authRoutes } from './auth.js';
+import { billingRoutes } from './billing.js';
+import { catalogRoutes } from './catalog.js';
+import { checkoutRoutes } from './checkout.js';
+import type { ApiDeps, ApiRouter, ApiState } from './context.js';
+import { healthRoutes } from './health.js';
+import { ledgerRoutes } from './ledger.js';
+import { readBodies } from './middleware/body.js';
+import { errors } from './middleware/errors.js';
+import { allowOrigins, refuseForeignOrigins } from './middleware/origins.js';
+import { requestId } from './middleware/request-id.js';
+import { requestLog } from './middleware/request-log.js';
+import { refuseUnrouted } from './middleware/routing.js';
+import { rentalRoutes } from './rentals.js';
+import { sshKeyRoutes } from './ssh-keys.js';
+import { webhookPath, webhookRoutes } from './webhook.js';
+
+/** Every resource of the API. */
+const resources = [
+  healthRoutes,
+  authRoutes,
+  sshKeyRoutes,
+  catalogRoutes,
+  rentalRoutes,
+  billingRoutes,
+  ledgerRoutes,
+  checkoutRoutes,
+  webhookRoutes,
+];
+
+/** The HTTP service. It opens and closes nothing: what it works with comes in by deps. */
+export function createApp(deps: ApiDeps): Koa<ApiState, object> {
+  const { log, settings } = deps;
+  const router: ApiRouter = new Router<ApiState>({ strict: true, sensitive: true });
+  for (const addRoutes of resources) addRoutes(router, deps);
+
+  const app = new Koa<ApiState, object>({
+    proxy: settings.trustProxy,
+    // Only the last address of X-Forwarded-For is our own proxy's word; the ones before it are the caller's.
+    maxIpsCount: 1,
+  });
+  // Failures of a connection itself: everything else ends in errors().
+  app.on('error', (error: unknown) => log.warn({ err: error }, 'a connection failed'));
+  app.use(requestId(log));
+  app.use(requestLog());
+  app.use(errors());
+  app.use(allowOrigins(settings.allowedOrigins));
+  app.use(refuseForeignOrigins(settings.allowedOrigins));
+  app.use(readBodies([webhookPath]));
+  app.use(router.routes());
+  app.use(refuseUnrouted());
+  return app;
+}

@@ -1,0 +1,118 @@
+import {
+  listLiveListings,
+  summarizeFamilies,
+  type ListingFilter,
+  type ListingKey,
+} from '../adapters/postgres/listings.js';
+import type { ListingRow } from '../adapters/postgres/tables.js';
+import { families } from '../domain/families.js';
+import { isId } from '../domain/ids.js';
+import { limits } from '../domain/limits.js';
+import { countriesOf } from '../domain/regions.js';
+import { defaultTemplateId, templates } from '../domain/templates.js';
+import type { ApiDeps, ApiRouter } from './context.js';
+import { pageOf, readCursor } from './cursor.js';
+import { requireSession, type Step } from './middleware/session.js';
+import { joi, pageFields, readQuery, regionField } from './validation.js';
+
+/** What can be rented (spec: GET /v1/catalog/listings; decision 13). */
+export function catalogRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.get('/v1/catalog/listings', requireSession(deps), showListings(deps));
+  router.get('/v1/catalog/families', requireSession(deps), showFamilies(deps));
+  router.get('/v1/catalog/templates', requireSession(deps), showTemplates());
+}
+
+interface ListingQuery {
+  readonly model?: string;
+  readonly minVramGb?: number;
+  readonly gpuCount?: number;
+  readonly region?: string;
+  readonly maxPricePerHourCents?: number;
+  readonly cursor?: string;
+  readonly pageSize: number;
+}
+
+const listingQuery = joi.object<ListingQuery>({
+  model: joi.text().maxChars(64),
+  minVramGb: joi.number().min(0).max(1_000_000),
+  gpuCount: joi.number().valid(...limits.gpuCounts),
+  region: regionField,
+  maxPricePerHourCents: joi.number().min(0).max(1_000_000_000),
+  ...pageFields,
+});
+
+function showListings(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const query = readQuery(ctx, listingQuery);
+    const after = readCursor(query.cursor, isListingKey);
+    const rows = await listLiveListings(deps.db, filterOf(query), after && keyOf(after), query.pageSize + 1);
+    const { page, nextCursor } = pageOf(rows, query.pageSize, (row) => [row.price_per_hour_cents, row.id]);
+    ctx.body = { listings: page.map(presentListing), nextCursor };
+  };
+}
+
+function showFamilies(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const offers = new Map((await summarizeFamilies(deps.db)).map((offer) => [offer.family, offer]));
+    ctx.body = {
+      families: families.map((family) => ({
+        family: family.id,
+        models: family.models,
+        fromPricePerHourCents: offers.get(family.id)?.fromPricePerHourCents ?? null,
+        liveCount: offers.get(family.id)?.liveCount ?? 0,
+      })),
+    };
+  };
+}
+
+function showTemplates(): Step {
+  return (ctx) => {
+    ctx.body = {
+      templates: templates.map((template) => ({ ...template, isDefault: template.id === defaultTemplateId })),
+    };
+    return Promise.resolve();
+  };
+}
+
+function filterOf(query: ListingQuery): ListingFilter {
+  const { model, minVramGb, gpuCount, region, maxPricePerHourCents } = query;
+  return {
+    ...(model !== undefined && { model }),
+    // The columns are whole numbers, so a bound between two of them is the next one inside.
+    ...(minVramGb !== undefined && { minVramGb: Math.ceil(minVramGb) }),
+    ...(gpuCount !== undefined && { gpuCount }),
+    ...(region !== undefined && { regionCodes: countriesOf(region) }),
+    ...(maxPricePerHourCents !== undefined && { maxPricePerHourCents: Math.floor(maxPricePerHourCents) }),
+  };
+}
+
+type ListingCursor = [price: number, id: ListingKey['id']];
+
+function isListingKey(value: readonly unknown[]): value is ListingCursor {
+  const [price, id] = value;
+  return value.length === 2 && isPrice(price) && typeof id === 'string' && isId('lst', id);
+}
+
+/** Prices are 4-byte integers in the database. */
+function isPrice(value: unknown): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= 10_000_000;
+}
+
+function keyOf([pricePerHourCents, id]: ListingCursor): ListingKey {
+  return { pricePerHourCents, id };
+}
+
+function presentListing(row: ListingRow) {
+  return {
+    id: row.id,
+    model: row.model,
+    family: row.family,
+    vramGb: row.vram_gb,
+    gpuCount: row.gpu_count,
+    pricePerHourCents: row.price_per_hour_cents,
+    providerCode: row.provider_code,
+    region: row.region,
+    regionCode: row.region_code,
+    interconnect: row.interconnect,
+  };
+}

@@ -1,0 +1,119 @@
+import { findTopup, listTopups as listTopupRows } from '../adapters/postgres/topup-reads.js';
+import type { Database, Transaction } from '../adapters/postgres/database.js';
+import type { TopupRow } from '../adapters/postgres/tables.js';
+import { readUnderWalletLock } from '../adapters/postgres/wallet-reads.js';
+import { newId } from '../adapters/ids.js';
+import { isId, type TopupId, type UserId } from '../domain/ids.js';
+import { limits } from '../domain/limits.js';
+import { Refusal } from '../domain/refusal.js';
+import { sessionOf, type ApiDeps, type ApiRouter } from './context.js';
+import { pageOf, readCursor } from './cursor.js';
+import { requireSession, type Step } from './middleware/session.js';
+import { answerOpening } from './opening.js';
+import { openTopup } from './topup-workflows.js';
+import { joi, pageFields, readBody, readQuery } from './validation.js';
+
+/** Putting money into the wallet (spec: POST /v1/billing/checkout; decision 32). */
+export function checkoutRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.post('/v1/billing/checkout', requireSession(deps), createCheckout(deps));
+  router.get('/v1/billing/topups', requireSession(deps), listTopups(deps));
+  router.get('/v1/billing/topups/:id', requireSession(deps), showTopup(deps));
+}
+
+const checkoutSchema = joi.object<{ amountCents: number }>({
+  amountCents: joi.number().integer().min(limits.minTopupCents).max(limits.maxTopupCents).required(),
+});
+
+const topupsQuery = joi.object<{ cursor?: string; pageSize: number }>(pageFields);
+
+/** The way on: openTopup (topup-workflows.ts) starts workflows/topup.ts, which opens the payment page. */
+function createCheckout(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { userId } = sessionOf(ctx);
+    const body = readBody(ctx, checkoutSchema);
+    if (!deps.settings.billing.enabled) {
+      throw new Refusal('billing_disabled', 'Payments are switched off here. Ask support how to pay.');
+    }
+    await answerOpening<TopupId, TopupRow>(ctx, deps, {
+      endpoint: 'POST /v1/billing/checkout',
+      userId,
+      body,
+      newId: () => newId('top'),
+      start: (id, answerBefore) =>
+        openTopup(deps.temporal.client.workflow, id, {
+          userId,
+          amountCents: body.amountCents,
+          answerBefore: answerBefore.toISOString(),
+        }),
+      find: (id) => findOpenTopup(deps.db, userId, id),
+      findUnderLock: (id, answerBefore) =>
+        readUnderWalletLock(deps.db, userId, answerBefore, deps.settings.lockWaitMs, (trx) =>
+          findOpenTopup(trx, userId, id),
+        ),
+      present: presentCheckout,
+      idName: 'topupId',
+      lookAt: (id) => `/v1/billing/topups/${id}`,
+    });
+  };
+}
+
+/** A top-up answers its request as soon as its payment page exists. */
+async function findOpenTopup(
+  db: Database | Transaction,
+  userId: UserId,
+  id: TopupId,
+): Promise<TopupRow | undefined> {
+  const row = await findTopup(db, userId, id);
+  return row?.session_id === null ? undefined : row;
+}
+
+function listTopups(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { cursor, pageSize } = readQuery(ctx, topupsQuery);
+    const before = readCursor(cursor, isTopupKey)?.[0];
+    const rows = await listTopupRows(deps.db, sessionOf(ctx).userId, before, pageSize + 1);
+    const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
+    ctx.body = { topups: page.map(presentTopup), nextCursor };
+  };
+}
+
+function showTopup(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const id = ctx.params['id'] ?? '';
+    const row = isId('top', id) && (await findTopup(deps.db, sessionOf(ctx).userId, id));
+    if (!row) {
+      throw new Refusal('topup_not_found', 'You have no such top-up: GET /v1/billing/topups lists yours.');
+    }
+    ctx.body = presentTopup(row);
+  };
+}
+
+function isTopupKey(value: readonly unknown[]): value is [TopupId] {
+  return value.length === 1 && typeof value[0] === 'string' && isId('top', value[0]);
+}
+
+function presentCheckout(row: TopupRow) {
+  return {
+    checkoutUrl: row.checkout_url,
+    sessionId: row.session_id,
+    topupId: row.id,
+    status: row.status,
+  };
+}
+
+function presentTopup(row: TopupRow) {
+  return {
+    id: row.id,
+    status: row.status,
+    amountCents: row.amount_cents,
+    creditedCents: row.credited_cents,
+    checkoutUrl: row.status === 'requires_payment' ? row.checkout_url : null,
+    sessionId: row.session_id,
+    processorChargeId: row.charge_id,
+    receiptUrl: row.receipt_url,
+    error: row.error,
+    createdAt: row.created_at.toISOString(),
+    expiresAt: row.session_expires_at?.toISOString() ?? null,
+    creditedAt: row.credited_at?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,38 @@
+import type { Router, RouterContext } from '@koa/router';
+import type { Logger } from 'pino';
+import type { Session } from '../adapters/postgres/sessions.js';
+import type { Database } from '../adapters/postgres/database.js';
+import type { WebhookVerifier } from '../adapters/processor/webhook.js';
+import type { ApiSettings } from './settings.js';
+import type { TemporalGate } from './temporal.js';
+
+/** Everything that the API works with. The composition root (index.ts) makes it, tests make their own. */
+export interface ApiDeps {
+  readonly db: Database;
+  readonly temporal: TemporalGate;
+  readonly log: Logger;
+  readonly settings: ApiSettings;
+  /** Checks the signature of a webhook call over its raw bytes; null when billing is disabled. */
+  readonly verifyWebhook: WebhookVerifier | null;
+}
+
+/** What the middleware found out about a request. */
+export interface ApiState {
+  requestId: string;
+  log: Logger;
+  /** The body as it arrived; empty when there was none. */
+  rawBody: Buffer;
+  /** The parsed JSON body; undefined when there was none. */
+  body: unknown;
+  /** Who asks; undefined until requireSession found out. */
+  session?: Session;
+}
+
+export type ApiContext = RouterContext<ApiState>;
+export type ApiRouter = Router<ApiState>;
+
+/** The session of a route behind requireSession. */
+export function sessionOf(ctx: ApiContext): Session {
+  if (!ctx.state.session) throw new Error(`${ctx.path} asks for a session that no middleware looked up`);
+  return ctx.state.session;
+}

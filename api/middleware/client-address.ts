@@ -1,0 +1,27 @@
+import { isIPv6 } from 'node:net';
+
+/**
+ * What counts as one client for limits: an IPv4 address, or the /64 of an IPv6 address, because that is what one
+ * household or machine is given whole (RFC 6177).
+ */
+export function clientOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  const plain = address.replace(/%.*$/, '');
+  if (!isIPv6(plain)) return plain;
+  const [head = '', tail] = plain.split('::');
+  const left = groupsOf(head);
+  const right = tail === undefined ? [] : groupsOf(tail);
+  const gap = Math.max(0, 8 - left.length - right.length);
+  const whole = [...left, ...Array<string>(gap).fill('0'), ...right];
+  return `${whole
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}
+
+/** The 16-bit groups of a part; an embedded IPv4 address stands for two, which lie in the half that is cut off. */
+function groupsOf(part: string): string[] {
+  if (part === '') return [];
+  return part.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]));
+}

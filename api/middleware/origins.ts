@@ -1,0 +1,35 @@
+import cors from '@koa/cors';
+import type { Middleware } from 'koa';
+import { Refusal } from '../../domain/refusal.js';
+import type { ApiState } from '../context.js';
+
+const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** CORS for the origins on the list, with cookies; every answer varies by Origin (decision 12). */
+export function allowOrigins(allowed: readonly string[]): Middleware<ApiState, object> {
+  return cors({
+    origin: (ctx) => {
+      const origin = ctx.get('Origin');
+      return allowed.includes(origin) ? origin : '';
+    },
+    credentials: true,
+    allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    allowHeaders: ['Content-Type', 'Idempotency-Key', 'X-Request-Id'],
+    exposeHeaders: ['Idempotent-Replayed', 'Retry-After', 'X-Request-Id'],
+    maxAge: 600,
+  }) as Middleware<ApiState, object>;
+}
+
+/** Refuses changes that a page of a foreign origin asks for: the browser would send the cookie along. */
+export function refuseForeignOrigins(allowed: readonly string[]): Middleware<ApiState, object> {
+  return async (ctx, next) => {
+    const origin = ctx.get('Origin');
+    if (origin !== '' && !READING.has(ctx.method) && !allowed.includes(origin)) {
+      throw new Refusal(
+        'forbidden',
+        'Pages of this origin may not make changes. Add it to the allowed origins.',
+      );
+    }
+    await next();
+  };
+}

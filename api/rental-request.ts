@@ -1,0 +1,108 @@
+import { listSshKeys } from '../adapters/postgres/ssh-keys.js';
+import type { Database } from '../adapters/postgres/database.js';
+import { isFamilyId } from '../domain/families.js';
+import { isId, type SshKeyId, type UserId } from '../domain/ids.js';
+import { limits } from '../domain/limits.js';
+import { Refusal } from '../domain/refusal.js';
+import { rentalStatuses, type RentalStatus } from '../domain/rental.js';
+import { defaultTemplateId, templates } from '../domain/templates.js';
+import type { OpenRequest } from '../workflows/rental-contract.js';
+import type { ApiContext } from './context.js';
+import { joi, pageFields, readBody, regionField } from './validation.js';
+
+const HOUR_MS = 3_600_000;
+const MAX_CENTS = 1_000_000_000;
+
+export interface RentalBody {
+  readonly familyId: string;
+  readonly gpuCount: number;
+  readonly templateId: string;
+  readonly region?: string;
+  readonly name?: string;
+  readonly autoStopAfterHours?: number;
+  readonly sshKeyIds?: readonly string[];
+  readonly maxSpendCents?: number;
+  readonly maxPricePerHourCents?: number;
+}
+
+const bodySchema = joi.object<RentalBody>({
+  familyId: joi.text().maxChars(64).required(),
+  gpuCount: joi
+    .number()
+    .valid(...limits.gpuCounts)
+    .required(),
+  templateId: joi
+    .string()
+    .valid(...templates.map((template) => template.id))
+    .default(defaultTemplateId),
+  region: regionField,
+  name: joi.text().allow('').maxChars(limits.nameMaxChars),
+  autoStopAfterHours: joi.number().greater(0).max(limits.autoStopMaxHours),
+  sshKeyIds: joi.array().items(joi.text().maxChars(64)).unique().max(100),
+  maxSpendCents: joi.number().integer().min(1).max(MAX_CENTS),
+  maxPricePerHourCents: joi.number().integer().min(1).max(MAX_CENTS),
+});
+
+/** The query of GET /v1/rentals. */
+export const listSchema = joi.object<{ status?: RentalStatus; cursor?: string; pageSize: number }>({
+  status: joi.string().valid(...rentalStatuses),
+  ...pageFields,
+});
+
+/**
+ * Step 1 of POST /v1/rentals: validates the request's shape. The other steps are the activity's.
+ * @returns the body as validated, and what the workflow is asked for
+ * @throws Refusal validation_failed, invalid_count, model_unavailable (no such family), key_not_found
+ */
+export async function readRentalRequest(
+  ctx: ApiContext,
+  db: Database,
+  userId: UserId,
+): Promise<{ body: RentalBody; request: Omit<OpenRequest, 'answerBefore'> }> {
+  const body = readBody(ctx, bodySchema);
+  if (!isFamilyId(body.familyId)) {
+    throw new Refusal(
+      'model_unavailable',
+      `There is no GPU family ${body.familyId}: GET /v1/catalog/families lists them.`,
+      { familyId: body.familyId },
+    );
+  }
+  const request = {
+    userId,
+    familyId: body.familyId,
+    gpuCount: body.gpuCount,
+    templateId: body.templateId,
+    region: body.region ?? null,
+    name: textOrNull(body.name),
+    sshKeyIds: await keysOf(db, userId, body.sshKeyIds),
+    autoStopAfterMs: autoStopMs(body.autoStopAfterHours),
+    maxSpendCents: body.maxSpendCents ?? null,
+    maxPricePerHourCents: body.maxPricePerHourCents ?? null,
+  };
+  return { body, request };
+}
+
+/** The keys that open the machine: those asked for, by default all of the user's (decision 14). */
+async function keysOf(
+  db: Database,
+  userId: UserId,
+  asked: readonly string[] | undefined,
+): Promise<SshKeyId[]> {
+  const own = (await listSshKeys(db, userId)).map((key) => key.id);
+  if (asked === undefined) return own;
+  return asked.map((id) => {
+    if (isId('key', id) && own.includes(id)) return id;
+    throw new Refusal('key_not_found', `You have no key ${id}: GET /v1/ssh-keys lists yours.`, {
+      sshKeyId: id,
+    });
+  });
+}
+
+/** Fractions of an hour are allowed (decision 18); the shortest stop is one millisecond. */
+function autoStopMs(hours: number | undefined): number | null {
+  return hours === undefined ? null : Math.max(1, Math.round(hours * HOUR_MS));
+}
+
+function textOrNull(text: string | undefined): string | null {
+  return text === undefined || text === '' ? null : text;
+}

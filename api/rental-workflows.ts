@@ -1,0 +1,46 @@
+import { WithStartWorkflowOperation, type WorkflowClient } from '@temporalio/client';
+import type { RentalId } from '../domain/ids.js';
+import { taskQueues } from '../domain/task-queues.js';
+import {
+  openUpdate,
+  rentalWorkflow,
+  stopUpdate,
+  type OpenRequest,
+  type RentalInput,
+  type RentalOutcome,
+} from '../workflows/rental-contract.js';
+import { entityStatusAttribute, userIdAttribute } from '../workflows/search-attributes.js';
+
+type RentalWorkflow = (input: RentalInput) => Promise<RentalOutcome>;
+
+/**
+ * Starts the rental's workflow (workflows/rental.ts) and waits for its first answer. The ids are fixed, so asking
+ * again attaches to what runs, and gets the first answer even from a workflow that has ended (design: Temporal 2).
+ * @throws WorkflowUpdateFailedError around an ApplicationFailure whose type is the code of a refusal
+ */
+export async function openRental(
+  workflows: WorkflowClient,
+  rentalId: RentalId,
+  open: OpenRequest,
+): Promise<void> {
+  await workflows.executeUpdateWithStart(openUpdate, {
+    updateId: 'open',
+    startWorkflowOperation: new WithStartWorkflowOperation<RentalWorkflow>(rentalWorkflow, {
+      workflowId: rentalId,
+      taskQueue: taskQueues.rentals,
+      args: [{ rentalId, open }],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      typedSearchAttributes: [
+        { key: userIdAttribute, value: open.userId },
+        { key: entityStatusAttribute, value: 'opening' },
+      ],
+      staticSummary: `${open.gpuCount} x ${open.familyId}`,
+    }),
+  });
+}
+
+/** Tells the rental's workflow of the stop request and waits until the rental is settled. */
+export async function awaitStop(workflows: WorkflowClient, rentalId: RentalId): Promise<void> {
+  await workflows.getHandle(rentalId).executeUpdate(stopUpdate, { updateId: 'stop' });
+}

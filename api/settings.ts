@@ -1,0 +1,57 @@
+import type { Config } from '../config.js';
+import { limits } from '../domain/limits.js';
+
+/** What of the configuration the API looks at. Durations are milliseconds. */
+export interface ApiSettings {
+  /** The one list of origins that may call with cookies (decision 12). */
+  readonly allowedOrigins: readonly string[];
+  readonly secureCookie: boolean;
+  /** Behind one proxy that appends the caller to X-Forwarded-For. */
+  readonly trustProxy: boolean;
+  readonly billing: { readonly enabled: boolean; readonly publishableKey: string };
+  readonly meterShards: number;
+  /** How many codes one client address may ask for in an hour, for whatever e-mail addresses (decision 8). */
+  readonly codeRequestsPerClientPerHour: number;
+  /** Decision 4: how long an opening may take, and how long the API waits for its answer beyond that. */
+  readonly answerWithinMs: number;
+  readonly answerGraceMs: number;
+  /** How long the last look waits for the wallet's lock. */
+  readonly lockWaitMs: number;
+  /** Decision 6: how long a retry waits for its twin. */
+  readonly idempotencyWaitMs: number;
+  /** Decision 15: how long a stop waits for the settlement before it answers without one. */
+  readonly stopWaitMs: number;
+  /** How long a call waits for a sign of life from Temporal before it is refused. */
+  readonly reachMs: number;
+}
+
+/** The API's settings of a configuration, with the service's limits (domain/limits.ts). */
+export function settingsOf(config: Config): ApiSettings {
+  return {
+    ...defaultSettings,
+    allowedOrigins: [...new Set([...config.api.allowedOrigins, new URL(config.api.dashboardUrl).origin])],
+    secureCookie: config.api.secureCookie,
+    trustProxy: config.api.trustProxy,
+    billing: {
+      enabled: config.processor.secretKey !== '',
+      publishableKey: config.processor.publishableKey,
+    },
+    meterShards: config.meter.shards,
+  };
+}
+
+/** The settings of a service that nothing was configured for. */
+export const defaultSettings: ApiSettings = {
+  allowedOrigins: [],
+  secureCookie: true,
+  trustProxy: false,
+  billing: { enabled: false, publishableKey: '' },
+  meterShards: 1,
+  codeRequestsPerClientPerHour: 30,
+  answerWithinMs: limits.answerWithinMs,
+  answerGraceMs: limits.answerGraceMs,
+  lockWaitMs: 2_000,
+  idempotencyWaitMs: limits.idempotencyWaitMs,
+  stopWaitMs: 10_000,
+  reachMs: 2_000,
+};

@@ -1,0 +1,75 @@
+import { deleteSshKey, insertSshKey, listSshKeys } from '../adapters/postgres/ssh-keys.js';
+import type { SshKeyRow } from '../adapters/postgres/tables.js';
+import { newId } from '../adapters/ids.js';
+import { isId } from '../domain/ids.js';
+import { Refusal } from '../domain/refusal.js';
+import { sessionOf, type ApiDeps, type ApiRouter } from './context.js';
+import { requireSession, type Step } from './middleware/session.js';
+import { generateKeyPair, parsePublicKey } from './public-keys.js';
+import { joi, readBody } from './validation.js';
+
+/** The keys with which users enter their machines (decision 14). */
+export function sshKeyRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.get('/v1/ssh-keys', requireSession(deps), listKeys(deps));
+  router.post('/v1/ssh-keys', requireSession(deps), addKey(deps));
+  router.delete('/v1/ssh-keys/:id', requireSession(deps), removeKey(deps));
+}
+
+interface KeyRequest {
+  readonly name: string;
+  readonly publicKey?: string;
+  readonly generate?: true;
+}
+
+const keySchema = joi
+  .object<KeyRequest>({
+    name: joi.text().min(1).maxChars(64).required(),
+    // A line break at the end comes along when a file is pasted whole.
+    publicKey: joi.string().max(16_384),
+    generate: joi.boolean().valid(true),
+  })
+  .xor('publicKey', 'generate');
+
+function listKeys(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const rows = await listSshKeys(deps.db, sessionOf(ctx).userId);
+    ctx.body = { sshKeys: rows.map(presentKey) };
+  };
+}
+
+function addKey(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { name, publicKey } = readBody(ctx, keySchema);
+    const key = publicKey === undefined ? generateKeyPair() : parsePublicKey(publicKey);
+    const row = await insertSshKey(deps.db, {
+      id: newId('key'),
+      userId: sessionOf(ctx).userId,
+      name,
+      publicKey: key.line,
+      fingerprint: key.fingerprint,
+    });
+    if (!row) {
+      throw new Refusal('duplicate_key', 'You have this key already.', { fingerprint: key.fingerprint });
+    }
+    ctx.body = { ...presentKey(row), ...('privateKey' in key && { privateKey: key.privateKey }) };
+  };
+}
+
+function removeKey(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const id = ctx.params['id'] ?? '';
+    const removed = isId('key', id) && (await deleteSshKey(deps.db, sessionOf(ctx).userId, id));
+    if (!removed) throw new Refusal('key_not_found', 'You have no such key: GET /v1/ssh-keys lists yours.');
+    ctx.body = { ok: true };
+  };
+}
+
+function presentKey(row: SshKeyRow) {
+  return {
+    id: row.id,
+    name: row.name,
+    fingerprint: row.fingerprint,
+    publicKey: row.public_key,
+    createdAt: row.created_at.toISOString(),
+  };
+}
