@@ -1,0 +1,200 @@
+import Router, { type RouterContext } from '@koa/router';
+import rawBody from 'raw-body';
+import type Stripe from 'stripe';
+import { checkCard, createMethod, type CardForm } from './cards.js';
+import { attemptPayment } from './charging.js';
+import { completeSession, expireSession, getDetails } from './checkout-sessions.js';
+import type { World } from './endpoint.js';
+import { ApiError } from './errors.js';
+import { dollars, escapeHtml, htmlPage } from './html.js';
+import { idOf } from './ids.js';
+import { createIntent } from './payment-intents.js';
+import type { CheckoutDetails } from './tables.js';
+
+/** What a form on a page leads to. */
+export type PageOutcome =
+  { readonly redirect: string } | { readonly status: number; readonly title: string; readonly body: string };
+
+/**
+ * The hosted payment page of a Checkout Session. A plain form: a browser and `curl -d cardNumber=…` pay alike.
+ */
+export function createCheckoutPages(world: World): Router {
+  const router = new Router();
+  router.get('/c/pay/:id', (ctx) => show(ctx, sessionPage(world, ctx.params['id'] ?? '', null, 200)));
+  router.post('/c/pay/:id', async (ctx) => {
+    const form = await readPageForm(ctx);
+    show(ctx, pay(world, ctx.params['id'] ?? '', form));
+  });
+  router.post('/c/pay/:id/cancel', (ctx) => {
+    const session = world.store.find('checkout_sessions', ctx.params['id'] ?? '');
+    const back = session?.cancel_url;
+    // Going back leaves the session open, as at the processor: the payer may return until it expires.
+    show(ctx, typeof back === 'string' ? { redirect: fillIn(back, session?.id ?? '') } : notFound());
+  });
+  return router;
+}
+
+/** Writes an outcome; 303 makes a browser follow with GET whatever the method was. */
+export function show(ctx: RouterContext, outcome: PageOutcome): void {
+  if ('redirect' in outcome) {
+    ctx.status = 303;
+    ctx.set('location', outcome.redirect);
+    ctx.body = '';
+    return;
+  }
+  ctx.status = outcome.status;
+  ctx.type = 'html';
+  ctx.set('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'");
+  ctx.set('cache-control', 'no-store');
+  ctx.body = htmlPage(outcome.title, outcome.body);
+}
+
+export async function readPageForm(ctx: RouterContext): Promise<URLSearchParams> {
+  return new URLSearchParams(await rawBody(ctx.req, { limit: '20kb', encoding: 'utf8' }));
+}
+
+export function notFound(): PageOutcome {
+  return {
+    status: 404,
+    title: 'Nothing here',
+    body: '<p>This page does not exist. Go back to the shop and begin again.</p>',
+  };
+}
+
+/** Where a payer goes who has paid. */
+export function successUrl(world: World, sessionId: string): string {
+  return fillIn(getDetails(world, sessionId).successUrl, sessionId);
+}
+
+/** Where the payer goes back to; the processor fills in this one placeholder. */
+function fillIn(url: string, sessionId: string): string {
+  return url.replaceAll('{CHECKOUT_SESSION_ID}', sessionId);
+}
+
+function pay(world: World, sessionId: string, form: URLSearchParams): PageOutcome {
+  try {
+    return world.transact(null, () => {
+      const session = world.store.find('checkout_sessions', sessionId);
+      if (session === undefined || !isOpen(world, session)) return sessionPage(world, sessionId, null, 409);
+      const details = getDetails(world, sessionId);
+      const card = cardFormOf(form);
+      const method = createMethod(world, checkCard(card, world.now()), {
+        expMonth: card.expMonth,
+        expYear: card.expYear,
+        name: form.get('billingName'),
+        email: details.email,
+      });
+      world.store.put('checkout_details', { ...details, saveTicked: details.offersSave && form.has('save') });
+      return attempt(world, session, method);
+    });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return sessionPage(world, sessionId, error.message, error.status);
+  }
+}
+
+function attempt(world: World, session: Stripe.Checkout.Session, method: Stripe.PaymentMethod): PageOutcome {
+  const { session: withIntent, intent } = intentOf(world, session);
+  try {
+    const paid = attemptPayment(world, intent, method, false);
+    if (paid.status !== 'succeeded') return { redirect: `/c/authenticate/${paid.id}` };
+    const complete = completeSession(world, withIntent, paid);
+    return { redirect: successUrl(world, complete.id) };
+  } catch (error) {
+    // Caught inside the transaction, so that the failed charge and its events stay.
+    if (!(error instanceof ApiError) || !error.isDecline) throw error;
+    return sessionPage(world, session.id, error.message, error.status);
+  }
+}
+
+/** The session's payment; it is begun with the payer's first attempt. */
+function intentOf(
+  world: World,
+  session: Stripe.Checkout.Session,
+): { session: Stripe.Checkout.Session; intent: Stripe.PaymentIntent } {
+  const present = world.store.find('payment_intents', idOf(session.payment_intent) ?? '');
+  if (present !== undefined) return { session, intent: present };
+  const details = getDetails(world, session.id);
+  const intent = createIntent(world, {
+    amount: details.amountCents,
+    currency: details.currency,
+    customerId: details.customerId,
+    description: details.description,
+    metadata: details.metadata,
+    receiptEmail: null,
+    setupFutureUsage: details.setupFutureUsage,
+    sessionId: session.id,
+    returnUrl: null,
+  });
+  return {
+    session: world.store.put('checkout_sessions', { ...session, payment_intent: intent.id }),
+    intent,
+  };
+}
+
+function cardFormOf(form: URLSearchParams): CardForm {
+  const [month = '', year = ''] = (form.get('cardExpiry') ?? '').split('/');
+  const shortYear = Number(year);
+  return {
+    number: (form.get('cardNumber') ?? '').replace(/[\s-]/g, ''),
+    expMonth: Number(month),
+    expYear: shortYear < 100 ? 2000 + shortYear : shortYear,
+    cvc: (form.get('cardCvc') ?? '').trim(),
+  };
+}
+
+function sessionPage(world: World, id: string, message: string | null, status: number): PageOutcome {
+  const session = world.store.find('checkout_sessions', id);
+  if (session === undefined) return notFound();
+  const details = getDetails(world, id);
+  if (session.status === 'complete') {
+    const back = escapeHtml(fillIn(details.successUrl, id));
+    return { status, title: 'Already paid', body: `<p>This is paid. <a href="${back}">Go back</a>.</p>` };
+  }
+  if (!isOpen(world, session)) {
+    return {
+      status: 410,
+      title: 'Expired',
+      body: '<p>This payment page has expired and nothing was charged. Go back to the shop and begin again.</p>',
+    };
+  }
+  const shown = message ?? lastFailure(world, session);
+  return { status, title: `Pay ${dollars(details.amountCents)}`, body: paymentForm(details, shown) };
+}
+
+function isOpen(world: World, session: Stripe.Checkout.Session): boolean {
+  return session.status === 'open' && session.expires_at > world.now();
+}
+
+/** Why the last attempt failed, for a payer who comes back from his bank. */
+function lastFailure(world: World, session: Stripe.Checkout.Session): string | null {
+  const intent = world.store.find('payment_intents', idOf(session.payment_intent) ?? '');
+  return intent?.last_payment_error?.message ?? null;
+}
+
+function paymentForm(details: CheckoutDetails, message: string | null): string {
+  const error = message === null ? '' : `<p class="error" role="alert">${escapeHtml(message)}</p>`;
+  const save = details.offersSave
+    ? '<label><input type="checkbox" name="save" value="on"> Keep this card for my next payments</label>'
+    : '';
+  return `${error}
+${details.email === null ? '' : `<p>${escapeHtml(details.email)}</p>`}
+<form method="post" action="/c/pay/${details.id}">
+<label for="n">Card number</label><input id="n" name="cardNumber" inputmode="numeric" autocomplete="cc-number" placeholder="4242 4242 4242 4242" required>
+<label for="e">Expiry (MM/YY)</label><input id="e" name="cardExpiry" autocomplete="cc-exp" placeholder="12/34" required>
+<label for="c">Security code</label><input id="c" name="cardCvc" inputmode="numeric" autocomplete="cc-csc" placeholder="123" required>
+<label for="b">Name on the card</label><input id="b" name="billingName" autocomplete="cc-name">
+${save}
+<button type="submit">Pay</button>
+</form>
+<form method="post" action="/c/pay/${details.id}/cancel"><button type="submit">Cancel and go back</button></form>`;
+}
+
+/** Expires every session whose time is over, as the processor does by itself. */
+export function expireSessions(world: World): void {
+  const due = world.store
+    .list('checkout_sessions')
+    .filter((session) => session.status === 'open' && session.expires_at <= world.now());
+  if (due.length === 0) return;
+  world.transact(null, () => due.forEach((session) => expireSession(world, session)));
+}

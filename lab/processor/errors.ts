@@ -1,0 +1,62 @@
+import type Stripe from 'stripe';
+
+/** What the processor puts under `error` (docs.stripe.com/api/errors). */
+export interface ErrorBody {
+  readonly type: 'api_error' | 'card_error' | 'idempotency_error' | 'invalid_request_error';
+  readonly message: string;
+  readonly code?: string | undefined;
+  readonly decline_code?: string | undefined;
+  readonly param?: string | undefined;
+  readonly charge?: string | undefined;
+  readonly payment_intent?: Stripe.PaymentIntent | undefined;
+  readonly payment_method?: Stripe.PaymentMethod | undefined;
+  readonly setup_intent?: Stripe.SetupIntent | undefined;
+}
+
+/**
+ * A failure that the processor answers. One with status 402 is a declined payment, whose effects (a failed
+ * charge, events) stay: whoever catches it inside the transaction commits them. Every other one takes back what
+ * its request did.
+ */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  constructor(
+    readonly status: number,
+    readonly body: ErrorBody,
+  ) {
+    super(body.message);
+  }
+
+  get isDecline(): boolean {
+    return this.status === 402;
+  }
+}
+
+/** A request that is wrong by itself: 400 unless told. */
+export function invalidRequest(
+  message: string,
+  details: Omit<ErrorBody, 'type' | 'message'> & { status?: number } = {},
+): ApiError {
+  const { status = 400, ...rest } = details;
+  return new ApiError(status, { type: 'invalid_request_error', message, ...rest });
+}
+
+/** An object that does not exist: 404 when the path names it, 400 when a parameter does. */
+export function noSuch(kind: string, id: string, param = 'id'): ApiError {
+  return invalidRequest(`No such ${kind}: '${id}'`, {
+    code: 'resource_missing',
+    param,
+    status: param === 'id' ? 404 : 400,
+  });
+}
+
+/** The answer to a path that the processor, or this lab, does not know. */
+export function unknownUrl(method: string, path: string): ApiError {
+  return invalidRequest(
+    `The lab's processor does not know ${method} ${path}. Check the path and the method.`,
+    {
+      status: 404,
+      code: 'url_invalid',
+    },
+  );
+}

@@ -1,0 +1,55 @@
+import { invalidRequest } from './errors.js';
+import type { World } from './endpoint.js';
+import type { TableName } from './tables.js';
+
+/** The fields that hold an id and can be expanded to the object, by the kind of object. */
+const expandable: Record<string, Record<string, TableName>> = {
+  'checkout.session': {
+    customer: 'customers',
+    payment_intent: 'payment_intents',
+    setup_intent: 'setup_intents',
+  },
+  payment_intent: { customer: 'customers', payment_method: 'payment_methods', latest_charge: 'charges' },
+  setup_intent: { customer: 'customers', payment_method: 'payment_methods' },
+  charge: { customer: 'customers', payment_intent: 'payment_intents' },
+  payment_method: { customer: 'customers' },
+};
+
+/** docs.stripe.com/expand: "a maximum depth of four levels". */
+const depthLimit = 4;
+
+/**
+ * Answers a copy of an object with the named fields expanded; in a list, paths begin with `data`.
+ * @throws ApiError for a path that is too deep or names a field that can't be expanded
+ */
+export function expand(world: World, object: object, paths: readonly string[]): object {
+  let expanded = object;
+  for (const path of paths) {
+    const steps = path.split('.');
+    if (steps.length > depthLimit) {
+      throw invalidRequest(`${path} is deeper than ${depthLimit} levels, the most that can be expanded.`, {
+        param: 'expand',
+      });
+    }
+    expanded = expandPath(world, expanded, steps, path);
+  }
+  return expanded;
+}
+
+function expandPath(world: World, object: object, steps: readonly string[], path: string): object {
+  const [step, ...rest] = steps;
+  if (step === undefined) return object;
+  const fields = object as Record<string, unknown>;
+  if (step === 'data' && Array.isArray(fields['data'])) {
+    const data = fields['data'] as object[];
+    return { ...object, data: data.map((item) => expandPath(world, item, rest, path)) };
+  }
+  const table = expandable[String(fields['object'])]?.[step];
+  if (table === undefined) {
+    throw invalidRequest(`This property can’t be expanded (${path}).`, { param: 'expand' });
+  }
+  const value = fields[step];
+  if (value === null || value === undefined) return object;
+  const target = typeof value === 'string' ? world.store.find(table, value) : value;
+  return target === undefined ? object : { ...object, [step]: expandPath(world, target, rest, path) };
+}

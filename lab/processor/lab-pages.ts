@@ -1,0 +1,83 @@
+import Router from '@koa/router';
+import rawBody from 'raw-body';
+import { testCards } from './cards.js';
+import { notFound, show } from './checkout-page.js';
+import type { World } from './endpoint.js';
+import { dollars, escapeHtml } from './html.js';
+import { idOf } from './ids.js';
+import { writeJson } from './page-url.js';
+import type { RequestLog } from './api.js';
+
+/** What is not the processor's own: its receipts, the overview, and the endpoints by which tests steer it. */
+export function createLabPages(world: World, log: RequestLog, baseUrl: () => string): Router {
+  const router = new Router();
+  router.get('/', (ctx) => show(ctx, { status: 200, title: 'Payment processor', body: overview(world) }));
+  router.get('/receipts/:id', (ctx) => {
+    const charge = world.store.find('charges', ctx.params['id'] ?? '');
+    if (charge?.paid !== true) {
+      show(ctx, notFound());
+      return;
+    }
+    const last4 = charge.payment_method_details?.card?.last4 ?? '';
+    const body = `<table><tr><th>Amount<td>${dollars(charge.amount)}
+<tr><th>Date<td>${new Date(charge.created * 1000).toISOString()}<tr><th>Card<td>•••• ${escapeHtml(last4)}
+<tr><th>Payment<td>${escapeHtml(idOf(charge.payment_intent) ?? '')}<tr><th>Charge<td>${charge.id}</table>`;
+    show(ctx, { status: 200, title: 'Receipt', body });
+  });
+
+  router.post('/lab/faults', async (ctx) => {
+    const text = await rawBody(ctx.req, { limit: '20kb', encoding: 'utf8' });
+    const order: unknown = ctx.is('json') ? JSON.parse(text) : Object.fromEntries(new URLSearchParams(text));
+    ctx.body = world.faults.order(order);
+  });
+  router.get('/lab/faults', (ctx) => {
+    ctx.body = world.faults.list();
+  });
+  router.delete('/lab/faults', (ctx) => {
+    world.faults.clear();
+    ctx.status = 204;
+  });
+  router.get('/lab/state', (ctx) => {
+    ctx.type = 'application/json';
+    ctx.body = writeJson(state(world, log), baseUrl());
+  });
+  return router;
+}
+
+function state({ store, faults }: World, log: RequestLog): object {
+  return {
+    customers: store.list('customers'),
+    payment_methods: store.list('payment_methods'),
+    setup_intents: store.list('setup_intents'),
+    payment_intents: store.list('payment_intents'),
+    charges: store.list('charges'),
+    checkout_sessions: store.list('checkout_sessions'),
+    events: store.list('events'),
+    deliveries: store.list('deliveries'),
+    idempotency_keys: store
+      .list('idempotency_keys')
+      .map(({ id, path, status }) => ({ key: id, path, status })),
+    requests: log,
+    faults: faults.list(),
+  };
+}
+
+function overview({ store }: World): string {
+  const open = store
+    .list('checkout_sessions')
+    .filter((session) => session.status === 'open')
+    .slice(-20)
+    .reverse()
+    .map(
+      (session) =>
+        `<li><a href="/c/pay/${session.id}">${dollars(session.amount_total ?? 0)}</a>
+${escapeHtml(session.customer_details?.email ?? '')}</li>`,
+    );
+  const cards = testCards.map((card) => {
+    const what = card.authentication === 'never' ? '' : 'the bank asks first; ';
+    return `<tr><td>${card.number}<td>${what}${escapeHtml(card.decline?.declineCode ?? 'pays')}`;
+  });
+  return `<h2>Payments that wait</h2><ul>${open.join('') || '<li>none: start a top-up in the service</li>'}</ul>
+<h2>Test cards</h2><table>${cards.join('')}</table>
+<p class="note">Any date in the future, any three digits. Everything as JSON: <a href="/lab/state">/lab/state</a></p>`;
+}

@@ -1,0 +1,27 @@
+/**
+ * Addresses of the simulator's own pages are stored without host and port, because these may change between two
+ * starts; they are completed when an object is written out.
+ */
+const marker = 'lab:';
+const pageKeys = new Set(['url', 'receipt_url', 'hosted_invoice_url', 'invoice_pdf']);
+
+/** The stored form of one of our own pages, for example `/c/pay/cs_test_1`. */
+export function pageUrl(path: string): string {
+  return `${marker}${path}`;
+}
+
+/**
+ * Writes an object as JSON with complete page addresses.
+ * @param baseUrl where this simulator is reached, without a final slash
+ * @param indent spaces per level
+ */
+export function writeJson(object: unknown, baseUrl: string, indent = 2): string {
+  return JSON.stringify(
+    object,
+    (key, value: unknown) =>
+      pageKeys.has(key) && typeof value === 'string' && value.startsWith(marker)
+        ? baseUrl + value.slice(marker.length)
+        : value,
+    indent,
+  );
+}

@@ -1,0 +1,140 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Koa from 'koa';
+import { createApi, type RequestLog } from './api.js';
+import { createAuthenticationPages } from './authentication-page.js';
+import { createCheckoutPages, expireSessions } from './checkout-page.js';
+import { defaultRetryDelaysMs, Deliveries } from './delivery.js';
+import type { World } from './endpoint.js';
+import { ApiError, invalidRequest, unknownUrl } from './errors.js';
+import { FaultOrderError, Faults } from './faults.js';
+import { FormError } from './form.js';
+import { Idempotency } from './idempotency.js';
+import { createLabPages } from './lab-pages.js';
+import { Store } from './store.js';
+import { configureEndpoint } from './webhook-endpoints.js';
+import { createWorld } from './world.js';
+
+export interface LabProcessorOptions {
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Loopback unless told: the simulator has no protection beyond its keys. */
+  readonly host?: string;
+  /** Where the state lives; made when missing. */
+  readonly dataDir: string;
+  readonly secretKey: string;
+  readonly publishableKey: string;
+  /** Where events are sent, and the secret that signs them; null keeps them to be listed only. */
+  readonly webhook: { readonly url: string; readonly secret: string } | null;
+  /** The pauses between attempts at a webhook; an event is given up after the last one. */
+  readonly retryDelaysMs?: readonly number[];
+  /** Milliseconds since the epoch; tests move it. */
+  readonly clock?: () => number;
+}
+
+export interface LabProcessor {
+  /** `http://host:port`, which is also the SDK's protocol, host and port. */
+  readonly url: string;
+  readonly port: number;
+  /** Stops serving and sending; the state stays on disk. */
+  close(): Promise<void>;
+}
+
+/** How often sessions are looked through for those whose time is over. */
+const sweepIntervalMs = 1000;
+
+/**
+ * Starts the payment processor's simulator: the API that the official SDK speaks, the hosted pages, and the
+ * signed webhooks. Its state is read from `dataDir`, and webhooks that were pending are taken up again.
+ * @throws Error when the port is taken or the state can't be read
+ */
+export async function startLabProcessor(options: LabProcessorOptions): Promise<LabProcessor> {
+  const host = options.host ?? '127.0.0.1';
+  const clock = options.clock ?? Date.now;
+  const now = (): number => Math.floor(clock() / 1000);
+  const store = new Store(options.dataDir);
+  const faults = new Faults();
+  const log: RequestLog = [];
+  const server = createServer();
+  const port = await listen(server, options.port, host);
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const baseUrl = (): string => url;
+
+  configureEndpoint(store, now(), options.webhook);
+  const retryDelaysMs = options.retryDelaysMs ?? defaultRetryDelaysMs;
+  const deliveries = new Deliveries({ store, faults, baseUrl, now, retryDelaysMs });
+  const world = createWorld({ store, faults, deliveries, now });
+  const app = createApp(world, {
+    log,
+    baseUrl,
+    secretKey: options.secretKey,
+    publishableKey: options.publishableKey,
+    idempotency: new Idempotency(store, now),
+  });
+  const handle = app.callback();
+  server.on('request', (request, response) => void handle(request, response));
+  deliveries.resume();
+  const sweep = setInterval(() => expireSessions(world), sweepIntervalMs);
+  return {
+    url,
+    port,
+    async close() {
+      clearInterval(sweep);
+      await deliveries.close();
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+type AppDeps = Omit<Parameters<typeof createApi>[0], 'world'>;
+
+function createApp(world: World, deps: AppDeps): Koa {
+  const app = new Koa();
+  // A client that hangs up is an ordinary event here: half of the faults are about it.
+  app.silent = true;
+  app.use(async (ctx, next) => {
+    try {
+      await next();
+      if (ctx.status === 404 && ctx.body === undefined && ctx.respond !== false) {
+        throw unknownUrl(ctx.method, ctx.path);
+      }
+    } catch (error) {
+      const known = apiErrorOf(error);
+      ctx.status = known.status;
+      ctx.body = { error: known.body };
+    }
+  });
+  app.use(createApi({ world, ...deps }).routes());
+  app.use(createCheckoutPages(world).routes());
+  app.use(createAuthenticationPages(world).routes());
+  app.use(createLabPages(world, deps.log, deps.baseUrl).routes());
+  return app;
+}
+
+/** Every failure is answered as the processor does: the SDK takes an answer without `error` for a success. */
+function apiErrorOf(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof FormError || error instanceof FaultOrderError || error instanceof SyntaxError) {
+    return invalidRequest(error.message);
+  }
+  const status = (error as { status?: unknown }).status;
+  if (typeof status === 'number' && status >= 400 && status < 500) {
+    return invalidRequest(error instanceof Error ? error.message : 'The request could not be read.', {
+      status,
+    });
+  }
+  console.error('lab processor: an unexpected failure', error);
+  return new ApiError(500, { type: 'api_error', message: 'The lab’s processor failed; its log says why.' });
+}
+
+function listen(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}

@@ -1,0 +1,206 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { findStrike, noFaults, strikes, type LabFaults } from './faults.js';
+import type { LabOffer } from './offers.js';
+import { createRunningPod, type PodPlace, type RunningPod } from './running-pod.js';
+import type { LabPod, LabStore } from './state.js';
+
+/** How a pod is made to fail: the upstream says so, it vanishes from the lists, or only its daemon is dead. */
+export type CrashMode = 'error' | 'vanish' | 'unreachable';
+
+export interface NewPod {
+  readonly offer: LabOffer;
+  readonly name: string;
+  readonly tags: readonly string[];
+  readonly os: string;
+  readonly sshKeyId: string | null;
+  readonly publicKey: string | null;
+  readonly base64Script: string | null;
+  readonly envs: readonly { readonly name: string; readonly value: string }[];
+}
+
+/** Durations that tests and people set while the lab runs. */
+export interface LabSettings {
+  /** From create until the pod is up. */
+  bootMs: number;
+  /** From delete until the pod is gone from the lists. */
+  deleteMs: number;
+}
+
+/** All pods of the lab: what the state file says of them, and the machines behind it. */
+export class Fleet {
+  faults: LabFaults = noFaults();
+  readonly #machines = new Map<string, RunningPod>();
+  readonly #timers = new Map<string, NodeJS.Timeout>();
+  #closed = false;
+
+  constructor(
+    private readonly store: LabStore,
+    private readonly place: PodPlace,
+    readonly settings: LabSettings,
+  ) {}
+
+  /** Makes a pod and lets it boot. Durable when it returns. */
+  create(request: NewPod): LabPod {
+    const dearerPercent = findStrike(this.faults, 'priceChange')?.percent ?? 0;
+    const bootMs = strikes(this.faults, 'bootNever') ? null : this.settings.bootMs;
+    const pod = newPod(request, { dearerPercent, bootMs });
+    this.store.state.pods.push(pod);
+    this.store.save();
+    this.#scheduleBoot(pod);
+    return pod;
+  }
+
+  /** The pod, unless it is gone. */
+  find(id: string): LabPod | undefined {
+    return this.list().find((pod) => pod.id === id);
+  }
+
+  /** Every pod that is not gone. */
+  list(): LabPod[] {
+    return this.store.state.pods.filter((pod) => pod.status !== 'deleted');
+  }
+
+  /** Ends a pod: at once as a machine, a moment later in the lists. */
+  async remove(pod: LabPod): Promise<void> {
+    if (pod.status !== 'deleting') {
+      pod.status = 'deleting';
+      pod.deletedAtMs = Date.now();
+      this.store.save();
+      this.#at(pod, Date.now() + this.settings.deleteMs, () => this.#finish(pod));
+    }
+    await this.#machineOf(pod).halt();
+  }
+
+  async crash(pod: LabPod, mode: CrashMode): Promise<void> {
+    clearTimeout(this.#timers.get(pod.id));
+    pod.statusDetails = 'crashed on request';
+    if (mode === 'vanish') {
+      await this.#finish(pod);
+      return;
+    }
+    if (mode === 'unreachable') pod.unreachable = true;
+    else pod.status = 'error';
+    this.store.save();
+    await this.#machineOf(pod).halt();
+  }
+
+  /** Brings back what the state file knows. */
+  async restore(): Promise<void> {
+    for (const pod of this.list()) {
+      if (isBooting(pod)) this.#scheduleBoot(pod);
+      else if (pod.status === 'deleting') this.#at(pod, 0, () => this.#finish(pod));
+      else if (pod.status === 'active' && !pod.unreachable) {
+        await this.#machineOf(pod)
+          .listen()
+          .catch((error: unknown) => this.#fail(pod, error));
+      }
+    }
+  }
+
+  /** Stops all machines; the state stays as it is. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    await Promise.all([...this.#machines.values()].map((machine) => machine.halt()));
+  }
+
+  #machineOf(pod: LabPod): RunningPod {
+    const machine = this.#machines.get(pod.id) ?? createRunningPod(pod, this.place);
+    this.#machines.set(pod.id, machine);
+    return machine;
+  }
+
+  /** The next step in a pod's life, in place of any other that was planned. */
+  #at(pod: LabPod, atMs: number, step: () => void | Promise<void>): void {
+    clearTimeout(this.#timers.get(pod.id));
+    const run = async (): Promise<void> => {
+      try {
+        await step();
+      } catch (error) {
+        this.#fail(pod, error);
+      }
+    };
+    this.#timers.set(
+      pod.id,
+      setTimeout(() => void run(), Math.max(0, atMs - Date.now())),
+    );
+  }
+
+  #scheduleBoot(pod: LabPod): void {
+    const { bootAtMs, createdAtMs } = pod;
+    if (bootAtMs === null) {
+      pod.status = 'pending';
+      return;
+    }
+    // The words of the way there, at thirds of it. Nothing hangs on them, so they are not saved.
+    const thirdMs = (bootAtMs - createdAtMs) / 3;
+    this.#at(pod, createdAtMs + thirdMs, () => {
+      pod.status = 'pending_provider';
+      this.#at(pod, createdAtMs + 2 * thirdMs, () => {
+        pod.status = 'pending';
+        this.#at(pod, bootAtMs, () => this.#boot(pod));
+      });
+    });
+  }
+
+  async #boot(pod: LabPod): Promise<void> {
+    const machine = this.#machineOf(pod);
+    await machine.boot();
+    if (!this.#mayBoot(pod)) return;
+    const port = await machine.listen();
+    if (!this.#mayBoot(pod)) {
+      await machine.halt();
+      return;
+    }
+    Object.assign(pod, { status: 'active', statusDetails: '', port, activeAtMs: Date.now() });
+    this.store.save();
+  }
+
+  /** Asked again after each step of a boot: the pod may have been ended meanwhile. */
+  #mayBoot(pod: LabPod): boolean {
+    return !this.#closed && isBooting(pod);
+  }
+
+  async #finish(pod: LabPod): Promise<void> {
+    pod.status = 'deleted';
+    pod.deletedAtMs ??= Date.now();
+    this.store.save();
+    await this.#machineOf(pod).destroy();
+    this.#machines.delete(pod.id);
+    this.#timers.delete(pod.id);
+  }
+
+  #fail(pod: LabPod, error: unknown): void {
+    if (this.#closed || pod.status === 'deleted') return;
+    pod.status = 'error';
+    pod.statusDetails = error instanceof Error ? error.message : String(error);
+    this.store.save();
+  }
+}
+
+function isBooting(pod: LabPod): boolean {
+  return pod.status === 'creating' || pod.status === 'pending_provider' || pod.status === 'pending';
+}
+
+function newPod(request: NewPod, made: { dearerPercent: number; bootMs: number | null }): LabPod {
+  const nowMs = Date.now();
+  const { offer, ...rest } = request;
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  return {
+    id: randomUUID(),
+    ...rest,
+    cloud: offer.cloud,
+    type: offer.type,
+    region: offer.region,
+    priceCents: Math.ceil((offer.priceCents * (100 + made.dearerPercent)) / 100),
+    hostKey: privateKey.export({ type: 'sec1', format: 'pem' }).toString(),
+    createdAtMs: nowMs,
+    bootAtMs: made.bootMs === null ? null : nowMs + made.bootMs,
+    status: 'creating',
+    statusDetails: 'Instance created, waiting for the lab to boot it',
+    port: null,
+    activeAtMs: null,
+    deletedAtMs: null,
+    unreachable: false,
+  };
+}

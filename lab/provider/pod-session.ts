@@ -1,0 +1,80 @@
+import { constants } from 'node:os';
+import type { ServerChannel, Session } from 'ssh2';
+import { killGroup, type PodProcesses, type Terminal } from './pod-processes.js';
+
+/** Bounds for what a client says of its terminal. */
+const MAX_SIDE = 1000;
+
+/** Serves one SSH session: a command or a shell, with or without a terminal. */
+export function serveSession(session: Session, processes: PodProcesses): void {
+  let terminal: Terminal | null = null;
+  let pid: number | undefined;
+
+  const start = (channel: ServerChannel, line: string | null): void => {
+    pid = serveCommand(channel, processes, line, terminal);
+  };
+  session.on('pty', (accept, _reject, info) => {
+    terminal = {
+      term: 'term' in info && typeof info.term === 'string' ? info.term : 'xterm',
+      rows: bounded(info.rows, 24),
+      cols: bounded(info.cols, 80),
+    };
+    answer(accept);
+  });
+  // The variables that clients send by default (LANG and its like) are taken note of and not used.
+  session.on('env', (accept) => answer(accept));
+  session.on('window-change', (accept) => answer(accept));
+  session.on('signal', (_accept, _reject, info) => {
+    const name = `SIG${info.name}`;
+    if (isSignal(name)) killGroup(pid, name);
+  });
+  session.on('exec', (accept, _reject, info) => start(accept(), info.command));
+  session.on('shell', (accept) => start(accept(), null));
+}
+
+/** Requests that want no reply come without a function for it, whatever the types say. */
+function answer(accept: (() => void) | undefined): void {
+  accept?.();
+}
+
+function isSignal(name: string): name is NodeJS.Signals {
+  return Object.hasOwn(constants.signals, name);
+}
+
+function bounded(side: number, otherwise: number): number {
+  return Number.isInteger(side) && side > 0 && side <= MAX_SIDE ? side : otherwise;
+}
+
+/** Runs the command with the channel as its input and output, and reports how it ended. */
+function serveCommand(
+  channel: ServerChannel,
+  processes: PodProcesses,
+  line: string | null,
+  terminal: Terminal | null,
+): number | undefined {
+  const child = processes.run({ line, terminal });
+  child.stdout.pipe(channel, { end: false });
+  child.stderr.pipe(channel.stderr, { end: false });
+  channel.pipe(child.stdin);
+  // The client has left: nobody reads what comes, and nothing may be left running.
+  channel.on('close', () => killGroup(child.pid));
+  channel.on('error', () => killGroup(child.pid));
+  const finish = (report: () => void): void => {
+    // Whatever was written to the error stream goes out before the end of the channel.
+    channel.stderr.write('', () => {
+      report();
+      channel.end();
+    });
+  };
+  child.on('error', (error) => {
+    channel.stderr.write(`the command can't be started: ${error.message}\n`);
+    finish(() => channel.exit(127));
+  });
+  child.on('close', (code, signal) => {
+    finish(() => {
+      if (signal === null) channel.exit(code ?? 255);
+      else channel.exit(signal.replace(/^SIG/, ''));
+    });
+  });
+  return child.pid;
+}

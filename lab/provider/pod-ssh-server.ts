@@ -1,0 +1,132 @@
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import ssh2, { type AuthContext, type Connection, type PublicKeyAuthContext } from 'ssh2';
+import { serveSession } from './pod-session.js';
+import type { PodProcesses } from './pod-processes.js';
+
+/** Connections that one pod takes at once, and how long each may take to log in (OpenSSH's LoginGraceTime). */
+const MAX_CONNECTIONS = 32;
+const LOGIN_LIMIT_MS = 10_000;
+const MAX_LOGIN_TRIES = 12;
+const MAX_SESSIONS = 10;
+
+export interface PodSshServer {
+  readonly port: number;
+  /** Stops listening and drops every connection. */
+  close(): Promise<void>;
+}
+
+/**
+ * A pod's SSH daemon: public keys only, one user only, with the keys that the pod's own authorized_keys holds at
+ * that moment. No passwords, no forwarding.
+ * @param options.port 0 for a free one
+ * @throws when the port can't be had
+ */
+export async function startPodSshServer(options: {
+  readonly host: string;
+  readonly port: number;
+  readonly hostKey: string;
+  readonly userName: string;
+  readonly processes: PodProcesses;
+  readonly readKeys: () => Promise<readonly string[]>;
+  /** How long a client may take to log in. */
+  readonly loginLimitMs?: number;
+}): Promise<PodSshServer> {
+  const sockets = new Set<Socket>();
+  /** By the client's port, which is all that the SSH layer tells of a connection. */
+  const loginLimits = new Map<number, NodeJS.Timeout>();
+  const ssh = new ssh2.Server({ hostKeys: [options.hostKey], ident: 'lab-pod' }, (connection, info) => {
+    serveConnection(connection, options, () => clearTimeout(loginLimits.get(info.port)));
+  });
+  const listener = createServer((socket) => {
+    const clientPort = socket.remotePort ?? 0;
+    sockets.add(socket);
+    // From the first byte on: a client that connects and says nothing is limited as well.
+    const limit = setTimeout(() => socket.destroy(), options.loginLimitMs ?? LOGIN_LIMIT_MS);
+    loginLimits.set(clientPort, limit);
+    socket.once('close', () => {
+      clearTimeout(limit);
+      if (loginLimits.get(clientPort) === limit) loginLimits.delete(clientPort);
+      sockets.delete(socket);
+    });
+    socket.on('error', () => socket.destroy());
+    ssh.injectSocket(socket);
+  });
+  listener.maxConnections = MAX_CONNECTIONS;
+  await listen(listener, options.host, options.port);
+  return {
+    port: (listener.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        listener.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function serveConnection(
+  connection: Connection,
+  pod: { userName: string; processes: PodProcesses; readKeys: () => Promise<readonly string[]> },
+  loggedIn: () => void,
+): void {
+  let tries = 0;
+  let sessions = 0;
+  // A client that leaves in the middle of anything is no fault of the lab.
+  connection.on('error', () => connection.end());
+  connection.on('authentication', (context) => {
+    tries += 1;
+    if (tries > MAX_LOGIN_TRIES) {
+      connection.end();
+      return;
+    }
+    void opens(context, pod).then((open) => {
+      if (open) context.accept();
+      else context.reject(['publickey']);
+    });
+  });
+  connection.on('ready', () => {
+    loggedIn();
+    connection.on('session', (accept, reject) => {
+      if (sessions >= MAX_SESSIONS) {
+        reject();
+        return;
+      }
+      sessions += 1;
+      const session = accept();
+      session.on('close', () => (sessions -= 1));
+      serveSession(session, pod.processes);
+    });
+  });
+}
+
+async function opens(
+  context: AuthContext,
+  pod: { userName: string; readKeys: () => Promise<readonly string[]> },
+): Promise<boolean> {
+  if (context.method !== 'publickey' || context.username !== pod.userName) return false;
+  const lines = await pod.readKeys();
+  return lines.some((line) => proves(context, line));
+}
+
+/** Tells whether the offered key is the one of this line and, when it signs, whether the signature is its own. */
+function proves(context: PublicKeyAuthContext, line: string): boolean {
+  // Lines with options are not supported, so they open nothing.
+  if (!/^(ssh|ecdsa|sk)-/.test(line)) return false;
+  const parsed = ssh2.utils.parseKey(line);
+  if (parsed instanceof Error) return false;
+  if (!parsed.getPublicSSH().equals(context.key.data)) return false;
+  // Without a signature the client only asks whether the key would do.
+  if (context.signature === undefined || context.blob === undefined) return true;
+  // For a malformed signature the library gives an Error and not false, whatever its types say.
+  const verified: unknown = parsed.verify(context.blob, context.signature, context.hashAlgo);
+  return verified === true;
+}

@@ -1,0 +1,215 @@
+import { randomUUID } from 'node:crypto';
+import Router from '@koa/router';
+import Joi from 'joi';
+import type { Context } from 'koa';
+import { findStrike, strikes } from './faults.js';
+import type { Fleet, NewPod } from './fleet.js';
+import { findLabOffer, getLabGpu, labOffers, labOsOptions, type LabOffer } from './offers.js';
+import { getPod, readBody } from './requests.js';
+import { podUserName } from './running-pod.js';
+import type { LabPod, LabStore } from './state.js';
+
+interface CreateBody {
+  cloud: string;
+  region: string;
+  shade_instance_type: string;
+  name: string;
+  os?: string;
+  ssh_key_id?: string;
+  tags?: string[];
+  envs?: { name: string; value: string }[];
+  launch_configuration?: { type: string; script_configuration?: { base64_script: string } };
+}
+
+const env = Joi.object({
+  name: Joi.string()
+    .pattern(/^[A-Za-z_]\w*$/)
+    .required(),
+  value: Joi.string().allow('').required(),
+});
+
+/** The fields of Shadeform's CreateRequest that the lab honours; others are accepted and have no effect. */
+const createSchema = Joi.object({
+  cloud: Joi.string().required(),
+  region: Joi.string().required(),
+  shade_instance_type: Joi.string().required(),
+  shade_cloud: Joi.boolean().required(),
+  name: Joi.string().required(),
+  os: Joi.string().valid(...labOsOptions),
+  ssh_key_id: Joi.string(),
+  tags: Joi.array().items(Joi.string()),
+  envs: Joi.array().items(env),
+  launch_configuration: Joi.object({
+    type: Joi.string().valid('docker', 'script').required(),
+    script_configuration: Joi.object({ base64_script: Joi.string().base64().required() }).unknown(),
+  }).unknown(),
+}).unknown();
+
+const keySchema = Joi.object({
+  name: Joi.string().required(),
+  public_key: Joi.string()
+    .pattern(/^\S+ \S+/)
+    .required(),
+}).unknown();
+
+/** The part of Shadeform's API (v1) that the service uses, with the lab's faults in it. */
+export function shadeformRoutes(fleet: Fleet, store: LabStore): Router {
+  const router = new Router({ prefix: '/v1' });
+  router.get('/instances/types', (ctx) => {
+    ctx.body = { instance_types: listTypes(ctx.query) };
+  });
+  router.get('/instances', (ctx) => {
+    ctx.body = { instances: fleet.list().map(presentPod) };
+  });
+  router.post('/instances/create', (ctx) => create(ctx, fleet, store));
+  router.get('/instances/:id/info', (ctx) => {
+    const pod = getPod(ctx, fleet, ctx.params['id']);
+    ctx.body = presentPod(pod);
+  });
+  router.post('/instances/:id/delete', async (ctx) => {
+    const pod = getPod(ctx, fleet, ctx.params['id']);
+    if (strikes(fleet.faults, 'failDelete')) ctx.throw(500, 'the lab was told to fail this delete');
+    await fleet.remove(pod);
+    ctx.body = {};
+  });
+  router.get('/sshkeys', (ctx) => {
+    const present = store.state.sshKeys.map(({ id, name, publicKey }) => ({
+      id,
+      name,
+      public_key: publicKey,
+    }));
+    ctx.body = { ssh_keys: present.map((key) => ({ ...key, is_default: false })) };
+  });
+  router.post('/sshkeys/add', async (ctx) => {
+    const body = await readBody<{ name: string; public_key: string }>(ctx, keySchema);
+    const id = randomUUID();
+    store.state.sshKeys.push({ id, name: body.name, publicKey: body.public_key });
+    store.save();
+    ctx.body = { id };
+  });
+  router.post('/sshkeys/:id/delete', (ctx) => {
+    const index = store.state.sshKeys.findIndex((key) => key.id === ctx.params['id']);
+    if (index < 0) ctx.throw(404, 'ssh key not found');
+    store.state.sshKeys.splice(index, 1);
+    store.save();
+    ctx.body = {};
+  });
+  return router;
+}
+
+async function create(ctx: Context, fleet: Fleet, store: LabStore): Promise<void> {
+  const body = await readBody<CreateBody>(ctx, createSchema);
+  const offer = findLabOffer(body.cloud, body.shade_instance_type, body.region);
+  if (offer === undefined) ctx.throw(400, 'no such cloud, region and shade_instance_type');
+  const key = store.state.sshKeys.find((candidate) => candidate.id === body.ssh_key_id);
+  if (body.ssh_key_id !== undefined && key === undefined) ctx.throw(400, 'no such ssh_key_id');
+  refuseByFault(ctx, fleet, offer);
+  const pod = fleet.create(newPodOf(body, offer, key?.publicKey ?? null));
+  if (strikes(fleet.faults, 'loseCreateAnswer')) {
+    // The pod is there and nobody is told: the connection stays open until the client gives up.
+    ctx.respond = false;
+    return;
+  }
+  if (strikes(fleet.faults, 'failCreateAfterMake'))
+    ctx.throw(500, 'the lab was told to fail after making the pod');
+  ctx.body = { id: pod.id };
+}
+
+function refuseByFault(ctx: Context, fleet: Fleet, offer: LabOffer): void {
+  const limit = findStrike(fleet.faults, 'rateLimitCreate');
+  if (limit !== undefined) {
+    if (limit.retryAfterSeconds !== null) ctx.set('retry-after', String(limit.retryAfterSeconds));
+    ctx.throw(429, 'too many requests');
+  }
+  const types = fleet.faults.noCapacity?.types ?? null;
+  if (types !== null && !types.includes(offer.type)) return;
+  if (findStrike(fleet.faults, 'noCapacity') !== undefined) ctx.throw(409, 'out of capacity');
+}
+
+function newPodOf(body: CreateBody, offer: LabOffer, publicKey: string | null): NewPod {
+  const launch = body.launch_configuration;
+  return {
+    offer,
+    name: body.name,
+    tags: body.tags ?? [],
+    os: body.os ?? labOsOptions[0] ?? '',
+    sshKeyId: body.ssh_key_id ?? null,
+    publicKey,
+    base64Script: launch?.type === 'script' ? (launch.script_configuration?.base64_script ?? null) : null,
+    envs: body.envs ?? [],
+  };
+}
+
+type Filters = Readonly<Record<string, string | string[] | undefined>>;
+
+function listTypes(filters: Filters): unknown[] {
+  const wanted = labOffers.filter((offer) => matches(offer, filters));
+  if (filters['sort'] === 'price') wanted.sort((one, other) => one.priceCents - other.priceCents);
+  return wanted.map((offer) => ({
+    cloud: offer.cloud,
+    shade_instance_type: offer.type,
+    cloud_instance_type: offer.type.toLowerCase(),
+    configuration: { ...configurationOf(offer), os_options: labOsOptions },
+    hourly_price: offer.priceCents,
+    deployment_type: 'vm',
+    availability: [{ region: offer.region, available: true, display_name: offer.label }],
+    boot_time: { min_boot_in_sec: 1, max_boot_in_sec: 60 },
+  }));
+}
+
+function matches(offer: LabOffer, filters: Filters): boolean {
+  const facts: Readonly<Record<string, string>> = {
+    cloud: offer.cloud,
+    region: offer.region,
+    num_gpus: String(offer.gpuCount),
+    gpu_type: offer.gpuType,
+    shade_instance_type: offer.type,
+    available: 'true',
+  };
+  return Object.entries(facts).every(([name, fact]) => filters[name] === undefined || filters[name] === fact);
+}
+
+function configurationOf(offer: LabOffer): Record<string, unknown> {
+  const gpu = getLabGpu(offer);
+  return {
+    memory_in_gb: offer.gpuCount * 64,
+    storage_in_gb: 256,
+    vcpus: offer.gpuCount * 8,
+    num_gpus: offer.gpuCount,
+    gpu_type: offer.gpuType,
+    interconnect: offer.interconnect,
+    nvlink: offer.interconnect.startsWith('sxm') && offer.gpuCount > 1,
+    vram_per_gpu_in_gb: gpu.vramGb,
+    gpu_manufacturer: 'nvidia',
+  };
+}
+
+function presentPod(pod: LabPod): Record<string, unknown> {
+  const offer = findLabOffer(pod.cloud, pod.type, pod.region);
+  const atIso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+  return {
+    id: pod.id,
+    cloud: pod.cloud,
+    region: pod.region,
+    shade_instance_type: pod.type,
+    cloud_instance_type: pod.type.toLowerCase(),
+    cloud_assigned_id: pod.id,
+    shade_cloud: true,
+    name: pod.name,
+    configuration: { ...(offer === undefined ? {} : configurationOf(offer)), os: pod.os },
+    ip: pod.port === null ? null : '127.0.0.1',
+    ssh_user: podUserName,
+    ssh_port: pod.port,
+    status: pod.status,
+    status_details: pod.statusDetails,
+    cost_estimate: '0',
+    hourly_price: pod.priceCents,
+    ssh_key_id: pod.sshKeyId,
+    tags: pod.tags,
+    envs: pod.envs,
+    active_at: atIso(pod.activeAtMs),
+    created_at: atIso(pod.createdAtMs),
+    deleted_at: atIso(pod.deletedAtMs),
+    boot_time: { min_boot_in_sec: 1, max_boot_in_sec: 60 },
+  };
+}

@@ -1,0 +1,108 @@
+import { timingSafeEqual, createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Koa, { HttpError } from 'koa';
+import { Fleet } from './fleet.js';
+import { labRoutes } from './lab-routes.js';
+import { findPodUser, prepareHomesDir } from './pod-home.js';
+import { shadeformRoutes } from './shadeform-routes.js';
+import { openLabStore } from './state.js';
+
+const DEFAULT_BOOT_MS = 2_000;
+const DEFAULT_DELETE_MS = 300;
+
+export interface LabProviderOptions {
+  /** 0 for a free one. */
+  readonly port: number;
+  /** Loopback unless told: pods run real commands. */
+  readonly host?: string;
+  /** Keeps the state; the pods' homes too, where their user can reach it. */
+  readonly dataDir: string;
+  /** What X-API-KEY must be under /v1. */
+  readonly apiKey: string;
+  /** From create until a pod is up. */
+  readonly bootMs?: number;
+  /** From delete until a pod is gone from the lists. */
+  readonly deleteMs?: number;
+}
+
+export interface LabProvider {
+  /** The service's origin: the API is below /v1, the lab's own endpoints below /lab. */
+  readonly url: string;
+  readonly port: number;
+  /** Where the pods' homes are. */
+  readonly homesDir: string;
+  /** Stops the API and every pod; the state stays for the next start. */
+  close(): Promise<void>;
+}
+
+/**
+ * The lab's GPU provider: Shadeform's dialect over HTTP, and a real SSH server for each pod, all on loopback.
+ * What the state file of the data folder knows comes back: pods on the same ports, with the same host keys.
+ */
+export async function startLabProvider(options: LabProviderOptions): Promise<LabProvider> {
+  const host = options.host ?? '127.0.0.1';
+  const homesDir = prepareHomesDir(options.dataDir);
+  const store = openLabStore(options.dataDir);
+  const fleet = new Fleet(
+    store,
+    { homesDir, host, user: findPodUser() },
+    { bootMs: options.bootMs ?? DEFAULT_BOOT_MS, deleteMs: options.deleteMs ?? DEFAULT_DELETE_MS },
+  );
+  const app = new Koa();
+  app.use(answerErrors);
+  app.use(onlyWithKey(options.apiKey));
+  for (const router of [shadeformRoutes(fleet, store), labRoutes(fleet, store)]) {
+    app.use(router.routes()).use(router.allowedMethods());
+  }
+  const handle = app.callback();
+  const server = createServer((request, response) => void handle(request, response));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port: options.port }, resolve);
+  });
+  await fleet.restore();
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${host}:${port}`,
+    port,
+    homesDir,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await Promise.all([closed, fleet.close()]);
+    },
+  };
+}
+
+/** Every failure as `{error}`, as upstreams do; an unexpected one is told on the terminal too. */
+async function answerErrors(ctx: Koa.Context, next: Koa.Next): Promise<void> {
+  try {
+    await next();
+    if (ctx.status === 404 && ctx.body === undefined) ctx.throw(404, 'no such endpoint');
+  } catch (error) {
+    const status = error instanceof HttpError || error instanceof Error ? statusOf(error) : 500;
+    ctx.status = status;
+    ctx.body = { error: error instanceof Error ? error.message : 'internal error' };
+    if (status === 500 && !(error instanceof HttpError)) console.error('lab provider:', error);
+  }
+}
+
+function statusOf(error: Error): number {
+  const { status } = error as { status?: unknown };
+  return typeof status === 'number' ? status : 500;
+}
+
+/**
+ * The API wants the key. The lab's own endpoints don't, so that a person can use them with curl; a web page can't,
+ * because browsers say where they come from.
+ */
+function onlyWithKey(apiKey: string): Koa.Middleware {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return async (ctx, next) => {
+    if (ctx.get('origin') !== '') ctx.throw(403, 'not for web pages');
+    const known = timingSafeEqual(digest(ctx.get('x-api-key')), digest(apiKey));
+    if (ctx.path.startsWith('/v1') && !known) ctx.throw(401, 'invalid API key');
+    await next();
+  };
+}

@@ -1,0 +1,100 @@
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The words of Shadeform's instance status. */
+export type LabPodStatus =
+  'creating' | 'pending_provider' | 'pending' | 'active' | 'error' | 'deleting' | 'deleted';
+
+export interface LabPod {
+  readonly id: string;
+  readonly name: string;
+  readonly tags: readonly string[];
+  readonly cloud: string;
+  readonly type: string;
+  readonly region: string;
+  readonly os: string;
+  readonly priceCents: number;
+  readonly sshKeyId: string | null;
+  /** The registered key as it was at create. */
+  readonly publicKey: string | null;
+  readonly base64Script: string | null;
+  readonly envs: readonly { readonly name: string; readonly value: string }[];
+  /** SEC1 PEM, P-256: ssh2 reads no PKCS#8, and its own generator makes unreadable Ed25519 keys now and then. */
+  readonly hostKey: string;
+  readonly createdAtMs: number;
+  /** When it will be up; null for a pod that never boots. */
+  readonly bootAtMs: number | null;
+  status: LabPodStatus;
+  statusDetails: string;
+  /** Its SSH port; null before it was first up. Kept over restarts. */
+  port: number | null;
+  activeAtMs: number | null;
+  deletedAtMs: number | null;
+  /** Active in the lists, but nothing listens. */
+  unreachable: boolean;
+}
+
+export interface LabSshKey {
+  readonly id: string;
+  readonly name: string;
+  readonly publicKey: string;
+}
+
+export interface LabState {
+  readonly pods: LabPod[];
+  readonly sshKeys: LabSshKey[];
+}
+
+/** Ended pods are kept for tests and a look back, this many of them. */
+const ENDED_KEPT = 500;
+
+export interface LabStore {
+  readonly state: LabState;
+  /** Writes the whole state and returns when it is on the disk: what was answered outlives a crash. */
+  save(): void;
+}
+
+/** Opens the state file of a folder, or begins an empty state. @throws when the file is there and unreadable */
+export function openLabStore(dataDir: string): LabStore {
+  const path = join(dataDir, 'state.json');
+  const state = readState(path);
+  return {
+    state,
+    save() {
+      forgetOldest(state);
+      // Host keys are secrets, hence the mode; the rename makes the change whole or not at all.
+      const file = openSync(`${path}.new`, 'w', 0o600);
+      try {
+        writeSync(file, `${JSON.stringify({ version: 1, ...state })}\n`);
+        fsyncSync(file);
+      } finally {
+        closeSync(file);
+      }
+      renameSync(`${path}.new`, path);
+    },
+  };
+}
+
+function readState(path: string): LabState {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { pods: [], sshKeys: [] };
+    throw error;
+  }
+  try {
+    const { version, pods, sshKeys } = JSON.parse(text) as LabState & { version: number };
+    if (version !== 1) throw new Error(`its version is ${version}, not 1`);
+    return { pods, sshKeys };
+  } catch (error) {
+    throw new Error(`The lab provider can't read ${path}; remove it to begin anew.`, { cause: error });
+  }
+}
+
+function forgetOldest(state: LabState): void {
+  const ended = state.pods.filter((pod) => pod.status === 'deleted');
+  const surplus = new Set(ended.slice(0, Math.max(0, ended.length - ENDED_KEPT)));
+  if (surplus.size > 0)
+    state.pods.splice(0, state.pods.length, ...state.pods.filter((pod) => !surplus.has(pod)));
+}

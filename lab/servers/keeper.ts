@@ -1,0 +1,69 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { Socket } from 'node:net';
+
+/**
+ * A shell that reads which processes we run, and ends them (the newest first) once its input closes. The kernel
+ * closes it whenever we die, kill -9 included, so that no server outlives the program that started it.
+ */
+const script = `
+kept=''
+while read -r word pid signal; do
+  case "$word" in
+    keep) kept="$pid:$signal $kept" ;;
+    drop)
+      rest=''
+      for item in $kept; do
+        [ "\${item%%:*}" = "$pid" ] || rest="$rest$item "
+      done
+      kept="$rest"
+      ;;
+  esac
+done
+for item in $kept; do
+  pid="\${item%%:*}"
+  kill -s "\${item##*:}" -- "-$pid" 2>/dev/null || continue
+  waited=0
+  while [ "$waited" -lt 50 ] && kill -s 0 -- "-$pid" 2>/dev/null; do
+    sleep 0.2
+    waited=$((waited + 1))
+  done
+  kill -s KILL -- "-$pid" 2>/dev/null
+done
+exit 0
+`;
+
+let keeper: ChildProcess | undefined;
+
+/**
+ * Has a process group ended if this process dies without having dropped it.
+ * @param pid leader of a process group (spawned with `detached`)
+ * @param signal asks it to end; after 10 s it is killed
+ */
+export function keep(pid: number, signal: 'INT' | 'TERM'): void {
+  tell(`keep ${pid} ${signal}`);
+}
+
+/** Takes a process that ended out of the keeper's list, before its pid can be given to another one. */
+export function drop(pid: number): void {
+  tell(`drop ${pid}`);
+}
+
+function tell(line: string): void {
+  keeper ??= startKeeper();
+  keeper.stdin?.write(`${line}\n`);
+}
+
+function startKeeper(): ChildProcess {
+  // Its own process group: a Ctrl-C in the terminal must not reach it.
+  const child = spawn('/bin/sh', ['-c', script], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+    cwd: '/',
+  });
+  child.unref();
+  (child.stdin as unknown as Socket).unref();
+  // Without a keeper the servers still stop in order; only a crash of this process would leave them behind.
+  child.on('error', () => undefined);
+  child.stdin.on('error', () => undefined);
+  return child;
+}

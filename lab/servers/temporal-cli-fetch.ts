@@ -1,0 +1,147 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { arch, platform } from 'node:process';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { drop, keep } from './keeper.js';
+import { withProgress, type Progress } from './progress.js';
+import { cliName, findOnPath, versionOf, type FindCliOptions } from './temporal-cli-binary.js';
+
+/** Newer tags carry replace directives in go.mod, which `go install` refuses. */
+const goPackage = 'github.com/temporalio/cli/cmd/temporal@v1.5.1';
+const fetchPrefix = '.fetching-';
+const answerLimitMs = 10_000;
+const downloadLimitMs = 300_000;
+const buildLimitMs = 30 * 60_000;
+
+type FetchWay = (folder: string, options: FindCliOptions) => Promise<void>;
+
+/**
+ * Downloads the Temporal CLI, or builds it.
+ * @param target the path that it shall have
+ * @returns undefined once it is there, else a line for each way that was tried, saying why it failed
+ */
+export async function fetchTemporalCli(
+  target: string,
+  options: FindCliOptions,
+): Promise<string[] | undefined> {
+  mkdirSync(dirname(target), { recursive: true });
+  sweepFetches(dirname(target));
+  const faults: string[] = [];
+  for (const way of [download, build]) {
+    const fault = await fetchInto(way, target, options);
+    if (fault === undefined) return undefined;
+    options.log(fault);
+    faults.push(fault);
+    options.signal?.throwIfAborted();
+  }
+  return faults;
+}
+
+/** In a folder of its own, then renamed: two that fetch at once, or one cut short, leave no broken binary. */
+async function fetchInto(
+  way: FetchWay,
+  target: string,
+  options: FindCliOptions,
+): Promise<string | undefined> {
+  const folder = mkdtempSync(join(dirname(target), fetchPrefix));
+  try {
+    await way(folder, options);
+    const fetched = join(folder, cliName);
+    if (versionOf(fetched) === undefined) return 'What came does not run on this machine.';
+    renameSync(fetched, target);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Removes what a fetch left behind that was killed midway. */
+function sweepFetches(cacheDir: string): void {
+  for (const name of readdirSync(cacheDir).filter((entry) => entry.startsWith(fetchPrefix))) {
+    const folder = join(cacheDir, name);
+    const changedAtMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (Date.now() - changedAtMs > 2 * buildLimitMs) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function download(folder: string, { log, signal }: FindCliOptions): Promise<void> {
+  const machine = arch === 'x64' ? 'amd64' : arch;
+  const system = platform === 'win32' ? 'windows' : platform;
+  const url = `https://temporal.download/cli/archive/latest?platform=${system}&arch=${machine}`;
+  log(`no Temporal CLI on this machine yet: asking ${url}`);
+  const what = 'downloading the Temporal CLI';
+  try {
+    await withProgress({ what, log, limitMs: downloadLimitMs, signal }, async (progress) => {
+      const answer = new AbortController();
+      const timer = setTimeout(
+        () => answer.abort(new Error(`no answer within ${answerLimitMs / 1000} s`)),
+        answerLimitMs,
+      );
+      const either = AbortSignal.any([answer.signal, progress.signal]);
+      const response = await fetch(url, { signal: either }).finally(() => clearTimeout(timer));
+      if (!response.ok || response.body === null) throw new Error(`it answered ${response.status}`);
+      await unpack(Readable.fromWeb(response.body), folder, progress);
+    });
+  } catch (error) {
+    throw new Error(`The download did not work (${reasonOf(error)}).`, { cause: error });
+  }
+}
+
+async function unpack(archive: Readable, folder: string, progress: Progress): Promise<void> {
+  const received = { bytes: 0 };
+  archive.on('data', (chunk: Buffer) => {
+    received.bytes += chunk.length;
+    progress.note(`${(received.bytes / 1024 / 1024).toFixed(0)} MB`);
+  });
+  const tar = spawn('tar', ['-xzf', '-', '-C', folder, cliName], { stdio: ['pipe', 'ignore', 'ignore'] });
+  progress.signal.addEventListener('abort', () => tar.kill('SIGKILL'));
+  await Promise.all([pipeline(archive, tar.stdin, { signal: progress.signal }), endOf(tar, 'tar')]);
+}
+
+async function build(folder: string, { places, log, signal }: FindCliOptions): Promise<void> {
+  const go = findOnPath('go', places.searchPath);
+  if (go === undefined) throw new Error('It can not be built either: there is no "go" on the PATH.');
+  log('building the Temporal CLI from source with Go: some minutes, once for all projects of this user');
+  const what = 'building the Temporal CLI';
+  await withProgress({ what, log, limitMs: buildLimitMs, signal }, async (progress) => {
+    // Through env(1), so that Go's own settings (proxy, caches) are taken from the environment as it is.
+    const child = spawn('/usr/bin/env', [`GOBIN=${folder}`, 'GOFLAGS=', go, 'install', goPackage], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      detached: true,
+    });
+    // Go starts compilers of its own: the keeper, and a stop, end all of them with it.
+    const pid = child.pid;
+    if (pid !== undefined) keep(pid, 'TERM');
+    const lines: string[] = [];
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      lines.push(line);
+      progress.note(line);
+    });
+    progress.signal.addEventListener('abort', () => {
+      if (pid !== undefined && child.exitCode === null) process.kill(-pid, 'SIGTERM');
+    });
+    try {
+      await endOf(child, `go install ${goPackage}`, () => lines.slice(-5).join('\n    '));
+    } finally {
+      if (pid !== undefined) drop(pid);
+    }
+  });
+}
+
+async function endOf(child: ChildProcess, name: string, lastLines: () => string = () => ''): Promise<void> {
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  if (code !== 0) throw new Error(`"${name}" ended with ${code ?? 'a signal'}: ${lastLines()}`.trim());
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}

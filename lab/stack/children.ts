@@ -1,0 +1,128 @@
+import { join } from 'node:path';
+import { answers, answersOk, type ProgramPlan } from '../servers/program.js';
+import type { StackSecrets } from './secrets.js';
+import { portVariables, type StackPorts, type StackSettings } from './settings.js';
+import { urlsOf } from './urls.js';
+
+/** A TypeScript program of this project that the stack runs as a child process. */
+export interface Child {
+  readonly name: string;
+  /** Below the project's folder. */
+  readonly file: string;
+  readonly args?: readonly string[];
+  readonly isReady: ProgramPlan['isReady'];
+  readonly stopLimitMs: number;
+}
+
+/** The children in groups: those of a group start together, the groups one after the other. */
+export function childrenOf(settings: StackSettings, secrets: StackSecrets): Child[][] {
+  const { ports, dataDir } = settings;
+  const urls = urlsOf(settings);
+  const outside: Child[] = [
+    {
+      name: 'GPU provider',
+      file: 'lab/provider/main.ts',
+      args: [
+        ...['--port', String(ports.provider), '--data-dir', join(dataDir, 'provider')],
+        ...['--api-key', secrets.providerKey],
+      ],
+      isReady: () => answers(urls.provider),
+      stopLimitMs: 10_000,
+    },
+    {
+      name: 'payment processor',
+      file: 'lab/processor/main.ts',
+      args: [
+        ...['--port', String(ports.processor), '--data-dir', join(dataDir, 'processor')],
+        ...['--secret-key', secrets.processorSecretKey, '--publishable-key', secrets.processorPublishableKey],
+        ...['--webhook-url', `${urls.api}/v1/billing/processor/webhook`],
+        ...['--webhook-secret', secrets.webhookSecret],
+      ],
+      isReady: () => answers(urls.processor),
+      stopLimitMs: 5000,
+    },
+    {
+      name: 'mail inbox',
+      file: 'lab/mail/main.ts',
+      isReady: () => answersOk(`${urls.mail}/mails`),
+      stopLimitMs: 5000,
+    },
+  ];
+  const worker: Child = {
+    name: 'worker',
+    file: 'worker/index.ts',
+    isReady: (logged) => /"msg":\s*"worker ready"/.test(logged()),
+    stopLimitMs: 20_000,
+  };
+  const api: Child = {
+    name: 'API',
+    file: 'api/index.ts',
+    isReady: () => answersOk(`${urls.api}/readyz`),
+    stopLimitMs: 15_000,
+  };
+  return [outside, [worker], [api]];
+}
+
+/** How a child is run: by this Node, under tsx, with its output in a file of its own. */
+export function planOf(child: Child, settings: StackSettings, secrets: StackSecrets): ProgramPlan {
+  return {
+    name: `The ${child.name}`,
+    command: process.execPath,
+    args: ['--import', 'tsx', child.file, ...(child.args ?? [])],
+    env: childEnv(settings, secrets),
+    cwd: settings.projectDir,
+    logFile: logFileOf(child.name, settings),
+    isReady: child.isReady,
+    readyLimitMs: 60_000,
+    stopSignal: 'SIGTERM',
+    stopLimitMs: child.stopLimitMs,
+  };
+}
+
+export function logFileOf(name: string, settings: StackSettings): string {
+  return join(settings.dataDir, 'logs', `${name.toLowerCase().replaceAll(' ', '-')}.log`);
+}
+
+/**
+ * The environment of the children: ours, with the stack's own parts in the place of everything outside. Keys of
+ * real upstreams that may lie in a developer's shell are taken out: play money must not buy real machines, nor a
+ * real card pay for play.
+ */
+function childEnv(settings: StackSettings, secrets: StackSecrets): NodeJS.ProcessEnv {
+  const urls = urlsOf(settings);
+  return {
+    ...settings.env,
+    ...stackVariables(settings),
+    DATABASE_URL: settings.databaseUrl ?? urls.database,
+    TEMPORAL_ADDRESS: urls.temporal,
+    TEMPORAL_NAMESPACE: settings.temporalNamespace,
+    ...(urls.temporalUi === null ? {} : { TEMPORAL_UI_URL: urls.temporalUi }),
+    LOG_LEVEL: logLevelOf(settings),
+    API_HOST: '127.0.0.1',
+    DASHBOARD_URL: settings.dashboardUrl ?? urls.mail,
+    SECURE_COOKIE: 'false',
+    SMTP_URL: urls.smtp,
+    STRIPE_SECRET_KEY: secrets.processorSecretKey,
+    STRIPE_PUBLISHABLE_KEY: secrets.processorPublishableKey,
+    STRIPE_WEBHOOK_SECRETS: secrets.webhookSecret,
+    STRIPE_API_URL: urls.processor,
+    LAB_PROVIDER_URL: urls.provider,
+    LAB_PROVIDER_KEY: secrets.providerKey,
+    SHADEFORM_API_KEY: '',
+  };
+}
+
+/** The settings as variables again, so that a child reads what we read, whatever they came from. */
+function stackVariables(settings: StackSettings): NodeJS.ProcessEnv {
+  const names = Object.keys(portVariables) as (keyof StackPorts)[];
+  return {
+    LAB_DATA_DIR: settings.dataDir,
+    ...Object.fromEntries(names.map((name) => [portVariables[name].variable, String(settings.ports[name])])),
+  };
+}
+
+/** Quieter levels would hide the line by which the worker says that it is ready. */
+function logLevelOf(settings: StackSettings): string {
+  const level = settings.env['LOG_LEVEL'] ?? '';
+  return ['debug', 'trace'].includes(level) ? level : 'info';
+}

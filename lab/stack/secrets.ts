@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What the stack's parts prove themselves to each other with. */
+export interface StackSecrets {
+  readonly providerKey: string;
+  readonly processorSecretKey: string;
+  readonly processorPublishableKey: string;
+  readonly webhookSecret: string;
+}
+
+/**
+ * Reads the stack's secrets, made at random when the data folder is new. They stay the same over a restart: the
+ * processor goes on delivering what it signed before.
+ */
+export function readSecrets(dataDir: string): StackSecrets {
+  const file = join(dataDir, 'secrets.json');
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as StackSecrets;
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) {
+      throw new Error(`${file} can not be read. Repair it, or run "npm run reset".`, { cause: error });
+    }
+  }
+  const random = () => randomBytes(24).toString('hex');
+  const secrets: StackSecrets = {
+    providerKey: `lab_${random()}`,
+    processorSecretKey: `sk_test_${random()}`,
+    processorPublishableKey: `pk_test_${random()}`,
+    webhookSecret: `whsec_${random()}`,
+  };
+  mkdirSync(dataDir, { recursive: true });
+  writeFileSync(file, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
+  return secrets;
+}

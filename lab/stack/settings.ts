@@ -1,0 +1,159 @@
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import Joi from 'joi';
+import type { TemporalCliPlaces } from '../servers/temporal-cli-binary.js';
+
+/** The ports of the stack, all on 127.0.0.1. */
+export interface StackPorts {
+  readonly api: number;
+  readonly postgres: number;
+  readonly temporal: number;
+  readonly temporalUi: number;
+  readonly provider: number;
+  readonly processor: number;
+  readonly mail: number;
+  readonly smtp: number;
+}
+
+/** What the environment decides about the local stack. */
+export interface StackSettings {
+  readonly projectDir: string;
+  /** Absolute. All that the stack keeps, and its logs. */
+  readonly dataDir: string;
+  readonly ports: StackPorts;
+  /** null: the stack brings its own PostgreSQL. */
+  readonly databaseUrl: string | null;
+  /** null: the stack brings its own Temporal. */
+  readonly temporalAddress: string | null;
+  readonly temporalNamespace: string;
+  readonly cliPlaces: TemporalCliPlaces;
+  /** null: the inbox's own page, for there is no dashboard here. */
+  readonly dashboardUrl: string | null;
+  /** What the children inherit. */
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Which variable sets a port, which one it is unless told, and who may be holding it. */
+export const portVariables: {
+  readonly [name in keyof StackPorts]: { variable: string; port: number; service: string; holder: string };
+} = {
+  api: { variable: 'API_PORT', port: 8080, service: 'the API', holder: 'another web server' },
+  postgres: {
+    variable: 'LAB_POSTGRES_PORT',
+    port: 54329,
+    service: 'PostgreSQL',
+    holder: 'another PostgreSQL',
+  },
+  temporal: {
+    variable: 'LAB_TEMPORAL_PORT',
+    port: 7233,
+    service: 'Temporal',
+    holder: 'another Temporal server (TEMPORAL_ADDRESS makes the stack use it)',
+  },
+  temporalUi: {
+    variable: 'LAB_TEMPORAL_UI_PORT',
+    port: 8233,
+    service: "Temporal's UI",
+    holder: 'another Temporal dev server',
+  },
+  provider: {
+    variable: 'LAB_PROVIDER_PORT',
+    port: 9100,
+    service: 'the GPU provider',
+    holder: 'an exporter of metrics',
+  },
+  processor: {
+    variable: 'LAB_PROCESSOR_PORT',
+    port: 9200,
+    service: 'the payment processor',
+    holder: 'a search server',
+  },
+  mail: { variable: 'LAB_MAIL_PORT', port: 9300, service: 'the mail inbox', holder: 'a search server' },
+  smtp: { variable: 'LAB_SMTP_PORT', port: 9325, service: 'the mail server', holder: 'another mail catcher' },
+};
+
+const projectDir = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const port = Joi.number().integer().min(1).max(65_535);
+
+const schema = Joi.object({
+  ...Object.fromEntries(Object.values(portVariables).map((item) => [item.variable, port.default(item.port)])),
+  LAB_DATA_DIR: Joi.string().default('.data'),
+  DATABASE_URL: Joi.string().uri({ scheme: ['postgres', 'postgresql'] }),
+  TEMPORAL_ADDRESS: Joi.string().pattern(/^[^\s:]+:\d+$/),
+  TEMPORAL_NAMESPACE: Joi.string().default('default'),
+  TEMPORAL_CLI_PATH: Joi.string(),
+  XDG_CACHE_HOME: Joi.string(),
+  DASHBOARD_URL: Joi.string().uri({ scheme: ['http', 'https'] }),
+  PATH: Joi.string().allow('').default(''),
+}).options({ abortEarly: false, stripUnknown: true, convert: true });
+
+type Env = Record<string, string | number | undefined> & {
+  LAB_DATA_DIR: string;
+  DATABASE_URL?: string;
+  TEMPORAL_ADDRESS?: string;
+  TEMPORAL_NAMESPACE: string;
+  TEMPORAL_CLI_PATH?: string;
+  XDG_CACHE_HOME?: string;
+  DASHBOARD_URL?: string;
+  PATH: string;
+};
+
+/**
+ * Reads what the environment decides about the local stack. The lab reads the environment only here. An empty
+ * variable counts as not set.
+ * @throws Error naming every fault at once
+ */
+export function readStackSettings(env: NodeJS.ProcessEnv = process.env): StackSettings {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const { error, value } = schema.validate(given) as { error?: Joi.ValidationError; value: Env };
+  const faults = error ? error.details.map((detail) => detail.message) : portFaults(readPorts(value));
+  if (faults.length > 0) {
+    throw new Error(
+      [
+        'The stack can not start with these environment variables:',
+        ...faults.map((fault) => `  - ${fault}`),
+      ].join('\n'),
+    );
+  }
+  return {
+    projectDir,
+    dataDir: resolve(projectDir, value.LAB_DATA_DIR),
+    ports: readPorts(value),
+    databaseUrl: value.DATABASE_URL ?? null,
+    temporalAddress: value.TEMPORAL_ADDRESS ?? null,
+    temporalNamespace: value.TEMPORAL_NAMESPACE,
+    cliPlaces: {
+      explicit: value.TEMPORAL_CLI_PATH,
+      searchPath: value.PATH,
+      cacheDir: join(value.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'gpu-rental', 'bin'),
+    },
+    dashboardUrl: value.DASHBOARD_URL ?? null,
+    env,
+  };
+}
+
+function readPorts(value: Env): StackPorts {
+  const read = (name: keyof StackPorts) => Number(value[portVariables[name].variable]);
+  return {
+    api: read('api'),
+    postgres: read('postgres'),
+    temporal: read('temporal'),
+    temporalUi: read('temporalUi'),
+    provider: read('provider'),
+    processor: read('processor'),
+    mail: read('mail'),
+    smtp: read('smtp'),
+  };
+}
+
+function portFaults(ports: StackPorts): string[] {
+  const names = Object.keys(portVariables) as (keyof StackPorts)[];
+  return names.flatMap((name, index) => {
+    const twin = names.slice(0, index).find((other) => ports[other] === ports[name]);
+    if (twin === undefined) return [];
+    return [
+      `${portVariables[name].variable} and ${portVariables[twin].variable} are both ${ports[name]}: give each its own`,
+    ];
+  });
+}
