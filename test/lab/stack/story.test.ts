@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readStackSettings } from '../../../lab/stack/settings.js';
+import { curlStory, describeStack } from '../../../lab/stack/story.js';
+import { urlsOf } from '../../../lab/stack/urls.js';
+
+describe('what npm start prints', () => {
+  const settings = readStackSettings({ LAB_DATA_DIR: '/srv/data' });
+  const urls = urlsOf(settings);
+
+  it('names every part, the data and the logs', () => {
+    const text = describeStack({ settings, urls, postgresDir: '/var/tmp/elsewhere/postgres' });
+    const { api, mail, processor, provider, database, temporalUi } = urls;
+    for (const part of [
+      api,
+      mail,
+      processor,
+      provider,
+      database,
+      temporalUi,
+      '/srv/data',
+      '/srv/data/logs',
+    ]) {
+      assert.ok(part !== null && text.includes(part), `${part} is missing`);
+    }
+    assert.match(text, /Database files +\/var\/tmp\/elsewhere\/postgres/);
+  });
+
+  it('ends with a story that a shell understands', () => {
+    const shell = spawnSync('bash', ['-n'], { input: curlStory(urls), encoding: 'utf8' });
+    assert.equal(shell.stderr, '');
+    assert.equal(shell.status, 0);
+  });
+});

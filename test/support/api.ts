@@ -1,0 +1,174 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { createApp } from '../../api/app.js';
+import type { ApiDeps } from '../../api/context.js';
+import { defaultSettings, type ApiSettings } from '../../api/settings.js';
+import { createTemporalGate, type TemporalGate } from '../../api/temporal.js';
+import { openDatabase, type Database } from '../../adapters/postgres/database.js';
+import { createWebhookVerifier } from '../../adapters/processor/webhook.js';
+import type { UserRow } from '../../adapters/postgres/tables.js';
+import { createTestDatabase } from './database.js';
+import { insertSessionOf, insertUser } from './factories.js';
+
+export const webhookSecret = 'whsec_of_the_api_tests';
+
+/** The API over real HTTP on loopback, with a database of its own. */
+export interface TestApi {
+  readonly url: string;
+  readonly db: Database;
+  readonly deps: ApiDeps;
+  /** Everything that was logged, as parsed lines. */
+  readonly logged: Record<string, unknown>[];
+  /** A client that nobody is signed in with. */
+  stranger(): ApiClient;
+  /** A client signed in as a user of its own. */
+  signIn(): Promise<SignedIn>;
+  stop(): Promise<void>;
+}
+
+export interface SignedIn extends ApiClient {
+  readonly user: UserRow;
+}
+
+export interface ApiOptions {
+  readonly settings?: Partial<ApiSettings>;
+  /** host:port of Temporal; by default nobody listens there, which is Temporal being away. */
+  readonly temporalAddress?: string;
+  readonly namespace?: string;
+  /** Another database than a fresh one, to be dropped by who made it. */
+  readonly databaseUrl?: string;
+}
+
+/** Port 9 is nobody's on loopback. */
+const NOBODY = '127.0.0.1:9';
+
+/** Starts the API on a free port. Call `stop` in an `after` hook. */
+export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
+  const database = options.databaseUrl === undefined ? await createTestDatabase() : undefined;
+  const db = openDatabase(options.databaseUrl ?? database!.url, 10, 'api-test');
+  const temporal = createTemporalGate({
+    address: options.temporalAddress ?? NOBODY,
+    namespace: options.namespace ?? 'default',
+  });
+  const logged: Record<string, unknown>[] = [];
+  const deps: ApiDeps = {
+    db,
+    temporal,
+    log: pino({ level: 'info' }, { write: (line: string) => void logged.push(parseLine(line)) }),
+    settings: {
+      ...defaultSettings,
+      secureCookie: false,
+      billing: { enabled: true, publishableKey: 'pk_test_api' },
+      reachMs: 300,
+      codeRequestsPerClientPerHour: 1_000,
+      ...options.settings,
+    },
+    verifyWebhook: createWebhookVerifier({ secrets: [webhookSecret] }),
+  };
+  const server = await listen(deps);
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    db,
+    deps,
+    logged,
+    stranger: () => new ApiClient(url),
+    signIn: () => signIn(url, db),
+    stop: () => stopAll(server, db, temporal, database),
+  };
+}
+
+async function listen(deps: ApiDeps): Promise<Server> {
+  const handle = createApp(deps).callback();
+  const server = createServer((request, response) => void handle(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+async function signIn(url: string, db: Database): Promise<SignedIn> {
+  const user = await insertUser(db);
+  const client = new ApiClient(url, await insertSessionOf(db, user.id));
+  return Object.assign(client, { user });
+}
+
+async function stopAll(
+  server: Server,
+  db: Database,
+  temporal: TemporalGate,
+  database: { drop(): Promise<void> } | undefined,
+): Promise<void> {
+  server.close();
+  server.closeAllConnections();
+  await Promise.all([db.destroy(), temporal.close()]);
+  await database?.drop();
+}
+
+function parseLine(line: string): Record<string, unknown> {
+  return JSON.parse(line) as Record<string, unknown>;
+}
+
+/** A parsed answer. Bodies are compared as they came. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a body holds is what the tests are about
+  readonly body: any;
+}
+
+/** Calls the API as a browser would: it keeps the cookie `sid`. */
+export class ApiClient {
+  constructor(
+    readonly url: string,
+    public sid: string | undefined = undefined,
+  ) {}
+
+  get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.send('GET', path, undefined, headers);
+  }
+
+  post(path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.json('POST', path, body, headers);
+  }
+
+  delete(path: string): Promise<Answer> {
+    return this.send('DELETE', path, undefined, {});
+  }
+
+  json(method: string, path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    if (body === undefined) return this.send(method, path, undefined, headers);
+    return this.send(method, path, JSON.stringify(body), { 'Content-Type': 'application/json', ...headers });
+  }
+
+  /** Sends a body as it is. */
+  async send(
+    method: string,
+    path: string,
+    body: string | Uint8Array | undefined,
+    headers: Record<string, string>,
+  ): Promise<Answer> {
+    const response = await fetch(this.url + path, {
+      method,
+      redirect: 'manual',
+      headers: { ...(this.sid !== undefined && { Cookie: `sid=${this.sid}` }), ...headers },
+      ...(body !== undefined && { body }),
+    });
+    this.keepCookie(response.headers.getSetCookie());
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson && text !== '' ? (JSON.parse(text) as unknown) : text,
+    };
+  }
+
+  private keepCookie(cookies: readonly string[]): void {
+    for (const cookie of cookies) {
+      const value = /^sid=([^;]*)/.exec(cookie)?.[1];
+      if (value !== undefined) this.sid = value === '' ? undefined : value;
+    }
+  }
+}

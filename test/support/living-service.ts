@@ -1,0 +1,184 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
+import Stripe from 'stripe';
+import { createSmtpTransport } from '../../adapters/mailer/smtp.js';
+import { openDatabase, type Database } from '../../adapters/postgres/database.js';
+import { createStripeProcessor } from '../../adapters/processor/stripe.js';
+import type { Provider } from '../../adapters/providers/provider.js';
+import { createShadeformProvider } from '../../adapters/providers/shadeform.js';
+import type { ApiSettings } from '../../api/settings.js';
+import { webhookPath } from '../../api/webhook.js';
+import { startMailInbox, type MailInbox } from '../../lab/mail/index.js';
+import { startLabProcessor, type LabProcessor } from '../../lab/processor/server.js';
+import { API_KEY, startLivingLab, type LivingLab } from '../lab/provider/living-lab.js';
+import { startApi, webhookSecret, type SignedIn, type TestApi } from './api.js';
+import { createTestDatabase } from './database.js';
+import { credit } from './money.js';
+import { createTestNamespace, type TestNamespace } from './namespace.js';
+import { until } from './until.js';
+import { startTestWorkers, type WorkerParts } from './workers.js';
+
+/** The whole service for one test file, with the lab as the outside world: all of it real, all of it on loopback. */
+export interface TestService {
+  readonly api: TestApi;
+  readonly db: Database;
+  readonly databaseUrl: string;
+  readonly namespace: TestNamespace;
+  /** A client in the service's own namespace. */
+  readonly temporal: Client;
+  readonly gpus: LivingLab;
+  readonly processor: LabProcessor;
+  /** The official SDK at the lab's processor: what an operator does there by hand. */
+  readonly stripe: Stripe;
+  readonly inbox: MailInbox;
+  /** A client signed in as a new user whose wallet holds this much. */
+  signIn(cents?: number): Promise<SignedIn>;
+  startWorker(): Promise<void>;
+  stopWorker(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  readonly settings?: Partial<ApiSettings>;
+  /** false: without a worker at first; startWorker starts it. */
+  readonly worker?: boolean;
+  /** From create until a pod is up, in milliseconds. */
+  readonly bootMs?: number;
+  /** How often pods are looked at. */
+  readonly pollMs?: number;
+  /** Puts something between the service and its upstream, such as a list that lags. */
+  readonly wrapProvider?: (provider: Provider) => Provider;
+}
+
+export const secretKey = 'sk_test_service';
+export const publishableKey = 'pk_test_service';
+
+/** How long the upstream's adapter waits for an answer: the lab answers in milliseconds, or never. */
+const CALL_LIMIT_MS = 2_000;
+
+/** What has been started, to be stopped in the opposite order, whatever fails on the way. */
+type Stops = (() => Promise<unknown>)[];
+
+/** Starts it all on free ports. Call `stop` in an `after` hook. */
+export async function startService(options: ServiceOptions = {}): Promise<TestService> {
+  const stops: Stops = [];
+  try {
+    const parts = await startParts(options, stops);
+    const service = assemble(parts, options, stops);
+    if (options.worker !== false) await service.startWorker();
+    return service;
+  } catch (error) {
+    await stopAll(stops);
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly databaseUrl: string;
+  readonly namespace: TestNamespace;
+  readonly api: TestApi;
+  readonly gpus: LivingLab;
+  readonly processor: LabProcessor;
+  readonly inbox: MailInbox;
+}
+
+async function startParts(options: ServiceOptions, stops: Stops): Promise<Parts> {
+  const folder = mkdtempSync(join(tmpdir(), 'service-test-'));
+  stops.push(() => Promise.resolve(rmSync(folder, { recursive: true, force: true })));
+  const [database, namespace] = await Promise.all([createTestDatabase(), createTestNamespace()]);
+  stops.push(
+    () => database.drop(),
+    () => namespace.close(),
+  );
+  const api = await startApi({
+    databaseUrl: database.url,
+    temporalAddress: namespace.address,
+    namespace: namespace.name,
+    settings: { reachMs: 2_000, ...options.settings },
+  });
+  stops.push(() => api.stop());
+  const gpus = await startLivingLab({ bootMs: options.bootMs ?? 100 });
+  stops.push(() => gpus.stop());
+  const processor = await startLabProcessor({
+    port: 0,
+    dataDir: join(folder, 'processor'),
+    secretKey,
+    publishableKey,
+    webhook: { url: `${api.url}${webhookPath}`, secret: webhookSecret },
+  });
+  stops.push(() => processor.close());
+  const inbox = await startMailInbox({ smtpPort: 0, httpPort: 0, dataDir: null });
+  stops.push(() => inbox.close());
+  return { databaseUrl: database.url, namespace, api, gpus, processor, inbox };
+}
+
+function assemble(parts: Parts, options: ServiceOptions, stops: Stops): TestService {
+  const { api, namespace, processor } = parts;
+  let workerStops: Stops = [];
+  const stopWorker = (): Promise<void> => {
+    const stopping = workerStops;
+    workerStops = [];
+    return stopAll(stopping);
+  };
+  stops.push(stopWorker);
+  return {
+    ...parts,
+    db: api.db,
+    temporal: namespace.client,
+    stripe: new Stripe(secretKey, {
+      ...{ host: '127.0.0.1', port: processor.port, protocol: 'http', telemetry: false },
+      maxNetworkRetries: 0,
+    }),
+    async signIn(cents = 0) {
+      const user = await api.signIn();
+      if (cents > 0) await credit(api.db, user.user.id, cents);
+      return user;
+    },
+    async startWorker() {
+      const deps = openDeps(parts, options, workerStops);
+      const workers = await startTestWorkers(namespace, deps);
+      workerStops.push(() => workers.stop());
+      await until('the catalog is read', async () => (await api.db('listings').first('id')) !== undefined);
+    },
+    stopWorker,
+    stop: () => stopAll(stops),
+  };
+}
+
+/** What worker/index.ts makes of its configuration. */
+function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerParts {
+  const db = openDatabase(parts.databaseUrl, 10, 'test-worker');
+  const openDb = openDatabase(parts.databaseUrl, 8, 'test-worker-open');
+  const mail = createSmtpTransport({ smtpUrl: parts.inbox.smtpUrl, from: 'GPU rental <no-reply@localhost>' });
+  stops.push(
+    () => db.destroy(),
+    () => openDb.destroy(),
+    () => Promise.resolve(mail.close()),
+  );
+  const provider = createShadeformProvider({
+    ...{ code: 'lab', url: parts.gpus.url(), apiKey: API_KEY, deployment: 'test' },
+    timeoutMs: CALL_LIMIT_MS,
+  });
+  return {
+    ...{ db, openDb, mail, log: parts.api.deps.log },
+    providers: new Map([['lab', options.wrapProvider?.(provider) ?? provider]]),
+    processor: createStripeProcessor({ secretKey, apiUrl: parts.processor.url }),
+    settings: {
+      deployment: 'test',
+      shards: 1,
+      allowPrivatePods: true,
+      checkoutUrls: { success: 'http://127.0.0.1/success', cancel: 'http://127.0.0.1/cancel' },
+      pollMs: options.pollMs ?? 100,
+    },
+  };
+}
+
+async function stopAll(stops: Stops): Promise<void> {
+  const faults: unknown[] = [];
+  for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) {
+    await stop().catch((error: unknown) => faults.push(error));
+  }
+  if (faults.length > 0) throw new AggregateError(faults, 'not all of the service could be stopped');
+}
