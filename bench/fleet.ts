@@ -1,0 +1,49 @@
+import type { Database } from '../adapters/postgres/database.js';
+
+export type PriceMix = 'realistic' | 'every-second';
+
+/**
+ * Fills the database with running rentals, two per wallet, in the states that the product itself would have made:
+ * every trigger and CHECK is on.
+ * - realistic: $0.20 to $4.00 an hour, started at any time within the last hour and metered up to now.
+ * - every-second: $36 an hour, so that each rental owes a cent each second.
+ */
+export async function seedFleet(db: Database, rentals: number, mix: PriceMix): Promise<void> {
+  const wallets = Math.ceil(rentals / 2);
+  await db.raw(
+    `insert into users (id, email)
+     select 'usr_' || lpad(n::text, 26, '0'), 'bench' || n || '@example.com' from generate_series(1, :wallets::int) n`,
+    { wallets },
+  );
+  await db.raw(`insert into wallets (user_id) select id from users`);
+  await db.raw(
+    `with w as (update wallets set available_cents = 100000000, seq = 1 returning id)
+     insert into ledger_entries (wallet_id, seq, type, amount_cents, balance_after_cents, created_at)
+     select id, 1, 'processor_topup', 100000000, 100000000, clock_ms() from w`,
+  );
+  const price = mix === 'realistic' ? '20 + (n * 7919) % 381' : '3600';
+  await db.raw(
+    `insert into rentals (id, wallet_id, user_id, status, family, model, gpu_count, region, region_code, interconnect,
+       template_id, ssh_key_ids, listing_id, provider_code, tag, pod_id, price_per_hour_cents, hold_cents,
+       charged_cents, started_at, running_at)
+     select 'rent_' || lpad(n::text, 26, '0'), w.id, w.user_id, 'running', 'rtx-4090', 'RTX_4090', 1, 'Oslo', 'NO', 'pcie',
+       'ubuntu-24-04', '{}', 'lst_' || lpad('1', 26, '0'), 'lab', 'bench-' || n, 'pod-' || n, price, 0,
+       price * age_ms / 3600000, c.at - age_ms * interval '1 millisecond', c.at - age_ms * interval '1 millisecond'
+     from (select n, ${price} as price, ((n * 104729::bigint) % 3600000) as age_ms
+             from generate_series(1, :rentals::int) n) r
+     cross join (select clock_ms() as at) c
+     join wallets w on w.user_id = 'usr_' || lpad(((n + 1) / 2)::text, 26, '0')`,
+    { rentals },
+  );
+  await db.raw('vacuum analyze');
+}
+
+/** Removes the fleet and what was metered of it, so that the next one starts from an empty database. */
+export async function clearFleet(db: Database): Promise<void> {
+  await db.raw('alter table ledger_entries disable trigger user');
+  await db.raw('alter table ledger_causes disable trigger user');
+  await db.raw(`truncate users, wallets, ledger_entries, ledger_causes, rentals, intents, stop_requests, sessions,
+    ssh_keys, topups, invoices, invoice_line_items, idempotency_keys restart identity cascade`);
+  await db.raw('alter table ledger_entries enable trigger user');
+  await db.raw('alter table ledger_causes enable trigger user');
+}

@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../adapters/postgres/database.js';
+import { tick } from '../adapters/postgres/money/tick.js';
+import { verifyLedger } from '../adapters/postgres/verify.js';
+import { cpuSecondsOfTree } from './cpu.js';
+import { clearFleet, seedFleet, type PriceMix } from './fleet.js';
+import { floorTick, makeFloor } from './floor.js';
+import { measureLiteralLoop } from './literal-loop.js';
+import { percentile, report, round } from './report.js';
+import { startBenchServer, type BenchServer } from './server.js';
+
+/**
+ * bench:meter. What a tick costs with everything enforced, against the floor and against the literal loop in the
+ * same run. The rentals are rows under load, not workflows: a running rental costs Temporal one round an hour.
+ */
+const sizes = (process.env['BENCH_RENTALS'] ?? '10000,50000,100000').split(',').map(Number);
+const seconds = Number(process.env['BENCH_SECONDS'] ?? '20');
+const whole = { shard: 0, shards: 1 };
+
+interface Measured {
+  readonly entries: number;
+  readonly tickMs: number[];
+  readonly cores: { worker: number; postgres: number };
+}
+
+/** Ticks once a second, as the engine does; a tick that is late does not queue up. */
+async function measureTicks(server: BenchServer, forSeconds: number): Promise<Measured> {
+  const tickMs: number[] = [];
+  let entries = 0;
+  const cpuBefore = { worker: process.cpuUsage(), postgres: cpuSecondsOfTree(server.pid) };
+  const begun = performance.now();
+  while (performance.now() - begun < forSeconds * 1_000) {
+    const started = performance.now();
+    entries += (await tick(server.db, whole)).entries;
+    tickMs.push(performance.now() - started);
+    await sleep(Math.max(0, 1_000 - (performance.now() - started)));
+  }
+  const wallSeconds = (performance.now() - begun) / 1_000;
+  const worker = process.cpuUsage(cpuBefore.worker);
+  return {
+    entries,
+    tickMs,
+    cores: {
+      worker: round((worker.user + worker.system) / 1e6 / wallSeconds, 3),
+      postgres: round((cpuSecondsOfTree(server.pid) - cpuBefore.postgres) / wallSeconds, 3),
+    },
+  };
+}
+
+/** The floor and the product in turn, so that a drift of the machine's speed hits both. */
+async function measureAgainstFloor(
+  db: Database,
+  rounds: number,
+): Promise<{ floor: number; product: number }> {
+  await makeFloor(db);
+  const spent = { floor: { entries: 0, ms: 0 }, product: { entries: 0, ms: 0 } };
+  await tick(db, whole);
+  for (let turn = 1; turn <= rounds; turn += 1) {
+    // Each rental owes a cent a second: wait until all of them owe at least one.
+    await sleep(1_050);
+    const started = performance.now();
+    spent.product.entries += (await tick(db, whole)).entries;
+    const between = performance.now();
+    spent.floor.entries += await floorTick(db, turn);
+    spent.product.ms += between - started;
+    spent.floor.ms += performance.now() - between;
+  }
+  return {
+    floor: (spent.floor.entries / spent.floor.ms) * 1_000,
+    product: (spent.product.entries / spent.product.ms) * 1_000,
+  };
+}
+
+async function measureMix(
+  server: BenchServer,
+  rentals: number,
+  mix: PriceMix,
+): Promise<Record<string, unknown>> {
+  await clearFleet(server.db);
+  await seedFleet(server.db, rentals, mix);
+  const measured = await measureTicks(server, seconds);
+  const figures: Record<string, unknown> = {
+    rentals,
+    mix,
+    ticks: measured.tickMs.length,
+    entriesPerTick: round(measured.entries / measured.tickMs.length),
+    tickP50Ms: round(percentile(measured.tickMs, 0.5)),
+    tickP99Ms: round(percentile(measured.tickMs, 0.99)),
+    cores: measured.cores,
+  };
+  if (mix === 'every-second') {
+    const { floor, product } = await measureAgainstFloor(server.db, 8);
+    Object.assign(figures, {
+      entriesPerSecond: round(product),
+      floorEntriesPerSecond: round(floor),
+      ratioToFloor: round(product / floor, 2),
+    });
+  }
+  const broken = await verifyLedger(server.db);
+  if (broken.length > 0) throw new Error(`the ledger does not add up: ${JSON.stringify(broken[0])}`);
+  return figures;
+}
+
+const server = await startBenchServer();
+try {
+  const literal = await measureLiteralLoop(server);
+  report('meter/literal-loop', `${literal.ticksPerSecond} ticks/s with ${literal.rentals} rentals`, {
+    ...literal,
+  });
+  for (const rentals of sizes) {
+    for (const mix of ['realistic', 'every-second'] as const) {
+      const figures = await measureMix(server, rentals, mix);
+      const ratio = 'ratioToFloor' in figures ? `, ${String(figures['ratioToFloor'])} of the floor` : '';
+      const times =
+        'entriesPerSecond' in figures
+          ? `, ${round(Number(figures['entriesPerSecond']) / literal.ticksPerSecond)} times the literal loop`
+          : '';
+      report(
+        'meter',
+        `${rentals} rentals, ${mix}: tick p50 ${String(figures['tickP50Ms'])} ms, p99 ${String(figures['tickP99Ms'])} ms${ratio}${times}`,
+        figures,
+      );
+    }
+  }
+} finally {
+  await server.stop();
+}
