@@ -1,6 +1,6 @@
 import { insertAttempt, moveAttempt, nameAttemptPod } from '../adapters/postgres/attempts.js';
 import type { AllocationAttemptRow, ListingRow } from '../adapters/postgres/tables.js';
-import { ProviderError, type AllocatedPod, type Provider } from '../adapters/providers/provider.js';
+import { ProviderError, type AllocatedPod, type Pod, type Provider } from '../adapters/providers/provider.js';
 import type { RentalId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
 import type { ActivityDeps } from './deps.js';
@@ -46,25 +46,41 @@ export async function buyPod(deps: ActivityDeps, order: Order): Promise<Purchase
       maxPricePerHourCents: order.maxPricePerHourCents,
       publicKeys: order.publicKeys,
     });
-    return await checkPrice(deps, provider, order, attempt, pod);
+    return await checkPrice(deps, provider, attempt, pod, order.maxPricePerHourCents);
   } catch (error) {
-    return judgeFailure(deps, provider, attempt, error);
+    return judgeFailure(deps, provider, order, attempt, error);
   }
+}
+
+/**
+ * Finds out what an attempt whose answer was lost has bought, by its tag (decision 21).
+ * @param lookMs how long to look for a pod that the upstream did not name
+ */
+export async function resolveAttempt(
+  deps: ActivityDeps,
+  provider: Provider,
+  attempt: AllocationAttemptRow,
+  agreed: { readonly lookMs: number; readonly maxPricePerHourCents: number },
+): Promise<Purchase> {
+  const named = attempt.pod_id === null ? undefined : { podId: attempt.pod_id, pricePerHourCents: null };
+  const pod = (await lookForTag(provider, attempt.tag, named ? 0 : agreed.lookMs)) ?? named;
+  if (!pod) return { kind: 'unknown', attempt };
+  return checkPrice(deps, provider, attempt, pod, agreed.maxPricePerHourCents);
 }
 
 /** A pod that is dearer than agreed is given back (decision 19). */
 async function checkPrice(
   deps: ActivityDeps,
   provider: Provider,
-  order: Order,
   attempt: AllocationAttemptRow,
   pod: AllocatedPod,
+  maxPricePerHourCents: number,
 ): Promise<Purchase> {
   await nameAttemptPod(deps.db, attempt.id, pod.podId);
-  if (pod.pricePerHourCents === null || pod.pricePerHourCents <= order.maxPricePerHourCents) {
+  if (pod.pricePerHourCents === null || pod.pricePerHourCents <= maxPricePerHourCents) {
     return { kind: 'bought', attempt, podId: pod.podId };
   }
-  const error = `the pod costs ${pod.pricePerHourCents} cents an hour, agreed were ${order.maxPricePerHourCents}`;
+  const error = `the pod costs ${pod.pricePerHourCents} cents an hour, agreed were ${maxPricePerHourCents}`;
   await condemn(deps, provider, attempt, pod.podId, error);
   return { kind: 'none' };
 }
@@ -72,6 +88,7 @@ async function checkPrice(
 async function judgeFailure(
   deps: ActivityDeps,
   provider: Provider,
+  order: Order,
   attempt: AllocationAttemptRow,
   error: unknown,
 ): Promise<Purchase> {
@@ -84,26 +101,21 @@ async function judgeFailure(
     await moveAttempt(deps.db, attempt.id, 'open', 'failed', { error: `${error.kind}: ${error.message}` });
     return { kind: 'none' };
   }
-  const podId = error.details.podId ?? (await lookForTag(provider, attempt.tag, limits.unknownLookMs));
-  if (podId === undefined) return { kind: 'unknown', attempt };
-  await nameAttemptPod(deps.db, attempt.id, podId);
-  return { kind: 'bought', attempt, podId };
+  return resolveAttempt(
+    deps,
+    provider,
+    { ...attempt, pod_id: error.details.podId ?? null },
+    { lookMs: limits.unknownLookMs, maxPricePerHourCents: order.maxPricePerHourCents },
+  );
 }
 
-/**
- * Looks for the pod of a tag until it is found or the time is over. Lists lag, so one look proves nothing.
- * @returns the pod's id
- */
-export async function lookForTag(
-  provider: Provider,
-  tag: string,
-  forMs: number,
-): Promise<string | undefined> {
+/** Looks for the pod of a tag until it is found or the time is over. Lists lag, so one look proves nothing. */
+async function lookForTag(provider: Provider, tag: string, forMs: number): Promise<Pod | undefined> {
   const deadline = performance.now() + forMs;
   for (;;) {
     try {
       const pod = await provider.find(tag);
-      if (pod) return pod.podId;
+      if (pod) return pod;
     } catch (error) {
       // The upstream does not answer: that says nothing about the pod.
       if (!(error instanceof ProviderError)) throw error;

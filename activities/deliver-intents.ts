@@ -1,3 +1,4 @@
+import { warnOfLowBalance } from '../adapters/postgres/low-balance.js';
 import { listDueIntents, markDelivered } from '../adapters/postgres/intents.js';
 import type { RentalId } from '../domain/ids.js';
 import { taskQueues } from '../domain/task-queues.js';
@@ -5,7 +6,7 @@ import { lookSignal, rentalWorkflow, type RentalInput } from '../workflows/renta
 import type { ActivityDeps } from './deps.js';
 
 /**
- * Tells the workflows of rentals that something was left for them to do. A workflow that is not running is started
+ * Delivers what transactions left to do: tells the workflows of rentals, and mails warnings. A workflow that is not running is started
  * again for its row (design: Temporal 1), so a lost one loses no intent.
  * @returns how many were delivered
  */
@@ -13,8 +14,8 @@ export async function deliverIntents(deps: ActivityDeps): Promise<number> {
   const due = await listDueIntents(deps.db, 500);
   const delivered: number[] = [];
   for (const intent of due) {
-    if (intent.rentalId === null) continue;
-    await tellRental(deps, intent.rentalId);
+    if (intent.rentalId !== null) await tellRental(deps, intent.rentalId);
+    else if (intent.kind === 'low_balance') await warnOfLowBalance(deps.db, intent.id);
     delivered.push(intent.id);
   }
   await markDelivered(deps.db, delivered);

@@ -20,5 +20,7 @@ export interface ActivityDeps {
     readonly shards: number;
     readonly allowPrivatePods: boolean;
     readonly checkoutUrls: { readonly success: string; readonly cancel: string };
+    /** How often pods are looked at, in milliseconds; the specification's 2 s unless told. */
+    readonly pollMs?: number;
   };
 }

@@ -23,7 +23,7 @@ export function createMeterActivities(deps: ActivityDeps) {
           const started = performance.now();
           const metered = await tickOrIsolate(deps, { shard, shards });
           // Every tenth tick looks for intents that were left but not delivered, by whomever.
-          if (metered.ended.length > 0 || tickNo % 10 === 0) await deliverIntents(deps);
+          if (metered.left || tickNo % 10 === 0) await deliverIntents(deps);
           tell({
             tick: tickNo,
             entries: metered.entries,

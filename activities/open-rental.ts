@@ -10,7 +10,7 @@ import type { RentalId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
 import { Refusal } from '../domain/refusal.js';
 import type { OpenRequest } from '../workflows/rental-contract.js';
-import { buyPod, condemn, lookForTag, type Purchase } from './allocation.js';
+import { buyPod, condemn, resolveAttempt, type Purchase } from './allocation.js';
 import type { ActivityDeps } from './deps.js';
 import { withHeartbeat } from './heartbeat.js';
 import { answeringRefusals } from './refusals.js';
@@ -84,6 +84,7 @@ async function openUnderLock(
     price_per_hour_cents: listing.price_per_hour_cents,
     max_spend_cents: open.maxSpendCents,
     auto_stop_after_ms: open.autoStopAfterMs,
+    opened_seq: wallet.seq,
   });
   return openedOf(rentalId, listing.price_per_hour_cents, listing.provider_code);
 }
@@ -99,7 +100,7 @@ async function placeOrder(
 ): Promise<{ listing: ListingRow; purchase: Bought }> {
   const earlier = await findEarlierPurchase(deps, trx, rentalId);
   if (earlier) {
-    // Bought by a try of this activity that died before it could commit: the price was checked then.
+    // Bought by a try of this activity that died before it could commit.
     affordable(wallet, earlier.listing);
     return earlier;
   }
@@ -148,11 +149,12 @@ async function findEarlierPurchase(
   const provider = deps.providers.get(attempt.provider_code);
   if (!listing || !provider)
     throw new Error(`allocation attempt ${attempt.tag} names an unknown listing or provider`);
-  const agreed = { ...listing, price_per_hour_cents: attempt.price_per_hour_cents };
-  const podId = attempt.pod_id ?? (await lookForTag(provider, attempt.tag, limits.unknownLookMs));
-  const purchase: Bought =
-    podId === undefined ? { kind: 'unknown', attempt } : { kind: 'bought', attempt, podId };
-  return { listing: agreed, purchase };
+  const purchase = await resolveAttempt(deps, provider, attempt, {
+    lookMs: limits.unknownLookMs,
+    maxPricePerHourCents: attempt.price_per_hour_cents,
+  });
+  if (purchase.kind === 'none') return undefined;
+  return { listing: { ...listing, price_per_hour_cents: attempt.price_per_hour_cents }, purchase };
 }
 
 async function lockWallet(trx: Transaction, open: OpenRequest): Promise<LockedWallet> {

@@ -1,10 +1,10 @@
 import { Context, sleep } from '@temporalio/activity';
-import { condemn, buyPod, lookForTag } from './allocation.js';
+import { buyPod, condemn, resolveAttempt } from './allocation.js';
 import { adoptPod, replaceTag } from '../adapters/postgres/money/pod-adoption.js';
 import { listAttempts, moveAttempt, nameAttemptPod } from '../adapters/postgres/attempts.js';
 import { findRental, isStopRequested, type PodAddress } from '../adapters/postgres/money/rentals.js';
 import { findCheapestOffer } from '../adapters/postgres/offers.js';
-import { findPodOfRental, type KnownPod } from '../adapters/postgres/pods.js';
+import { expectPod, findPodOfRental, type KnownPod } from '../adapters/postgres/pods.js';
 import type { AllocationAttemptRow, RentalRow } from '../adapters/postgres/tables.js';
 import { ProviderError } from '../adapters/providers/provider.js';
 import { captureHostKey, probeSsh } from '../adapters/providers/ssh-probe.js';
@@ -21,6 +21,7 @@ export type PodOutcome =
 
 /** The activities that wait for upstreams. They heartbeat, hold no transaction open and move no money. */
 export function createPodActivities(deps: ActivityDeps) {
+  const pollMs = deps.settings.pollMs ?? limits.pollMs;
   return {
     /**
      * Finds the pod of a rental whose allocation had an unknown outcome, or buys another one at the agreed price or
@@ -61,7 +62,7 @@ export function createPodActivities(deps: ActivityDeps) {
           if (rental?.status !== 'provisioning') return { kind: 'stopped' };
           const outcome = await lookForAnswer(deps, rental, deadlineMs, tell);
           if (outcome) return outcome;
-          await sleep(limits.pollMs);
+          await sleep(pollMs);
         }
       });
     },
@@ -77,7 +78,7 @@ export function createPodActivities(deps: ActivityDeps) {
           if (left.length === 0) return;
           tell({ waitingFor: left, round });
           // Each round asks again; ever more rarely, but while it is fresh as often as the watcher lists.
-          await sleep(Math.min(30_000, limits.pollMs * Math.ceil(round / 10)));
+          await sleep(Math.min(30_000, pollMs * Math.ceil(round / 10)));
           Context.current().cancellationSignal.throwIfAborted();
         }
       });
@@ -92,16 +93,19 @@ async function findByTag(
   findForMs: number,
 ): Promise<boolean> {
   const provider = deps.providers.get(attempt.provider_code);
-  const podId =
-    attempt.pod_id ??
-    (provider && (await lookForTag(provider, attempt.tag, Math.min(findForMs, limits.pollMs))));
-  if (podId !== undefined) return adoptPod(deps.db, rental, attempt, podId);
-  const ageMs = Date.now() - attempt.created_at.getTime();
-  if (ageMs < findForMs) return false;
-  // It may still appear: the sweeper looks for its tag and ends it.
-  if (provider) await condemn(deps, provider, attempt, null, `nothing found within ${findForMs} ms`);
-  else
+  if (!provider) {
     await moveAttempt(deps.db, attempt.id, 'open', 'condemned', { error: 'its provider is not configured' });
+    return false;
+  }
+  const found = await resolveAttempt(deps, provider, attempt, {
+    lookMs: Math.min(findForMs, limits.pollMs),
+    maxPricePerHourCents: rental.price_per_hour_cents,
+  });
+  if (found.kind === 'bought') return adoptPod(deps.db, rental, attempt, found.podId);
+  if (found.kind === 'unknown' && Date.now() - attempt.created_at.getTime() >= findForMs) {
+    // It may still appear: the sweeper looks for its tag and ends it.
+    await condemn(deps, provider, attempt, null, `nothing found within ${findForMs} ms`);
+  }
   return false;
 }
 
@@ -209,6 +213,8 @@ async function isGone(deps: ActivityDeps, attempt: AllocationAttemptRow): Promis
     if (attempt.pod_id === null) await nameAttemptPod(deps.db, attempt.id, podId);
     const known = await findPodOfRental(deps.db, { provider_code: attempt.provider_code, pod_id: podId });
     if (known?.row.gone_at) return await moveAttempt(deps.db, attempt.id, attempt.state, 'gone');
+    // One that was never listed must be missed by the lists as well.
+    if (!known) await expectPod(deps.db, { providerCode: attempt.provider_code, podId, tag: attempt.tag });
     await provider.terminate(podId);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;

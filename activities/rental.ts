@@ -12,6 +12,7 @@ import { lockWalletOfRental, reread, type LockedWallet } from '../adapters/postg
 import { findPodOfRental } from '../adapters/postgres/pods.js';
 import type { RentalRow } from '../adapters/postgres/tables.js';
 import type { RentalId } from '../domain/ids.js';
+import { limits } from '../domain/limits.js';
 import type { ActivityDeps } from './deps.js';
 
 /** What is to be done next for a rental, read from its row: the row is the state (design: Temporal 1). */
@@ -128,14 +129,19 @@ async function nextLookMs(
   beltMs: number,
 ): Promise<number> {
   const { availableCents, reservedCents } = await reread(trx, wallet);
-  const { rows } = await trx.raw<{ rows: { burn: number; limit_ms: number | null }[] }>(
+  const { rows } = await trx.raw<{ rows: { burn: number; limit_ms: number | null; fleet: number }[] }>(
     `select coalesce(sum(price_per_hour_cents), 0) as burn,
-            min(limit_ms) filter (where id = :rentalId) - epoch_ms(clock_ms()) as limit_ms
+            min(limit_ms) filter (where id = :rentalId) - epoch_ms(clock_ms()) as limit_ms,
+            (select count(*) from rentals where status = 'running') as fleet
        from rentals where wallet_id = :walletId and status = 'running'`,
     { rentalId, walletId: wallet.id },
   );
   const burn = rows[0]?.burn ?? 0;
-  const runwayMs = burn === 0 ? beltMs : Math.ceil(((availableCents + reservedCents + 1) * 3_600_000) / burn);
+  // With a large fleet the rounds come further apart; their jitter keeps them from firing together.
+  const fleetMs = ((rows[0]?.fleet ?? 0) * 1_000) / limits.beltRoundsPerSecond;
+  const periodMs = Math.max(beltMs, fleetMs) * (1 - Math.random() / 10);
+  const runwayMs =
+    burn === 0 ? periodMs : Math.ceil(((availableCents + reservedCents + 1) * 3_600_000) / burn);
   // A moment past the instant, so that the round finds it reached; and not in a tight loop when it is long past.
-  return Math.max(250, Math.min(beltMs, runwayMs, rows[0]?.limit_ms ?? beltMs) + 50);
+  return Math.max(250, Math.min(periodMs, runwayMs, rows[0]?.limit_ms ?? periodMs) + 50);
 }

@@ -25,6 +25,7 @@ export function createWatchActivities(deps: ActivityDeps) {
         await ensureProvider(deps.db, code);
         const state: WatchState = { lists: 0, pods: 0, offers: 0, lastError: null };
         const end = performance.now() + forMs;
+        const pollMs = deps.settings.pollMs ?? limits.pollMs;
         let nextCatalog = 0;
         while (performance.now() < end) {
           const started = performance.now();
@@ -34,7 +35,7 @@ export function createWatchActivities(deps: ActivityDeps) {
           }
           await guarded(deps, code, state, () => listOnce(deps, provider, state));
           tell({ ...state });
-          await sleep(Math.max(100, limits.pollMs - (performance.now() - started)));
+          await sleep(Math.max(pollMs / 20, pollMs - (performance.now() - started)));
         }
         return 'again' as const;
       });

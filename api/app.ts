@@ -13,6 +13,7 @@ import { allowOrigins, refuseForeignOrigins } from './middleware/origins.js';
 import { requestId } from './middleware/request-id.js';
 import { requestLog } from './middleware/request-log.js';
 import { refuseUnrouted } from './middleware/routing.js';
+import { rentalChargeRoutes } from './rental-charges.js';
 import { rentalRoutes } from './rentals.js';
 import { sshKeyRoutes } from './ssh-keys.js';
 import { webhookPath, webhookRoutes } from './webhook.js';
@@ -24,6 +25,7 @@ const resources = [
   sshKeyRoutes,
   catalogRoutes,
   rentalRoutes,
+  rentalChargeRoutes,
   billingRoutes,
   ledgerRoutes,
   checkoutRoutes,

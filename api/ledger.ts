@@ -1,6 +1,9 @@
+import { findRental } from '../adapters/postgres/rental-reads.js';
 import { readLedger, type LedgerEntry } from '../adapters/postgres/ledger-reads.js';
 import { ledgerEntryTypes, type LedgerEntryType } from '../domain/ledger.js';
 import { ledgerEntryId } from '../domain/ledger-ids.js';
+import { isId, type RentalId, type UserId } from '../domain/ids.js';
+import { Refusal } from '../domain/refusal.js';
 import { sessionOf, type ApiDeps, type ApiRouter } from './context.js';
 import { isNumberKey, pageOf, readCursor } from './cursor.js';
 import { requireSession, type Step } from './middleware/session.js';
@@ -11,19 +14,42 @@ export function ledgerRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/billing/ledger', requireSession(deps), showLedger(deps));
 }
 
-const ledgerQuery = joi.object<{ type?: LedgerEntryType; cursor?: string; pageSize: number }>({
+interface LedgerQuery {
+  readonly type?: LedgerEntryType;
+  readonly rentalId?: string;
+  readonly cursor?: string;
+  readonly pageSize: number;
+}
+
+const ledgerQuery = joi.object<LedgerQuery>({
   type: joi.string().valid(...ledgerEntryTypes),
+  rentalId: joi.text().maxChars(64),
   ...pageFields,
 });
 
 function showLedger(deps: ApiDeps): Step {
   return async (ctx) => {
-    const { type, cursor, pageSize } = readQuery(ctx, ledgerQuery);
-    const before = readCursor(cursor, isNumberKey)?.[0];
-    const ledger = await readLedger(deps.db, sessionOf(ctx).userId, type, before, pageSize + 1);
+    const { type, rentalId, cursor, pageSize } = readQuery(ctx, ledgerQuery);
+    const { userId } = sessionOf(ctx);
+    const filter = {
+      type,
+      rentalId: await ownRental(deps, userId, rentalId),
+      beforeSeq: readCursor(cursor, isNumberKey)?.[0],
+    };
+    const ledger = await readLedger(deps.db, userId, filter, pageSize + 1);
     const { page, nextCursor } = pageOf(ledger.entries, pageSize, (entry) => [entry.seq]);
     ctx.body = { entries: page.map(presentEntry), balanceCents: ledger.balanceCents, nextCursor };
   };
+}
+
+async function ownRental(
+  deps: ApiDeps,
+  userId: UserId,
+  id: string | undefined,
+): Promise<RentalId | undefined> {
+  if (id === undefined) return undefined;
+  if (isId('rent', id) && (await findRental(deps.db, userId, id))) return id;
+  throw new Refusal('rental_not_found', 'You have no such rental: GET /v1/rentals lists yours.');
 }
 
 function presentEntry(entry: LedgerEntry) {

@@ -3,8 +3,8 @@ import { proxyActivities, sleep } from '@temporalio/workflow';
 const { meterOne } = proxyActivities<{ meterOne(no: number): Promise<void> }>({ startToCloseTimeout: '10s' });
 
 /** Metering as one would write it down first: one durable timer and one activity per rental and second. */
-export async function literalMeter(no: number, rounds: number): Promise<void> {
-  for (let round = 0; round < rounds; round += 1) {
+export async function literalMeter(no: number): Promise<void> {
+  for (;;) {
     await sleep(1_000);
     await meterOne(no);
   }

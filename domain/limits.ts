@@ -66,11 +66,16 @@ export const limits = {
   /** The processor's smallest charge: an invoice below it is written off. */
   minInvoiceCents: 50,
 
+  /** A user is warned when the wallet lasts for less than this many minutes of what runs. */
+  lowBalanceMinutes: 60,
+
   /** Design: metering. */
   tickEveryMs: SECOND,
   meterRunMs: 15 * MINUTE,
   /** A running rental settles itself at least this often, whatever the tick engine does (second belt). */
   beltMs: HOUR,
+  /** With a large fleet the rounds come further apart, so that no more than this many fire in a second. */
+  beltRoundsPerSecond: 3,
 
   /** A processor event that was stored but not handled is delivered again when it is older than this. */
   eventRedeliverMs: 10 * SECOND,

@@ -10,6 +10,8 @@ export async function up(knex: Knex): Promise<void> {
       reserved_cents bigint not null default 0 check (reserved_cents >= 0),
       -- The sequence number of the newest ledger entry; 0 before the first.
       seq bigint not null default 0 check (seq >= 0),
+      -- Since when the money lasts for less than the warning time; null while it lasts longer.
+      low_since timestamptz(3),
       metering_blocked_at timestamptz(3),
       metering_blocked_reason text,
       created_at timestamptz(3) not null default clock_ms(),

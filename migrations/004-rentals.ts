@@ -54,6 +54,10 @@ export async function up(knex: Knex): Promise<void> {
       stop_reason text check (stop_reason in
         ('user', 'auto_stop', 'spend_limit', 'balance_exhausted', 'pod_lost', 'operator')),
       error text,
+      -- The wallet's newest entry when it was opened and when it was settled. All its entries lie between them: they
+      -- are read without an index of their own, which each tick would have to write.
+      opened_seq bigint not null default 0,
+      settled_seq bigint,
 
       -- Whole milliseconds for the metering statement.
       running_ms bigint generated always as (epoch_ms(running_at)) stored,

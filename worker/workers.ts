@@ -12,8 +12,16 @@ export interface WorkersOptions {
 /** How many activities of each queue run at once (design: Temporal 3). */
 const slots = { rentals: 100, upstream: 2_000, meter: 300, mail: 4 } as const;
 
-/** How long a loop may take to notice that its worker is being shut down. */
-const GRACE = '2s';
+/**
+ * How long a loop may take to notice that its worker is being shut down; and heartbeats that go out as they are made,
+ * so that operators see what a loop does now and not ten seconds ago.
+ */
+const timing = {
+  shutdownGraceTime: '2s',
+  shutdownForceTime: '10s',
+  maxHeartbeatThrottleInterval: '2s',
+  defaultHeartbeatThrottleInterval: '2s',
+} as const;
 
 /** One worker per queue in this process, so that slow activities never take the slots of quick ones. */
 export async function createWorkers(options: WorkersOptions): Promise<Worker[]> {
@@ -22,8 +30,7 @@ export async function createWorkers(options: WorkersOptions): Promise<Worker[]> 
     connection,
     namespace,
     activities,
-    shutdownGraceTime: GRACE,
-    shutdownForceTime: '10s',
+    ...timing,
   } as const;
   return [
     await Worker.create({

@@ -26,16 +26,23 @@ interface Row {
   processor_charge_id: string | null;
 }
 
+/** Which entries to read; a filter that is absent filters nothing. */
+export interface LedgerFilter {
+  readonly type?: LedgerEntryType | undefined;
+  readonly rentalId?: RentalId | undefined;
+  /** The last entry's number of the page before. */
+  readonly beforeSeq?: number | undefined;
+}
+
 /**
  * A user's ledger, newest first, with the wallet's total at the same moment: one statement sees one state, so the
- * newest entry's balance is the total.
- * @param beforeSeq the last entry's number of the page before
+ * newest entry's balance is the total. Each filter walks the primary key or the index of the rare types, never the
+ * whole ledger: a rental's entries lie between two sequence numbers that its row keeps.
  */
 export async function readLedger(
   db: Database,
   userId: UserId,
-  type: LedgerEntryType | undefined,
-  beforeSeq: number | undefined,
+  filter: LedgerFilter,
   limit: number,
 ): Promise<{ balanceCents: number; entries: LedgerEntry[] }> {
   const { rows } = await db.raw<{ rows: Row[] }>(
@@ -45,17 +52,29 @@ export async function readLedger(
      from wallets w
      left join lateral (
        select * from ledger_entries
-       where wallet_id = w.id ${typeCondition(type)} ${beforeSeq === undefined ? '' : 'and seq < :beforeSeq'}
+       where wallet_id = w.id ${typeCondition(filter.type)} ${filter.beforeSeq === undefined ? '' : 'and seq < :beforeSeq'}
+         ${filter.rentalId === undefined ? '' : ofRental}
        order by seq desc limit :limit) e on true
      left join rentals r on r.no = e.rental_no
      where w.user_id = :userId
      order by e.seq desc`,
-    { userId, limit, type: type ?? null, beforeSeq: beforeSeq ?? null },
+    {
+      userId,
+      limit,
+      type: filter.type ?? null,
+      beforeSeq: filter.beforeSeq ?? null,
+      rentalId: filter.rentalId ?? null,
+    },
   );
   const first = rows[0];
   if (!first) throw new Error(`no wallet of user ${userId}`);
   return { balanceCents: first.balance_cents, entries: rows.flatMap(entriesOf) };
 }
+
+/** A rental's entries: its own, within the stretch of the wallet's ledger that its life spans. */
+const ofRental = `and rental_no = (select no from rentals where id = :rentalId)
+         and seq > (select opened_seq from rentals where id = :rentalId)
+         and seq <= (select coalesce(settled_seq, w.seq) from rentals where id = :rentalId)`;
 
 /** Says outright that a rare type is no tick, so that the index without ticks answers (migrations/002-wallets). */
 function typeCondition(type: LedgerEntryType | undefined): string {

@@ -67,6 +67,27 @@ export async function recordPodList(db: Database, providerCode: string, pods: re
 }
 
 /**
+ * Notes a pod that is being ended before any list has shown it, so that lists which do not show it count: it is
+ * gone after two, as any other.
+ */
+export async function expectPod(
+  db: Database,
+  pod: { readonly providerCode: string; readonly podId: string; readonly tag: string },
+): Promise<void> {
+  await db('pods')
+    .insert({
+      provider_code: pod.providerCode,
+      pod_id: pod.podId,
+      tag: pod.tag,
+      status: 'ending',
+      upstream_status: 'not listed',
+      first_seen_at: db.raw('clock_ms()'),
+    })
+    .onConflict(['provider_code', 'pod_id'])
+    .ignore();
+}
+
+/**
  * Leaves an intent for each running rental whose pod the upstream does not show alive any more.
  * @returns how many new ones
  */

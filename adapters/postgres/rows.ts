@@ -46,6 +46,7 @@ export interface WalletRow {
   available_cents: number;
   reserved_cents: number;
   seq: number;
+  low_since: Date | null;
   metering_blocked_at: Date | null;
   metering_blocked_reason: string | null;
   created_at: Date;
@@ -136,6 +137,8 @@ export interface RentalRow {
   closed_at: Date | null;
   stop_reason: StopReason | null;
   error: string | null;
+  opened_seq: number;
+  settled_seq: number | null;
 }
 
 export interface StopRequestRow {

@@ -40,12 +40,12 @@ export class Fleet {
   ) {}
 
   /** Makes a pod and lets it boot. Durable when it returns. */
-  create(request: NewPod): LabPod {
+  async create(request: NewPod): Promise<LabPod> {
     const dearerPercent = findStrike(this.faults, 'priceChange')?.percent ?? 0;
     const bootMs = strikes(this.faults, 'bootNever') ? null : this.settings.bootMs;
     const pod = newPod(request, { dearerPercent, bootMs });
     this.store.state.pods.push(pod);
-    this.store.save();
+    await this.store.save();
     this.#scheduleBoot(pod);
     return pod;
   }
@@ -65,13 +65,16 @@ export class Fleet {
     if (pod.status !== 'deleting') {
       pod.status = 'deleting';
       pod.deletedAtMs = Date.now();
-      this.store.save();
-      this.#at(pod, Date.now() + this.settings.deleteMs, () => this.#finish(pod));
+      // Takes the place of the boot's next step, before anything is waited for.
+      this.#at(pod, pod.deletedAtMs + this.settings.deleteMs, () => this.#finish(pod));
+      await this.store.save();
     }
     await this.#machineOf(pod).halt();
   }
 
+  /** Makes a pod fail. One that is being ended is ended anyway. */
   async crash(pod: LabPod, mode: CrashMode): Promise<void> {
+    if (pod.status === 'deleting') return;
     clearTimeout(this.#timers.get(pod.id));
     pod.statusDetails = 'crashed on request';
     if (mode === 'vanish') {
@@ -80,7 +83,7 @@ export class Fleet {
     }
     if (mode === 'unreachable') pod.unreachable = true;
     else pod.status = 'error';
-    this.store.save();
+    await this.store.save();
     await this.#machineOf(pod).halt();
   }
 
@@ -102,6 +105,8 @@ export class Fleet {
     this.#closed = true;
     for (const timer of this.#timers.values()) clearTimeout(timer);
     await Promise.all([...this.#machines.values()].map((machine) => machine.halt()));
+    // The last word of whatever ended meanwhile.
+    await this.store.save();
   }
 
   #machineOf(pod: LabPod): RunningPod {
@@ -113,11 +118,12 @@ export class Fleet {
   /** The next step in a pod's life, in place of any other that was planned. */
   #at(pod: LabPod, atMs: number, step: () => void | Promise<void>): void {
     clearTimeout(this.#timers.get(pod.id));
+    if (this.#closed) return;
     const run = async (): Promise<void> => {
       try {
         await step();
       } catch (error) {
-        this.#fail(pod, error);
+        await this.#fail(pod, error);
       }
     };
     this.#timers.set(
@@ -153,7 +159,7 @@ export class Fleet {
       return;
     }
     Object.assign(pod, { status: 'active', statusDetails: '', port, activeAtMs: Date.now() });
-    this.store.save();
+    await this.store.save();
   }
 
   /** Asked again after each step of a boot: the pod may have been ended meanwhile. */
@@ -164,17 +170,17 @@ export class Fleet {
   async #finish(pod: LabPod): Promise<void> {
     pod.status = 'deleted';
     pod.deletedAtMs ??= Date.now();
-    this.store.save();
+    await this.store.save();
     await this.#machineOf(pod).destroy();
     this.#machines.delete(pod.id);
     this.#timers.delete(pod.id);
   }
 
-  #fail(pod: LabPod, error: unknown): void {
+  async #fail(pod: LabPod, error: unknown): Promise<void> {
     if (this.#closed || pod.status === 'deleted') return;
     pod.status = 'error';
     pod.statusDetails = error instanceof Error ? error.message : String(error);
-    this.store.save();
+    await this.store.save();
   }
 }
 

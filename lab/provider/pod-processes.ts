@@ -14,6 +14,9 @@ const scriptVersion: { readonly stdout: string | null } = spawnSync('script', ['
 });
 const HAS_SCRIPT = scriptVersion.stdout?.includes('util-linux') ?? false;
 
+/** How often a pod's processes are looked for when it ends. */
+const MAX_LOOKS = 5;
+
 export interface Terminal {
   readonly term: string;
   readonly rows: number;
@@ -26,6 +29,8 @@ export interface PodProcesses {
    * @param command.terminal asks for a terminal of its own
    */
   run(command: { line: string | null; terminal: Terminal | null }): ChildProcessWithoutNullStreams;
+  /** Kills the commands that run, with their process groups. */
+  killCommands(): void;
   /** Kills everything that the pod started, in whatever session or process group it hides. */
   killAll(): void;
 }
@@ -50,8 +55,15 @@ export function createPodProcesses(pod: {
     [POD_VARIABLE]: pod.id,
   };
 
+  // The lab may have been restarted: what ran before is not known.
+  let mayRun = true;
+  const killCommands = (): void => {
+    for (const child of children) killGroup(child.pid);
+  };
+
   return {
     run({ line, terminal }) {
+      mayRun = true;
       const [file, ...args] = commandOf(line, terminal);
       const child = spawn(file, args, {
         cwd: pod.paths.home,
@@ -66,9 +78,15 @@ export function createPodProcesses(pod: {
       child.stdin.on('error', () => undefined);
       return child;
     },
+    killCommands,
     killAll() {
-      for (const child of children) killGroup(child.pid);
-      for (const pid of listPidsOfPod(pod.id)) kill(pid);
+      killCommands();
+      // What forks while it is looked for is found by the next look.
+      for (let look = 0; look < MAX_LOOKS && mayRun; look += 1) {
+        const pids = listPidsOfPod(pod.id);
+        for (const pid of pids) kill(pid);
+        mayRun = pids.length > 0;
+      }
     },
   };
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nvidiaSmiScript } from './nvidia-smi.js';
 import { findLabOffer, getLabGpu } from './offers.js';
@@ -65,7 +66,8 @@ export function createRunningPod(pod: LabPod, place: PodPlace): RunningPod {
   return {
     boot: () =>
       inTurn(async () => {
-        processes.killAll();
+        // Only a boot that a restart cut short has left anything to kill; looking through all processes takes time.
+        if (existsSync(paths.root)) processes.killAll();
         await makePodHome(paths, place.user, {
           publicKey: pod.publicKey,
           userName: podUserName,
@@ -83,12 +85,12 @@ export function createRunningPod(pod: LabPod, place: PodPlace): RunningPod {
         return server.port;
       }),
     halt() {
-      // At once as well, so that nothing waits for a script of the pod's.
-      processes.killAll();
+      // At once, so that nothing waits for a script of the pod's.
+      processes.killCommands();
       return inTurn(stop);
     },
     destroy() {
-      processes.killAll();
+      processes.killCommands();
       return inTurn(async () => {
         await stop();
         await removePodHome(paths);

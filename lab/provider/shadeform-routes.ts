@@ -84,14 +84,14 @@ export function shadeformRoutes(fleet: Fleet, store: LabStore): Router {
     const body = await readBody<{ name: string; public_key: string }>(ctx, keySchema);
     const id = randomUUID();
     store.state.sshKeys.push({ id, name: body.name, publicKey: body.public_key });
-    store.save();
+    await store.save();
     ctx.body = { id };
   });
-  router.post('/sshkeys/:id/delete', (ctx) => {
+  router.post('/sshkeys/:id/delete', async (ctx) => {
     const index = store.state.sshKeys.findIndex((key) => key.id === ctx.params['id']);
     if (index < 0) ctx.throw(404, 'ssh key not found');
     store.state.sshKeys.splice(index, 1);
-    store.save();
+    await store.save();
     ctx.body = {};
   });
   return router;
@@ -104,7 +104,7 @@ async function create(ctx: Context, fleet: Fleet, store: LabStore): Promise<void
   const key = store.state.sshKeys.find((candidate) => candidate.id === body.ssh_key_id);
   if (body.ssh_key_id !== undefined && key === undefined) ctx.throw(400, 'no such ssh_key_id');
   refuseByFault(ctx, fleet, offer);
-  const pod = fleet.create(newPodOf(body, offer, key?.publicKey ?? null));
+  const pod = await fleet.create(newPodOf(body, offer, key?.publicKey ?? null));
   if (strikes(fleet.faults, 'loseCreateAnswer')) {
     // The pod is there and nobody is told: the connection stays open until the client gives up.
     ctx.respond = false;

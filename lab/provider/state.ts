@@ -1,4 +1,5 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** The words of Shadeform's instance status. */
@@ -46,31 +47,42 @@ export interface LabState {
 }
 
 /** Ended pods are kept for tests and a look back, this many of them. */
-const ENDED_KEPT = 500;
+const ENDED_KEPT = 200;
 
 export interface LabStore {
   readonly state: LabState;
-  /** Writes the whole state and returns when it is on the disk: what was answered outlives a crash. */
-  save(): void;
+  /**
+   * Resolves when the state as it is now is in the file, so that what was answered outlives the lab's process, even
+   * a killed one. Changes that come while a write runs share the next one. The file is not forced onto the disk: a
+   * lab need not outlive the machine.
+   */
+  save(): Promise<void>;
 }
 
 /** Opens the state file of a folder, or begins an empty state. @throws when the file is there and unreadable */
 export function openLabStore(dataDir: string): LabStore {
   const path = join(dataDir, 'state.json');
   const state = readState(path);
+  let writing: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
+
+  async function write(): Promise<void> {
+    forgetOldest(state);
+    // Host keys are secrets, hence the mode; the rename makes the change whole or not at all.
+    await writeFile(`${path}.new`, `${JSON.stringify({ version: 1, ...state })}\n`, { mode: 0o600 });
+    await rename(`${path}.new`, path);
+  }
   return {
     state,
     save() {
-      forgetOldest(state);
-      // Host keys are secrets, hence the mode; the rename makes the change whole or not at all.
-      const file = openSync(`${path}.new`, 'w', 0o600);
-      try {
-        writeSync(file, `${JSON.stringify({ version: 1, ...state })}\n`);
-        fsyncSync(file);
-      } finally {
-        closeSync(file);
-      }
-      renameSync(`${path}.new`, path);
+      next ??= writing
+        .catch(() => undefined)
+        .then(() => {
+          next = undefined;
+          writing = write();
+          return writing;
+        });
+      return next;
     },
   };
 }

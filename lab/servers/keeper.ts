@@ -2,8 +2,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 
 /**
- * A shell that reads which processes we run, and ends them (the newest first) once its input closes. The kernel
- * closes it whenever we die, kill -9 included, so that no server outlives the program that started it.
+ * A shell that reads which processes we run, and ends them once its input closes. The kernel closes it whenever we
+ * die, kill -9 included, so that no server outlives the program that started it. The newest is asked first, and
+ * none is waited for before the next one is asked: this is what follows a crash, not an orderly stop.
  */
 const script = `
 kept=''
@@ -20,14 +21,21 @@ while read -r word pid signal; do
   esac
 done
 for item in $kept; do
-  pid="\${item%%:*}"
-  kill -s "\${item##*:}" -- "-$pid" 2>/dev/null || continue
-  waited=0
-  while [ "$waited" -lt 50 ] && kill -s 0 -- "-$pid" 2>/dev/null; do
-    sleep 0.2
-    waited=$((waited + 1))
+  kill -s "\${item##*:}" -- "-\${item%%:*}" 2>/dev/null
+done
+waited=0
+while [ "$waited" -lt 50 ]; do
+  left=''
+  for item in $kept; do
+    kill -s 0 -- "-\${item%%:*}" 2>/dev/null && left="$left$item "
   done
-  kill -s KILL -- "-$pid" 2>/dev/null
+  [ -n "$left" ] || exit 0
+  kept="$left"
+  sleep 0.2
+  waited=$((waited + 1))
+done
+for item in $kept; do
+  kill -s KILL -- "-\${item%%:*}" 2>/dev/null
 done
 exit 0
 `;

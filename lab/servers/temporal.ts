@@ -31,7 +31,7 @@ export interface TemporalServer extends Program {
   readonly address: string;
 }
 
-const readyLimitMs = 60_000;
+const readyLimitMs = 120_000;
 
 /** The types by the CLI's names and by the numbers of temporal.api.enums.v1.IndexedValueType, as on the wire. */
 const attributeTypes: Record<SearchAttributeType, { cli: string; wire: number }> = {

@@ -73,7 +73,7 @@ export function planOf(child: Child, settings: StackSettings, secrets: StackSecr
     cwd: settings.projectDir,
     logFile: logFileOf(child.name, settings),
     isReady: child.isReady,
-    readyLimitMs: 60_000,
+    readyLimitMs: 120_000,
     stopSignal: 'SIGTERM',
     stopLimitMs: child.stopLimitMs,
   };

@@ -17,7 +17,7 @@ with clock as materialized (
 running as materialized (
   select r.no, r.wallet_id, r.price_per_hour_cents::bigint as price, r.hold_cents, r.charged_cents, r.running_ms,
          r.limit_ms, epoch_ms(r.starved_at) as starved_ms, s.requested_ms as stop_ms, s.requested_by,
-         w.available_cents, w.available_cents + w.reserved_cents as total, w.seq, clock.ms as now_ms,
+         w.available_cents, w.available_cents + w.reserved_cents as total, w.seq, w.low_since, clock.ms as now_ms,
          least(clock.ms, r.limit_ms, s.requested_ms) as until_ms
     from wallets w
     join rentals r on r.wallet_id = w.id and r.status = 'running'
@@ -77,12 +77,27 @@ entries as (
   insert into ledger_entries (wallet_id, seq, type, amount_cents, balance_after_cents, rental_no, created_at)
   select wallet_id, seq + n, 'rental_charge', -cents, total - sum_cents, no, clock.at from charges cross join clock
 ),
+-- What is left of each wallet that was charged, and for how long that lasts what still runs (low balance warning).
+wallet_sums as materialized (
+  select v.wallet_id, sum(v.from_available) as available, sum(v.from_hold) as hold,
+         count(*) filter (where v.from_hold + v.from_available > 0) as entries,
+         min(v.low_since) as low_since, max(v.now_ms) as now_ms,
+         (max(v.total) - sum(v.from_hold + v.from_available)) * 60
+           < :warnMinutes * sum(v.price::int) filter (where v.ended_ms is null) as low
+    from verdicts v group by v.wallet_id
+  having sum(v.from_hold + v.from_available) > 0
+),
 moved as (
   update wallets w set available_cents = w.available_cents - c.available, reserved_cents = w.reserved_cents - c.hold,
-                       seq = w.seq + c.entries
-    from (select wallet_id, sum(from_available) as available, sum(from_hold) as hold, count(*) as entries
-            from charges group by wallet_id) c
+                       seq = w.seq + c.entries,
+                       low_since = case when c.low then coalesce(w.low_since, from_epoch_ms(c.now_ms)) end
+    from wallet_sums c
    where w.id = c.wallet_id
+),
+warned as (
+  insert into intents (kind, wallet_id)
+  select 'low_balance', wallet_id from wallet_sums where low and low_since is null
+  on conflict do nothing
 ),
 metered as (
   update rentals r set
@@ -107,6 +122,8 @@ ended as (
   on conflict do nothing
 )
 select (select count(*) from charges) as entries,
+       exists (select 1 from metered where status = 'stopping')
+         or exists (select 1 from wallet_sums where low and low_since is null) as left,
        coalesce((select array_agg(id) from metered where status = 'stopping'), '{}') as ended`;
 
 export interface Metered {
@@ -114,15 +131,18 @@ export interface Metered {
   readonly entries: number;
   /** Rentals that this pass ended; each has an end_rental intent. */
   readonly ended: readonly RentalId[];
+  /** Whether intents were left that should be delivered now. */
+  readonly left: boolean;
 }
 
 /** Meters all running rentals of these wallets up to now. Each wallet must be locked by this transaction. */
 export async function meterWallets(trx: Transaction, walletIds: readonly number[]): Promise<Metered> {
-  if (walletIds.length === 0) return { entries: 0, ended: [] };
-  const result = await trx.raw<{ rows: { entries: number; ended: RentalId[] }[] }>(meterStatement, {
+  if (walletIds.length === 0) return { entries: 0, ended: [], left: false };
+  const result = await trx.raw<{ rows: Metered[] }>(meterStatement, {
     walletIds,
     topupWaitMs: limits.topupWaitMs,
     tickLateMs: limits.tickLateMs,
+    warnMinutes: limits.lowBalanceMinutes,
   });
   const row = result.rows[0];
   if (!row) throw new Error('the metering statement answered no row');

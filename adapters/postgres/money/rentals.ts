@@ -30,6 +30,7 @@ export type NewRental = Pick<
   | 'price_per_hour_cents'
   | 'max_spend_cents'
   | 'auto_stop_after_ms'
+  | 'opened_seq'
 >;
 
 /** Writes the rental row in status provisioning, holding its first hour. */

@@ -45,6 +45,7 @@ export async function settle(trx: Transaction, wallet: LockedWallet, rental: Ren
       overage_cents: overage,
       written_off_cents: Math.max(0, final - charged) - overage,
       settled_at: trx.raw('clock_ms()'),
+      settled_seq: newestSeq(trx),
     });
   await acknowledgeEnd(trx, rental.no);
 }
@@ -71,6 +72,7 @@ export async function endUnstarted(
       hold_cents: 0,
       released_cents: rental.hold_cents,
       settled_at: trx.raw('clock_ms()'),
+      settled_seq: newestSeq(trx),
     });
   await acknowledgeEnd(trx, rental.no);
 }
@@ -134,6 +136,7 @@ async function failWithFullRefund(
       starved_at: null,
       ended_at: trx.raw('coalesce(ended_at, clock_ms())'),
       settled_at: trx.raw('clock_ms()'),
+      settled_seq: newestSeq(trx),
     });
   await acknowledgeEnd(trx, rental.no);
 }
@@ -186,4 +189,9 @@ async function fullRefundsToday(trx: Transaction, wallet: LockedWallet): Promise
 function elapsed(rental: RentalRow): number {
   if (rental.ended_at === null) throw new Error(`rental ${rental.id} has not ended`);
   return rental.running_at === null ? 0 : rental.ended_at.getTime() - rental.running_at.getTime();
+}
+
+/** The wallet's newest entry: no later one is the rental's. */
+function newestSeq(trx: Transaction) {
+  return trx.raw('(select seq from wallets where wallets.id = rentals.wallet_id)');
 }

@@ -49,13 +49,14 @@ export async function tickOneByOne(
 ): Promise<Metered & { blocked: { walletId: number; reason: string }[] }> {
   const { rows } = await db.raw<{ rows: { id: number }[] }>(lockDueWallets, { ...shard });
   const ids = rows.map((row) => row.id);
-  const done = { entries: 0, ended: [] as Metered['ended'][number][] };
+  const done = { entries: 0, ended: [] as Metered['ended'][number][], left: false };
   const blocked: { walletId: number; reason: string }[] = [];
   for (const id of ids) {
     try {
       const metered = await meterOne(db, id);
       done.entries += metered.entries;
       done.ended.push(...metered.ended);
+      done.left ||= metered.left;
     } catch (error) {
       if (!isDataFault(error)) throw error;
       const reason = error.message;

@@ -1,0 +1,118 @@
+import { formatUsd } from '../../domain/money.js';
+import type { RentalStatus } from '../../domain/rental.js';
+import { tell, waitFor, type Stage } from './stage.js';
+import { claim, StoryError } from './story-error.js';
+
+/** What GET /v1/rentals/:id tells, as far as the story needs it. */
+export interface Rental {
+  readonly id: string;
+  readonly status: RentalStatus;
+  readonly gpuCount: number;
+  readonly model: string;
+  readonly region: string;
+  readonly pricePerHourCents: number;
+  readonly host: string | null;
+  readonly port: number | null;
+  readonly username: string | null;
+  readonly hostKeyFingerprint: string | null;
+  readonly startedAt: string;
+  readonly runningAt: string | null;
+  readonly stoppedAt: string | null;
+  readonly maxSpendCents: number | null;
+  readonly totalChargedCents: number;
+  readonly error: string | null;
+}
+
+/** What renting is asked for. */
+export interface Wish {
+  readonly familyId: string;
+  readonly gpuCount: number;
+}
+
+/** Rents the cheapest machine that meets the wish; one hour of it is held in the wallet from now on. */
+export async function rent(stage: Stage, wish: Wish): Promise<Rental> {
+  const { id } = (await stage.api.post('/v1/rentals', { ...wish, name: 'demo' })) as { id: string };
+  const rental = await readRental(stage, id);
+  tell(
+    stage,
+    `${id}: ${rental.gpuCount} x ${rental.model} in ${rental.region} for ${formatUsd(rental.pricePerHourCents)} an hour`,
+  );
+  return rental;
+}
+
+/** Waits until the machine's SSH daemon answers, and tells every two seconds where it stands. */
+export async function awaitMachine(stage: Stage, id: string): Promise<Rental> {
+  return waitFor(
+    stage,
+    {
+      what: 'running machine',
+      limitMs: 60_000,
+      everyMs: 2000,
+      advice: `See the workflow ${id} in the Temporal UI and the GPU provider's log.`,
+    },
+    async () => {
+      const rental = await readRental(stage, id);
+      const seconds = ((Date.now() - Date.parse(rental.startedAt)) / 1000).toFixed(0);
+      tell(stage, `${rental.status} after ${seconds} s`);
+      if (rental.status === 'provisioning') return undefined;
+      claim(
+        rental.status === 'running',
+        `the rental is ${rental.status}: ${rental.error ?? 'no reason given'}. See the GPU provider's log.`,
+      );
+      return rental;
+    },
+  );
+}
+
+/** Stops the rental and waits until its machine is gone at the provider and all is settled. */
+export async function stop(stage: Stage, id: string): Promise<Rental> {
+  const answer = (await stage.api.post(`/v1/rentals/${id}/stop`, {})) as {
+    finalChargedCents: number | null;
+    refundedCents: number | null;
+  };
+  tell(stage, stopWords(answer.finalChargedCents, answer.refundedCents));
+  const ended = await waitFor(
+    stage,
+    {
+      what: 'end of the machine',
+      limitMs: 30_000,
+      everyMs: 500,
+      advice: `See the workflow ${id} in the Temporal UI: it ends the machine at the provider.`,
+    },
+    async () => {
+      const rental = await readRental(stage, id);
+      return rental.status === 'stopped' ? rental : undefined;
+    },
+  );
+  const { finalChargedCents } = answer;
+  claim(
+    [null, ended.totalChargedCents].includes(finalChargedCents),
+    `the stop was answered with ${finalChargedCents ?? 'no'} cents, but the rental shows ${ended.totalChargedCents}.`,
+  );
+  tell(stage, 'the provider shows the machine gone');
+  return ended;
+}
+
+/** Stops what the user still rents, after the story broke off: a machine that nobody uses would go on costing money. */
+export async function stopAll(stage: Stage): Promise<void> {
+  try {
+    const { rentals } = (await stage.api.get('/v1/rentals')) as { rentals: Rental[] };
+    for (const { id } of rentals.filter(({ status }) => ['provisioning', 'running'].includes(status))) {
+      await stage.api.post(`/v1/rentals/${id}/stop`, {});
+      tell(stage, `${id} was stopped, so that it costs nothing more`);
+    }
+  } catch (error) {
+    if (!(error instanceof StoryError)) throw error;
+    tell(stage, `What is still rented could not be stopped: ${error.message}`);
+  }
+}
+
+/** The amounts are null while the settlement takes longer than the API waits (decision 15). */
+function stopWords(finalChargedCents: number | null, refundedCents: number | null): string {
+  if (finalChargedCents === null || refundedCents === null) return 'taken on; it is being settled';
+  return `charged ${formatUsd(finalChargedCents)}; ${formatUsd(refundedCents)} of the hold were given back`;
+}
+
+async function readRental(stage: Stage, id: string): Promise<Rental> {
+  return (await stage.api.get(`/v1/rentals/${id}`)) as Rental;
+}

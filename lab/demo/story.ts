@@ -1,0 +1,43 @@
+import { createApi } from './api.js';
+import { watchLedger } from './ledger.js';
+import { logIn } from './log-in.js';
+import { awaitMachine, rent, stop, stopAll } from './rental.js';
+import { addKey } from './renter-key.js';
+import { signIn } from './sign-in.js';
+import { elapsed, step, type Stage } from './stage.js';
+import { checkStatement, type Statement } from './statement.js';
+import { topUp } from './top-up.js';
+
+/** Dear enough for the ledger to tick each second: about 1.1 cents a second. */
+const wish = { familyId: 'b200', gpuCount: 8 };
+const topUpCents = 10_000;
+const watchSeconds = 6;
+
+/**
+ * One rental from the sign-in to the last cent, as one user sees it from outside.
+ * @throws StoryError when anything does not hold; what is still rented then is stopped first
+ */
+export async function playStory(stage: Stage): Promise<Statement> {
+  await step(stage, 'Sign in with a code that comes by mail', () => signIn(stage));
+  await step(stage, 'Top up $100.00 on the hosted payment page', () => topUp(stage, topUpCents));
+  const key = await step(stage, 'Add an SSH key', () => addKey(stage));
+  try {
+    const { id } = await step(stage, 'Rent eight B200 GPUs', () => rent(stage, wish));
+    const rental = await step(stage, 'Wait for the machine', () => awaitMachine(stage, id));
+    await step(stage, 'Enter it over SSH', () => logIn(stage, rental, key));
+    await step(stage, `Watch the ledger for ${watchSeconds} seconds`, () => watchLedger(stage, watchSeconds));
+    const ended = await step(stage, 'Stop it', () => stop(stage, id));
+    const statement = await step(stage, 'Check the final statement', () => checkStatement(stage, ended));
+    stage.log(`${elapsed(stage)}  All of it held.`);
+    return statement;
+  } catch (error) {
+    await stopAll(stage);
+    throw error;
+  }
+}
+
+/** A stage with a new user, whose ledger holds nothing but this story. */
+export function openStage(options: Pick<Stage, 'urls' | 'log' | 'signal' | 'startedAtMs'>): Stage {
+  const email = `demo-${Date.now().toString(36)}@example.com`;
+  return { ...options, email, api: createApi(options.urls.api) };
+}

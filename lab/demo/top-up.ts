@@ -1,0 +1,53 @@
+import { formatUsd } from '../../domain/money.js';
+import { request } from './request.js';
+import { tell, waitFor, type Stage } from './stage.js';
+import { claim } from './story-error.js';
+
+/** What GET /v1/billing/balance tells; amounts in cents. */
+export interface Balance {
+  readonly availableCents: number;
+  readonly reservedCents: number;
+  readonly totalCents: number;
+}
+
+/** The processor's test card that is always accepted, as its payment page's form wants it. */
+const card = { cardNumber: '4242424242424242', cardExpiry: '12/34', cardCvc: '123' };
+
+/** Puts money into the wallet through the hosted payment page, whose form it posts as a browser would. */
+export async function topUp(stage: Stage, amountCents: number): Promise<void> {
+  const { checkoutUrl } = (await stage.api.post('/v1/billing/checkout', { amountCents })) as {
+    checkoutUrl: string;
+  };
+  tell(stage, `the payment page is ${checkoutUrl}`);
+  const paid = await request(checkoutUrl, {
+    method: 'POST',
+    body: new URLSearchParams(card),
+    redirect: 'manual',
+  });
+  await paid.body?.cancel();
+  const returnUrl = paid.headers.get('location') ?? '';
+  claim(
+    paid.status === 303 && returnUrl.includes('session=success'),
+    `the payment page answered ${paid.status} and sends the browser to "${returnUrl}". Open it in a browser to see why.`,
+  );
+  const balance = await waitFor(
+    stage,
+    {
+      what: `credit of ${formatUsd(amountCents)}`,
+      limitMs: 30_000,
+      everyMs: 200,
+      advice:
+        'The processor tells the API by webhook, and a "topup" workflow credits: see the log of the payment ' +
+        'processor and that workflow in the Temporal UI.',
+    },
+    async () => {
+      const now = await readBalance(stage);
+      return now.totalCents >= amountCents ? now : undefined;
+    },
+  );
+  tell(stage, `paid by card; ${formatUsd(balance.availableCents)} available`);
+}
+
+export async function readBalance(stage: Stage): Promise<Balance> {
+  return (await stage.api.get('/v1/billing/balance')) as Balance;
+}
