@@ -25,6 +25,7 @@ export function processorErrorOf(error: unknown): ProcessorError {
         ? {}
         : { declineCode: error.decline_code }),
       ...(error.statusCode === undefined ? {} : { status: error.statusCode }),
+      ...(error.payment_intent === undefined ? {} : { paymentId: error.payment_intent.id }),
     },
     { cause: error },
   );

@@ -7,9 +7,40 @@ export interface Processor {
   readonly enabled: boolean;
   /** Makes the processor's customer of a user; the same user always gives the same customer. */
   createCustomer(input: { userId: string; email: string }): Promise<{ customerId: string }>;
+
   /** Opens a hosted payment page for one top-up. */
   createCheckoutSession(input: CheckoutInput): Promise<CheckoutSession>;
   getCheckoutSession(sessionId: string): Promise<CheckoutSession>;
+
+  /**
+   * Charges a saved card while its owner is away. The same top-up always is the same charge; keys are kept for a
+   * day, so a repetition that comes later looks with `findPaymentOfTopup` first.
+   * @throws ProcessorError `declined` with the bank's codes and the payment's id
+   */
+  chargeSavedCard(input: ChargeInput): Promise<Payment>;
+  getPayment(paymentId: string): Promise<Payment>;
+  /** The customer's newest payment that was made for a top-up, by its metadata; null when there is none. */
+  findPaymentOfTopup(input: {
+    customerId: string;
+    topupId: string;
+    createdFrom: Date;
+  }): Promise<Payment | null>;
+  /** Cancels a payment that nobody has paid. One that can't be cancelled any more is answered as it is. */
+  cancelPayment(paymentId: string): Promise<Payment>;
+
+  /** Begins the saving of a card for charges while its owner is away; the number makes each one its own. */
+  createCardSetup(input: { userId: string; customerId: string; setupNo: number }): Promise<CardSetup>;
+  getCard(cardId: string): Promise<Card>;
+  /** Takes a card from its customer for good. One that is gone already stays so. */
+  detachCard(cardId: string): Promise<void>;
+
+  getRefund(refundId: string): Promise<Refund>;
+  /** Newest first, at most a hundred. */
+  listRefundsOfCharge(chargeId: string): Promise<Refund[]>;
+  getDispute(disputeId: string): Promise<Dispute>;
+
+  /** A page of events since an instant, newest first; the processor keeps them for 30 days. */
+  listEvents(input: { since: Date; after: string | null }): Promise<EventPage>;
 }
 
 export interface CheckoutInput {
@@ -37,6 +68,14 @@ export interface CheckoutSession {
   readonly payment: Payment | null;
 }
 
+export interface ChargeInput {
+  readonly topupId: string;
+  readonly userId: string;
+  readonly customerId: string;
+  readonly cardId: string;
+  readonly amountCents: number;
+}
+
 export interface Payment {
   readonly paymentId: string;
   readonly status: 'succeeded' | 'processing' | 'requires_action' | 'failed' | 'canceled';
@@ -46,6 +85,67 @@ export interface Payment {
   readonly currency: string;
   readonly chargeId: string | null;
   readonly receiptUrl: string | null;
+  readonly customerId: string | null;
+  /** Our own ids from its metadata; null on a payment that we did not make. */
+  readonly topupId: string | null;
+  readonly userId: string | null;
+  /** Why the last attempt failed. */
+  readonly failure: Failure | null;
+  /** The card that paid, where it was asked for: on the payment of a session. */
+  readonly card: Card | null;
+}
+
+export interface Failure {
+  readonly code: string | null;
+  readonly declineCode: string | null;
+}
+
+export interface CardSetup {
+  readonly setupId: string;
+  /** For the processor's own form in the browser. */
+  readonly clientSecret: string;
+}
+
+export interface Card {
+  readonly cardId: string;
+  /** null once it is detached: it can't be charged any more. */
+  readonly customerId: string | null;
+  readonly brand: string;
+  readonly last4: string;
+  readonly expMonth: number;
+  readonly expYear: number;
+  /** Its owner agreed on a payment page that it is kept and offered again. */
+  readonly keptByConsent: boolean;
+}
+
+export interface Refund {
+  readonly refundId: string;
+  readonly paymentId: string;
+  readonly chargeId: string | null;
+  readonly amountCents: number;
+  readonly currency: string;
+  readonly status: 'pending' | 'succeeded' | 'failed' | 'canceled';
+}
+
+export interface Dispute {
+  readonly disputeId: string;
+  readonly paymentId: string;
+  readonly chargeId: string;
+  /** May differ from the charge's. */
+  readonly amountCents: number;
+  readonly currency: string;
+  /** The processor's word, for operators. */
+  readonly status: string;
+  /** Whether money was taken for it, and whether it came back. */
+  readonly withdrawn: boolean;
+  readonly reinstated: boolean;
+  readonly closed: boolean;
+}
+
+export interface EventPage {
+  readonly events: ProcessorEvent[];
+  /** Where the next page goes on; null at the end. */
+  readonly after: string | null;
 }
 
 /** - declined: the bank said no. - refused: the request is wrong or not allowed. - unknown: retry with the same key. */
@@ -56,14 +156,20 @@ export class ProcessorError extends Error {
   constructor(
     readonly kind: ProcessorErrorKind,
     message: string,
-    readonly details: { code?: string; declineCode?: string; status?: number } = {},
+    readonly details: {
+      code?: string;
+      declineCode?: string;
+      status?: number;
+      /** The payment that was declined. */
+      paymentId?: string;
+    } = {},
     options?: ErrorOptions,
   ) {
     super(message, options);
   }
 }
 
-/** An event as it arrived at the webhook, after its signature was checked. */
+/** An event as it arrived at the webhook, after its signature was checked, or as the list of events shows it. */
 export interface ProcessorEvent {
   readonly id: string;
   readonly kind: string;

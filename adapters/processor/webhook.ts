@@ -53,10 +53,17 @@ function verify(rawBody: Buffer, header: string, secrets: readonly string[]): un
 }
 
 function eventOf(body: unknown): ProcessorEvent {
-  if (!isRecord(body) || !isRecord(body['data']) || !isRecord(body['data']['object'])) throw malformed();
+  const event = readEvent(body);
+  if (event === undefined) throw malformed();
+  return event;
+}
+
+/** Reads an event as the processor writes it; undefined for what has no id, kind or object. */
+export function readEvent(body: unknown): ProcessorEvent | undefined {
+  if (!isRecord(body) || !isRecord(body['data']) || !isRecord(body['data']['object'])) return undefined;
   const { id, type, created, livemode, api_version: apiVersion } = body;
   if (typeof id !== 'string' || id === '' || typeof type !== 'string' || !Number.isSafeInteger(created)) {
-    throw malformed();
+    return undefined;
   }
   return {
     id,

@@ -25,12 +25,13 @@ running as materialized (
     left join stop_requests s on s.rental_no = r.no and s.open
    where w.id = any (:walletIds::bigint[])
 ),
--- Usage is a running total, so a tick that comes late or twice charges neither too much nor too little.
-due as (
+-- Usage is a running total, so a tick that comes late or twice charges neither too much nor too little. The steps
+-- are materialized so that no expression is computed twice.
+due as materialized (
   select *, greatest(0, price * greatest(0, until_ms - running_ms) / 3600000 - charged_cents)::int as due from running
 ),
 -- Own hold first, then what its older siblings leave of the available money.
-claims as (
+claims as materialized (
   select *, least(due, hold_cents)::int as from_hold, (due - least(due, hold_cents))::int as claim from due
 ),
 paid as materialized (
@@ -38,34 +39,34 @@ paid as materialized (
     from claims
   window elder as (partition by wallet_id order by no rows between unbounded preceding and 1 preceding)
 ),
-judged as (
+-- A rental whose money does not suffice waits for an open auto-topup, but not for ever.
+judged as materialized (
   select *, charged_cents + from_hold + from_available as charged_after, claim > from_available as short,
-         exists (select 1 from intents i where i.kind = 'auto_topup' and i.wallet_id = paid.wallet_id
-                    and i.acknowledged_at is null) as topup_open
+         claim > from_available and now_ms - coalesce(starved_ms, now_ms) < :topupWaitMs
+           and exists (select 1 from intents i where i.kind = 'auto_topup' and i.wallet_id = paid.wallet_id
+                          and i.acknowledged_at is null) as waits
     from paid
 ),
--- When the money ended: the first millisecond at which what could be paid had accrued, and when one cent more had.
-instants as (
-  select *, running_ms + (charged_after * 3600000 + price - 1) / price as money_ms,
-         running_ms + ((charged_after + 1) * 3600000 + price - 1) / price as unpaid_ms,
-         short and topup_open and now_ms - coalesce(starved_ms, now_ms) < :topupWaitMs as waits
-    from judged
-),
+-- The money ended in the first millisecond at which what could be paid had accrued; a tick that runs in time notices
+-- when one cent more is due.
 verdicts as materialized (
   select *,
     case
       when waits then null
-      when short and (starved_ms is not null or now_ms - unpaid_ms <= :tickLateMs) then money_ms
+      when short and (starved_ms is not null
+                      or now_ms - running_ms - ((charged_after + 1) * 3600000 + price - 1) / price <= :tickLateMs)
+        then running_ms + (charged_after * 3600000 + price - 1) / price
       when short then until_ms
       -- A stop or a limit that was noticed after a cent was charged beyond it ends no earlier than that cent.
-      when until_ms < now_ms or until_ms = limit_ms then greatest(until_ms, money_ms, running_ms)
+      when until_ms < now_ms or until_ms = limit_ms
+        then greatest(until_ms, running_ms + (charged_after * 3600000 + price - 1) / price)
     end as ended_ms,
     case
       when short then 'balance_exhausted'
       when stop_ms = until_ms then case requested_by when 'user' then 'user' else 'operator' end
       when limit_ms = until_ms then 'limit'
     end as reason
-  from instants
+  from judged
 ),
 charges as materialized (
   select no, wallet_id, from_hold, from_available, from_hold + from_available as cents, total, seq,
@@ -100,6 +101,13 @@ warned as (
   on conflict do nothing
 ),
 metered as (
+  update rentals r set charged_cents = v.charged_after, hold_cents = r.hold_cents - v.from_hold
+    from verdicts v
+   where r.no = v.no and v.from_hold + v.from_available > 0
+     and v.ended_ms is null and not v.waits and v.starved_ms is null
+),
+-- Few, so they are written apart: what ends, begins to wait, or waits no more.
+turned as (
   update rentals r set
       charged_cents = v.charged_after,
       hold_cents = r.hold_cents - v.from_hold,
@@ -112,19 +120,18 @@ metered as (
         when r.spend_limit_at <= coalesce(r.auto_stop_at, r.spend_limit_at) then 'spend_limit'
         else 'auto_stop' end
     from verdicts v
-   where r.no = v.no
-     and (v.from_hold + v.from_available > 0 or v.ended_ms is not null or v.waits or v.starved_ms is not null)
+   where r.no = v.no and (v.ended_ms is not null or v.waits or v.starved_ms is not null)
   returning r.no, r.id, r.wallet_id, r.status
 ),
 ended as (
   insert into intents (kind, wallet_id, rental_no)
-  select 'end_rental', wallet_id, no from metered where status = 'stopping'
+  select 'end_rental', wallet_id, no from turned where status = 'stopping'
   on conflict do nothing
 )
 select (select count(*) from charges) as entries,
-       exists (select 1 from metered where status = 'stopping')
+       exists (select 1 from turned where status = 'stopping')
          or exists (select 1 from wallet_sums where low and low_since is null) as left,
-       coalesce((select array_agg(id) from metered where status = 'stopping'), '{}') as ended`;
+       coalesce((select array_agg(id) from turned where status = 'stopping'), '{}') as ended`;
 
 export interface Metered {
   /** Ledger entries written. */

@@ -13,7 +13,7 @@ select w.id from wallets w
      from rentals r
      cross join (select epoch_ms(clock_ms()) as ms) clock
      left join stop_requests s on s.rental_no = r.no and s.open
-    where r.status = 'running' and mod(r.wallet_id, :shards) = :shard
+    where r.status = 'running' and (:shards = 1 or mod(r.wallet_id, :shards) = :shard)
       and (r.price_per_hour_cents * least(clock.ms - r.running_ms, 315360000000) / 3600000 > r.charged_cents
            or s.requested_ms is not null or r.limit_ms <= clock.ms)
  ) and w.metering_blocked_at is null

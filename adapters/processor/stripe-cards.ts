@@ -1,0 +1,62 @@
+import { ProcessorError, type Processor } from './processor.js';
+import { cardOf, requireText } from './stripe-answers.js';
+import type { StripeCalls } from './stripe-calls.js';
+
+/** Customers and their cards. */
+export function createStripeCards({
+  stripe,
+  asked,
+}: StripeCalls): Pick<Processor, 'createCustomer' | 'createCardSetup' | 'getCard' | 'detachCard'> {
+  const getCard: Processor['getCard'] = async (cardId) =>
+    cardOf(await asked(() => stripe.paymentMethods.retrieve(cardId)));
+  return {
+    getCard,
+    createCustomer: async ({ userId, email }) => {
+      const customer = await asked(() =>
+        stripe.customers.create(
+          { email, metadata: { user_id: userId } },
+          { idempotencyKey: `customer:${userId}` },
+        ),
+      );
+      return { customerId: requireText(customer.id, 'the customer’s id') };
+    },
+    createCardSetup: async ({ userId, customerId, setupNo }) => {
+      const setup = await asked(() =>
+        stripe.setupIntents.create(
+          {
+            customer: customerId,
+            usage: 'off_session',
+            payment_method_types: ['card'],
+            metadata: { user_id: userId },
+          },
+          { idempotencyKey: `card-setup:${userId}:${setupNo}` },
+        ),
+      );
+      return {
+        setupId: requireText(setup.id, 'the setup’s id'),
+        clientSecret: requireText(setup.client_secret, 'the setup’s secret'),
+      };
+    },
+    detachCard: async (cardId) => {
+      try {
+        await asked(() => stripe.paymentMethods.detach(cardId, {}, { idempotencyKey: `detach:${cardId}` }));
+      } catch (error) {
+        // A refusal names no reason that a program may go by, so the card itself is asked.
+        if (!isRefused(error) || (await isAttached(cardId))) throw error;
+      }
+    },
+  };
+
+  async function isAttached(cardId: string): Promise<boolean> {
+    try {
+      return (await getCard(cardId)).customerId !== null;
+    } catch (error) {
+      if (isRefused(error) && error.details.code === 'resource_missing') return false;
+      throw error;
+    }
+  }
+}
+
+function isRefused(error: unknown): error is ProcessorError {
+  return error instanceof ProcessorError && error.kind === 'refused';
+}

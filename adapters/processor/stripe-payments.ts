@@ -1,0 +1,131 @@
+import type Stripe from 'stripe';
+import { ProcessorError, type ChargeInput, type CheckoutInput, type Processor } from './processor.js';
+import { checkoutSessionOf, paymentOf } from './stripe-answers.js';
+import type { StripeCalls } from './stripe-calls.js';
+
+/** What is wanted of a session: the payment behind it, its charge for the receipt, and the card if it was kept. */
+const sessionExpansions = ['payment_intent.latest_charge', 'payment_intent.payment_method'];
+const paymentExpansions = ['latest_charge'];
+
+const pageSize = 100;
+/** How many of a customer's payments a lookup goes through; they are made since one instant, newest first. */
+const lookupLimit = 1000;
+
+/** Payments: by the hosted page, and of a saved card. */
+export function createStripePayments({
+  stripe,
+  asked,
+  chargeTimeoutMs,
+}: StripeCalls): Pick<
+  Processor,
+  | 'createCheckoutSession'
+  | 'getCheckoutSession'
+  | 'chargeSavedCard'
+  | 'getPayment'
+  | 'findPaymentOfTopup'
+  | 'cancelPayment'
+> {
+  const getPayment: Processor['getPayment'] = async (paymentId) =>
+    paymentOf(await asked(() => stripe.paymentIntents.retrieve(paymentId, { expand: paymentExpansions })));
+  return {
+    getPayment,
+    createCheckoutSession: async (input) =>
+      checkoutSessionOf(
+        await asked(() =>
+          stripe.checkout.sessions.create(sessionParams(input), {
+            idempotencyKey: `checkout:${input.topupId}`,
+          }),
+        ),
+      ),
+    getCheckoutSession: async (sessionId) =>
+      checkoutSessionOf(
+        await asked(() => stripe.checkout.sessions.retrieve(sessionId, { expand: sessionExpansions })),
+      ),
+    chargeSavedCard: async (input) =>
+      paymentOf(
+        await asked(() =>
+          stripe.paymentIntents.create(chargeParams(input), {
+            idempotencyKey: `charge:${input.topupId}`,
+            timeout: chargeTimeoutMs,
+          }),
+        ),
+      ),
+    findPaymentOfTopup: async ({ customerId, topupId, createdFrom }) => {
+      // The list is consistent at once; the search may lag by a minute and is not offered everywhere.
+      const payments = await asked(() =>
+        stripe.paymentIntents
+          .list({
+            customer: customerId,
+            created: { gte: Math.floor(createdFrom.getTime() / 1000) },
+            limit: pageSize,
+            expand: ['data.latest_charge'],
+          })
+          .autoPagingToArray({ limit: lookupLimit }),
+      );
+      const found = payments.find(({ metadata }) => metadata['topup_id'] === topupId);
+      return found === undefined ? null : paymentOf(found);
+    },
+    cancelPayment: async (paymentId) => {
+      try {
+        return paymentOf(
+          await asked(() =>
+            stripe.paymentIntents.cancel(
+              paymentId,
+              { cancellation_reason: 'abandoned' },
+              { idempotencyKey: `cancel:${paymentId}` },
+            ),
+          ),
+        );
+      } catch (error) {
+        // It is decided already, one way or the other: whoever asked goes by what it is.
+        if (error instanceof ProcessorError && error.kind === 'refused') return getPayment(paymentId);
+        throw error;
+      }
+    },
+  };
+}
+
+function sessionParams(input: CheckoutInput): Stripe.Checkout.SessionCreateParams {
+  // On the payment too: its own events name our top-up even when the session's event never comes.
+  const metadata = { user_id: input.userId, topup_id: input.topupId };
+  return {
+    mode: 'payment',
+    customer: input.customerId,
+    payment_method_types: ['card'],
+    line_items: [
+      {
+        quantity: 1,
+        price_data: {
+          currency: 'usd',
+          unit_amount: input.amountCents,
+          product_data: { name: 'Wallet top-up' },
+        },
+      },
+    ],
+    client_reference_id: input.topupId,
+    metadata,
+    payment_intent_data: { metadata },
+    // A card is kept only if the payer ticks the page's own consent (decision 32).
+    saved_payment_method_options: { payment_method_save: 'enabled' },
+    success_url: input.successUrl,
+    cancel_url: input.cancelUrl,
+    ...(input.expiresAt === undefined ? {} : { expires_at: Math.floor(input.expiresAt.getTime() / 1000) }),
+    expand: sessionExpansions,
+  };
+}
+
+/** The payer is away (docs.stripe.com/payments/save-during-payment): a bank that wants to ask him declines. */
+function chargeParams(input: ChargeInput): Stripe.PaymentIntentCreateParams {
+  return {
+    amount: input.amountCents,
+    currency: 'usd',
+    customer: input.customerId,
+    payment_method: input.cardId,
+    payment_method_types: ['card'],
+    off_session: true,
+    confirm: true,
+    description: 'Wallet top-up',
+    metadata: { user_id: input.userId, topup_id: input.topupId },
+    expand: paymentExpansions,
+  };
+}
