@@ -6,7 +6,7 @@ export async function makeFloor(db: Database): Promise<void> {
     await db.raw(`drop table if exists floor_${table}`);
     await db.raw(`create table floor_${table} (like ${table} including all)`);
     if (table === 'ledger_entries') continue;
-    await db.raw(`alter table floor_${table} set (fillfactor = 70)`);
+    await db.raw(`alter table floor_${table} set (fillfactor = 45)`);
   }
   await db.raw('insert into floor_wallets overriding system value select * from wallets');
   const { rows } = await db.raw<{ rows: { names: string }[] }>(

@@ -16,7 +16,7 @@ export async function up(knex: Knex): Promise<void> {
       metering_blocked_reason text,
       created_at timestamptz(3) not null default clock_ms(),
       check ((metering_blocked_at is null) = (metering_blocked_reason is null))
-    ) with (fillfactor = 70);
+    ) with (fillfactor = 45);
 
     create type ledger_entry_type as enum
       ('processor_topup', 'auto_topup', 'rental_charge', 'refund', 'adjustment');
@@ -78,9 +78,7 @@ export async function up(knex: Knex): Promise<void> {
       if exists (
         select 1 from changed w
           left join ledger_entries e on e.wallet_id = w.id and e.seq = w.seq
-          left join ledger_entries later on later.wallet_id = w.id and later.seq = w.seq + 1
         where w.available_cents + w.reserved_cents <> case when w.seq = 0 then 0 else coalesce(e.balance_after_cents, -1) end
-           or later.seq is not null
       ) then
         raise exception 'wallet differs from its newest ledger entry'
           using errcode = 'check_violation', constraint = 'wallet_is_newest_entry';
@@ -89,6 +87,14 @@ export async function up(knex: Knex): Promise<void> {
     end $$;
     create trigger wallets_changed after update on wallets
       referencing new table as changed for each statement execute function wallets_changed();
+
+    create function wallets_seq_shrinks() returns trigger language plpgsql as $$
+    begin
+      raise exception 'the newest entry of a wallet never becomes an older one'
+        using errcode = 'check_violation', constraint = 'wallet_is_newest_entry';
+    end $$;
+    create trigger wallets_seq_shrinks before update on wallets
+      for each row when (new.seq < old.seq) execute function wallets_seq_shrinks();
 
     create function wallets_start_empty() returns trigger language plpgsql as $$
     begin

@@ -72,7 +72,7 @@ export async function up(knex: Knex): Promise<void> {
       constraint rentals_final check (status not in ('stopped', 'failed') or settled_at is not null),
       constraint rentals_failed check (status <> 'failed' or (error is not null and charged_cents = refunded_cents)),
       constraint rentals_closed check (closed_at is null or status in ('stopped', 'failed'))
-    ) with (fillfactor = 70);
+    ) with (fillfactor = 45);
     create index rentals_running on rentals (wallet_id) where status = 'running';
     create index rentals_of_user on rentals (user_id, no desc);
     create index rentals_unclosed on rentals (no) where closed_at is null;

@@ -5,6 +5,7 @@ import * as catalog from './003-catalog.js';
 import * as rentals from './004-rentals.js';
 import * as billing from './005-billing.js';
 import * as service from './006-service.js';
+import * as cards from './007-cards.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -16,6 +17,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['004-rentals', rentals],
   ['005-billing', billing],
   ['006-service', service],
+  ['007-cards', cards],
 ];
 
 const source: Knex.MigrationSource<readonly [string, Step]> = {

@@ -1,5 +1,6 @@
 import type { InvoiceId, LineItemId, TopupId, UserId } from '../../domain/ids.js';
-import type { TopupStatus } from '../../domain/topup.js';
+import type { EventWorkflow } from '../../domain/processor-routes.js';
+import type { TopupSource, TopupStatus } from '../../domain/topup.js';
 
 /** The rows of billing and of what the service keeps about itself; what each column means stands in migrations/. */
 export interface TopupRow {
@@ -19,6 +20,67 @@ export interface TopupRow {
   error: string | null;
   created_at: Date;
   closed_at: Date | null;
+  source: TopupSource;
+  pm_id: string | null;
+  charge_sent_at: Date | null;
+  decline_code: string | null;
+}
+
+export interface SavedCardRow {
+  pm_id: string;
+  user_id: UserId;
+  brand: string;
+  last4: string;
+  exp_month: number;
+  exp_year: number;
+  set_up_at: Date;
+  saved_at: Date;
+  removed_at: Date | null;
+  removed_why: 'user' | 'replaced' | 'detached' | null;
+  detached_at: Date | null;
+  expiry_noticed_at: Date | null;
+}
+
+export interface CardSetupRow {
+  no: number;
+  user_id: UserId;
+  setup_id: string | null;
+  created_at: Date;
+}
+
+export interface ParkedPaymentRow {
+  payment_id: string;
+  topup_id: string | null;
+  user_id: string | null;
+  amount_cents: number;
+  currency: string;
+  reason: string;
+  parked_at: Date;
+  resolved_at: Date | null;
+  resolution: string | null;
+}
+
+export interface RefundOrDisputeRow {
+  id: string;
+  kind: 'refund' | 'dispute';
+  payment_id: string;
+  user_id: UserId;
+  wallet_id: number;
+  amount_cents: number;
+  status: string;
+  debited_cents: number;
+  invoiced_cents: number;
+  written_off_cents: number;
+  invoice_id: InvoiceId | null;
+  taken_at: Date | null;
+  given_back_at: Date | null;
+  created_at: Date;
+  closed_at: Date | null;
+}
+
+export interface EventCursorRow {
+  singleton: true;
+  seen_until: Date;
 }
 
 export interface ProcessorEventRow {
@@ -29,6 +91,7 @@ export interface ProcessorEventRow {
   livemode: boolean;
   api_version: string | null;
   object: Record<string, unknown>;
+  workflow_type: EventWorkflow | null;
   workflow_id: string | null;
   handled_at: Date | null;
   note: string | null;

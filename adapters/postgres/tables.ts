@@ -27,6 +27,11 @@ declare module 'knex/types/tables.js' {
     intents: Table<rows.IntentRow>;
     meter_shards: Table<rows.MeterShardRow>;
     topups: Table<billing.TopupRow>;
+    saved_cards: Table<billing.SavedCardRow>;
+    card_setups: Table<billing.CardSetupRow>;
+    parked_payments: Table<billing.ParkedPaymentRow>;
+    refunds_and_disputes: Table<billing.RefundOrDisputeRow>;
+    event_cursor: Table<billing.EventCursorRow>;
     processor_events: Table<billing.ProcessorEventRow>;
     invoices: Table<billing.InvoiceRow>;
     invoice_line_items: Table<billing.InvoiceLineItemRow>;

@@ -13,44 +13,33 @@ const meterStatement = `
 with clock as materialized (
   select at, epoch_ms(at) as ms from (select clock_ms() as at) c
 ),
--- Each running rental with the instant until which it owes: now, or when it was stopped or reached a limit.
+-- Each running rental with the instant until which it owes (now, or when it was stopped or reached a limit) and what
+-- has come due. Usage is a running total, so a tick that comes late or twice charges neither too much nor too little.
 running as materialized (
-  select r.no, r.wallet_id, r.price_per_hour_cents::bigint as price, r.hold_cents, r.charged_cents, r.running_ms,
-         r.limit_ms, epoch_ms(r.starved_at) as starved_ms, s.requested_ms as stop_ms, s.requested_by,
-         w.available_cents, w.available_cents + w.reserved_cents as total, w.seq, w.low_since, clock.ms as now_ms,
-         least(clock.ms, r.limit_ms, s.requested_ms) as until_ms
-    from wallets w
-    join rentals r on r.wallet_id = w.id and r.status = 'running'
-    cross join clock
-    left join stop_requests s on s.rental_no = r.no and s.open
-   where w.id = any (:walletIds::bigint[])
-),
--- Usage is a running total, so a tick that comes late or twice charges neither too much nor too little. The steps
--- are materialized so that no expression is computed twice.
-due as materialized (
-  select *, greatest(0, price * greatest(0, until_ms - running_ms) / 3600000 - charged_cents)::int as due from running
+  select q.*, greatest(0, price * greatest(0, until_ms - running_ms) / 3600000 - charged_cents)::int as due
+    from (
+      select r.no, r.wallet_id, r.price_per_hour_cents::bigint as price, r.hold_cents, r.charged_cents, r.running_ms,
+             r.limit_ms, epoch_ms(r.starved_at) as starved_ms, s.requested_ms as stop_ms, s.requested_by,
+             w.available_cents, w.available_cents + w.reserved_cents as total, w.seq, w.low_since, clock.ms as now_ms,
+             least(clock.ms, r.limit_ms, s.requested_ms) as until_ms
+        from wallets w
+        join rentals r on r.wallet_id = w.id and r.status = 'running'
+        cross join clock
+        left join stop_requests s on s.rental_no = r.no and s.open
+       where w.id = any (:walletIds::bigint[])
+    ) q
 ),
 -- Own hold first, then what its older siblings leave of the available money.
-claims as materialized (
-  select *, least(due, hold_cents)::int as from_hold, (due - least(due, hold_cents))::int as claim from due
-),
 paid as materialized (
   select *, greatest(0, least(claim, available_cents - coalesce(sum(claim) over elder, 0)))::int as from_available
-    from claims
+    from (select *, least(due, hold_cents)::int as from_hold, (due - least(due, hold_cents))::int as claim
+            from running) c
   window elder as (partition by wallet_id order by no rows between unbounded preceding and 1 preceding)
 ),
--- A rental whose money does not suffice waits for an open auto-topup, but not for ever.
-judged as materialized (
-  select *, charged_cents + from_hold + from_available as charged_after, claim > from_available as short,
-         claim > from_available and now_ms - coalesce(starved_ms, now_ms) < :topupWaitMs
-           and exists (select 1 from intents i where i.kind = 'auto_topup' and i.wallet_id = paid.wallet_id
-                          and i.acknowledged_at is null) as waits
-    from paid
-),
--- The money ended in the first millisecond at which what could be paid had accrued; a tick that runs in time notices
--- when one cent more is due.
+-- A rental whose money does not suffice waits for an open auto-topup, but not for ever. Its money ended in the first
+-- millisecond at which what could be paid had accrued; a tick that runs in time notices when one cent more is due.
 verdicts as materialized (
-  select *,
+  select no, wallet_id, price, total, seq, low_since, now_ms, starved_ms, from_hold, from_available, charged_after, waits,
     case
       when waits then null
       when short and (starved_ms is not null
@@ -66,10 +55,16 @@ verdicts as materialized (
       when stop_ms = until_ms then case requested_by when 'user' then 'user' else 'operator' end
       when limit_ms = until_ms then 'limit'
     end as reason
-  from judged
+  from (
+    select *, charged_cents + from_hold + from_available as charged_after, claim > from_available as short,
+           claim > from_available and now_ms - coalesce(starved_ms, now_ms) < :topupWaitMs
+             and exists (select 1 from intents i where i.kind = 'auto_topup' and i.wallet_id = paid.wallet_id
+                            and i.acknowledged_at is null) as waits
+      from paid
+  ) judged
 ),
-charges as materialized (
-  select no, wallet_id, from_hold, from_available, from_hold + from_available as cents, total, seq,
+charges as (
+  select no, wallet_id, from_hold + from_available as cents, total, seq,
          row_number() over chain as n, sum(from_hold + from_available) over chain as sum_cents
     from verdicts where from_hold + from_available > 0
   window chain as (partition by wallet_id order by no)
@@ -128,7 +123,7 @@ ended as (
   select 'end_rental', wallet_id, no from turned where status = 'stopping'
   on conflict do nothing
 )
-select (select count(*) from charges) as entries,
+select (select coalesce(sum(entries), 0)::bigint from wallet_sums) as entries,
        exists (select 1 from turned where status = 'stopping')
          or exists (select 1 from wallet_sums where low and low_since is null) as left,
        coalesce((select array_agg(id) from turned where status = 'stopping'), '{}') as ended`;
