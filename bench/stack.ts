@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newId } from '../adapters/ids.js';
+import { openDatabase, type Database } from '../adapters/postgres/database.js';
+import { post } from '../adapters/postgres/money/post.js';
+import { lockWalletOfUser } from '../adapters/postgres/money/wallets.js';
+import { insertSession } from '../adapters/postgres/sessions.js';
+import type { UserId } from '../domain/ids.js';
+import { findFreePorts } from '../lab/stack/ports.js';
+import { readStackSettings } from '../lab/stack/settings.js';
+import { startStack, type Stack } from '../lab/stack/start.js';
+
+export interface BenchStack {
+  readonly stack: Stack;
+  readonly db: Database;
+  stop(): Promise<void>;
+}
+
+/** The whole service on free ports with data of its own, as `npm start` brings it up. */
+export async function startBenchStack(): Promise<BenchStack> {
+  const folder = mkdtempSync(join(tmpdir(), 'gpu-rental-bench-'));
+  const names = [
+    'API_PORT',
+    'LAB_POSTGRES_PORT',
+    'LAB_TEMPORAL_PORT',
+    'LAB_TEMPORAL_UI_PORT',
+    'LAB_PROVIDER_PORT',
+  ];
+  names.push('LAB_PROCESSOR_PORT', 'LAB_MAIL_PORT', 'LAB_SMTP_PORT');
+  const ports = await findFreePorts(names.length);
+  const env = Object.fromEntries(names.map((name, index) => [name, String(ports[index])]));
+  const settings = readStackSettings({ ...process.env, ...env, LAB_DATA_DIR: folder });
+  const stack = await startStack({ settings, log: (line) => console.error(line) });
+  const db = openDatabase(stack.urls.database, 4, 'bench');
+  return {
+    stack,
+    db,
+    stop: async () => {
+      await db.destroy();
+      await stack.stop();
+      if (stack.postgresDir !== null) rmSync(stack.postgresDir, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A user who is signed in and has money. @returns the cookie to send */
+export async function insertRichUser(
+  db: Database,
+  cents: number,
+): Promise<{ userId: UserId; cookie: string }> {
+  const userId = newId('usr');
+  return db.transaction(async (trx) => {
+    await trx('users').insert({ id: userId, email: `${userId.toLowerCase()}@example.com` });
+    await trx('wallets').insert({ user_id: userId });
+    const wallet = await lockWalletOfUser(trx, userId);
+    await post(trx, wallet, {
+      type: 'processor_topup',
+      availableCents: cents,
+      cause: `payment:bench-${userId}`,
+    });
+    const { token } = await insertSession(trx, userId);
+    return { userId, cookie: `sid=${token}` };
+  });
+}
