@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Database } from '../adapters/postgres/database.js';
-import { verifyLedger } from '../adapters/postgres/verify.js';
+import { verifyLedger, type Discrepancy } from '../adapters/postgres/verify.js';
 import { isId, type UserId } from '../domain/ids.js';
 
 /** `ops ledger …` */
@@ -25,24 +25,28 @@ export function addLedgerCommands(program: Command, open: () => Database): void 
 }
 
 async function verify(db: Database, userId: UserId | undefined, json: boolean): Promise<void> {
-  const wallets = await db('wallets')
-    .modify((query) => userId !== undefined && void query.where({ user_id: userId }))
-    .count<{ count: number }[]>('* as count')
-    .first();
-  if (userId !== undefined && wallets?.count === 0) throw new Error(`There is no wallet of ${userId}.`);
+  const wallets = await countWallets(db, userId);
+  if (wallets === 0 && userId !== undefined) throw new Error(`There is no wallet of ${userId}.`);
   const findings = await verifyLedger(db, userId);
   if (findings.length > 0) process.exitCode = 1;
-  if (json) {
-    console.log(JSON.stringify({ wallets: wallets?.count ?? 0, findings }));
-    return;
-  }
+  if (json) console.log(JSON.stringify({ wallets, findings }));
+  else printFindings(wallets, findings);
+}
+
+function printFindings(wallets: number, findings: readonly Discrepancy[]): void {
   for (const { rule, walletId, detail } of findings)
     console.log(`${rule.padEnd(7)} wallet ${walletId}: ${detail}`);
   console.log(
     findings.length === 0
-      ? `All ${wallets?.count ?? 0} wallets add up.`
-      : `${findings.length} findings. The first one comes first: what follows may follow from it.`,
+      ? `All ${wallets} wallets add up.`
+      : `${findings.length} findings. Mend the first one first: what follows may follow from it.`,
   );
+}
+
+async function countWallets(db: Database, userId: UserId | undefined): Promise<number> {
+  const query = db('wallets').count<{ count: number }[]>('* as count').first();
+  if (userId !== undefined) void query.where({ user_id: userId });
+  return (await query)?.count ?? 0;
 }
 
 function userIdOf(text: string | undefined): UserId | undefined {

@@ -136,61 +136,52 @@ describe('metering is exact, whatever happens in whatever order', () => {
     assert.deepEqual(await verifyLedger(db, wallet.user_id), []);
   }
 
+  type Take<Kind extends Step['kind']> = (
+    step: Extract<Step, { kind: Kind }>,
+    wallet: WalletRow,
+    picked: RentalId | undefined,
+    rentals: RentalId[],
+  ) => Promise<unknown>;
+
+  const whole = () => tick(db, { shard: 0, shards: 1 });
+
+  const takes: { readonly [Kind in Step['kind']]: Take<Kind> } = {
+    rent: async (step, wallet, _, rentals) => {
+      const { available_cents: available } = await getWallet(db, wallet.user_id);
+      if (available < step.priceCents || rentals.length >= 5) return;
+      rentals.push(
+        await insertRunning(db, wallet, {
+          priceCents: step.priceCents,
+          ranMs: 0,
+          ...(step.maxSpendCents === null ? {} : { maxSpendCents: step.maxSpendCents }),
+          ...(step.autoStopMs === null ? {} : { autoStopAfterMs: step.autoStopMs }),
+        }),
+      );
+    },
+    pass: (step, wallet) => pass(wallet, step.ms),
+    tick: ({ engines, shards }) =>
+      Promise.all(
+        Array.from({ length: engines }, async () => {
+          for (let shard = 0; shard < shards; shard += 1) await tick(db, { shard, shards });
+        }),
+      ),
+    'tick while locked': (_, wallet) =>
+      db.transaction(async (trx) => {
+        await trx.raw('select id from wallets where id = ? for no key update', [wallet.id]);
+        await whole();
+      }),
+    'killed tick': () => killedTick(),
+    stop: async (_, __, picked) => picked && askToStop(picked),
+    'stop while ticking': async (_, __, picked) =>
+      picked && Promise.all([whole(), askToStop(picked), whole()]),
+    lose: async (step, _, picked) => picked && lose(picked, step.aliveMs),
+    settle: async (_, __, picked) => picked && settleIfEnded(picked),
+    credit: (step, wallet) => credit(db, wallet.user_id, step.cents),
+  };
+
   async function take(step: Step, wallet: WalletRow, rentals: RentalId[]): Promise<void> {
     const picked = 'index' in step ? rentals[step.index % Math.max(1, rentals.length)] : undefined;
-    switch (step.kind) {
-      case 'rent': {
-        const { available_cents: available } = await getWallet(db, wallet.user_id);
-        if (available < step.priceCents || rentals.length >= 5) return;
-        rentals.push(
-          await insertRunning(db, wallet, {
-            priceCents: step.priceCents,
-            ranMs: 0,
-            ...(step.maxSpendCents === null ? {} : { maxSpendCents: step.maxSpendCents }),
-            ...(step.autoStopMs === null ? {} : { autoStopAfterMs: step.autoStopMs }),
-          }),
-        );
-        return;
-      }
-      case 'pass':
-        return pass(wallet, step.ms);
-      case 'tick':
-        await Promise.all(
-          Array.from({ length: step.engines }, async () => {
-            for (let shard = 0; shard < step.shards; shard += 1)
-              await tick(db, { shard, shards: step.shards });
-          }),
-        );
-        return;
-      case 'tick while locked':
-        await db.transaction(async (trx) => {
-          await trx.raw('select id from wallets where id = ? for no key update', [wallet.id]);
-          await tick(db, { shard: 0, shards: 1 });
-        });
-        return;
-      case 'killed tick':
-        await killedTick();
-        return;
-      case 'stop':
-        if (picked) await askToStop(picked);
-        return;
-      case 'stop while ticking':
-        if (picked)
-          await Promise.all([
-            tick(db, { shard: 0, shards: 1 }),
-            askToStop(picked),
-            tick(db, { shard: 0, shards: 1 }),
-          ]);
-        return;
-      case 'lose':
-        if (picked) await lose(picked, step.aliveMs);
-        return;
-      case 'settle':
-        if (picked) await settleIfEnded(picked);
-        return;
-      case 'credit':
-        return credit(db, wallet.user_id, step.cents);
-    }
+    await (takes[step.kind] as Take<Step['kind']>)(step, wallet, picked, rentals);
   }
 
   async function pass(wallet: WalletRow, ms: number): Promise<void> {

@@ -140,7 +140,7 @@ describe('metering', () => {
     );
     const invoice = await db('invoices').where({ rental_no: rental.no }).first();
     assert.equal(invoice?.amount_cents, rental.overage_cents);
-    assert.equal(invoice?.reason, 'overage');
+    assert.equal(invoice.reason, 'overage');
   });
 
   it("writes overage below the processor's minimum off", async () => {
