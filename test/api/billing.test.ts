@@ -4,6 +4,7 @@ import { post } from '../../adapters/postgres/money/post.js';
 import { lockWalletOfUser, moveHold } from '../../adapters/postgres/money/wallets.js';
 import type { UserId } from '../../domain/ids.js';
 import { firstBrokenLink, type LedgerEntryType } from '../../domain/ledger.js';
+import type { Item } from '../support/answers.js';
 import { startApi, type SignedIn, type TestApi } from '../support/api.js';
 import { insertRental } from '../support/factories.js';
 
@@ -130,7 +131,7 @@ describe('billing reads', () => {
       await move(user.user.id, 'adjustment', 5);
       const { body } = await user.get('/v1/billing/ledger');
       assert.equal(body.balanceCents, 485);
-      const [adjustment, charge, topup] = body.entries;
+      const [adjustment, charge, topup] = body.entries as [Item, Item, Item];
       assert.match(adjustment.id, /^led_[0-9A-HJKMNP-TV-Z]{26}$/);
       assert.deepEqual(adjustment, {
         id: adjustment.id,
@@ -142,7 +143,7 @@ describe('billing reads', () => {
       assert.deepEqual([charge.type, charge.amountCents, charge.rentalId], ['rental_charge', -20, rental.id]);
       assert.deepEqual([topup.type, topup.processorChargeId], ['processor_topup', 'ch_1']);
       assert.match(topup.createdAt, /Z$/);
-      assert.equal(new Set((body.entries as { id: string }[]).map((entry) => entry.id)).size, 3);
+      assert.equal(new Set(body.entries.map((entry) => entry.id)).size, 3);
     });
 
     it('pages through all entries once while new ones are written, and the chain holds', async () => {
@@ -154,8 +155,8 @@ describe('billing reads', () => {
         const page = await user.get(
           `/v1/billing/ledger?pageSize=4${cursor === '' ? '' : `&cursor=${cursor}`}`,
         );
-        entries.push(...(page.body.entries as typeof entries));
-        cursor = page.body.nextCursor as string | null;
+        entries.push(...page.body.entries);
+        cursor = page.body.nextCursor;
         await move(user.user.id, 'adjustment', 7);
       }
       assert.equal(entries.length, 10);
@@ -169,7 +170,7 @@ describe('billing reads', () => {
       const balance = await user.get('/v1/billing/balance');
       assert.equal(ledger.body.balanceCents, 1_000);
       assert.equal(balance.body.totalCents, 1_000);
-      assert.equal(ledger.body.entries[0].balanceAfterCents, 1_000);
+      assert.equal(ledger.body.entries[0]!.balanceAfterCents, 1_000);
     });
 
     it('filters by type, with the balance of all', async () => {
@@ -186,7 +187,7 @@ describe('billing reads', () => {
       ] as const) {
         const { body } = await user.get(`/v1/billing/ledger?type=${type}`);
         assert.deepEqual(
-          (body.entries as { amountCents: number }[]).map((entry) => entry.amountCents),
+          body.entries.map((entry) => entry.amountCents),
           amounts,
         );
         assert.equal(body.balanceCents, 500);

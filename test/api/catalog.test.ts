@@ -21,7 +21,7 @@ describe('the catalog', () => {
   async function idsOf(query: string): Promise<string[]> {
     const answer = await user.get(`/v1/catalog/listings${query}`);
     assert.equal(answer.status, 200, JSON.stringify(answer.body));
-    return (answer.body.listings as { id: string }[]).map((listing) => listing.id);
+    return answer.body.listings.map((listing) => listing.id);
   }
 
   describe('GET /v1/catalog/listings', () => {
@@ -103,12 +103,12 @@ describe('the catalog', () => {
       const all = await idsOf('');
       const first = await user.get('/v1/catalog/listings?pageSize=3');
       await insertListing(api.db, { price_per_hour_cents: 1 });
-      const rest: string[] = (first.body.listings as { id: string }[]).map((listing) => listing.id);
-      let cursor = first.body.nextCursor as string | null;
+      const rest: string[] = first.body.listings.map((listing) => listing.id);
+      let cursor = first.body.nextCursor;
       while (cursor !== null) {
         const page = await user.get(`/v1/catalog/listings?pageSize=3&cursor=${cursor}`);
-        rest.push(...(page.body.listings as { id: string }[]).map((listing) => listing.id));
-        cursor = page.body.nextCursor as string | null;
+        rest.push(...page.body.listings.map((listing) => listing.id));
+        cursor = page.body.nextCursor;
       }
       assert.deepEqual(rest, all);
     });
@@ -148,7 +148,7 @@ describe('the catalog', () => {
       for (const [query, code, field] of wrong) {
         const answer = await user.get(`/v1/catalog/listings${query}`);
         assert.deepEqual([answer.status, answer.body.error], [400, code], query);
-        assert.equal(answer.body.details.fields[0].field, field, query);
+        assert.equal(answer.body.details.fields[0]!.field, field, query);
       }
     });
   });
@@ -159,9 +159,7 @@ describe('the catalog', () => {
     await insertListing(api.db, { price_per_hour_cents: 30, offered: false });
     const answer = await user.get('/v1/catalog/families');
     assert.equal(answer.body.families.length, families.length);
-    const shown = new Map(
-      (answer.body.families as { family: string }[]).map((family) => [family.family, family]),
-    );
+    const shown = new Map(answer.body.families.map((family) => [family.family, family]));
     assert.deepEqual(shown.get('rtx-4090'), {
       family: 'rtx-4090',
       models: ['RTX_4090'],
@@ -178,7 +176,7 @@ describe('the catalog', () => {
 
   it('GET /v1/catalog/templates shows the templates and which one is the default', async () => {
     const answer = await user.get('/v1/catalog/templates');
-    const templates = answer.body.templates as { id: string; isDefault: boolean }[];
+    const templates = answer.body.templates;
     assert.deepEqual(
       templates.map((template) => template.id),
       ['ubuntu-24-04', 'pytorch', 'vllm', 'ollama', 'a1111', 'text-generation-webui'],

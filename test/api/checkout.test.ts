@@ -25,7 +25,7 @@ describe('checkout', () => {
           [400, 'invalid_amount'],
           JSON.stringify(amountCents),
         );
-        assert.equal(answer.body.details.fields[0].field, 'amountCents');
+        assert.equal(answer.body.details.fields[0]!.field, 'amountCents');
       }
       const missing = await user.post('/v1/billing/checkout', {});
       assert.deepEqual([missing.status, missing.body.error], [400, 'invalid_amount']);
@@ -46,7 +46,9 @@ describe('checkout', () => {
     });
 
     it('is billing_disabled without a key of the processor', async () => {
-      const free = await startApi({ settings: { billing: { enabled: false, publishableKey: '' } } });
+      const free = await startApi({
+        settings: { billing: { enabled: false, publishableKey: '', livemode: false } },
+      });
       try {
         const answer = await (await free.signIn()).post('/v1/billing/checkout', { amountCents: 100 });
         assert.deepEqual([answer.status, answer.body.error], [400, 'billing_disabled']);
@@ -72,7 +74,7 @@ describe('checkout', () => {
       ids.sort().reverse();
       const first = await user.get('/v1/billing/topups?pageSize=2');
       const second = await user.get(`/v1/billing/topups?pageSize=2&cursor=${first.body.nextCursor}`);
-      const listed = [...first.body.topups, ...second.body.topups] as { id: string }[];
+      const listed = [...first.body.topups, ...second.body.topups];
       assert.deepEqual(
         listed.map((topup) => topup.id),
         ids,

@@ -89,7 +89,7 @@ describe('every request', () => {
         const bytes = Buffer.from(body, 'latin1');
         const answer = await user.send('POST', '/v1/billing/checkout', bytes, json);
         assert.deepEqual([answer.status, answer.body.error], [400, 'validation_failed'], body);
-        assert.equal(answer.body.details.fields[0].field, 'body');
+        assert.equal(answer.body.details.fields[0]!.field, 'body');
       }
     });
 

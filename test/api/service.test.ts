@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer, SignedIn } from '../support/api.js';
-import { credit } from '../support/money.js';
-import { startService, type TestService } from '../support/service.js';
+import type { RentalId } from '../../domain/ids.js';
+import type { Answer } from '../support/answers.js';
+import type { SignedIn } from '../support/api.js';
+import { startService, type TestService } from '../support/living-service.js';
+import { until } from '../support/until.js';
 
 describe('the API with its worker', () => {
   let service: TestService;
@@ -11,13 +12,9 @@ describe('the API with its worker', () => {
   before(async function () {
     this.timeout(60_000);
     service = await startService();
-    await until(async () => {
-      const listings = await (await service.api.signIn()).get('/v1/catalog/listings');
-      return (listings.body.listings as unknown[]).length > 0;
-    });
   });
   beforeEach(async () => {
-    user = await service.api.signIn();
+    user = await service.signIn(100_000);
   });
   after(() => service.stop());
 
@@ -25,7 +22,6 @@ describe('the API with its worker', () => {
 
   describe('POST /v1/rentals', () => {
     it('answers the specification’s fields, and a warning without an SSH key', async () => {
-      await credit(service.api.db, user.user.id, 1_000);
       const answer = await user.post('/v1/rentals', { ...body, name: 'first' });
       assert.equal(answer.status, 200, JSON.stringify(answer.body));
       assert.match(answer.body.id, /^rent_/);
@@ -39,12 +35,11 @@ describe('the API with its worker', () => {
         warnings: ['no_ssh_key'],
       });
       const balance = await user.get('/v1/billing/balance');
-      assert.equal(balance.body.totalCents, 1_000);
+      assert.equal(balance.body.totalCents, 100_000);
       assert.equal(balance.body.reservedCents, answer.body.pricePerHourCents);
     });
 
     it('answers without warnings when there is a key, and uses it', async () => {
-      await credit(service.api.db, user.user.id, 1_000);
       const key = await user.post('/v1/ssh-keys', { name: 'k', generate: true });
       const answer = await user.post('/v1/rentals', body);
       assert.deepEqual(Object.keys(answer.body), [
@@ -55,30 +50,32 @@ describe('the API with its worker', () => {
         'pricePerHourCents',
         'startedAt',
       ]);
-      const row = await service.api.db('rentals').where({ id: answer.body.id }).first();
+      const row = await service.api
+        .db('rentals')
+        .where({ id: answer.body.id as RentalId })
+        .first();
       assert.deepEqual(row!.ssh_key_ids, [key.body.id]);
     });
 
     it('refuses a wallet that can’t pay for an hour, with both amounts', async () => {
-      const answer = await user.post('/v1/rentals', body);
+      const poor = await service.signIn();
+      const answer = await poor.post('/v1/rentals', body);
       assert.deepEqual([answer.status, answer.body.error], [403, 'insufficient_balance']);
       assert.equal(answer.body.details.availableCents, 0);
       assert.ok(answer.body.details.requiredCents > 0);
     });
 
     it('refuses when no live listing matches', async () => {
-      await credit(service.api.db, user.user.id, 100_000);
       const answer = await user.post('/v1/rentals', { ...body, maxPricePerHourCents: 1 });
       assert.deepEqual([answer.status, answer.body.error], [400, 'model_unavailable']);
     });
 
     it('opens one rental for many retries with one Idempotency-Key', async () => {
-      await credit(service.api.db, user.user.id, 100_000);
       const answers: Answer[] = await Promise.all(
         Array.from({ length: 4 }, () => user.post('/v1/rentals', body, { 'Idempotency-Key': 'k' })),
       );
       assert.deepEqual(new Set(answers.map((answer) => answer.status)), new Set([200]));
-      const ids = new Set(answers.map((answer) => answer.body.id as string));
+      const ids = new Set(answers.map((answer) => answer.body.id));
       assert.equal(ids.size, 1);
       assert.equal((await user.get('/v1/rentals')).body.rentals.length, 1);
       const replay = await user.post('/v1/rentals', body, { 'Idempotency-Key': 'k' });
@@ -89,15 +86,17 @@ describe('the API with its worker', () => {
   describe('POST /v1/rentals/:id/stop', () => {
     it('answers the amounts once the rental is settled, and again in a 409 when it has ended', async function () {
       this.timeout(40_000);
-      await credit(service.api.db, user.user.id, 1_000);
       const { id } = (await user.post('/v1/rentals', body)).body as { id: string };
-      await until(async () => (await user.get(`/v1/rentals/${id}`)).body.status === 'running');
+      await until('it runs', async () => (await user.get(`/v1/rentals/${id}`)).body.status === 'running');
       const answer = await user.post(`/v1/rentals/${id}/stop`);
       assert.equal(answer.status, 200);
       const rental = (await user.get(`/v1/rentals/${id}`)).body;
       assert.equal(answer.body.finalChargedCents, rental.totalChargedCents);
       assert.equal(answer.body.refundedCents, rental.pricePerHourCents - rental.totalChargedCents);
-      await until(async () => (await user.get(`/v1/rentals/${id}`)).body.status === 'stopped');
+      await until(
+        'it has ended',
+        async () => (await user.get(`/v1/rentals/${id}`)).body.status === 'stopped',
+      );
       const again = await user.post(`/v1/rentals/${id}/stop`);
       assert.deepEqual([again.status, again.body.error], [409, 'already_stopped']);
       assert.deepEqual(again.body.details, {
@@ -126,13 +125,16 @@ describe('the API with its worker', () => {
     );
     assert.deepEqual(again.body, answer.body);
     const form = new URLSearchParams({ cardNumber: '4242424242424242', cardExpiry: '12/40', cardCvc: '123' });
-    await fetch(answer.body.checkoutUrl as string, { method: 'POST', body: form, redirect: 'manual' });
-    await until(async () => (await user.get('/v1/billing/balance')).body.availableCents === 2_500);
+    await fetch(answer.body.checkoutUrl, { method: 'POST', body: form, redirect: 'manual' });
+    await until(
+      'the wallet is credited',
+      async () => (await user.get('/v1/billing/balance')).body.availableCents === 102_500,
+    );
     const topup = (await user.get(`/v1/billing/topups/${answer.body.topupId}`)).body;
     assert.deepEqual([topup.status, topup.creditedCents], ['succeeded', 2_500]);
     const [entry] = (await user.get('/v1/billing/ledger')).body.entries;
-    assert.deepEqual([entry.type, entry.amountCents], ['processor_topup', 2_500]);
-    assert.equal(entry.processorChargeId, topup.processorChargeId);
+    assert.deepEqual([entry!.type, entry!.amountCents], ['processor_topup', 2_500]);
+    assert.equal(entry!.processorChargeId, topup.processorChargeId);
   });
 });
 
@@ -147,23 +149,14 @@ describe('a worker that comes too late', () => {
 
   it('never opens the rental that was answered with a 503', async function () {
     this.timeout(60_000);
-    const user = await service.api.signIn();
-    await credit(service.api.db, user.user.id, 100_000);
+    const user = await service.signIn(100_000);
     const answer = await user.post('/v1/rentals', { familyId: 'rtx-4090', gpuCount: 1 });
     assert.equal(answer.status, 503);
     await service.startWorker();
-    const { workflow } = service.api.deps.temporal.client;
-    const outcome: unknown = await workflow.getHandle(answer.body.details.rentalId as string).result();
+    const { workflow } = service.temporal;
+    const outcome: unknown = await workflow.getHandle(answer.body.details.rentalId).result();
     assert.deepEqual(outcome, { outcome: 'refused', code: 'temporarily_unavailable' });
     assert.deepEqual((await user.get('/v1/rentals')).body.rentals, []);
     assert.equal((await user.get('/v1/billing/balance')).body.reservedCents, 0);
   });
 });
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const endMs = Date.now() + 25_000;
-  while (!(await holds())) {
-    if (Date.now() > endMs) throw new Error('it did not come to be');
-    await sleep(100);
-  }
-}

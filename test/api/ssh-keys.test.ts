@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ssh2 from 'ssh2';
+import type { SshKeyId } from '../../domain/ids.js';
 import { startApi, type SignedIn, type TestApi } from '../support/api.js';
 
 describe('SSH keys', () => {
@@ -121,7 +122,7 @@ describe('SSH keys', () => {
     for (const publicKey of wrong) {
       const answer = await user.post('/v1/ssh-keys', { name: 'k', publicKey });
       assert.deepEqual([answer.status, answer.body.error], [400, 'validation_failed'], publicKey);
-      assert.equal(answer.body.details.fields[0].field, 'publicKey');
+      assert.equal(answer.body.details.fields[0]!.field, 'publicKey');
     }
   });
 
@@ -141,20 +142,20 @@ describe('SSH keys', () => {
     const folder = mkdtempSync(join(tmpdir(), 'api-key-'));
     try {
       const file = join(folder, 'id');
-      writeFileSync(file, answer.body.privateKey as string, { mode: 0o600 });
+      writeFileSync(file, answer.body.privateKey, { mode: 0o600 });
       assert.equal(
         execFileSync('ssh-keygen', ['-y', '-f', file], { encoding: 'utf8' }).trim(),
         answer.body.publicKey,
       );
       const printed = execFileSync('ssh-keygen', ['-l', '-f', file], { encoding: 'utf8' });
-      assert.ok(printed.includes(answer.body.fingerprint as string), printed);
+      assert.ok(printed.includes(answer.body.fingerprint), printed);
     } finally {
       rmSync(folder, { recursive: true });
     }
-    const kept = await api.db('ssh_keys').where({ id: answer.body.id });
+    const kept = await api.db('ssh_keys').where({ id: answer.body.id as SshKeyId });
     assert.ok(!JSON.stringify(kept).includes('PRIVATE'));
     const [listed] = (await user.get('/v1/ssh-keys')).body.sshKeys;
-    assert.equal('privateKey' in listed, false);
+    assert.equal('privateKey' in listed!, false);
   });
 
   it('refuses bodies of another shape', async () => {
@@ -189,7 +190,7 @@ describe('SSH keys', () => {
     const other = await api.signIn();
     for (const id of [body.id, 'key_1', 'key_%00']) {
       const answer = await other.delete(`/v1/ssh-keys/${id}`);
-      assert.deepEqual([answer.status, answer.body.error], [404, 'key_not_found'], id as string);
+      assert.deepEqual([answer.status, answer.body.error], [404, 'key_not_found'], id);
     }
     const answer = await user.delete(`/v1/ssh-keys/${body.id}`);
     assert.deepEqual([answer.status, answer.body], [200, { ok: true }]);

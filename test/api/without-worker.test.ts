@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { userIdAttribute } from '../../workflows/search-attributes.js';
 import { startApi, type SignedIn, type TestApi } from '../support/api.js';
 import { getTemporal } from '../support/servers.js';
 
@@ -27,18 +28,21 @@ describe('opening without any worker', () => {
     assert.deepEqual([answer.status, answer.body.error], [503, 'temporarily_unavailable']);
     assert.match(answer.body.details.rentalId, /^rent_/);
     assert.equal(answer.body.details.outcome, 'not_done');
-    opened.push(answer.body.details.rentalId as string);
-    const { memo, searchAttributes } = await api.deps.temporal.client.workflow
-      .getHandle(answer.body.details.rentalId as string)
+    opened.push(answer.body.details.rentalId);
+    const { memo, typedSearchAttributes } = await api.deps.temporal.client.workflow
+      .getHandle(answer.body.details.rentalId)
       .describe();
-    assert.deepEqual(searchAttributes['UserId'], [user.user.id]);
-    assert.ok(!JSON.stringify([memo, searchAttributes]).includes(user.user.email), 'no personal data');
+    assert.equal(typedSearchAttributes.get(userIdAttribute), user.user.id);
+    assert.ok(
+      !JSON.stringify([memo, typedSearchAttributes.getAll()]).includes(user.user.email),
+      'no personal data',
+    );
   });
 
   it('POST /v1/billing/checkout likewise', async () => {
     const answer = await user.post('/v1/billing/checkout', { amountCents: 100 });
     assert.deepEqual([answer.status, answer.body.error], [503, 'temporarily_unavailable']);
     assert.match(answer.body.details.topupId, /^top_/);
-    opened.push(answer.body.details.topupId as string);
+    opened.push(answer.body.details.topupId);
   });
 });

@@ -7,8 +7,11 @@ import type { ApiDeps } from '../../api/context.js';
 import { defaultSettings, type ApiSettings } from '../../api/settings.js';
 import { createTemporalGate, type TemporalGate } from '../../api/temporal.js';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
+import type { Processor } from '../../adapters/processor/processor.js';
+import { createStripeProcessor } from '../../adapters/processor/stripe.js';
 import { createWebhookVerifier } from '../../adapters/processor/webhook.js';
 import type { UserRow } from '../../adapters/postgres/tables.js';
+import type { Answer, AnswerBody } from './answers.js';
 import { createTestDatabase } from './database.js';
 import { insertSessionOf, insertUser } from './factories.js';
 
@@ -18,6 +21,7 @@ export const webhookSecret = 'whsec_of_the_api_tests';
 export interface TestApi {
   readonly url: string;
   readonly db: Database;
+  readonly databaseUrl: string;
   readonly deps: ApiDeps;
   /** Everything that was logged, as parsed lines. */
   readonly logged: Record<string, unknown>[];
@@ -39,7 +43,11 @@ export interface ApiOptions {
   readonly namespace?: string;
   /** Another database than a fresh one, to be dropped by who made it. */
   readonly databaseUrl?: string;
+  /** The payment processor, asked for when it is used; by default it refuses every call. */
+  readonly processor?: () => Processor;
 }
+
+const disabled = createStripeProcessor({ secretKey: '', apiUrl: null });
 
 /** Port 9 is nobody's on loopback. */
 const NOBODY = '127.0.0.1:9';
@@ -47,7 +55,8 @@ const NOBODY = '127.0.0.1:9';
 /** Starts the API on a free port. Call `stop` in an `after` hook. */
 export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const database = options.databaseUrl === undefined ? await createTestDatabase() : undefined;
-  const db = openDatabase(options.databaseUrl ?? database!.url, 10, 'api-test');
+  const databaseUrl = options.databaseUrl ?? database!.url;
+  const db = openDatabase(databaseUrl, 10, 'api-test');
   const temporal = createTemporalGate({
     address: options.temporalAddress ?? NOBODY,
     namespace: options.namespace ?? 'default',
@@ -60,10 +69,13 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     settings: {
       ...defaultSettings,
       secureCookie: false,
-      billing: { enabled: true, publishableKey: 'pk_test_api' },
+      billing: { enabled: true, publishableKey: 'pk_test_api', livemode: false },
       reachMs: 300,
       codeRequestsPerClientPerHour: 1_000,
       ...options.settings,
+    },
+    get processor() {
+      return options.processor?.() ?? disabled;
     },
     verifyWebhook: createWebhookVerifier({ secrets: [webhookSecret] }),
   };
@@ -72,6 +84,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   return {
     url,
     db,
+    databaseUrl,
     deps,
     logged,
     stranger: () => new ApiClient(url),
@@ -110,19 +123,11 @@ function parseLine(line: string): Record<string, unknown> {
   return JSON.parse(line) as Record<string, unknown>;
 }
 
-/** A parsed answer. Bodies are compared as they came. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a body holds is what the tests are about
-  readonly body: any;
-}
-
 /** Calls the API as a browser would: it keeps the cookie `sid`. */
 export class ApiClient {
   constructor(
     readonly url: string,
-    public sid: string | undefined = undefined,
+    public sid?: string,
   ) {}
 
   get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
@@ -161,7 +166,7 @@ export class ApiClient {
     return {
       status: response.status,
       headers: response.headers,
-      body: isJson && text !== '' ? (JSON.parse(text) as unknown) : text,
+      body: (isJson && text !== '' ? JSON.parse(text) : text) as AnswerBody,
     };
   }
 

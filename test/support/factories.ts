@@ -125,3 +125,50 @@ export async function insertKey(db: Database, userId: UserId): Promise<SshKeyRow
     .returning('*');
   return key!;
 }
+
+/** A rental that began to run this long ago, by the database's clock, without a hold. */
+export async function insertRunningRental(
+  db: Database,
+  userId: UserId,
+  ranMs: number,
+  columns: Partial<RentalRow> = {},
+): Promise<RentalRow> {
+  const { rows } = await db.raw<{ rows: { at: Date }[] }>(
+    "select clock_ms() - ? * interval '1 millisecond' as at",
+    [ranMs],
+  );
+  return insertRental(db, userId, {
+    status: 'running',
+    started_at: rows[0]!.at,
+    running_at: rows[0]!.at,
+    host: '127.0.0.1',
+    port: 2222,
+    username: 'ubuntu',
+    host_key_fingerprint: 'SHA256:abc',
+    ...columns,
+  });
+}
+
+/** A rental that ran an hour at $1 and is settled, with 30 cents of its hold given back. */
+export async function insertStoppedRental(
+  db: Database,
+  userId: UserId,
+  columns: Partial<RentalRow> = {},
+): Promise<RentalRow> {
+  const HOUR = 3_600_000;
+  const rental = await insertRunningRental(db, userId, 2 * HOUR, { price_per_hour_cents: 100 });
+  const endedAt = new Date(rental.running_at!.getTime() + HOUR);
+  const [row] = await db('rentals')
+    .where({ no: rental.no })
+    .update({
+      status: 'stopped',
+      ended_at: endedAt,
+      settled_at: endedAt,
+      charged_cents: 100,
+      released_cents: 30,
+      stop_reason: 'user',
+      ...columns,
+    })
+    .returning('*');
+  return row!;
+}

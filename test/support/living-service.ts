@@ -59,7 +59,7 @@ export const publishableKey = 'pk_test_service';
 const CALL_LIMIT_MS = 2_000;
 
 /** What has been started, to be stopped in the opposite order, whatever fails on the way. */
-type Stops = (() => Promise<unknown>)[];
+type Stops = (() => unknown)[];
 
 /** Starts it all on free ports. Call `stop` in an `after` hook. */
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
@@ -86,7 +86,7 @@ interface Parts {
 
 async function startParts(options: ServiceOptions, stops: Stops): Promise<Parts> {
   const folder = mkdtempSync(join(tmpdir(), 'service-test-'));
-  stops.push(() => Promise.resolve(rmSync(folder, { recursive: true, force: true })));
+  stops.push(() => rmSync(folder, { recursive: true, force: true }));
   const [database, namespace] = await Promise.all([createTestDatabase(), createTestNamespace()]);
   stops.push(
     () => database.drop(),
@@ -97,6 +97,7 @@ async function startParts(options: ServiceOptions, stops: Stops): Promise<Parts>
     temporalAddress: namespace.address,
     namespace: namespace.name,
     settings: { reachMs: 2_000, ...options.settings },
+    processor: () => createStripeProcessor({ secretKey, apiUrl: processor.url }),
   });
   stops.push(() => api.stop());
   const gpus = await startLivingLab({ bootMs: options.bootMs ?? 100 });
@@ -150,12 +151,12 @@ function assemble(parts: Parts, options: ServiceOptions, stops: Stops): TestServ
 /** What worker/index.ts makes of its configuration. */
 function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerParts {
   const db = openDatabase(parts.databaseUrl, 10, 'test-worker');
-  const openDb = openDatabase(parts.databaseUrl, 8, 'test-worker-open');
+  const openDb = openDatabase(parts.databaseUrl, 20, 'test-worker-open');
   const mail = createSmtpTransport({ smtpUrl: parts.inbox.smtpUrl, from: 'GPU rental <no-reply@localhost>' });
   stops.push(
     () => db.destroy(),
     () => openDb.destroy(),
-    () => Promise.resolve(mail.close()),
+    () => mail.close(),
   );
   const provider = createShadeformProvider({
     ...{ code: 'lab', url: parts.gpus.url(), apiKey: API_KEY, deployment: 'test' },
@@ -178,7 +179,11 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
 async function stopAll(stops: Stops): Promise<void> {
   const faults: unknown[] = [];
   for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) {
-    await stop().catch((error: unknown) => faults.push(error));
+    try {
+      await stop();
+    } catch (error) {
+      faults.push(error);
+    }
   }
   if (faults.length > 0) throw new AggregateError(faults, 'not all of the service could be stopped');
 }

@@ -42,7 +42,11 @@ export class Renting {
   }
 
   /** Rents by starting the workflow as the API does, with durations that the API does not pass. */
-  async openDirectly(user: SignedIn, machine: Machine, durations: Partial<RentalDurations>): Promise<RentalId> {
+  async openDirectly(
+    user: SignedIn,
+    machine: Machine,
+    durations: Partial<RentalDurations>,
+  ): Promise<RentalId> {
     const rentalId = newId('rent');
     const open: OpenRequest = {
       userId: user.user.id,

@@ -61,6 +61,7 @@ const ignore = (): undefined => undefined;
 /** A worker's own log would drown the report; the activities' log is kept by the service (service.ts). */
 Runtime.install({
   logger: { log: ignore, trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore },
+  telemetryOptions: { logging: { filter: 'ERROR' } },
   // Mocha decides what a signal ends.
   shutdownSignals: [],
 });

@@ -13,33 +13,14 @@ const meterStatement = `
 with clock as materialized (
   select at, epoch_ms(at) as ms from (select clock_ms() as at) c
 ),
--- Each running rental with the instant until which it owes (now, or when it was stopped or reached a limit) and what
--- has come due. Usage is a running total, so a tick that comes late or twice charges neither too much nor too little.
-running as materialized (
-  select q.*, greatest(0, price * greatest(0, until_ms - running_ms) / 3600000 - charged_cents)::int as due
-    from (
-      select r.no, r.wallet_id, r.price_per_hour_cents::bigint as price, r.hold_cents, r.charged_cents, r.running_ms,
-             r.limit_ms, epoch_ms(r.starved_at) as starved_ms, s.requested_ms as stop_ms, s.requested_by,
-             w.available_cents, w.available_cents + w.reserved_cents as total, w.seq, w.low_since, clock.ms as now_ms,
-             least(clock.ms, r.limit_ms, s.requested_ms) as until_ms
-        from wallets w
-        join rentals r on r.wallet_id = w.id and r.status = 'running'
-        cross join clock
-        left join stop_requests s on s.rental_no = r.no and s.open
-       where w.id = any (:walletIds::bigint[])
-    ) q
-),
--- Own hold first, then what its older siblings leave of the available money.
-paid as materialized (
-  select *, greatest(0, least(claim, available_cents - coalesce(sum(claim) over elder, 0)))::int as from_available
-    from (select *, least(due, hold_cents)::int as from_hold, (due - least(due, hold_cents))::int as claim
-            from running) c
-  window elder as (partition by wallet_id order by no rows between unbounded preceding and 1 preceding)
-),
--- A rental whose money does not suffice waits for an open auto-topup, but not for ever. Its money ended in the first
--- millisecond at which what could be paid had accrued; a tick that runs in time notices when one cent more is due.
+-- One row per running rental, from the inside out. It is one pipeline with one sort, materialized once at its end:
+-- steps that were materialized each cost more than all the arithmetic.
 verdicts as materialized (
-  select no, wallet_id, price, total, seq, low_since, now_ms, starved_ms, from_hold, from_available, charged_after, waits,
+  select no, wallet_id, price, low_since, now_ms, starved_ms, from_hold, cents, waits, charged_after,
+    count(*) filter (where cents > 0) over chain + seq as entry_seq,
+    total - sum(cents) over chain as balance,
+    -- The money ended in the first millisecond at which what could be paid had accrued; a tick that runs in time
+    -- notices when one cent more is due. A later one ends at its own clock.
     case
       when waits then null
       when short and (starved_ms is not null
@@ -56,36 +37,57 @@ verdicts as materialized (
       when limit_ms = until_ms then 'limit'
     end as reason
   from (
-    select *, charged_cents + from_hold + from_available as charged_after, claim > from_available as short,
+    -- What each pays: its own hold first, then what its older siblings leave of the available money. One whose money
+    -- does not suffice waits for an open auto-topup, but not for ever.
+    select paid.*, from_hold + from_available as cents, charged_cents + from_hold + from_available as charged_after,
+           claim > from_available as short,
            claim > from_available and now_ms - coalesce(starved_ms, now_ms) < :topupWaitMs
              and exists (select 1 from intents i where i.kind = 'auto_topup' and i.wallet_id = paid.wallet_id
                             and i.acknowledged_at is null) as waits
-      from paid
+    from (
+      select claims.*, greatest(0, least(claim, available_cents - coalesce(sum(claim) over elder, 0)))::int
+               as from_available
+      from (
+        select owed.*, least(due, hold_cents)::int as from_hold, (due - least(due, hold_cents))::int as claim
+        from (
+          -- What has come due. Usage is a running total: a tick that comes late or twice charges neither too much
+          -- nor too little.
+          select until.*,
+                 greatest(0, price * greatest(0, until_ms - running_ms) / 3600000 - charged_cents)::int as due
+          from (
+            -- The instant until which it owes: now, or when it was stopped or reached a limit.
+            select r.no, r.wallet_id, r.price_per_hour_cents::bigint as price, r.hold_cents, r.charged_cents,
+                   r.running_ms, r.limit_ms, epoch_ms(r.starved_at) as starved_ms, s.requested_ms as stop_ms,
+                   s.requested_by, w.available_cents, w.available_cents + w.reserved_cents as total, w.seq, w.low_since,
+                   clock.ms as now_ms, least(clock.ms, r.limit_ms, s.requested_ms) as until_ms
+              from wallets w
+              join rentals r on r.wallet_id = w.id and r.status = 'running'
+              cross join clock
+              left join stop_requests s on s.rental_no = r.no and s.open
+             where w.id = any (:walletIds::bigint[])
+          ) until
+        ) owed
+      ) claims
+      window elder as (partition by wallet_id order by no rows between unbounded preceding and 1 preceding)
+    ) paid
   ) judged
-),
-charges as (
-  select no, wallet_id, from_hold + from_available as cents, total, seq,
-         row_number() over chain as n, sum(from_hold + from_available) over chain as sum_cents
-    from verdicts where from_hold + from_available > 0
-  window chain as (partition by wallet_id order by no)
+  window chain as (partition by wallet_id order by no rows between unbounded preceding and current row)
 ),
 entries as (
   insert into ledger_entries (wallet_id, seq, type, amount_cents, balance_after_cents, rental_no, created_at)
-  select wallet_id, seq + n, 'rental_charge', -cents, total - sum_cents, no, clock.at from charges cross join clock
+  select wallet_id, entry_seq, 'rental_charge', -cents, balance, no, clock.at
+    from verdicts cross join clock where cents > 0
 ),
 -- What is left of each wallet that was charged, and for how long that lasts what still runs (low balance warning).
 wallet_sums as materialized (
-  select v.wallet_id, sum(v.from_available) as available, sum(v.from_hold) as hold,
-         count(*) filter (where v.from_hold + v.from_available > 0) as entries,
-         min(v.low_since) as low_since, max(v.now_ms) as now_ms,
-         (max(v.total) - sum(v.from_hold + v.from_available)) * 60
-           < :warnMinutes * sum(v.price::int) filter (where v.ended_ms is null) as low
-    from verdicts v group by v.wallet_id
-  having sum(v.from_hold + v.from_available) > 0
+  select wallet_id, sum(cents - from_hold) as available, sum(from_hold) as hold, max(entry_seq) as seq,
+         count(*) filter (where cents > 0) as entries, min(low_since) as low_since, max(now_ms) as now_ms,
+         min(balance) * 60 < :warnMinutes * sum(price::int) filter (where ended_ms is null) as low
+    from verdicts group by wallet_id having sum(cents) > 0
 ),
 moved as (
   update wallets w set available_cents = w.available_cents - c.available, reserved_cents = w.reserved_cents - c.hold,
-                       seq = w.seq + c.entries,
+                       seq = c.seq,
                        low_since = case when c.low then coalesce(w.low_since, from_epoch_ms(c.now_ms)) end
     from wallet_sums c
    where w.id = c.wallet_id
@@ -98,7 +100,7 @@ warned as (
 metered as (
   update rentals r set charged_cents = v.charged_after, hold_cents = r.hold_cents - v.from_hold
     from verdicts v
-   where r.no = v.no and v.from_hold + v.from_available > 0
+   where r.no = v.no and v.cents > 0
      and v.ended_ms is null and not v.waits and v.starved_ms is null
 ),
 -- Few, so they are written apart: what ends, begins to wait, or waits no more.

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { startApi, type TestApi } from '../support/api.js';
+import { CodeMails } from './code-mails.js';
+
+const MINUTE = 60_000;
+
+describe('signing in', () => {
+  let api: TestApi;
+  let mails: CodeMails;
+
+  before(async () => {
+    api = await startApi();
+    mails = new CodeMails(api);
+  });
+  after(() => api.stop());
+
+  describe('POST /v1/auth/verify-code', () => {
+    it('makes the user with an empty wallet at the first sign-in, and finds it at the next', async () => {
+      const email = mails.newEmail();
+      const first = await mails.request(email.toUpperCase());
+      const answer = await first.client.post('/v1/auth/verify-code', { email, code: first.code });
+      assert.equal(answer.status, 200);
+      assert.match(answer.body.user.id, /^usr_[0-9A-HJKMNP-TV-Z]{26}$/);
+      assert.equal(answer.body.user.email, email);
+      assert.match(answer.body.user.createdAt, /Z$/);
+      assert.equal(answer.body.created, true);
+      assert.ok(Math.abs(Date.parse(answer.body.expiresAt) - Date.now() - 30 * 86_400_000) < MINUTE);
+      const wallet = await api.db('wallets').where({ user_id: answer.body.user.id }).first();
+      assert.equal(wallet?.available_cents, 0);
+
+      await mails.age(email, MINUTE);
+      const second = await mails.request(email);
+      const again = await second.client.post('/v1/auth/verify-code', { email, code: second.code });
+      assert.deepEqual(again.body.user, answer.body.user);
+      assert.equal(again.body.created, false);
+    });
+
+    it('sets the cookie with all its attributes, and keeps only a hash of it', async () => {
+      const email = mails.newEmail();
+      const { client, code } = await mails.request(email);
+      const answer = await client.post('/v1/auth/verify-code', { email, code });
+      const [cookie] = answer.headers.getSetCookie();
+      assert.match(cookie!, /^sid=[A-Za-z0-9_-]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/);
+      const sessions = await api.db('sessions').where({ user_id: answer.body.user.id });
+      assert.equal(sessions.length, 1);
+      assert.ok(!sessions[0]!.token_hash.equals(Buffer.from(client.sid!, 'base64url')));
+    });
+
+    it('marks the cookie Secure outside local development', async () => {
+      const secure = await startApi({ settings: { secureCookie: true }, databaseUrl: api.databaseUrl });
+      try {
+        const email = mails.newEmail();
+        const { code } = await mails.request(email);
+        const answer = await secure.stranger().post('/v1/auth/verify-code', { email, code });
+        assert.match(answer.headers.getSetCookie()[0]!, /; Secure$/);
+      } finally {
+        await secure.stop();
+      }
+    });
+
+    it('refuses a wrong code, and any code after five wrong ones', async () => {
+      const email = mails.newEmail();
+      const { client, code } = await mails.request(email);
+      for (let tries = 0; tries < 5; tries += 1) {
+        const answer = await client.post('/v1/auth/verify-code', { email, code: other(code) });
+        assert.deepEqual([answer.status, answer.body.error], [401, 'code_invalid']);
+      }
+      const right = await client.post('/v1/auth/verify-code', { email, code });
+      assert.deepEqual([right.status, right.body.error], [401, 'code_invalid']);
+      assert.equal(await api.db('users').where({ email }).first(), undefined);
+    });
+
+    it('takes the right code after four wrong ones', async () => {
+      const email = mails.newEmail();
+      const { client, code } = await mails.request(email);
+      for (let tries = 0; tries < 4; tries += 1) {
+        await client.post('/v1/auth/verify-code', { email, code: other(code) });
+      }
+      assert.equal((await client.post('/v1/auth/verify-code', { email, code })).status, 200);
+    });
+
+    it('counts wrong tries that come at the same moment', async () => {
+      const email = mails.newEmail();
+      const { client, code } = await mails.request(email);
+      await Promise.all(
+        Array.from({ length: 5 }, () => client.post('/v1/auth/verify-code', { email, code: other(code) })),
+      );
+      assert.equal((await client.post('/v1/auth/verify-code', { email, code })).status, 401);
+    });
+
+    it('takes a code once, even when it comes twice at the same moment', async () => {
+      const email = mails.newEmail();
+      const { code } = await mails.request(email);
+      const answers = await Promise.all(
+        [1, 2].map(() => api.stranger().post('/v1/auth/verify-code', { email, code })),
+      );
+      assert.deepEqual(answers.map((answer) => answer.status).sort(), [200, 401]);
+      const reused = await api.stranger().post('/v1/auth/verify-code', { email, code });
+      assert.deepEqual([reused.status, reused.body.error], [401, 'code_invalid']);
+    });
+
+    it('refuses an expired code', async () => {
+      const email = mails.newEmail();
+      const { client, code } = await mails.request(email);
+      await mails.age(email, 10 * MINUTE);
+      const answer = await client.post('/v1/auth/verify-code', { email, code });
+      assert.deepEqual([answer.status, answer.body.error], [401, 'code_expired']);
+      assert.equal(await api.db('users').where({ email }).first(), undefined);
+    });
+
+    it('refuses a code of another address, and of nobody', async () => {
+      const { client, code } = await mails.request(mails.newEmail());
+      const answer = await client.post('/v1/auth/verify-code', { email: mails.newEmail(), code });
+      assert.deepEqual([answer.status, answer.body.error], [401, 'code_invalid']);
+    });
+
+    it('refuses an older code once a newer one was sent', async () => {
+      const email = mails.newEmail();
+      const first = await mails.request(email);
+      await mails.age(email, MINUTE);
+      const second = await mails.request(email);
+      if (first.code !== second.code) {
+        const answer = await first.client.post('/v1/auth/verify-code', { email, code: first.code });
+        assert.equal(answer.status, 401);
+      }
+      assert.equal(
+        (await second.client.post('/v1/auth/verify-code', { email, code: second.code })).status,
+        200,
+      );
+    });
+
+    it('refuses what is no code of six digits', async () => {
+      for (const code of ['12345', '1234567', 'abcdef', 123456, null, '１２３４５６']) {
+        const answer = await api.stranger().post('/v1/auth/verify-code', { email: mails.newEmail(), code });
+        assert.deepEqual(
+          [answer.status, answer.body.error],
+          [400, 'validation_failed'],
+          JSON.stringify(code),
+        );
+        assert.equal(answer.body.details.fields[0]!.field, 'code');
+      }
+    });
+  });
+
+  describe('a session', () => {
+    it('tells who is signed in', async () => {
+      const client = await mails.signIn();
+      const answer = await client.get('/v1/auth/me');
+      assert.equal(answer.status, 200);
+      assert.deepEqual(Object.keys(answer.body), ['user', 'expiresAt']);
+      assert.deepEqual(Object.keys(answer.body.user), ['id', 'email', 'createdAt']);
+      assert.equal(answer.headers.get('cache-control'), 'no-store');
+    });
+
+    it('slides, written at most once a minute', async () => {
+      const client = await mails.signIn();
+      assert.deepEqual((await client.get('/v1/auth/me')).headers.getSetCookie(), []);
+      const before = (await client.get('/v1/auth/me')).body.expiresAt;
+      await api.db.raw(
+        `update sessions set last_seen_at = last_seen_at - interval '61 seconds',
+           expires_at = expires_at - interval '61 seconds', created_at = created_at - interval '61 seconds'`,
+      );
+      const renewed = await client.get('/v1/auth/me');
+      assert.match(renewed.headers.getSetCookie()[0]!, /^sid=.*Max-Age=2592000/);
+      assert.ok(Date.parse(renewed.body.expiresAt) >= Date.parse(before));
+      assert.deepEqual((await client.get('/v1/auth/me')).headers.getSetCookie(), []);
+    });
+
+    it('ends when it has expired', async () => {
+      const client = await mails.signIn();
+      const me = await client.get('/v1/auth/me');
+      await api.db.raw(
+        `update sessions set created_at = clock_ms() - interval '31 days', expires_at = clock_ms() where user_id = ?`,
+        [me.body.user.id],
+      );
+      assert.deepEqual((await client.get('/v1/auth/me')).body.error, 'unauthorized');
+    });
+
+    it('ends for good by logout, which clears the cookie and no other session', async () => {
+      const email = mails.newEmail();
+      const first = await mails.request(email);
+      await first.client.post('/v1/auth/verify-code', { email, code: first.code });
+      await mails.age(email, MINUTE);
+      const second = await mails.request(email);
+      await second.client.post('/v1/auth/verify-code', { email, code: second.code });
+      const sid = first.client.sid!;
+
+      const answer = await first.client.post('/v1/auth/logout');
+      assert.deepEqual([answer.status, answer.body], [200, { ok: true }]);
+      assert.match(answer.headers.getSetCookie()[0]!, /^sid=; Path=\/; Max-Age=0; HttpOnly; SameSite=Lax$/);
+      first.client.sid = sid;
+      const later = await first.client.get('/v1/auth/me');
+      assert.deepEqual([later.status, later.body.error], [401, 'unauthorized']);
+      assert.equal((await second.client.get('/v1/auth/me')).status, 200);
+    });
+  });
+});
+
+function other(code: string): string {
+  return ((Number(code) + 1) % 1_000_000).toString().padStart(6, '0');
+}
