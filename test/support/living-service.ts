@@ -48,6 +48,8 @@ export interface ServiceOptions {
   readonly bootMs?: number;
   /** How often pods are looked at. */
   readonly pollMs?: number;
+  /** How many tick engines there are; 0 leaves metering to the rentals' own loops. */
+  readonly shards?: number;
   /** Puts something between the service and its upstream, such as a list that lags. */
   readonly wrapProvider?: (provider: Provider) => Provider;
 }
@@ -168,7 +170,7 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
     processor: createStripeProcessor({ secretKey, apiUrl: parts.processor.url }),
     settings: {
       deployment: 'test',
-      shards: 1,
+      shards: options.shards ?? 1,
       allowPrivatePods: true,
       checkoutUrls: { success: 'http://127.0.0.1/success', cancel: 'http://127.0.0.1/cancel' },
       pollMs: options.pollMs ?? 100,

@@ -133,6 +133,12 @@ describe('the Stripe adapter’s errors', () => {
         currency: 'usd',
         chargeId: null,
         receiptUrl: null,
+        chargedAt: null,
+        customerId: null,
+        topupId: null,
+        userId: null,
+        failure: null,
+        card: null,
       });
     });
 

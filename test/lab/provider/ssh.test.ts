@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { Pod } from '../../../adapters/providers/provider.js';
 import { createPodProcesses } from '../../../lab/provider/pod-processes.js';
 import { startPodSshServer } from '../../../lab/provider/pod-ssh-server.js';
@@ -175,10 +176,11 @@ describe('lab provider: a pod over SSH', () => {
   }
 });
 
+/** A process that was killed and is not yet buried (state Z) is not alive. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return false;
   }

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const projectDir = dirname(dirname(fileURLToPath(import.meta.url)));
+const read = (file: string) => readFileSync(join(projectDir, file), 'utf8');
+
+describe('the documents', () => {
+  for (const file of ['README.md', 'DECISIONS.md', 'CHANGELOG.md', 'docs/architecture.md']) {
+    it(`${file} links to files that exist`, () => {
+      const targets = [...read(file).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => target);
+      const missing = targets.filter((target) => !existsSync(join(projectDir, dirname(file), target)));
+      assert.deepEqual(missing, []);
+    });
+  }
+
+  it('.env.example names every variable that is read, and no other', () => {
+    const named = [...read('.env.example').matchAll(/^#?([A-Z][A-Z0-9_]+)=/gm)].map(([, name = '']) => name);
+    const ofService = variablesIn('config.ts', /^ {2}([A-Z][A-Z0-9_]+): /gm);
+    const ofStack = variablesIn(
+      'lab/stack/settings.ts',
+      /^ {2}([A-Z][A-Z0-9_]+): |variable: '([A-Z0-9_]+)'/gm,
+    );
+    const ofCompose = variablesIn('docker-compose.yml', /\$\{([A-Z0-9_]+):/g);
+    assert.ok(ofService.length > 20 && ofStack.length > 8 && ofCompose.length > 10);
+    const readSomewhere = new Set([...ofService, ...ofStack, ...ofCompose]);
+    // The shell's own.
+    readSomewhere.delete('PATH');
+    assert.deepEqual(named.toSorted(), [...readSomewhere].toSorted());
+  });
+
+  it('DECISIONS.md tells each decision that the code cites, or says that its number is reserved', () => {
+    const text = read('DECISIONS.md');
+    const told = numbersIn(text.match(/^### \d+\. /gm) ?? []);
+    assert.deepEqual(told, [...new Set(told)].sort(byNumber), 'in order, each once');
+    const reserved = numbersIn(/reserved for[^:]*:([^.]*)\./.exec(text)?.[1]?.match(/\d+/g) ?? []);
+    assert.deepEqual(
+      reserved.filter((number) => told.includes(number)),
+      [],
+      'told, and reserved as well',
+    );
+    const cited = new Set(sourceFiles().flatMap((file) => citedIn(read(file))));
+    assert.ok(cited.size > 20);
+    const known = [...told, ...reserved];
+    assert.deepEqual(
+      [...cited].filter((number) => !known.includes(number)),
+      [],
+    );
+  });
+});
+
+function variablesIn(file: string, pattern: RegExp): string[] {
+  return [...read(file).matchAll(pattern)].map((match) => match[1] ?? match[2] ?? '');
+}
+
+/** The code of the project: what it cites must be told. */
+function sourceFiles(): string[] {
+  const folders = [
+    'activities',
+    'adapters',
+    'api',
+    'domain',
+    'lab',
+    'migrations',
+    'ops',
+    'worker',
+    'workflows',
+  ];
+  return folders.flatMap((folder) =>
+    readdirSync(join(projectDir, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => join(folder, file)),
+  );
+}
+
+/** "decision 4", "decisions 15, 16", "decisions 8-10", "decisions 33 and 34". */
+function citedIn(text: string): number[] {
+  const lists = [...text.matchAll(/\bdecisions? (\d+(?:(?:, | and |-)\d+)*)/gi)].map(([, list = '']) => list);
+  return lists
+    .flatMap((list) => list.split(/, | and /))
+    .flatMap((item) => {
+      const [from = 0, to = from] = item.split('-').map(Number);
+      return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+    });
+}
+
+function numbersIn(texts: readonly string[]): number[] {
+  return texts.map((text) => Number(/\d+/.exec(text)?.[0]));
+}
+
+function byNumber(a: number, b: number): number {
+  return a - b;
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { verifyLedger } from '../../adapters/postgres/verify.js';
+import type { RentalRow } from '../../adapters/postgres/tables.js';
+import { finalCents } from '../../domain/metering.js';
+import { startService, type TestService } from '../support/living-service.js';
+import { billedMs, insertRunning, insertWallet } from '../support/money.js';
+import { takeChances, type Chances } from '../support/seeded.js';
+import { until } from '../support/until.js';
+import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
+
+const rentals = 500;
+const kills = 8;
+const meteredSeconds = Number(process.env['FAULT_SECONDS'] ?? '240');
+
+/** The worker is killed again and again while hundreds of rentals are metered (issue: metering). */
+describe(`${rentals} rentals metered for ${meteredSeconds} s while the worker is killed ${kills} times`, function () {
+  this.timeout((meteredSeconds + 300) * 1_000);
+  let service: TestService;
+  let chances: Chances;
+  let worker: WorkerProcess | undefined;
+
+  before(async () => {
+    chances = takeChances('kills of the worker');
+    service = await startService({ worker: false });
+    for (let pair = 0; pair < rentals / 2; pair += 1) await insertPair();
+  });
+  after(async () => {
+    await worker?.kill();
+    await service.stop();
+  });
+
+  /** Two rentals on one wallet: some are rich, some poor, some with limits. */
+  async function insertPair(): Promise<void> {
+    const priceCents = 2_000 + chances.below(400_000);
+    const poor = chances.below(4) === 0;
+    const wallet = await insertWallet(service.db, poor ? 2 * priceCents + chances.below(5_000) : 100_000_000);
+    for (let index = 0; index < 2; index += 1) {
+      await insertRunning(service.db, wallet, {
+        priceCents,
+        ranMs: 0,
+        // A poor one's first hour ends with its money, within the run.
+        holdCents: poor ? Math.min(priceCents, 200 + chances.below(5_000)) : priceCents,
+        ...(chances.below(5) === 0
+          ? { autoStopAfterMs: 10_000 + chances.below(meteredSeconds * 1_000) }
+          : {}),
+        ...(chances.below(5) === 0 ? { maxSpendCents: 100 + chances.below(20_000) } : {}),
+      });
+    }
+  }
+
+  async function ticks(): Promise<number> {
+    return (await service.db('meter_shards').where({ shard: 0 }).first('ticks'))?.ticks ?? 0;
+  }
+
+  it('leaves a ledger that adds up and every final charge as the formula says', async () => {
+    const begun = Date.now();
+    for (let kill = 1; kill <= kills; kill += 1) {
+      const before = await ticks();
+      worker = await startWorkerProcess(service);
+      await until('the new engine ticks', async () => (await ticks()) > before + 1, 60_000);
+      const share = (meteredSeconds * 1_000) / kills;
+      await sleep(Math.max(500, begun + (kill - 1) * share + chances.below(share) - Date.now()));
+      await worker.kill();
+      await askSomeToStop();
+      assert.deepEqual(await verifyLedger(service.db), [], `after kill ${kill}`);
+      await sleep(Math.max(0, begun + kill * share - Date.now()));
+    }
+    worker = await startWorkerProcess(service);
+    await service.db.raw(
+      `insert into stop_requests (rental_no, requested_by)
+       select no, 'operator' from rentals where settled_at is null on conflict do nothing`,
+    );
+    await until('all are closed', async () => (await unclosed()) === 0, 180_000);
+    assert.deepEqual(await verifyLedger(service.db), []);
+    const rows: RentalRow[] = await service.db('rentals').select();
+    assert.equal(rows.length, rentals);
+    for (const row of rows) {
+      const owed = row.charged_cents - row.refunded_cents + row.overage_cents + row.written_off_cents;
+      assert.equal(owed, finalCents(row.price_per_hour_cents, billedMs(row), row.max_spend_cents), row.id);
+    }
+  });
+
+  async function askSomeToStop(): Promise<void> {
+    await service.db.raw(
+      `insert into stop_requests (rental_no, requested_by)
+       select no, 'user' from rentals where status = 'running' and no % 20 = ? on conflict do nothing`,
+      [chances.below(20)],
+    );
+  }
+
+  async function unclosed(): Promise<number> {
+    const row = await service
+      .db('rentals')
+      .whereNull('closed_at')
+      .count<{ count: number }[]>('* as count')
+      .first();
+    return row?.count ?? 0;
+  }
+});

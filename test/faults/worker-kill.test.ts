@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import type { RentalRow } from '../../adapters/postgres/tables.js';
+import type { RentalId } from '../../domain/ids.js';
+import { taskQueues } from '../../domain/task-queues.js';
+import type { Answer } from '../support/answers.js';
+import type { SignedIn } from '../support/api.js';
+import { startService, type TestService } from '../support/living-service.js';
+import { b200, netCents, priceOf, Renting, rtx4090 } from '../support/renting.js';
+import { until } from '../support/until.js';
+import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
+
+/** One worker is killed while five rentals each are at another point of their way; another worker comes. */
+describe('a worker that is killed', function () {
+  this.timeout(90_000);
+  let service: TestService;
+  let renting: Renting;
+  let worker: WorkerProcess | undefined;
+
+  before(async () => {
+    service = await startService({ worker: false, settings: { stopWaitMs: 500 } });
+    renting = new Renting(service);
+    worker = await startWorkerProcess(service);
+    await until('the catalog is read', async () => (await service.db('listings').first('id')) !== undefined);
+  });
+  after(async () => {
+    await worker?.kill();
+    await service.stop();
+  });
+
+  interface Rented {
+    readonly user: SignedIn;
+    readonly id: RentalId;
+  }
+  let opening: { user: SignedIn; answer: Promise<Answer> };
+  let provisioning: Rented;
+  let running: Rented;
+  let askedToStop: Rented;
+  let stopping: Rented;
+
+  before(async () => {
+    running = await rent(b200, 'running');
+    askedToStop = await rent(b200, 'running');
+    stopping = await rent(b200, 'running');
+    await service.gpus.faults({ failDelete: true });
+    await renting.stop(stopping.user, stopping.id);
+    await until('its end was asked for', async () => (await renting.row(stopping.id)).settled_at !== null);
+    await service.gpus.faults({ bootMs: 15_000 });
+    provisioning = await rent(rtx4090, 'provisioning');
+    await service.gpus.faults({ bootMs: 100, loseCreateAnswer: 1 });
+    const before = (await service.gpus.state()).pods.length;
+    const user = await service.signIn(10_000);
+    opening = { user, answer: user.post('/v1/rentals', { familyId: 'rtx-4090', gpuCount: 1 }) };
+    await until('its pod was made', async () => (await service.gpus.state()).pods.length > before);
+
+    await worker?.kill();
+    const answer = await askedToStop.user.post(`/v1/rentals/${askedToStop.id}/stop`);
+    assert.deepEqual([answer.status, answer.body.finalChargedCents], [200, null]);
+    await service.gpus.faults({ failDelete: false });
+    worker = await startWorkerProcess(service);
+  });
+
+  async function rent(machine: typeof b200, status: 'provisioning' | 'running'): Promise<Rented> {
+    const user = await service.signIn(10_000);
+    const id = await renting.open(user, machine);
+    await renting.awaitStatus(id, status);
+    return { user, id };
+  }
+
+  /** What must hold of every rental in the end, whatever happened to the workers. */
+  async function assertEndedExactly(rental: RentalRow): Promise<void> {
+    assert.equal(rental.status, 'stopped');
+    assert.equal(netCents(rental), rental.running_at === null ? 0 : priceOf(rental));
+    const pods = await renting.pods(rental.id);
+    assert.deepEqual(
+      pods.map(({ status }) => status),
+      ['deleted'],
+      'one pod was ever bought',
+    );
+    await renting.assertAddsUp(rental.user_id);
+  }
+
+  it('while it opened a rental: the machine is found by its tag, and the caller gets his answer', async () => {
+    const answer = await opening.answer;
+    assert.equal(answer.status, 200, JSON.stringify(answer.body));
+    const id = answer.body.id as RentalId;
+    const { pod_id } = await renting.awaitStatus(id, 'running');
+    assert.deepEqual(
+      (await renting.pods(id)).map((pod) => pod.id),
+      [pod_id],
+    );
+    await renting.stop(opening.user, id);
+    await assertEndedExactly(await renting.awaitClosed(id));
+  });
+
+  it('while it waited for a machine: another one waits on', async () => {
+    await renting.awaitStatus(provisioning.id, 'running');
+    await renting.stop(provisioning.user, provisioning.id);
+    await assertEndedExactly(await renting.awaitClosed(provisioning.id));
+  });
+
+  it('while a rental ran: the time without a worker is charged, to the cent', async () => {
+    const { charged_cents } = await renting.row(running.id);
+    await until(
+      'it is metered again',
+      async () => (await renting.row(running.id)).charged_cents > charged_cents,
+    );
+    await renting.stop(running.user, running.id);
+    await assertEndedExactly(await renting.awaitClosed(running.id));
+  });
+
+  it('before a rental was asked to stop: it ends at the instant of the request', async () => {
+    const rental = await renting.awaitClosed(askedToStop.id);
+    const request = await service.db('stop_requests').where({ rental_no: rental.no }).first();
+    assert.deepEqual(rental.ended_at, request?.requested_at);
+    await assertEndedExactly(rental);
+  });
+
+  it('while it ended a machine: another one goes on asking until it is gone', async () => {
+    await assertEndedExactly(await renting.awaitClosed(stopping.id));
+  });
+
+  it('and a rental whose workflow was terminated by hand is revived, charged exactly, and ends when asked', async () => {
+    const { user, id } = await rent(b200, 'running');
+    const first = await service.temporal.workflow.getHandle(id).describe();
+    await service.temporal.workflow.getHandle(id).terminate('by hand');
+    const { db } = service;
+    // The reviver leaves rows alone that are younger than a quarter of a minute: their workflow may just begin.
+    await db('rentals')
+      .where({ id })
+      .update({ started_at: db.raw(`started_at - interval '1 minute'`) });
+    await until('it is revived', async () => {
+      await service.temporal.workflow.execute('revive', {
+        workflowId: 'revive-now',
+        taskQueue: taskQueues.rentals,
+      });
+      const { runId, status } = await service.temporal.workflow.getHandle(id).describe();
+      return runId !== first.runId && status.name === 'RUNNING';
+    });
+    const answer = await renting.stop(user, id);
+    const rental = await renting.awaitClosed(id);
+    assert.equal(answer.finalChargedCents, priceOf(rental));
+    await assertEndedExactly(rental);
+  });
+});
+
+describe('without a worker', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  before(async () => {
+    service = await startService({ worker: false, settings: { answerWithinMs: 700, answerGraceMs: 200 } });
+  });
+  after(() => service.stop());
+
+  it('a rental is refused in time, and a worker that comes later never opens it', async () => {
+    const user = await service.signIn(10_000);
+    const startedMs = Date.now();
+    const answer = await user.post('/v1/rentals', { familyId: 'b200', gpuCount: 8 });
+    assert.ok(Date.now() - startedMs < 5_000);
+    assert.deepEqual([answer.status, answer.body.error], [503, 'temporarily_unavailable']);
+    assert.equal(answer.body.details.outcome, 'not_done');
+
+    await service.startWorker();
+    const handle = service.temporal.workflow.getHandle(answer.body.details.rentalId);
+    assert.deepEqual(await handle.result(), { outcome: 'refused', code: 'temporarily_unavailable' });
+    assert.deepEqual(await service.db('rentals').where({ user_id: user.user.id }), []);
+    assert.deepEqual(await service.db('allocation_attempts'), []);
+    assert.deepEqual((await service.gpus.state()).pods, []);
+    const { body } = await user.get('/v1/billing/balance');
+    assert.deepEqual([body.availableCents, body.reservedCents], [10_000, 0]);
+  });
+});

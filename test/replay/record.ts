@@ -1,0 +1,178 @@
+/**
+ * Records the histories that replay.test.ts replays, from real runs against the lab:
+ *
+ *   node --import tsx test/replay/record.ts            all of them
+ *   node --import tsx test/replay/record.ts rental     those whose file begins so
+ *
+ * A change to a workflow that may have open runs comes with `patched()`; keep the old recording beside the new one
+ * until the old runs have ended, under a name of its own.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { newId } from '../../adapters/ids.js';
+import type { RentalId } from '../../domain/ids.js';
+import { taskQueues } from '../../domain/task-queues.js';
+import { cards, payPage } from '../lab/processor/workbench.js';
+import { startService, type TestService } from '../support/living-service.js';
+import { b200, l40s, Renting } from '../support/renting.js';
+import { stopTestServers } from '../support/started-servers.js';
+import { until } from '../support/until.js';
+import { historiesDir } from './histories.js';
+
+type Story = (service: TestService, renting: Renting) => Promise<string>;
+
+/** By file name; each plays its story and gives the id of the workflow whose history is kept. */
+const stories: Record<string, Story> = {
+  'rental.stopped': async (service, renting) => {
+    const user = await service.signIn(10_000);
+    const { id } = await renting.run(user, b200);
+    await renting.stop(user, id);
+    return closed(service, renting, id);
+  },
+  'rental.stopped-by-limit': async (service, renting) => {
+    const user = await service.signIn(10_000);
+    return closed(service, renting, await renting.open(user, b200, { maxSpendCents: 1 }));
+  },
+  'rental.stopped-while-provisioning': async (service, renting) => {
+    await service.gpus.faults({ bootMs: 60_000 });
+    const user = await service.signIn(10_000);
+    const id = await renting.open(user, b200);
+    await renting.stop(user, id);
+    return closed(service, renting, id);
+  },
+  'rental.failed': async (service, renting) => {
+    await service.gpus.faults({ bootNever: 1 });
+    const user = await service.signIn(10_000);
+    return closed(service, renting, await renting.openDirectly(user, b200, { provisionDeadlineMs: 300 }));
+  },
+  'rental.pod-lost': async (service, renting) => {
+    const { id, pod_id } = await renting.run(await service.signIn(10_000), b200);
+    await service.gpus.crash(pod_id ?? '');
+    return closed(service, renting, id);
+  },
+  'rental.refused': async (service) => {
+    const user = await service.signIn();
+    await user.post('/v1/rentals', { familyId: 'b200', gpuCount: 8 });
+    const { workflow } = service.temporal;
+    const query = `WorkflowType = 'rental' AND UserId = '${user.user.id}' AND ExecutionStatus = 'Completed'`;
+    return until('the refused run is listed', async () => {
+      for await (const { workflowId } of workflow.list({ query })) return workflowId;
+      return undefined;
+    });
+  },
+  'rental.looked-for': async (service, renting) => {
+    // Its pod is not known yet when the workflow takes it up: the row of a create whose answer was lost.
+    await service.gpus.faults({ bootMs: 60_000 });
+    const user = await service.signIn(10_000);
+    const id = await renting.open(user, l40s);
+    await service.temporal.workflow.getHandle(id).terminate('recording');
+    const { db } = service;
+    await db('rentals').where({ id }).update({ pod_id: null });
+    await db('allocation_attempts').where({ rental_id: id }).update({ state: 'open', pod_id: null });
+    await startAgain(service, id);
+    await until('it was found', async () => (await renting.row(id)).pod_id !== null);
+    await renting.stop(user, id);
+    return closed(service, renting, id);
+  },
+  'topup.succeeded': async (service) => {
+    const { topupId, checkoutUrl } = await openTopup(service);
+    await payPage(checkoutUrl, cards.good);
+    return ended(service, topupId);
+  },
+  'topup.expired': async (service) => {
+    const { topupId, sessionId } = await openTopup(service);
+    await service.stripe.checkout.sessions.expire(sessionId);
+    return ended(service, topupId);
+  },
+  'topup.taken-up-again': async (service) => {
+    const { topupId, checkoutUrl } = await openTopup(service);
+    await payPage(checkoutUrl, cards.good);
+    await ended(service, topupId);
+    await service.temporal.workflow.signalWithStart('topup', {
+      ...{ workflowId: topupId, taskQueue: taskQueues.rentals, args: [{ topupId }] },
+      ...{ signal: 'processor-event', workflowIdReusePolicy: 'ALLOW_DUPLICATE' },
+    });
+    return ended(service, topupId);
+  },
+  'meter.running': (service) => loop(service, 'meter', { shard: 0, runMs: 500 }),
+  'meter.retired': (service) => once(service, 'meter', { shard: 1 }),
+  'providerWatch.running': (service) => loop(service, 'providerWatch', { code: 'lab', runMs: 500 }),
+  'providerWatch.not-configured': (service) => once(service, 'providerWatch', { code: 'nobody' }),
+  'mailer.running': (service) => loop(service, 'mailer', { runMs: 500 }),
+  'revive.done': (service) => once(service, 'revive'),
+  'sweep.done': (service) => once(service, 'sweep'),
+  'redeliver.done': (service) => once(service, 'redeliver'),
+  'housekeeping.done': (service) => once(service, 'housekeeping'),
+};
+
+async function closed(service: TestService, renting: Renting, id: RentalId): Promise<string> {
+  await renting.awaitClosed(id);
+  return ended(service, id);
+}
+
+async function ended(service: TestService, workflowId: string): Promise<string> {
+  await service.temporal.workflow.getHandle(workflowId).result();
+  return workflowId;
+}
+
+async function startAgain(service: TestService, rentalId: RentalId): Promise<void> {
+  await service.temporal.workflow.start('rental', {
+    ...{ workflowId: rentalId, taskQueue: taskQueues.rentals, args: [{ rentalId }] },
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+  });
+}
+
+async function openTopup(service: TestService) {
+  const { body } = await (await service.signIn()).post('/v1/billing/checkout', { amountCents: 2_500 });
+  return body;
+}
+
+async function once(service: TestService, type: string, input?: object): Promise<string> {
+  const workflowId = `${type}-${newId('rent')}`;
+  const args = input === undefined ? [] : [input];
+  await service.temporal.workflow.execute(type, { workflowId, taskQueue: taskQueues.rentals, args });
+  return workflowId;
+}
+
+/** A loop never ends: its history is kept as soon as it has gone round twice. */
+async function loop(service: TestService, type: string, input: object): Promise<string> {
+  const workflowId = `${type}-${newId('rent')}`;
+  const { workflow } = service.temporal;
+  const handle = await workflow.start(type, { workflowId, taskQueue: taskQueues.rentals, args: [input] });
+  await until(`${type} has gone round twice`, async () => {
+    const { events } = await handle.fetchHistory();
+    return (events ?? []).filter((event) => event.activityTaskCompletedEventAttributes).length >= 2;
+  });
+  return workflowId;
+}
+
+/** What tells of the machine that recorded it is of no use to a replay. */
+function withoutTraces(json: string): string {
+  const plain: unknown = JSON.parse(json, (key, value: unknown) => {
+    if (key === 'stackTrace') return '';
+    return typeof value === 'string' ? value.replaceAll(hostname(), 'recorder') : value;
+  });
+  return `${JSON.stringify(plain, null, 1)}\n`;
+}
+
+const wanted = Object.entries(stories).filter(([name]) => name.startsWith(process.argv[2] ?? ''));
+mkdirSync(historiesDir, { recursive: true });
+try {
+  const service = await startService();
+  try {
+    const renting = new Renting(service);
+    for (const [name, play] of wanted) {
+      const workflowId = await play(service, renting);
+      const history = await service.temporal.workflow.getHandle(workflowId).fetchHistory();
+      writeFileSync(new URL(`${name}.json`, historiesDir), withoutTraces(historyToJSON(history)));
+      process.stdout.write(`${name}: ${history.events?.length ?? 0} events\n`);
+      await service.gpus.clearFaults();
+      await service.gpus.faults({ bootMs: 100 });
+    }
+  } finally {
+    await service.stop();
+  }
+} finally {
+  await stopTestServers();
+}

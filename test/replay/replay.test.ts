@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { DeterminismViolationError } from '@temporalio/workflow';
+import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import * as workflows from '../../workflows/index.js';
+import { getBundle } from '../support/workers.js';
+import { readHistories, type RecordedHistory } from './histories.js';
+
+/**
+ * Runs that are open when a new version is deployed go on with its code, from their histories. Each recording stands
+ * for such a run: code that would have taken another way breaks here first. Recorded anew by
+ * `node --import tsx test/replay/record.ts [beginning of a name]` (see there).
+ */
+describe('replaying recorded workflows', function () {
+  this.timeout(60_000);
+  const recorded = readHistories();
+  let workflowBundle: WorkflowBundleWithSourceMap;
+  before(async () => {
+    workflowBundle = await getBundle();
+  });
+
+  function replay({ history }: Pick<RecordedHistory, 'history'>): Promise<void> {
+    return Worker.runReplayHistory({ workflowBundle }, history);
+  }
+
+  it('covers every workflow', () => {
+    const types = new Set(recorded.map(({ type }) => type));
+    assert.deepEqual([...types].sort(), Object.keys(workflows).sort());
+  });
+
+  for (const one of recorded) {
+    it(`goes the same way: ${one.name}`, () => replay(one));
+  }
+
+  it('notices a workflow that would go another way', async () => {
+    const one = recorded.find(({ name }) => name === 'rental.stopped');
+    assert.ok(one);
+    const changed = structuredClone(one.history.events).map((event) => {
+      const scheduled = event.activityTaskScheduledEventAttributes;
+      if (scheduled?.activityType.name !== 'settleRental') return event;
+      return {
+        ...event,
+        activityTaskScheduledEventAttributes: { ...scheduled, activityType: { name: 'other' } },
+      };
+    });
+    assert.notDeepEqual(changed, one.history.events);
+    await assert.rejects(replay({ history: { events: changed } }), DeterminismViolationError);
+  });
+});
