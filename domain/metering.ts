@@ -18,7 +18,6 @@ export function pendingMillicents(
   elapsedMs: number,
   chargedCents: number,
 ): number {
-  if (elapsedMs <= 0) return 0;
   const millicents = (BigInt(pricePerHourCents) * BigInt(elapsedMs) * 1000n) / MS_PER_HOUR;
   return Math.max(0, Number(millicents) - chargedCents * 1000);
 }

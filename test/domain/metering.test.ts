@@ -16,9 +16,9 @@ describe('what a machine costs', () => {
 
   it('accrues nothing before it begins', () => {
     assert.equal(accruedCents(100, 0), 0);
-    assert.equal(accruedCents(100, -5), 0);
-    assert.equal(finalCents(100, -5, null), 0);
-    assert.equal(pendingMillicents(100, -5, 0), 0);
+    assert.equal(accruedCents(100, -3_600_000), 0);
+    assert.equal(finalCents(100, -3_600_000, null), 0);
+    assert.equal(pendingMillicents(100, -3_600_000, 0), 0);
     assert.equal(pendingMillicents(100, 0, 0), 0);
   });
 
