@@ -20,6 +20,8 @@ export interface ActivityDeps {
     readonly shards: number;
     readonly allowPrivatePods: boolean;
     readonly checkoutUrls: { readonly success: string; readonly cancel: string };
+    /** How many top-ups a young account may begin in a day (decision 23); the limit's unless told. */
+    readonly topupsPerDayWhenYoung?: number;
     /** How often pods are looked at, in milliseconds; the specification's 2 s unless told. */
     readonly pollMs?: number;
   };

@@ -1,9 +1,13 @@
+import { createBackfillActivities } from './backfill.js';
+import { createCardActivities } from './card.js';
 import type { ActivityDeps } from './deps.js';
 import { createMailActivities } from './mail.js';
 import { createMeterActivities } from './meter.js';
 import { createOpenRental } from './open-rental.js';
 import { createPodActivities } from './pods.js';
 import { createRentalActivities } from './rental.js';
+import { createReversalActivities } from './reversals.js';
+import { createStrayPaymentActivities } from './stray-payment.js';
 import { createTopupActivities } from './topup.js';
 import { createUpkeepActivities } from './upkeep.js';
 import { createWatchActivities } from './watch.js';
@@ -17,6 +21,10 @@ export function createActivities(deps: ActivityDeps) {
     ...createMeterActivities(deps),
     ...createWatchActivities(deps),
     ...createTopupActivities(deps),
+    ...createStrayPaymentActivities(deps),
+    ...createCardActivities(deps),
+    ...createReversalActivities(deps),
+    ...createBackfillActivities(deps),
     ...createMailActivities(deps),
     ...createUpkeepActivities(deps),
   };

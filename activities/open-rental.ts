@@ -1,3 +1,4 @@
+import { Context } from '@temporalio/activity';
 import { listAttempts, moveAttempt } from '../adapters/postgres/attempts.js';
 import type { Transaction } from '../adapters/postgres/database.js';
 import { meterWallets } from '../adapters/postgres/money/meter.js';
@@ -163,6 +164,8 @@ async function lockWallet(trx: Transaction, open: OpenRequest): Promise<LockedWa
     return await lockWalletOfUser(trx, open.userId);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === '55P03')) throw error;
+    // A later try may have met an earlier one of its own, which may yet commit: it asks again.
+    if (Context.current().info.attempt > 1) throw error;
     throw new Refusal(
       'rate_limited',
       'Another rental of yours is being opened. Try again in a few seconds.',

@@ -6,7 +6,7 @@ import { findRental, isStopRequested, type PodAddress } from '../adapters/postgr
 import { findCheapestOffer } from '../adapters/postgres/offers.js';
 import { expectPod, findPodOfRental, type KnownPod } from '../adapters/postgres/pods.js';
 import type { AllocationAttemptRow, RentalRow } from '../adapters/postgres/tables.js';
-import { ProviderError } from '../adapters/providers/provider.js';
+import { ProviderError, type Provider } from '../adapters/providers/provider.js';
 import { captureHostKey, probeSsh } from '../adapters/providers/ssh-probe.js';
 import type { RentalId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
@@ -203,22 +203,33 @@ async function isGone(deps: ActivityDeps, attempt: AllocationAttemptRow): Promis
   const provider = deps.providers.get(attempt.provider_code);
   if (!provider) return false;
   try {
-    const podId = attempt.pod_id ?? (await provider.find(attempt.tag))?.podId;
-    if (podId === undefined) {
-      await moveAttempt(deps.db, attempt.id, 'open', 'condemned', {
-        error: 'the rental ended before it was found',
-      });
-      return true;
-    }
-    if (attempt.pod_id === null) await nameAttemptPod(deps.db, attempt.id, podId);
-    const known = await findPodOfRental(deps.db, { provider_code: attempt.provider_code, pod_id: podId });
-    if (known?.row.gone_at) return await moveAttempt(deps.db, attempt.id, attempt.state, 'gone');
-    // One that was never listed must be missed by the lists as well.
-    if (!known) await expectPod(deps.db, { providerCode: attempt.provider_code, podId, tag: attempt.tag });
-    await provider.terminate(podId);
+    return await endPodOf(deps, provider, attempt);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     deps.log.warn({ tag: attempt.tag, err: error }, 'could not end a pod yet; trying again');
+    return false;
   }
+}
+
+/** Asks for the end of an attempt's pod, unless it is gone. Returns whether it is. */
+async function endPodOf(
+  deps: ActivityDeps,
+  provider: Provider,
+  attempt: AllocationAttemptRow,
+): Promise<boolean> {
+  const { provider_code, tag } = attempt;
+  const podId = attempt.pod_id ?? (await provider.find(tag))?.podId;
+  if (podId === undefined) {
+    await moveAttempt(deps.db, attempt.id, 'open', 'condemned', {
+      error: 'the rental ended before it was found',
+    });
+    return true;
+  }
+  if (attempt.pod_id === null) await nameAttemptPod(deps.db, attempt.id, podId);
+  const known = await findPodOfRental(deps.db, { provider_code, pod_id: podId });
+  if (known?.row.gone_at) return moveAttempt(deps.db, attempt.id, attempt.state, 'gone');
+  // One that was never listed must be missed by the lists as well.
+  if (!known) await expectPod(deps.db, { providerCode: provider_code, podId, tag });
+  await provider.terminate(podId);
   return false;
 }

@@ -1,15 +1,21 @@
-import { ensureCustomer } from './customer.js';
-import type { ActivityDeps } from './deps.js';
-import { answeringRefusals } from './refusals.js';
-import { listUnhandledEvents, markHandled } from '../adapters/postgres/event-handling.js';
-import { creditTopup } from '../adapters/postgres/money/topup-credit.js';
-import { refuseWhenLate } from '../adapters/postgres/open-guards.js';
-import type { Database } from '../adapters/postgres/database.js';
+import { listUnhandledEvents, markHandled, type WaitingEvent } from '../adapters/postgres/event-handling.js';
+import { readClock } from '../adapters/postgres/clock.js';
+import { findCredit } from '../adapters/postgres/money/topup-credit.js';
+import { beginTopup, endTopup, markChargeSent } from '../adapters/postgres/money/topups.js';
+import { mailTopupOutcome } from '../adapters/postgres/topup-mails.js';
 import type { TopupRow } from '../adapters/postgres/tables.js';
-import type { CheckoutSession } from '../adapters/processor/processor.js';
+import { ProcessorError } from '../adapters/processor/processor.js';
 import type { TopupId } from '../domain/ids.js';
+import { limits } from '../domain/limits.js';
+import { isPaidKind, paymentIdOf } from '../domain/processor-routes.js';
 import { Refusal } from '../domain/refusal.js';
 import type { TopupInput } from '../workflows/topup-contract.js';
+import type { ActivityDeps } from './deps.js';
+import { withHeartbeat } from './heartbeat.js';
+import { settleByMetadata } from './payments.js';
+import { answeringRefusals } from './refusals.js';
+import { settleCharge } from './topup-charge.js';
+import { openPage, settlePage } from './topup-page.js';
 
 export type TopupLook = {
   /** waiting: nothing is decided yet. closed: credited, or over with nothing paid. */
@@ -18,122 +24,135 @@ export type TopupLook = {
   readonly summary: string;
 };
 
+type Open = NonNullable<TopupInput['open']>;
+
 /** The activities of a top-up. The row is the state; the processor is asked what happened, never guessed. */
 export function createTopupActivities(deps: ActivityDeps) {
   const { db } = deps;
   return {
     /**
-     * Opens a hosted payment page for a top-up, once: the processor's answer to the same top-up is the same page.
-     * @throws ApplicationFailure `billing_disabled`
+     * Begins a top-up: charges the saved card, or opens a payment page.
+     * @returns the top-up that answers the request: a charge of the same amount that was under way already, or this
+     * @throws ApplicationFailure with the code of a refusal
      */
-    async openTopup(topupId: TopupId, open: NonNullable<TopupInput['open']>): Promise<{ topupId: TopupId }> {
-      return answeringRefusals(async () => {
-        if (!deps.processor.enabled)
-          throw new Refusal('billing_disabled', 'Payments are not configured here.');
-        const topup = await ensureTopup(db, topupId, open);
-        if (topup.session_id !== null) return { topupId };
-        const customerId = await ensureCustomer(deps, open.userId);
-        const session = await deps.processor.createCheckoutSession({
-          topupId,
-          userId: open.userId,
-          customerId,
-          amountCents: open.amountCents,
-          successUrl: deps.settings.checkoutUrls.success,
-          cancelUrl: deps.settings.checkoutUrls.cancel,
-        });
-        await db('topups').where({ id: topupId, status: 'creating' }).update({
-          status: 'requires_payment',
-          session_id: session.sessionId,
-          checkout_url: session.url,
-          session_expires_at: session.expiresAt,
-        });
-        return { topupId };
-      });
+    async openTopup(topupId: TopupId, open: Open): Promise<{ topupId: TopupId }> {
+      return withHeartbeat(() => answeringRefusals(() => openTopup(deps, topupId, open)));
     },
 
     /** Reads what became of the payment at the processor and writes it down: credits once, or ends the top-up. */
     async lookAtTopup(topupId: TopupId): Promise<TopupLook> {
       const topup = await db('topups').where({ id: topupId }).first();
-      if (!topup) return { state: 'missing', status: 'missing', summary: 'no such top-up' };
       const events = await listUnhandledEvents(db, topupId);
-      if (topup.session_id !== null && topup.credited_at === null) {
-        await settleSession(deps, topup, await deps.processor.getCheckoutSession(topup.session_id));
-      }
+      if (topup) await lookAt(deps, topup);
+      await settleNamedPayments(deps, events);
       // Only what was stored before the processor was asked is handled by its answer.
-      await markHandled(db, events, 'the top-up was brought up to date');
-      return lookOf(db, topupId);
+      await markHandled(db, events, topup ? 'the top-up was brought up to date' : 'no such top-up');
+      return lookOf(deps, topupId);
     },
 
-    /** The page could not be opened in time: the top-up is over, unless a page exists after all. */
+    /** The top-up could not be begun in time: it is over, unless its charge has left. */
     async abandonTopup(topupId: TopupId, error: string): Promise<void> {
-      await db('topups')
-        .where({ id: topupId, status: 'creating' })
-        .update({ status: 'failed', error, closed_at: db.raw('clock_ms()') });
+      await endTopup(db, topupId, { status: 'failed', error, onlyFrom: 'creating' });
     },
   };
 }
 
-async function ensureTopup(
-  db: Database,
-  topupId: TopupId,
-  open: NonNullable<TopupInput['open']>,
-): Promise<TopupRow> {
-  return db.transaction(async (trx) => {
-    const existing = await trx('topups').where({ id: topupId }).first();
-    if (existing) return existing;
-    await refuseWhenLate(trx, open.answerBefore);
-    const wallet = await trx('wallets').where({ user_id: open.userId }).first('id');
-    if (!wallet) throw new Error(`no wallet of ${open.userId}`);
-    const [row] = await trx('topups')
-      .insert({
-        id: topupId,
-        user_id: open.userId,
-        wallet_id: wallet.id,
-        amount_cents: open.amountCents,
-        status: 'creating',
-      })
-      .returning('*');
-    if (!row) throw new Error('inserting a top-up answered no row');
-    return row;
-  });
+async function openTopup(deps: ActivityDeps, topupId: TopupId, open: Open): Promise<{ topupId: TopupId }> {
+  if (!deps.processor.enabled) throw new Refusal('billing_disabled', 'Payments are not configured here.');
+  const perDay = deps.settings.topupsPerDayWhenYoung ?? limits.topupsPerDayWhenYoung;
+  const { kind, topup } = await beginTopup(deps.db, topupId, open, perDay);
+  if (kind === 'in_flight') return { topupId: topup.id };
+  await goOn(deps, topup, open.answerBefore);
+  const after = await getTopup(deps, topupId);
+  if (after.status === 'failed') throw refusalOf(after);
+  return { topupId };
 }
 
-async function settleSession(deps: ActivityDeps, topup: TopupRow, session: CheckoutSession): Promise<void> {
-  const { db } = deps;
-  const { payment } = session;
-  if (payment?.status === 'succeeded') {
-    if (payment.currency === 'usd') {
-      await creditTopup(db, topup.id, payment);
-      return;
-    }
-    const error = `paid in ${payment.currency}: credit it by hand`;
-    deps.log.error(
-      { topupId: topup.id, paymentId: payment.paymentId, error },
-      'a payment is parked for operators',
-    );
-    await db('topups')
-      .where({ id: topup.id })
-      .update({
-        status: 'processing',
-        payment_id: payment.paymentId,
-        error,
-        closed_at: db.raw('clock_ms()'),
-      });
+/** Takes a top-up that was begun, by this attempt or an earlier one, to a page or to the answer of a charge. */
+async function goOn(deps: ActivityDeps, topup: TopupRow, answerBefore: string): Promise<void> {
+  if (topup.closed_at !== null || topup.session_id !== null) return;
+  if (topup.source === 'checkout') return openPage(deps, topup);
+  // An earlier attempt may have marked it; only one that was never marked is too late.
+  await markChargeSent(deps.db, topup.id, answerBefore);
+  const marked = await getTopup(deps, topup.id);
+  if (marked.status === 'creating') {
+    throw new Refusal('temporarily_unavailable', 'The card could not be charged in time. Try again.');
+  }
+  try {
+    const outcome = marked.closed_at === null ? await settleCharge(deps, marked) : 'decided';
+    if (outcome === 'needs_page') await openPage(deps, marked);
+  } catch (error) {
+    // Not known in time: the answer is "processing", and the workflow finds out.
+    if (isUnknown(error) && (await readClock(deps.db)) > new Date(answerBefore)) return;
+    throw error;
+  }
+}
+
+async function lookAt(deps: ActivityDeps, topup: TopupRow): Promise<void> {
+  if (topup.session_id !== null) {
+    // An expired or failed one that is paid after all gets its credit.
+    if (topup.credited_at === null) await settlePage(deps, topup, topup.session_id);
     return;
   }
-  if (payment?.status === 'processing') {
-    await db('topups').where({ id: topup.id }).whereNull('closed_at').update({ status: 'processing' });
-  } else if (session.status === 'expired') {
-    await db('topups')
-      .where({ id: topup.id })
-      .whereNull('closed_at')
-      .update({ status: 'expired', closed_at: db.raw('clock_ms()') });
+  if (topup.closed_at !== null) return;
+  if (topup.charge_sent_at === null) return endWhenNeverBegun(deps, topup);
+  if (topup.source === 'saved_card') return lookAtCharge(deps, topup);
+  // The charge needs its owner, and a crash has kept his page from being opened.
+  return openPageForOwner(deps, topup);
+}
+
+/** Nobody waits for the answer any more, so the user is told by mail when it is not a success. */
+async function lookAtCharge(deps: ActivityDeps, topup: TopupRow): Promise<void> {
+  const outcome = await settleCharge(deps, topup);
+  if (outcome === 'needs_page') await openPageForOwner(deps, topup);
+  else await mailTopupOutcome(deps.db, topup.id);
+}
+
+async function openPageForOwner(deps: ActivityDeps, topup: TopupRow): Promise<void> {
+  await openPage(deps, topup);
+  await mailTopupOutcome(deps.db, topup.id);
+}
+
+async function endWhenNeverBegun(deps: ActivityDeps, topup: TopupRow): Promise<void> {
+  const ageMs = (await readClock(deps.db)).getTime() - topup.created_at.getTime();
+  if (ageMs < limits.topupBeginMs) return;
+  const error = 'It could not be begun in time. Nothing was charged: try again.';
+  await endTopup(deps.db, topup.id, { status: 'failed', error, onlyFrom: 'creating' });
+}
+
+/**
+ * Credits payments that events name and that the row does not know: a page that was paid twice, or one of a top-up
+ * that this database has lost.
+ */
+async function settleNamedPayments(deps: ActivityDeps, events: readonly WaitingEvent[]): Promise<void> {
+  const paid = events.filter(({ kind }) => isPaidKind(kind));
+  const named = new Set(paid.map(({ object }) => paymentIdOf(object)));
+  for (const paymentId of named) {
+    if (paymentId === null || (await findCredit(deps.db, paymentId))) continue;
+    await settleByMetadata(deps, await deps.processor.getPayment(paymentId));
   }
 }
 
-async function lookOf(db: Database, topupId: TopupId): Promise<TopupLook> {
-  const topup = await db('topups').where({ id: topupId }).first();
+function refusalOf(topup: TopupRow): Refusal {
+  const message = topup.error ?? 'The top-up failed. Try again.';
+  return topup.decline_code === null
+    ? new Refusal('temporarily_unavailable', message, { topupId: topup.id })
+    : new Refusal('card_declined', message, { declineCode: topup.decline_code, topupId: topup.id });
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof ProcessorError && error.kind === 'unknown';
+}
+
+async function getTopup(deps: ActivityDeps, topupId: TopupId): Promise<TopupRow> {
+  const topup = await deps.db('topups').where({ id: topupId }).first();
   if (!topup) throw new Error(`top-up ${topupId} vanished`);
+  return topup;
+}
+
+async function lookOf(deps: ActivityDeps, topupId: TopupId): Promise<TopupLook> {
+  const topup = await deps.db('topups').where({ id: topupId }).first();
+  if (!topup) return { state: 'missing', status: 'missing', summary: 'no such top-up' };
   return {
     state: topup.closed_at === null ? 'waiting' : 'closed',
     status: topup.status,

@@ -1,4 +1,5 @@
 import { moveAttempt } from '../adapters/postgres/attempts.js';
+import { stopBlockedRentals } from '../adapters/postgres/blocked-wallets.js';
 import { listWorkflowsWithWaitingEvents } from '../adapters/postgres/event-handling.js';
 import {
   closeCondemnedAttempts,
@@ -8,11 +9,15 @@ import {
   listUnclosedTopups,
   raiseWatermark,
   removeExpired,
+  type StrayPod,
 } from '../adapters/postgres/upkeep.js';
-import { isId, type TopupId } from '../domain/ids.js';
+import { ProviderError, type Provider } from '../adapters/providers/provider.js';
+import { listUnclosedReversals } from '../adapters/postgres/reversal-reads.js';
+import { listUndetachedCards, noticeExpiredCards } from '../adapters/postgres/saved-cards.js';
+import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
 import { limits } from '../domain/limits.js';
+import type { EventRoute } from '../domain/processor-routes.js';
 import { taskQueues } from '../domain/task-queues.js';
-import { processorEventSignal, topupWorkflow, type TopupInput } from '../workflows/topup-contract.js';
 import { deliverIntents, tellRental } from './deliver-intents.js';
 import type { ActivityDeps } from './deps.js';
 import { withHeartbeat } from './heartbeat.js';
@@ -21,26 +26,26 @@ import { withHeartbeat } from './heartbeat.js';
 export function createUpkeepActivities(deps: ActivityDeps) {
   return {
     /** Starts the workflow of every row that is not final and has no open run, and the long-lived ones. */
-    async reviveWorkflows(): Promise<{ rentals: number; topups: number; started: string[] }> {
+    async reviveWorkflows(): Promise<{ rentals: number; payments: number; started: string[] }> {
       return withHeartbeat(async (tell) => {
         const started = await startLongLived(deps);
         const running = await runningWorkflows(deps);
         const rentals = (await listUnclosedRentals(deps.db)).filter((id) => !running.has(id));
         tell({ rentals: rentals.length });
         for (const id of rentals) await tellRental(deps, id);
-        const topups = (await listUnclosedTopups(deps.db)).filter((id) => !running.has(id));
-        for (const id of topups) await tellTopup(deps, id);
+        const payments = (await listUnfinishedPayments(deps)).filter(
+          ({ workflowId }) => !running.has(workflowId),
+        );
+        for (const route of payments) await tellWorkflow(deps.temporal.workflow, route);
         await deliverIntents(deps);
-        return { rentals: rentals.length, topups: topups.length, started };
+        return { rentals: rentals.length, payments: payments.length, started };
       });
     },
 
     /** Signals the workflows for which a stored event of the processor has waited too long. */
     async redeliverEvents(): Promise<{ workflows: number }> {
       const waiting = await listWorkflowsWithWaitingEvents(deps.db, limits.eventRedeliverMs);
-      for (const id of waiting) {
-        if (isId('top', id)) await tellTopup(deps, id);
-      }
+      for (const route of waiting) await tellWorkflow(deps.temporal.workflow, route);
       return { workflows: waiting.length };
     },
 
@@ -55,21 +60,40 @@ export function createUpkeepActivities(deps: ActivityDeps) {
         for (const provider of deps.providers.values()) {
           for (const stray of await listStrayPods(deps.db, provider.code, limits.attemptOpenMs)) {
             tell(stray);
-            deps.log.warn({ provider: provider.code, ...stray }, 'ending a pod that no rental owns');
-            await provider.terminate(stray.podId);
-            ended.push(stray.tag);
+            if (await endStray(deps, provider, stray)) ended.push(stray.tag);
           }
+        }
+        for (const pod of await stopBlockedRentals(deps.db, limits.blockedForMs)) {
+          deps.log.error({ ...pod }, 'ending a machine whose wallet can not be metered');
+          await deps.providers.get(pod.providerCode)?.terminate(pod.podId);
         }
         const closed = await closeCondemnedAttempts(deps.db, 2 * limits.attemptOpenMs);
         return { ended, forgotten: forgotten.length, closed };
       });
     },
 
-    /** Raises the watermark and removes what has served its time. */
-    async keepHouse(): Promise<{ watermark: number; removed: number }> {
-      return { watermark: await raiseWatermark(deps.db), removed: await removeExpired(deps.db) };
+    /** Raises the watermark, removes what has served its time, and tells users whose saved card has expired. */
+    async keepHouse(): Promise<{ watermark: number; removed: number; expiredCards: number }> {
+      return {
+        watermark: await raiseWatermark(deps.db),
+        removed: await removeExpired(deps.db),
+        expiredCards: await noticeExpiredCards(deps.db),
+      };
     },
   };
+}
+
+/** One upstream, or one pod, that can't be ended now keeps no other from it; the next sweep asks again. */
+async function endStray(deps: ActivityDeps, provider: Provider, stray: StrayPod): Promise<boolean> {
+  deps.log.warn({ provider: provider.code, ...stray }, 'ending a pod that no rental owns');
+  try {
+    await provider.terminate(stray.podId);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    deps.log.warn({ provider: provider.code, podId: stray.podId, err: error }, 'it could not be ended yet');
+    return false;
+  }
 }
 
 /** Makes sure that the tick engines, the watchers and the mailer run; those that do are left alone. */
@@ -99,21 +123,24 @@ export async function startLongLived(deps: ActivityDeps): Promise<string[]> {
   return wanted.map(({ id }) => id);
 }
 
-async function tellTopup(deps: ActivityDeps, topupId: TopupId): Promise<void> {
-  const input: TopupInput = { topupId };
-  await deps.temporal.workflow.signalWithStart(topupWorkflow, {
-    workflowId: topupId,
-    taskQueue: taskQueues.rentals,
-    args: [input],
-    signal: processorEventSignal,
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-  });
+/** Rows about money at the processor that are not final: each should have a workflow (design: Temporal 7). */
+async function listUnfinishedPayments({ db }: ActivityDeps): Promise<EventRoute[]> {
+  const [topups, cards, reversals] = await Promise.all([
+    listUnclosedTopups(db),
+    listUndetachedCards(db),
+    listUnclosedReversals(db),
+  ]);
+  return [
+    ...topups.map((workflowId): EventRoute => ({ workflow: 'topup', workflowId })),
+    ...cards.map((workflowId): EventRoute => ({ workflow: 'card', workflowId })),
+    ...reversals.map(({ id, kind }): EventRoute => ({ workflow: kind, workflowId: id })),
+  ];
 }
 
-/** Ids of the rentals' and top-ups' workflows that run. One that began a moment ago may be missing: harmless. */
+/** Ids of the workflows of rows that run. One that began a moment ago may be missing: harmless. */
 async function runningWorkflows(deps: ActivityDeps): Promise<Set<string>> {
   const ids = new Set<string>();
-  const query = `ExecutionStatus = 'Running' AND WorkflowType IN ('rental', 'topup')`;
+  const query = `ExecutionStatus = 'Running' AND WorkflowType IN ('rental', 'topup', 'card', 'refund', 'dispute')`;
   for await (const execution of deps.temporal.workflow.list({ query })) ids.add(execution.workflowId);
   return ids;
 }

@@ -2,6 +2,7 @@ import { Router } from '@koa/router';
 import Koa from 'koa';
 import { authRoutes } from './auth.js';
 import { billingRoutes } from './billing.js';
+import { cardRoutes } from './card.js';
 import { catalogRoutes } from './catalog.js';
 import { checkoutRoutes } from './checkout.js';
 import type { ApiDeps, ApiRouter, ApiState } from './context.js';
@@ -29,6 +30,7 @@ const resources = [
   billingRoutes,
   ledgerRoutes,
   checkoutRoutes,
+  cardRoutes,
   webhookRoutes,
 ];
 

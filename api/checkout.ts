@@ -26,7 +26,10 @@ const checkoutSchema = joi.object<{ amountCents: number }>({
 
 const topupsQuery = joi.object<{ cursor?: string; pageSize: number }>(pageFields);
 
-/** The way on: openTopup (topup-workflows.ts) starts workflows/topup.ts, which opens the payment page. */
+/**
+ * The way on: openTopup (topup-workflows.ts) starts workflows/topup.ts, which charges the saved card or opens the
+ * payment page.
+ */
 function createCheckout(deps: ApiDeps): Step {
   return async (ctx) => {
     const { userId } = sessionOf(ctx);
@@ -34,18 +37,21 @@ function createCheckout(deps: ApiDeps): Step {
     if (!deps.settings.billing.enabled) {
       throw new Refusal('billing_disabled', 'Payments are switched off here. Ask support how to pay.');
     }
+    // A second call while a charge of the same amount is under way is answered with that one (decision 32).
+    let answeredBy: TopupId | undefined;
     await answerOpening<TopupId, TopupRow>(ctx, deps, {
       endpoint: 'POST /v1/billing/checkout',
       userId,
       body,
       newId: () => newId('top'),
-      start: (id, answerBefore) =>
-        openTopup(deps.temporal.client.workflow, id, {
+      start: async (id, answerBefore) => {
+        answeredBy = await openTopup(deps.temporal.client.workflow, id, {
           userId,
           amountCents: body.amountCents,
           answerBefore: answerBefore.toISOString(),
-        }),
-      find: (id) => findOpenTopup(deps.db, userId, id),
+        });
+      },
+      find: (id) => findOpenTopup(deps.db, userId, answeredBy ?? id),
       findUnderLock: (id, answerBefore) =>
         readUnderWalletLock(deps.db, userId, answerBefore, deps.settings.lockWaitMs, (trx) =>
           findOpenTopup(trx, userId, id),
@@ -57,14 +63,23 @@ function createCheckout(deps: ApiDeps): Step {
   };
 }
 
-/** A top-up answers its request as soon as its payment page exists. */
+/**
+ * A top-up answers its request as soon as its payment page exists, or the charge of the saved card has left: then its
+ * outcome may be known, or not yet.
+ * @throws Refusal card_declined
+ */
 async function findOpenTopup(
   db: Database | Transaction,
   userId: UserId,
   id: TopupId,
 ): Promise<TopupRow | undefined> {
   const row = await findTopup(db, userId, id);
-  return row?.session_id === null ? undefined : row;
+  if (row?.status === 'failed' && row.decline_code !== null) {
+    const message = 'The bank declined the card. Use another card.';
+    throw new Refusal('card_declined', message, { declineCode: row.decline_code, topupId: id });
+  }
+  if (row === undefined || row.status === 'creating' || row.status === 'failed') return undefined;
+  return row;
 }
 
 function listTopups(deps: ApiDeps): Step {
@@ -93,11 +108,21 @@ function isTopupKey(value: readonly unknown[]): value is [TopupId] {
 }
 
 function presentCheckout(row: TopupRow) {
+  if (row.source === 'checkout') {
+    return {
+      checkoutUrl: row.checkout_url,
+      sessionId: row.session_id,
+      topupId: row.id,
+      status: row.status,
+    };
+  }
   return {
-    checkoutUrl: row.checkout_url,
-    sessionId: row.session_id,
+    checkoutUrl: null,
+    sessionId: null,
     topupId: row.id,
     status: row.status,
+    amountCents: row.amount_cents,
+    processorChargeId: row.charge_id,
   };
 }
 

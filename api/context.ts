@@ -2,6 +2,7 @@ import type { Router, RouterContext } from '@koa/router';
 import type { Logger } from 'pino';
 import type { Session } from '../adapters/postgres/sessions.js';
 import type { Database } from '../adapters/postgres/database.js';
+import type { Processor } from '../adapters/processor/processor.js';
 import type { WebhookVerifier } from '../adapters/processor/webhook.js';
 import type { ApiSettings } from './settings.js';
 import type { TemporalGate } from './temporal.js';
@@ -12,6 +13,8 @@ export interface ApiDeps {
   readonly temporal: TemporalGate;
   readonly log: Logger;
   readonly settings: ApiSettings;
+  /** Asked directly only to begin the saving of a card: what moves money goes through workflows. */
+  readonly processor: Processor;
   /** Checks the signature of a webhook call over its raw bytes; null when billing is disabled. */
   readonly verifyWebhook: WebhookVerifier | null;
 }

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { pino, type Logger } from 'pino';
 import { openDatabase, type Database } from '../adapters/postgres/database.js';
+import { createStripeProcessor } from '../adapters/processor/stripe.js';
 import { createWebhookVerifier } from '../adapters/processor/webhook.js';
 import { readConfig } from '../config.js';
 import { createApp } from './app.js';
@@ -23,6 +24,7 @@ const app = createApp({
   temporal,
   log,
   settings: settingsOf(config),
+  processor: createStripeProcessor(config.processor),
   verifyWebhook: webhookSecrets.length === 0 ? null : createWebhookVerifier({ secrets: webhookSecrets }),
 });
 const handle = app.callback();

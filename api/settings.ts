@@ -8,7 +8,12 @@ export interface ApiSettings {
   readonly secureCookie: boolean;
   /** Behind one proxy that appends the caller to X-Forwarded-For. */
   readonly trustProxy: boolean;
-  readonly billing: { readonly enabled: boolean; readonly publishableKey: string };
+  readonly billing: {
+    readonly enabled: boolean;
+    readonly publishableKey: string;
+    /** Whether the secret key is one for real money. */
+    readonly livemode: boolean;
+  };
   readonly meterShards: number;
   /** How many codes one client address may ask for in an hour, for whatever e-mail addresses (decision 8). */
   readonly codeRequestsPerClientPerHour: number;
@@ -35,6 +40,7 @@ export function settingsOf(config: Config): ApiSettings {
     billing: {
       enabled: config.processor.secretKey !== '',
       publishableKey: config.processor.publishableKey,
+      livemode: /^[sr]k_live_/.test(config.processor.secretKey),
     },
     meterShards: config.meter.shards,
   };
@@ -45,7 +51,7 @@ export const defaultSettings: ApiSettings = {
   allowedOrigins: [],
   secureCookie: true,
   trustProxy: false,
-  billing: { enabled: false, publishableKey: '' },
+  billing: { enabled: false, publishableKey: '', livemode: false },
   meterShards: 1,
   codeRequestsPerClientPerHour: 30,
   answerWithinMs: limits.answerWithinMs,

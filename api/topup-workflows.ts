@@ -4,7 +4,6 @@ import { taskQueues } from '../domain/task-queues.js';
 import { amountAttribute, entityStatusAttribute, userIdAttribute } from '../workflows/search-attributes.js';
 import {
   openTopupUpdate,
-  processorEventSignal,
   topupWorkflow,
   type TopupInput,
   type TopupOutcome,
@@ -13,16 +12,17 @@ import {
 type TopupWorkflow = (input: TopupInput) => Promise<TopupOutcome>;
 
 /**
- * Starts the top-up's workflow (workflows/topup.ts) and waits until its payment page exists. Asking again attaches
- * to what runs, and gets the first answer.
+ * Starts the top-up's workflow (workflows/topup.ts) and waits until its payment page exists or the saved card's
+ * charge is answered. Asking again attaches to what runs, and gets the first answer.
+ * @returns the top-up that answers the request: this one, or a charge that was under way (decision 32)
  * @throws WorkflowUpdateFailedError around an ApplicationFailure whose type is the code of a refusal
  */
 export async function openTopup(
   workflows: WorkflowClient,
   topupId: TopupId,
   open: NonNullable<TopupInput['open']>,
-): Promise<void> {
-  await workflows.executeUpdateWithStart(openTopupUpdate, {
+): Promise<TopupId> {
+  const answer = await workflows.executeUpdateWithStart(openTopupUpdate, {
     updateId: 'open',
     startWorkflowOperation: new WithStartWorkflowOperation<TopupWorkflow>(topupWorkflow, {
       workflowId: topupId,
@@ -38,18 +38,5 @@ export async function openTopup(
       staticSummary: `${open.amountCents} cents`,
     }),
   });
-}
-
-/**
- * Tells a top-up's workflow that an event about it was stored. A workflow that has ended is started again for its
- * row, and looks at the row before anything else (design: Temporal 1).
- */
-export async function signalTopup(workflows: WorkflowClient, topupId: TopupId): Promise<void> {
-  await workflows.signalWithStart<TopupWorkflow>(topupWorkflow, {
-    workflowId: topupId,
-    taskQueue: taskQueues.rentals,
-    args: [{ topupId }],
-    signal: processorEventSignal,
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-  });
+  return answer.topupId;
 }

@@ -1,10 +1,11 @@
 import { insertProcessorEvent } from '../adapters/postgres/processor-events.js';
 import type { ProcessorEvent } from '../adapters/processor/processor.js';
-import { isId, type TopupId } from '../domain/ids.js';
+import { processorApiVersion } from '../adapters/processor/stripe.js';
+import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
+import { routeOf, type EventRoute } from '../domain/processor-routes.js';
 import { Refusal } from '../domain/refusal.js';
 import type { ApiContext, ApiDeps, ApiRouter } from './context.js';
 import type { Step } from './middleware/session.js';
-import { signalTopup } from './topup-workflows.js';
 
 export const webhookPath = '/v1/billing/processor/webhook';
 
@@ -22,9 +23,10 @@ export function webhookRoutes(router: ApiRouter, deps: ApiDeps): void {
 function takeEvent(deps: ApiDeps): Step {
   return async (ctx) => {
     const event = verified(ctx, deps);
+    logOddities(ctx, deps, event);
     const { unhandledBy } = await kept(ctx, deps, event);
     ctx.body = { received: true };
-    if (unhandledBy !== null && isId('top', unhandledBy)) void tellTopup(ctx, deps, unhandledBy);
+    if (unhandledBy !== null) void tell(ctx, deps, unhandledBy);
   };
 }
 
@@ -40,31 +42,35 @@ function verified(ctx: ApiContext, deps: ApiDeps): ProcessorEvent {
   }
 }
 
+/** Events keep the version and the mode of their endpoint: another one than ours is read all the same, and logged. */
+function logOddities(ctx: ApiContext, { settings }: ApiDeps, event: ProcessorEvent): void {
+  const { id, kind, apiVersion, livemode } = event;
+  if (apiVersion !== processorApiVersion || livemode !== settings.billing.livemode) {
+    const expected = { apiVersion: processorApiVersion, livemode: settings.billing.livemode };
+    ctx.state.log.warn(
+      { eventId: id, kind, apiVersion, livemode, expected },
+      'an event of another API version or mode: correct the endpoint at the payment processor',
+    );
+  }
+}
+
 async function kept(
   ctx: ApiContext,
   deps: ApiDeps,
   event: ProcessorEvent,
-): Promise<{ unhandledBy: string | null }> {
+): Promise<{ unhandledBy: EventRoute | null }> {
   try {
-    return await insertProcessorEvent(deps.db, event, topupOf(event));
+    return await insertProcessorEvent(deps.db, event, routeOf(event));
   } catch (error) {
     ctx.state.log.error({ err: error, eventId: event.id }, 'an event could not be kept');
     throw new Refusal('temporarily_unavailable', 'The event could not be kept. Deliver it again.');
   }
 }
 
-/** The top-up that a payment page or a payment was made for: our own id, which we put into its metadata. */
-function topupOf({ object }: ProcessorEvent): TopupId | null {
-  if (object['object'] !== 'checkout.session' && object['object'] !== 'payment_intent') return null;
-  const metadata = object['metadata'];
-  if (typeof metadata !== 'object' || metadata === null || !('topup_id' in metadata)) return null;
-  return typeof metadata.topup_id === 'string' && isId('top', metadata.topup_id) ? metadata.topup_id : null;
-}
-
-async function tellTopup(ctx: ApiContext, deps: ApiDeps, topupId: TopupId): Promise<void> {
+async function tell(ctx: ApiContext, deps: ApiDeps, route: EventRoute): Promise<void> {
   try {
-    await deps.temporal.within(SIGNAL_LIMIT_MS, () => signalTopup(deps.temporal.client.workflow, topupId));
+    await deps.temporal.within(SIGNAL_LIMIT_MS, () => tellWorkflow(deps.temporal.client.workflow, route));
   } catch (error) {
-    ctx.state.log.warn({ err: error, topupId }, 'a top-up could not be told of its event yet');
+    ctx.state.log.warn({ err: error, ...route }, 'a workflow could not be told of its event yet');
   }
 }

@@ -69,6 +69,9 @@ export const limits = {
   /** A user is warned when the wallet lasts for less than this many minutes of what runs. */
   lowBalanceMinutes: 60,
 
+  /** Decision 29: a wallet that can't be metered for this long loses its machines. */
+  blockedForMs: 10 * MINUTE,
+
   /** Design: metering. */
   tickEveryMs: SECOND,
   meterRunMs: 15 * MINUTE,
@@ -76,6 +79,19 @@ export const limits = {
   beltMs: HOUR,
   /** With a large fleet the rounds come further apart, so that no more than this many fire in a second. */
   beltRoundsPerSecond: 3,
+
+  /** Decision 23: manual top-ups that a young account may begin in a day. */
+  youngAccountMs: 7 * DAY,
+  topupsPerDayWhenYoung: 10,
+
+  /** The processor forgets a key after a day: a charge that was sent longer ago is looked up, never repeated. */
+  chargeKeyMs: 23 * HOUR,
+  /** A top-up that was begun and never got as far as a page or a charge is over after this. */
+  topupBeginMs: 2 * MINUTE,
+
+  /** The processor's list of events reaches back so far, and is read again from so long before what was seen. */
+  eventsKeptMs: 30 * DAY,
+  eventsOverlapMs: 10 * MINUTE,
 
   /** A processor event that was stored but not handled is delivered again when it is older than this. */
   eventRedeliverMs: 10 * SECOND,

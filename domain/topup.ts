@@ -8,3 +8,6 @@ export const topupStatuses = [
   'failed',
 ] as const;
 export type TopupStatus = (typeof topupStatuses)[number];
+
+/** Where a top-up's money comes from: the hosted payment page, or a charge of the saved card. */
+export type TopupSource = 'checkout' | 'saved_card';

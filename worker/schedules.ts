@@ -17,6 +17,12 @@ const schedules = [
     note: 'Signals workflows whose events have waited.',
   },
   {
+    id: 'backfill',
+    workflow: 'backfill',
+    every: '5m',
+    note: 'Takes in events of the processor that never arrived.',
+  },
+  {
     id: 'housekeeping',
     workflow: 'housekeeping',
     every: '60s',

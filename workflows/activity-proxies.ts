@@ -14,11 +14,15 @@ export const opening = proxyActivities<Pick<Activities, 'openRental'>>({
   retry,
 });
 
-/** Opening a payment page: one call of the processor, whose answer to a retry is the same page. */
+/**
+ * Charging a saved card or opening a payment page: calls of the processor whose answers to a retry are the same. It
+ * heartbeats, because a caller waits and a dead worker must be noticed at once.
+ */
 export const openingTopup = proxyActivities<Pick<Activities, 'openTopup'>>({
   taskQueue: taskQueues.rentals,
-  startToCloseTimeout: '15s',
-  scheduleToCloseTimeout: '30s',
+  heartbeatTimeout: '5s',
+  startToCloseTimeout: '30s',
+  scheduleToCloseTimeout: '60s',
   retry,
 });
 
@@ -34,13 +38,17 @@ export const steps = proxyActivities<
     | 'closeRental'
     | 'lookAtTopup'
     | 'abandonTopup'
+    | 'lookAtPayment'
+    | 'lookAtCard'
+    | 'lookAtRefund'
+    | 'lookAtDispute'
     | 'keepHouse'
     | 'redeliverEvents'
   >
 >({ taskQueue: taskQueues.rentals, startToCloseTimeout: '30s', retry });
 
 /** Upkeep reads many rows and asks upstreams: it heartbeats. The next one comes by schedule. */
-export const upkeep = proxyActivities<Pick<Activities, 'reviveWorkflows' | 'sweepPods'>>({
+export const upkeep = proxyActivities<Pick<Activities, 'reviveWorkflows' | 'sweepPods' | 'backfillEvents'>>({
   taskQueue: taskQueues.rentals,
   heartbeatTimeout: '10s',
   startToCloseTimeout: '5 minutes',

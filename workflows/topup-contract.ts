@@ -1,4 +1,4 @@
-import { defineSignal, defineUpdate } from '@temporalio/workflow';
+import { defineUpdate } from '@temporalio/workflow';
 import type { TopupId, UserId } from '../domain/ids.js';
 
 export interface TopupInput {
@@ -10,13 +10,14 @@ export interface TopupInput {
 }
 
 export interface TopupOutcome {
-  readonly outcome: 'refused' | 'succeeded' | 'expired' | 'failed' | 'missing';
+  readonly outcome: 'refused' | 'joined' | 'succeeded' | 'expired' | 'failed' | 'missing';
   readonly code?: string;
 }
 
 export const topupWorkflow = 'topup';
 
-/** Answered as soon as the payment page exists, or with the refusal: an ApplicationFailure whose type is its code. */
+/**
+ * Answered with the top-up that answers the request as soon as its payment page exists or the saved card's charge is
+ * answered, or with the refusal: an ApplicationFailure whose type is its code.
+ */
 export const openTopupUpdate = defineUpdate<{ topupId: TopupId }>('open');
-/** An event of the processor about this top-up was stored: look again. */
-export const processorEventSignal = defineSignal('processor-event');

@@ -1,57 +1,40 @@
-import {
-  allHandlersFinished,
-  condition,
-  setCurrentDetails,
-  setHandler,
-  upsertSearchAttributes,
-} from '@temporalio/workflow';
+import { allHandlersFinished, condition, continueAsNew, setHandler } from '@temporalio/workflow';
 import { openingTopup, steps } from './activity-proxies.js';
 import { answerOf, openingOf, type Opening } from './early-answer.js';
-import { entityStatusAttribute } from './search-attributes.js';
-import {
-  openTopupUpdate,
-  processorEventSignal,
-  type TopupInput,
-  type TopupOutcome,
-} from './topup-contract.js';
+import { followEvents } from './follow-events.js';
+import { openTopupUpdate, type TopupInput, type TopupOutcome } from './topup-contract.js';
 
 const MINUTE = 60_000;
 /** When to ask the processor itself if no event came; the last one repeats until the page expires. */
 const askAfterMs = [MINUTE, 5 * MINUTE, 15 * MINUTE, 60 * MINUTE];
 
 /**
- * One top-up through a hosted payment page: opens the page, waits for the processor's events, credits the wallet
+ * One top-up: charges the saved card or opens a payment page, waits for the processor's events, credits the wallet
  * once. The row is the state; a run that was lost is taken up by the next event or by the reviver.
  */
 export async function topup(input: TopupInput): Promise<TopupOutcome> {
   const { topupId, open } = input;
-  const state = { events: 0 };
   const existing: Opening<{ topupId: TopupInput['topupId'] }> = { kind: 'opened', value: { topupId } };
   const opened =
     open === undefined ? Promise.resolve(existing) : openingOf(openingTopup.openTopup(topupId, open));
   setHandler(openTopupUpdate, () => answerOf(opened));
-  setHandler(processorEventSignal, () => void (state.events += 1));
 
   const outcome = await opened;
   if (outcome.kind === 'refused') {
     await steps.abandonTopup(topupId, outcome.failure.message);
+  } else if (outcome.value.topupId !== topupId) {
     await condition(allHandlersFinished);
-    return { outcome: 'refused', code: outcome.failure.type ?? 'unknown' };
+    return { outcome: 'joined' };
   }
 
+  // After a refusal too: a charge that has left goes on, and a declined one has events.
   const waits = input.askAfterMs ?? askAfterMs;
-  for (let asked = 0; ; asked += 1) {
-    const seen = state.events;
-    const look = await steps.lookAtTopup(topupId);
-    setCurrentDetails(look.summary);
-    upsertSearchAttributes([{ key: entityStatusAttribute, value: look.status }]);
-    // A signal that came while the row was read is looked at before the run ends.
-    if (look.state !== 'waiting' && state.events === seen) {
-      await condition(allHandlersFinished);
-      return { outcome: outcomeOf(look.status) };
-    }
-    await condition(() => state.events !== seen, waits[Math.min(asked, waits.length - 1)] ?? MINUTE);
+  const seen = await followEvents(() => steps.lookAtTopup(topupId), waits);
+  if (seen === undefined) return continueAsNew<typeof topup>({ topupId, askAfterMs: waits });
+  if (outcome.kind === 'refused' && seen.status !== 'succeeded') {
+    return { outcome: 'refused', code: outcome.failure.type ?? 'unknown' };
   }
+  return { outcome: outcomeOf(seen.status) };
 }
 
 function outcomeOf(status: string): TopupOutcome['outcome'] {

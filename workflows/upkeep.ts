@@ -11,3 +11,6 @@ export const redeliver = () => steps.redeliverEvents();
 
 /** Scheduled: raises the watermark and removes what has expired. */
 export const housekeeping = () => steps.keepHouse();
+
+/** Scheduled: takes in events of the processor that never arrived. */
+export const backfill = () => upkeep.backfillEvents();

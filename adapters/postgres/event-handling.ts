@@ -1,30 +1,51 @@
+import type { EventRoute } from '../../domain/processor-routes.js';
 import type { Database } from './database.js';
+import type { ProcessorEventRow } from './tables.js';
 
-/** Ids of the stored events that wait for this workflow. */
-export async function listUnhandledEvents(db: Database, workflowId: string): Promise<string[]> {
-  const rows = await db('processor_events')
+export type WaitingEvent = Pick<ProcessorEventRow, 'id' | 'kind' | 'created_at' | 'object'>;
+
+/** The stored events that wait for this workflow, oldest first. */
+export async function listUnhandledEvents(db: Database, workflowId: string): Promise<WaitingEvent[]> {
+  return db('processor_events')
     .where({ workflow_id: workflowId })
     .whereNull('handled_at')
-    .select('id');
-  return rows.map(({ id }) => id);
+    .orderBy('created_at')
+    .orderBy('id')
+    .select('id', 'kind', 'created_at', 'object');
 }
 
-export async function markHandled(db: Database, ids: readonly string[], note: string): Promise<void> {
-  if (ids.length === 0) return;
+/** Every kind of event that was ever stored for this workflow, handled or not. */
+export async function listEventKinds(db: Database, workflowId: string): Promise<Set<string>> {
+  const rows = await db('processor_events').where({ workflow_id: workflowId }).distinct('kind');
+  return new Set(rows.map(({ kind }) => kind));
+}
+
+export async function markHandled(
+  db: Database,
+  events: readonly Pick<WaitingEvent, 'id'>[],
+  note: string,
+): Promise<void> {
+  if (events.length === 0) return;
   await db('processor_events')
-    .whereIn('id', ids)
+    .whereIn(
+      'id',
+      events.map(({ id }) => id),
+    )
     .whereNull('handled_at')
     .update({ handled_at: db.raw('clock_ms()'), note });
 }
 
 /** Workflows for which an event has waited for longer than this: its signal was lost. */
-export async function listWorkflowsWithWaitingEvents(db: Database, olderThanMs: number): Promise<string[]> {
-  const { rows } = await db.raw<{ rows: { workflow_id: string }[] }>(
-    `select distinct workflow_id from processor_events
+export async function listWorkflowsWithWaitingEvents(
+  db: Database,
+  olderThanMs: number,
+): Promise<EventRoute[]> {
+  const { rows } = await db.raw<{ rows: EventRoute[] }>(
+    `select distinct workflow_type as workflow, workflow_id as "workflowId" from processor_events
       where handled_at is null and workflow_id is not null
         and received_at < clock_ms() - :olderThanMs * interval '1 millisecond'
       limit 1000`,
     { olderThanMs },
   );
-  return rows.map((row) => row.workflow_id);
+  return rows;
 }

@@ -93,10 +93,11 @@ export async function raiseWatermark(db: Database): Promise<number> {
   return row.value;
 }
 
-/** Removes what has served its time: sessions, codes, and idempotency keys (decisions 6, 8, 9). */
+/** Removes what has served its time: sessions, codes, idempotency keys (decisions 6, 8, 9), begun card setups. */
 export async function removeExpired(db: Database): Promise<number> {
   const sessions = await db('sessions').whereRaw('expires_at < clock_ms()').delete();
   const codes = await db('login_codes').whereRaw(`created_at < clock_ms() - interval '2 days'`).delete();
   const keys = await db('idempotency_keys').whereRaw(`created_at < clock_ms() - interval '1 day'`).delete();
-  return sessions + codes + keys;
+  const setups = await db('card_setups').whereRaw(`created_at < clock_ms() - interval '2 days'`).delete();
+  return sessions + codes + keys + setups;
 }

@@ -85,6 +85,8 @@ export interface Payment {
   readonly currency: string;
   readonly chargeId: string | null;
   readonly receiptUrl: string | null;
+  /** When its charge was made. */
+  readonly chargedAt: Date | null;
   readonly customerId: string | null;
   /** Our own ids from its metadata; null on a payment that we did not make. */
   readonly topupId: string | null;

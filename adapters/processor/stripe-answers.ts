@@ -37,8 +37,7 @@ function expandedPaymentOf(intent: string | Stripe.PaymentIntent): Payment {
 
 export function paymentOf(intent: Stripe.PaymentIntent): Payment {
   const charge = intent.latest_charge;
-  // The types promise metadata; an answer that lacks it is a payment that names nothing of ours.
-  const metadata: Record<string, string | undefined> = (intent.metadata as Stripe.Metadata | undefined) ?? {};
+  const metadata = metadataOf(intent);
   return {
     paymentId: requireText(intent.id, 'the payment’s id'),
     status: intentStatusOf(intent.status),
@@ -46,12 +45,25 @@ export function paymentOf(intent: Stripe.PaymentIntent): Payment {
     currency: requireText(intent.currency, 'the currency').toLowerCase(),
     chargeId: idOf(charge),
     receiptUrl: typeof charge === 'string' ? null : (charge?.receipt_url ?? null),
+    chargedAt: chargedAtOf(charge),
     customerId: idOf(intent.customer),
     topupId: metadata['topup_id'] ?? null,
     userId: metadata['user_id'] ?? null,
     failure: failureOf(intent.last_payment_error),
     card: payingCardOf(intent.payment_method),
   };
+}
+
+/** The types promise metadata; an answer that lacks it is a payment that names nothing of ours. */
+function metadataOf(intent: {
+  readonly metadata?: Readonly<Record<string, string | undefined>> | null;
+}): Readonly<Record<string, string | undefined>> {
+  return intent.metadata ?? {};
+}
+
+function chargedAtOf(charge: Stripe.PaymentIntent['latest_charge']): Date | null {
+  if (charge === null || typeof charge === 'string') return null;
+  return new Date(requireInteger(charge.created, 'the charge’s time') * 1000);
 }
 
 /** Only `succeeded` moves money; a word that this version does not know counts as not yet decided. */

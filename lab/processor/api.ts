@@ -5,6 +5,7 @@ import { apiVersion, type Endpoint, type World } from './endpoint.js';
 import { chargeEndpoints } from './charges.js';
 import { checkoutSessionEndpoints } from './checkout-sessions.js';
 import { customerEndpoints } from './customers.js';
+import { disputeEndpoints } from './disputes.js';
 import { ApiError, invalidRequest } from './errors.js';
 import { eventEndpoints } from './events.js';
 import { expand } from './expand.js';
@@ -16,6 +17,7 @@ import { writeJson } from './page-url.js';
 import { Params } from './params.js';
 import { paymentIntentEndpoints } from './payment-intents.js';
 import { paymentMethodEndpoints } from './payment-methods.js';
+import { refundEndpoints } from './refunds.js';
 import { setupIntentEndpoints } from './setup-intents.js';
 import { webhookEndpointEndpoints } from './webhook-endpoints.js';
 
@@ -26,6 +28,8 @@ const endpoints: readonly Endpoint[] = [
   ...setupIntentEndpoints,
   ...paymentIntentEndpoints,
   ...chargeEndpoints,
+  ...refundEndpoints,
+  ...disputeEndpoints,
   ...checkoutSessionEndpoints,
   ...eventEndpoints,
   ...webhookEndpointEndpoints,

@@ -20,6 +20,10 @@ export interface TestCard {
   /** False: only charges are declined, and the card can be attached to a customer. */
   readonly declinesAttach: boolean;
   readonly authentication: 'never' | 'unless_set_up' | 'always';
+  /** What becomes of its refunds. */
+  readonly refund: 'succeeds' | 'fails' | 'pending';
+  /** What its owner does as soon as it is charged. */
+  readonly disputes: 'never' | 'at_once' | 'inquires';
 }
 
 export function decline(declineCode: string): Decline {
@@ -58,6 +62,8 @@ function card(
     decline: declineCode === undefined ? null : decline(declineCode),
     declinesAttach: declineCode !== undefined,
     authentication: 'never',
+    refund: 'succeeds',
+    disputes: 'never',
     ...rest,
   };
 }
@@ -99,6 +105,10 @@ export const testCards: readonly TestCard[] = [
     decline: 'insufficient_funds',
     declinesAttach: false,
   }),
+  card('4000000000005126', 'pm_card_refundFail', { refund: 'fails' }),
+  card('4000000000007726', 'pm_card_pendingRefund', { refund: 'pending' }),
+  card('4000000000000259', 'pm_card_createDispute', { disputes: 'at_once' }),
+  card('4000000000001976', 'pm_card_createDisputeInquiry', { disputes: 'inquires' }),
 ];
 
 export function findTestCard(number: string): TestCard | undefined {

@@ -1,6 +1,7 @@
 import type Stripe from 'stripe';
 import { type Decline, decline, type TestCard } from './cards.js';
 import { createCharge } from './charges.js';
+import { openDispute } from './disputes.js';
 import { ApiError } from './errors.js';
 import type { World } from './endpoint.js';
 import { idOf } from './ids.js';
@@ -27,7 +28,45 @@ export function attemptPayment(
     if (offSession) return refuse(world, intent, method, decline('authentication_required'));
     return askForAuthentication(world, intent, method);
   }
+  if (world.faults.takeProcessing()) return process(world, intent, method);
   return charge(world, intent, method);
+}
+
+/** The bank takes its time: nothing is charged or declined yet. */
+function process(
+  world: World,
+  intent: Stripe.PaymentIntent,
+  method: Stripe.PaymentMethod,
+): Stripe.PaymentIntent {
+  const processing = world.store.put('payment_intents', {
+    ...intent,
+    status: 'processing',
+    payment_method: method.id,
+    last_payment_error: null,
+    next_action: null,
+  });
+  world.emit('payment_intent.processing', processing);
+  return processing;
+}
+
+/**
+ * The bank has decided on a payment that was processing.
+ * @throws ApiError 402 for a decline
+ */
+export function finishProcessing(
+  world: World,
+  intent: Stripe.PaymentIntent,
+  succeeds: boolean,
+): Stripe.PaymentIntent {
+  const method = methodOf(world, intent);
+  return succeeds ? charge(world, intent, method) : refuse(world, intent, method, decline('generic_decline'));
+}
+
+function methodOf(world: World, intent: Stripe.PaymentIntent): Stripe.PaymentMethod {
+  const methodId = idOf(intent.payment_method);
+  const method = methodId === null ? undefined : world.store.find('payment_methods', methodId);
+  if (method === undefined) throw new Error(`${intent.id} is under way without a payment method`);
+  return method;
 }
 
 /** Goes on with a payment whose payer has answered the bank. */
@@ -36,9 +75,7 @@ export function finishAuthentication(
   intent: Stripe.PaymentIntent,
   approved: boolean,
 ): Stripe.PaymentIntent {
-  const methodId = idOf(intent.payment_method);
-  const method = methodId === null ? undefined : world.store.find('payment_methods', methodId);
-  if (method === undefined) throw new Error(`${intent.id} waits for authentication without a payment method`);
+  const method = methodOf(world, intent);
   if (approved) return charge(world, intent, method);
   const failed: Decline = {
     code: 'payment_intent_authentication_failure',
@@ -92,6 +129,7 @@ function charge(
   });
   keepMethod(world, succeeded, method);
   world.emit('payment_intent.succeeded', succeeded);
+  if (card.disputes !== 'never') openDispute(world, made, { inquiry: card.disputes === 'inquires' });
   return succeeded;
 }
 

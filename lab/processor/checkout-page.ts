@@ -97,7 +97,7 @@ function attempt(world: World, session: Stripe.Checkout.Session, method: Stripe.
   const { session: withIntent, intent } = intentOf(world, session);
   try {
     const paid = attemptPayment(world, intent, method, false);
-    if (paid.status !== 'succeeded') return { redirect: `/c/authenticate/${paid.id}` };
+    if (paid.status === 'requires_action') return { redirect: `/c/authenticate/${paid.id}` };
     const complete = completeSession(world, withIntent, paid);
     return { redirect: successUrl(world, complete.id) };
   } catch (error) {

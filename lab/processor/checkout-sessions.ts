@@ -146,7 +146,10 @@ function totalOf(params: Params): { amount: number; currency: string } {
   return { amount, currency: 'usd' };
 }
 
-/** Marks a session as paid by an intent, and keeps the card if the payer ticked so. */
+/**
+ * Marks a session as paid by an intent, or as waiting for one that the bank has not decided on, and keeps the card
+ * if the payer ticked so.
+ */
 export function completeSession(
   world: World,
   session: Stripe.Checkout.Session,
@@ -163,12 +166,29 @@ export function completeSession(
   const complete = world.store.put('checkout_sessions', {
     ...session,
     status: 'complete',
-    payment_status: 'paid',
+    payment_status: intent.status === 'succeeded' ? 'paid' : 'unpaid',
     payment_intent: intent.id,
     url: null,
   });
   world.emit('checkout.session.completed', complete);
   return complete;
+}
+
+/** The payment of a session that was complete and unpaid is decided. */
+export function settleSession(
+  world: World,
+  session: Stripe.Checkout.Session,
+  intent: Stripe.PaymentIntent,
+): void {
+  const paid = intent.status === 'succeeded';
+  const settled = world.store.put('checkout_sessions', {
+    ...session,
+    payment_status: paid ? 'paid' : 'unpaid',
+  });
+  world.emit(
+    paid ? 'checkout.session.async_payment_succeeded' : 'checkout.session.async_payment_failed',
+    settled,
+  );
 }
 
 /** What the page remembers of a session; every session has it. */

@@ -13,6 +13,8 @@ const expandable: Record<string, Record<string, TableName>> = {
   setup_intent: { customer: 'customers', payment_method: 'payment_methods' },
   charge: { customer: 'customers', payment_intent: 'payment_intents' },
   payment_method: { customer: 'customers' },
+  refund: { charge: 'charges', payment_intent: 'payment_intents' },
+  dispute: { charge: 'charges', payment_intent: 'payment_intents' },
 };
 
 /** docs.stripe.com/expand: "a maximum depth of four levels". */

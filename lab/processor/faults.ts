@@ -9,10 +9,12 @@ import { newId } from './ids.js';
  * - `slow`: the request is done after `delayMs`, its idempotency key being in use meanwhile.
  * - `lost`: the request is done and its answer is lost: connection cut, or silent with `silent`.
  * - `decline`: the next payment is declined with `declineCode`, whatever its card.
+ * - `processing`: the next payment is not decided yet; `POST /lab/payment_intents/<id>/finish` decides it.
  * - `event_drop`, `event_duplicate`, `event_delay` (`delayMs`), `event_reorder`: what happens to a webhook.
  */
-export type FaultKind = RequestFaultKind | EventFaultKind | 'decline';
+export type FaultKind = RequestFaultKind | EventFaultKind | PaymentFaultKind;
 export type RequestFaultKind = 'status' | 'html' | 'reset' | 'hang' | 'slow' | 'lost';
+export type PaymentFaultKind = 'decline' | 'processing';
 export type EventFaultKind = 'event_drop' | 'event_duplicate' | 'event_delay' | 'event_reorder';
 
 export interface Fault {
@@ -40,6 +42,7 @@ const kinds: readonly FaultKind[] = [
   'slow',
   'lost',
   'decline',
+  'processing',
   'event_drop',
   'event_duplicate',
   'event_delay',
@@ -109,6 +112,11 @@ export class Faults {
   /** The decline code of the next payment, when one was ordered. */
   takeDecline(): string | undefined {
     return this.#take((fault) => fault.kind === 'decline')?.declineCode;
+  }
+
+  /** Whether the next payment shall stay undecided. */
+  takeProcessing(): boolean {
+    return this.#take((fault) => fault.kind === 'processing') !== undefined;
   }
 
   #take(fits: (fault: Fault) => boolean): Fault | undefined {

@@ -51,6 +51,8 @@ function state({ store, faults }: World, log: RequestLog): object {
     setup_intents: store.list('setup_intents'),
     payment_intents: store.list('payment_intents'),
     charges: store.list('charges'),
+    refunds: store.list('refunds'),
+    disputes: store.list('disputes'),
     checkout_sessions: store.list('checkout_sessions'),
     events: store.list('events'),
     deliveries: store.list('deliveries'),

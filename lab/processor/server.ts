@@ -10,6 +10,7 @@ import { ApiError, invalidRequest, unknownUrl } from './errors.js';
 import { FaultOrderError, Faults } from './faults.js';
 import { FormError } from './form.js';
 import { Idempotency } from './idempotency.js';
+import { createLabActions } from './lab-actions.js';
 import { createLabPages } from './lab-pages.js';
 import { Store } from './store.js';
 import { configureEndpoint } from './webhook-endpoints.js';
@@ -109,6 +110,7 @@ function createApp(world: World, deps: AppDeps): Koa {
   app.use(createApi({ world, ...deps }).routes());
   app.use(createCheckoutPages(world).routes());
   app.use(createAuthenticationPages(world).routes());
+  app.use(createLabActions(world, deps.baseUrl).routes());
   app.use(createLabPages(world, deps.log, deps.baseUrl).routes());
   return app;
 }

@@ -86,6 +86,8 @@ export interface Tables {
   payment_intents: Stripe.PaymentIntent;
   intent_details: IntentDetails;
   charges: Stripe.Charge;
+  refunds: Stripe.Refund;
+  disputes: Stripe.Dispute;
   checkout_sessions: Stripe.Checkout.Session;
   checkout_details: CheckoutDetails;
   events: LabEvent;
@@ -104,6 +106,8 @@ const listed: Record<TableName, true> = {
   payment_intents: true,
   intent_details: true,
   charges: true,
+  refunds: true,
+  disputes: true,
   checkout_sessions: true,
   checkout_details: true,
   events: true,

@@ -134,6 +134,7 @@ describe('the saved card', function () {
         kind: 'status',
         status: 500,
         times: 2,
+        method: 'POST',
         path: `/v1/payment_methods/${pmId}`,
       });
       await user.delete('/v1/billing/card');

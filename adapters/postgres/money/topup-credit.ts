@@ -1,58 +1,104 @@
-import type { TopupId } from '../../../domain/ids.js';
+import type { TopupId, UserId } from '../../../domain/ids.js';
 import { formatUsd } from '../../../domain/money.js';
 import type { Payment } from '../../processor/processor.js';
-import type { Database } from '../database.js';
+import type { Database, Transaction } from '../database.js';
 import { insertMail } from '../outbox.js';
 import { post } from './post.js';
 import { lockWalletOfUser } from './wallets.js';
 
 /**
  * Credits a payment that succeeded to the wallet of its top-up, with what was really received, and leaves the
- * receipt's mail: all in one transaction, once per payment however often it is called (decision 32).
+ * receipt's mail: all in one transaction, once per payment however often it is called. A page that was paid twice
+ * credits twice (decision 32).
  * @returns whether it was credited now
  */
 export async function creditTopup(db: Database, topupId: TopupId, payment: Payment): Promise<boolean> {
   return db.transaction(async (trx) => {
     const topup = await trx('topups').where({ id: topupId }).first();
     if (!topup) throw new Error(`no top-up ${topupId}`);
-    const wallet = await lockWalletOfUser(trx, topup.user_id);
-    const credited = await post(trx, wallet, {
-      type: 'processor_topup',
-      availableCents: payment.amountReceivedCents,
-      cause: `payment:${payment.paymentId}`,
-      ...(payment.chargeId === null ? {} : { processorChargeId: payment.chargeId }),
-    });
-    if (!credited) return false;
-    await trx('topups')
-      .where({ id: topupId })
-      .update({
-        status: 'succeeded',
-        payment_id: payment.paymentId,
-        charge_id: payment.chargeId,
-        receipt_url: payment.receiptUrl,
-        credited_cents: payment.amountReceivedCents,
-        credited_at: trx.raw('clock_ms()'),
-        closed_at: trx.raw('clock_ms()'),
-        error: null,
-      });
-    const user = await trx('users').where({ id: topup.user_id }).first('email');
-    if (!user) throw new Error(`no user ${topup.user_id}`);
-    await insertMail(trx, {
-      cause: `receipt:${payment.paymentId}`,
-      recipient: user.email,
-      subject: `Your top-up of ${formatUsd(payment.amountReceivedCents)}`,
-      body: receiptText(topupId, payment),
-      wipeAfterSending: false,
-    });
+    if (!(await credit(trx, topup.user_id, payment, topupId))) return false;
+    await trx.raw(
+      `update topups
+          set status = 'succeeded',
+              payment_id = case when credited_at is null then :paymentId else payment_id end,
+              charge_id = case when credited_at is null then :chargeId else charge_id end,
+              receipt_url = case when credited_at is null then :receiptUrl else receipt_url end,
+              credited_cents = coalesce(credited_cents, 0) + :cents,
+              credited_at = coalesce(credited_at, clock_ms()),
+              closed_at = clock_ms(),
+              error = null,
+              decline_code = null
+        where id = :topupId`,
+      {
+        topupId,
+        paymentId: payment.paymentId,
+        chargeId: payment.chargeId,
+        receiptUrl: payment.receiptUrl,
+        cents: payment.amountReceivedCents,
+      },
+    );
     return true;
   });
 }
 
-function receiptText(topupId: TopupId, payment: Payment): string {
+/**
+ * Credits a payment that names one of our users and none of his top-ups (spec: Events,
+ * `checkout.session.completed`), once.
+ * @returns whether it was credited now
+ */
+export async function creditUser(db: Database, userId: UserId, payment: Payment): Promise<boolean> {
+  return db.transaction((trx) => credit(trx, userId, payment, null));
+}
+
+async function credit(
+  trx: Transaction,
+  userId: UserId,
+  payment: Payment,
+  topupId: TopupId | null,
+): Promise<boolean> {
+  const wallet = await lockWalletOfUser(trx, userId);
+  const credited = await post(trx, wallet, {
+    type: 'processor_topup',
+    availableCents: payment.amountReceivedCents,
+    cause: `payment:${payment.paymentId}`,
+    ...(payment.chargeId === null ? {} : { processorChargeId: payment.chargeId }),
+  });
+  if (!credited) return false;
+  const user = await trx('users').where({ id: userId }).first('email');
+  if (!user) throw new Error(`no user ${userId}`);
+  await insertMail(trx, {
+    cause: `receipt:${payment.paymentId}`,
+    recipient: user.email,
+    subject: `Your top-up of ${formatUsd(payment.amountReceivedCents)}`,
+    body: receiptText(topupId, payment),
+    wipeAfterSending: false,
+  });
+  return true;
+}
+
+function receiptText(topupId: TopupId | null, payment: Payment): string {
   return [
     `Thank you. ${formatUsd(payment.amountReceivedCents)} was added to your wallet.`,
     '',
-    `Top-up: ${topupId}`,
+    ...(topupId === null ? [] : [`Top-up: ${topupId}`]),
     ...(payment.receiptUrl === null ? [] : [`Receipt: ${payment.receiptUrl}`]),
   ].join('\n');
+}
+
+export interface CreditedPayment {
+  readonly userId: UserId;
+  readonly creditedCents: number;
+}
+
+/** To whom a payment was credited, and how much; undefined for one that never was. */
+export async function findCredit(db: Database, paymentId: string): Promise<CreditedPayment | undefined> {
+  const { rows } = await db.raw<{ rows: CreditedPayment[] }>(
+    `select w.user_id as "userId", e.amount_cents as "creditedCents"
+       from ledger_causes c
+       join ledger_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq
+       join wallets w on w.id = c.wallet_id
+      where c.cause = ?`,
+    [`payment:${paymentId}`],
+  );
+  return rows[0];
 }

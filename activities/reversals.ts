@@ -1,0 +1,146 @@
+import {
+  listEventKinds,
+  listUnhandledEvents,
+  markHandled,
+  type WaitingEvent,
+} from '../adapters/postgres/event-handling.js';
+import { applyReversal, type Reversal } from '../adapters/postgres/money/reversals.js';
+import { findCredit } from '../adapters/postgres/money/topup-credit.js';
+import { findReversal } from '../adapters/postgres/reversal-reads.js';
+import type { RefundOrDisputeRow } from '../adapters/postgres/tables.js';
+import type { Dispute, Payment, Refund } from '../adapters/processor/processor.js';
+import { isId } from '../domain/ids.js';
+import type { EventLook } from '../workflows/event-contract.js';
+import type { ActivityDeps } from './deps.js';
+import { settleByMetadata } from './payments.js';
+
+/** The activities of refunds and disputes (decision 30): the processor is asked, and the wallet follows. */
+export function createReversalActivities(deps: ActivityDeps) {
+  const { db } = deps;
+  return {
+    /** @param id a refund's, or a charge's of which it was told that it was refunded */
+    async lookAtRefund(id: string): Promise<EventLook> {
+      return lookAt(deps, id, async (events) => {
+        const ofCharge = events.some(({ kind }) => kind === 'charge.refunded');
+        const refunds = ofCharge
+          ? await deps.processor.listRefundsOfCharge(id)
+          : [await deps.processor.getRefund(id)];
+        for (const refund of refunds) await settle(deps, refund.paymentId, refund.currency, ofRefund(refund));
+      });
+    },
+
+    async lookAtDispute(id: string): Promise<EventLook> {
+      return lookAt(deps, id, async () => {
+        const dispute = await deps.processor.getDispute(id);
+        const kinds = await listEventKinds(db, id);
+        await settle(deps, dispute.paymentId, dispute.currency, ofDispute(dispute, kinds));
+      });
+    },
+  };
+}
+
+/** A row of which nothing is expected, and about which no event waits, costs no question. */
+async function lookAt(
+  deps: ActivityDeps,
+  id: string,
+  ask: (events: readonly WaitingEvent[]) => Promise<void>,
+): Promise<EventLook> {
+  const row = await findReversal(deps.db, id);
+  const events = await listUnhandledEvents(deps.db, id);
+  if (events.length > 0 || row?.closed_at === null) await ask(events);
+  const after = await findReversal(deps.db, id);
+  const look = after === undefined ? nothingOfOurs : lookOf(after);
+  await markHandled(deps.db, events, look.summary);
+  return look;
+}
+
+const nothingOfOurs: EventLook = {
+  state: 'missing',
+  status: 'missing',
+  summary: 'nothing that a user of ours has paid',
+};
+
+function lookOf(row: RefundOrDisputeRow): EventLook {
+  const parts = [
+    row.taken_at === null ? 'nothing taken' : `debited ${row.debited_cents} cents`,
+    ...(row.invoiced_cents > 0 ? [`invoiced ${row.invoiced_cents}`] : []),
+    ...(row.written_off_cents > 0 ? [`wrote off ${row.written_off_cents}`] : []),
+    ...(row.given_back_at === null ? [] : ['given back']),
+  ];
+  return {
+    state: row.closed_at === null ? 'waiting' : 'closed',
+    status: row.status,
+    summary: `${row.kind} of ${row.amount_cents} cents of ${row.payment_id} is ${row.status}: ${parts.join(', ')}`,
+  };
+}
+
+type Word = Pick<Reversal, 'id' | 'kind' | 'status' | 'amountCents' | 'taken' | 'returned' | 'closed'>;
+
+function ofRefund({ refundId, status, amountCents }: Refund): Word {
+  const returned = status === 'failed' || status === 'canceled';
+  return {
+    id: refundId,
+    kind: 'refund',
+    status,
+    amountCents,
+    // From its creation on: the processor takes the money at once.
+    taken: !returned,
+    returned,
+    closed: status !== 'pending',
+  };
+}
+
+/** What its events told counts as well: which of the two is up to date first is not documented. */
+function ofDispute(dispute: Dispute, kinds: ReadonlySet<string>): Word {
+  const taken = dispute.withdrawn || kinds.has('charge.dispute.funds_withdrawn');
+  const returned = dispute.reinstated || kinds.has('charge.dispute.funds_reinstated');
+  // What was taken for a dispute that was not lost is still to come back.
+  const isOwed = taken && !returned && dispute.status !== 'lost';
+  return {
+    id: dispute.disputeId,
+    kind: 'dispute',
+    status: dispute.status,
+    amountCents: dispute.amountCents,
+    taken,
+    returned,
+    closed: dispute.closed && !isOwed,
+  };
+}
+
+async function settle(deps: ActivityDeps, paymentId: string, currency: string, word: Word): Promise<void> {
+  const payment = await findPaymentOf(deps, paymentId);
+  if (payment === undefined) return;
+  if (currency !== 'usd') {
+    deps.log.error(
+      { ...word, paymentId, currency },
+      'a refund or dispute in another currency was not applied: settle it by hand',
+    );
+    return;
+  }
+  await applyReversal(deps.db, { ...word, ...payment, paymentId });
+}
+
+/**
+ * Whose payment it is and what it brought. One of ours that succeeded and was not credited yet is credited first,
+ * because events come in any order.
+ */
+async function findPaymentOf(
+  deps: ActivityDeps,
+  paymentId: string,
+): Promise<Pick<Reversal, 'userId' | 'paymentCents' | 'credited'> | undefined> {
+  const early = await findCredit(deps.db, paymentId);
+  if (early) return { userId: early.userId, paymentCents: early.creditedCents, credited: true };
+  const payment = await deps.processor.getPayment(paymentId);
+  if (payment.topupId !== null || payment.userId !== null) await settleByMetadata(deps, payment);
+  const late = await findCredit(deps.db, paymentId);
+  if (late) return { userId: late.userId, paymentCents: late.creditedCents, credited: true };
+  const user = await findPayer(deps, payment);
+  if (user === undefined || payment.currency !== 'usd') return undefined;
+  return { userId: user.id, paymentCents: payment.amountReceivedCents, credited: false };
+}
+
+async function findPayer(deps: ActivityDeps, { customerId, userId }: Payment) {
+  const users = deps.db('users');
+  if (customerId !== null) return users.where({ processor_customer_id: customerId }).first('id');
+  return userId !== null && isId('usr', userId) ? users.where({ id: userId }).first('id') : undefined;
+}

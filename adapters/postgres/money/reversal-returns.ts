@@ -1,0 +1,66 @@
+import type { InvoiceId } from '../../../domain/ids.js';
+import type { Transaction } from '../database.js';
+import type { RefundOrDisputeRow } from '../tables.js';
+import { post } from './post.js';
+import { mailReturned } from './reversal-mails.js';
+import type { LockedWallet } from './wallets.js';
+
+/**
+ * Gives back what a refund that failed or a dispute that was won had taken: the debit as it was, and the invoice by
+ * voiding it, or by crediting what was paid on it.
+ * @returns whether anything had been taken
+ */
+export async function giveBack(
+  trx: Transaction,
+  wallet: LockedWallet,
+  row: RefundOrDisputeRow,
+): Promise<boolean> {
+  await trx('refunds_and_disputes')
+    .where({ id: row.id })
+    .update({ given_back_at: trx.raw('clock_ms()') });
+  if (row.taken_at === null) return false;
+  if (row.debited_cents > 0) {
+    await postReturn(trx, wallet, `${row.kind}-returned:${row.id}`, row.debited_cents, row.id);
+  }
+  const paidBackCents =
+    row.invoice_id === null ? 0 : await returnInvoice(trx, wallet, row.invoice_id, row.id);
+  await mailReturned(trx, row, row.debited_cents + paidBackCents);
+  return true;
+}
+
+/** @returns the cents that were paid on the invoice, and are now in the wallet */
+async function returnInvoice(
+  trx: Transaction,
+  wallet: LockedWallet,
+  invoiceId: InvoiceId,
+  id: string,
+): Promise<number> {
+  const invoice = await trx('invoices').where({ id: invoiceId }).forUpdate().first();
+  if (!invoice) throw new Error(`the invoice of ${id} vanished`);
+  if (invoice.status === 'paid') {
+    await postReturn(trx, wallet, `invoice-returned:${invoice.id}`, invoice.amount_cents, id);
+    return invoice.amount_cents;
+  }
+  if (invoice.status !== 'void') {
+    await trx('invoices')
+      .where({ id: invoice.id })
+      .update({ status: 'void', voided_at: trx.raw('clock_ms()') });
+  }
+  return 0;
+}
+
+async function postReturn(
+  trx: Transaction,
+  wallet: LockedWallet,
+  cause: string,
+  cents: number,
+  id: string,
+): Promise<void> {
+  const posted = await post(trx, wallet, {
+    type: 'adjustment',
+    availableCents: cents,
+    cause,
+    note: `${id} came back`,
+  });
+  if (!posted) throw new Error(`${cause} was posted before, and its row does not know`);
+}

@@ -1,0 +1,27 @@
+/** How much of a refund or a dispute is taken from where (decision 30). Whole cents. */
+export interface ReversalShare {
+  readonly debitedCents: number;
+  readonly invoicedCents: number;
+  readonly writtenOffCents: number;
+}
+
+/**
+ * Divides what a refund or dispute takes: never more than is left of its payment, from available first, the rest by
+ * an invoice, or written off where it is below the smallest one (decision 26).
+ */
+export function shareOfReversal(input: {
+  readonly amountCents: number;
+  readonly leftOfPaymentCents: number;
+  readonly availableCents: number;
+  readonly minInvoiceCents: number;
+}): ReversalShare {
+  const dueCents = Math.max(0, Math.min(input.amountCents, input.leftOfPaymentCents));
+  const debitedCents = Math.min(dueCents, input.availableCents);
+  const missingCents = dueCents - debitedCents;
+  const isInvoiced = missingCents >= input.minInvoiceCents;
+  return {
+    debitedCents,
+    invoicedCents: isInvoiced ? missingCents : 0,
+    writtenOffCents: isInvoiced ? 0 : missingCents,
+  };
+}

@@ -1,0 +1,139 @@
+import type Stripe from 'stripe';
+import { getCharge } from './charges.js';
+import { invalidRequest, noSuch } from './errors.js';
+import type { Call, Endpoint, World } from './endpoint.js';
+import { idOf, newId } from './ids.js';
+import { page } from './listing.js';
+import { getIntent } from './payment-intents.js';
+import { cardOf } from './payment-methods.js';
+
+/** @throws ApiError `resource_missing` */
+export function getRefund(world: World, id: string): Stripe.Refund {
+  const refund = world.store.find('refunds', id);
+  if (refund === undefined) throw noSuch('refund', id);
+  return refund;
+}
+
+function create({ world, params }: Call): Stripe.Refund {
+  const charge = chargeOf(world, params.string('charge'), params.string('payment_intent'));
+  const left = charge.amount_captured - charge.amount_refunded;
+  const amount = params.integer('amount', 1, 99_999_999) ?? left;
+  const reason = params.oneOf<Stripe.Refund.Reason>('reason', [
+    'duplicate',
+    'fraudulent',
+    'requested_by_customer',
+  ]);
+  const metadata = params.metadata();
+  if (charge.disputed && world.store.list('disputes').some((dispute) => forbidsRefund(dispute, charge.id))) {
+    throw invalidRequest(`Charge ${charge.id} is disputed and can’t be refunded.`, {
+      code: 'charge_disputed',
+    });
+  }
+  if (left === 0) {
+    throw invalidRequest(`Charge ${charge.id} has been refunded already.`, {
+      code: 'charge_already_refunded',
+    });
+  }
+  if (amount > left) {
+    throw invalidRequest(`Only ${left} cents of charge ${charge.id} can still be refunded.`, {
+      param: 'amount',
+    });
+  }
+  const outcome = cardOf(world, String(charge.payment_method)).refund;
+  const refund = world.store.put('refunds', {
+    id: newId('re'),
+    object: 'refund',
+    amount,
+    balance_transaction: null,
+    charge: charge.id,
+    created: world.now(),
+    currency: charge.currency,
+    customer: idOf(charge.customer),
+    customer_account: null,
+    destination_details: {
+      type: 'card',
+      card: { reference_status: 'pending', reference_type: 'acquirer_reference_number', type: 'refund' },
+    },
+    metadata,
+    payment_intent: idOf(charge.payment_intent),
+    payment_method: charge.payment_method,
+    reason: reason ?? null,
+    receipt_number: null,
+    source_transfer_reversal: null,
+    status: outcome === 'pending' ? 'pending' : 'succeeded',
+    transfer_reversal: null,
+  });
+  world.emit('refund.created', refund);
+  world.emit('charge.refunded', moveRefunded(world, charge, amount));
+  // The documented card whose refunds succeed at first and fail afterwards.
+  return outcome === 'fails' ? failRefund(world, refund) : refund;
+}
+
+function forbidsRefund(dispute: Stripe.Dispute, chargeId: string): boolean {
+  return idOf(dispute.charge) === chargeId && !dispute.is_charge_refundable;
+}
+
+function chargeOf(world: World, chargeId?: string, intentId?: string): Stripe.Charge {
+  if (chargeId !== undefined) return getCharge(world, chargeId);
+  if (intentId === undefined) {
+    throw invalidRequest('Name the charge or the payment_intent to refund.', {
+      code: 'parameter_missing',
+      param: 'charge',
+    });
+  }
+  const intent = getIntent(world, intentId);
+  const charge = world.store.find('charges', idOf(intent.latest_charge) ?? '');
+  if (charge?.paid === true) return charge;
+  throw invalidRequest(`${intentId} has no charge that succeeded.`, { param: 'payment_intent' });
+}
+
+/** A charge keeps the cumulative amount that was refunded. */
+function moveRefunded(world: World, charge: Stripe.Charge, cents: number): Stripe.Charge {
+  const refunded = charge.amount_refunded + cents;
+  return world.store.put('charges', {
+    ...charge,
+    amount_refunded: refunded,
+    refunded: refunded === charge.amount_captured,
+  });
+}
+
+/** The receiver's bank sent it back: the processor has its money again. */
+export function failRefund(world: World, refund: Stripe.Refund): Stripe.Refund {
+  if (refund.status === 'failed' || refund.status === 'canceled') {
+    throw invalidRequest(`A refund that is ${refund.status} can’t fail.`);
+  }
+  const failed = world.store.put('refunds', {
+    ...refund,
+    status: 'failed',
+    failure_reason: 'expired_or_canceled_card',
+  });
+  moveRefunded(world, getCharge(world, String(refund.charge)), -refund.amount);
+  world.emit('refund.updated', failed);
+  world.emit('refund.failed', failed);
+  return failed;
+}
+
+/** A refund that waited has reached its receiver. */
+export function finishRefund(world: World, refund: Stripe.Refund): Stripe.Refund {
+  if (refund.status !== 'pending')
+    throw invalidRequest(`A refund that is ${String(refund.status)} waits for nothing.`);
+  const done = world.store.put('refunds', { ...refund, status: 'succeeded' });
+  world.emit('refund.updated', done);
+  return done;
+}
+
+function list(call: Call): object {
+  const charge = call.params.string('charge');
+  const intent = call.params.string('payment_intent');
+  const refunds = call.world.store
+    .list('refunds')
+    .filter((refund) => charge === undefined || idOf(refund.charge) === charge)
+    .filter((refund) => intent === undefined || idOf(refund.payment_intent) === intent);
+  return page(call, refunds);
+}
+
+export const refundEndpoints: readonly Endpoint[] = [
+  { method: 'post', path: '/refunds', handle: create },
+  { method: 'get', path: '/refunds', handle: list },
+  { method: 'get', path: '/refunds/:id', handle: ({ world, id }) => getRefund(world, id) },
+];

@@ -1,0 +1,39 @@
+import {
+  allHandlersFinished,
+  condition,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { processorEventSignal, type EventLook } from './event-contract.js';
+import { entityStatusAttribute } from './search-attributes.js';
+
+/**
+ * Looks at a row, again at each event and whenever none came for long, until nothing more is expected of it.
+ * @param waits how long to wait for an event, in milliseconds; the last one repeats
+ * @returns what was seen last; undefined when the history has grown and the workflow should continue as new
+ */
+export async function followEvents(
+  look: () => Promise<EventLook>,
+  waits: readonly number[],
+): Promise<EventLook | undefined> {
+  const state = { events: 0 };
+  setHandler(processorEventSignal, () => void (state.events += 1));
+  for (let asked = 0; ; asked += 1) {
+    const before = state.events;
+    const seen = await look();
+    setCurrentDetails(seen.summary);
+    upsertSearchAttributes([{ key: entityStatusAttribute, value: seen.status }]);
+    // A signal that came while the row was read is looked at before the run ends.
+    const isQuiet = state.events === before;
+    if (isQuiet && seen.state !== 'waiting') {
+      await condition(allHandlersFinished);
+      return seen;
+    }
+    if (isQuiet && workflowInfo().continueAsNewSuggested) return undefined;
+    await condition(() => state.events !== before, waits[Math.min(asked, waits.length - 1)] ?? HOUR);
+  }
+}
+
+const HOUR = 3_600_000;
