@@ -5,8 +5,9 @@ export type PriceMix = 'realistic' | 'every-second';
 /**
  * Fills the database with running rentals, two per wallet, in the states that the product itself would have made:
  * every trigger and CHECK is on.
- * - realistic: $0.20 to $4.00 an hour, started at any time within the last hour and metered up to now.
+ * - realistic: $0.20 to $4.00 an hour.
  * - every-second: $36 an hour, so that each rental owes a cent each second.
+ * Each has run for less than a cent, so that the instants at which their next cents are due are spread evenly.
  */
 export async function seedFleet(db: Database, rentals: number, mix: PriceMix): Promise<void> {
   const wallets = Math.ceil(rentals / 2);
@@ -25,12 +26,12 @@ export async function seedFleet(db: Database, rentals: number, mix: PriceMix): P
   await db.raw(
     `insert into rentals (id, wallet_id, user_id, status, family, model, gpu_count, region, region_code, interconnect,
        template_id, ssh_key_ids, listing_id, provider_code, tag, pod_id, price_per_hour_cents, hold_cents,
-       charged_cents, started_at, running_at)
+       started_at, running_at)
      select 'rent_' || lpad(n::text, 26, '0'), w.id, w.user_id, 'running', 'rtx-4090', 'RTX_4090', 1, 'Oslo', 'NO', 'pcie',
        'ubuntu-24-04', '{}', 'lst_' || lpad('1', 26, '0'), 'lab', 'bench-' || n, 'pod-' || n, price, 0,
-       price * age_ms / 3600000, c.at - age_ms * interval '1 millisecond', c.at - age_ms * interval '1 millisecond'
-     from (select n, ${price} as price, ((n * 104729::bigint) % 3600000) as age_ms
-             from generate_series(1, :rentals::int) n) r
+       c.at - age_ms * interval '1 millisecond', c.at - age_ms * interval '1 millisecond'
+     from (select n, price, (n * 104729::bigint) % (3600000 / price) as age_ms
+             from (select n, ${price} as price from generate_series(1, :rentals::int) n) p) r
      cross join (select clock_ms() as at) c
      join wallets w on w.user_id = 'usr_' || lpad(((n + 1) / 2)::text, 26, '0')`,
     { rentals },
