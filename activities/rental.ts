@@ -70,7 +70,7 @@ export function createRentalActivities(deps: ActivityDeps) {
         if (pod?.lost && !rental.stop)
           await endLost(trx, wallet, rental, pod.lastAliveAt ?? rental.started_at);
         else await meterWallets(trx, [wallet.id]);
-        return { nextLookMs: await nextLookMs(trx, wallet, rentalId, beltMs) };
+        return { nextLookMs: await nextLookMs(trx, wallet, rental.no, beltMs) };
       });
     },
 
@@ -125,16 +125,16 @@ function summaryOf(rental: RentalRow): string {
 async function nextLookMs(
   trx: Transaction,
   wallet: LockedWallet,
-  rentalId: RentalId,
+  rentalNo: number,
   beltMs: number,
 ): Promise<number> {
   const { availableCents, reservedCents } = await reread(trx, wallet);
   const { rows } = await trx.raw<{ rows: { burn: number; limit_ms: number | null; fleet: number }[] }>(
     `select coalesce(sum(price_per_hour_cents), 0) as burn,
-            min(limit_ms) filter (where id = :rentalId) - epoch_ms(clock_ms()) as limit_ms,
-            (select count(*) from rentals where status = 'running') as fleet
-       from rentals where wallet_id = :walletId and status = 'running'`,
-    { rentalId, walletId: wallet.id },
+            min(limit_ms) filter (where rental_no = :rentalNo) - epoch_ms(clock_ms()) as limit_ms,
+            (select count(*) from meters) as fleet
+       from meters where wallet_id = :walletId`,
+    { rentalNo, walletId: wallet.id },
   );
   const burn = rows[0]?.burn ?? 0;
   // With a large fleet the rounds come further apart; their jitter keeps them from firing together.

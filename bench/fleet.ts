@@ -43,7 +43,7 @@ export async function seedFleet(db: Database, rentals: number, mix: PriceMix): P
 export async function clearFleet(db: Database): Promise<void> {
   await db.raw('alter table ledger_entries disable trigger user');
   await db.raw('alter table ledger_causes disable trigger user');
-  await db.raw(`truncate users, wallets, ledger_entries, ledger_causes, rentals, intents, stop_requests, sessions,
+  await db.raw(`truncate meters, users, wallets, ledger_entries, ledger_causes, rentals, intents, stop_requests, sessions,
     ssh_keys, topups, invoices, invoice_line_items, idempotency_keys restart identity cascade`);
   await db.raw('alter table ledger_entries enable trigger user');
   await db.raw('alter table ledger_causes enable trigger user');

@@ -18,8 +18,7 @@ export async function warnOfLowBalance(db: Database, intentId: number): Promise<
   await db.transaction(async (trx) => {
     const { rows } = await trx.raw<{ rows: Low[] }>(
       `select w.id as wallet_id, u.email, w.low_since, w.available_cents + w.reserved_cents as total_cents,
-              (select coalesce(sum(price_per_hour_cents), 0)::bigint from rentals
-                where wallet_id = w.id and status = 'running') as burn_cents
+              (select coalesce(sum(price_per_hour_cents), 0)::bigint from meters where wallet_id = w.id) as burn_cents
          from intents i join wallets w on w.id = i.wallet_id join users u on u.id = w.user_id where i.id = ?`,
       [intentId],
     );

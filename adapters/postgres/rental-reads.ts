@@ -9,7 +9,7 @@ export async function findRental(
   userId: UserId,
   id: RentalId,
 ): Promise<RentalRow | undefined> {
-  return db('rentals').where({ id, user_id: userId }).first();
+  return db('rentals_now').where({ id, user_id: userId }).first();
 }
 
 /**
@@ -23,7 +23,7 @@ export async function listRentals(
   beforeNo: number | undefined,
   limit: number,
 ): Promise<RentalRow[]> {
-  const query = db('rentals').where({ user_id: userId }).orderBy('no', 'desc').limit(limit);
+  const query = db('rentals_now').where({ user_id: userId }).orderBy('no', 'desc').limit(limit);
   if (status !== undefined) void query.where({ status });
   if (beforeNo !== undefined) void query.where('no', '<', beforeNo);
   return query;
@@ -54,7 +54,7 @@ export async function findMeterReading(
             case when r.running_at is null then 0 else greatest(0, epoch_ms(
               least(clock_ms(), s.requested_at, r.auto_stop_at, r.spend_limit_at, r.ended_at)) - r.running_ms)
             end as elapsed_ms
-     from rentals r
+     from rentals_now r
      left join stop_requests s on s.rental_no = r.no
      left join meter_shards m on m.shard = r.wallet_id % :shards
      where r.id = :id and r.user_id = :userId`,

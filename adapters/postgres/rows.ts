@@ -130,7 +130,6 @@ export interface RentalRow {
   running_at: Date | null;
   auto_stop_at: Date | null;
   spend_limit_at: Date | null;
-  starved_at: Date | null;
   ended_at: Date | null;
   settled_at: Date | null;
   terminated_at: Date | null;
@@ -139,6 +138,18 @@ export interface RentalRow {
   error: string | null;
   opened_seq: number;
   settled_seq: number | null;
+}
+
+/** What metering writes while a rental runs (migrations/004-rentals). */
+export interface MeterRow {
+  rental_no: number;
+  wallet_id: number;
+  price_per_hour_cents: number;
+  hold_cents: number;
+  charged_cents: number;
+  running_ms: number;
+  limit_ms: number | null;
+  starved_ms: number | null;
 }
 
 export interface StopRequestRow {

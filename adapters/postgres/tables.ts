@@ -21,6 +21,8 @@ declare module 'knex/types/tables.js' {
     providers: Table<rows.ProviderRow>;
     listings: Table<rows.ListingRow>;
     rentals: Table<rows.RentalRow>;
+    rentals_now: Table<rows.RentalRow>;
+    meters: Table<rows.MeterRow>;
     stop_requests: Table<rows.StopRequestRow>;
     allocation_attempts: Table<rows.AllocationAttemptRow>;
     pods: Table<rows.PodRow>;

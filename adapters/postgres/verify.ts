@@ -35,7 +35,7 @@ export async function verifyLedger(db: Database, userId?: UserId): Promise<Discr
        select r.*, least(r.max_spend_cents,
                 (2 * r.price_per_hour_cents::numeric * coalesce(epoch_ms(r.ended_at) - r.running_ms, 0) + 3600000)
                   ::bigint / 7200000) as final_cents
-         from rentals r join w on w.id = r.wallet_id where r.settled_at is not null
+         from rentals_now r join w on w.id = r.wallet_id where r.settled_at is not null
      )
      select 'chain' as rule, wallet_id as "walletId",
             'entry ' || seq || ' has balance ' || balance_after_cents || ' after ' || before as detail
@@ -47,12 +47,12 @@ export async function verifyLedger(db: Database, userId?: UserId): Promise<Discr
       where w.available_cents + w.reserved_cents <> coalesce(n.balance_after_cents, 0) or w.seq <> coalesce(n.seq, 0)
      union all
      select 'holds', w.id, 'reserved ' || w.reserved_cents || ', holds ' || coalesce(h.held, 0)
-       from w left join (select wallet_id, sum(hold_cents) as held from rentals group by wallet_id) h on h.wallet_id = w.id
+       from w left join (select wallet_id, sum(hold_cents) as held from rentals_now group by wallet_id) h on h.wallet_id = w.id
       where w.reserved_cents <> coalesce(h.held, 0)
      union all
      select 'rental', r.wallet_id, r.id || ' says charged ' || r.charged_cents || ' refunded ' || r.refunded_cents ||
             ', entries say ' || coalesce(e.charged, 0) || ' and ' || coalesce(e.refunded, 0)
-       from rentals r join w on w.id = r.wallet_id left join entries e on e.rental_no = r.no
+       from rentals_now r join w on w.id = r.wallet_id left join entries e on e.rental_no = r.no
       where r.charged_cents <> coalesce(e.charged, 0) or r.refunded_cents <> coalesce(e.refunded, 0)
      union all
      select 'price', wallet_id, id || ' is settled at ' ||

@@ -36,7 +36,7 @@ export async function getBalance(db: Database, userId: UserId): Promise<Balance>
      cross join lateral (
        select coalesce(sum(price_per_hour_cents), 0)::bigint as burn_per_hour_cents,
               coalesce(sum(hold_cents), 0)::bigint as holds_cents
-       from rentals where wallet_id = w.id and status = 'running') r
+       from meters where wallet_id = w.id) r
      where w.user_id = ?`,
     [userId],
   );

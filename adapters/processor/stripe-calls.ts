@@ -5,5 +5,5 @@ export interface StripeCalls {
   readonly stripe: Stripe;
   readonly chargeTimeoutMs: number;
   /** @throws ProcessorError for whatever the call throws */
-  asked<T>(call: () => Promise<T>): Promise<T>;
+  readonly asked: <T>(call: () => Promise<T>) => Promise<T>;
 }

@@ -114,6 +114,21 @@ describe('the schema refuses what does not add up', () => {
     ['an unknown status', 'rentals_status_check', rental('status', `'lost'`)],
     ['a negative hold', 'rentals_hold_cents_check', rental('hold_cents', '-1')],
     ['a negative charge in all', 'rentals_charged_cents_check', rental('charged_cents', '-1')],
+    [
+      'a meter with a negative hold',
+      'meters_hold_cents_check',
+      'update meters set hold_cents = -1 where rental_no = :no',
+    ],
+    [
+      'a meter with a negative charge',
+      'meters_charged_cents_check',
+      'update meters set charged_cents = -1 where rental_no = :no',
+    ],
+    [
+      'a second meter of a rental',
+      'meters_pkey',
+      'insert into meters select * from meters where rental_no = :no',
+    ],
     ['a refund beyond the charge', 'rentals_refund', rental('refunded_cents', 'charged_cents + 1')],
     ['negative overage', 'rentals_overage_cents_check', rental('overage_cents', '-1')],
     ['a negative write-off', 'rentals_written_off_cents_check', rental('written_off_cents', '-1')],
@@ -229,6 +244,21 @@ describe('the schema refuses what does not add up', () => {
   for (const [what, constraint, sql] of rules) {
     it(`refuses ${what}`, () => refuses(constraint, sql));
   }
+
+  it('keeps a meter exactly while a rental runs, with its instants', async () => {
+    const other = await insertWallet(db, 1_000);
+    const id = await insertRunning(db, other, { priceCents: 100, ranMs: 1_000 });
+    const meters = async () => db('meters').where({ wallet_id: other.id });
+    const [before] = await meters();
+    await db('rentals')
+      .where({ id })
+      .update({ running_at: db.raw(`running_at - interval '1 minute'`) });
+    assert.equal((await meters())[0]?.running_ms, (before?.running_ms ?? 0) - 60_000);
+    await db('rentals')
+      .where({ id })
+      .update({ status: 'stopping', ended_at: db.raw('clock_ms()') });
+    assert.deepEqual(await meters(), []);
+  });
 
   it('adopts one pod per rental', async () => {
     const attempt = (n: number) =>

@@ -98,7 +98,7 @@ export async function insertRunning(db: Database, wallet: WalletRow, rental: New
 }
 
 export async function getRental(db: Database, id: RentalId): Promise<RentalRow> {
-  const rental = await db('rentals').where({ id }).first();
+  const rental = await db('rentals_now').where({ id }).first();
   if (!rental) throw new Error('no rental');
   return rental;
 }

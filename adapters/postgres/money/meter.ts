@@ -17,6 +17,7 @@ with clock as materialized (
 -- steps that were materialized each cost more than all the arithmetic.
 verdicts as materialized (
   select no, wallet_id, price, low_since, now_ms, starved_ms, from_hold, cents, waits, charged_after,
+    hold_cents - from_hold as hold_after,
     count(*) filter (where cents > 0) over chain + seq as entry_seq,
     total - sum(cents) over chain as balance,
     -- The money ended in the first millisecond at which what could be paid had accrued; a tick that runs in time
@@ -56,14 +57,13 @@ verdicts as materialized (
                  greatest(0, price * greatest(0, until_ms - running_ms) / 3600000 - charged_cents)::int as due
           from (
             -- The instant until which it owes: now, or when it was stopped or reached a limit.
-            select r.no, r.wallet_id, r.price_per_hour_cents::bigint as price, r.hold_cents, r.charged_cents,
-                   r.running_ms, r.limit_ms, epoch_ms(r.starved_at) as starved_ms, s.requested_ms as stop_ms,
-                   s.requested_by, w.available_cents, w.available_cents + w.reserved_cents as total, w.seq, w.low_since,
-                   clock.ms as now_ms, least(clock.ms, r.limit_ms, s.requested_ms) as until_ms
+            select m.rental_no as no, m.wallet_id, m.price_per_hour_cents::bigint as price, m.hold_cents,
+                   m.charged_cents, m.running_ms, m.limit_ms, m.starved_ms, s.requested_ms as stop_ms, s.requested_by, w.available_cents, w.available_cents + w.reserved_cents as total, w.seq, w.low_since,
+                   clock.ms as now_ms, least(clock.ms, m.limit_ms, s.requested_ms) as until_ms
               from wallets w
-              join rentals r on r.wallet_id = w.id and r.status = 'running'
+              join meters m on m.wallet_id = w.id
               cross join clock
-              left join stop_requests s on s.rental_no = r.no and s.open
+              left join stop_requests s on s.rental_no = m.rental_no and s.open
              where w.id = any (:walletIds::bigint[])
           ) until
         ) owed
@@ -98,37 +98,35 @@ warned as (
   on conflict do nothing
 ),
 metered as (
-  update rentals r set charged_cents = v.charged_after, hold_cents = r.hold_cents - v.from_hold
+  update meters m set charged_cents = v.charged_after, hold_cents = v.hold_after,
+                      starved_ms = case when v.waits then coalesce(v.starved_ms, v.now_ms) end
     from verdicts v
-   where r.no = v.no and v.cents > 0
-     and v.ended_ms is null and not v.waits and v.starved_ms is null
+   where m.rental_no = v.no and v.ended_ms is null and (v.cents > 0 or v.waits or v.starved_ms is not null)
 ),
--- Few, so they are written apart: what ends, begins to wait, or waits no more.
+-- What ends takes what its meter showed into its own row; the meter goes with it (migrations/004-rentals).
 turned as (
   update rentals r set
       charged_cents = v.charged_after,
-      hold_cents = r.hold_cents - v.from_hold,
-      starved_at = case when v.waits then coalesce(r.starved_at, from_epoch_ms(v.now_ms)) end,
-      status = case when v.ended_ms is null then r.status else 'stopping' end,
+      hold_cents = v.hold_after,
+      status = 'stopping',
       ended_at = from_epoch_ms(v.ended_ms),
       stop_reason = case
-        when v.ended_ms is null then null
         when v.reason <> 'limit' then v.reason
         when r.spend_limit_at <= coalesce(r.auto_stop_at, r.spend_limit_at) then 'spend_limit'
         else 'auto_stop' end
     from verdicts v
-   where r.no = v.no and (v.ended_ms is not null or v.waits or v.starved_ms is not null)
-  returning r.no, r.id, r.wallet_id, r.status
+   where r.no = v.no and v.ended_ms is not null
+  returning r.no, r.id, r.wallet_id
 ),
 ended as (
   insert into intents (kind, wallet_id, rental_no)
-  select 'end_rental', wallet_id, no from turned where status = 'stopping'
+  select 'end_rental', wallet_id, no from turned
   on conflict do nothing
 )
 select (select coalesce(sum(entries), 0)::bigint from wallet_sums) as entries,
-       exists (select 1 from turned where status = 'stopping')
+       exists (select 1 from turned)
          or exists (select 1 from wallet_sums where low and low_since is null) as left,
-       coalesce((select array_agg(id) from turned where status = 'stopping'), '{}') as ended`;
+       coalesce((select array_agg(id) from turned), '{}') as ended`;
 
 export interface Metered {
   /** Ledger entries written. */

@@ -44,7 +44,7 @@ export async function insertRental(trx: Transaction, rental: NewRental): Promise
 }
 
 export async function findRental(db: Database | Transaction, id: RentalId): Promise<RentalRow | undefined> {
-  return db('rentals').where({ id }).first();
+  return db('rentals_now').where({ id }).first();
 }
 
 /**
@@ -52,7 +52,8 @@ export async function findRental(db: Database | Transaction, id: RentalId): Prom
  * @throws when there is none
  */
 export async function lockRental(trx: Transaction, id: RentalId): Promise<RentalWithStop> {
-  const row = await trx('rentals').where({ id }).forNoKeyUpdate().first();
+  await trx('rentals').where({ id }).forNoKeyUpdate().first('no');
+  const row = await findRental(trx, id);
   if (!row) throw new Error(`no rental ${id}`);
   const stop = await trx('stop_requests').where({ rental_no: row.no }).first('requested_at', 'requested_by');
   return { ...row, stop: stop ?? null };

@@ -110,7 +110,8 @@ export async function endLost(
     stop_reason: 'pod_lost',
     ended_at: ended.ended_at,
     error: ended.error,
-    starved_at: null,
+    charged_cents: ended.charged_cents,
+    hold_cents: ended.hold_cents,
   });
   await settle(trx, wallet, ended);
 }
@@ -133,7 +134,6 @@ async function failWithFullRefund(
       charged_cents: charged,
       refunded_cents: charged,
       hold_cents: 0,
-      starved_at: null,
       ended_at: trx.raw('coalesce(ended_at, clock_ms())'),
       settled_at: trx.raw('clock_ms()'),
       settled_seq: newestSeq(trx),

@@ -9,13 +9,13 @@ import { meterWallets, type Metered } from './meter.js';
 const lockDueWallets = `
 select w.id from wallets w
  where w.id in (
-   select r.wallet_id
-     from rentals r
+   select m.wallet_id
+     from meters m
      cross join (select epoch_ms(clock_ms()) as ms) clock
-     left join stop_requests s on s.rental_no = r.no and s.open
-    where r.status = 'running' and (:shards = 1 or mod(r.wallet_id, :shards) = :shard)
-      and (r.price_per_hour_cents * least(clock.ms - r.running_ms, 315360000000) / 3600000 > r.charged_cents
-           or s.requested_ms is not null or r.limit_ms <= clock.ms)
+     left join stop_requests s on s.rental_no = m.rental_no and s.open
+    where (:shards = 1 or mod(m.wallet_id, :shards) = :shard)
+      and (m.price_per_hour_cents * least(clock.ms - m.running_ms, 315360000000) / 3600000 > m.charged_cents
+           or s.requested_ms is not null or m.limit_ms <= clock.ms)
  ) and w.metering_blocked_at is null
  order by w.id
    for no key update of w skip locked`;

@@ -192,7 +192,7 @@ describe('metering is exact, whatever happens in whatever order', () => {
     );
     await db.raw(
       `update rentals set running_at = running_at - :back, auto_stop_at = auto_stop_at - :back,
-              spend_limit_at = spend_limit_at - :back, starved_at = starved_at - :back
+              spend_limit_at = spend_limit_at - :back
         where wallet_id = :id and status = 'running'`,
       { back, id: wallet.id },
     );
