@@ -57,7 +57,7 @@ const schema = Joi.object({
     .uri({ scheme: ['postgres', 'postgresql'] })
     .required(),
   DATABASE_POOL_MAX: Joi.number().integer().min(2).max(200).default(20),
-  DATABASE_OPEN_POOL_MAX: Joi.number().integer().min(1).max(100).default(8),
+  DATABASE_OPEN_POOL_MAX: Joi.number().integer().min(1).max(100).default(20),
   TEMPORAL_ADDRESS: Joi.string()
     .pattern(/^[^\s:]+:\d+$/)
     .required(),

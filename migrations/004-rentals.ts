@@ -159,7 +159,8 @@ export async function up(knex: Knex): Promise<void> {
     create unique index allocation_attempts_adopted on allocation_attempts (rental_id) where state = 'adopted';
     create index allocation_attempts_unresolved on allocation_attempts (provider_code) where state in ('open', 'condemned');
 
-    -- The upstream's last word on each of our pods, written by the watcher of the provider and by nobody else.
+    -- The upstream's last word on each of our pods, written by the watcher of the provider; one that must end before any
+    -- list has shown it is noted by who ends it.
     create table pods (
       provider_code text not null references providers on delete restrict,
       pod_id text not null,

@@ -13,14 +13,13 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { newId } from '../../adapters/ids.js';
 import type { RentalId } from '../../domain/ids.js';
 import { taskQueues } from '../../domain/task-queues.js';
-import { cards, payPage } from '../lab/processor/workbench.js';
 import { startService, type TestService } from '../support/living-service.js';
 import { b200, l40s, Renting } from '../support/renting.js';
+import { Paying } from '../support/paying.js';
 import { stopTestServers } from '../support/started-servers.js';
 import { until } from '../support/until.js';
 import { historiesDir } from './histories.js';
-
-type Story = (service: TestService, renting: Renting) => Promise<string>;
+import { ended, paymentStories, type Story } from './payment-stories.js';
 
 /** By file name; each plays its story and gives the id of the workflow whose history is kept. */
 const stories: Record<string, Story> = {
@@ -75,26 +74,7 @@ const stories: Record<string, Story> = {
     await renting.stop(user, id);
     return closed(service, renting, id);
   },
-  'topup.succeeded': async (service) => {
-    const { topupId, checkoutUrl } = await openTopup(service);
-    await payPage(checkoutUrl, cards.good);
-    return ended(service, topupId);
-  },
-  'topup.expired': async (service) => {
-    const { topupId, sessionId } = await openTopup(service);
-    await service.stripe.checkout.sessions.expire(sessionId);
-    return ended(service, topupId);
-  },
-  'topup.taken-up-again': async (service) => {
-    const { topupId, checkoutUrl } = await openTopup(service);
-    await payPage(checkoutUrl, cards.good);
-    await ended(service, topupId);
-    await service.temporal.workflow.signalWithStart('topup', {
-      ...{ workflowId: topupId, taskQueue: taskQueues.rentals, args: [{ topupId }] },
-      ...{ signal: 'processor-event', workflowIdReusePolicy: 'ALLOW_DUPLICATE' },
-    });
-    return ended(service, topupId);
-  },
+  ...paymentStories,
   'meter.running': (service) => loop(service, 'meter', { shard: 0, runMs: 500 }),
   'meter.retired': (service) => once(service, 'meter', { shard: 1 }),
   'providerWatch.running': (service) => loop(service, 'providerWatch', { code: 'lab', runMs: 500 }),
@@ -104,6 +84,7 @@ const stories: Record<string, Story> = {
   'sweep.done': (service) => once(service, 'sweep'),
   'redeliver.done': (service) => once(service, 'redeliver'),
   'housekeeping.done': (service) => once(service, 'housekeeping'),
+  'backfill.done': (service) => once(service, 'backfill'),
 };
 
 async function closed(service: TestService, renting: Renting, id: RentalId): Promise<string> {
@@ -111,21 +92,11 @@ async function closed(service: TestService, renting: Renting, id: RentalId): Pro
   return ended(service, id);
 }
 
-async function ended(service: TestService, workflowId: string): Promise<string> {
-  await service.temporal.workflow.getHandle(workflowId).result();
-  return workflowId;
-}
-
 async function startAgain(service: TestService, rentalId: RentalId): Promise<void> {
   await service.temporal.workflow.start('rental', {
     ...{ workflowId: rentalId, taskQueue: taskQueues.rentals, args: [{ rentalId }] },
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
   });
-}
-
-async function openTopup(service: TestService) {
-  const { body } = await (await service.signIn()).post('/v1/billing/checkout', { amountCents: 2_500 });
-  return body;
 }
 
 async function once(service: TestService, type: string, input?: object): Promise<string> {
@@ -163,7 +134,7 @@ try {
   try {
     const renting = new Renting(service);
     for (const [name, play] of wanted) {
-      const workflowId = await play(service, renting);
+      const workflowId = await play(service, renting, new Paying(service));
       const history = await service.temporal.workflow.getHandle(workflowId).fetchHistory();
       writeFileSync(new URL(`${name}.json`, historiesDir), withoutTraces(historyToJSON(history)));
       process.stdout.write(`${name}: ${history.events?.length ?? 0} events\n`);

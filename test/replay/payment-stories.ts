@@ -1,0 +1,86 @@
+import { taskQueues } from '../../domain/task-queues.js';
+import type { TestService } from '../support/living-service.js';
+import type { Paying } from '../support/paying.js';
+import type { Renting } from '../support/renting.js';
+import { until } from '../support/until.js';
+
+/** Plays what is recorded, and gives the id of the workflow whose history is kept. */
+export type Story = (service: TestService, renting: Renting, paying: Paying) => Promise<string>;
+
+/** What is recorded of the workflows about payments, by file name. */
+export const paymentStories: Record<string, Story> = {
+  'topup.succeeded': async (service, _renting, paying) => {
+    const { topupId, url } = await paying.page(await service.signIn(), 2_500);
+    await paying.pay(url);
+    return ended(service, topupId);
+  },
+  'topup.expired': async (service, _renting, paying) => {
+    const { topupId, sessionId } = await paying.page(await service.signIn(), 2_500);
+    await service.stripe.checkout.sessions.expire(sessionId);
+    return ended(service, topupId);
+  },
+  'topup.taken-up-again': async (service, _renting, paying) => {
+    const { topupId, url } = await paying.page(await service.signIn(), 2_500);
+    await paying.pay(url);
+    await ended(service, topupId);
+    await service.temporal.workflow.signalWithStart('topup', {
+      ...{ workflowId: topupId, taskQueue: taskQueues.rentals, args: [{ topupId }] },
+      ...{ signal: 'processor-event', workflowIdReusePolicy: 'ALLOW_DUPLICATE' },
+    });
+    return ended(service, topupId);
+  },
+  'topup.charged': async (service, _renting, paying) =>
+    ended(service, (await charge(service, paying)).topupId),
+  'card.saved': async (service, _renting, paying) =>
+    ended(service, await paying.saveCard(await service.signIn())),
+  'payment.stray': async (service) => {
+    const { user } = await service.signIn();
+    const { id } = await service.stripe.paymentIntents.create({
+      ...{ amount: 600, currency: 'usd', payment_method: 'pm_card_visa', confirm: true },
+      ...{ payment_method_types: ['card'], metadata: { user_id: user.id } },
+    });
+    return endedOnceStarted(service, id);
+  },
+  'refund.succeeded': async (service, _renting, paying) => {
+    const { payment_id } = await charge(service, paying);
+    const { id } = await service.stripe.refunds.create({ payment_intent: payment_id });
+    return endedOnceStarted(service, id);
+  },
+  'dispute.won': async (service, _renting, paying) => {
+    const { charge_id } = await charge(service, paying);
+    const id = String((await paying.order(`charges/${charge_id}/dispute`))['id']);
+    await until('its money was taken', async () => {
+      const row = await service.db('refunds_and_disputes').where({ id }).first();
+      return row !== undefined && row.taken_at !== null;
+    });
+    await paying.order(`disputes/${id}/win`);
+    return ended(service, id);
+  },
+};
+
+/** Waits until a workflow that an event starts has begun and ended. */
+async function endedOnceStarted(service: TestService, workflowId: string): Promise<string> {
+  const handle = service.temporal.workflow.getHandle(workflowId);
+  await until(`workflow ${workflowId} has begun`, () =>
+    handle.describe().then(
+      () => true,
+      () => false,
+    ),
+  );
+  return ended(service, workflowId);
+}
+
+export async function ended(service: TestService, workflowId: string): Promise<string> {
+  await service.temporal.workflow.getHandle(workflowId).result();
+  return workflowId;
+}
+
+/** A top-up by a saved card that was credited. */
+async function charge(service: TestService, paying: Paying) {
+  const user = await service.signIn();
+  await paying.saveCard(user);
+  const { body } = await paying.checkout(user, 1_000);
+  const { payment_id, charge_id } = await paying.awaitTopup(body.topupId, 'succeeded');
+  if (payment_id === null || charge_id === null) throw new Error('a top-up that succeeded has a payment');
+  return { topupId: body.topupId, payment_id, charge_id };
+}
