@@ -3,9 +3,9 @@ import type { StackUrls } from '../stack/urls.js';
 import type { Api } from './api.js';
 import { StoryError } from './story-error.js';
 
-/** What the story is played on: a service that runs, an inbox, and an audience. */
+/** What the story is played on: a service that runs, an inbox, a payment processor, and an audience. */
 export interface Stage {
-  readonly urls: Pick<StackUrls, 'api' | 'mail'>;
+  readonly urls: Pick<StackUrls, 'api' | 'mail' | 'processor'>;
   /** The service as this story's user calls it; it keeps the session. */
   readonly api: Api;
   /** The user's address; a new one has an empty wallet. */

@@ -3,14 +3,16 @@ import { watchLedger } from './ledger.js';
 import { logIn } from './log-in.js';
 import { awaitMachine, rent, stop, stopAll } from './rental.js';
 import { addKey } from './renter-key.js';
+import { saveCard } from './save-card.js';
 import { signIn } from './sign-in.js';
 import { elapsed, step, type Stage } from './stage.js';
 import { checkStatement, type Statement } from './statement.js';
-import { topUp } from './top-up.js';
+import { topUp, topUpBySavedCard } from './top-up.js';
 
 /** Dear enough for the ledger to tick each second: about 1.1 cents a second. */
 const wish = { familyId: 'b200', gpuCount: 8 };
 const topUpCents = 10_000;
+const secondTopUpCents = 2_500;
 const watchSeconds = 6;
 
 /**
@@ -20,6 +22,8 @@ const watchSeconds = 6;
 export async function playStory(stage: Stage): Promise<Statement> {
   await step(stage, 'Sign in with a code that comes by mail', () => signIn(stage));
   await step(stage, 'Top up $100.00 on the hosted payment page', () => topUp(stage, topUpCents));
+  await step(stage, 'Save a card for later charges', () => saveCard(stage));
+  await step(stage, 'Top up $25.00 by the saved card', () => topUpBySavedCard(stage, secondTopUpCents));
   const key = await step(stage, 'Add an SSH key', () => addKey(stage));
   try {
     const { id } = await step(stage, 'Rent eight B200 GPUs', () => rent(stage, wish));

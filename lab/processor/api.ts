@@ -13,6 +13,8 @@ import type { Fault } from './faults.js';
 import { decodeForm, type FormObject } from './form.js';
 import type { Idempotency, KeyedRequest } from './idempotency.js';
 import { newId } from './ids.js';
+import { invoiceItemEndpoints } from './invoice-items.js';
+import { invoiceEndpoints } from './invoices.js';
 import { writeJson } from './page-url.js';
 import { Params } from './params.js';
 import { paymentIntentEndpoints } from './payment-intents.js';
@@ -30,6 +32,8 @@ const endpoints: readonly Endpoint[] = [
   ...chargeEndpoints,
   ...refundEndpoints,
   ...disputeEndpoints,
+  ...invoiceItemEndpoints,
+  ...invoiceEndpoints,
   ...checkoutSessionEndpoints,
   ...eventEndpoints,
   ...webhookEndpointEndpoints,

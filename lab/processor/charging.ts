@@ -5,6 +5,7 @@ import { openDispute } from './disputes.js';
 import { ApiError } from './errors.js';
 import type { World } from './endpoint.js';
 import { idOf } from './ids.js';
+import { failInvoice, settleInvoice } from './invoice-settlement.js';
 import { pageUrl } from './page-url.js';
 import { attachMethod, cardOf, requireUsable } from './payment-methods.js';
 
@@ -129,6 +130,7 @@ function charge(
   });
   keepMethod(world, succeeded, method);
   world.emit('payment_intent.succeeded', succeeded);
+  settleInvoice(world, succeeded);
   if (card.disputes !== 'never') openDispute(world, made, { inquiry: card.disputes === 'inquires' });
   return succeeded;
 }
@@ -174,6 +176,7 @@ function refuse(
     payment_method: null,
   });
   world.emit('payment_intent.payment_failed', failed);
+  failInvoice(world, failed);
   throw new ApiError(402, {
     type: 'card_error',
     ...details,

@@ -1,7 +1,7 @@
 import Router, { type RouterContext } from '@koa/router';
 import rawBody from 'raw-body';
 import type Stripe from 'stripe';
-import { checkCard, createMethod, type CardForm } from './cards.js';
+import { alertOf, cardFields, methodOfForm } from './card-form.js';
 import { attemptPayment } from './charging.js';
 import { completeSession, expireSession, getDetails } from './checkout-sessions.js';
 import type { World } from './endpoint.js';
@@ -77,13 +77,7 @@ function pay(world: World, sessionId: string, form: URLSearchParams): PageOutcom
       const session = world.store.find('checkout_sessions', sessionId);
       if (session === undefined || !isOpen(world, session)) return sessionPage(world, sessionId, null, 409);
       const details = getDetails(world, sessionId);
-      const card = cardFormOf(form);
-      const method = createMethod(world, checkCard(card, world.now()), {
-        expMonth: card.expMonth,
-        expYear: card.expYear,
-        name: form.get('billingName'),
-        email: details.email,
-      });
+      const method = methodOfForm(world, form, details.email);
       world.store.put('checkout_details', { ...details, saveTicked: details.offersSave && form.has('save') });
       return attempt(world, session, method);
     });
@@ -132,17 +126,6 @@ function intentOf(
   };
 }
 
-function cardFormOf(form: URLSearchParams): CardForm {
-  const [month = '', year = ''] = (form.get('cardExpiry') ?? '').split('/');
-  const shortYear = Number(year);
-  return {
-    number: (form.get('cardNumber') ?? '').replace(/[\s-]/g, ''),
-    expMonth: Number(month),
-    expYear: shortYear < 100 ? 2000 + shortYear : shortYear,
-    cvc: (form.get('cardCvc') ?? '').trim(),
-  };
-}
-
 function sessionPage(world: World, id: string, message: string | null, status: number): PageOutcome {
   const session = world.store.find('checkout_sessions', id);
   if (session === undefined) return notFound();
@@ -173,17 +156,13 @@ function lastFailure(world: World, session: Stripe.Checkout.Session): string | n
 }
 
 function paymentForm(details: CheckoutDetails, message: string | null): string {
-  const error = message === null ? '' : `<p class="error" role="alert">${escapeHtml(message)}</p>`;
   const save = details.offersSave
     ? '<label><input type="checkbox" name="save" value="on"> Keep this card for my next payments</label>'
     : '';
-  return `${error}
+  return `${alertOf(message)}
 ${details.email === null ? '' : `<p>${escapeHtml(details.email)}</p>`}
 <form method="post" action="/c/pay/${details.id}">
-<label for="n">Card number</label><input id="n" name="cardNumber" inputmode="numeric" autocomplete="cc-number" placeholder="4242 4242 4242 4242" required>
-<label for="e">Expiry (MM/YY)</label><input id="e" name="cardExpiry" autocomplete="cc-exp" placeholder="12/34" required>
-<label for="c">Security code</label><input id="c" name="cardCvc" inputmode="numeric" autocomplete="cc-csc" placeholder="123" required>
-<label for="b">Name on the card</label><input id="b" name="billingName" autocomplete="cc-name">
+${cardFields}
 ${save}
 <button type="submit">Pay</button>
 </form>

@@ -15,6 +15,9 @@ const expandable: Record<string, Record<string, TableName>> = {
   payment_method: { customer: 'customers' },
   refund: { charge: 'charges', payment_intent: 'payment_intents' },
   dispute: { charge: 'charges', payment_intent: 'payment_intents' },
+  invoice: { customer: 'customers', default_payment_method: 'payment_methods' },
+  invoice_payment: { invoice: 'invoices' },
+  'invoice_payment.payment': { payment_intent: 'payment_intents', charge: 'charges' },
 };
 
 /** docs.stripe.com/expand: "a maximum depth of four levels". */
@@ -46,12 +49,44 @@ function expandPath(world: World, object: object, steps: readonly string[], path
     const data = fields['data'] as object[];
     return { ...object, data: data.map((item) => expandPath(world, item, rest, path)) };
   }
-  const table = expandable[String(fields['object'])]?.[step];
+  const kind = String(fields['object']);
+  if (kind === 'invoice' && step === 'payments') {
+    return { ...object, payments: expandPath(world, paymentList(world, String(fields['id'])), rest, path) };
+  }
+  if (kind === 'invoice_payment' && step === 'payment') {
+    const payment = { ...(fields['payment'] as object), object: 'invoice_payment.payment' };
+    return { ...object, payment: without(expandPath(world, payment, rest, path), 'object') };
+  }
+  return expandField(world, object, expandable[kind]?.[step], [step, ...rest], path);
+}
+
+function expandField(
+  world: World,
+  object: object,
+  table: TableName | undefined,
+  [step, ...rest]: readonly [string, ...string[]],
+  path: string,
+): object {
   if (table === undefined) {
     throw invalidRequest(`This property can’t be expanded (${path}).`, { param: 'expand' });
   }
-  const value = fields[step];
+  const value = (object as Record<string, unknown>)[step];
   if (value === null || value === undefined) return object;
   const target = typeof value === 'string' ? world.store.find(table, value) : value;
   return target === undefined ? object : { ...object, [step]: expandPath(world, target, rest, path) };
+}
+
+/** An invoice shows its payments only where they are asked for (docs.stripe.com/api/invoices/object). */
+function paymentList(world: World, invoiceId: string): object {
+  const payments = world.store.list('invoice_payments').filter(({ invoice }) => invoice === invoiceId);
+  return {
+    object: 'list',
+    data: payments,
+    has_more: false,
+    url: `/v1/invoice_payments?invoice=${invoiceId}`,
+  };
+}
+
+function without(object: object, name: string): object {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 }

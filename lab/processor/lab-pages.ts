@@ -5,7 +5,9 @@ import { notFound, show } from './checkout-page.js';
 import type { World } from './endpoint.js';
 import { dollars, escapeHtml } from './html.js';
 import { idOf } from './ids.js';
-import { writeJson } from './page-url.js';
+import { isPayable } from './invoice-payments.js';
+import { pagePath, writeJson } from './page-url.js';
+import { isOpen } from './setup-intents.js';
 import type { RequestLog } from './api.js';
 
 /** What is not the processor's own: its receipts, the overview, and the endpoints by which tests steer it. */
@@ -53,6 +55,9 @@ function state({ store, faults }: World, log: RequestLog): object {
     charges: store.list('charges'),
     refunds: store.list('refunds'),
     disputes: store.list('disputes'),
+    invoices: store.list('invoices'),
+    invoice_items: store.list('invoice_items'),
+    invoice_payments: store.list('invoice_payments'),
     checkout_sessions: store.list('checkout_sessions'),
     events: store.list('events'),
     deliveries: store.list('deliveries'),
@@ -64,22 +69,46 @@ function state({ store, faults }: World, log: RequestLog): object {
   };
 }
 
+/** How many of each kind the overview shows, the newest first. */
+const shownLimit = 20;
+
 function overview({ store }: World): string {
   const open = store
     .list('checkout_sessions')
     .filter((session) => session.status === 'open')
-    .slice(-20)
+    .slice(-shownLimit)
     .reverse()
     .map(
       (session) =>
         `<li><a href="/c/pay/${session.id}">${dollars(session.amount_total ?? 0)}</a>
 ${escapeHtml(session.customer_details?.email ?? '')}</li>`,
     );
+  const setups = store
+    .list('setup_intents')
+    .filter((setup) => isOpen(setup) && setup.client_secret !== null)
+    .slice(-shownLimit)
+    .reverse()
+    .map(
+      (setup) =>
+        `<li><a href="/setup/${setup.id}?client_secret=${encodeURIComponent(setup.client_secret ?? '')}">${setup.id}</a>`,
+    );
+  const invoices = store
+    .list('invoices')
+    .filter(isPayable)
+    .slice(-shownLimit)
+    .reverse()
+    .map(
+      (invoice) =>
+        `<li><a href="${escapeHtml(pagePath(invoice.hosted_invoice_url ?? ''))}">${dollars(invoice.amount_remaining)}</a>
+${escapeHtml(invoice.customer_email ?? '')}</li>`,
+    );
   const cards = testCards.map((card) => {
     const what = card.authentication === 'never' ? '' : 'the bank asks first; ';
     return `<tr><td>${card.number}<td>${what}${escapeHtml(card.decline?.declineCode ?? 'pays')}`;
   });
   return `<h2>Payments that wait</h2><ul>${open.join('') || '<li>none: start a top-up in the service</li>'}</ul>
+<h2>Cards to save</h2><ul>${setups.join('') || '<li>none: begin to save a card in the service</li>'}</ul>
+<h2>Invoices to pay</h2><ul>${invoices.join('') || '<li>none</li>'}</ul>
 <h2>Test cards</h2><table>${cards.join('')}</table>
 <p class="note">Any date in the future, any three digits. Everything as JSON: <a href="/lab/state">/lab/state</a></p>`;
 }

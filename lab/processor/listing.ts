@@ -7,12 +7,20 @@ interface Listed {
   readonly created: number;
 }
 
+/** A page of a list in the API's shape. */
+export interface List {
+  readonly object: 'list';
+  readonly data: readonly object[];
+  readonly has_more: boolean;
+  readonly url: string;
+}
+
 /**
  * Answers a list the way the processor pages (docs.stripe.com/api/pagination): newest first, 10 unless told, at
  * most 100, from after one id or up to before another, within the `created` bounds.
  * @param rows in the order of their creation
  */
-export function page(call: Call, rows: readonly Listed[]): object {
+export function page(call: Call, rows: readonly Listed[]): List {
   const { params, path } = call;
   const limit = params.integer('limit', 1, 100) ?? 10;
   const startingAfter = params.string('starting_after');

@@ -10,6 +10,11 @@ export function pageUrl(path: string): string {
   return `${marker}${path}`;
 }
 
+/** Where a stored page lies on this simulator, for links between its pages. */
+export function pagePath(url: string): string {
+  return url.startsWith(marker) ? url.slice(marker.length) : url;
+}
+
 /**
  * Writes an object as JSON with complete page addresses.
  * @param baseUrl where this simulator is reached, without a final slash

@@ -4,6 +4,7 @@ import { getCustomer } from './customers.js';
 import { type ApiError, invalidRequest, noSuch } from './errors.js';
 import { unwritten, type Call, type Endpoint, type World } from './endpoint.js';
 import { idOf, newId } from './ids.js';
+import { paysInvoice } from './invoice-settlement.js';
 import { page } from './listing.js';
 import type { Params } from './params.js';
 import { getMethod, requireUsable } from './payment-methods.js';
@@ -12,7 +13,8 @@ import type { FutureUsage } from './tables.js';
 
 /** The smallest charge in US dollars (docs.stripe.com/currencies, minimum and maximum amounts). */
 export const minimumCents = 50;
-const maximumCents = 99_999_999;
+/** The largest: eight digits. */
+export const maximumCents = 99_999_999;
 
 export interface NewIntent {
   readonly amount: number;
@@ -210,6 +212,12 @@ function cancel({ world, params, id }: Call): Stripe.PaymentIntent {
   const session = world.store.find('intent_details', id)?.sessionId ?? null;
   if (session !== null) {
     throw invalidRequest(`This PaymentIntent belongs to ${session}: expire that Checkout Session instead.`, {
+      code: 'payment_intent_unexpected_state',
+      payment_intent: intent,
+    });
+  }
+  if (paysInvoice(world, id)) {
+    throw invalidRequest('This PaymentIntent belongs to an invoice: void that invoice instead.', {
       code: 'payment_intent_unexpected_state',
       payment_intent: intent,
     });

@@ -107,7 +107,7 @@ export function failRefund(world: World, refund: Stripe.Refund): Stripe.Refund {
     status: 'failed',
     failure_reason: 'expired_or_canceled_card',
   });
-  moveRefunded(world, getCharge(world, String(refund.charge)), -refund.amount);
+  moveRefunded(world, getCharge(world, idOf(refund.charge) ?? ''), -refund.amount);
   world.emit('refund.updated', failed);
   world.emit('refund.failed', failed);
   return failed;

@@ -69,7 +69,7 @@ function confirm({ world, params, id }: Call): Stripe.SetupIntent {
   const setup = getSetup(world, id);
   const methodId = params.string('payment_method') ?? idOf(setup.payment_method);
   const returnUrl = params.string('return_url');
-  if (!['requires_payment_method', 'requires_confirmation', 'requires_action'].includes(setup.status)) {
+  if (!isOpen(setup)) {
     throw invalidRequest(`A SetupIntent that is ${setup.status} can’t be confirmed.`, {
       code: 'setup_intent_unexpected_state',
       setup_intent: setup,
@@ -85,8 +85,13 @@ function confirm({ world, params, id }: Call): Stripe.SetupIntent {
   return attemptSetup(world, setup, getMethod(world, methodId, 'payment_method'));
 }
 
+/** Whether it still takes a card. */
+export function isOpen(setup: Stripe.SetupIntent): boolean {
+  return ['requires_payment_method', 'requires_confirmation', 'requires_action'].includes(setup.status);
+}
+
 /** Saves a card without charging it; the payer is there, so his bank may ask him first. */
-function attemptSetup(
+export function attemptSetup(
   world: World,
   setup: Stripe.SetupIntent,
   method: Stripe.PaymentMethod,

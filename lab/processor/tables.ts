@@ -77,6 +77,17 @@ export interface IntentDetails {
   readonly returnUrl: string | null;
 }
 
+/** An item in the API's shape; the SDK's type has its decimals as objects and its references expanded. */
+export interface InvoiceItemRow extends Omit<
+  Stripe.InvoiceItem,
+  'customer' | 'invoice' | 'pricing' | 'quantity_decimal'
+> {
+  readonly customer: string;
+  readonly invoice: string | null;
+  readonly pricing: null;
+  readonly quantity_decimal: string;
+}
+
 /** Every table, in the public shape of the API where it has one. */
 export interface Tables {
   customers: Stripe.Customer;
@@ -88,6 +99,9 @@ export interface Tables {
   charges: Stripe.Charge;
   refunds: Stripe.Refund;
   disputes: Stripe.Dispute;
+  invoices: Stripe.Invoice;
+  invoice_items: InvoiceItemRow;
+  invoice_payments: Stripe.InvoicePayment;
   checkout_sessions: Stripe.Checkout.Session;
   checkout_details: CheckoutDetails;
   events: LabEvent;
@@ -108,6 +122,9 @@ const listed: Record<TableName, true> = {
   charges: true,
   refunds: true,
   disputes: true,
+  invoices: true,
+  invoice_items: true,
+  invoice_payments: true,
   checkout_sessions: true,
   checkout_details: true,
   events: true,

@@ -1,11 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { arch, platform } from 'node:process';
-import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { drop, keep } from './keeper.js';
+import { endOf, goInstall } from './go-install.js';
 import { withProgress, type Progress } from './progress.js';
 import { cliName, findOnPath, versionOf, type FindCliOptions } from './temporal-cli-binary.js';
 
@@ -108,37 +107,7 @@ async function build(folder: string, { places, log, signal }: FindCliOptions): P
   if (go === undefined) throw new Error('It can not be built either: there is no "go" on the PATH.');
   log('building the Temporal CLI from source with Go: some minutes, once for all projects of this user');
   const what = 'building the Temporal CLI';
-  await withProgress({ what, log, limitMs: buildLimitMs, signal }, async (progress) => {
-    // Through env(1), so that Go's own settings (proxy, caches) are taken from the environment as it is.
-    const child = spawn('/usr/bin/env', [`GOBIN=${folder}`, 'GOFLAGS=', go, 'install', goPackage], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-      detached: true,
-    });
-    // Go starts compilers of its own: the keeper, and a stop, end all of them with it.
-    const pid = child.pid;
-    if (pid !== undefined) keep(pid, 'TERM');
-    const lines: string[] = [];
-    createInterface({ input: child.stderr }).on('line', (line) => {
-      lines.push(line);
-      progress.note(line);
-    });
-    progress.signal.addEventListener('abort', () => {
-      if (pid !== undefined && child.exitCode === null) process.kill(-pid, 'SIGTERM');
-    });
-    try {
-      await endOf(child, `go install ${goPackage}`, () => lines.slice(-5).join('\n    '));
-    } finally {
-      if (pid !== undefined) drop(pid);
-    }
-  });
-}
-
-async function endOf(child: ChildProcess, name: string, lastLines: () => string = () => ''): Promise<void> {
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', resolve);
-  });
-  if (code !== 0) throw new Error(`"${name}" ended with ${code ?? 'a signal'}: ${lastLines()}`.trim());
+  await goInstall({ go, goPackage, folder, what, log, limitMs: buildLimitMs, signal });
 }
 
 function reasonOf(error: unknown): string {

@@ -17,7 +17,7 @@ describe('checkout', () => {
 
   describe('POST /v1/billing/checkout', () => {
     it('refuses amounts that are no whole cents from 100 to 500000', async () => {
-      const wrong = [99, 0, -100, 500_001, 100.5, 1e21, '100', null, true, [100], {}];
+      const wrong = [99, 0, -100, 500_001, 1.5, 100.5, 1e21, '100', null, true, [100], {}];
       for (const amountCents of wrong) {
         const answer = await user.post('/v1/billing/checkout', { amountCents });
         assert.deepEqual(

@@ -165,6 +165,8 @@ describe('POST /v1/billing/processor/webhook', () => {
       [payload, { 'Stripe-Signature': 't=1,v1=00' }],
       [payload, { 'Stripe-Signature': old }],
       [payload.replace('evt_forged', 'evt_other'), { 'Stripe-Signature': genuine }],
+      [payload.slice(0, -20), { 'Stripe-Signature': genuine }],
+      [payload, { 'Stripe-Signature': genuine.slice(0, -20) }],
       ['', { 'Stripe-Signature': genuine }],
       [
         'not json',

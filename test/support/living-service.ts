@@ -5,6 +5,7 @@ import type { Client } from '@temporalio/client';
 import Stripe from 'stripe';
 import { createSmtpTransport } from '../../adapters/mailer/smtp.js';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
+import type { Processor } from '../../adapters/processor/processor.js';
 import { createStripeProcessor } from '../../adapters/processor/stripe.js';
 import type { Provider } from '../../adapters/providers/provider.js';
 import { createShadeformProvider } from '../../adapters/providers/shadeform.js';
@@ -52,6 +53,10 @@ export interface ServiceOptions {
   readonly shards?: number;
   /** Puts something between the service and its upstream, such as a list that lags. */
   readonly wrapProvider?: (provider: Provider) => Provider;
+  /** The same for the payment processor, in the worker alone. */
+  readonly wrapProcessor?: (processor: Processor) => Processor;
+  /** How long the worker waits for one answer of the processor, in milliseconds; the product's limits unless told. */
+  readonly processorTimeoutMs?: number;
 }
 
 export const secretKey = 'sk_test_service';
@@ -164,10 +169,14 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
     ...{ code: 'lab', url: parts.gpus.url(), apiKey: API_KEY, deployment: 'test' },
     timeoutMs: CALL_LIMIT_MS,
   });
+  const processor = createStripeProcessor({
+    ...{ secretKey, apiUrl: parts.processor.url },
+    ...(options.processorTimeoutMs === undefined ? {} : { timeoutMs: options.processorTimeoutMs }),
+  });
   return {
     ...{ db, openDb, mail, log: parts.api.deps.log },
     providers: new Map([['lab', options.wrapProvider?.(provider) ?? provider]]),
-    processor: createStripeProcessor({ secretKey, apiUrl: parts.processor.url }),
+    processor: options.wrapProcessor?.(processor) ?? processor,
     settings: {
       deployment: 'test',
       shards: options.shards ?? 1,
@@ -187,5 +196,5 @@ async function stopAll(stops: Stops): Promise<void> {
       faults.push(error);
     }
   }
-  if (faults.length > 0) throw new AggregateError(faults, 'not all of the service could be stopped');
+  if (faults.length > 0) throw new AggregateError(faults, `not all of the service could be stopped: ${faults.join('; ')}`);
 }

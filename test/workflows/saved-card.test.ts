@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { taskQueues } from '../../domain/task-queues.js';
 import type { SignedIn } from '../support/api.js';
 import { publishableKey, startService, type TestService } from '../support/living-service.js';
 import { Paying, testCards } from '../support/paying.js';
@@ -87,9 +88,9 @@ describe('the saved card', function () {
       await until('it is detached', async () => !(await isAttached(pmId)));
       await service.db('processor_events').where({ workflow_id: pmId }).update({ handled_at: null });
       const { workflow } = service.temporal;
-      await workflow.execute('redeliver', { workflowId: 'redeliver-now', taskQueue: 'rentals' });
+      await workflow.execute('redeliver', { workflowId: 'redeliver-now', taskQueue: taskQueues.rentals });
       await service.db.raw(`update processor_events set received_at = received_at - interval '1 hour'`);
-      await workflow.execute('redeliver', { workflowId: 'redeliver-now', taskQueue: 'rentals' });
+      await workflow.execute('redeliver', { workflowId: 'redeliver-now', taskQueue: taskQueues.rentals });
       await paying.awaitHandled();
       assert.equal(await paying.card(user), null);
     });
@@ -165,7 +166,10 @@ describe('the saved card', function () {
     await service.db('saved_cards').where({ user_id: user.user.id }).update({ exp_year: 2020 });
     const { workflow } = service.temporal;
     for (const run of [1, 2]) {
-      await workflow.execute('housekeeping', { workflowId: `housekeeping-${run}`, taskQueue: 'rentals' });
+      await workflow.execute('housekeeping', {
+        workflowId: `housekeeping-${run}`,
+        taskQueue: taskQueues.rentals,
+      });
     }
     assert.deepEqual(await paying.mails(user), ['Your saved card has expired']);
     assert.match((await paying.page(user, 500)).url, /^http/);

@@ -25,6 +25,9 @@ const rental: Rental = {
   error: null,
 };
 
+/** Nobody listens on port 9. */
+const nobody = 'http://127.0.0.1:9';
+
 describe("the demo's final statement", () => {
   let shown: string[];
   beforeEach(() => (shown = []));
@@ -102,7 +105,7 @@ describe("the demo's final statement", () => {
       });
     };
     return {
-      urls: { api: 'http://127.0.0.1:9', mail: 'http://127.0.0.1:9' },
+      urls: { api: nobody, mail: nobody, processor: nobody },
       api: { get, post: () => Promise.reject(new Error('a statement changes nothing')) },
       email: 'ann@example.com',
       log: (line) => shown.push(line),

@@ -1,0 +1,139 @@
+import autocannon from 'autocannon';
+import Stripe from 'stripe';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { readSecrets } from '../lab/stack/secrets.js';
+import { percentile, report, round } from './report.js';
+import { insertRichUser, startBenchStack, type BenchStack } from './stack.js';
+
+/**
+ * bench:webhook. How long it takes from paying the page until the balance shows it, and how many webhooks a second
+ * are accepted, against a bare Koa that reads the same body and does one insert (bare-webhook.ts).
+ */
+const payments = Number(process.env['BENCH_PAYMENTS'] ?? '100');
+const events = Number(process.env['BENCH_EVENTS'] ?? '5000');
+const connections = 8;
+const topupCents = 2_500;
+const lookEveryMs = 10;
+const creditLimitMs = 30_000;
+const card = { cardNumber: '4242424242424242', cardExpiry: '12/34', cardCvc: '123' };
+
+/** Pays one page as a browser does. @returns milliseconds until GET /v1/billing/balance showed the money */
+async function payAndWait({ stack, db }: BenchStack): Promise<number> {
+  const startCents = 100;
+  const { cookie } = await insertRichUser(db, startCents);
+  const opened = await fetch(`${stack.urls.api}/v1/billing/checkout`, {
+    method: 'POST',
+    headers: { cookie, 'content-type': 'application/json' },
+    body: JSON.stringify({ amountCents: topupCents }),
+  });
+  if (opened.status !== 200)
+    throw new Error(`POST /v1/billing/checkout: ${opened.status} ${await opened.text()}`);
+  const { checkoutUrl } = (await opened.json()) as { checkoutUrl: string };
+  const begun = performance.now();
+  const paid = await fetch(checkoutUrl, {
+    method: 'POST',
+    body: new URLSearchParams(card),
+    redirect: 'manual',
+  });
+  await paid.arrayBuffer();
+  if (paid.status !== 303) throw new Error(`the payment page answered ${paid.status}`);
+  while (performance.now() - begun < creditLimitMs) {
+    const balance = await fetch(`${stack.urls.api}/v1/billing/balance`, { headers: { cookie } });
+    const { totalCents } = (await balance.json()) as { totalCents: number };
+    if (totalCents === startCents + topupCents) return performance.now() - begun;
+    await sleep(lookEveryMs);
+  }
+  throw new Error(`a payment was not credited within ${creditLimitMs} ms`);
+}
+
+/** Starts the peer. */
+async function startBare(databaseUrl: string): Promise<{ url: string; close(): void }> {
+  const file = fileURLToPath(new URL('./bare-webhook.ts', import.meta.url));
+  const bare = fork(file, [databaseUrl], { execArgv: ['--import', 'tsx'] });
+  const [port] = (await once(bare, 'message')) as [number];
+  return { url: `http://127.0.0.1:${port}`, close: () => bare.disconnect() };
+}
+
+interface SignedEvent {
+  readonly body: string;
+  readonly headers: Record<string, string>;
+}
+
+/** Events of a kind that nobody acts on, each with an id of its own; signed before the clock runs. */
+function signEvents(name: string, secret: string): SignedEvent[] {
+  return Array.from({ length: events }, (_, index) => {
+    const payload = JSON.stringify({
+      ...{ id: `evt_${name}_${index}`, object: 'event', type: 'customer.updated', livemode: false },
+      ...{ created: Math.floor(Date.now() / 1_000), api_version: Stripe.API_VERSION },
+      data: { object: { object: 'customer', id: `cus_${index}`, metadata: {}, name: 'x'.repeat(1_000) } },
+    });
+    return {
+      body: payload,
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'stripe-signature': Stripe.webhooks.generateTestHeaderString({ payload, secret }),
+      },
+    };
+  });
+}
+
+/** Delivers all of them, a few at a time. @returns how many were accepted in a second */
+async function deliver(url: string, signed: readonly SignedEvent[]): Promise<number> {
+  const next = { index: 0 };
+  const begun = performance.now();
+  const result = await autocannon({
+    url,
+    connections,
+    amount: signed.length,
+    requests: [
+      {
+        method: 'POST',
+        setupRequest: (request) => ({ ...request, ...signed[next.index++ % signed.length] }),
+      },
+    ],
+  });
+  const seconds = (performance.now() - begun) / 1_000;
+  if (result.non2xx > 0 || result.errors > 0)
+    throw new Error(`${url}: ${result.non2xx} refused, ${result.errors} errors`);
+  return signed.length / seconds;
+}
+
+const bench = await startBenchStack();
+try {
+  // The first ones warm it up and are not counted.
+  for (let turn = 0; turn < 5; turn += 1) await payAndWait(bench);
+  const ms: number[] = [];
+  for (let turn = 0; turn < payments; turn += 1) ms.push(await payAndWait(bench));
+  const [p50, p99] = [round(percentile(ms, 0.5)), round(percentile(ms, 0.99))];
+
+  const { webhookSecret } = readSecrets(bench.stack.settings.dataDir);
+  const bare = await startBare(bench.stack.urls.database);
+  const hook = `${bench.stack.urls.api}/v1/billing/processor/webhook`;
+  const rates = { ours: 0, floor: 0 };
+  for (const name of ['warm', 'counted']) {
+    rates.ours = await deliver(hook, signEvents(name, webhookSecret));
+    rates.floor = await deliver(bare.url, signEvents(name, webhookSecret));
+  }
+  bare.close();
+  const ratio = round(rates.ours / rates.floor, 2);
+  report(
+    'webhook',
+    `paid until in the balance p50 ${p50} ms, p99 ${p99} ms; ${round(rates.ours)} webhooks/s accepted, ` +
+      `bare ${round(rates.floor)}: ${ratio} of it`,
+    {
+      payments,
+      paidToBalanceP50Ms: p50,
+      paidToBalanceP99Ms: p99,
+      connections,
+      events,
+      acceptsPerSecond: round(rates.ours),
+      bareAcceptsPerSecond: round(rates.floor),
+      ratio,
+    },
+  );
+} finally {
+  await bench.stop();
+}

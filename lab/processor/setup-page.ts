@@ -1,0 +1,92 @@
+import Router from '@koa/router';
+import type Stripe from 'stripe';
+import { alertOf, cardFields, methodOfForm } from './card-form.js';
+import { notFound, readPageForm, show, type PageOutcome } from './checkout-page.js';
+import type { World } from './endpoint.js';
+import { ApiError } from './errors.js';
+import { escapeHtml } from './html.js';
+import { idOf } from './ids.js';
+import { attemptSetup, isOpen } from './setup-intents.js';
+
+/**
+ * A page that saves a card, as a shop's own page does with the processor's form: reached with the SetupIntent's
+ * client_secret, by a browser or by `curl -d client_secret=… -d cardNumber=…`.
+ */
+export function createSetupPages(world: World): Router {
+  const router = new Router();
+  router.get('/setup/:id', (ctx) => {
+    const secret = ctx.URL.searchParams.get('client_secret');
+    show(ctx, setupPage(findSetup(world, ctx.params['id'] ?? '', secret), null, 200));
+  });
+  router.post('/setup/:id', async (ctx) => {
+    const form = await readPageForm(ctx);
+    // A form that was opened with the secret in its address may be posted to that address as it is.
+    const secret = form.get('client_secret') ?? ctx.URL.searchParams.get('client_secret');
+    show(ctx, save(world, ctx.params['id'] ?? '', secret, form));
+  });
+  return router;
+}
+
+/** The setup of an id, for whoever knows its secret. */
+function findSetup(world: World, id: string, secret: string | null): Stripe.SetupIntent | undefined {
+  const setup = world.store.find('setup_intents', id);
+  return setup?.client_secret === secret ? setup : undefined;
+}
+
+function save(world: World, id: string, secret: string | null, form: URLSearchParams): PageOutcome {
+  try {
+    return world.transact(null, () => {
+      const setup = findSetup(world, id, secret);
+      if (setup === undefined || !isOpen(setup)) return setupPage(setup, null, 409);
+      const customer = world.store.find('customers', idOf(setup.customer) ?? '');
+      return attempt(world, setup, methodOfForm(world, form, customer?.email ?? null));
+    });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return setupPage(findSetup(world, id, secret), error.message, error.status);
+  }
+}
+
+function attempt(world: World, setup: Stripe.SetupIntent, method: Stripe.PaymentMethod): PageOutcome {
+  try {
+    const after = attemptSetup(world, setup, method);
+    if (after.status === 'requires_action') return { redirect: `/c/authenticate/${after.id}` };
+    return setupPage(after, null, 200);
+  } catch (error) {
+    // Caught inside the transaction, so that the failed setup and its events stay.
+    if (!(error instanceof ApiError) || !error.isDecline) throw error;
+    return setupPage(world.store.find('setup_intents', setup.id), error.message, error.status);
+  }
+}
+
+function setupPage(
+  setup: Stripe.SetupIntent | undefined,
+  message: string | null,
+  status: number,
+): PageOutcome {
+  if (setup === undefined) return notFound();
+  if (setup.status === 'succeeded') {
+    return {
+      status,
+      title: 'Card saved',
+      body: '<p>Your card is saved for later payments. You can close this page.</p>',
+    };
+  }
+  if (!isOpen(setup)) {
+    return {
+      status,
+      title: 'Nothing to save',
+      body: '<p>This page takes no card any more. Go back to the shop and begin again.</p>',
+    };
+  }
+  return {
+    status,
+    title: 'Save a card',
+    body: `${alertOf(message ?? setup.last_setup_error?.message ?? null)}
+<form method="post" action="/setup/${setup.id}">
+<input type="hidden" name="client_secret" value="${escapeHtml(setup.client_secret ?? '')}">
+${cardFields}
+<button type="submit">Save this card</button>
+</form>`,
+  };
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import type { TopupId } from '../../domain/ids.js';
+import type { SignedIn } from '../support/api.js';
+import { startService, type TestService } from '../support/living-service.js';
+import { Paying } from '../support/paying.js';
+import { until } from '../support/until.js';
+import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
+
+/** The worst moment: the bank has paid, and the worker is killed before it heard of it. */
+describe('a worker that is killed between the charge of a saved card and its credit', function () {
+  this.timeout(90_000);
+  let service: TestService;
+  let paying: Paying;
+  let user: SignedIn;
+  let worker: WorkerProcess | undefined;
+
+  before(async () => {
+    service = await startService({ worker: false });
+    paying = new Paying(service);
+    user = await service.signIn();
+    worker = await startWorkerProcess(service);
+    await paying.saveCard(user);
+  });
+  after(async () => {
+    await worker?.kill();
+    await service.stop();
+  });
+
+  async function chargesAtProcessor(): Promise<number> {
+    const { charges } = await paying.state();
+    return charges.filter(({ status }) => status === 'succeeded').length;
+  }
+
+  it('is followed by another one that credits once, and the card is charged once', async () => {
+    // The charge is made; its answer is held back for ever, and none of its events arrives.
+    await paying.order('faults', {
+      ...{ kind: 'lost', silent: true, method: 'POST', path: '/v1/payment_intents' },
+    });
+    await paying.order('faults', { kind: 'event_drop', times: 20 });
+    const answer = paying.checkout(user, 4_200);
+    await until('the card is charged', async () => (await chargesAtProcessor()) === 1);
+    await worker?.kill();
+
+    assert.deepEqual(await paying.entries(user), []);
+    const [open] = await service.db('topups').where({ user_id: user.user.id });
+    assert.deepEqual([open?.status, open?.payment_id, open?.closed_at], ['processing', null, null]);
+    assert.ok(open?.charge_sent_at);
+
+    worker = await startWorkerProcess(service);
+    const { status, body } = await answer;
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.ok(['succeeded', 'processing'].includes(body.status), body.status);
+    const topup = await paying.awaitTopup(body.topupId, 'succeeded');
+    assert.equal(topup.id, open.id satisfies TopupId);
+    assert.deepEqual(await paying.entries(user), [['processor_topup', 4_200]]);
+    assert.equal(await chargesAtProcessor(), 1);
+    await paying.clearFaults();
+    await paying.assertAddsUp();
+  });
+});
