@@ -196,5 +196,6 @@ async function stopAll(stops: Stops): Promise<void> {
       faults.push(error);
     }
   }
-  if (faults.length > 0) throw new AggregateError(faults, `not all of the service could be stopped: ${faults.join('; ')}`);
+  if (faults.length > 0)
+    throw new AggregateError(faults, `not all of the service could be stopped: ${faults.join('; ')}`);
 }
