@@ -52,7 +52,7 @@ try {
     {
       name: 'GET /v1/rentals/:id',
       path: `/v1/rentals/${id}`,
-      sql: 'select * from rentals where id = ? and user_id = ?',
+      sql: 'select * from rentals_now where id = ? and user_id = ?',
       bindings: [id, userId],
     },
     {
