@@ -1,6 +1,9 @@
 import { warnOfLowBalance } from '../adapters/postgres/low-balance.js';
+import { listInvoicesToTell, markTold } from '../adapters/postgres/money/invoice-states.js';
+import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
 import { listDueIntents, markDelivered } from '../adapters/postgres/intents.js';
-import type { RentalId } from '../domain/ids.js';
+import type { RentalId, UserId } from '../domain/ids.js';
+import { autoTopupWorkflowId } from '../domain/processor-routes.js';
 import { taskQueues } from '../domain/task-queues.js';
 import { lookSignal, rentalWorkflow, type RentalInput } from '../workflows/rental-contract.js';
 import type { ActivityDeps } from './deps.js';
@@ -15,11 +18,21 @@ export async function deliverIntents(deps: ActivityDeps): Promise<number> {
   const delivered: number[] = [];
   for (const intent of due) {
     if (intent.rentalId !== null) await tellRental(deps, intent.rentalId);
+    else if (intent.kind === 'auto_topup') await tellAutoTopup(deps, intent.userId);
     else if (intent.kind === 'low_balance') await warnOfLowBalance(deps.db, intent.id);
     delivered.push(intent.id);
   }
   await markDelivered(deps.db, delivered);
-  return delivered.length;
+  return delivered.length + (await tellInvoices(deps));
+}
+
+/** Tells the workflows of invoices that were made or that somebody wants looked at. */
+async function tellInvoices(deps: ActivityDeps): Promise<number> {
+  const ids = await listInvoicesToTell(deps.db);
+  for (const workflowId of ids)
+    await tellWorkflow(deps.temporal.workflow, { workflow: 'invoice', workflowId });
+  await markTold(deps.db, ids);
+  return ids.length;
 }
 
 /** Lets a rental's workflow look at its row again, starting it when none runs. */
@@ -31,5 +44,13 @@ export async function tellRental(deps: ActivityDeps, rentalId: RentalId): Promis
     args: [input],
     signal: lookSignal,
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+  });
+}
+
+/** Lets a user's auto-topup look at the level. */
+export async function tellAutoTopup(deps: ActivityDeps, userId: UserId): Promise<void> {
+  await tellWorkflow(deps.temporal.workflow, {
+    workflow: 'autoTopup',
+    workflowId: autoTopupWorkflowId(userId),
   });
 }

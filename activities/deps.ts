@@ -22,6 +22,8 @@ export interface ActivityDeps {
     readonly checkoutUrls: { readonly success: string; readonly cancel: string };
     /** How many top-ups a young account may begin in a day (decision 23); the limit's unless told. */
     readonly topupsPerDayWhenYoung?: number;
+    /** From one attempt of auto-topup to the next, in milliseconds; the specification's 5 minutes unless told. */
+    readonly autoTopupCooldownMs?: number;
     /** How often pods are looked at, in milliseconds; the specification's 2 s unless told. */
     readonly pollMs?: number;
   };

@@ -1,9 +1,12 @@
+import { createAutoTopupActivities } from './auto-topup.js';
 import { createBackfillActivities } from './backfill.js';
 import { createCardActivities } from './card.js';
 import type { ActivityDeps } from './deps.js';
+import { createInvoiceActivities } from './invoice.js';
 import { createMailActivities } from './mail.js';
 import { createMeterActivities } from './meter.js';
 import { createOpenRental } from './open-rental.js';
+import { createOperationActivities } from './operation.js';
 import { createPodActivities } from './pods.js';
 import { createRentalActivities } from './rental.js';
 import { createReversalActivities } from './reversals.js';
@@ -21,9 +24,12 @@ export function createActivities(deps: ActivityDeps) {
     ...createMeterActivities(deps),
     ...createWatchActivities(deps),
     ...createTopupActivities(deps),
+    ...createAutoTopupActivities(deps),
     ...createStrayPaymentActivities(deps),
+    ...createInvoiceActivities(deps),
     ...createCardActivities(deps),
     ...createReversalActivities(deps),
+    ...createOperationActivities(deps),
     ...createBackfillActivities(deps),
     ...createMailActivities(deps),
     ...createUpkeepActivities(deps),

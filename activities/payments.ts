@@ -1,9 +1,11 @@
-import { creditTopup, creditUser } from '../adapters/postgres/money/topup-credit.js';
+import type { WaitingEvent } from '../adapters/postgres/event-handling.js';
+import { creditTopup, creditUser, findCredit } from '../adapters/postgres/money/topup-credit.js';
 import { parkPayment } from '../adapters/postgres/money/parked-payments.js';
 import { saveCard } from '../adapters/postgres/saved-cards.js';
 import type { TopupRow } from '../adapters/postgres/tables.js';
 import type { Payment } from '../adapters/processor/processor.js';
 import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
+import { isPaidKind, paymentIdOf } from '../domain/processor-routes.js';
 import { isId, type TopupId, type UserId } from '../domain/ids.js';
 import type { ActivityDeps } from './deps.js';
 
@@ -34,6 +36,22 @@ export async function settleByMetadata(deps: ActivityDeps, payment: Payment): Pr
   const userId = await findUser(deps, payment.userId);
   if (userId === undefined) return park(deps, payment, 'paid for nobody that exists here', null);
   await creditUser(deps.db, userId, payment);
+}
+
+/**
+ * Credits payments that events name and that the row does not know: a page that was paid twice, or one of a top-up
+ * that this database has lost.
+ */
+export async function settleNamedPayments(
+  deps: ActivityDeps,
+  events: readonly WaitingEvent[],
+): Promise<void> {
+  const paid = events.filter(({ kind }) => isPaidKind(kind));
+  const named = new Set(paid.map(({ object }) => paymentIdOf(object)));
+  for (const paymentId of named) {
+    if (paymentId === null || (await findCredit(deps.db, paymentId))) continue;
+    await settleByMetadata(deps, await deps.processor.getPayment(paymentId));
+  }
 }
 
 function faultOf(payment: Payment): string | null {

@@ -12,6 +12,7 @@ import type { Dispute, Payment, Refund } from '../adapters/processor/processor.j
 import { isId } from '../domain/ids.js';
 import type { EventLook } from '../workflows/event-contract.js';
 import type { ActivityDeps } from './deps.js';
+import { settleInvoicesOf } from './invoice.js';
 import { settleByMetadata } from './payments.js';
 
 /** The activities of refunds and disputes (decision 30): the processor is asked, and the wallet follows. */
@@ -136,6 +137,10 @@ async function findPaymentOf(
   if (late) return { userId: late.userId, paymentCents: late.creditedCents, credited: true };
   const user = await findPayer(deps, payment);
   if (user === undefined || payment.currency !== 'usd') return undefined;
+  // It may have settled an offer of ours, whose own event is late: then it is credited as well.
+  await settleInvoicesOf(deps, user.id);
+  const settled = await findCredit(deps.db, paymentId);
+  if (settled) return { userId: settled.userId, paymentCents: settled.creditedCents, credited: true };
   return { userId: user.id, paymentCents: payment.amountReceivedCents, credited: false };
 }
 

@@ -1,18 +1,16 @@
-import { listUnhandledEvents, markHandled, type WaitingEvent } from '../adapters/postgres/event-handling.js';
+import { listUnhandledEvents, markHandled } from '../adapters/postgres/event-handling.js';
 import { readClock } from '../adapters/postgres/clock.js';
-import { findCredit } from '../adapters/postgres/money/topup-credit.js';
 import { beginTopup, endTopup, markChargeSent } from '../adapters/postgres/money/topups.js';
 import { mailTopupOutcome } from '../adapters/postgres/topup-mails.js';
 import type { TopupRow } from '../adapters/postgres/tables.js';
 import { ProcessorError } from '../adapters/processor/processor.js';
 import type { TopupId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
-import { isPaidKind, paymentIdOf } from '../domain/processor-routes.js';
 import { Refusal } from '../domain/refusal.js';
 import type { TopupInput } from '../workflows/topup-contract.js';
 import type { ActivityDeps } from './deps.js';
 import { withHeartbeat } from './heartbeat.js';
-import { settleByMetadata } from './payments.js';
+import { settleNamedPayments } from './payments.js';
 import { answeringRefusals } from './refusals.js';
 import { settleCharge } from './topup-charge.js';
 import { openPage, settlePage } from './topup-page.js';
@@ -118,19 +116,6 @@ async function endWhenNeverBegun(deps: ActivityDeps, topup: TopupRow): Promise<v
   if (ageMs < limits.topupBeginMs) return;
   const error = 'It could not be begun in time. Nothing was charged: try again.';
   await endTopup(deps.db, topup.id, { status: 'failed', error, onlyFrom: 'creating' });
-}
-
-/**
- * Credits payments that events name and that the row does not know: a page that was paid twice, or one of a top-up
- * that this database has lost.
- */
-async function settleNamedPayments(deps: ActivityDeps, events: readonly WaitingEvent[]): Promise<void> {
-  const paid = events.filter(({ kind }) => isPaidKind(kind));
-  const named = new Set(paid.map(({ object }) => paymentIdOf(object)));
-  for (const paymentId of named) {
-    if (paymentId === null || (await findCredit(deps.db, paymentId))) continue;
-    await settleByMetadata(deps, await deps.processor.getPayment(paymentId));
-  }
 }
 
 function refusalOf(topup: TopupRow): Refusal {

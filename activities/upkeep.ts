@@ -7,16 +7,18 @@ import {
   listStrayPods,
   listUnclosedRentals,
   listUnclosedTopups,
+  listUsersWithOpenAutoTopups,
   raiseWatermark,
   removeExpired,
   type StrayPod,
 } from '../adapters/postgres/upkeep.js';
 import { ProviderError, type Provider } from '../adapters/providers/provider.js';
+import { listUnclosedInvoices } from '../adapters/postgres/money/invoice-states.js';
 import { listUnclosedReversals } from '../adapters/postgres/reversal-reads.js';
 import { listUndetachedCards, noticeExpiredCards } from '../adapters/postgres/saved-cards.js';
 import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
 import { limits } from '../domain/limits.js';
-import type { EventRoute } from '../domain/processor-routes.js';
+import { autoTopupWorkflowId, type EventRoute } from '../domain/processor-routes.js';
 import { taskQueues } from '../domain/task-queues.js';
 import { deliverIntents, tellRental } from './deliver-intents.js';
 import type { ActivityDeps } from './deps.js';
@@ -125,13 +127,20 @@ export async function startLongLived(deps: ActivityDeps): Promise<string[]> {
 
 /** Rows about money at the processor that are not final: each should have a workflow (design: Temporal 7). */
 async function listUnfinishedPayments({ db }: ActivityDeps): Promise<EventRoute[]> {
-  const [topups, cards, reversals] = await Promise.all([
+  const [topups, autoTopups, invoices, cards, reversals] = await Promise.all([
     listUnclosedTopups(db),
+    listUsersWithOpenAutoTopups(db),
+    listUnclosedInvoices(db),
     listUndetachedCards(db),
     listUnclosedReversals(db),
   ]);
   return [
     ...topups.map((workflowId): EventRoute => ({ workflow: 'topup', workflowId })),
+    ...autoTopups.map((userId): EventRoute => ({
+      workflow: 'autoTopup',
+      workflowId: autoTopupWorkflowId(userId),
+    })),
+    ...invoices.map((workflowId): EventRoute => ({ workflow: 'invoice', workflowId })),
     ...cards.map((workflowId): EventRoute => ({ workflow: 'card', workflowId })),
     ...reversals.map(({ id, kind }): EventRoute => ({ workflow: kind, workflowId: id })),
   ];
@@ -140,7 +149,7 @@ async function listUnfinishedPayments({ db }: ActivityDeps): Promise<EventRoute[
 /** Ids of the workflows of rows that run. One that began a moment ago may be missing: harmless. */
 async function runningWorkflows(deps: ActivityDeps): Promise<Set<string>> {
   const ids = new Set<string>();
-  const query = `ExecutionStatus = 'Running' AND WorkflowType IN ('rental', 'topup', 'card', 'refund', 'dispute')`;
+  const query = `ExecutionStatus = 'Running' AND WorkflowType IN ('rental', 'topup', 'autoTopup', 'invoice', 'card', 'refund', 'dispute')`;
   for await (const execution of deps.temporal.workflow.list({ query })) ids.add(execution.workflowId);
   return ids;
 }

@@ -1,12 +1,14 @@
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import { authRoutes } from './auth.js';
+import { autoTopupRoutes } from './auto-topup.js';
 import { billingRoutes } from './billing.js';
 import { cardRoutes } from './card.js';
 import { catalogRoutes } from './catalog.js';
 import { checkoutRoutes } from './checkout.js';
 import type { ApiDeps, ApiRouter, ApiState } from './context.js';
 import { healthRoutes } from './health.js';
+import { invoiceRoutes } from './invoices.js';
 import { ledgerRoutes } from './ledger.js';
 import { readBodies } from './middleware/body.js';
 import { errors } from './middleware/errors.js';
@@ -17,6 +19,7 @@ import { refuseUnrouted } from './middleware/routing.js';
 import { rentalChargeRoutes } from './rental-charges.js';
 import { rentalRoutes } from './rentals.js';
 import { sshKeyRoutes } from './ssh-keys.js';
+import { statementRoutes } from './statement.js';
 import { webhookPath, webhookRoutes } from './webhook.js';
 
 /** Every resource of the API. */
@@ -29,8 +32,11 @@ const resources = [
   rentalChargeRoutes,
   billingRoutes,
   ledgerRoutes,
+  statementRoutes,
   checkoutRoutes,
   cardRoutes,
+  autoTopupRoutes,
+  invoiceRoutes,
   webhookRoutes,
 ];
 

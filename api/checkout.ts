@@ -129,6 +129,7 @@ function presentCheckout(row: TopupRow) {
 function presentTopup(row: TopupRow) {
   return {
     id: row.id,
+    source: row.source,
     status: row.status,
     amountCents: row.amount_cents,
     creditedCents: row.credited_cents,

@@ -10,9 +10,10 @@ export type InvoiceId = `inv_${string}`;
 export type LineItemId = `li_${string}`;
 export type SshKeyId = `key_${string}`;
 export type TopupId = `top_${string}`;
+export type OperationId = `op_${string}`;
 
 /** Every prefix that the service mints. */
-export type IdPrefix = 'usr' | 'rent' | 'lst' | 'led' | 'inv' | 'li' | 'key' | 'top';
+export type IdPrefix = 'usr' | 'rent' | 'lst' | 'led' | 'inv' | 'li' | 'key' | 'top' | 'op';
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 

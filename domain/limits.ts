@@ -43,7 +43,6 @@ export const limits = {
   unknownFindMs: MINUTE,
   attemptOpenMs: 5 * MINUTE,
   maxLiveRentals: 20,
-  debtBlocksAfterMs: 7 * DAY,
 
   /** Decision 13: a listing older than this is not live. */
   listingFreshMs: 2 * MINUTE,
@@ -80,6 +79,17 @@ export const limits = {
   /** With a large fleet the rounds come further apart, so that no more than this many fire in a second. */
   beltRoundsPerSecond: 3,
 
+  /** spec: Limits, Auto-topup. */
+  minThresholdCents: 100,
+  maxThresholdCents: 100_000,
+  minAutoTopupCents: 1_000,
+  maxAutoTopupCents: 500_000,
+  autoTopupCooldownMs: 5 * MINUTE,
+  /** Decision 33. */
+  autoTopupDefaultCents: 2_000,
+  /** The largest daily cap that a user may set for himself. */
+  maxDailyCapCents: 5_000_000,
+
   /** Decision 23: manual top-ups that a young account may begin in a day. */
   youngAccountMs: 7 * DAY,
   topupsPerDayWhenYoung: 10,
@@ -92,6 +102,9 @@ export const limits = {
   /** The processor's list of events reaches back so far, and is read again from so long before what was seen. */
   eventsKeptMs: 30 * DAY,
   eventsOverlapMs: 10 * MINUTE,
+
+  /** A day of dunning. */
+  dayMs: DAY,
 
   /** A processor event that was stored but not handled is delivered again when it is older than this. */
   eventRedeliverMs: 10 * SECOND,

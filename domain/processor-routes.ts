@@ -1,10 +1,10 @@
-import { isId } from './ids.js';
+import { isId, type UserId } from './ids.js';
 
 /**
  * Which workflow acts on which event of the payment processor. The workflow's id is our own from the metadata, or
  * the id of the processor's object (design: Temporal 1), so that every event about one thing meets one workflow.
  */
-export type EventWorkflow = 'topup' | 'payment' | 'card' | 'refund' | 'dispute';
+export type EventWorkflow = 'topup' | 'autoTopup' | 'payment' | 'card' | 'invoice' | 'refund' | 'dispute';
 
 export interface EventRoute {
   readonly workflow: EventWorkflow;
@@ -39,7 +39,32 @@ const routes: ReadonlyMap<unknown, Route> = new Map<unknown, Route>([
   // A second way to refunds whose own events never came: the workflow lists those of the charge.
   ['charge', (kind, object) => (kind === 'charge.refunded' ? to('refund', object['id']) : null)],
   ['dispute', (_kind, object) => to('dispute', object['id'])],
+  ['invoice', routeOfInvoice],
 ]);
+
+/** The id of a user's auto-topup workflow: one per user, so that there are never two attempts at once. */
+export function autoTopupWorkflowId(userId: UserId): string {
+  return `auto-topup:${userId}`;
+}
+
+/** The user of an auto-topup workflow's id. */
+export function userOfAutoTopup(workflowId: string): string {
+  return workflowId.slice('auto-topup:'.length);
+}
+
+/** What settles an invoice; that it was made, finalized or changed is our own doing. */
+const invoiceKinds = new Set([
+  'invoice.paid',
+  'invoice.payment_succeeded',
+  'invoice.voided',
+  'invoice.marked_uncollectible',
+]);
+
+function routeOfInvoice(kind: string, object: RoutedEvent['object']): EventRoute | null {
+  const { invoice_id: invoiceId } = metadataOf(object);
+  const isOurs = typeof invoiceId === 'string' && isId('inv', invoiceId);
+  return isOurs && invoiceKinds.has(kind) ? to('invoice', invoiceId) : null;
+}
 
 function routeOfSetup(kind: string, object: RoutedEvent['object']): EventRoute | null {
   const isOurs = kind === 'setup_intent.succeeded' && metadataOf(object)['user_id'] !== undefined;
@@ -66,7 +91,10 @@ export function isPaidKind(kind: string): boolean {
  * `checkout.session.completed`) is credited to him. Any other, such as an invoice's, is not ours to act on.
  */
 function routeOfPayment(kind: string, object: RoutedEvent['object']): EventRoute | null {
-  const { topup_id: topupId, user_id: userId } = metadataOf(object);
+  const { topup_id: topupId, user_id: userId, source } = metadataOf(object);
+  if (source === 'auto_topup' && typeof userId === 'string' && isId('usr', userId)) {
+    return to('autoTopup', autoTopupWorkflowId(userId));
+  }
   if (typeof topupId === 'string' && isId('top', topupId)) return to('topup', topupId);
   if (typeof userId !== 'string' || !isPaidKind(kind)) return null;
   return to('payment', paymentIdOf(object));

@@ -6,6 +6,7 @@ import * as rentals from './004-rentals.js';
 import * as billing from './005-billing.js';
 import * as service from './006-service.js';
 import * as cards from './007-cards.js';
+import * as invoices from './008-invoices.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -18,6 +19,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['005-billing', billing],
   ['006-service', service],
   ['007-cards', cards],
+  ['008-invoices', invoices],
 ];
 
 const source: Knex.MigrationSource<readonly [string, Step]> = {

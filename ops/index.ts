@@ -1,11 +1,18 @@
 import { Command } from 'commander';
-import { openDatabase } from '../adapters/postgres/database.js';
+import { openDatabase, type Database } from '../adapters/postgres/database.js';
 import { readConfig } from '../config.js';
+import { addInvoiceCommands } from './invoices.js';
 import { addLedgerCommands } from './ledger.js';
+import type { TemporalAddress } from './operator.js';
+import { addWalletCommands } from './wallets.js';
 
 /** The operators' command line: `npm run ops -- <command>`. */
 const program = new Command('ops').description('Looks at the service and mends it.').showHelpAfterError();
-addLedgerCommands(program, () => openDatabase(readConfig().database.url, 2, 'ops'));
+const open = (): Database => openDatabase(readConfig().database.url, 2, 'ops');
+const temporal = (): TemporalAddress => readConfig().temporal;
+addLedgerCommands(program, open);
+addInvoiceCommands(program, temporal);
+addWalletCommands(program, temporal, open);
 
 try {
   await program.parseAsync();

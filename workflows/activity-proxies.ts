@@ -26,6 +26,22 @@ export const openingTopup = proxyActivities<Pick<Activities, 'openTopup'>>({
   retry,
 });
 
+/** Charging for auto-topup: machines wait for it half a minute at most, so a dead worker must be noticed at once. */
+export const autoCharging = proxyActivities<Pick<Activities, 'lookAtAutoTopup'>>({
+  taskQueue: taskQueues.rentals,
+  heartbeatTimeout: '5s',
+  startToCloseTimeout: '60s',
+  retry: { ...retry, maximumInterval: '10s' },
+});
+
+/** An invoice's step asks the processor several times in a row. */
+export const invoicing = proxyActivities<Pick<Activities, 'lookAtInvoice'>>({
+  taskQueue: taskQueues.rentals,
+  heartbeatTimeout: '10s',
+  startToCloseTimeout: '2 minutes',
+  retry,
+});
+
 /** Short steps on rows, retried until they are done: money waits for them. */
 export const steps = proxyActivities<
   Pick<
@@ -42,6 +58,7 @@ export const steps = proxyActivities<
     | 'lookAtCard'
     | 'lookAtRefund'
     | 'lookAtDispute'
+    | 'operate'
     | 'keepHouse'
     | 'redeliverEvents'
   >

@@ -15,6 +15,8 @@ export interface EventLook {
   readonly state: 'missing' | 'waiting' | 'closed';
   readonly status: string;
   readonly summary: string;
+  /** When there is something to do even if nobody tells, in milliseconds from now; otherwise the caller's waits. */
+  readonly nextLookMs?: number;
 }
 
 /** An event of the processor was stored: look again. */

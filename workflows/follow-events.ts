@@ -32,8 +32,15 @@ export async function followEvents(
       return seen;
     }
     if (isQuiet && workflowInfo().continueAsNewSuggested) return undefined;
-    await condition(() => state.events !== before, waits[Math.min(asked, waits.length - 1)] ?? HOUR);
+    const waitMs = seen.nextLookMs ?? waits[Math.min(asked, waits.length - 1)] ?? HOUR;
+    setCurrentDetails(`${seen.summary}. Waits for an event until ${untilOf(waitMs)}.`);
+    await condition(() => state.events !== before, waitMs);
   }
 }
 
 const HOUR = 3_600_000;
+
+/** For operators: when a timer ends, by the workflow's own clock. */
+function untilOf(waitMs: number): string {
+  return new Date(Date.now() + waitMs).toISOString();
+}

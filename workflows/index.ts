@@ -1,6 +1,9 @@
+export { autoTopup } from './auto-topup.js';
 export { card } from './card.js';
 export { dispute } from './dispute.js';
+export { invoice } from './invoice.js';
 export { mailer, meter, providerWatch } from './loops.js';
+export { operation } from './operation.js';
 export { payment } from './payment.js';
 export { refund } from './refund.js';
 export { rental } from './rental.js';

@@ -1,4 +1,4 @@
-import type { InvoiceId, LineItemId, TopupId, UserId } from '../../domain/ids.js';
+import type { InvoiceId, LineItemId, OperationId, TopupId, UserId } from '../../domain/ids.js';
 import type { EventWorkflow } from '../../domain/processor-routes.js';
 import type { TopupSource, TopupStatus } from '../../domain/topup.js';
 
@@ -116,6 +116,35 @@ export interface InvoiceRow {
   due_at: Date | null;
   paid_at: Date | null;
   voided_at: Date | null;
+  void_requested_at: Date | null;
+  void_reason: string | null;
+  write_off_requested_at: Date | null;
+  payment_id: string | null;
+  attention_at: Date | null;
+  told_at: Date | null;
+  closed_at: Date | null;
+}
+
+export interface AutoTopupRow {
+  wallet_id: number;
+  user_id: UserId;
+  enabled: boolean;
+  threshold_cents: number | null;
+  topup_amount_cents: number;
+  daily_cap_cents: number | null;
+  disabled_why: 'charge_failed' | 'card_removed' | 'card_expired' | null;
+  next_attempt_at: Date | null;
+  updated_at: Date;
+}
+
+export interface OperatorActionRow {
+  id: OperationId;
+  kind: string;
+  operator: string;
+  reason: string;
+  request: unknown;
+  result: unknown;
+  done_at: Date;
 }
 
 export interface InvoiceLineItemRow {

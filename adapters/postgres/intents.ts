@@ -1,4 +1,4 @@
-import type { RentalId } from '../../domain/ids.js';
+import type { RentalId, UserId } from '../../domain/ids.js';
 import type { Database } from './database.js';
 import type { IntentKind } from './tables.js';
 
@@ -6,6 +6,7 @@ export interface DueIntent {
   readonly id: number;
   readonly kind: IntentKind;
   readonly rentalId: RentalId | null;
+  readonly userId: UserId;
 }
 
 /**
@@ -14,8 +15,8 @@ export interface DueIntent {
  */
 export async function listDueIntents(db: Database, atMost: number): Promise<DueIntent[]> {
   const { rows } = await db.raw<{ rows: DueIntent[] }>(
-    `select i.id, i.kind, r.id as "rentalId"
-       from intents i left join rentals r on r.no = i.rental_no
+    `select i.id, i.kind, r.id as "rentalId", w.user_id as "userId"
+       from intents i join wallets w on w.id = i.wallet_id left join rentals r on r.no = i.rental_no
       where i.acknowledged_at is null
         and (i.delivered_at is null or i.delivered_at < clock_ms() - interval '10 seconds')
       order by i.id limit :atMost`,

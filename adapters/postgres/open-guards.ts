@@ -30,13 +30,13 @@ export async function refuseWhenNotAllowed(trx: Transaction, userId: UserId): Pr
   const { rows } = await trx.raw<{ rows: Guards[] }>(
     `select (select reason from brakes where kind = 'creates') as brake,
             u.blocked_at is not null as blocked, u.blocked_reason,
-            (select min(id) from invoices i where i.user_id = u.id and i.status = 'open'
+            (select min(id) from invoices i where i.user_id = u.id and i.void_requested_at is null
                 and i.reason in ('overage', 'manual')
-                and i.created_at < clock_ms() - :debtMs * interval '1 millisecond') as debt,
+                and (i.status = 'open' and i.due_at < clock_ms() or i.status = 'uncollectible')) as debt,
             (select count(*) from rentals r where r.user_id = u.id and r.closed_at is null
                 and r.status in ('provisioning', 'running')) as live
        from users u where u.id = :userId`,
-    { userId, debtMs: limits.debtBlocksAfterMs },
+    { userId },
   );
   const guards = rows[0];
   if (!guards) throw new Error(`no user ${userId}`);
@@ -49,7 +49,7 @@ export async function refuseWhenNotAllowed(trx: Transaction, userId: UserId): Pr
     });
   }
   if (guards.debt !== null) {
-    throw new Refusal('blocked', 'An invoice is unpaid for over a week. Pay it first.', {
+    throw new Refusal('blocked', 'An invoice is overdue. Pay it first: GET /v1/billing/invoices lists it.', {
       reason: 'unpaid_invoice',
       invoiceId: guards.debt,
     });

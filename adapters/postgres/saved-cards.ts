@@ -1,6 +1,7 @@
 import type { UserId } from '../../domain/ids.js';
 import type { Card } from '../processor/processor.js';
 import type { Database, Transaction } from './database.js';
+import { disableAutoTopup } from './auto-topup-settings.js';
 import { insertMail } from './outbox.js';
 import type { SavedCardRow } from './tables.js';
 
@@ -94,28 +95,35 @@ function detailsOf(card: Card): Pick<SavedCardRow, 'brand' | 'last4' | 'exp_mont
 }
 
 /**
- * Removes a user's card at his wish. The processor still has it: its workflow detaches it there (decision 33).
+ * Removes a user's card at his wish, and switches auto-topup off with it. The processor still has it: its workflow detaches it there (decision 33).
  * @returns the card's id; undefined when there was none
  */
 export async function removeCardOfUser(db: Database, userId: UserId): Promise<string | undefined> {
-  const [removed] = await db('saved_cards')
-    .where({ user_id: userId })
-    .whereNull('removed_at')
-    .update({ removed_at: db.raw('clock_ms()'), removed_why: 'user' })
-    .returning('pm_id');
-  return removed?.pm_id;
+  return db.transaction(async (trx) => {
+    const [removed] = await trx('saved_cards')
+      .where({ user_id: userId })
+      .whereNull('removed_at')
+      .update({ removed_at: trx.raw('clock_ms()'), removed_why: 'user' })
+      .returning('pm_id');
+    if (removed) await disableAutoTopup(trx, userId, 'card_removed');
+    return removed?.pm_id;
+  });
 }
 
-/** The processor has a card no longer: it is no saved card any more, if it was one. */
+/** The processor has a card no longer: it is no saved card any more, if it was one, and auto-topup has none. */
 export async function markDetached(db: Database, pmId: string): Promise<void> {
-  await db('saved_cards')
-    .where({ pm_id: pmId })
-    .whereNull('detached_at')
-    .update({
-      detached_at: db.raw('clock_ms()'),
-      removed_at: db.raw('coalesce(removed_at, clock_ms())'),
-      removed_why: db.raw(`coalesce(removed_why, 'detached')`),
-    });
+  await db.transaction(async (trx) => {
+    const [detached] = await trx('saved_cards')
+      .where({ pm_id: pmId })
+      .whereNull('detached_at')
+      .update({
+        detached_at: trx.raw('clock_ms()'),
+        removed_at: trx.raw('coalesce(removed_at, clock_ms())'),
+        removed_why: trx.raw(`coalesce(removed_why, 'detached')`),
+      })
+      .returning(['user_id', 'removed_why']);
+    if (detached?.removed_why === 'detached') await disableAutoTopup(trx, detached.user_id, 'card_removed');
+  });
 }
 
 /** Cards that were removed here a moment ago or longer, and not yet at the processor. */

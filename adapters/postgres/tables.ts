@@ -36,6 +36,8 @@ declare module 'knex/types/tables.js' {
     event_cursor: Table<billing.EventCursorRow>;
     processor_events: Table<billing.ProcessorEventRow>;
     invoices: Table<billing.InvoiceRow>;
+    auto_topups: Table<billing.AutoTopupRow>;
+    operator_actions: Table<billing.OperatorActionRow>;
     invoice_line_items: Table<billing.InvoiceLineItemRow>;
     idempotency_keys: Table<billing.IdempotencyKeyRow>;
     mail_outbox: Table<billing.MailOutboxRow>;

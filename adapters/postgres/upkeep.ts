@@ -1,4 +1,4 @@
-import type { RentalId, TopupId } from '../../domain/ids.js';
+import type { RentalId, TopupId, UserId } from '../../domain/ids.js';
 import type { Database } from './database.js';
 import type { AllocationAttemptRow } from './tables.js';
 
@@ -15,9 +15,20 @@ export async function listUnclosedRentals(db: Database): Promise<RentalId[]> {
 export async function listUnclosedTopups(db: Database): Promise<TopupId[]> {
   const rows = await db('topups')
     .whereNull('closed_at')
+    .whereNot({ source: 'auto_topup' })
     .whereRaw(`created_at < clock_ms() - interval '15 seconds'`)
     .select('id');
   return rows.map(({ id }) => id);
+}
+
+/** Users whose auto-topup has an attempt that is not decided. */
+export async function listUsersWithOpenAutoTopups(db: Database): Promise<UserId[]> {
+  const rows = await db('topups')
+    .whereNull('closed_at')
+    .where({ source: 'auto_topup' })
+    .whereRaw(`created_at < clock_ms() - interval '15 seconds'`)
+    .select('user_id');
+  return rows.map((row) => row.user_id);
 }
 
 export interface StrayPod {

@@ -32,7 +32,8 @@ export async function getBalance(db: Database, userId: UserId): Promise<Balance>
      from wallets w
      cross join lateral (
        select coalesce(sum(amount_cents), 0)::bigint as open_invoices_cents, count(*) as open_invoice_count
-       from invoices where user_id = w.user_id and status = 'open' and reason in ('overage', 'manual')) i
+       from invoices where user_id = w.user_id and status = 'open' and void_requested_at is null
+         and reason in ('overage', 'manual')) i
      cross join lateral (
        select coalesce(sum(price_per_hour_cents), 0)::bigint as burn_per_hour_cents,
               coalesce(sum(hold_cents), 0)::bigint as holds_cents

@@ -1,8 +1,12 @@
+import type { ProcessorInvoices } from './processor-invoices.js';
+
+export type * from './processor-invoices.js';
+
 /**
  * The port to the payment processor, in our own words. Each call that changes something carries a key made
  * from our own row, and has a time limit. Failures are `ProcessorError`s whose kind says what is known.
  */
-export interface Processor {
+export interface Processor extends ProcessorInvoices {
   /** False when no secret key is configured; every other call then throws `refused`. */
   readonly enabled: boolean;
   /** Makes the processor's customer of a user; the same user always gives the same customer. */
@@ -74,6 +78,8 @@ export interface ChargeInput {
   readonly customerId: string;
   readonly cardId: string;
   readonly amountCents: number;
+  /** Who asked for it: its owner, or auto-topup. Its events tell, so that they meet the workflow that waits. */
+  readonly source: 'saved_card' | 'auto_topup';
 }
 
 export interface Payment {

@@ -125,7 +125,7 @@ function chargeParams(input: ChargeInput): Stripe.PaymentIntentCreateParams {
     off_session: true,
     confirm: true,
     description: 'Wallet top-up',
-    metadata: { user_id: input.userId, topup_id: input.topupId },
+    metadata: { user_id: input.userId, topup_id: input.topupId, source: input.source },
     expand: paymentExpansions,
   };
 }

@@ -3,6 +3,7 @@ import { processorErrorOf } from './errors.js';
 import { ProcessorError, type Processor } from './processor.js';
 import type { StripeCalls } from './stripe-calls.js';
 import { createStripeCards } from './stripe-cards.js';
+import { createStripeInvoices } from './stripe-invoices.js';
 import { createStripePayments } from './stripe-payments.js';
 import { createStripeRecords } from './stripe-records.js';
 
@@ -46,6 +47,7 @@ export function createStripeProcessor(config: StripeConfig): Processor {
     enabled: true,
     ...createStripePayments(calls),
     ...createStripeCards(calls),
+    ...createStripeInvoices(calls),
     ...createStripeRecords(calls),
   };
 }
@@ -89,4 +91,10 @@ const disabledProcessor: Processor = {
   listRefundsOfCharge: refuseDisabled,
   getDispute: refuseDisabled,
   listEvents: refuseDisabled,
+  createInvoice: refuseDisabled,
+  findInvoice: refuseDisabled,
+  getInvoice: refuseDisabled,
+  finalizeInvoice: refuseDisabled,
+  voidInvoice: refuseDisabled,
+  writeOffInvoice: refuseDisabled,
 };

@@ -1,5 +1,5 @@
 import type { WorkflowClient } from '@temporalio/client';
-import { processorEventSignalName, type EventRoute } from '../../domain/processor-routes.js';
+import { processorEventSignalName, userOfAutoTopup, type EventRoute } from '../../domain/processor-routes.js';
 import { taskQueues } from '../../domain/task-queues.js';
 
 /**
@@ -11,8 +11,25 @@ export async function tellWorkflow(workflows: WorkflowClient, route: EventRoute)
   await workflows.signalWithStart(workflow, {
     workflowId,
     taskQueue: taskQueues.rentals,
-    args: [workflow === 'topup' ? { topupId: workflowId } : { id: workflowId }],
+    args: [inputOf(route)],
     signal: processorEventSignalName,
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
   });
+}
+
+/** What each is started with when it does not run. */
+function inputOf({ workflow, workflowId }: EventRoute): object {
+  switch (workflow) {
+    case 'topup':
+      return { topupId: workflowId };
+    case 'autoTopup':
+      return { userId: userOfAutoTopup(workflowId) };
+    case 'invoice':
+      return { invoiceId: workflowId };
+    case 'payment':
+    case 'card':
+    case 'refund':
+    case 'dispute':
+      return { id: workflowId };
+  }
 }

@@ -1,18 +1,11 @@
-import Stripe from 'stripe';
-import { ProcessorError, type Processor } from '../../adapters/processor/processor.js';
+import type { Processor } from '../../adapters/processor/processor.js';
+import { invoiceCalls } from './invoice-story.js';
+import { customerOf, fails, userId, type Teller } from './telling.js';
 
-/** What the story is told with. */
-export interface Teller {
-  readonly processor: Processor;
-  /** The official SDK, for what the service does not ask for itself. */
-  readonly stripe: Stripe;
-  /** Where the simulator's own pages and orders are. */
-  readonly labUrl: string;
-}
+export type { Teller } from './telling.js';
 
 type Call = Exclude<keyof Processor, 'enabled'>;
 
-const userId = 'usr_verified';
 const visa = '4242424242424242';
 
 /**
@@ -134,6 +127,7 @@ const adapterCalls: Record<Call, (teller: Teller) => Promise<void>> = {
     const { after } = await teller.processor.listEvents({ since, after: null });
     if (after !== null) await teller.processor.listEvents({ since, after });
   },
+  ...invoiceCalls,
 };
 
 /** Invoices through each of their states. */
@@ -200,10 +194,6 @@ async function tellListings({ stripe, processor }: Teller): Promise<void> {
   await stripe.webhookEndpoints.del(id);
 }
 
-async function customerOf({ processor }: Teller): Promise<string> {
-  return (await processor.createCustomer({ userId, email: 'verified@example.com' })).customerId;
-}
-
 async function openSession(
   teller: Teller,
   topupId: string,
@@ -228,7 +218,10 @@ async function cardOf(teller: Teller, method: string): Promise<string> {
 async function charge(teller: Teller, topupId: string, method: string): ReturnType<Processor['getPayment']> {
   const customerId = await customerOf(teller);
   const cardId = await cardOf(teller, method);
-  return teller.processor.chargeSavedCard({ topupId, userId, customerId, cardId, amountCents: 2500 });
+  return teller.processor.chargeSavedCard({
+    ...{ topupId, userId, customerId, cardId },
+    ...{ amountCents: 2500, source: 'saved_card' },
+  });
 }
 
 async function refund(teller: Teller, topupId: string, method: string, amount?: number): Promise<string> {
@@ -256,18 +249,4 @@ async function order(teller: Teller, path: string, fields: Record<string, string
     body: new URLSearchParams(fields),
   });
   if (!response.ok) throw new Error(`The simulator refused ${path}: ${await response.text()}`);
-}
-
-/** The call must fail, and through the port in this way; else the story does not tell what it says. */
-async function fails(call: () => Promise<unknown>, kind?: ProcessorError['kind']): Promise<void> {
-  try {
-    await call();
-  } catch (error) {
-    if (kind === undefined && error instanceof Stripe.errors.StripeError) return;
-    if (error instanceof ProcessorError && error.kind === kind) return;
-    throw error;
-  }
-  throw new Error(
-    `A call that must fail (${kind ?? 'at the SDK'}) did not: mend the simulator or the story.`,
-  );
 }

@@ -94,6 +94,7 @@ describe('checkout', () => {
       const answer = await user.get(`/v1/billing/topups/${topup.id}`);
       assert.deepEqual(answer.body, {
         id: topup.id,
+        source: 'checkout',
         status: 'requires_payment',
         amountCents: 2_000,
         creditedCents: null,

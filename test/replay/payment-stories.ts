@@ -1,4 +1,9 @@
 import { taskQueues } from '../../domain/task-queues.js';
+import { newId } from '../../adapters/ids.js';
+import type { OperatorAction } from '../../domain/operation.js';
+import { autoTopupWorkflowId } from '../../domain/processor-routes.js';
+import { AutoTopping } from '../support/auto-topping.js';
+import { Invoicing } from '../support/invoicing.js';
 import type { TestService } from '../support/living-service.js';
 import type { Paying } from '../support/paying.js';
 import type { Renting } from '../support/renting.js';
@@ -31,6 +36,37 @@ export const paymentStories: Record<string, Story> = {
   },
   'topup.charged': async (service, _renting, paying) =>
     ended(service, (await charge(service, paying)).topupId),
+  'autoTopup.charged': async (service) => {
+    const { user, topping } = await armed(service, 'pm_card_visa');
+    await topping.awaitAttempt(user, 'succeeded');
+    await topping.put(user, { enabled: false });
+    return ended(service, autoTopupWorkflowId(user.user.id));
+  },
+  'autoTopup.declined': async (service) => {
+    const { user, topping } = await armed(service, 'pm_card_chargeCustomerFail');
+    await topping.awaitAttempt(user, 'failed');
+    return ended(service, autoTopupWorkflowId(user.user.id));
+  },
+  'invoice.paid': async (service) => {
+    const invoicing = new Invoicing(service);
+    const { id, hosted_invoice_url: url } = await invoicing.open(await service.signIn(), 700);
+    await invoicing.pay(url ?? '');
+    return ended(service, id);
+  },
+  'invoice.written-off': async (service) => {
+    const invoicing = new Invoicing(service);
+    const id = await invoicing.draft(await service.signIn(), 700);
+    await invoicing.start(id, 100);
+    return ended(service, id);
+  },
+  'operation.done': async (service) => {
+    const { user } = await service.signIn();
+    return operate(service, { kind: 'refund', userId: user.id, amountCents: 100 });
+  },
+  'operation.refused': async (service) => {
+    const { user } = await service.signIn();
+    return operate(service, { kind: 'adjust', userId: user.id, amountCents: -100 });
+  },
   'card.saved': async (service, _renting, paying) =>
     ended(service, await paying.saveCard(await service.signIn())),
   'payment.stray': async (service) => {
@@ -57,6 +93,25 @@ export const paymentStories: Record<string, Story> = {
     return ended(service, id);
   },
 };
+
+async function operate(service: TestService, action: OperatorAction): Promise<string> {
+  const operationId = newId('op');
+  await service.temporal.workflow.start('operation', {
+    ...{ workflowId: operationId, taskQueue: taskQueues.rentals },
+    args: [{ operationId, operator: 'ada', reason: 'a recording', action }],
+  });
+  return ended(service, operationId);
+}
+
+/** A user with a machine, and auto-topup below what he has. */
+async function armed(service: TestService, method: string) {
+  const topping = new AutoTopping(service);
+  const user = await service.signIn(500);
+  await topping.saveCard(user, method);
+  await topping.run(user, 60);
+  await topping.put(user, { enabled: true, thresholdCents: 1_000 });
+  return { user, topping };
+}
 
 /** Waits until a workflow that an event starts has begun and ended. */
 async function endedOnceStarted(service: TestService, workflowId: string): Promise<string> {

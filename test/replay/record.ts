@@ -130,7 +130,7 @@ function withoutTraces(json: string): string {
 const wanted = Object.entries(stories).filter(([name]) => name.startsWith(process.argv[2] ?? ''));
 mkdirSync(historiesDir, { recursive: true });
 try {
-  const service = await startService();
+  const service = await startService({ autoTopupCooldownMs: 1_000 });
   try {
     const renting = new Renting(service);
     for (const [name, play] of wanted) {

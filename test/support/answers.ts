@@ -29,6 +29,16 @@ export interface AnswerBody extends Item {
   readonly nextCursor: string | null;
   readonly balanceCents: number;
 
+  readonly data: readonly Item[];
+  readonly url: string | null;
+
+  readonly enabled: boolean;
+  readonly thresholdCents: number | null;
+  readonly topupAmountCents: number | null;
+  readonly dailyCapCents: number | null;
+  readonly disabledReason: string | null;
+  readonly warnings: readonly string[];
+
   readonly availableCents: number;
   readonly reservedCents: number;
   readonly totalCents: number;

@@ -138,6 +138,10 @@ export class ApiClient {
     return this.json('POST', path, body, headers);
   }
 
+  put(path: string, body: unknown): Promise<Answer> {
+    return this.json('PUT', path, body);
+  }
+
   delete(path: string): Promise<Answer> {
     return this.send('DELETE', path, undefined, {});
   }

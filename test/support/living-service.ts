@@ -55,6 +55,8 @@ export interface ServiceOptions {
   readonly wrapProvider?: (provider: Provider) => Provider;
   /** The same for the payment processor, in the worker alone. */
   readonly wrapProcessor?: (processor: Processor) => Processor;
+  /** From one attempt of auto-topup to the next, in milliseconds; the specification's 5 minutes unless told. */
+  readonly autoTopupCooldownMs?: number;
   /** How long the worker waits for one answer of the processor, in milliseconds; the product's limits unless told. */
   readonly processorTimeoutMs?: number;
 }
@@ -183,6 +185,9 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
       allowPrivatePods: true,
       checkoutUrls: { success: 'http://127.0.0.1/success', cancel: 'http://127.0.0.1/cancel' },
       pollMs: options.pollMs ?? 100,
+      ...(options.autoTopupCooldownMs === undefined
+        ? {}
+        : { autoTopupCooldownMs: options.autoTopupCooldownMs }),
     },
   };
 }

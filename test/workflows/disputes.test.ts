@@ -37,11 +37,13 @@ describe('a dispute', function () {
       [open.kind, open.status, sums(open), open.closed_at],
       [...['dispute', 'needs_response'], [1_000, 0, 0], null],
     );
-    const { status, typedSearchAttributes } = await service.temporal.workflow.getHandle(id).describe();
-    assert.deepEqual(
-      [status.name, typedSearchAttributes.get(entityStatusAttribute)],
-      ['RUNNING', 'needs_response'],
-    );
+    const handle = service.temporal.workflow.getHandle(id);
+    // The row is written before its workflow has heard of it.
+    await until('operators see its status', async () => {
+      const { status, typedSearchAttributes } = await handle.describe();
+      assert.equal(status.name, 'RUNNING');
+      return typedSearchAttributes.get(entityStatusAttribute) === 'needs_response';
+    });
     await paying.order(`disputes/${id}/lose`);
     await reversing.awaitRow(id, 'closed_at');
     assert.equal((await paying.wallet(reversing.user)).available_cents, 0);

@@ -16,7 +16,8 @@ with clock as materialized (
 -- One row per running rental, from the inside out. It is one pipeline with one sort, materialized once at its end:
 -- steps that were materialized each cost more than all the arithmetic.
 verdicts as materialized (
-  select no, wallet_id, price, low_since, now_ms, starved_ms, from_hold, cents, waits, charged_after,
+  select no, wallet_id, price, low_since, available_cents, topup_below, now_ms, starved_ms, from_hold, cents, waits,
+    charged_after,
     hold_cents - from_hold as hold_after,
     count(*) filter (where cents > 0) over chain + seq as entry_seq,
     total - sum(cents) over chain as balance,
@@ -39,12 +40,13 @@ verdicts as materialized (
     end as reason
   from (
     -- What each pays: its own hold first, then what its older siblings leave of the available money. One whose money
-    -- does not suffice waits for an open auto-topup, but not for ever.
+    -- does not suffice waits for an auto-topup that is open or begins now, but not for ever.
     select paid.*, from_hold + from_available as cents, charged_cents + from_hold + from_available as charged_after,
            claim > from_available as short,
            claim > from_available and now_ms - coalesce(starved_ms, now_ms) < :topupWaitMs
-             and exists (select 1 from intents i where i.kind = 'auto_topup' and i.wallet_id = paid.wallet_id
-                            and i.acknowledged_at is null) as waits
+             and (topup_below is not null
+                  or exists (select 1 from intents i where i.kind = 'auto_topup' and i.wallet_id = paid.wallet_id
+                                and i.acknowledged_at is null)) as waits
     from (
       select claims.*, greatest(0, least(claim, available_cents - coalesce(sum(claim) over elder, 0)))::int
                as from_available
@@ -59,11 +61,14 @@ verdicts as materialized (
             -- The instant until which it owes: now, or when it was stopped or reached a limit.
             select m.rental_no as no, m.wallet_id, m.price_per_hour_cents::bigint as price, m.hold_cents,
                    m.charged_cents, m.running_ms, m.limit_ms, m.starved_ms, s.requested_ms as stop_ms, s.requested_by, w.available_cents, w.available_cents + w.reserved_cents as total, w.seq, w.low_since,
+                   a.threshold_cents as topup_below,
                    clock.ms as now_ms, least(clock.ms, m.limit_ms, s.requested_ms) as until_ms
               from wallets w
               join meters m on m.wallet_id = w.id
               cross join clock
               left join stop_requests s on s.rental_no = m.rental_no and s.open
+              left join auto_topups a
+                on a.wallet_id = w.id and a.enabled and coalesce(a.next_attempt_at <= clock.at, true)
              where w.id = any (:walletIds::bigint[])
           ) until
         ) owed
@@ -82,19 +87,26 @@ entries as (
 wallet_sums as materialized (
   select wallet_id, sum(cents - from_hold) as available, sum(from_hold) as hold, max(entry_seq) as seq,
          count(*) filter (where cents > 0) as entries, min(low_since) as low_since, max(now_ms) as now_ms,
-         min(balance) * 60 < :warnMinutes * sum(price::int) filter (where ended_ms is null) as low
-    from verdicts group by wallet_id having sum(cents) > 0
+         min(balance) * 60 < :warnMinutes * sum(price::int) filter (where ended_ms is null) as low,
+         min(available_cents) - sum(cents - from_hold) < min(topup_below) and bool_or(ended_ms is null) as topup
+    from verdicts group by wallet_id having sum(cents) > 0 or bool_or(waits)
 ),
 moved as (
   update wallets w set available_cents = w.available_cents - c.available, reserved_cents = w.reserved_cents - c.hold,
                        seq = c.seq,
                        low_since = case when c.low then coalesce(w.low_since, from_epoch_ms(c.now_ms)) end
     from wallet_sums c
-   where w.id = c.wallet_id
+   where w.id = c.wallet_id and c.entries > 0
 ),
 warned as (
   insert into intents (kind, wallet_id)
-  select 'low_balance', wallet_id from wallet_sums where low and low_since is null
+  select 'low_balance', wallet_id from wallet_sums where low and low_since is null and entries > 0
+  on conflict do nothing
+),
+-- Auto-topup goes by the level, on every tick, until an attempt begins (decision 34).
+topping as (
+  insert into intents (kind, wallet_id)
+  select 'auto_topup', wallet_id from wallet_sums where topup
   on conflict do nothing
 ),
 metered as (
@@ -125,7 +137,7 @@ ended as (
 )
 select (select coalesce(sum(entries), 0)::bigint from wallet_sums) as entries,
        exists (select 1 from turned)
-         or exists (select 1 from wallet_sums where low and low_since is null) as left,
+         or exists (select 1 from wallet_sums where topup or low and low_since is null and entries > 0) as left,
        coalesce((select array_agg(id) from turned), '{}') as ended`;
 
 export interface Metered {

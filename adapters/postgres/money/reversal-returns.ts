@@ -1,6 +1,7 @@
 import type { InvoiceId } from '../../../domain/ids.js';
 import type { Transaction } from '../database.js';
 import type { RefundOrDisputeRow } from '../tables.js';
+import { requestVoid } from './invoice-voids.js';
 import { post } from './post.js';
 import { mailReturned } from './reversal-mails.js';
 import type { LockedWallet } from './wallets.js';
@@ -41,11 +42,7 @@ async function returnInvoice(
     await postReturn(trx, wallet, `invoice-returned:${invoice.id}`, invoice.amount_cents, id);
     return invoice.amount_cents;
   }
-  if (invoice.status !== 'void') {
-    await trx('invoices')
-      .where({ id: invoice.id })
-      .update({ status: 'void', voided_at: trx.raw('clock_ms()') });
-  }
+  await requestVoid(trx, invoice.id, `${id} came back`);
   return 0;
 }
 

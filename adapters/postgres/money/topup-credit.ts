@@ -3,6 +3,9 @@ import { formatUsd } from '../../../domain/money.js';
 import type { Payment } from '../../processor/processor.js';
 import type { Database, Transaction } from '../database.js';
 import { insertMail } from '../outbox.js';
+import type { TopupRow } from '../tables.js';
+import { acknowledge } from './auto-topups.js';
+import { voidOffersCoveredBy } from './invoice-voids.js';
 import { post } from './post.js';
 import { lockWalletOfUser } from './wallets.js';
 
@@ -16,7 +19,7 @@ export async function creditTopup(db: Database, topupId: TopupId, payment: Payme
   return db.transaction(async (trx) => {
     const topup = await trx('topups').where({ id: topupId }).first();
     if (!topup) throw new Error(`no top-up ${topupId}`);
-    if (!(await credit(trx, topup.user_id, payment, topupId))) return false;
+    if (!(await creditPayment(trx, topup.user_id, payment, topup))) return false;
     await trx.raw(
       `update topups
           set status = 'succeeded',
@@ -47,30 +50,37 @@ export async function creditTopup(db: Database, topupId: TopupId, payment: Payme
  * @returns whether it was credited now
  */
 export async function creditUser(db: Database, userId: UserId, payment: Payment): Promise<boolean> {
-  return db.transaction((trx) => credit(trx, userId, payment, null));
+  return db.transaction((trx) => creditPayment(trx, userId, payment, null));
 }
 
-async function credit(
+/**
+ * Credits a payment that succeeded within a transaction, once, with its receipt; offers that it covers become void.
+ * @param topup whose payment it is; null for one that names a user only, or settled an offer
+ */
+export async function creditPayment(
   trx: Transaction,
   userId: UserId,
   payment: Payment,
-  topupId: TopupId | null,
+  topup: TopupRow | null,
 ): Promise<boolean> {
+  const isAuto = topup?.source === 'auto_topup';
   const wallet = await lockWalletOfUser(trx, userId);
   const credited = await post(trx, wallet, {
-    type: 'processor_topup',
+    type: isAuto ? 'auto_topup' : 'processor_topup',
     availableCents: payment.amountReceivedCents,
     cause: `payment:${payment.paymentId}`,
     ...(payment.chargeId === null ? {} : { processorChargeId: payment.chargeId }),
   });
   if (!credited) return false;
+  if (isAuto) await acknowledge(trx, wallet.id);
+  await voidOffersCoveredBy(trx, userId, payment.amountReceivedCents);
   const user = await trx('users').where({ id: userId }).first('email');
   if (!user) throw new Error(`no user ${userId}`);
   await insertMail(trx, {
     cause: `receipt:${payment.paymentId}`,
     recipient: user.email,
-    subject: `Your top-up of ${formatUsd(payment.amountReceivedCents)}`,
-    body: receiptText(topupId, payment),
+    subject: `Your ${isAuto ? 'automatic ' : ''}top-up of ${formatUsd(payment.amountReceivedCents)}`,
+    body: receiptText(topup?.id ?? null, payment),
     wipeAfterSending: false,
   });
   return true;

@@ -24,7 +24,7 @@ export async function refuseTopupWhenNotAllowed(
     `select (select reason from brakes where kind = 'charges') as brake,
             u.blocked_at is not null as blocked, u.blocked_reason,
             u.created_at > clock_ms() - :youngMs * interval '1 millisecond' as young,
-            (select count(*) from topups t where t.user_id = u.id
+            (select count(*) from topups t where t.user_id = u.id and t.source <> 'auto_topup'
                 and t.created_at > clock_ms() - interval '1 day') as today
        from users u where u.id = :userId`,
     { userId, youngMs: limits.youngAccountMs },

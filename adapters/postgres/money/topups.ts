@@ -116,7 +116,7 @@ export async function keepPage(db: Database, topupId: TopupId, session: Checkout
 
 /** Ends a top-up with nothing paid, unless it has ended already. A payment that comes after all is credited. */
 export async function endTopup(
-  db: Database,
+  db: Database | Transaction,
   topupId: TopupId,
   end: {
     readonly status: 'failed' | 'expired';

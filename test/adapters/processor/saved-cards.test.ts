@@ -22,7 +22,10 @@ describe('the Stripe adapter’s saved cards', () => {
       payment_method: method,
       confirm: true,
     });
-    return { topupId, userId, customerId, amountCents, cardId: setup.payment_method as string, ...details };
+    return {
+      ...{ topupId, userId, customerId, amountCents },
+      ...{ cardId: setup.payment_method as string, source: 'saved_card', ...details },
+    };
   }
 
   async function paymentsOf(topupId: string): Promise<string[]> {

@@ -140,7 +140,8 @@ describe('the Stripe adapter', () => {
         () => disabled.createCustomer({ userId: 'usr_1', email: 'one@example.com' }),
         () => disabled.createCheckoutSession(input),
         () => disabled.getCheckoutSession('cs_test_1'),
-        () => disabled.chargeSavedCard({ ...input, cardId: 'pm_1' }),
+        () => disabled.chargeSavedCard({ ...input, cardId: 'pm_1', source: 'saved_card' }),
+        () => disabled.getInvoice('in_1'),
         () => disabled.listEvents({ since: new Date(), after: null }),
       ]) {
         const error = await failureOf(call());

@@ -1,0 +1,188 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { InvoiceId, UserId } from '../../../domain/ids.js';
+import { limits } from '../../../domain/limits.js';
+import { formatUsd } from '../../../domain/money.js';
+import { Refusal } from '../../../domain/refusal.js';
+import type { Operation, OperationResult, OperatorAction } from '../../../domain/operation.js';
+import type { Database, Transaction } from '../database.js';
+import { insertMail } from '../outbox.js';
+import type { InvoiceRow } from '../tables.js';
+import { requestVoid } from './invoice-voids.js';
+import { insertManualInvoice } from './manual-invoice.js';
+import { post } from './post.js';
+import { lockWalletOfUser, type LockedWallet } from './wallets.js';
+
+/**
+ * Does what an operator asked for, under the wallet's lock and in one transaction with its record in
+ * `operator_actions`, once per operation id: a repetition gets the first one's result.
+ * @throws Refusal when it can't be done, or the id was used for something else; nothing is written then
+ */
+export async function operate(db: Database, input: Operation): Promise<OperationResult> {
+  return db.transaction(async (trx) => {
+    const wallet = await lockWalletOfUser(trx, await userOf(trx, input.action));
+    const known = await trx('operator_actions').where({ id: input.operationId }).first();
+    if (known) return repeated(known, input);
+    const result = await act(trx, wallet, input);
+    await trx('operator_actions').insert({
+      id: input.operationId,
+      kind: input.action.kind,
+      operator: input.operator,
+      reason: input.reason,
+      request: JSON.stringify(input.action),
+      result: JSON.stringify(result),
+    });
+    return result;
+  });
+}
+
+function repeated(
+  known: { readonly request: unknown; readonly result: unknown },
+  input: Operation,
+): OperationResult {
+  if (!isDeepStrictEqual(known.request, input.action)) {
+    throw new Refusal(
+      'idempotency_conflict',
+      `${input.operationId} was used for something else: leave the id out to get a new one.`,
+    );
+  }
+  return known.result as OperationResult;
+}
+
+async function userOf(trx: Transaction, action: OperatorAction): Promise<UserId> {
+  if ('userId' in action) {
+    const user = await trx('users').where({ id: action.userId }).first('id');
+    if (!user) throw new Refusal('not_found', `There is no user ${action.userId}.`);
+    return user.id;
+  }
+  return (await getInvoice(trx, action.invoiceId)).user_id;
+}
+
+async function act(trx: Transaction, wallet: LockedWallet, input: Operation): Promise<OperationResult> {
+  const { action } = input;
+  switch (action.kind) {
+    case 'issue_invoice':
+      return issue(trx, wallet, input, action);
+    case 'void_invoice':
+      return voidInvoice(trx, input, action.invoiceId);
+    case 'write_off_invoice':
+      return writeOff(trx, action.invoiceId);
+    case 'refund':
+      return refund(trx, wallet, input, action);
+    case 'adjust':
+      return adjust(trx, wallet, input, action.amountCents);
+  }
+}
+
+async function issue(
+  trx: Transaction,
+  wallet: LockedWallet,
+  { operationId }: Operation,
+  { amountCents, description }: Extract<OperatorAction, { kind: 'issue_invoice' }>,
+): Promise<OperationResult> {
+  refuseAmount(amountCents, limits.minInvoiceCents);
+  const cause = `operation:${operationId}`;
+  const invoiceId = await insertManualInvoice(trx, wallet, { cause, amountCents, description });
+  return { invoiceId, amountCents };
+}
+
+async function voidInvoice(
+  trx: Transaction,
+  { reason }: Operation,
+  invoiceId: InvoiceId,
+): Promise<OperationResult> {
+  const { status } = await getInvoice(trx, invoiceId);
+  if (!(await requestVoid(trx, invoiceId, reason))) {
+    throw new Refusal('validation_failed', `${invoiceId} is ${status}, or is being voided: it stays so.`);
+  }
+  return { invoiceId, was: status };
+}
+
+/** Its workflow gives it up, after it asked the processor whether it was paid. */
+async function writeOff(trx: Transaction, invoiceId: InvoiceId): Promise<OperationResult> {
+  const { status } = await getInvoice(trx, invoiceId);
+  if (status !== 'open') {
+    throw new Refusal('validation_failed', `${invoiceId} is ${status}: only an open one can be written off.`);
+  }
+  await trx('invoices')
+    .where({ id: invoiceId })
+    .update({ write_off_requested_at: trx.raw('clock_ms()'), attention_at: trx.raw('clock_ms()') });
+  return { invoiceId, was: status };
+}
+
+/**
+ * A refund by hand goes to the wallet (spec: Ledger entry, `refund`). Its entry names the rental in its note only:
+ * what the rental itself was charged stays as it was metered (decision 25).
+ */
+async function refund(
+  trx: Transaction,
+  wallet: LockedWallet,
+  input: Operation,
+  { amountCents, rentalId }: Extract<OperatorAction, { kind: 'refund' }>,
+): Promise<OperationResult> {
+  refuseAmount(amountCents, 1);
+  if (rentalId !== undefined) {
+    const rental = await trx('rentals').where({ id: rentalId, user_id: wallet.userId }).first('id');
+    if (!rental) throw new Refusal('rental_not_found', `${wallet.userId} has no rental ${rentalId}.`);
+  }
+  const note = [input.reason, ...(rentalId === undefined ? [] : [rentalId])].join('; ');
+  await move(trx, wallet, input, 'refund', amountCents, note);
+  return { amountCents, availableCents: wallet.availableCents + amountCents };
+}
+
+async function adjust(
+  trx: Transaction,
+  wallet: LockedWallet,
+  input: Operation,
+  amountCents: number,
+): Promise<OperationResult> {
+  refuseAmount(Math.abs(amountCents), 1);
+  if (wallet.availableCents + amountCents < 0) {
+    throw new Refusal(
+      'insufficient_balance',
+      `Only ${wallet.availableCents} cents are available: take that much, and issue an invoice for the rest.`,
+      { availableCents: wallet.availableCents },
+    );
+  }
+  await move(trx, wallet, input, 'adjustment', amountCents, input.reason);
+  return { amountCents, availableCents: wallet.availableCents + amountCents };
+}
+
+async function move(
+  trx: Transaction,
+  wallet: LockedWallet,
+  { operationId, reason }: Operation,
+  type: 'refund' | 'adjustment',
+  availableCents: number,
+  note: string,
+): Promise<void> {
+  const cause = `operation:${operationId}`;
+  const posted = await post(trx, wallet, { type, availableCents, cause, note });
+  if (!posted) throw new Error(`${cause} was posted before, and has no record`);
+  const user = await trx('users').where({ id: wallet.userId }).first('email');
+  if (!user) throw new Error(`no user ${wallet.userId}`);
+  const verb = availableCents > 0 ? 'added to' : 'taken from';
+  await insertMail(trx, {
+    cause,
+    recipient: user.email,
+    subject: `${formatUsd(Math.abs(availableCents))} was ${verb} your wallet`,
+    body: `${reason}\n\nIf you did not expect this, answer to support.`,
+    wipeAfterSending: false,
+  });
+}
+
+/** A slip of the hand is caught before it is money. */
+const MAX_CENTS = 10_000_000;
+
+function refuseAmount(cents: number, minCents: number): void {
+  if (Number.isSafeInteger(cents) && cents >= minCents && cents <= MAX_CENTS) return;
+  throw new Refusal(
+    'invalid_amount',
+    `The amount must be whole cents, at least ${minCents} and at most ${MAX_CENTS}.`,
+  );
+}
+
+async function getInvoice(trx: Transaction, id: InvoiceId): Promise<InvoiceRow> {
+  const invoice = await trx('invoices').where({ id }).first();
+  if (!invoice) throw new Refusal('invoice_not_found', `There is no invoice ${id}.`);
+  return invoice;
+}

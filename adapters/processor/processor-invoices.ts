@@ -1,0 +1,56 @@
+/** The part of the processor's port that is about invoices (decision 35): mirrors of our own rows. */
+export interface ProcessorInvoices {
+  /**
+   * Makes the draft of a mirror with its lines. The same invoice always gives the same draft; keys are kept for a
+   * day, so a repetition that comes later looks with `findInvoice` first. The processor advances, mails and charges
+   * nothing by itself.
+   */
+  createInvoice(input: InvoiceInput): Promise<ProcessorInvoice>;
+  /** The customer's mirror of one of our invoices, by its metadata; null when there is none. */
+  findInvoice(input: {
+    customerId: string;
+    invoiceId: string;
+    createdFrom: Date;
+  }): Promise<ProcessorInvoice | null>;
+  getInvoice(processorInvoiceId: string): Promise<ProcessorInvoice>;
+  /** Opens a draft, so that it can be paid. One that is not a draft any more is answered as it is. */
+  finalizeInvoice(processorInvoiceId: string): Promise<ProcessorInvoice>;
+  /** Voids an open one, or deletes a draft. One that was settled meanwhile is answered as it is. */
+  voidInvoice(processorInvoiceId: string): Promise<ProcessorInvoice>;
+  /** Writes an open one off; it can be paid all the same. One that was settled meanwhile is answered as it is. */
+  writeOffInvoice(processorInvoiceId: string): Promise<ProcessorInvoice>;
+}
+
+export interface InvoiceInput {
+  readonly invoiceId: string;
+  readonly userId: string;
+  readonly customerId: string;
+  readonly lines: readonly InvoiceLine[];
+  /** Days from its opening until it is due; shown, not enforced. */
+  readonly daysUntilDue: number;
+}
+
+export interface InvoiceLine {
+  readonly lineId: string;
+  readonly description: string;
+  readonly amountCents: number;
+}
+
+export interface ProcessorInvoice {
+  readonly processorInvoiceId: string;
+  /** `void` also for a draft that was deleted. */
+  readonly status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
+  readonly totalCents: number;
+  readonly amountPaidCents: number;
+  /** Lower-case ISO code. */
+  readonly currency: string;
+  /** null while it is a draft. */
+  readonly hostedInvoiceUrl: string | null;
+  readonly invoicePdfUrl: string | null;
+  /** The payment that settled it; null when none did, or it was paid out of band. */
+  readonly paymentId: string | null;
+  readonly paidAt: Date | null;
+  readonly customerId: string | null;
+  /** Our own id from its metadata; null on one that we did not make. */
+  readonly invoiceId: string | null;
+}

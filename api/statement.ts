@@ -1,0 +1,138 @@
+import { Readable } from 'node:stream';
+import type { LedgerEntry } from '../adapters/postgres/ledger-reads.js';
+import {
+  findStretch,
+  readStatement,
+  readStretch,
+  type Statement,
+  type StatementSum,
+  type Stretch,
+} from '../adapters/postgres/statement-reads.js';
+import type { RentalId } from '../domain/ids.js';
+import { ledgerEntryId } from '../domain/ledger-ids.js';
+import { sessionOf, type ApiDeps, type ApiRouter } from './context.js';
+import { requireSession, type Step } from './middleware/session.js';
+import { fieldRefusal, joi, readQuery } from './validation.js';
+
+/** For accountants: what happened to a wallet between two instants, and its whole ledger as a file. */
+export function statementRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.get('/v1/billing/statement', requireSession(deps), showStatement(deps));
+  router.get('/v1/billing/ledger.csv', requireSession(deps), sendCsv(deps));
+}
+
+/** A day means its beginning in UTC; a time without an offset could mean anything. */
+const instant = joi.string().custom((text: string, helpers) => {
+  const at = new Date(text);
+  if (INSTANT.test(text) && !Number.isNaN(at.getTime())) return at;
+  return helpers.message({
+    custom: '{{#label}} must be a day such as 2026-11-01, or an instant such as 2026-11-01T00:00:00Z',
+  });
+});
+
+const INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
+
+const statementQuery = joi.object<{ from: Date; to: Date }>({
+  from: instant.required(),
+  to: instant.required(),
+});
+
+const csvQuery = joi.object<{ from?: Date; to?: Date }>({ from: instant, to: instant });
+
+function showStatement(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { from, to } = readQuery(ctx, statementQuery);
+    refuseUnordered(from, to);
+    const statement = await readStatement(deps.db, sessionOf(ctx).userId, from, to);
+    ctx.body = {
+      from: from.toISOString(),
+      to: to.toISOString(),
+      openingBalanceCents: statement.openingBalanceCents,
+      totals: totalsOf(statement),
+      rentals: rentalsOf(statement),
+      closingBalanceCents: statement.closingBalanceCents,
+    };
+  };
+}
+
+function refuseUnordered(from: Date | undefined, to: Date | undefined): void {
+  if (from && to && from >= to) throw fieldRefusal('to', 'to must be later than from');
+}
+
+function totalsOf({ sums }: Statement) {
+  return [...groupBy(sums, ({ type }) => type)].map(([type, ofType]) => ({
+    type,
+    entries: sum(ofType, ({ entries }) => entries),
+    amountCents: sum(ofType, ({ amountCents }) => amountCents),
+  }));
+}
+
+function rentalsOf({ sums }: Statement) {
+  const ofRentals = sums.filter(
+    (each): each is StatementSum & { rentalId: RentalId } => each.rentalId !== null,
+  );
+  return [...groupBy(ofRentals, ({ rentalId }) => rentalId)].map(([rentalId, ofRental]) => {
+    const charges = ofRental.filter(({ type }) => type === 'rental_charge');
+    const amountCents = sum(ofRental, (each) => each.amountCents);
+    const chargedCents = -sum(charges, (each) => each.amountCents);
+    return {
+      rentalId,
+      entries: sum(ofRental, ({ entries }) => entries),
+      chargedCents,
+      refundedCents: amountCents + chargedCents,
+      amountCents,
+    };
+  });
+}
+
+function groupBy<Key, Each>(all: readonly Each[], keyOf: (each: Each) => Key): Map<Key, Each[]> {
+  const groups = new Map<Key, Each[]>();
+  for (const each of all) groups.set(keyOf(each), [...(groups.get(keyOf(each)) ?? []), each]);
+  return groups;
+}
+
+function sum<Each>(all: readonly Each[], of: (each: Each) => number): number {
+  return all.reduce((total, each) => total + of(each), 0);
+}
+
+/** The entries are read a page at a time, as fast as the client takes them, up to the newest of this moment. */
+const CSV_PAGE = 1_000;
+
+function sendCsv(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { from, to } = readQuery(ctx, csvQuery);
+    refuseUnordered(from, to);
+    const stretch = await findStretch(deps.db, sessionOf(ctx).userId, from, to);
+    ctx.type = 'text/csv; charset=utf-8';
+    ctx.attachment('ledger.csv');
+    ctx.body = Readable.from(csvOf(deps, stretch));
+  };
+}
+
+async function* csvOf(deps: ApiDeps, whole: Stretch): AsyncGenerator<string> {
+  yield lineOf(Object.keys(columns));
+  let fromSeq = whole.fromSeq;
+  while (fromSeq < whole.toSeq) {
+    const page = await readStretch(deps.db, { ...whole, fromSeq }, CSV_PAGE);
+    const last = page.at(-1);
+    if (!last) return;
+    yield page
+      .map((entry) => lineOf(Object.values(columns).map((columnOf) => String(columnOf(entry) ?? ''))))
+      .join('');
+    fromSeq = last.seq + 1;
+  }
+}
+
+const columns: Record<string, (entry: LedgerEntry) => string | number | null> = {
+  id: ({ walletId, seq }) => ledgerEntryId(walletId, seq),
+  createdAt: ({ createdAt }) => createdAt.toISOString(),
+  type: ({ type }) => type,
+  amountCents: ({ amountCents }) => amountCents,
+  balanceAfterCents: ({ balanceAfterCents }) => balanceAfterCents,
+  rentalId: ({ rentalId }) => rentalId,
+  processorChargeId: ({ processorChargeId }) => processorChargeId,
+};
+
+/** RFC 4180: CRLF ends a line, and a text with a separator in it is quoted. */
+function lineOf(cells: readonly string[]): string {
+  return `${cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`;
+}

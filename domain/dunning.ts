@@ -1,0 +1,28 @@
+/** The calendar of an unpaid invoice, in days from its creation (spec: Limits; decision 35). */
+export const dunning = {
+  /** A debt is reminded of so many days after it was made. */
+  reminderDays: [3, 7, 14, 28],
+  /** It is due so many days after it was opened; shown, not enforced. */
+  dueDays: 7,
+  /** From then on it is uncollectible. */
+  writeOffDays: 30,
+} as const;
+
+/**
+ * The newest reminder that is due at an age: a reminder that was missed is not sent after the next one.
+ * @returns its number, counted from 1; null before the first
+ */
+export function dueReminder(ageMs: number, dayMs: number): number | null {
+  const due = dunning.reminderDays.filter((days) => ageMs >= days * dayMs).length;
+  return due === 0 ? null : due;
+}
+
+/**
+ * How long until there is something to do for an unpaid invoice, in milliseconds.
+ * @param isDebt only debts are reminded of
+ */
+export function msUntilNextStep(ageMs: number, dayMs: number, isDebt: boolean): number {
+  const days = [...(isDebt ? dunning.reminderDays : []), dunning.writeOffDays];
+  const next = days.find((day) => day * dayMs > ageMs) ?? dunning.writeOffDays;
+  return Math.max(0, next * dayMs - ageMs);
+}

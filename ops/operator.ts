@@ -1,0 +1,119 @@
+import { createInterface } from 'node:readline/promises';
+import { Client, Connection, WorkflowIdReusePolicy } from '@temporalio/client';
+import { InvalidArgumentError, type Command } from 'commander';
+import { newId } from '../adapters/ids.js';
+import type { Operation, OperatorAction } from '../domain/operation.js';
+import { isId, type IdPrefix, type OperationId } from '../domain/ids.js';
+import { taskQueues } from '../domain/task-queues.js';
+import { operationWorkflow, type OperationOutcome } from '../workflows/operation-contract.js';
+
+/** Where the commands find Temporal. */
+export interface TemporalAddress {
+  readonly address: string;
+  readonly namespace: string;
+}
+
+/** What every command that moves money or invoices by hand takes. */
+export interface OperatorOptions {
+  readonly by: string;
+  readonly reason: string;
+  readonly operation?: OperationId;
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+/** Adds the options of `OperatorOptions`. */
+export function asOperator(command: Command): Command {
+  return command
+    .requiredOption('--by <name>', 'who does it; kept for good')
+    .requiredOption('--reason <text>', 'why; kept for good, and told to the user where money moves')
+    .option('--operation <id>', 'repeats an operation (op_…): what was done is not done twice', idOf('op'))
+    .option('--yes', 'do not ask')
+    .option('--dry-run', 'say what would be done, and do nothing')
+    .option('--json', 'print the outcome as JSON');
+}
+
+/** Reads an id with this prefix. @throws InvalidArgumentError telling what an id looks like */
+export function idOf<P extends IdPrefix>(prefix: P): (text: string) => `${P}_${string}` {
+  return (text) => {
+    if (isId(prefix, text)) return text;
+    throw new InvalidArgumentError(`An id such as ${prefix}_01J… is needed.`);
+  };
+}
+
+/** Reads whole cents, signed. @throws InvalidArgumentError */
+export function centsOf(text: string): number {
+  const cents = Number(text);
+  if (/^-?\d+$/.test(text) && Number.isSafeInteger(cents)) return cents;
+  throw new InvalidArgumentError('Whole cents are needed, such as 500 for $5.00.');
+}
+
+/** How long the outcome is waited for. */
+const WAIT_MS = 30_000;
+
+/**
+ * Starts the workflow `operation` and tells what came of it. Its id is told first: whoever loses the connection
+ * repeats the command with it.
+ */
+export async function operate(
+  temporal: TemporalAddress,
+  action: OperatorAction,
+  options: OperatorOptions,
+): Promise<void> {
+  const operation: Operation = {
+    operationId: options.operation ?? newId('op'),
+    operator: options.by,
+    reason: options.reason,
+    action,
+  };
+  if (options.dryRun === true) {
+    console.log(`Would do as ${operation.operator}: ${JSON.stringify(action)}`);
+    return;
+  }
+  await confirm(action, options);
+  console.error(
+    `${operation.operationId}: if the connection breaks, repeat this with --operation ${operation.operationId}`,
+  );
+  const outcome = await run(temporal, operation);
+  if (outcome.outcome === 'refused') process.exitCode = 1;
+  console.log(options.json === true ? JSON.stringify({ ...operation, ...outcome }) : textOf(outcome));
+}
+
+async function confirm(action: OperatorAction, { yes }: OperatorOptions): Promise<void> {
+  if (yes === true) return;
+  if (!process.stdin.isTTY) {
+    throw new Error('This changes money or invoices: say --yes, or run it at a terminal to be asked.');
+  }
+  const asking = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await asking.question(`${JSON.stringify(action)}\nDo it? [y/N] `);
+  asking.close();
+  if (answer.trim().toLowerCase() !== 'y') throw new Error('Nothing was done.');
+}
+
+async function run({ address, namespace }: TemporalAddress, operation: Operation): Promise<OperationOutcome> {
+  const connection = await Connection.connect({ address });
+  try {
+    const client = new Client({ connection, namespace });
+    const handle = await client.workflow.start(operationWorkflow, {
+      workflowId: operation.operationId,
+      taskQueue: taskQueues.rentals,
+      args: [operation],
+      staticSummary: `${operation.action.kind} by ${operation.operator}: ${operation.reason}`,
+      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+      workflowIdConflictPolicy: 'USE_EXISTING',
+    });
+    return await connection.withDeadline(
+      Date.now() + WAIT_MS,
+      () => handle.result() as Promise<OperationOutcome>,
+    );
+  } finally {
+    await connection.close();
+  }
+}
+
+function textOf(outcome: OperationOutcome): string {
+  if (outcome.outcome === 'refused') return `Refused (${outcome.code}): ${outcome.message}`;
+  const facts = Object.entries(outcome.result).map(([name, value]) => `${name} ${value}`);
+  return `Done: ${facts.join(', ')}`;
+}

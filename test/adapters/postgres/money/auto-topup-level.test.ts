@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { saveAutoTopup } from '../../../../adapters/postgres/auto-topup-settings.js';
+import type { Database } from '../../../../adapters/postgres/database.js';
+import { tick } from '../../../../adapters/postgres/money/tick.js';
+import type { IntentRow, WalletRow } from '../../../../adapters/postgres/tables.js';
+import { verifyLedger } from '../../../../adapters/postgres/verify.js';
+import { newId } from '../../../../adapters/ids.js';
+import {
+  getRental,
+  insertRunning,
+  insertWallet,
+  openMoneyDatabase,
+  type MoneyDatabase,
+} from '../../../support/money.js';
+
+const whole = { shard: 0, shards: 1 };
+
+describe('the level of auto-topup in a tick', () => {
+  let database: MoneyDatabase;
+  let db: Database;
+  before(async () => {
+    database = await openMoneyDatabase();
+    db = database.db;
+  });
+  after(() => database.close());
+  afterEach(async () => {
+    assert.deepEqual(await verifyLedger(db), []);
+  });
+
+  /** A wallet with a saved card and auto-topup below $10. */
+  async function armed(cents: number): Promise<WalletRow> {
+    const wallet = await insertWallet(db, cents);
+    await db('saved_cards').insert({
+      ...{ pm_id: `pm_${newId('top')}`, user_id: wallet.user_id, brand: 'visa', last4: '4242' },
+      ...{ exp_month: 12, exp_year: 2999, set_up_at: new Date() },
+    });
+    await saveAutoTopup(db, wallet.user_id, { enabled: true, thresholdCents: 1_000 });
+    return wallet;
+  }
+
+  function openIntents(wallet: WalletRow): Promise<IntentRow[]> {
+    return db('intents').where({ wallet_id: wallet.id, kind: 'auto_topup' }).whereNull('acknowledged_at');
+  }
+
+  async function postpone(wallet: WalletRow, interval: string): Promise<void> {
+    await db('auto_topups')
+      .where({ wallet_id: wallet.id })
+      .update({ next_attempt_at: db.raw(`clock_ms() + ?::interval`, [interval]) });
+  }
+
+  it('leaves no intent at the threshold, and one below it', async () => {
+    const wallet = await armed(1_005);
+    await insertRunning(db, wallet, { priceCents: 3_600, ranMs: 5_000, holdCents: 0 });
+    await tick(db, whole);
+    assert.deepEqual(await openIntents(wallet), [], '1000 cents are available');
+    const { left } = await tickLater(wallet, 1_000);
+    assert.equal(left, true);
+    assert.equal((await openIntents(wallet)).length, 1);
+  });
+
+  /** Ticks as if so much time had passed. */
+  async function tickLater(wallet: WalletRow, ms: number) {
+    await db('meters')
+      .where({ wallet_id: wallet.id })
+      .update({ running_ms: db.raw('running_ms - ?', [ms]) });
+    return tick(db, whole);
+  }
+
+  it('goes by the level: tick after tick one intent, and another once it was acknowledged', async () => {
+    const wallet = await armed(900);
+    await insertRunning(db, wallet, { priceCents: 3_600, ranMs: 1_000, holdCents: 0 });
+    await tick(db, whole);
+    await tickLater(wallet, 1_000);
+    assert.equal((await openIntents(wallet)).length, 1);
+    await db('intents').where({ wallet_id: wallet.id }).update({ acknowledged_at: new Date() });
+    await tickLater(wallet, 1_000);
+    assert.equal((await openIntents(wallet)).length, 1);
+  });
+
+  it('compares what is available, not what is held', async () => {
+    const wallet = await armed(1_500);
+    await insertRunning(db, wallet, { priceCents: 3_600, ranMs: 2_000, holdCents: 600 });
+    await tick(db, whole);
+    assert.equal((await openIntents(wallet)).length, 1, '900 cents are available, 598 held');
+  });
+
+  it('leaves nothing in the cooldown, and something as soon as it is over', async () => {
+    const wallet = await armed(900);
+    await insertRunning(db, wallet, { priceCents: 3_600, ranMs: 1_000, holdCents: 0 });
+    await postpone(wallet, '1 minute');
+    await tick(db, whole);
+    assert.deepEqual(await openIntents(wallet), []);
+    await postpone(wallet, '-1 second');
+    await tickLater(wallet, 1_000);
+    assert.equal((await openIntents(wallet)).length, 1);
+  });
+
+  it('leaves nothing when it is disabled, or when what ran has just ended', async () => {
+    const off = await armed(900);
+    await saveAutoTopup(db, off.user_id, { enabled: false });
+    await insertRunning(db, off, { priceCents: 3_600, ranMs: 1_000, holdCents: 0 });
+    const ended = await armed(900);
+    await insertRunning(db, ended, {
+      ...{ priceCents: 3_600, ranMs: 5_000, holdCents: 0, autoStopAfterMs: 3_000 },
+    });
+    await tick(db, whole);
+    assert.deepEqual([await openIntents(off), await openIntents(ended)], [[], []]);
+  });
+
+  it('keeps a machine whose money ended before any tick could notice the threshold', async () => {
+    const wallet = await armed(10);
+    const id = await insertRunning(db, wallet, { priceCents: 36_000, ranMs: 60_000, holdCents: 0 });
+    await tick(db, whole);
+    assert.equal((await getRental(db, id)).status, 'running', 'it waits for the attempt that begins now');
+    assert.equal((await openIntents(wallet)).length, 1);
+  });
+
+  it('ends a machine whose money ended in the cooldown', async () => {
+    const wallet = await armed(10);
+    const id = await insertRunning(db, wallet, { priceCents: 36_000, ranMs: 60_000, holdCents: 0 });
+    await postpone(wallet, '1 minute');
+    await tick(db, whole);
+    assert.equal((await getRental(db, id)).stop_reason, 'balance_exhausted');
+  });
+
+  it('asks for an attempt with an empty wallet, of which no tick takes anything', async () => {
+    const wallet = await armed(1);
+    const id = await insertRunning(db, wallet, { priceCents: 36_000, ranMs: 1_000, holdCents: 0 });
+    await tick(db, whole);
+    await db('intents').where({ wallet_id: wallet.id }).update({ acknowledged_at: new Date() });
+    const { entries } = await tickLater(wallet, 1_000);
+    assert.equal(entries, 0);
+    assert.equal((await openIntents(wallet)).length, 1);
+    assert.equal((await getRental(db, id)).status, 'running');
+  });
+});

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import type { SignedIn } from '../support/api.js';
+import { AutoTopping } from '../support/auto-topping.js';
+import { startService, type TestService } from '../support/living-service.js';
+import { until } from '../support/until.js';
+import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
+
+const settings = { enabled: true, thresholdCents: 1_000, topupAmountCents: 2_000 };
+
+describe('a worker that is killed in the middle of an auto-topup', function () {
+  this.timeout(120_000);
+  let service: TestService;
+  let topping: AutoTopping;
+  let user: SignedIn;
+  let worker: WorkerProcess | undefined;
+
+  before(async () => {
+    service = await startService({ worker: false });
+    topping = new AutoTopping(service);
+    worker = await startWorkerProcess(service);
+  });
+  beforeEach(async () => {
+    user = await service.signIn(500);
+    await topping.saveCard(user);
+    await topping.run(user, 60);
+  });
+  after(async () => {
+    await worker?.kill();
+    await service.stop();
+  });
+
+  /** Another worker comes; the card is charged once, and credited once. */
+  async function assertOneCharge(): Promise<void> {
+    await topping.clearFaults();
+    worker = await startWorkerProcess(service);
+    await topping.awaitAttempt(user, 'succeeded');
+    await topping.awaitHandled();
+    assert.deepEqual(await topping.charges(user), ['succeeded']);
+    assert.deepEqual(await topping.credits(user), [2_000]);
+    assert.equal((await topping.attempts(user)).length, 1);
+    const receipts = (await topping.mails(user)).filter((subject) => subject.includes('automatic'));
+    assert.equal(receipts.length, 1);
+    await topping.assertAddsUp();
+  }
+
+  it('before the call: the next one makes it, once', async () => {
+    await topping.order('faults', { kind: 'hang', method: 'POST', path: '/v1/payment_intents' });
+    await topping.put(user, settings);
+    await topping.awaitAttempt(user, 'processing');
+    await worker?.kill();
+    assert.deepEqual(await topping.charges(user), []);
+    await assertOneCharge();
+  });
+
+  it('after the call and before the commit: the next one hears of the same charge', async () => {
+    await topping.order('faults', {
+      ...{ kind: 'lost', silent: true, method: 'POST', path: '/v1/payment_intents' },
+    });
+    await topping.order('faults', { kind: 'event_drop', times: 20 });
+    await topping.put(user, settings);
+    await until('the card is charged', async () => (await topping.charges(user))[0] === 'succeeded');
+    await worker?.kill();
+    assert.deepEqual(await topping.credits(user), []);
+    await assertOneCharge();
+  });
+
+  it('after the commit and before the answer: the next one finds it done', async () => {
+    await topping.put(user, settings);
+    await until('it is credited', async () => (await topping.credits(user)).length === 1);
+    await worker?.kill();
+    await assertOneCharge();
+  });
+
+  it('after a decline’s commit: one offer, one mail, off', async () => {
+    const declined = await service.signIn(500);
+    await topping.saveCard(declined, 'pm_card_chargeCustomerFail');
+    await topping.run(declined, 60);
+    await topping.put(declined, settings);
+    await topping.awaitAttempt(declined, 'failed');
+    await worker?.kill();
+    worker = await startWorkerProcess(service);
+    await topping.awaitHandled();
+    await topping.awaitQuiet(declined);
+    assert.equal((await topping.invoices(declined)).length, 1);
+    assert.deepEqual(await topping.mails(declined), [
+      'Your automatic top-up failed: please update your card',
+    ]);
+    assert.equal((await declined.get('/v1/billing/auto-topup')).body.enabled, false);
+  });
+});

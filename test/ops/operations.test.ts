@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { newId } from '../../adapters/ids.js';
+import type { SignedIn } from '../support/api.js';
+import { startService, type TestService } from '../support/living-service.js';
+import { getWallet } from '../support/money.js';
+
+const run = promisify(execFile);
+
+describe('ops wallet, ops invoice and ops actions', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let user: SignedIn;
+  before(async () => {
+    service = await startService();
+    user = await service.signIn(1_000);
+  });
+  after(() => service.stop());
+
+  async function ops(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+    const env = {
+      ...process.env,
+      DATABASE_URL: service.databaseUrl,
+      TEMPORAL_ADDRESS: service.namespace.address,
+      TEMPORAL_NAMESPACE: service.namespace.name,
+      DASHBOARD_URL: 'http://127.0.0.1',
+      SMTP_URL: 'smtp://127.0.0.1:1',
+    };
+    const cwd = fileURLToPath(new URL('../..', import.meta.url));
+    try {
+      const call = run(process.execPath, ['--import', 'tsx', 'ops/index.ts', ...args], { env, cwd });
+      // As from a script: there is nobody to ask.
+      call.child.stdin?.end();
+      const { stdout, stderr } = await call;
+      return { code: 0, out: stdout, err: stderr };
+    } catch (error) {
+      const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+      return { code, out: stdout, err: stderr };
+    }
+  }
+
+  const who = ['--by', 'ada', '--reason', 'the machine was slow'];
+  const available = async (): Promise<number> => (await getWallet(service.db, user.user.id)).available_cents;
+
+  it('refund, tell the operation’s id first, and are repeated by it without doing it twice', async () => {
+    const refund = ['wallet', 'refund', '--user', user.user.id, '--amount-cents', '250', ...who, '--yes'];
+    const first = await ops(...refund);
+    assert.equal(first.code, 0, first.err);
+    assert.match(first.out, /^Done: amountCents 250, availableCents 1250\n$/);
+    const [operationId = ''] = /op_\w{26}/.exec(first.err) ?? [];
+    const again = await ops(...refund, '--operation', operationId, '--json');
+    assert.equal(again.code, 0, again.err);
+    assert.equal((JSON.parse(again.out) as { operationId: string }).operationId, operationId);
+    assert.equal(await available(), 1_250);
+    const { out } = await ops('actions');
+    assert.match(out, new RegExp(`${operationId} refund by ada: the machine was slow`));
+  });
+
+  it('exit with 1 and say why when it is refused', async () => {
+    const { code, out } = await ops(
+      ...['wallet', 'adjust', '--user', user.user.id, '--amount-cents=-999999', ...who, '--yes'],
+    );
+    assert.equal(code, 1);
+    assert.match(out, /^Refused \(insufficient_balance\): Only 1250 cents are available/);
+  });
+
+  it('do nothing on a dry run, nor without a word of consent', async () => {
+    const invoice = [
+      'invoice',
+      'create',
+      '--user',
+      user.user.id,
+      '--amount-cents',
+      '900',
+      '--description',
+      'x',
+    ];
+    const dry = await ops(...invoice, ...who, '--dry-run');
+    assert.deepEqual([dry.code, dry.out.startsWith('Would do as ada: {"kind":"issue_invoice"')], [0, true]);
+    const silent = await ops(...invoice, ...who);
+    assert.equal(silent.code, 2);
+    assert.match(silent.err, /say --yes/);
+    assert.deepEqual(await service.db('invoices').where({ user_id: user.user.id }), []);
+  });
+
+  it('name what is wrong with their arguments', async () => {
+    const { code, err } = await ops('invoice', 'void', newId('top'), ...who);
+    assert.notEqual(code, 0);
+    assert.match(err, /An id such as inv_01J… is needed/);
+    assert.match((await ops('wallet', 'refund', '--user', user.user.id)).err, /required option '--by/);
+  });
+});

@@ -1,0 +1,75 @@
+import { insertManualInvoice } from '../../adapters/postgres/money/manual-invoice.js';
+import { lockWalletOfUser } from '../../adapters/postgres/money/wallets.js';
+import { newId } from '../../adapters/ids.js';
+import type { InvoiceRow } from '../../adapters/postgres/tables.js';
+import type { InvoiceId } from '../../domain/ids.js';
+import { taskQueues } from '../../domain/task-queues.js';
+import type { SignedIn } from './api.js';
+import type { TestService } from './living-service.js';
+import { Paying } from './paying.js';
+import { until } from './until.js';
+
+/** What the tests of invoices do with one service, and what they look at. */
+export class Invoicing extends Paying {
+  constructor(private readonly living: TestService) {
+    super(living);
+  }
+
+  /** The draft of a debt, whose workflow nobody has told yet. */
+  async draft(
+    user: SignedIn,
+    amountCents: number,
+    reason: InvoiceRow['reason'] = 'manual',
+  ): Promise<InvoiceId> {
+    return this.living.db.transaction(async (trx) => {
+      const wallet = await lockWalletOfUser(trx, user.user.id);
+      const id = await insertManualInvoice(trx, wallet, {
+        ...{ cause: `test:${newId('op')}`, amountCents, description: 'What is owed' },
+      });
+      await trx('invoices').where({ id }).update({ reason });
+      return id;
+    });
+  }
+
+  /** Starts its workflow, with days as short as wanted. */
+  async start(invoiceId: InvoiceId, dayMs?: number): Promise<void> {
+    await this.living.temporal.workflow.start('invoice', {
+      workflowId: invoiceId,
+      taskQueue: taskQueues.rentals,
+      args: [{ invoiceId, ...(dayMs === undefined ? {} : { dayMs }) }],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+    });
+  }
+
+  async open(user: SignedIn, amountCents: number, reason?: InvoiceRow['reason']): Promise<InvoiceRow> {
+    const id = await this.draft(user, amountCents, reason);
+    await this.start(id);
+    return this.awaitInvoice(id, 'open');
+  }
+
+  async invoice(id: InvoiceId): Promise<InvoiceRow> {
+    return (await this.living.db('invoices').where({ id }).first())!;
+  }
+
+  async awaitInvoice(id: InvoiceId, status: InvoiceRow['status']): Promise<InvoiceRow> {
+    return until(`invoice ${id} is ${status}`, async () => {
+      const row = await this.invoice(id);
+      return row.status === status && row;
+    });
+  }
+
+  /** Waits until its workflow has ended. */
+  async awaitClosed(id: InvoiceId): Promise<void> {
+    const handle = this.living.temporal.workflow.getHandle(id);
+    await until(
+      `the workflow of ${id} has ended`,
+      async () => (await handle.describe()).status.name === 'COMPLETED',
+    );
+  }
+
+  /** The mirrors that the processor has of an invoice, by status. */
+  async mirrors(id: InvoiceId): Promise<string[]> {
+    const { data } = await this.living.stripe.invoices.list({ limit: 100 });
+    return data.filter(({ metadata }) => metadata?.['invoice_id'] === id).map(({ status }) => String(status));
+  }
+}
