@@ -115,7 +115,8 @@ async function findMirror(
   row: InvoiceRow,
   customerId: string,
 ): Promise<ProcessorInvoice | null> {
-  if ((await ageOf(deps, row)) < limits.chargeKeyMs) return null;
+  const ageMs = await ageOf(deps, row);
+  if (ageMs < limits.chargeKeyMs) return null;
   const found = await deps.processor.findInvoice({
     customerId,
     invoiceId: row.id,
@@ -123,7 +124,11 @@ async function findMirror(
     createdFrom: new Date(row.created_at.getTime() - 60_000),
   });
   if (found?.status !== 'draft' || found.totalCents === row.amount_cents) return found;
-  // A crash has cut it off before it had all its lines.
+  // A crash has cut it off before it had all its lines. While the key may still be known, it would be answered with
+  // the draft that is deleted here.
+  if (ageMs < limits.keyForgottenMs) {
+    throw new Error(`the mirror of ${row.id} lacks lines; it is made anew as soon as its key is forgotten`);
+  }
   await deps.processor.voidInvoice(found.processorInvoiceId);
   return null;
 }

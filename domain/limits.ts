@@ -96,6 +96,8 @@ export const limits = {
 
   /** The processor forgets a key after a day: a charge that was sent longer ago is looked up, never repeated. */
   chargeKeyMs: 23 * HOUR,
+  /** From then on no key is known any more. */
+  keyForgottenMs: 26 * HOUR,
   /** A top-up that was begun and never got as far as a page or a charge is over after this. */
   topupBeginMs: 2 * MINUTE,
 

@@ -7,7 +7,16 @@ const projectDir = dirname(dirname(fileURLToPath(import.meta.url)));
 const read = (file: string) => readFileSync(join(projectDir, file), 'utf8');
 
 describe('the documents', () => {
-  for (const file of ['README.md', 'DECISIONS.md', 'CHANGELOG.md', 'docs/architecture.md']) {
+  const files = [
+    'README.md',
+    'DECISIONS.md',
+    'CHANGELOG.md',
+    'docs/architecture.md',
+    'docs/metering.md',
+    'docs/operations/README.md',
+    'bench/README.md',
+  ];
+  for (const file of files) {
     it(`${file} links to files that exist`, () => {
       const targets = [...read(file).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => target);
       const missing = targets.filter((target) => !existsSync(join(projectDir, dirname(file), target)));

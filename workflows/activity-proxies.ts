@@ -37,7 +37,7 @@ export const autoCharging = proxyActivities<Pick<Activities, 'lookAtAutoTopup'>>
 /** An invoice's step asks the processor several times in a row. */
 export const invoicing = proxyActivities<Pick<Activities, 'lookAtInvoice'>>({
   taskQueue: taskQueues.rentals,
-  heartbeatTimeout: '10s',
+  heartbeatTimeout: '5s',
   startToCloseTimeout: '2 minutes',
   retry,
 });

@@ -13,11 +13,17 @@ export interface ProcessorInvoices {
     createdFrom: Date;
   }): Promise<ProcessorInvoice | null>;
   getInvoice(processorInvoiceId: string): Promise<ProcessorInvoice>;
-  /** Opens a draft, so that it can be paid. One that is not a draft any more is answered as it is. */
+  /**
+   * Opens a draft, so that it can be paid. One that is not a draft any more is answered as it is.
+   * @throws ProcessorError `refused` when it can't be opened and stays a draft
+   */
   finalizeInvoice(processorInvoiceId: string): Promise<ProcessorInvoice>;
   /** Voids an open one, or deletes a draft. One that was settled meanwhile is answered as it is. */
   voidInvoice(processorInvoiceId: string): Promise<ProcessorInvoice>;
-  /** Writes an open one off; it can be paid all the same. One that was settled meanwhile is answered as it is. */
+  /**
+   * Writes an open one off; it can be paid all the same. One that was settled meanwhile is answered as it is.
+   * @throws ProcessorError `refused` for a draft
+   */
   writeOffInvoice(processorInvoiceId: string): Promise<ProcessorInvoice>;
 }
 

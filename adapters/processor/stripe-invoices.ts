@@ -16,22 +16,13 @@ const pageSize = 100;
 const lookupLimit = 1000;
 
 /** The mirrors of our invoices (decision 35). */
-export function createStripeInvoices({ stripe, asked }: StripeCalls): ProcessorInvoices {
-  const getInvoice: ProcessorInvoices['getInvoice'] = async (id) =>
+export function createStripeInvoices(calls: StripeCalls): ProcessorInvoices {
+  const { stripe, asked } = calls;
+  const getInvoice: GetInvoice = async (id) =>
     invoiceOf(await asked(() => stripe.invoices.retrieve(id, { expand })));
-
-  /** Changes an invoice; one whose state has moved on meanwhile is answered as it is. */
-  async function move(id: string, change: () => Promise<Stripe.Invoice>): Promise<ProcessorInvoice> {
-    try {
-      return invoiceOf(await asked(change));
-    } catch (error) {
-      if (isRefused(error)) return getInvoice(id);
-      throw error;
-    }
-  }
-
   return {
     getInvoice,
+    ...createMoves(calls, getInvoice),
     createInvoice: async (input) => {
       const key = { idempotencyKey: `invoice:${input.invoiceId}` };
       const draft = await asked(() => stripe.invoices.create(draftParams(input), key));
@@ -60,8 +51,49 @@ export function createStripeInvoices({ stripe, asked }: StripeCalls): ProcessorI
       const found = invoices.find(({ metadata }) => metadata?.['invoice_id'] === invoiceId);
       return found === undefined ? null : getInvoice(requireText(found.id, 'the invoice’s id'));
     },
+  };
+}
+
+type GetInvoice = ProcessorInvoices['getInvoice'];
+type Moves = Pick<ProcessorInvoices, 'finalizeInvoice' | 'voidInvoice' | 'writeOffInvoice'>;
+
+/** What brings an invoice from one state to the next. */
+function createMoves({ stripe, asked }: StripeCalls, getInvoice: GetInvoice): Moves {
+  /**
+   * Changes an invoice that is in one of these states.
+   * @throws ProcessorError when it is refused though the invoice is still in one of them
+   */
+  async function move(
+    id: string,
+    from: readonly ProcessorInvoice['status'][],
+    change: () => Promise<Stripe.Response<Stripe.Invoice>>,
+  ): Promise<ProcessorInvoice> {
+    try {
+      const changed = await asked(change);
+      // A repeated answer tells how it was then: it may have been paid since.
+      return await (isReplay(changed) ? getInvoice(id) : invoiceOf(changed));
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      const current = await getInvoice(id);
+      if (from.includes(current.status)) throw error;
+      return current;
+    }
+  }
+
+  /** @returns whether it is gone; false when it was finalized meanwhile */
+  async function deleteDraft(id: string): Promise<boolean> {
+    try {
+      await asked(() => stripe.invoices.del(id));
+      return true;
+    } catch (error) {
+      if (isRefused(error) && (await getInvoice(id)).status !== 'draft') return false;
+      throw error;
+    }
+  }
+
+  return {
     finalizeInvoice: (id) =>
-      move(id, () =>
+      move(id, ['draft'], () =>
         stripe.invoices.finalizeInvoice(
           id,
           { auto_advance: false, expand },
@@ -71,11 +103,8 @@ export function createStripeInvoices({ stripe, asked }: StripeCalls): ProcessorI
     voidInvoice: async (id) => {
       try {
         const before = await getInvoice(id);
-        if (before.status === 'draft') {
-          await asked(() => stripe.invoices.del(id, {}, { idempotencyKey: `delete:${id}` }));
-          return { ...before, status: 'void' };
-        }
-        return await move(id, () =>
+        if (before.status === 'draft' && (await deleteDraft(id))) return { ...before, status: 'void' };
+        return await move(id, ['draft', 'open', 'uncollectible'], () =>
           stripe.invoices.voidInvoice(id, { expand }, { idempotencyKey: `void:${id}` }),
         );
       } catch (error) {
@@ -85,7 +114,7 @@ export function createStripeInvoices({ stripe, asked }: StripeCalls): ProcessorI
       }
     },
     writeOffInvoice: (id) =>
-      move(id, () =>
+      move(id, ['draft', 'open'], () =>
         stripe.invoices.markUncollectible(id, { expand }, { idempotencyKey: `write-off:${id}` }),
       ),
   };
@@ -161,4 +190,9 @@ function deleted(processorInvoiceId: string): ProcessorInvoice {
 
 function isRefused(error: unknown): error is ProcessorError {
   return error instanceof ProcessorError && error.kind === 'refused';
+}
+
+/** Tells whether the processor repeated an earlier answer (docs.stripe.com/api/idempotent_requests). */
+function isReplay({ lastResponse }: Stripe.Response<unknown>): boolean {
+  return lastResponse.headers['idempotent-replayed'] === 'true';
 }

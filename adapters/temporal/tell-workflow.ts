@@ -12,10 +12,22 @@ export async function tellWorkflow(workflows: WorkflowClient, route: EventRoute)
     workflowId,
     taskQueue: taskQueues.rentals,
     args: [inputOf(route)],
+    staticSummary: summaries[workflow],
     signal: processorEventSignalName,
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
   });
 }
+
+/** What operators read of a workflow before anything of its row. */
+const summaries: Record<EventRoute['workflow'], string> = {
+  topup: 'A top-up by page or saved card',
+  autoTopup: 'Charges the saved card when the balance falls below the threshold',
+  invoice: 'An invoice: opens it, reminds of it, and follows its payment',
+  payment: 'A payment that names a user and none of his top-ups',
+  card: 'A saved card',
+  refund: 'A refund at the processor',
+  dispute: 'A dispute at the processor',
+};
 
 /** What each is started with when it does not run. */
 function inputOf({ workflow, workflowId }: EventRoute): object {

@@ -82,6 +82,11 @@ export class Paying {
     return JSON.parse(text) as Record<string, unknown>;
   }
 
+  /** The faults that were ordered and have not happened as often as that. */
+  async faults(): Promise<{ readonly kind: string }[]> {
+    return (await (await fetch(`${this.service.processor.url}/lab/faults`)).json()) as { kind: string }[];
+  }
+
   async clearFaults(): Promise<void> {
     await fetch(`${this.service.processor.url}/lab/faults`, { method: 'DELETE' });
   }

@@ -59,7 +59,7 @@ async function decide(
   if (!settings?.enabled) return { kind: 'quiet', why: 'auto-topup is off' };
   const now = await readState(trx, wallet, settings);
   if (now.cooling_ms !== null && now.cooling_ms > 0) {
-    return { kind: 'cooling', untilMs: now.cooling_ms, why: 'the cooldown of the last attempt' };
+    return { kind: 'cooling', untilMs: now.cooling_ms, why: 'cooling down after the last attempt' };
   }
   if (!now.running) return { kind: 'quiet', why: 'nothing runs' };
   if (wallet.availableCents >= (settings.threshold_cents ?? 0)) {
@@ -102,11 +102,11 @@ async function readState(trx: Transaction, wallet: LockedWallet, settings: AutoT
 
 /** Why nothing may be charged although it is due; null when it may (decisions 23, 37, and the user's own cap). */
 function holdBack(settings: AutoTopupRow, now: State): string | null {
-  if (now.brake !== null) return 'the operators have paused payments';
-  if (now.blocked) return 'the user is blocked';
+  if (now.brake !== null) return 'held back: the operators have paused payments';
+  if (now.blocked) return 'held back: the user is blocked';
   const cap = settings.daily_cap_cents;
   if (cap !== null && now.charged_cents + settings.topup_amount_cents > cap) {
-    return `the cap of ${cap} cents a day is reached`;
+    return `held back: the cap of ${cap} cents a day is reached`;
   }
   return null;
 }

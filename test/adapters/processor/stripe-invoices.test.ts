@@ -1,13 +1,24 @@
 import assert from 'node:assert/strict';
-import type { InvoiceInput } from '../../../adapters/processor/processor.js';
-import { cards, payPage, startWorkbench, type Workbench } from '../../lab/processor/workbench.js';
+import type { InvoiceInput, Processor, ProcessorInvoice } from '../../../adapters/processor/processor.js';
+import { createStripeProcessor } from '../../../adapters/processor/stripe.js';
+import {
+  cards,
+  payPage,
+  secretKey,
+  startWorkbench,
+  until,
+  type Workbench,
+} from '../../lab/processor/workbench.js';
 import { failureOf } from './calls.js';
 
 describe('the Stripe adapter’s invoices', () => {
   let bench: Workbench;
+  /** Waits for an answer that will never come, so it need not wait long. */
+  let impatient: Processor;
   let made = 0;
   before(async () => {
     bench = await startWorkbench();
+    impatient = createStripeProcessor({ secretKey, apiUrl: bench.lab.url, timeoutMs: 300 });
   });
   after(() => bench.stop());
   afterEach(() => fetch(`${bench.lab.url}/lab/faults`, { method: 'DELETE' }));
@@ -32,6 +43,25 @@ describe('the Stripe adapter’s invoices', () => {
     return bench.processor.finalizeInvoice(processorInvoiceId);
   }
 
+  async function faultsLeft() {
+    return ((await (await fetch(`${bench.lab.url}/lab/faults`)).json()) as unknown[]).length;
+  }
+
+  const linesWanted = [
+    ['More usage', 300],
+    ['Usage', 700],
+  ];
+
+  async function linesOf({ processorInvoiceId }: ProcessorInvoice) {
+    const { lines } = await bench.stripe.invoices.retrieve(processorInvoiceId);
+    return lines.data.map(({ description, amount }) => [description, amount]).sort();
+  }
+
+  async function mirrorsOf({ customerId, invoiceId }: InvoiceInput) {
+    const { data } = await bench.stripe.invoices.list({ customer: customerId, limit: 100 });
+    return data.filter(({ metadata }) => metadata?.['invoice_id'] === invoiceId).map(({ id }) => id);
+  }
+
   it('are drafts with their lines at first, and have no pages', async () => {
     const input = await inputOf();
     const draft = await bench.processor.createInvoice(input);
@@ -39,27 +69,42 @@ describe('the Stripe adapter’s invoices', () => {
       [draft.status, draft.totalCents, draft.hostedInvoiceUrl, draft.invoiceId, draft.customerId],
       ['draft', 1_000, null, input.invoiceId, input.customerId],
     );
-    const { auto_advance, collection_method } = await bench.stripe.invoices.retrieve(
+    const { auto_advance, collection_method, metadata } = await bench.stripe.invoices.retrieve(
       draft.processorInvoiceId,
     );
     assert.deepEqual([auto_advance, collection_method], [false, 'send_invoice']);
+    assert.deepEqual(metadata, { invoice_id: input.invoiceId, user_id: 'usr_1' });
+    assert.deepEqual(await linesOf(draft), linesWanted);
   });
 
   for (const path of ['/v1/invoices', '/v1/invoiceitems']) {
     it(`are made once with the same lines when answers of ${path} are lost`, async () => {
       const input = await inputOf();
-      await fetch(`${bench.lab.url}/lab/faults`, {
-        method: 'POST',
-        body: new URLSearchParams({ kind: 'lost', times: '1', method: 'POST', path }),
-      });
-      // Whoever repeats it, the SDK by itself or the workflow: it is the same request.
-      await bench.processor.createInvoice(input).catch(() => undefined);
+      await bench.order({ kind: 'lost', silent: true, method: 'POST', path });
+      assert.equal((await failureOf(impatient.createInvoice(input))).kind, 'unknown');
       const draft = await bench.processor.createInvoice(input);
-      assert.equal(draft.totalCents, 1_000);
-      const { data } = await bench.stripe.invoices.list({ customer: input.customerId });
-      assert.equal(data.filter(({ metadata }) => metadata?.['invoice_id'] === input.invoiceId).length, 1);
+      assert.deepEqual(await mirrorsOf(input), [draft.processorInvoiceId]);
+      assert.deepEqual(await linesOf(draft), linesWanted);
     });
   }
+
+  it('are made once with the same lines when a crash came between two lines', async () => {
+    const input = await inputOf();
+    const cut = await bench.processor.createInvoice({ ...input, lines: input.lines.slice(0, 1) });
+    assert.equal(cut.totalCents, 700);
+    for (let turn = 0; turn < 2; turn += 1) {
+      const draft = await bench.processor.createInvoice(input);
+      assert.deepEqual([draft.processorInvoiceId, draft.totalCents], [cut.processorInvoiceId, 1_000]);
+      assert.deepEqual(await linesOf(draft), linesWanted);
+    }
+  });
+
+  it('take none of the customer’s other items', async () => {
+    const input = await inputOf();
+    await bench.stripe.invoiceItems.create({ customer: input.customerId, amount: 5_000, currency: 'usd' });
+    const draft = await bench.processor.createInvoice(input);
+    assert.deepEqual(await linesOf(draft), linesWanted);
+  });
 
   it('are found by our own id, and only by it', async () => {
     const input = await inputOf();
@@ -67,7 +112,10 @@ describe('the Stripe adapter’s invoices', () => {
     const { customerId, invoiceId } = input;
     assert.equal(await bench.processor.findInvoice({ customerId, invoiceId, createdFrom }), null);
     const draft = await bench.processor.createInvoice(input);
+    await bench.processor.createInvoice({ ...(await inputOf()), customerId });
     assert.deepEqual(await bench.processor.findInvoice({ customerId, invoiceId, createdFrom }), draft);
+    const later = { customerId, invoiceId, createdFrom: new Date(Date.now() + 60_000) };
+    assert.equal(await bench.processor.findInvoice(later), null);
   });
 
   it('open once, and a repetition tells how they are now', async () => {
@@ -78,10 +126,48 @@ describe('the Stripe adapter’s invoices', () => {
     assert.ok(opened.hostedInvoiceUrl !== null && opened.invoicePdfUrl !== null);
     assert.deepEqual(await bench.processor.createInvoice(input), opened);
     await payPage(opened.hostedInvoiceUrl, cards.good);
-    const paid = await bench.processor.finalizeInvoice(processorInvoiceId);
-    assert.ok(['open', 'paid'].includes(paid.status), 'the first answer may be repeated');
-    assert.equal((await bench.processor.getInvoice(processorInvoiceId)).status, 'paid');
+    assert.equal((await bench.processor.finalizeInvoice(processorInvoiceId)).status, 'paid');
   });
+
+  it('are answered as they are when somebody else opened or paid them first', async () => {
+    const { processorInvoiceId } = await bench.processor.createInvoice(await inputOf());
+    await bench.stripe.invoices.finalizeInvoice(processorInvoiceId);
+    assert.equal((await bench.processor.finalizeInvoice(processorInvoiceId)).status, 'open');
+    const other = await bench.processor.createInvoice(await inputOf());
+    await bench.stripe.invoices.pay(other.processorInvoiceId, { paid_out_of_band: true });
+    assert.equal((await bench.processor.finalizeInvoice(other.processorInvoiceId)).status, 'paid');
+  });
+
+  it('are refused, and not taken for opened, when they can’t be opened', async () => {
+    const input = await inputOf();
+    const lines = [{ lineId: `${input.invoiceId}_small`, description: 'Usage', amountCents: 49 }];
+    const { processorInvoiceId } = await bench.processor.createInvoice({ ...input, lines });
+    const { kind, details } = await failureOf(bench.processor.finalizeInvoice(processorInvoiceId));
+    assert.deepEqual([kind, details.code], ['refused', 'amount_too_small']);
+    assert.equal((await failureOf(bench.processor.writeOffInvoice(processorInvoiceId))).kind, 'refused');
+    assert.equal((await failureOf(bench.processor.finalizeInvoice('in_none'))).kind, 'refused');
+  });
+
+  for (const [call, path, status] of [
+    ['finalizeInvoice', 'finalize', 'open'],
+    ['voidInvoice', 'void', 'void'],
+    ['writeOffInvoice', 'mark_uncollectible', 'uncollectible'],
+  ] as const) {
+    it(`come to ${status} once when the answers of ${call} are lost`, async () => {
+      const draft = await bench.processor.createInvoice(await inputOf());
+      const id = draft.processorInvoiceId;
+      if (call !== 'finalizeInvoice') await bench.processor.finalizeInvoice(id);
+      await bench.order({ kind: 'lost', silent: true, method: 'POST', path: `/v1/invoices/${id}/${path}` });
+      assert.equal((await failureOf(impatient[call](id))).kind, 'unknown');
+      assert.equal((await bench.processor[call](id)).status, status);
+      const { events } = await bench.state();
+      const wanted = { open: 'finalized', void: 'voided', uncollectible: 'marked_uncollectible' }[status];
+      const told = events.filter(({ type, data }) => {
+        return type === `invoice.${wanted}` && (data.object as { id?: string }).id === id;
+      });
+      assert.equal(told.length, 1);
+    });
+  }
 
   it('name the payment that settled them', async () => {
     const { processorInvoiceId, hostedInvoiceUrl } = await open();
@@ -99,6 +185,7 @@ describe('the Stripe adapter’s invoices', () => {
     await bench.stripe.invoices.pay(processorInvoiceId, { paid_out_of_band: true });
     const paid = await bench.processor.getInvoice(processorInvoiceId);
     assert.deepEqual([paid.status, paid.paymentId], ['paid', null]);
+    assert.ok(paid.paidAt instanceof Date);
   });
 
   it('are void once; one that is paid stays paid', async () => {
@@ -116,7 +203,26 @@ describe('the Stripe adapter’s invoices', () => {
     for (let turn = 0; turn < 2; turn += 1) {
       assert.equal((await bench.processor.voidInvoice(processorInvoiceId)).status, 'void');
     }
-    assert.equal((await failureOf(bench.processor.getInvoice(processorInvoiceId))).kind, 'refused');
+    const { kind, details } = await failureOf(bench.processor.getInvoice(processorInvoiceId));
+    assert.deepEqual([kind, details.code], ['refused', 'resource_missing']);
+  });
+
+  it('are deleted as drafts also when the answer is lost', async () => {
+    const { processorInvoiceId } = await bench.processor.createInvoice(await inputOf());
+    await bench.order({ kind: 'lost', times: 1, method: 'DELETE', path: '/v1/invoices' });
+    // Repeated by the SDK or by us: the second time it is gone.
+    const voided = await bench.processor.voidInvoice(processorInvoiceId);
+    assert.deepEqual([voided.processorInvoiceId, voided.status], [processorInvoiceId, 'void']);
+  });
+
+  it('are void also when they are opened while they are deleted', async () => {
+    const { processorInvoiceId: id } = await bench.processor.createInvoice(await inputOf());
+    await bench.order({ kind: 'slow', delayMs: 200, method: 'DELETE', path: `/v1/invoices/${id}` });
+    const voiding = bench.processor.voidInvoice(id);
+    await until(async () => (await faultsLeft()) === 0, 'the deletion to be on its way');
+    await bench.stripe.invoices.finalizeInvoice(id);
+    assert.equal((await voiding).status, 'void');
+    assert.equal((await bench.processor.getInvoice(id)).status, 'void');
   });
 
   it('can be paid after they were written off, and not be written off after they were paid', async () => {
@@ -124,6 +230,7 @@ describe('the Stripe adapter’s invoices', () => {
     assert.equal((await bench.processor.writeOffInvoice(processorInvoiceId)).status, 'uncollectible');
     await payPage(hostedInvoiceUrl ?? '', cards.good);
     assert.equal((await bench.processor.getInvoice(processorInvoiceId)).status, 'paid');
+    assert.equal((await bench.processor.writeOffInvoice(processorInvoiceId)).status, 'paid');
     const other = await open();
     await payPage(other.hostedInvoiceUrl ?? '', cards.good);
     assert.equal((await bench.processor.writeOffInvoice(other.processorInvoiceId)).status, 'paid');
