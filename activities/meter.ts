@@ -22,8 +22,8 @@ export function createMeterActivities(deps: ActivityDeps) {
           const lagMs = await sleepUntilTick({ shard, shards });
           const started = performance.now();
           const metered = await tickOrIsolate(deps, { shard, shards });
-          // Every tenth tick looks for intents that were left but not delivered, by whomever.
-          if (metered.left || tickNo % 10 === 0) await deliverIntents(deps);
+          // Every second tick looks for what was left to be told but was not, by whomever.
+          if (metered.left || tickNo % 2 === 0) await deliverIntents(deps);
           tell({
             tick: tickNo,
             entries: metered.entries,

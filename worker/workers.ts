@@ -37,6 +37,8 @@ export async function createWorkers(options: WorkersOptions): Promise<Worker[]> 
       ...shared,
       taskQueue: taskQueues.rentals,
       workflowBundle: bundle,
+      // A dead worker's workflows move to another one after this; ten seconds unless told.
+      stickyQueueScheduleToStartTimeout: '5s',
       maxConcurrentActivityTaskExecutions: slots.rentals,
     }),
     await Worker.create({

@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import type { Readable, Writable } from 'node:stream';
 import type { ServerChannel, Session } from 'ssh2';
 import { killGroup, type PodProcesses, type Terminal } from './pod-processes.js';
 
@@ -45,6 +46,33 @@ function bounded(side: number, otherwise: number): number {
   return Number.isInteger(side) && side > 0 && side <= MAX_SIDE ? side : otherwise;
 }
 
+/**
+ * Passes a command's two outputs on, one write at a time. What has waited for the client's window is forgotten once
+ * it is written: the library keeps it, and sends it again when the other stream waits (seen under load: bytes sent
+ * twice, and writes after the end).
+ * @returns waits until everything that came so far is written
+ */
+function pump(channel: ServerChannel, stdout: Readable, stderr: Readable): () => Promise<void> {
+  const queue = { last: Promise.resolve() };
+  const write = (target: Writable, chunk: Buffer): Promise<void> =>
+    new Promise((resolve) => {
+      target.write(chunk, () => {
+        Object.assign(channel, { _chunk: undefined, _chunkcb: undefined });
+        Object.assign(channel, { _chunkErr: undefined, _chunkcbErr: undefined });
+        resolve();
+      });
+    });
+  const pass = (source: Readable, target: Writable): void => {
+    source.on('data', (chunk: Buffer) => {
+      source.pause();
+      queue.last = queue.last.then(() => write(target, chunk)).then(() => void source.resume());
+    });
+  };
+  pass(stdout, channel);
+  pass(stderr, channel.stderr);
+  return () => queue.last;
+}
+
 /** Runs the command with the channel as its input and output, and reports how it ended. */
 function serveCommand(
   channel: ServerChannel,
@@ -53,22 +81,25 @@ function serveCommand(
   terminal: Terminal | null,
 ): number | undefined {
   const child = processes.run({ line, terminal });
-  child.stdout.pipe(channel, { end: false });
-  child.stderr.pipe(channel.stderr, { end: false });
+  const written = pump(channel, child.stdout, child.stderr);
   channel.pipe(child.stdin);
   // The client has left: nobody reads what comes, and nothing may be left running.
-  channel.on('close', () => killGroup(child.pid));
+  channel.on('close', () => {
+    killGroup(child.pid);
+    for (const output of [child.stdout, child.stderr]) output.removeAllListeners('data').resume();
+  });
   channel.on('error', () => killGroup(child.pid));
   const finish = (report: () => void): void => {
-    // Whatever was written to the error stream goes out before the end of the channel.
-    channel.stderr.write('', () => {
+    // Whatever was written goes out before the end of the channel.
+    void written().then(() => {
       report();
       channel.end();
     });
   };
   child.on('error', (error) => {
-    channel.stderr.write(`the command can't be started: ${error.message}\n`);
-    finish(() => channel.exit(127));
+    channel.stderr.write(`the command can't be started: ${error.message}\n`, () =>
+      finish(() => channel.exit(127)),
+    );
   });
   child.on('close', (code, signal) => {
     finish(() => {
