@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { openDatabase, type Database } from '../adapters/postgres/database.js';
 import { readConfig } from '../config.js';
 import { addInvoiceCommands } from './invoices.js';
@@ -7,7 +7,10 @@ import type { TemporalAddress } from './operator.js';
 import { addWalletCommands } from './wallets.js';
 
 /** The operators' command line: `npm run ops -- <command>`. */
-const program = new Command('ops').description('Looks at the service and mends it.').showHelpAfterError();
+const program = new Command('ops')
+  .description('Looks at the service and mends it.')
+  .showHelpAfterError()
+  .exitOverride();
 const open = (): Database => openDatabase(readConfig().database.url, 2, 'ops');
 const temporal = (): TemporalAddress => readConfig().temporal;
 addLedgerCommands(program, open);
@@ -17,6 +20,11 @@ addWalletCommands(program, temporal, open);
 try {
   await program.parseAsync();
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 2;
+  if (error instanceof CommanderError) {
+    // It has said itself what is wrong. 1 is kept for refusals and findings.
+    process.exitCode = error.exitCode === 0 ? 0 : 2;
+  } else {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 2;
+  }
 }

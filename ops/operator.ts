@@ -1,5 +1,11 @@
+import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
-import { Client, Connection, WorkflowIdReusePolicy } from '@temporalio/client';
+import {
+  Client,
+  Connection,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
+} from '@temporalio/client';
 import { InvalidArgumentError, type Command } from 'commander';
 import { newId } from '../adapters/ids.js';
 import type { Operation, OperatorAction } from '../domain/operation.js';
@@ -49,6 +55,13 @@ export function centsOf(text: string): number {
   throw new InvalidArgumentError('Whole cents are needed, such as 500 for $5.00.');
 }
 
+/** Reads how many are wanted. @throws InvalidArgumentError */
+export function countOf(text: string): number {
+  const count = Number(text);
+  if (/^\d{1,4}$/.test(text) && count >= 1 && count <= 1_000) return count;
+  throw new InvalidArgumentError('A number from 1 to 1000 is needed.');
+}
+
 /** How long the outcome is waited for. */
 const WAIT_MS = 30_000;
 
@@ -73,7 +86,7 @@ export async function operate(
   }
   await confirm(action, options);
   console.error(
-    `${operation.operationId}: if the connection breaks, repeat this with --operation ${operation.operationId}`,
+    `Operation and workflow ${operation.operationId}: if the connection breaks, repeat this with --operation ${operation.operationId}`,
   );
   const outcome = await run(temporal, operation);
   if (outcome.outcome === 'refused') process.exitCode = 1;
@@ -86,30 +99,68 @@ async function confirm(action: OperatorAction, { yes }: OperatorOptions): Promis
     throw new Error('This changes money or invoices: say --yes, or run it at a terminal to be asked.');
   }
   const asking = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await asking.question(`${JSON.stringify(action)}\nDo it? [y/N] `);
+  // Whoever ends the input instead of answering does not consent.
+  const ended = once(asking, 'close').then(() => '');
+  const answer = await Promise.race([asking.question(`${JSON.stringify(action)}\nDo it? [y/N] `), ended]);
   asking.close();
   if (answer.trim().toLowerCase() !== 'y') throw new Error('Nothing was done.');
 }
 
 async function run({ address, namespace }: TemporalAddress, operation: Operation): Promise<OperationOutcome> {
-  const connection = await Connection.connect({ address });
+  const connection = await Connection.connect({ address }).catch((cause: unknown) => {
+    throw new Error(
+      `Nothing was started: Temporal can't be reached at ${address}. Try again when it is up.`,
+      {
+        cause,
+      },
+    );
+  });
   try {
     const client = new Client({ connection, namespace });
-    const handle = await client.workflow.start(operationWorkflow, {
-      workflowId: operation.operationId,
-      taskQueue: taskQueues.rentals,
-      args: [operation],
-      staticSummary: `${operation.action.kind} by ${operation.operator}: ${operation.reason}`,
-      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-      workflowIdConflictPolicy: 'USE_EXISTING',
-    });
-    return await connection.withDeadline(
-      Date.now() + WAIT_MS,
-      () => handle.result() as Promise<OperationOutcome>,
+    return await connection.withDeadline(Date.now() + WAIT_MS, () => outcomeOf(client, operation));
+  } catch (cause) {
+    const { operationId } = operation;
+    throw new Error(
+      `It is not known what came of it (${String(cause)}). Look at the workflow ${operationId}, or repeat this with --operation ${operationId}: what was done is not done twice.`,
+      { cause },
     );
   } finally {
     await connection.close();
   }
+}
+
+/** Runs the operation. What runs under its id may be another request: its record tells, once that has ended. */
+async function outcomeOf(client: Client, operation: Operation): Promise<OperationOutcome> {
+  const workflowId = operation.operationId;
+  for (;;) {
+    try {
+      return (await client.workflow.execute(operationWorkflow, {
+        workflowId,
+        taskQueue: taskQueues.rentals,
+        args: [operation],
+        staticSummary: summaryOf(operation),
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        workflowIdConflictPolicy: 'FAIL',
+      })) as OperationOutcome;
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      await ended(client, workflowId);
+    }
+  }
+}
+
+/** Waits until what runs under an id has ended, in whatever way. */
+async function ended(client: Client, workflowId: string): Promise<void> {
+  try {
+    await client.workflow.getHandle(workflowId).result();
+  } catch (error) {
+    if (!(error instanceof WorkflowFailedError)) throw error;
+  }
+}
+
+/** One short line for the list of workflows; the workflow's details say all of it. */
+function summaryOf({ action, operator, reason }: Operation): string {
+  return `${action.kind} by ${operator}: ${reason}`.slice(0, 100);
 }
 
 function textOf(outcome: OperationOutcome): string {

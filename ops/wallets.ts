@@ -4,6 +4,7 @@ import type { RentalId, UserId } from '../domain/ids.js';
 import {
   asOperator,
   centsOf,
+  countOf,
   idOf,
   operate,
   type OperatorOptions,
@@ -38,8 +39,10 @@ export function addWalletCommands(
     );
   program
     .command('actions')
-    .description('What operators did by hand, newest first.')
-    .option('--limit <count>', 'at most this many', centsOf, 50)
+    .description('What operators did by hand.')
+    .command('list', { isDefault: true })
+    .description('Lists it, newest first.')
+    .option('--limit <count>', 'at most this many', countOf, 50)
     .option('--json', 'print them as JSON')
     .action(async ({ limit, json }: { limit: number; json?: boolean }) => {
       const db = open();

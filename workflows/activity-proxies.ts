@@ -42,6 +42,14 @@ export const invoicing = proxyActivities<Pick<Activities, 'lookAtInvoice'>>({
   retry,
 });
 
+/** What operators do by hand: they wait for it, so a dead worker must be noticed at once. */
+export const byHand = proxyActivities<Pick<Activities, 'operate'>>({
+  taskQueue: taskQueues.rentals,
+  heartbeatTimeout: '5s',
+  startToCloseTimeout: '30s',
+  retry,
+});
+
 /** Short steps on rows, retried until they are done: money waits for them. */
 export const steps = proxyActivities<
   Pick<
@@ -58,7 +66,6 @@ export const steps = proxyActivities<
     | 'lookAtCard'
     | 'lookAtRefund'
     | 'lookAtDispute'
-    | 'operate'
     | 'keepHouse'
     | 'redeliverEvents'
   >

@@ -1,5 +1,5 @@
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
-import { steps } from './activity-proxies.js';
+import { byHand } from './activity-proxies.js';
 import { openingOf } from './early-answer.js';
 import type { Operation } from '../domain/operation.js';
 import type { OperationOutcome } from './operation-contract.js';
@@ -10,7 +10,7 @@ export async function operation(input: Operation): Promise<OperationOutcome> {
   const { action, operator, reason } = input;
   setCurrentDetails(`${action.kind} by ${operator}: ${reason}`);
   if ('userId' in action) upsertSearchAttributes([{ key: userIdAttribute, value: action.userId }]);
-  const done = await openingOf(steps.operate(input));
+  const done = await openingOf(byHand.operate(input));
   const outcome: OperationOutcome =
     done.kind === 'opened'
       ? { outcome: 'done', result: done.value }

@@ -6,6 +6,7 @@ import { newId } from '../../adapters/ids.js';
 import type { SignedIn } from '../support/api.js';
 import { startService, type TestService } from '../support/living-service.js';
 import { getWallet } from '../support/money.js';
+import { until } from '../support/until.js';
 
 const run = promisify(execFile);
 
@@ -54,8 +55,14 @@ describe('ops wallet, ops invoice and ops actions', function () {
     assert.equal(again.code, 0, again.err);
     assert.equal((JSON.parse(again.out) as { operationId: string }).operationId, operationId);
     assert.equal(await available(), 1_250);
-    const { out } = await ops('actions');
-    assert.match(out, new RegExp(`${operationId} refund by ada: the machine was slow`));
+    for (const list of [['actions', 'list'], ['actions']]) {
+      const { out } = await ops(...list);
+      assert.match(out, new RegExp(`${operationId} refund by ada: the machine was slow`));
+    }
+    const [{ id = '' } = {}] = JSON.parse((await ops('actions', 'list', '--limit', '1', '--json')).out) as {
+      id?: string;
+    }[];
+    assert.equal(id, operationId);
   });
 
   it('exit with 1 and say why when it is refused', async () => {
@@ -64,6 +71,38 @@ describe('ops wallet, ops invoice and ops actions', function () {
     );
     assert.equal(code, 1);
     assert.match(out, /^Refused \(insufficient_balance\): Only 1250 cents are available/);
+  });
+
+  it('do not take the outcome of another request for their own, even while that one runs', async () => {
+    const [operationId, cents] = [newId('op'), await available()];
+    await service.stopWorker();
+    const refund = (amountCents: string) =>
+      ops(
+        ...['wallet', 'refund', '--user', user.user.id, '--amount-cents', amountCents, ...who, '--yes'],
+        ...['--operation', operationId],
+      );
+    try {
+      const first = refund('7');
+      await until('it has begun', () =>
+        service.temporal.workflow
+          .getHandle(operationId)
+          .describe()
+          .then(
+            () => true,
+            () => false,
+          ),
+      );
+      const second = refund('9');
+      await service.startWorker();
+      assert.match((await first).out, /^Done: amountCents 7,/);
+      const { code, out } = await second;
+      assert.equal(code, 1);
+      assert.match(out, /^Refused \(idempotency_conflict\)/);
+    } finally {
+      await service.stopWorker();
+      await service.startWorker();
+    }
+    assert.equal(await available(), cents + 7);
   });
 
   it('do nothing on a dry run, nor without a word of consent', async () => {
@@ -87,8 +126,10 @@ describe('ops wallet, ops invoice and ops actions', function () {
 
   it('name what is wrong with their arguments', async () => {
     const { code, err } = await ops('invoice', 'void', newId('top'), ...who);
-    assert.notEqual(code, 0);
+    assert.equal(code, 2);
+    assert.equal((await ops('wallet', 'refund', '--help')).code, 0);
     assert.match(err, /An id such as inv_01J… is needed/);
     assert.match((await ops('wallet', 'refund', '--user', user.user.id)).err, /required option '--by/);
+    assert.match((await ops('actions', 'list', '--limit', '-1')).err, /A number from 1 to 1000 is needed/);
   });
 });

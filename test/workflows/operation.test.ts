@@ -8,6 +8,7 @@ import type { OperationOutcome } from '../../workflows/operation-contract.js';
 import type { SignedIn } from '../support/api.js';
 import { Invoicing } from '../support/invoicing.js';
 import { startService, type TestService } from '../support/living-service.js';
+import { getRental, insertRunning } from '../support/money.js';
 
 describe('an operation by hand', function () {
   this.timeout(60_000);
@@ -67,6 +68,20 @@ describe('an operation by hand', function () {
     assert.deepEqual(await invoicing.mails(user), ['$2.50 was added to your wallet']);
   });
 
+  it('refunds for a rental by naming it, and leaves its price as it was metered', async () => {
+    const wallet = await invoicing.wallet(user);
+    const rentalId = await insertRunning(service.db, wallet, { priceCents: 100, ranMs: 0 });
+    await done({ kind: 'refund', userId: user.user.id, amountCents: 250, rentalId });
+    const entry = await service.db('ledger_entries').where({ wallet_id: wallet.id, type: 'refund' }).first();
+    assert.deepEqual([entry?.rental_no, entry?.note], [null, `a test; ${rentalId}`]);
+    assert.equal((await getRental(service.db, rentalId)).refunded_cents, 0);
+    const stranger = (await service.signIn()).user.id;
+    assert.equal(
+      await refused({ kind: 'refund', userId: stranger, amountCents: 1, rentalId }),
+      'rental_not_found',
+    );
+  });
+
   it('adjusts up and down, and never below what is available', async () => {
     await done({ kind: 'adjust', userId: user.user.id, amountCents: -1_000 });
     assert.equal((await invoicing.wallet(user)).available_cents, 0);
@@ -99,6 +114,18 @@ describe('an operation by hand', function () {
     await done({ kind: 'write_off_invoice', invoiceId: id });
     await invoicing.awaitInvoice(id, 'uncollectible');
     assert.deepEqual(await invoicing.mirrors(id), ['uncollectible']);
+  });
+
+  it('does not write off what is being voided', async () => {
+    const id = await invoicing.draft(user, 700);
+    await service
+      .db('invoices')
+      .where({ id })
+      .update({
+        ...{ status: 'open', attention_at: null, void_requested_at: new Date(), void_reason: 'a test' },
+      });
+    assert.equal(await refused({ kind: 'write_off_invoice', invoiceId: id }), 'validation_failed');
+    assert.equal((await invoicing.invoice(id)).write_off_requested_at, null);
   });
 
   it('is done once however often it is asked for, at once and later', async () => {
@@ -138,6 +165,19 @@ describe('an operation by hand', function () {
     assert.equal((await invoicing.wallet(user)).available_cents, 1_000);
   });
 
+  it('refuses to be done by nobody, for no reason, or without a word for the user', async () => {
+    const action: OperatorAction = { kind: 'refund', userId: user.user.id, amountCents: 1 };
+    for (const blank of [{ operator: ' ' }, { reason: '' }, { reason: 'x'.repeat(501) }]) {
+      const outcome = await run({ ...asked(action), ...blank });
+      assert.ok(outcome.outcome === 'refused' && outcome.code === 'validation_failed');
+    }
+    assert.equal(
+      await refused({ kind: 'issue_invoice', userId: user.user.id, amountCents: 900, description: ' ' }),
+      'validation_failed',
+    );
+    assert.equal((await invoicing.wallet(user)).available_cents, 1_000);
+  });
+
   it('is kept with who and why, and can’t be changed or removed', async () => {
     const operation = asked({ kind: 'refund', userId: user.user.id, amountCents: 100 });
     await run(operation);
@@ -146,5 +186,6 @@ describe('an operation by hand', function () {
     assert.deepEqual([row?.operator, row?.reason, row?.request], ['ada', 'a test', operation.action]);
     await assert.rejects(actions.clone().update({ reason: 'another' }), /never changed/);
     await assert.rejects(actions.clone().delete(), /never changed/);
+    await assert.rejects(service.db('operator_actions').truncate(), /never changed/);
   });
 });

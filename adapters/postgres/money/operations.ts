@@ -18,6 +18,8 @@ import { lockWalletOfUser, type LockedWallet } from './wallets.js';
  * @throws Refusal when it can't be done, or the id was used for something else; nothing is written then
  */
 export async function operate(db: Database, input: Operation): Promise<OperationResult> {
+  refuseText('Who does it', input.operator);
+  refuseText('The reason', input.reason);
   return db.transaction(async (trx) => {
     const wallet = await lockWalletOfUser(trx, await userOf(trx, input.action));
     const known = await trx('operator_actions').where({ id: input.operationId }).first();
@@ -80,6 +82,7 @@ async function issue(
   { amountCents, description }: Extract<OperatorAction, { kind: 'issue_invoice' }>,
 ): Promise<OperationResult> {
   refuseAmount(amountCents, limits.minInvoiceCents);
+  refuseText('The description', description);
   const cause = `operation:${operationId}`;
   const invoiceId = await insertManualInvoice(trx, wallet, { cause, amountCents, description });
   return { invoiceId, amountCents };
@@ -91,22 +94,30 @@ async function voidInvoice(
   invoiceId: InvoiceId,
 ): Promise<OperationResult> {
   const { status } = await getInvoice(trx, invoiceId);
-  if (!(await requestVoid(trx, invoiceId, reason))) {
-    throw new Refusal('validation_failed', `${invoiceId} is ${status}, or is being voided: it stays so.`);
-  }
-  return { invoiceId, was: status };
+  if (await requestVoid(trx, invoiceId, reason)) return { invoiceId, was: status };
+  const state = stateOf(await getInvoice(trx, invoiceId));
+  throw new Refusal('validation_failed', `${invoiceId} is ${state} already: there is nothing to void.`);
 }
 
 /** Its workflow gives it up, after it asked the processor whether it was paid. */
 async function writeOff(trx: Transaction, invoiceId: InvoiceId): Promise<OperationResult> {
-  const { status } = await getInvoice(trx, invoiceId);
-  if (status !== 'open') {
-    throw new Refusal('validation_failed', `${invoiceId} is ${status}: only an open one can be written off.`);
-  }
-  await trx('invoices')
-    .where({ id: invoiceId })
-    .update({ write_off_requested_at: trx.raw('clock_ms()'), attention_at: trx.raw('clock_ms()') });
-  return { invoiceId, was: status };
+  await getInvoice(trx, invoiceId);
+  const requested = await trx('invoices')
+    .where({ id: invoiceId, status: 'open' })
+    .whereNull('void_requested_at')
+    .update({
+      write_off_requested_at: trx.raw('coalesce(write_off_requested_at, clock_ms())'),
+      attention_at: trx.raw('clock_ms()'),
+      told_at: null,
+    });
+  if (requested === 1) return { invoiceId, was: 'open' };
+  const state = stateOf(await getInvoice(trx, invoiceId));
+  throw new Refusal('validation_failed', `${invoiceId} is ${state}: only an open one can be written off.`);
+}
+
+/** How an invoice stands, for a person. */
+function stateOf({ status, void_requested_at: requestedAt }: InvoiceRow): string {
+  return requestedAt !== null && status !== 'void' && status !== 'paid' ? 'being voided' : status;
 }
 
 /**
@@ -179,6 +190,14 @@ function refuseAmount(cents: number, minCents: number): void {
     'invalid_amount',
     `The amount must be whole cents, at least ${minCents} and at most ${MAX_CENTS}.`,
   );
+}
+
+/** Kept for good, and read by people. */
+const MAX_TEXT_LENGTH = 500;
+
+function refuseText(what: string, text: string): void {
+  if (text.trim() !== '' && text.length <= MAX_TEXT_LENGTH) return;
+  throw new Refusal('validation_failed', `${what} must be told, in at most ${MAX_TEXT_LENGTH} characters.`);
 }
 
 async function getInvoice(trx: Transaction, id: InvoiceId): Promise<InvoiceRow> {

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../adapters/ids.js';
+import { verifyLedger } from '../../adapters/postgres/verify.js';
+import type { Operation } from '../../domain/operation.js';
+import { taskQueues } from '../../domain/task-queues.js';
+import { startService, type TestService } from '../support/living-service.js';
+import { Paying } from '../support/paying.js';
+import { until } from '../support/until.js';
+import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
+
+describe('a worker that is killed while an operation by hand is committed', function () {
+  this.timeout(90_000);
+  let service: TestService;
+  let worker: WorkerProcess | undefined;
+
+  before(async () => {
+    service = await startService({ worker: false });
+    worker = await startWorkerProcess(service);
+  });
+  after(async () => {
+    await worker?.kill();
+    await service.stop();
+  });
+
+  /** Every commit of an operation takes this long: time enough to kill the worker that waits for it. */
+  async function slowCommits(seconds: number): Promise<void> {
+    await service.db.raw(`create function wait_at_commit() returns trigger language plpgsql as
+      $$ begin perform pg_sleep(${seconds}); return null; end $$`);
+    await service.db.raw(`create constraint trigger wait_at_commit after insert on operator_actions
+      deferrable initially deferred for each row execute function wait_at_commit()`);
+  }
+
+  async function isCommitting(): Promise<boolean> {
+    const { rows } = await service.db.raw<{ rows: unknown[] }>(
+      `select 1 from pg_stat_activity
+        where datname = current_database() and wait_event = 'PgSleep' and query ilike 'commit%'`,
+    );
+    return rows.length === 1;
+  }
+
+  it('is followed by another one that answers with what was done, and does nothing twice', async () => {
+    const paying = new Paying(service);
+    const user = await service.signIn(1_000);
+    const operation: Operation = {
+      ...{ operationId: newId('op'), operator: 'ada', reason: 'a test' },
+      action: { kind: 'refund', userId: user.user.id, amountCents: 250 },
+    };
+    const { operationId } = operation;
+    await slowCommits(3);
+    const handle = await service.temporal.workflow.start('operation', {
+      ...{ workflowId: operationId, taskQueue: taskQueues.rentals, args: [operation] },
+    });
+    await until('it is being committed', isCommitting);
+    await worker?.kill();
+    await until(
+      'it is committed',
+      async () => (await service.db('operator_actions').where({ id: operationId }).first()) !== undefined,
+    );
+    await service.db.raw('drop trigger wait_at_commit on operator_actions');
+    assert.equal((await handle.describe()).status.name, 'RUNNING');
+
+    worker = await startWorkerProcess(service);
+    assert.deepEqual(await handle.result(), {
+      outcome: 'done',
+      result: { amountCents: 250, availableCents: 1_250 },
+    });
+    assert.deepEqual(await paying.entries(user), [
+      ['processor_topup', 1_000],
+      ['refund', 250],
+    ]);
+    assert.deepEqual(await paying.mails(user), ['$2.50 was added to your wallet']);
+    assert.deepEqual(await verifyLedger(service.db), []);
+  });
+});
