@@ -10,6 +10,8 @@ export interface Order {
   readonly listing: ListingRow;
   readonly templateId: string;
   readonly publicKeys: readonly string[];
+  /** When the upstream itself shall end the pod unless told otherwise. */
+  readonly endBy: Date | null;
   /** What an hour may cost at most. */
   readonly maxPricePerHourCents: number;
 }
@@ -24,6 +26,13 @@ export type Purchase =
   | { readonly kind: 'bought'; readonly attempt: AllocationAttemptRow; readonly podId: string }
   | { readonly kind: 'unknown'; readonly attempt: AllocationAttemptRow }
   | { readonly kind: 'none' };
+
+/** The upstreams that can start a machine from a template. */
+export function providersFor(deps: Pick<ActivityDeps, 'providers'>, templateId: string): string[] {
+  return [...deps.providers.values()]
+    .filter(({ templates }) => (templates as ReadonlySet<string>).has(templateId))
+    .map(({ code }) => code);
+}
 
 /** Asks the upstream of one listing for one pod: the attempt is on record before the call (decision 21). */
 export async function buyPod(deps: ActivityDeps, order: Order): Promise<Purchase> {
@@ -45,6 +54,7 @@ export async function buyPod(deps: ActivityDeps, order: Order): Promise<Purchase
       templateId: order.templateId,
       maxPricePerHourCents: order.maxPricePerHourCents,
       publicKeys: order.publicKeys,
+      endBy: order.endBy,
     });
     return await checkPrice(deps, provider, attempt, pod, order.maxPricePerHourCents);
   } catch (error) {

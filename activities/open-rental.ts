@@ -6,12 +6,13 @@ import { findRental, insertRental } from '../adapters/postgres/money/rentals.js'
 import { lockWalletOfUser, moveHold, reread, type LockedWallet } from '../adapters/postgres/money/wallets.js';
 import { refuseWhenLate, refuseWhenNotAllowed } from '../adapters/postgres/open-guards.js';
 import { findCheapestOffer } from '../adapters/postgres/offers.js';
+import { paidUntil } from '../adapters/postgres/paid-until.js';
 import type { ListingRow } from '../adapters/postgres/tables.js';
 import type { RentalId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
 import { Refusal } from '../domain/refusal.js';
 import type { OpenRequest } from '../workflows/rental-contract.js';
-import { buyPod, condemn, resolveAttempt, type Purchase } from './allocation.js';
+import { buyPod, condemn, providersFor, resolveAttempt, type Purchase } from './allocation.js';
 import type { ActivityDeps } from './deps.js';
 import { withHeartbeat } from './heartbeat.js';
 import { answeringRefusals } from './refusals.js';
@@ -110,11 +111,12 @@ async function placeOrder(
     .whereIn('id', open.sshKeyIds)
     .select('public_key');
   const deadline = performance.now() + limits.openBudgetMs;
+  const providerCodes = providersFor(deps, open.templateId);
   const tried: ListingRow[] = [];
   while (tried.length < limits.openTries && performance.now() < deadline) {
     const listing = await findCheapestOffer(
       trx,
-      { ...open, maxPricePerHourCents: priceCap(open, tried[0]) },
+      { ...open, providerCodes, maxPricePerHourCents: priceCap(open, tried[0]) },
       tried.map(({ id }) => id),
     );
     if (!listing) break;
@@ -127,6 +129,7 @@ async function placeOrder(
       templateId: open.templateId,
       publicKeys: keys.map((key) => key.public_key),
       maxPricePerHourCents: listing.price_per_hour_cents,
+      endBy: await paidUntil(trx, wallet.id, listing.price_per_hour_cents),
     });
     if (purchase.kind !== 'none') return { listing, purchase };
   }

@@ -1,9 +1,10 @@
 import { Context, sleep } from '@temporalio/activity';
-import { buyPod, condemn, resolveAttempt } from './allocation.js';
+import { buyPod, condemn, providersFor, resolveAttempt } from './allocation.js';
 import { adoptPod, replaceTag } from '../adapters/postgres/money/pod-adoption.js';
 import { listAttempts, moveAttempt, nameAttemptPod } from '../adapters/postgres/attempts.js';
 import { findRental, isStopRequested, type PodAddress } from '../adapters/postgres/money/rentals.js';
 import { findCheapestOffer } from '../adapters/postgres/offers.js';
+import { paidUntil } from '../adapters/postgres/paid-until.js';
 import { expectPod, findPodOfRental, type KnownPod } from '../adapters/postgres/pods.js';
 import type { AllocationAttemptRow, RentalRow } from '../adapters/postgres/tables.js';
 import { ProviderError, type Provider } from '../adapters/providers/provider.js';
@@ -120,6 +121,7 @@ async function buyAnother(
       familyId: rental.family,
       gpuCount: rental.gpu_count,
       region: rental.region_code,
+      providerCodes: providersFor(deps, rental.template_id),
       maxPricePerHourCents: rental.price_per_hour_cents,
     },
     attempts.map(({ listing_id }) => listing_id),
@@ -132,6 +134,8 @@ async function buyAnother(
     templateId: rental.template_id,
     publicKeys: keys.map((key) => key.public_key),
     maxPricePerHourCents: rental.price_per_hour_cents,
+    // It is provisioning, so no meter counts it yet.
+    endBy: await paidUntil(deps.db, rental.wallet_id, rental.price_per_hour_cents),
   });
   if (purchase.kind === 'none') return 'look again';
   await replaceTag(deps.db, rental, purchase.attempt);

@@ -44,6 +44,11 @@ export const limits = {
   attemptOpenMs: 5 * MINUTE,
   maxLiveRentals: 20,
 
+  /** The dead man's switch at the upstreams: how long beyond the wallet's money, and how far ahead at most. */
+  deadManMarginMs: HOUR,
+  deadManMaxMs: 30 * DAY,
+  deadManRenewEveryMs: 5 * MINUTE,
+
   /** Decision 13: a listing older than this is not live. */
   listingFreshMs: 2 * MINUTE,
   catalogSyncMs: 30 * SECOND,

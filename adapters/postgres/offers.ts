@@ -8,6 +8,8 @@ export interface Wanted {
   readonly familyId: string;
   readonly gpuCount: number;
   readonly region: string | null;
+  /** The upstreams that are asked at all: configured, and with what the rental starts from. */
+  readonly providerCodes: readonly string[];
   /** The most that an hour may cost; null for any price. */
   readonly maxPricePerHourCents: number | null;
 }
@@ -27,6 +29,7 @@ export async function findCheapestOffer(
         and p.catalog_synced_at > clock_ms() - :freshMs * interval '1 millisecond'
         and (:countries::text[] is null or l.region_code = any (:countries::text[]))
         and (:maxPrice::int is null or l.price_per_hour_cents <= :maxPrice::int)
+        and l.provider_code = any (:providerCodes::text[])
         and l.id <> all (:tried::text[])
       order by l.price_per_hour_cents, l.id limit 1`,
     {
@@ -35,6 +38,7 @@ export async function findCheapestOffer(
       freshMs: limits.listingFreshMs,
       countries: wanted.region === null ? null : [...countriesOf(wanted.region)],
       maxPrice: wanted.maxPricePerHourCents,
+      providerCodes: [...wanted.providerCodes],
       tried: [...tried],
     },
   );

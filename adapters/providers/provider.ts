@@ -1,3 +1,5 @@
+import type { TemplateId } from '../../domain/templates.js';
+
 /**
  * The port to an upstream that rents out GPU machines. Each call has a time limit, and each failure is a
  * `ProviderError` whose kind says what may have happened upstream (decisions 19-22).
@@ -7,6 +9,8 @@ export interface Provider {
   readonly code: string;
   /** How long a pod may take to become reachable before it counts as failed. */
   readonly provisionDeadlineMs: number;
+  /** What a machine of this upstream can be started from; rentals of other templates go elsewhere. */
+  readonly templates: ReadonlySet<TemplateId>;
   /** Everything on offer now, whole: what is missing from the answer is not for sale. */
   listOffers(): Promise<Offer[]>;
   /**
@@ -23,6 +27,18 @@ export interface Provider {
    * absence from two lists is.
    */
   terminate(podId: string): Promise<void>;
+  /**
+   * Lets the upstream itself end a pod at this time, should we be gone by then: the dead man's switch. Absent where
+   * the upstream has none.
+   */
+  endBy?(podId: string, at: Date): Promise<void>;
+}
+
+/** Something in an answer that was left out or taken with care; told to operators, never a reason to fail. */
+export interface Oddity {
+  readonly kind: 'malformed' | 'unknown_gpu' | 'unknown_region' | 'unusable_count' | 'unknown_status';
+  /** The upstream's own word for it. */
+  readonly subject: string;
 }
 
 export interface Offer {
@@ -51,6 +67,8 @@ export interface AllocationRequest {
   readonly maxPricePerHourCents: number;
   /** OpenSSH lines of the renter's keys. A throw-away key of which no private half is kept goes beside them. */
   readonly publicKeys: readonly string[];
+  /** When the upstream itself shall end the pod unless told otherwise; null for never. See Provider.endBy. */
+  readonly endBy: Date | null;
 }
 
 export interface AllocatedPod {

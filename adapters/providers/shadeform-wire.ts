@@ -1,15 +1,8 @@
 import { limits } from '../../domain/limits.js';
 import { findList, fieldsOf, numberField, textField, textsField, type Fields } from './fields.js';
 import { findGpuModel } from './gpu-models.js';
-import type { Offer, Pod, PodStatus } from './provider.js';
+import type { Oddity, Offer, Pod, PodStatus } from './provider.js';
 import { findCountry } from './regions.js';
-
-/** Something in an answer that was left out or taken with care; told to operators, never a reason to fail. */
-export interface Oddity {
-  readonly kind: 'malformed' | 'unknown_gpu' | 'unknown_region' | 'unusable_count' | 'unknown_status';
-  /** The upstream's own word for it. */
-  readonly subject: string;
-}
 
 /** Only these counts can be rented (spec: Limits). */
 const GPU_COUNTS: readonly number[] = limits.gpuCounts;
@@ -75,9 +68,20 @@ function findMachine(
     odd({ kind: 'unusable_count', subject });
     return undefined;
   }
-  const gpu = findGpuModel({ gpuType, interconnect, vramGb });
+  const gpu = findGpuModel('shadeform', { name: gpuType, interconnect, vramGb });
   if (gpu === undefined) odd({ kind: 'unknown_gpu', subject: `${gpuType} ${interconnect} ${vramGb} GB` });
   return gpu && { ...gpu, gpuCount, pricePerHourCents, interconnect };
+}
+
+/** Should the upstream ever list one offer twice, the dearer price stands: the price never rises after the answer. */
+export function dearestOfEach(offers: readonly Offer[]): Offer[] {
+  const dearest = new Map<string, Offer>();
+  for (const offer of offers) {
+    const known = dearest.get(offer.offerId);
+    if (known === undefined || known.pricePerHourCents < offer.pricePerHourCents)
+      dearest.set(offer.offerId, offer);
+  }
+  return [...dearest.values()];
 }
 
 function regionsOf(

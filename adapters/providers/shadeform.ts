@@ -1,23 +1,11 @@
-import { isTemplateId } from '../../domain/templates.js';
-import { fieldsOf, findList, textField } from './fields.js';
-import {
-  createHttpClient,
-  HttpFailure,
-  type HttpAnswer,
-  type HttpClient,
-  type HttpRequest,
-} from './http-client.js';
-import { ProviderError, type AllocationRequest, type Offer, type Pod, type Provider } from './provider.js';
-import { errorOfAnswer, errorOfFailure, type CallEffect } from './shadeform-errors.js';
-import {
-  findOfferParts,
-  findPod,
-  priceCentsOf,
-  readOffers,
-  type Oddity,
-  type WireOffer,
-} from './shadeform-wire.js';
+import { isTemplateId, templates } from '../../domain/templates.js';
+import { fieldsOf, textField } from './fields.js';
+import { createHttpClient, HttpFailure, type HttpClient } from './http-client.js';
+import { ProviderError, type AllocationRequest, type Oddity, type Pod, type Provider } from './provider.js';
+import { dearestOfEach, findOfferParts, findPod, priceCentsOf, readOffers } from './shadeform-wire.js';
 import { startupScript } from './startup-script.js';
+import { callUpstream, endAtUpstream, listFromUpstream } from './upstream-call.js';
+import { errorOfAnswer } from './upstream-errors.js';
 import { shadeformTemplates, type PodTemplate } from './templates.js';
 import { bareKey, createThrowAwayKeys, type ThrowAwayKey, type ThrowAwayKeys } from './throw-away-keys.js';
 
@@ -56,33 +44,36 @@ export function createShadeformProvider(options: ShadeformOptions): Provider {
   let osOptions = new Map<string, readonly string[]>();
 
   async function listPods(): Promise<Pod[]> {
-    const answer = await call(http, 'listing pods', 'buys_nothing', { method: 'GET', path: '/instances' });
-    const instances = listOf(answer, 'instances', 'listing pods');
+    const instances = await listFromUpstream(http, 'listing pods', '/instances', 'instances');
     return instances.flatMap((instance) => findPod(instance, tagPrefix, odd) ?? []);
   }
 
   return {
     code: options.code,
     provisionDeadlineMs: PROVISION_DEADLINE_MS,
+    templates: new Set(templates.map(({ id }) => id)),
     listPods,
     async listOffers() {
-      const request: HttpRequest = { method: 'GET', path: '/instances/types?available=true' };
-      const answer = await call(http, 'listing offers', 'buys_nothing', request);
-      const read = listOf(answer, 'instance_types', 'listing offers').flatMap((type) =>
-        readOffers(type, odd),
-      );
+      const path = '/instances/types?available=true';
+      const types = await listFromUpstream(http, 'listing offers', path, 'instance_types');
+      const read = types.flatMap((type) => readOffers(type, odd));
       osOptions = new Map(read.map(({ offer, osOptions }) => [offer.offerId, osOptions]));
-      return dearestOfEach(read);
+      return dearestOfEach(read.map(({ offer }) => offer));
     },
     allocate: (request) =>
       allocate({ http, keys, tagPrefix, request, osOptions: osOptions.get(request.offerId) ?? [] }),
     async find(tag) {
       return (await listPods()).find((pod) => pod.tag === tag);
     },
+    async endBy(podId, at) {
+      const path = `/instances/${encodeURIComponent(podId)}/update`;
+      const request = { method: 'POST', path, body: autoDelete(at), repeatable: true } as const;
+      await callUpstream(http, 'renewing the date of a pod’s end', 'buys_nothing', request);
+    },
     async terminate(podId) {
       const path = `/instances/${encodeURIComponent(podId)}`;
       const keyId = await findKeyId(http, path);
-      await end(http, path);
+      await endAtUpstream(http, { method: 'POST', path: `${path}/delete` });
       if (keyId !== null) keys.removeLater(keyId);
       keys.sweepLater(async () => (await listPods()).map((pod) => pod.tag));
     },
@@ -119,11 +110,12 @@ async function allocate(deps: {
     name: request.tag,
     tags: [request.tag],
     ssh_key_id: key.keyId,
+    ...(request.endBy === null ? {} : autoDelete(request.endBy)),
     ...chosenOs(template, deps.osOptions),
     ...launchOf({ key, publicKeys, template }),
   };
   try {
-    const answer = await call(http, 'creating a pod', 'buys', {
+    const answer = await callUpstream(http, 'creating a pod', 'buys', {
       method: 'POST',
       path: '/instances/create',
       body,
@@ -139,6 +131,11 @@ async function allocate(deps: {
     if (error instanceof ProviderError && error.kind !== 'unknown') keys.removeLater(key.keyId);
     throw error;
   }
+}
+
+/** The upstream's own limit on what a forgotten pod may cost: it deletes the pod at this time. */
+function autoDelete(at: Date): { auto_delete: { date_threshold: string } } {
+  return { auto_delete: { date_threshold: at.toISOString() } };
 }
 
 function chosenOs(template: PodTemplate, osOptions: readonly string[]): { os?: string } {
@@ -185,55 +182,6 @@ async function findFields(
     if (error instanceof HttpFailure) return undefined;
     throw error;
   }
-}
-
-/** Asks for the end. A pod that is not there is fine here; whether it is gone only the lists tell. */
-async function end(http: HttpClient, path: string): Promise<void> {
-  try {
-    await call(http, 'ending a pod', 'buys_nothing', {
-      method: 'POST',
-      path: `${path}/delete`,
-      repeatable: true,
-    });
-  } catch (error) {
-    const status = error instanceof ProviderError ? error.details.status : undefined;
-    if (status !== 404 && status !== 410) throw error;
-  }
-}
-
-/** One request whose answer must be a success. @throws ProviderError */
-async function call(
-  http: HttpClient,
-  what: string,
-  effect: CallEffect,
-  request: HttpRequest,
-): Promise<HttpAnswer> {
-  let answer: HttpAnswer;
-  try {
-    answer = await http.request(request);
-  } catch (error) {
-    throw error instanceof HttpFailure ? errorOfFailure(what, effect, error) : error;
-  }
-  if (answer.status < 200 || answer.status >= 300) throw errorOfAnswer(what, effect, answer);
-  return answer;
-}
-
-/** The list in an answer. An answer without one says nothing: it must not look like "nothing exists". */
-function listOf(answer: HttpAnswer, name: string, what: string): readonly unknown[] {
-  const list = findList(fieldsOf(answer.body), name);
-  if (list === undefined) throw errorOfAnswer(`${what}: no ${name} in the answer`, 'buys_nothing', answer);
-  return list;
-}
-
-/** Should the upstream ever list one offer twice, the dearer price stands: the price never rises after the answer. */
-function dearestOfEach(read: readonly WireOffer[]): Offer[] {
-  const offers = new Map<string, Offer>();
-  for (const { offer } of read) {
-    const known = offers.get(offer.offerId);
-    if (known === undefined || known.pricePerHourCents < offer.pricePerHourCents)
-      offers.set(offer.offerId, offer);
-  }
-  return [...offers.values()];
 }
 
 function withVersion(url: string): string {

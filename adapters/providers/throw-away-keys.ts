@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { findList, fieldsOf, textField } from './fields.js';
 import { HttpFailure, type HttpAnswer, type HttpClient } from './http-client.js';
 import { ProviderError } from './provider.js';
-import { beforeBuying, errorOfAnswer, errorOfFailure } from './shadeform-errors.js';
+import { beforeBuying, errorOfAnswer, errorOfFailure } from './upstream-errors.js';
 
 /** Keys without a pod are looked for at most this often, and only those that no create in flight can need. */
 const SWEEP_EVERY_MS = 10 * 60_000;

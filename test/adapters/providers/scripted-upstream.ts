@@ -3,11 +3,11 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
   ProviderError,
+  type Oddity,
   type Provider,
   type ProviderErrorKind,
 } from '../../../adapters/providers/provider.js';
 import { createShadeformProvider } from '../../../adapters/providers/shadeform.js';
-import type { Oddity } from '../../../adapters/providers/shadeform-wire.js';
 
 export type Handler = (response: ServerResponse, path: string) => void;
 

@@ -18,6 +18,7 @@ const REQUEST = {
   templateId: 'ubuntu-24-04',
   maxPricePerHourCents: 329,
   publicKeys: [],
+  endBy: null,
 };
 
 describe('the Shadeform adapter: the kind of each failure', () => {

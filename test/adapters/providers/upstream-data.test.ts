@@ -16,7 +16,7 @@ describe('from upstream GPU names to models', () => {
   ];
   for (const [gpuType, interconnect, reportedGb, model, family, vramGb] of known) {
     it(`reads ${gpuType} ${interconnect} with ${reportedGb} GB as ${model}`, () => {
-      assert.deepEqual(findGpuModel({ gpuType, interconnect, vramGb: reportedGb }), {
+      assert.deepEqual(findGpuModel('shadeform', { name: gpuType, interconnect, vramGb: reportedGb }), {
         model,
         family,
         vramGb,
@@ -35,7 +35,7 @@ describe('from upstream GPU names to models', () => {
   ];
   for (const [gpuType, interconnect, vramGb] of unknown) {
     it(`never guesses: ${gpuType} ${interconnect} with ${vramGb} GB is unknown`, () => {
-      assert.equal(findGpuModel({ gpuType, interconnect, vramGb }), undefined);
+      assert.equal(findGpuModel('shadeform', { name: gpuType, interconnect, vramGb }), undefined);
     });
   }
 
@@ -43,7 +43,11 @@ describe('from upstream GPU names to models', () => {
     for (const offer of labOffers) {
       const { vramGb } = getLabGpu(offer);
       const { gpuType, interconnect } = offer;
-      assert.equal(findGpuModel({ gpuType, interconnect, vramGb })?.vramGb, vramGb, offer.type);
+      assert.equal(
+        findGpuModel('shadeform', { name: gpuType, interconnect, vramGb })?.vramGb,
+        vramGb,
+        offer.type,
+      );
     }
   });
 });

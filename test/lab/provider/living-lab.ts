@@ -102,6 +102,7 @@ export function requestOf(change: Partial<AllocationRequest> = {}): AllocationRe
     templateId: 'ubuntu-24-04',
     maxPricePerHourCents: 40,
     publicKeys: [],
+    endBy: null,
     ...change,
   };
 }
