@@ -44,7 +44,11 @@ export interface ProviderConfig {
   readonly dialect: 'shadeform';
   readonly url: string;
   readonly apiKey: string;
+  /** How many requests all our processes together may send. */
+  readonly requestsPerMinute: number;
 }
+
+const requestsPerMinute = Joi.number().integer().min(10).max(1_000_000);
 
 const secret = Joi.string().trim().min(1);
 
@@ -88,6 +92,7 @@ const schema = Joi.object({
   LAB_PROVIDER_KEY: secret.when('LAB_PROVIDER_URL', { is: Joi.exist(), then: Joi.required() }),
   SHADEFORM_API_KEY: Joi.string().trim().allow('').default(''),
   SHADEFORM_API_URL: Joi.string().uri().default('https://api.shadeform.ai/v1'),
+  SHADEFORM_REQUESTS_PER_MINUTE: requestsPerMinute.default(120),
 }).options({ abortEarly: false, stripUnknown: true, convert: true });
 
 interface Env {
@@ -118,6 +123,7 @@ interface Env {
   LAB_PROVIDER_KEY?: string;
   SHADEFORM_API_KEY: string;
   SHADEFORM_API_URL: string;
+  SHADEFORM_REQUESTS_PER_MINUTE: number;
 }
 
 /** Thrown when the environment is not usable; its message names every fault at once and what to set. */
@@ -181,6 +187,9 @@ function processorOf(value: Env): ProcessorConfig {
   };
 }
 
+/** The lab has no quota but this one. */
+const LAB_REQUESTS_PER_MINUTE = 60_000;
+
 function providersOf(value: Env): ProviderConfig[] {
   const providers: ProviderConfig[] = [];
   if (value.LAB_PROVIDER_URL !== undefined && value.LAB_PROVIDER_KEY !== undefined) {
@@ -189,6 +198,7 @@ function providersOf(value: Env): ProviderConfig[] {
       dialect: 'shadeform',
       url: value.LAB_PROVIDER_URL,
       apiKey: value.LAB_PROVIDER_KEY,
+      requestsPerMinute: LAB_REQUESTS_PER_MINUTE,
     });
   }
   if (value.SHADEFORM_API_KEY !== '') {
@@ -197,6 +207,7 @@ function providersOf(value: Env): ProviderConfig[] {
       dialect: 'shadeform',
       url: value.SHADEFORM_API_URL,
       apiKey: value.SHADEFORM_API_KEY,
+      requestsPerMinute: value.SHADEFORM_REQUESTS_PER_MINUTE,
     });
   }
   return providers;

@@ -1,4 +1,5 @@
 import { insertAttempt, moveAttempt, nameAttemptPod } from '../adapters/postgres/attempts.js';
+import { noteProviderFailure, noteProviderSuccess } from '../adapters/postgres/provider-health.js';
 import type { AllocationAttemptRow, ListingRow } from '../adapters/postgres/tables.js';
 import { ProviderError, type AllocatedPod, type Pod, type Provider } from '../adapters/providers/provider.js';
 import type { RentalId } from '../domain/ids.js';
@@ -45,6 +46,7 @@ export async function buyPod(deps: ActivityDeps, order: Order): Promise<Purchase
     listingId: order.listing.id,
     offerId: order.listing.offer_id,
     pricePerHourCents: order.listing.price_per_hour_cents,
+    endBy: provider.endBy ? order.endBy : null,
   });
   try {
     const pod = await provider.allocate({
@@ -56,6 +58,7 @@ export async function buyPod(deps: ActivityDeps, order: Order): Promise<Purchase
       publicKeys: order.publicKeys,
       endBy: order.endBy,
     });
+    await noteProviderSuccess(deps.db, provider.code, 'creating');
     return await checkPrice(deps, provider, attempt, pod, order.maxPricePerHourCents);
   } catch (error) {
     return judgeFailure(deps, provider, order, attempt, error);
@@ -107,6 +110,7 @@ async function judgeFailure(
     { rentalId: attempt.rental_id, tag: attempt.tag, kind: error.kind, err: error },
     'allocation failed',
   );
+  await noteProviderFailure(deps.db, provider.code, 'creating', error);
   if (error.kind !== 'unknown') {
     await moveAttempt(deps.db, attempt.id, 'open', 'failed', { error: `${error.kind}: ${error.message}` });
     return { kind: 'none' };

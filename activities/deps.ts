@@ -3,6 +3,8 @@ import type { Logger } from 'pino';
 import type { Database } from '../adapters/postgres/database.js';
 import type { MailTransport } from '../adapters/mailer/smtp.js';
 import type { Processor } from '../adapters/processor/processor.js';
+import type { OddityBook } from '../adapters/providers/oddity-book.js';
+import type { Prober } from '../adapters/providers/prober.js';
 import type { Provider } from '../adapters/providers/provider.js';
 
 /** What the activities need of the outside. Built by worker/index.ts. */
@@ -12,6 +14,9 @@ export interface ActivityDeps {
   readonly openDb: Database;
   readonly temporal: Client;
   readonly providers: ReadonlyMap<string, Provider>;
+  /** What the providers' adapters skipped. */
+  readonly oddities: OddityBook;
+  readonly prober: Prober;
   readonly processor: Processor;
   readonly mail: MailTransport;
   readonly log: Logger;

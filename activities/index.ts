@@ -1,3 +1,4 @@
+import { createAwaitPod } from './await-pod.js';
 import { createAutoTopupActivities } from './auto-topup.js';
 import { createBackfillActivities } from './backfill.js';
 import { createCardActivities } from './card.js';
@@ -21,6 +22,7 @@ export function createActivities(deps: ActivityDeps) {
     openRental: createOpenRental(deps),
     ...createRentalActivities(deps),
     ...createPodActivities(deps),
+    ...createAwaitPod(deps),
     ...createMeterActivities(deps),
     ...createWatchActivities(deps),
     ...createTopupActivities(deps),

@@ -2,25 +2,19 @@ import { Context, sleep } from '@temporalio/activity';
 import { buyPod, condemn, providersFor, resolveAttempt } from './allocation.js';
 import { adoptPod, replaceTag } from '../adapters/postgres/money/pod-adoption.js';
 import { listAttempts, moveAttempt, nameAttemptPod } from '../adapters/postgres/attempts.js';
-import { findRental, isStopRequested, type PodAddress } from '../adapters/postgres/money/rentals.js';
+import { findRental, isStopRequested } from '../adapters/postgres/money/rentals.js';
 import { findCheapestOffer } from '../adapters/postgres/offers.js';
 import { paidUntil } from '../adapters/postgres/paid-until.js';
-import { expectPod, findPodOfRental, type KnownPod } from '../adapters/postgres/pods.js';
+import { expectPod, findPodOfRental } from '../adapters/postgres/pods.js';
 import type { AllocationAttemptRow, RentalRow } from '../adapters/postgres/tables.js';
 import { ProviderError, type Provider } from '../adapters/providers/provider.js';
-import { captureHostKey, probeSsh } from '../adapters/providers/ssh-probe.js';
 import type { RentalId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
+import type { PodOutcome } from './await-pod.js';
 import type { ActivityDeps } from './deps.js';
 import { withHeartbeat } from './heartbeat.js';
 
-/** How the waiting for a pod ended. */
-export type PodOutcome =
-  | { readonly kind: 'answered'; readonly address: PodAddress }
-  | { readonly kind: 'stopped' }
-  | { readonly kind: 'failed'; readonly error: string };
-
-/** The activities that wait for upstreams. They heartbeat, hold no transaction open and move no money. */
+/** The activities that get and end pods. They heartbeat, hold no transaction open and move no money. */
 export function createPodActivities(deps: ActivityDeps) {
   const pollMs = deps.settings.pollMs ?? limits.pollMs;
   return {
@@ -49,22 +43,6 @@ export function createPodActivities(deps: ActivityDeps) {
           } else break;
         }
         return { kind: 'failed', error: 'No machine could be had at the upstream. The hold was given back.' };
-      });
-    },
-
-    /**
-     * Waits until the pod's SSH daemon answers (spec: provisioning, every 2 seconds). It reads what the watcher
-     * wrote, so that a thousand waiting rentals cost the upstream one call.
-     */
-    async awaitPod(rentalId: RentalId, deadlineMs: number): Promise<PodOutcome> {
-      return withHeartbeat(async (tell) => {
-        for (;;) {
-          const rental = await findRental(deps.db, rentalId);
-          if (rental?.status !== 'provisioning') return { kind: 'stopped' };
-          const outcome = await lookForAnswer(deps, rental, deadlineMs, tell);
-          if (outcome) return outcome;
-          await sleep(pollMs);
-        }
       });
     },
 
@@ -141,54 +119,6 @@ async function buyAnother(
   await replaceTag(deps.db, rental, purchase.attempt);
   if (purchase.kind === 'unknown') return 'look again';
   return (await adoptPod(deps.db, rental, purchase.attempt, purchase.podId)) ? 'bought' : 'look again';
-}
-
-/** One look at a pod that is awaited; undefined while there is nothing to say but to wait on. */
-async function lookForAnswer(
-  deps: ActivityDeps,
-  rental: RentalRow,
-  deadlineMs: number,
-  tell: (detail: unknown) => void,
-): Promise<PodOutcome | undefined> {
-  if (await isStopRequested(deps.db, rental.no)) return { kind: 'stopped' };
-  const waitedMs = Date.now() - rental.started_at.getTime();
-  if (waitedMs > deadlineMs) {
-    return {
-      kind: 'failed',
-      error: `The machine did not answer within ${Math.round(deadlineMs / 1_000)} seconds.`,
-    };
-  }
-  const pod = await findPodOfRental(deps.db, rental);
-  if (pod?.lost)
-    return { kind: 'failed', error: `The upstream lost the machine (${pod.row.upstream_status}).` };
-  const address = await answeringAddress(deps, pod);
-  if (address) return { kind: 'answered', address };
-  tell({
-    upstream: pod?.row.upstream_status ?? 'not listed yet',
-    waitedSeconds: Math.round(waitedMs / 1_000),
-  });
-  return undefined;
-}
-
-async function answeringAddress(
-  deps: ActivityDeps,
-  pod: KnownPod | undefined,
-): Promise<PodAddress | undefined> {
-  if (pod?.row.status !== 'active' || pod.row.host === null || pod.row.port === null) return undefined;
-  const target = { host: pod.row.host, port: pod.row.port, allowPrivate: deps.settings.allowPrivatePods };
-  const probe = await probeSsh({
-    ...target,
-    connectTimeoutMs: limits.sshConnectMs,
-    identTimeoutMs: limits.sshIdentMs,
-  });
-  if (!probe.answered) return undefined;
-  const fingerprint = await captureHostKey({ ...target, timeoutMs: limits.sshHostKeyMs });
-  return {
-    host: target.host,
-    port: target.port,
-    username: pod.row.username ?? 'root',
-    hostKeyFingerprint: fingerprint ?? null,
-  };
 }
 
 /** Asks the upstreams once to end every pod of the rental; returns the tags of those that are not proven gone. */

@@ -12,6 +12,8 @@ import {
   removeExpired,
   type StrayPod,
 } from '../adapters/postgres/upkeep.js';
+import { takeSlowEnds } from '../adapters/postgres/pod-leaks.js';
+import { expectPodsOfRentals } from '../adapters/postgres/pods-watch.js';
 import { ProviderError, type Provider } from '../adapters/providers/provider.js';
 import { listUnclosedInvoices } from '../adapters/postgres/money/invoice-states.js';
 import { listUnclosedReversals } from '../adapters/postgres/reversal-reads.js';
@@ -68,6 +70,10 @@ export function createUpkeepActivities(deps: ActivityDeps) {
         for (const pod of await stopBlockedRentals(deps.db, limits.blockedForMs)) {
           deps.log.error({ ...pod }, 'ending a machine whose wallet can not be metered');
           await deps.providers.get(pod.providerCode)?.terminate(pod.podId);
+        }
+        await expectPodsOfRentals(deps.db);
+        for (const pod of await takeSlowEnds(deps.db)) {
+          deps.log.error({ ...pod }, 'a pod does not end although it was told to: look at the upstream');
         }
         const closed = await closeCondemnedAttempts(deps.db, 2 * limits.attemptOpenMs);
         return { ended, forgotten: forgotten.length, closed };

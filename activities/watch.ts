@@ -1,15 +1,25 @@
 import { sleep } from '@temporalio/activity';
-import { ensureProvider, recordProviderError, replaceListings } from '../adapters/postgres/catalog.js';
-import { noteLostPods, recordPodList } from '../adapters/postgres/pods.js';
+import { ensureProvider, replaceListings } from '../adapters/postgres/catalog.js';
+import { isBusy, noteLostPods } from '../adapters/postgres/pods.js';
+import {
+  noteProviderFailure,
+  noteProviderSuccess,
+  rateLimitedForMs,
+} from '../adapters/postgres/provider-health.js';
+import { recordOddities } from '../adapters/postgres/provider-oddities.js';
 import { ProviderError, type Provider } from '../adapters/providers/provider.js';
 import { limits } from '../domain/limits.js';
 import { deliverIntents } from './deliver-intents.js';
 import type { ActivityDeps } from './deps.js';
 import { withHeartbeat } from './heartbeat.js';
+import { renewEnds } from './renew-ends.js';
+import { askRunningPods, takeInPodList } from './watch-pods.js';
 
+/** What operators see of a watcher: its heartbeat. */
 interface WatchState {
   lists: number;
   pods: number;
+  held: number;
   offers: number;
   lastError: string | null;
 }
@@ -23,19 +33,18 @@ export function createWatchActivities(deps: ActivityDeps) {
       if (!provider) return 'not configured';
       return withHeartbeat(async (tell) => {
         await ensureProvider(deps.db, code);
-        const state: WatchState = { lists: 0, pods: 0, offers: 0, lastError: null };
-        const end = performance.now() + forMs;
         const pollMs = deps.settings.pollMs ?? limits.pollMs;
-        let nextCatalog = 0;
-        while (performance.now() < end) {
-          const started = performance.now();
-          if (started >= nextCatalog) {
-            await guarded(deps, code, state, () => syncCatalog(deps, provider, state));
-            nextCatalog = started + limits.catalogSyncMs;
+        const watch = new Watch(deps, provider, pollMs);
+        const end = performance.now() + forMs;
+        try {
+          while (performance.now() < end) {
+            const started = performance.now();
+            await watch.round(started);
+            tell({ ...watch.state });
+            await sleep(Math.max(pollMs / 20, pollMs - (performance.now() - started)));
           }
-          await guarded(deps, code, state, () => listOnce(deps, provider, state));
-          tell({ ...state });
-          await sleep(Math.max(pollMs / 20, pollMs - (performance.now() - started)));
+        } finally {
+          await watch.ended();
         }
         return 'again' as const;
       });
@@ -43,34 +52,81 @@ export function createWatchActivities(deps: ActivityDeps) {
   };
 }
 
-async function syncCatalog(deps: ActivityDeps, provider: Provider, state: WatchState): Promise<void> {
-  const offers = await provider.listOffers();
-  await replaceListings(deps.db, provider.code, offers);
-  state.offers = offers.length;
-}
+/** The rounds of one watcher. Each step has its own pace; a step that fails is noted and comes again. */
+class Watch {
+  readonly state: WatchState = { lists: 0, pods: 0, held: 0, offers: 0, lastError: null };
+  #nextCatalogMs = 0;
+  #nextListMs = 0;
+  #nextRenewalMs = 0;
+  /** Asking the machines takes seconds when many are silent: the lists do not wait for it. */
+  #asking: Promise<unknown> | undefined;
 
-async function listOnce(deps: ActivityDeps, provider: Provider, state: WatchState): Promise<void> {
-  const pods = await provider.listPods();
-  await recordPodList(deps.db, provider.code, pods);
-  state.lists += 1;
-  state.pods = pods.length;
-  if ((await noteLostPods(deps.db, provider.code)) > 0) await deliverIntents(deps);
-}
+  constructor(
+    private readonly deps: ActivityDeps,
+    private readonly provider: Provider,
+    private readonly pollMs: number,
+  ) {}
 
-/** An upstream that fails is noted and asked again; its listings age out by themselves (decision 13). */
-async function guarded(
-  deps: ActivityDeps,
-  code: string,
-  state: WatchState,
-  work: () => Promise<void>,
-): Promise<void> {
-  try {
-    await work();
-    state.lastError = null;
-  } catch (error) {
-    if (!(error instanceof ProviderError)) throw error;
-    state.lastError = `${error.kind}: ${error.message}`;
-    deps.log.warn({ provider: code, err: error }, 'the upstream did not answer; asking again');
-    await recordProviderError(deps.db, code, state.lastError);
+  async round(nowMs: number): Promise<void> {
+    const { db } = this.deps;
+    const { code } = this.provider;
+    if ((await rateLimitedForMs(db, code)) > 0) return;
+    if (nowMs >= this.#nextCatalogMs && (await this.#guarded(() => this.#syncCatalog()))) {
+      this.#nextCatalogMs = nowMs + limits.catalogSyncMs;
+    }
+    if (nowMs >= this.#nextListMs || (await isBusy(db, code))) {
+      await this.#guarded(() => this.#list());
+      this.#nextListMs = nowMs + limits.idlePolls * this.pollMs;
+    }
+    if (nowMs >= this.#nextRenewalMs) {
+      await this.#guarded(() => renewEnds(this.deps, this.provider));
+      this.#nextRenewalMs = nowMs + limits.deadManRenewEveryMs;
+    }
+    this.#asking ??= askRunningPods(this.deps, code)
+      .catch((error: unknown) =>
+        this.deps.log.warn({ provider: code, err: error }, 'machines could not be asked'),
+      )
+      .finally(() => {
+        this.#asking = undefined;
+      });
+  }
+
+  /** Resolves when nothing of it is under way any more. */
+  async ended(): Promise<void> {
+    await this.#asking;
+  }
+
+  async #syncCatalog(): Promise<void> {
+    const { code } = this.provider;
+    const offers = await this.provider.listOffers();
+    await replaceListings(this.deps.db, code, offers);
+    await recordOddities(this.deps.db, code, this.deps.oddities.take(code));
+    this.state.offers = offers.length;
+  }
+
+  async #list(): Promise<void> {
+    const pods = await this.provider.listPods();
+    this.state.held = await takeInPodList(this.deps, this.provider.code, pods);
+    this.state.lists += 1;
+    this.state.pods = pods.length;
+    if ((await noteLostPods(this.deps.db, this.provider.code)) > 0) await deliverIntents(this.deps);
+  }
+
+  /** An upstream that fails is noted and asked again; its listings age out by themselves (decision 13). */
+  async #guarded(work: () => Promise<void>): Promise<boolean> {
+    const { db, log } = this.deps;
+    const { code } = this.provider;
+    try {
+      await work();
+      await noteProviderSuccess(db, code, 'reading');
+      this.state.lastError = null;
+      return true;
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+      this.state.lastError = `${error.kind}: ${error.message}`;
+      log.warn({ provider: code, err: error }, 'the upstream did not answer; asking again');
+      await noteProviderFailure(db, code, 'reading', error);
+      return false;
+    }
   }
 }

@@ -10,3 +10,13 @@ export function endByOf(fundsCents: number, burnPerHourCents: number, nowMs: num
   const paidForMs = Math.ceil((fundsCents * 3_600_000) / Math.max(1, burnPerHourCents));
   return new Date(nowMs + Math.min(paidForMs, limits.deadManMaxMs) + limits.deadManMarginMs);
 }
+
+/**
+ * Tells whether the date that the upstream has is worth renewing: it is none, or off by more than the margin and a
+ * quarter of the time that is left. A call for each cent would use up the upstream's request budget.
+ */
+export function mustRenew(present: Date | null, wanted: Date, nowMs: number): boolean {
+  if (present === null) return true;
+  const offMs = Math.abs(wanted.getTime() - present.getTime());
+  return offMs > Math.max(limits.deadManMarginMs / 2, (present.getTime() - nowMs) / 4);
+}

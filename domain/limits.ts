@@ -49,6 +49,14 @@ export const limits = {
   deadManMaxMs: 30 * DAY,
   deadManRenewEveryMs: 5 * MINUTE,
 
+  /**
+   * The circuit breaker of an upstream: so many failures in a row take its offers out of the catalog, for a time that
+   * grows with each further one.
+   */
+  breakAfterFailures: 5,
+  breakBaseMs: 15 * SECOND,
+  breakMaxMs: 5 * MINUTE,
+
   /** Decision 13: a listing older than this is not live. */
   listingFreshMs: 2 * MINUTE,
   catalogSyncMs: 30 * SECOND,
@@ -61,8 +69,19 @@ export const limits = {
   /** How long an SSH daemon may take to accept, to send its identification line (RFC 4253 4.2), to show its key. */
   sshConnectMs: 1_500,
   sshIdentMs: 1_500,
-  sshHostKeyMs: 3_000,
+  sshHostKeyMs: 1_500,
   fullRefundsPerDay: 5,
+  /** At most so many daemons are asked at once by one worker: more only makes each wait. */
+  probesAtOnce: 256,
+  /** A running machine is asked this often, and called silent after so many times in a row. */
+  reachEveryMs: 30 * SECOND,
+  silentProbes: 3,
+  /** While nothing waits at an upstream and nothing is young, its lists are read every so many polls. */
+  idlePolls: 5,
+  /** More than this share of an upstream's machines vanishing at once is rather a fault of its list. */
+  vanishedShare: 0.2,
+  /** A pod that was told to end and is still there after this is told to operators. */
+  slowEndMs: 15 * MINUTE,
 
   /** Decision 26: how late a tick may be and still end a rental at the instant the money ended. */
   tickLateMs: 5 * SECOND,

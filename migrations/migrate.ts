@@ -7,6 +7,7 @@ import * as billing from './005-billing.js';
 import * as service from './006-service.js';
 import * as cards from './007-cards.js';
 import * as invoices from './008-invoices.js';
+import * as upstreams from './009-upstreams.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -20,6 +21,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['006-service', service],
   ['007-cards', cards],
   ['008-invoices', invoices],
+  ['009-upstreams', upstreams],
 ];
 
 const source: Knex.MigrationSource<readonly [string, Step]> = {

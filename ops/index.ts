@@ -4,6 +4,7 @@ import { readConfig } from '../config.js';
 import { addInvoiceCommands } from './invoices.js';
 import { addLedgerCommands } from './ledger.js';
 import type { TemporalAddress } from './operator.js';
+import { addProviderCommands } from './providers.js';
 import { addWalletCommands } from './wallets.js';
 
 /** The operators' command line: `npm run ops -- <command>`. */
@@ -16,6 +17,7 @@ const temporal = (): TemporalAddress => readConfig().temporal;
 addLedgerCommands(program, open);
 addInvoiceCommands(program, temporal);
 addWalletCommands(program, temporal, open);
+addProviderCommands(program, open);
 
 try {
   await program.parseAsync();

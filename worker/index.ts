@@ -6,8 +6,11 @@ import { startLongLived } from '../activities/upkeep.js';
 import type { ActivityDeps } from '../activities/deps.js';
 import { createSmtpTransport } from '../adapters/mailer/smtp.js';
 import { openDatabase } from '../adapters/postgres/database.js';
+import { createOddityBook } from '../adapters/providers/oddity-book.js';
+import { createProber } from '../adapters/providers/prober.js';
 import { createStripeProcessor } from '../adapters/processor/stripe.js';
 import { readConfig } from '../config.js';
+import { limits } from '../domain/limits.js';
 import { bundleWorkflows } from './bundle.js';
 import { createProviders } from './providers.js';
 import { ensureSchedules } from './schedules.js';
@@ -24,11 +27,14 @@ const temporal = new Client({
 });
 const db = openDatabase(config.database.url, config.database.poolMax, 'worker');
 const openDb = openDatabase(config.database.url, config.database.openPoolMax, 'worker-open');
+const oddities = createOddityBook();
 const deps: ActivityDeps = {
   db,
   openDb,
   temporal,
-  providers: createProviders(config.providers, config.deployment, log),
+  providers: createProviders(config.providers, { deployment: config.deployment, db, oddities }),
+  oddities,
+  prober: createProber(limits.pollMs / 2),
   processor: createStripeProcessor(config.processor),
   mail: createSmtpTransport(config.mail),
   log,

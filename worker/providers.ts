@@ -1,4 +1,6 @@
-import type { Logger } from 'pino';
+import type { Database } from '../adapters/postgres/database.js';
+import { createRequestBudget } from '../adapters/postgres/request-budgets.js';
+import type { OddityBook } from '../adapters/providers/oddity-book.js';
 import { createShadeformProvider } from '../adapters/providers/shadeform.js';
 import type { Provider } from '../adapters/providers/provider.js';
 import type { ProviderConfig } from '../config.js';
@@ -6,18 +8,16 @@ import type { ProviderConfig } from '../config.js';
 /** The upstreams that are enabled by their credentials, by code. */
 export function createProviders(
   configs: readonly ProviderConfig[],
-  deployment: string,
-  log: Logger,
+  parts: { readonly deployment: string; readonly db: Database; readonly oddities: OddityBook },
 ): ReadonlyMap<string, Provider> {
+  const { deployment, db, oddities } = parts;
   return new Map(
-    configs.map(({ code, url, apiKey }) => [
+    configs.map(({ code, url, apiKey, requestsPerMinute }) => [
       code,
       createShadeformProvider({
-        code,
-        url,
-        apiKey,
-        deployment,
-        onOddity: (oddity) => log.info({ provider: code, oddity }, 'part of an upstream answer was skipped'),
+        ...{ code, url, apiKey, deployment },
+        budget: createRequestBudget(db, code, requestsPerMinute),
+        onOddity: (oddity) => oddities.note(code, oddity),
       }),
     ]),
   );

@@ -7,7 +7,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { PodOutcome } from '../activities/pods.js';
+import type { PodOutcome } from '../activities/await-pod.js';
 import type { RentalLook, RentalPhase } from '../activities/rental.js';
 import type { RentalId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';

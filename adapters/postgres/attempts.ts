@@ -9,6 +9,8 @@ export interface NewAttempt {
   readonly listingId: ListingId;
   readonly offerId: string;
   readonly pricePerHourCents: number;
+  /** When the upstream itself ends the pod, where it can. */
+  readonly endBy: Date | null;
 }
 
 /**
@@ -18,8 +20,9 @@ export interface NewAttempt {
 export async function insertAttempt(db: Database, attempt: NewAttempt): Promise<AllocationAttemptRow> {
   const { rows } = await db.raw<{ rows: AllocationAttemptRow[] }>(
     `insert into allocation_attempts
-       (rental_id, attempt, provider_code, listing_id, offer_id, tag, price_per_hour_cents)
-     select :rentalId, n, :providerCode, :listingId, :offerId, :deployment || '-' || :rentalId || '-' || n, :price::int
+       (rental_id, attempt, provider_code, listing_id, offer_id, tag, price_per_hour_cents, end_by)
+     select :rentalId, n, :providerCode, :listingId, :offerId, :deployment || '-' || :rentalId || '-' || n, :price::int,
+            :endBy::timestamptz
        from (select coalesce(max(attempt), 0) + 1 as n from allocation_attempts where rental_id = :rentalId) next
      returning *`,
     { ...attempt, price: attempt.pricePerHourCents },
@@ -46,6 +49,9 @@ export async function moveAttempt(
     .update({
       state: to,
       changed_at: db.raw('clock_ms()'),
+      ...(to === 'condemned' || to === 'failed'
+        ? { given_up_at: db.raw('coalesce(given_up_at, clock_ms())') }
+        : {}),
       ...(facts.podId === undefined ? {} : { pod_id: facts.podId }),
       ...(facts.error === undefined ? {} : { error: facts.error.slice(0, 500) }),
     });

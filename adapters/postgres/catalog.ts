@@ -48,10 +48,3 @@ export async function replaceListings(
       .update({ catalog_synced_at: trx.raw('clock_ms()') });
   });
 }
-
-/** Keeps the provider's last failure for operators. */
-export async function recordProviderError(db: Database, code: string, message: string): Promise<void> {
-  await db('providers')
-    .where({ code })
-    .update({ last_error: message.slice(0, 500), last_error_at: db.raw('clock_ms()') });
-}

@@ -1,6 +1,6 @@
-import { limits } from '../../domain/limits.js';
 import type { ListingId } from '../../domain/ids.js';
 import type { Database } from './database.js';
+import { liveProvider } from './provider-health.js';
 import type { ListingRow } from './tables.js';
 
 export interface ListingFilter {
@@ -63,7 +63,5 @@ function live(db: Database) {
   return db({ l: 'listings' })
     .join({ p: 'providers' }, 'p.code', 'l.provider_code')
     .where('l.offered', true)
-    .whereRaw("p.catalog_synced_at > (select clock_ms()) - ? * interval '1 millisecond'", [
-      limits.listingFreshMs,
-    ]);
+    .whereRaw(liveProvider);
 }

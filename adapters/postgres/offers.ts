@@ -1,7 +1,7 @@
 import { countriesOf } from '../../domain/regions.js';
 import type { ListingId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
 import type { Database, Transaction } from './database.js';
+import { liveProvider } from './provider-health.js';
 import type { ListingRow } from './tables.js';
 
 export interface Wanted {
@@ -26,7 +26,7 @@ export async function findCheapestOffer(
   const { rows } = await db.raw<{ rows: ListingRow[] }>(
     `select l.* from listings l join providers p on p.code = l.provider_code
       where l.offered and l.family = :familyId and l.gpu_count = :gpuCount
-        and p.catalog_synced_at > clock_ms() - :freshMs * interval '1 millisecond'
+        and ${liveProvider}
         and (:countries::text[] is null or l.region_code = any (:countries::text[]))
         and (:maxPrice::int is null or l.price_per_hour_cents <= :maxPrice::int)
         and l.provider_code = any (:providerCodes::text[])
@@ -35,7 +35,6 @@ export async function findCheapestOffer(
     {
       familyId: wanted.familyId,
       gpuCount: wanted.gpuCount,
-      freshMs: limits.listingFreshMs,
       countries: wanted.region === null ? null : [...countriesOf(wanted.region)],
       maxPrice: wanted.maxPricePerHourCents,
       providerCodes: [...wanted.providerCodes],

@@ -1,3 +1,4 @@
+import { limits } from '../../domain/limits.js';
 import type { Pod } from '../providers/provider.js';
 import type { Database, Transaction } from './database.js';
 import type { PodRow, RentalRow } from './tables.js';
@@ -30,8 +31,14 @@ export async function findPodOfRental(
  * Writes down what one list of our pods at an upstream showed, in one statement that touches only what changed. A
  * pod that two lists in a row did not show is gone. When one stops being alive, the list before is the last that
  * showed it so (decision 27).
+ * @param heldIds pods that the list misses and that are alive all the same
  */
-export async function recordPodList(db: Database, providerCode: string, pods: readonly Pod[]): Promise<void> {
+export async function recordPodList(
+  db: Database,
+  providerCode: string,
+  pods: readonly Pod[],
+  heldIds: readonly string[] = [],
+): Promise<void> {
   await db.raw(
     `with listed as materialized (
        select * from jsonb_to_recordset(:pods::jsonb) as x
@@ -47,23 +54,46 @@ export async function recordPodList(db: Database, providerCode: string, pods: re
        on conflict (provider_code, pod_id) do update set
          status = excluded.status, upstream_status = excluded.upstream_status, host = excluded.host,
          port = excluded.port, username = excluded.username, price_per_hour_cents = excluded.price_per_hour_cents,
-         missing_lists = 0, gone_at = null,
+         missing_lists = 0, gone_at = null, held_since = null,
          last_alive_at = case when pods.status = 'active' and excluded.status <> 'active' and pods.missing_lists = 0
                               then (select pods_listed_at from before) else pods.last_alive_at end
-       where (pods.status, pods.upstream_status, pods.host, pods.port, pods.username, pods.missing_lists, pods.gone_at)
+       where (pods.status, pods.upstream_status, pods.host, pods.port, pods.username, pods.missing_lists, pods.gone_at,
+              pods.held_since, pods.price_per_hour_cents)
              is distinct from (excluded.status, excluded.upstream_status, excluded.host, excluded.port,
-                               excluded.username, 0, null)
+                               excluded.username, 0, null, null, excluded.price_per_hour_cents)
+     ), held as (
+       update pods set held_since = coalesce(held_since, clock_ms()), missing_lists = 0
+        where provider_code = :providerCode and pod_id = any (:heldIds::text[]) and held_since is null
      ), missing as (
        update pods set
          missing_lists = missing_lists + 1,
          last_alive_at = case when status = 'active' and missing_lists = 0
                               then (select pods_listed_at from before) else last_alive_at end,
          gone_at = case when missing_lists >= 1 then clock_ms() end
-       where provider_code = :providerCode and gone_at is null and pod_id not in (select "podId" from listed)
+       where provider_code = :providerCode and gone_at is null and pod_id <> all (:heldIds::text[])
+          and not exists (select 1 from listed l where l."podId" = pods.pod_id)
      )
      update providers set pods_listed_at = clock_ms() where code = :providerCode`,
-    { providerCode, pods: JSON.stringify(pods) },
+    { providerCode, pods: JSON.stringify(pods), heldIds: [...heldIds] },
   );
+}
+
+/**
+ * Tells whether an upstream's lists are waited for: a machine is being got, is in its first minute (decision 27), or
+ * is being ended, or an attempt is open.
+ */
+export async function isBusy(db: Database, providerCode: string): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { busy: boolean }[] }>(
+    `select exists (select 1 from rentals where closed_at is null and provider_code = :providerCode
+                       and status <> 'running')
+         or exists (select 1 from rentals where closed_at is null and provider_code = :providerCode
+                       and running_at > (select clock_ms()) - :youngMs * interval '1 millisecond')
+         or exists (select 1 from allocation_attempts where provider_code = :providerCode and state = 'open')
+         or exists (select 1 from pods where provider_code = :providerCode and gone_at is null
+                       and (missing_lists > 0 or status = 'ending')) as busy`,
+    { providerCode, youngMs: limits.refundWindowMs },
+  );
+  return rows[0]?.busy ?? true;
 }
 
 /**

@@ -70,12 +70,21 @@ export interface LedgerCauseRow {
   seq: number;
 }
 
+/** Why an upstream's offers are not for sale for a while. */
+export type OutReason = 'failing' | 'failing_creates' | 'refused' | 'rate_limited';
+
 export interface ProviderRow {
   code: string;
   catalog_synced_at: Date | null;
   pods_listed_at: Date | null;
   last_error: string | null;
   last_error_at: Date | null;
+  failures: number;
+  create_failures: number;
+  out_until: Date | null;
+  out_reason: OutReason | null;
+  last_success_at: Date | null;
+  missing_accepted_until: Date | null;
 }
 
 export interface ListingRow {
@@ -176,6 +185,9 @@ export interface AllocationAttemptRow {
   error: string | null;
   created_at: Date;
   changed_at: Date;
+  end_by: Date | null;
+  given_up_at: Date | null;
+  slow_end_told_at: Date | null;
 }
 
 export interface PodRow {
@@ -192,6 +204,33 @@ export interface PodRow {
   last_alive_at: Date | null;
   missing_lists: number;
   gone_at: Date | null;
+  probed_at: Date | null;
+  silent_probes: number;
+  host_key_changed: boolean;
+  held_since: Date | null;
+}
+
+/** A view: what pods cost that nobody pays for. */
+export interface PodLeakRow {
+  provider_code: string;
+  pod_id: string;
+  tag: string;
+  rental_id: RentalId | null;
+  kind: 'unknown tag' | 'ending' | 'given up';
+  since: Date;
+  gone_at: Date | null;
+  slow_end_told_at: Date | null;
+  seconds: number;
+  cents: number;
+}
+
+export interface ProviderOddityRow {
+  provider_code: string;
+  kind: string;
+  subject: string;
+  times: number;
+  first_seen_at: Date;
+  last_seen_at: Date;
 }
 
 export type IntentKind = 'end_rental' | 'pod_lost' | 'auto_topup' | 'low_balance';

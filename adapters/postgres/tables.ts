@@ -26,6 +26,8 @@ declare module 'knex/types/tables.js' {
     stop_requests: Table<rows.StopRequestRow>;
     allocation_attempts: Table<rows.AllocationAttemptRow>;
     pods: Table<rows.PodRow>;
+    pod_leaks: Table<rows.PodLeakRow>;
+    provider_oddities: Table<rows.ProviderOddityRow>;
     intents: Table<rows.IntentRow>;
     meter_shards: Table<rows.MeterShardRow>;
     topups: Table<billing.TopupRow>;

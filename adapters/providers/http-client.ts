@@ -1,3 +1,6 @@
+import { ProviderError } from './provider.js';
+import type { RequestBudget } from './request-budget.js';
+
 /** The most that an answer may hold: a provider's whole catalog is well under it. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
@@ -38,6 +41,7 @@ export interface HttpClient {
   /**
    * One request, and its repetition only where it is repeatable.
    * @throws HttpFailure when no whole answer came within the limit
+   * @throws ProviderError rate_limited when the budget is used up: nothing was sent
    */
   request(request: HttpRequest): Promise<HttpAnswer>;
 }
@@ -51,10 +55,12 @@ export function createHttpClient(options: {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  readonly budget?: RequestBudget | undefined;
 }): HttpClient {
   const base = options.url.replace(/\/+$/, '');
   const send = async (request: HttpRequest, limitMs: number): Promise<HttpAnswer> => {
     const { method, path, body } = request;
+    await refuseOverBudget(request, options.budget);
     try {
       const response = await fetch(base + path, {
         method,
@@ -86,6 +92,18 @@ export function createHttpClient(options: {
       }
     },
   };
+}
+
+/** A request that the upstream would refuse is not sent: it might shut us out for longer. */
+async function refuseOverBudget(
+  { method, path }: HttpRequest,
+  budget: RequestBudget | undefined,
+): Promise<void> {
+  const retryAfterMs = (await budget?.take(method === 'GET' ? 'reading' : 'acting')) ?? 0;
+  if (retryAfterMs === 0) return;
+  throw new ProviderError('rate_limited', `${method} ${path}: the request budget is used up`, {
+    retryAfterMs,
+  });
 }
 
 async function readText(response: Response): Promise<string> {

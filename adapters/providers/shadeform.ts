@@ -4,6 +4,7 @@ import { createHttpClient, HttpFailure, type HttpClient } from './http-client.js
 import { ProviderError, type AllocationRequest, type Oddity, type Pod, type Provider } from './provider.js';
 import { dearestOfEach, findOfferParts, findPod, priceCentsOf, readOffers } from './shadeform-wire.js';
 import { startupScript } from './startup-script.js';
+import type { RequestBudget } from './request-budget.js';
 import { callUpstream, endAtUpstream, listFromUpstream } from './upstream-call.js';
 import { errorOfAnswer } from './upstream-errors.js';
 import { shadeformTemplates, type PodTemplate } from './templates.js';
@@ -26,6 +27,8 @@ export interface ShadeformOptions {
   readonly deployment: string;
   /** The limit of each call. */
   readonly timeoutMs?: number;
+  /** How many requests may be sent; as many as there are unless told. */
+  readonly budget?: RequestBudget | undefined;
   /** Hears of what was skipped or not understood in answers; called once for each piece. */
   readonly onOddity?: (oddity: Oddity) => void;
 }
@@ -38,6 +41,7 @@ export function createShadeformProvider(options: ShadeformOptions): Provider {
     url: withVersion(options.url),
     headers: { 'x-api-key': options.apiKey },
     timeoutMs: options.timeoutMs ?? CALL_LIMIT_MS,
+    budget: options.budget,
   });
   const keys = createThrowAwayKeys(http, tagPrefix);
   /** Operating systems by offer, from the last list: a preference only, so that not knowing them costs nothing. */
@@ -179,7 +183,7 @@ async function findFields(
     const answer = await http.request({ method: 'GET', path, timeoutMs: SIDE_READ_LIMIT_MS });
     return answer.status === 200 ? fieldsOf(answer.body) : undefined;
   } catch (error) {
-    if (error instanceof HttpFailure) return undefined;
+    if (error instanceof HttpFailure || error instanceof ProviderError) return undefined;
     throw error;
   }
 }

@@ -7,6 +7,8 @@ import { createSmtpTransport } from '../../adapters/mailer/smtp.js';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
 import type { Processor } from '../../adapters/processor/processor.js';
 import { createStripeProcessor } from '../../adapters/processor/stripe.js';
+import { createOddityBook } from '../../adapters/providers/oddity-book.js';
+import { createProber } from '../../adapters/providers/prober.js';
 import type { Provider } from '../../adapters/providers/provider.js';
 import { createShadeformProvider } from '../../adapters/providers/shadeform.js';
 import type { ApiSettings } from '../../api/settings.js';
@@ -167,9 +169,11 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
     () => openDb.destroy(),
     () => mail.close(),
   );
+  const oddities = createOddityBook();
   const provider = createShadeformProvider({
     ...{ code: 'lab', url: parts.gpus.url(), apiKey: API_KEY, deployment: 'test' },
     timeoutMs: CALL_LIMIT_MS,
+    onOddity: (oddity) => oddities.note('lab', oddity),
   });
   const processor = createStripeProcessor({
     ...{ secretKey, apiUrl: parts.processor.url },
@@ -178,6 +182,8 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
   return {
     ...{ db, openDb, mail, log: parts.api.deps.log },
     providers: new Map([['lab', options.wrapProvider?.(provider) ?? provider]]),
+    oddities,
+    prober: createProber(20),
     processor: options.wrapProcessor?.(processor) ?? processor,
     settings: {
       deployment: 'test',

@@ -1,0 +1,78 @@
+import { sleep } from '@temporalio/activity';
+import { isKeyOfAnother } from '../adapters/postgres/pods-watch.js';
+import type { AwaitedRental } from '../adapters/postgres/awaited-rentals.js';
+import type { PodAddress } from '../adapters/postgres/money/rentals.js';
+import type { RentalId } from '../domain/ids.js';
+import { limits } from '../domain/limits.js';
+import { createAwaitBoard } from './await-board.js';
+import type { ActivityDeps } from './deps.js';
+import { withHeartbeat } from './heartbeat.js';
+
+/** How the waiting for a pod ended. */
+export type PodOutcome =
+  | { readonly kind: 'answered'; readonly address: PodAddress }
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'failed'; readonly error: string };
+
+/** Waiting for a machine: thousands at once, so each costs next to nothing. */
+export function createAwaitPod(deps: ActivityDeps) {
+  const pollMs = deps.settings.pollMs ?? limits.pollMs;
+  const board = createAwaitBoard(deps.db, pollMs / 20);
+  return {
+    /**
+     * Waits until the pod's SSH daemon answers (spec: provisioning, every 2 seconds). It reads what the watcher
+     * wrote, together with all others that wait, so that a thousand waiting rentals cost the upstream one call and
+     * the database a few queries.
+     */
+    async awaitPod(rentalId: RentalId, deadlineMs: number): Promise<PodOutcome> {
+      return withHeartbeat(async (tell) => {
+        for (;;) {
+          const rental = await board.look(rentalId);
+          if (rental?.status !== 'provisioning' || rental.stopRequested) return { kind: 'stopped' };
+          const outcome = await judge(deps, rental, deadlineMs);
+          if (outcome) return outcome;
+          tell({
+            upstream: rental.pod?.upstream_status ?? 'not listed yet',
+            waitedSeconds: Math.round(rental.waitedMs / 1_000),
+          });
+          await sleep(pollMs);
+        }
+      });
+    },
+  };
+}
+
+/** undefined while there is nothing to do but to wait on. */
+async function judge(
+  deps: ActivityDeps,
+  rental: AwaitedRental,
+  deadlineMs: number,
+): Promise<PodOutcome | undefined> {
+  if (rental.waitedMs > deadlineMs) {
+    const seconds = Math.round(deadlineMs / 1_000);
+    return { kind: 'failed', error: `The machine did not answer within ${seconds} seconds.` };
+  }
+  if (rental.lost) {
+    const word = rental.pod?.upstream_status ?? 'gone';
+    return { kind: 'failed', error: `The upstream lost the machine (${word}).` };
+  }
+  const address = await findAnsweringAddress(deps, rental);
+  return address && { kind: 'answered', address };
+}
+
+async function findAnsweringAddress(
+  deps: ActivityDeps,
+  { rentalId, pod }: AwaitedRental,
+): Promise<PodAddress | undefined> {
+  if (pod?.status !== 'active' || pod.host === null || pod.port === null) return undefined;
+  const { host, port } = pod;
+  const target = { host, port, allowPrivate: deps.settings.allowPrivatePods };
+  if (!(await deps.prober.probe(target)).answered) return undefined;
+  const fingerprint = await deps.prober.hostKey(target);
+  if (fingerprint !== undefined && (await isKeyOfAnother(deps.db, rentalId, { host, port, fingerprint }))) {
+    // The upstream gave an address again that another machine of ours still answers at.
+    deps.log.warn({ rentalId, host, port }, 'the daemon that answers is another machine’s; waiting on');
+    return undefined;
+  }
+  return { host, port, username: pod.username ?? 'root', hostKeyFingerprint: fingerprint ?? null };
+}

@@ -1,0 +1,37 @@
+import type { RentalId } from '../../domain/ids.js';
+import type { RentalStatus } from '../../domain/rental.js';
+import type { Database } from './database.js';
+import type { PodRow } from './tables.js';
+
+/** A rental whose machine is awaited, with what the watcher last saw of the machine. */
+export interface AwaitedRental {
+  readonly rentalId: RentalId;
+  readonly status: RentalStatus;
+  readonly stopRequested: boolean;
+  readonly waitedMs: number;
+  /** null before the first list showed it. */
+  readonly pod: Pick<PodRow, 'status' | 'upstream_status' | 'host' | 'port' | 'username'> | null;
+  /** The upstream said so itself, or showed it in no list any more. */
+  readonly lost: boolean;
+}
+
+/** Reads rentals that are waited for, all in one statement: a thousand of them cost the database one each poll. */
+export async function readAwaitedRentals(
+  db: Database,
+  rentalIds: readonly RentalId[],
+): Promise<Map<RentalId, AwaitedRental>> {
+  const { rows } = await db.raw<{ rows: AwaitedRental[] }>(
+    `select r.id as "rentalId", r.status, s.rental_no is not null as "stopRequested",
+            epoch_ms(clock_ms()) - epoch_ms(r.started_at) as "waitedMs",
+            case when p.pod_id is not null then jsonb_build_object(
+              'status', p.status, 'upstream_status', p.upstream_status, 'host', p.host, 'port', p.port,
+              'username', p.username) end as pod,
+            coalesce(p.status in ('lost', 'ending') or p.gone_at is not null, false) as lost
+       from rentals r
+       left join stop_requests s on s.rental_no = r.no
+       left join pods p on p.provider_code = r.provider_code and p.pod_id = r.pod_id
+      where r.id = any (:rentalIds::text[])`,
+    { rentalIds: [...rentalIds] },
+  );
+  return new Map(rows.map((row) => [row.rentalId, row]));
+}

@@ -1,0 +1,47 @@
+import { limits } from '../../domain/limits.js';
+import type { Database } from './database.js';
+import type { PodLeakRow } from './tables.js';
+
+/** Pods that nobody pays for and that are still there, the oldest first. */
+export async function listLeakingPods(db: Database): Promise<PodLeakRow[]> {
+  return db('pod_leaks').whereNull('gone_at').orderBy('since').limit(500);
+}
+
+export interface LeakSum {
+  readonly providerCode: string;
+  readonly kind: PodLeakRow['kind'];
+  readonly pods: number;
+  readonly seconds: number;
+  readonly cents: number;
+}
+
+/** What pods cost in the last `days` that nobody paid for, by upstream and cause. */
+export async function sumLeaks(db: Database, days: number): Promise<LeakSum[]> {
+  const { rows } = await db.raw<{ rows: LeakSum[] }>(
+    `select provider_code as "providerCode", kind, count(*) as pods, sum(seconds)::bigint as seconds,
+            sum(cents)::bigint as cents
+       from pod_leaks where since > clock_ms() - :days * interval '1 day'
+      group by provider_code, kind order by provider_code, kind`,
+    { days },
+  );
+  return rows;
+}
+
+/**
+ * The pods that were told to end long ago and are still there, each once: an operator must look at the upstream.
+ * Their renters pay nothing for it.
+ */
+export async function takeSlowEnds(db: Database): Promise<PodLeakRow[]> {
+  const { rows } = await db.raw<{ rows: PodLeakRow[] }>(
+    `with told as (
+       update allocation_attempts a set slow_end_told_at = clock_ms()
+         from pod_leaks l
+        where l.tag = a.tag and l.gone_at is null and l.slow_end_told_at is null
+          and l.since < clock_ms() - :slowMs * interval '1 millisecond'
+       returning a.tag
+     )
+     select l.* from pod_leaks l join told using (tag)`,
+    { slowMs: limits.slowEndMs },
+  );
+  return rows;
+}

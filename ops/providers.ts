@@ -1,0 +1,121 @@
+import type { Command } from 'commander';
+import { listAttempts } from '../adapters/postgres/attempts.js';
+import type { Database } from '../adapters/postgres/database.js';
+import { listLeakingPods, sumLeaks } from '../adapters/postgres/pod-leaks.js';
+import { listHeldPods } from '../adapters/postgres/pods-watch.js';
+import { acceptMissing, listProviders } from '../adapters/postgres/provider-health.js';
+import { listOddities } from '../adapters/postgres/provider-oddities.js';
+import type { ProviderRow } from '../adapters/postgres/tables.js';
+import type { RentalId } from '../domain/ids.js';
+import { countOf, idOf } from './operator.js';
+
+type Print = { json?: boolean };
+
+/** `ops providers …` and `ops attempts`: the upstreams and what was asked of them. */
+export function addProviderCommands(program: Command, open: () => Database): void {
+  const providers = program.command('providers').description('The upstreams.');
+  providers
+    .command('list', { isDefault: true })
+    .description('How each upstream does, and what costs money there that nobody pays for.')
+    .option('--days <count>', 'sums of the last so many days', countOf, 30)
+    .option('--json', 'print it as JSON')
+    .action(({ days, json }: Print & { days: number }) => using(open, (db) => show(db, days, json === true)));
+  providers
+    .command('oddities [code]')
+    .description('What was skipped in their answers: GPUs, regions and words that no table of ours knows.')
+    .option('--json', 'print it as JSON')
+    .action((code: string | undefined, { json }: Print) =>
+      using(open, async (db) =>
+        print(await listOddities(db, code), json, (row) =>
+          [
+            row.provider_code,
+            row.kind,
+            row.subject,
+            `${row.times} times, last ${iso(row.last_seen_at)}`,
+          ].join('  '),
+        ),
+      ),
+    );
+  providers
+    .command('release <code>')
+    .description('Accepts that the machines which the upstream’s lists miss are gone: their rentals end.')
+    .option('--minutes <count>', 'accept it for so long', countOf, 10)
+    .action((code: string, { minutes }: { minutes: number }) =>
+      using(open, async (db) => {
+        const held = (await listHeldPods(db)).filter((pod) => pod.provider_code === code);
+        if (!(await acceptMissing(db, code, minutes))) throw new Error(`There is no upstream ${code}.`);
+        console.log(`${held.length} held machines of ${code} are given up within seconds.`);
+      }),
+    );
+  program
+    .command('attempts')
+    .argument('<id>', 'the rental (rent_…)', idOf('rent'))
+    .description('What was asked of the upstreams for one rental, in order.')
+    .option('--json', 'print it as JSON')
+    .action((id: RentalId, { json }: Print) =>
+      using(open, async (db) =>
+        print(await listAttempts(db, id), json, (row) =>
+          [
+            `${row.attempt}. ${row.provider_code} ${row.offer_id} at ${row.price_per_hour_cents} cents/h: ${row.state}`,
+            `pod ${row.pod_id ?? 'none'}, ${iso(row.created_at)}`,
+            row.error ?? '',
+          ].join('  '),
+        ),
+      ),
+    );
+}
+
+async function show(db: Database, days: number, json: boolean): Promise<void> {
+  const providers = await listProviders(db);
+  const [held, leaking, leaks] = [
+    await listHeldPods(db),
+    await listLeakingPods(db),
+    await sumLeaks(db, days),
+  ];
+  if (json) {
+    console.log(JSON.stringify({ providers, held, leaking, leaks }));
+    return;
+  }
+  for (const provider of providers) console.log(lineOf(provider));
+  for (const pod of held)
+    console.log(
+      `held   ${pod.provider_code} ${pod.tag} (${pod.pod_id}) since ${iso(pod.held_since)}: ops providers release ${pod.provider_code}`,
+    );
+  for (const pod of leaking)
+    console.log(
+      `ending ${pod.provider_code} ${pod.tag} (${pod.pod_id}): ${pod.kind}, ${pod.seconds} s, ${pod.cents} cents`,
+    );
+  for (const sum of leaks)
+    console.log(
+      `unpaid ${sum.providerCode} ${sum.kind}: ${sum.pods} pods, ${sum.seconds} s, ${sum.cents} cents in ${days} days`,
+    );
+  if (leaks.length === 0) console.log(`Nothing ran unpaid in the last ${days} days.`);
+}
+
+function lineOf(row: ProviderRow): string {
+  const out =
+    row.out_until !== null && row.out_until.getTime() > Date.now()
+      ? `out until ${iso(row.out_until)} (${row.out_reason ?? ''})`
+      : 'in';
+  const error = row.last_error === null ? '' : `; last error ${iso(row.last_error_at)}: ${row.last_error}`;
+  return `${row.code}: ${out}; catalog ${iso(row.catalog_synced_at)}; pods ${iso(row.pods_listed_at)}${error}`;
+}
+
+function iso(at: Date | null): string {
+  return at === null ? 'never' : at.toISOString();
+}
+
+function print<T>(rows: readonly T[], json: boolean | undefined, lineOfRow: (row: T) => string): void {
+  if (json === true) console.log(JSON.stringify(rows));
+  else if (rows.length === 0) console.log('Nothing.');
+  else for (const row of rows) console.log(lineOfRow(row).trimEnd());
+}
+
+async function using(open: () => Database, work: (db: Database) => Promise<void>): Promise<void> {
+  const db = open();
+  try {
+    await work(db);
+  } finally {
+    await db.destroy();
+  }
+}
