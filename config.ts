@@ -41,7 +41,8 @@ export interface ProcessorConfig {
 /** One upstream that is enabled by its credentials. */
 export interface ProviderConfig {
   readonly code: string;
-  readonly dialect: 'shadeform';
+  /** By whose API it is spoken to. */
+  readonly dialect: 'shadeform' | 'runpod';
   readonly url: string;
   readonly apiKey: string;
 }
@@ -86,8 +87,13 @@ const schema = Joi.object({
   METER_SHARDS: Joi.number().integer().min(1).max(256).default(1),
   LAB_PROVIDER_URL: Joi.string().uri(),
   LAB_PROVIDER_KEY: secret.when('LAB_PROVIDER_URL', { is: Joi.exist(), then: Joi.required() }),
+  LAB_PROVIDER_DIALECTS: Joi.string()
+    .pattern(/^\s*(shadeform|runpod)(\s*,\s*(shadeform|runpod))*\s*$/)
+    .default('shadeform'),
   SHADEFORM_API_KEY: Joi.string().trim().allow('').default(''),
   SHADEFORM_API_URL: Joi.string().uri().default('https://api.shadeform.ai/v1'),
+  RUNPOD_API_KEY: Joi.string().trim().allow('').default(''),
+  RUNPOD_API_URL: Joi.string().uri().default('https://api.runpod.io'),
 }).options({ abortEarly: false, stripUnknown: true, convert: true });
 
 interface Env {
@@ -116,8 +122,11 @@ interface Env {
   METER_SHARDS: number;
   LAB_PROVIDER_URL?: string;
   LAB_PROVIDER_KEY?: string;
+  LAB_PROVIDER_DIALECTS: string;
   SHADEFORM_API_KEY: string;
   SHADEFORM_API_URL: string;
+  RUNPOD_API_KEY: string;
+  RUNPOD_API_URL: string;
 }
 
 /** Thrown when the environment is not usable; its message names every fault at once and what to set. */
@@ -182,24 +191,24 @@ function processorOf(value: Env): ProcessorConfig {
 }
 
 function providersOf(value: Env): ProviderConfig[] {
-  const providers: ProviderConfig[] = [];
-  if (value.LAB_PROVIDER_URL !== undefined && value.LAB_PROVIDER_KEY !== undefined) {
-    providers.push({
-      code: 'lab',
-      dialect: 'shadeform',
-      url: value.LAB_PROVIDER_URL,
-      apiKey: value.LAB_PROVIDER_KEY,
-    });
-  }
-  if (value.SHADEFORM_API_KEY !== '') {
-    providers.push({
-      code: 'shadeform',
-      dialect: 'shadeform',
-      url: value.SHADEFORM_API_URL,
-      apiKey: value.SHADEFORM_API_KEY,
-    });
-  }
-  return providers;
+  const { SHADEFORM_API_KEY, SHADEFORM_API_URL, RUNPOD_API_KEY, RUNPOD_API_URL } = value;
+  return [
+    ...labProvidersOf(value),
+    { code: 'shadeform', dialect: 'shadeform', url: SHADEFORM_API_URL, apiKey: SHADEFORM_API_KEY } as const,
+    { code: 'runpod', dialect: 'runpod', url: RUNPOD_API_URL, apiKey: RUNPOD_API_KEY } as const,
+  ].filter(({ apiKey }) => apiKey !== '');
+}
+
+/** One lab speaks several dialects: each is a provider of its own. */
+function labProvidersOf(value: Env): ProviderConfig[] {
+  const { LAB_PROVIDER_URL: url, LAB_PROVIDER_KEY: apiKey } = value;
+  if (url === undefined || apiKey === undefined) return [];
+  const dialects = new Set(list(value.LAB_PROVIDER_DIALECTS));
+  const providers: ProviderConfig[] = [
+    { code: 'lab', dialect: 'shadeform', url, apiKey },
+    { code: 'lab-runpod', dialect: 'runpod', url, apiKey },
+  ];
+  return providers.filter(({ dialect }) => dialects.has(dialect));
 }
 
 function list(text: string): string[] {

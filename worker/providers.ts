@@ -1,7 +1,10 @@
 import type { Logger } from 'pino';
-import { createShadeformProvider } from '../adapters/providers/shadeform.js';
 import type { Provider } from '../adapters/providers/provider.js';
+import { createRunpodProvider } from '../adapters/providers/runpod.js';
+import { createShadeformProvider } from '../adapters/providers/shadeform.js';
 import type { ProviderConfig } from '../config.js';
+
+const ADAPTERS = { shadeform: createShadeformProvider, runpod: createRunpodProvider };
 
 /** The upstreams that are enabled by their credentials, by code. */
 export function createProviders(
@@ -10,9 +13,9 @@ export function createProviders(
   log: Logger,
 ): ReadonlyMap<string, Provider> {
   return new Map(
-    configs.map(({ code, url, apiKey }) => [
+    configs.map(({ code, dialect, url, apiKey }) => [
       code,
-      createShadeformProvider({
+      ADAPTERS[dialect]({
         code,
         url,
         apiKey,
