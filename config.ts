@@ -41,7 +41,8 @@ export interface ProcessorConfig {
 /** One upstream that is enabled by its credentials. */
 export interface ProviderConfig {
   readonly code: string;
-  readonly dialect: 'shadeform';
+  /** By whose API it is spoken to. */
+  readonly dialect: 'shadeform' | 'runpod';
   readonly url: string;
   readonly apiKey: string;
   /** How many requests all our processes together may send. */
@@ -90,9 +91,15 @@ const schema = Joi.object({
   METER_SHARDS: Joi.number().integer().min(1).max(256).default(1),
   LAB_PROVIDER_URL: Joi.string().uri(),
   LAB_PROVIDER_KEY: secret.when('LAB_PROVIDER_URL', { is: Joi.exist(), then: Joi.required() }),
+  LAB_PROVIDER_DIALECTS: Joi.string()
+    .pattern(/^\s*(shadeform|runpod)(\s*,\s*(shadeform|runpod))*\s*$/)
+    .default('shadeform'),
   SHADEFORM_API_KEY: Joi.string().trim().allow('').default(''),
   SHADEFORM_API_URL: Joi.string().uri().default('https://api.shadeform.ai/v1'),
   SHADEFORM_REQUESTS_PER_MINUTE: requestsPerMinute.default(120),
+  RUNPOD_API_KEY: Joi.string().trim().allow('').default(''),
+  RUNPOD_API_URL: Joi.string().uri().default('https://api.runpod.io'),
+  RUNPOD_REQUESTS_PER_MINUTE: requestsPerMinute.default(60),
 }).options({ abortEarly: false, stripUnknown: true, convert: true });
 
 interface Env {
@@ -121,9 +128,13 @@ interface Env {
   METER_SHARDS: number;
   LAB_PROVIDER_URL?: string;
   LAB_PROVIDER_KEY?: string;
+  LAB_PROVIDER_DIALECTS: string;
   SHADEFORM_API_KEY: string;
   SHADEFORM_API_URL: string;
   SHADEFORM_REQUESTS_PER_MINUTE: number;
+  RUNPOD_API_KEY: string;
+  RUNPOD_API_URL: string;
+  RUNPOD_REQUESTS_PER_MINUTE: number;
 }
 
 /** Thrown when the environment is not usable; its message names every fault at once and what to set. */
@@ -191,26 +202,34 @@ function processorOf(value: Env): ProcessorConfig {
 const LAB_REQUESTS_PER_MINUTE = 60_000;
 
 function providersOf(value: Env): ProviderConfig[] {
-  const providers: ProviderConfig[] = [];
-  if (value.LAB_PROVIDER_URL !== undefined && value.LAB_PROVIDER_KEY !== undefined) {
-    providers.push({
-      code: 'lab',
-      dialect: 'shadeform',
-      url: value.LAB_PROVIDER_URL,
-      apiKey: value.LAB_PROVIDER_KEY,
-      requestsPerMinute: LAB_REQUESTS_PER_MINUTE,
-    });
-  }
-  if (value.SHADEFORM_API_KEY !== '') {
-    providers.push({
-      code: 'shadeform',
-      dialect: 'shadeform',
+  const real: ProviderConfig[] = [
+    {
+      ...{ code: 'shadeform', dialect: 'shadeform' },
       url: value.SHADEFORM_API_URL,
       apiKey: value.SHADEFORM_API_KEY,
       requestsPerMinute: value.SHADEFORM_REQUESTS_PER_MINUTE,
-    });
-  }
-  return providers;
+    },
+    {
+      ...{ code: 'runpod', dialect: 'runpod' },
+      url: value.RUNPOD_API_URL,
+      apiKey: value.RUNPOD_API_KEY,
+      requestsPerMinute: value.RUNPOD_REQUESTS_PER_MINUTE,
+    },
+  ];
+  return [...labProvidersOf(value), ...real.filter(({ apiKey }) => apiKey !== '')];
+}
+
+/** One lab speaks several dialects: each is a provider of its own. */
+function labProvidersOf(value: Env): ProviderConfig[] {
+  const { LAB_PROVIDER_URL: url, LAB_PROVIDER_KEY: apiKey } = value;
+  if (url === undefined || apiKey === undefined) return [];
+  const common = { url, apiKey, requestsPerMinute: LAB_REQUESTS_PER_MINUTE };
+  const dialects = new Set(list(value.LAB_PROVIDER_DIALECTS));
+  const providers: ProviderConfig[] = [
+    { code: 'lab', dialect: 'shadeform', ...common },
+    { code: 'lab-runpod', dialect: 'runpod', ...common },
+  ];
+  return providers.filter(({ dialect }) => dialects.has(dialect));
 }
 
 function list(text: string): string[] {

@@ -3,13 +3,14 @@ export const templates = [
   {
     id: 'ubuntu-24-04',
     name: 'Ubuntu 24.04',
-    description: 'A plain machine with the NVIDIA driver, CUDA and a container runtime.',
+    description:
+      'A plain Ubuntu with the NVIDIA driver and CUDA; most machines have a container runtime too (see `docker info`).',
   },
   {
     id: 'pytorch',
     name: 'PyTorch',
     description:
-      'PyTorch with CUDA in a container named "template"; enter it with `docker exec -it template bash`.',
+      'PyTorch with CUDA: on the machine itself, or, where there is a `docker` command, in a container named "template" (`docker exec -it template bash`).',
   },
   {
     id: 'vllm',

@@ -1,9 +1,12 @@
 import type { Database } from '../adapters/postgres/database.js';
 import { createRequestBudget } from '../adapters/postgres/request-budgets.js';
 import type { OddityBook } from '../adapters/providers/oddity-book.js';
-import { createShadeformProvider } from '../adapters/providers/shadeform.js';
 import type { Provider } from '../adapters/providers/provider.js';
+import { createRunpodProvider } from '../adapters/providers/runpod.js';
+import { createShadeformProvider } from '../adapters/providers/shadeform.js';
 import type { ProviderConfig } from '../config.js';
+
+const ADAPTERS = { shadeform: createShadeformProvider, runpod: createRunpodProvider };
 
 /** The upstreams that are enabled by their credentials, by code. */
 export function createProviders(
@@ -12,9 +15,9 @@ export function createProviders(
 ): ReadonlyMap<string, Provider> {
   const { deployment, db, oddities } = parts;
   return new Map(
-    configs.map(({ code, url, apiKey, requestsPerMinute }) => [
+    configs.map(({ code, dialect, url, apiKey, requestsPerMinute }) => [
       code,
-      createShadeformProvider({
+      ADAPTERS[dialect]({
         ...{ code, url, apiKey, deployment },
         budget: createRequestBudget(db, code, requestsPerMinute),
         onOddity: (oddity) => oddities.note(code, oddity),

@@ -53,26 +53,31 @@ const REGIONS = new Map(
     'massedcompute/us-east-1': 'US',
     'nebius/eu-north1': 'FI',
     'nebius/eu-west1': 'FR',
-    'runpod/CA-MTL-1': 'CA',
-    'runpod/EU-NL-1': 'NL',
-    'runpod/EU-RO-1': 'RO',
-    'runpod/US-CA-2': 'US',
-    'runpod/US-KS-2': 'US',
-    'runpod/US-TX-3': 'US',
   }),
 );
+
+/**
+ * RunPod's data centers, for example US-KS-2, CA-MTL-1, EU-RO-1 or EUR-IS-1: in the first two countries a part of
+ * the country follows (US-DE-1 is Delaware), after a part of the world the country.
+ */
+const DATA_CENTER = /^(?:(US|CA)-[A-Z]{2,3}|(?:EU|EUR|AP|SEA|OC)-([A-Z]{2}))-\d+$/;
 
 const CITY_COUNTRY_NUMBER = /^[a-z]+-([a-z]+)-\d+$/;
 const LEADING_COUNTRY = /^([A-Z]{2}), /;
 
 /**
- * Finds the ISO country of an upstream's region: by its name in the tables above, or by the code that its label
- * begins with ("US, Kansas City, KS"). undefined when neither tells: such an offer is skipped and counted.
+ * Finds the ISO country of an upstream's region: by its name in the tables and forms above, or by the code that its
+ * label begins with ("US, Kansas City, KS"). undefined when none tells: such an offer is skipped and counted.
  */
 export function findCountry(cloud: string, region: string, label: string): string | undefined {
   const word = CITY_COUNTRY_NUMBER.exec(region)?.[1] ?? '';
   const named = REGIONS.get(`${cloud}/${region}`) ?? COUNTRY_WORDS.get(word);
   if (named !== undefined) return named;
-  const leading = LEADING_COUNTRY.exec(label)?.[1];
-  return leading !== undefined && isCountryCode(leading) ? leading : undefined;
+  const inDataCenter = cloud === 'runpod' ? DATA_CENTER.exec(region) : null;
+  const code = firstGroup(inDataCenter) ?? firstGroup(LEADING_COUNTRY.exec(label));
+  return code !== undefined && isCountryCode(code) ? code : undefined;
+}
+
+function firstGroup(match: RegExpExecArray | null): string | undefined {
+  return match?.slice(1).find((group: string | undefined) => group !== undefined);
 }

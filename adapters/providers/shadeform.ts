@@ -1,8 +1,9 @@
 import { isTemplateId, templates } from '../../domain/templates.js';
+import { dearestOfEach } from './dearest-of-each.js';
 import { fieldsOf, textField } from './fields.js';
 import { createHttpClient, HttpFailure, type HttpClient } from './http-client.js';
 import { ProviderError, type AllocationRequest, type Oddity, type Pod, type Provider } from './provider.js';
-import { dearestOfEach, findOfferParts, findPod, priceCentsOf, readOffers } from './shadeform-wire.js';
+import { findOfferParts, findPod, priceCentsOf, readOffers } from './shadeform-wire.js';
 import { startupScript } from './startup-script.js';
 import type { RequestBudget } from './request-budget.js';
 import { callUpstream, endAtUpstream, listFromUpstream } from './upstream-call.js';

@@ -91,7 +91,7 @@ function readKey(value: unknown): { keyId: string; name: string; tag: string; ma
 }
 
 /** The public half of a new Ed25519 key, in the form of RFC 8709 section 4. The private half is not kept. */
-function newPublicKey(): string {
+export function newPublicKey(): string {
   const { publicKey } = generateKeyPairSync('ed25519');
   const { x = '' } = publicKey.export({ format: 'jwk' });
   const parts = [Buffer.from('ssh-ed25519'), Buffer.from(x, 'base64url')].map((part) => {

@@ -1,4 +1,4 @@
-import { fieldsOf, textField } from './fields.js';
+import { fieldsOf, textField, textsField } from './fields.js';
 import type { HttpAnswer, HttpFailure } from './http-client.js';
 import { ProviderError, type ProviderErrorKind } from './provider.js';
 
@@ -52,16 +52,37 @@ function kindOfStatus(status: number, effect: CallEffect): ProviderErrorKind {
   return 'refused';
 }
 
+/** What the upstream says, in either of two headers, else a few seconds. */
 function retryAfterOf(headers: Headers): number {
-  const text = headers.get('retry-after');
-  if (text === null) return DEFAULT_RETRY_AFTER_MS;
-  if (/^\d+$/.test(text)) return Number(text) * 1000;
-  const atMs = Date.parse(text);
-  return Number.isNaN(atMs) ? DEFAULT_RETRY_AFTER_MS : Math.max(0, atMs - Date.now());
+  return findRetryAfterMs(headers) ?? findWindowsEndMs(headers) ?? DEFAULT_RETRY_AFTER_MS;
 }
 
+/** RFC 9110 section 10.2.3: seconds or a date. */
+function findRetryAfterMs(headers: Headers): number | undefined {
+  const text = headers.get('retry-after');
+  if (text === null) return undefined;
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const atMs = Date.parse(text);
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - Date.now());
+}
+
+/**
+ * `RateLimit` (draft-ietf-httpapi-ratelimit-headers): for each window the requests that remain (r) and the seconds
+ * to its end (t). The latest end of those that are used up.
+ */
+function findWindowsEndMs(headers: Headers): number | undefined {
+  const ends = (headers.get('ratelimit') ?? '')
+    .split(',')
+    .filter((window) => /;\s*r=0(?:;|\s*$)/.test(window))
+    .map((window) => Number(/;\s*t=(\d+)/.exec(window)?.[1] ?? NaN))
+    .filter((seconds) => !Number.isNaN(seconds));
+  return ends.length === 0 ? undefined : Math.max(...ends) * 1000;
+}
+
+/** The upstream's own words, for operators: `error`, `message`, or `detail` and `errors` (RFC 9457). */
 function wordsOf(body: unknown): string {
   const fields = fieldsOf(body);
   const words = textField(fields, 'error') ?? textField(fields, 'message') ?? textField(fields, 'detail');
-  return words === null ? '' : ` (${words.slice(0, MAX_WORDS)})`;
+  const all = [...(words === null ? [] : [words]), ...textsField(fields, 'errors')];
+  return all.length === 0 ? '' : ` (${all.join('; ').slice(0, MAX_WORDS)})`;
 }

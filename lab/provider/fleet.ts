@@ -2,12 +2,14 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { findStrike, noFaults, strikes, type LabFaults } from './faults.js';
 import type { LabOffer } from './offers.js';
 import { createRunningPod, type PodPlace, type RunningPod } from './running-pod.js';
-import type { LabPod, LabStore } from './state.js';
+import type { LabDialect, LabPod, LabStore } from './state.js';
 
 /** How a pod is made to fail: the upstream says so, it vanishes from the lists, or only its daemon is dead. */
 export type CrashMode = 'error' | 'vanish' | 'unreachable';
 
 export interface NewPod {
+  /** Shadeform's when left out. */
+  readonly dialect?: LabDialect;
   readonly offer: LabOffer;
   readonly name: string;
   readonly tags: readonly string[];

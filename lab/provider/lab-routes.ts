@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { noFaults, type LabFaults, type Times } from './faults.js';
 import type { CrashMode, Fleet } from './fleet.js';
 import { getPod, readBody } from './requests.js';
-import { podUserName } from './running-pod.js';
+import { podUserNameOf } from './running-pod.js';
 import type { LabStore } from './state.js';
 
 /** A number of times; `true` until cleared, `false` not at all. */
@@ -54,7 +54,11 @@ export function labRoutes(fleet: Fleet, store: LabStore): Router {
   const knobs = (): object => ({ settings: fleet.settings, faults: fleet.faults });
   router.get('/state', (ctx) => {
     // Every pod that there ever was (but for the oldest), without its host key, which is its own secret.
-    const pods = store.state.pods.map((pod) => ({ ...pod, hostKey: undefined, userName: podUserName }));
+    const pods = store.state.pods.map((pod) => ({
+      ...pod,
+      hostKey: undefined,
+      userName: podUserNameOf(pod),
+    }));
     ctx.body = { ...knobs(), pods, sshKeys: store.state.sshKeys };
   });
   router.get('/faults', (ctx) => {

@@ -97,6 +97,9 @@ export function findLabOffer(cloud: string, type: string, region: string): LabOf
   return labOffers.find((offer) => offer.cloud === cloud && offer.type === type && offer.region === region);
 }
 
+/** What the lab sells in RunPod's dialect: its own offers only, since it resells nobody. */
+export const runpodLabOffers: readonly LabOffer[] = labOffers.filter(({ cloud }) => cloud === 'runpod');
+
 /** An operating system that every lab machine can have, as Shadeform spells them. */
 export const labOsOptions: readonly string[] = [
   'ubuntu24.04_cuda12.8_shade_os',

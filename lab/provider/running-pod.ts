@@ -5,10 +5,12 @@ import { findLabOffer, getLabGpu } from './offers.js';
 import { makePodHome, podHomeOf, readAuthorizedKeys, removePodHome, type PodUser } from './pod-home.js';
 import { createPodProcesses, type PodProcesses } from './pod-processes.js';
 import { startPodSshServer, type PodSshServer } from './pod-ssh-server.js';
-import type { LabPod } from './state.js';
+import { isOfDialect, type LabPod } from './state.js';
 
-/** The login name that the lab advertises, as Shadeform does. */
-export const podUserName = 'shadeform';
+/** The login name that the lab advertises, as each upstream does. */
+export function podUserNameOf(pod: LabPod): string {
+  return isOfDialect(pod, 'runpod') ? 'root' : 'shadeform';
+}
 
 /** How long the daemon waits for the pod's script; a longer one goes on in the background. */
 const SCRIPT_HEAD_START_MS = 2_000;
@@ -46,7 +48,8 @@ export interface PodPlace {
 export function createRunningPod(pod: LabPod, place: PodPlace): RunningPod {
   const paths = podHomeOf(place.homesDir, pod.id);
   const { id, envs } = pod;
-  const processes = createPodProcesses({ id, envs, paths, user: place.user, userName: podUserName });
+  const userName = podUserNameOf(pod);
+  const processes = createPodProcesses({ id, envs, paths, user: place.user, userName });
   let server: PodSshServer | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -70,7 +73,7 @@ export function createRunningPod(pod: LabPod, place: PodPlace): RunningPod {
         if (existsSync(paths.root)) processes.killAll();
         await makePodHome(paths, place.user, {
           publicKey: pod.publicKey,
-          userName: podUserName,
+          userName,
           hostName: `lab-${pod.id.slice(0, 8)}`,
           programs: { 'nvidia-smi': nvidiaSmiOf(pod), docker: DOCKER },
         });
@@ -80,7 +83,7 @@ export function createRunningPod(pod: LabPod, place: PodPlace): RunningPod {
       inTurn(async () => {
         const readKeys = (): Promise<string[]> => readAuthorizedKeys(paths);
         const { hostKey } = pod;
-        const options = { host: place.host, hostKey, userName: podUserName, processes, readKeys };
+        const options = { host: place.host, hostKey, userName, processes, readKeys };
         server = await startOnPort(pod.port ?? 0, (port) => startPodSshServer({ ...options, port }));
         return server.port;
       }),

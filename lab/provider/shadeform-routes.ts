@@ -6,8 +6,8 @@ import { findStrike, strikes } from './faults.js';
 import type { Fleet, NewPod } from './fleet.js';
 import { findLabOffer, getLabGpu, labOffers, labOsOptions, type LabOffer } from './offers.js';
 import { getPod, readBody } from './requests.js';
-import { podUserName } from './running-pod.js';
-import type { LabPod, LabStore } from './state.js';
+import { podUserNameOf } from './running-pod.js';
+import { isOfDialect, type LabPod, type LabStore } from './state.js';
 
 interface CreateBody {
   cloud: string;
@@ -59,15 +59,20 @@ export function shadeformRoutes(fleet: Fleet, store: LabStore): Router {
     ctx.body = { instance_types: listTypes(ctx.query) };
   });
   router.get('/instances', (ctx) => {
-    ctx.body = { instances: fleet.list().map(presentPod) };
+    ctx.body = {
+      instances: fleet
+        .list()
+        .filter((pod) => isOfDialect(pod, 'shadeform'))
+        .map(presentPod),
+    };
   });
   router.post('/instances/create', (ctx) => create(ctx, fleet, store));
   router.get('/instances/:id/info', (ctx) => {
-    const pod = getPod(ctx, fleet, ctx.params['id']);
+    const pod = getPod(ctx, fleet, ctx.params['id'], 'shadeform');
     ctx.body = presentPod(pod);
   });
   router.post('/instances/:id/delete', async (ctx) => {
-    const pod = getPod(ctx, fleet, ctx.params['id']);
+    const pod = getPod(ctx, fleet, ctx.params['id'], 'shadeform');
     if (strikes(fleet.faults, 'failDelete')) ctx.throw(500, 'the lab was told to fail this delete');
     await fleet.remove(pod);
     ctx.body = {};
@@ -198,7 +203,7 @@ function presentPod(pod: LabPod): Record<string, unknown> {
     name: pod.name,
     configuration: { ...(offer === undefined ? {} : configurationOf(offer)), os: pod.os },
     ip: pod.port === null ? null : '127.0.0.1',
-    ssh_user: podUserName,
+    ssh_user: podUserNameOf(pod),
     ssh_port: pod.port,
     status: pod.status,
     status_details: pod.statusDetails,

@@ -5,6 +5,7 @@ import Koa, { HttpError } from 'koa';
 import { Fleet } from './fleet.js';
 import { labRoutes } from './lab-routes.js';
 import { findPodUser, prepareHomesDir } from './pod-home.js';
+import { problemOf, runpodRoutes } from './runpod-routes.js';
 import { shadeformRoutes } from './shadeform-routes.js';
 import { openLabStore } from './state.js';
 
@@ -18,7 +19,7 @@ export interface LabProviderOptions {
   readonly host?: string;
   /** Keeps the state; the pods' homes too, where their user can reach it. */
   readonly dataDir: string;
-  /** What X-API-KEY must be under /v1. */
+  /** What X-API-KEY must be under /v1, and the bearer token under /v2. */
   readonly apiKey: string;
   /** From create until a pod is up. */
   readonly bootMs?: number;
@@ -27,7 +28,7 @@ export interface LabProviderOptions {
 }
 
 export interface LabProvider {
-  /** The service's origin: the API is below /v1, the lab's own endpoints below /lab. */
+  /** The service's origin: Shadeform's API is below /v1, RunPod's below /v2, the lab's own endpoints below /lab. */
   readonly url: string;
   readonly port: number;
   /** Where the pods' homes are. */
@@ -37,7 +38,7 @@ export interface LabProvider {
 }
 
 /**
- * The lab's GPU provider: Shadeform's dialect over HTTP, and a real SSH server for each pod, all on loopback.
+ * The lab's GPU provider: two upstreams' dialects over HTTP, and a real SSH server for each pod, all on loopback.
  * What the state file of the data folder knows comes back: pods on the same ports, with the same host keys.
  */
 export async function startLabProvider(options: LabProviderOptions): Promise<LabProvider> {
@@ -52,7 +53,7 @@ export async function startLabProvider(options: LabProviderOptions): Promise<Lab
   const app = new Koa();
   app.use(answerErrors);
   app.use(onlyWithKey(options.apiKey));
-  for (const router of [shadeformRoutes(fleet, store), labRoutes(fleet, store)]) {
+  for (const router of [shadeformRoutes(fleet, store), runpodRoutes(fleet), labRoutes(fleet, store)]) {
     app.use(router.routes()).use(router.allowedMethods());
   }
   const handle = app.callback();
@@ -75,7 +76,7 @@ export async function startLabProvider(options: LabProviderOptions): Promise<Lab
   };
 }
 
-/** Every failure as `{error}`, as upstreams do; an unexpected one is told on the terminal too. */
+/** Every failure as `{error}`, or as RunPod tells them; an unexpected one is told on the terminal too. */
 async function answerErrors(ctx: Koa.Context, next: Koa.Next): Promise<void> {
   try {
     await next();
@@ -83,9 +84,14 @@ async function answerErrors(ctx: Koa.Context, next: Koa.Next): Promise<void> {
   } catch (error) {
     const status = error instanceof HttpError || error instanceof Error ? statusOf(error) : 500;
     ctx.status = status;
-    ctx.body = { error: error instanceof Error ? error.message : 'internal error' };
+    answerError(ctx, error instanceof Error ? error.message : 'internal error');
     if (status === 500 && !(error instanceof HttpError)) console.error('lab provider:', error);
   }
+}
+
+function answerError(ctx: Koa.Context, message: string): void {
+  ctx.body = isOfRunpod(ctx) ? problemOf(ctx.status, message) : { error: message };
+  if (isOfRunpod(ctx)) ctx.type = 'application/problem+json';
 }
 
 function statusOf(error: Error): number {
@@ -101,8 +107,13 @@ function onlyWithKey(apiKey: string): Koa.Middleware {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return async (ctx, next) => {
     if (ctx.get('origin') !== '') ctx.throw(403, 'not for web pages');
-    const known = timingSafeEqual(digest(ctx.get('x-api-key')), digest(apiKey));
-    if (ctx.path.startsWith('/v1') && !known) ctx.throw(401, 'invalid API key');
+    const key = isOfRunpod(ctx) ? ctx.get('authorization') : ctx.get('x-api-key');
+    const known = timingSafeEqual(digest(key), digest(isOfRunpod(ctx) ? `Bearer ${apiKey}` : apiKey));
+    if ((ctx.path.startsWith('/v1') || isOfRunpod(ctx)) && !known) ctx.throw(401, 'invalid API key');
     await next();
   };
+}
+
+function isOfRunpod(ctx: Koa.Context): boolean {
+  return ctx.path.startsWith('/v2');
 }

@@ -6,8 +6,13 @@ import { join } from 'node:path';
 export type LabPodStatus =
   'creating' | 'pending_provider' | 'pending' | 'active' | 'error' | 'deleting' | 'deleted';
 
+/** The upstream API that a pod was bought by, and that alone shows it. */
+export type LabDialect = 'shadeform' | 'runpod';
+
 export interface LabPod {
   readonly id: string;
+  /** Shadeform's when left out. */
+  readonly dialect?: LabDialect;
   readonly name: string;
   readonly tags: readonly string[];
   readonly cloud: string;
@@ -16,7 +21,7 @@ export interface LabPod {
   readonly os: string;
   readonly priceCents: number;
   readonly sshKeyId: string | null;
-  /** The registered key as it was at create. */
+  /** The registered key as it was at create, or the lines that were sent with it. */
   readonly publicKey: string | null;
   readonly base64Script: string | null;
   readonly envs: readonly { readonly name: string; readonly value: string }[];
@@ -33,6 +38,11 @@ export interface LabPod {
   deletedAtMs: number | null;
   /** Active in the lists, but nothing listens. */
   unreachable: boolean;
+}
+
+/** Tells whether a pod was bought by this API. */
+export function isOfDialect(pod: LabPod, dialect: LabDialect): boolean {
+  return (pod.dialect ?? 'shadeform') === dialect;
 }
 
 export interface LabSshKey {

@@ -109,6 +109,7 @@ function childEnv(settings: StackSettings, secrets: StackSecrets): NodeJS.Proces
     LAB_PROVIDER_URL: urls.provider,
     LAB_PROVIDER_KEY: secrets.providerKey,
     SHADEFORM_API_KEY: '',
+    RUNPOD_API_KEY: '',
   };
 }
 

@@ -59,5 +59,6 @@ function variablesOf(service: TestService): NodeJS.ProcessEnv {
     LAB_PROVIDER_URL: service.gpus.url(),
     LAB_PROVIDER_KEY: API_KEY,
     SHADEFORM_API_KEY: '',
+    RUNPOD_API_KEY: '',
   };
 }

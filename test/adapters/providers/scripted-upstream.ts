@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
   ProviderError,
@@ -7,9 +7,27 @@ import {
   type Provider,
   type ProviderErrorKind,
 } from '../../../adapters/providers/provider.js';
+import { createRunpodProvider } from '../../../adapters/providers/runpod.js';
 import { createShadeformProvider } from '../../../adapters/providers/shadeform.js';
+import type { Dialect } from '../../../adapters/providers/gpu-models.js';
 
-export type Handler = (response: ServerResponse, path: string) => void;
+export type Handler = (response: ServerResponse, path: string, query: URLSearchParams) => void;
+
+/** One request as it came. */
+export interface SentRequest {
+  /** Method and path. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  /** The parsed JSON; null without a body. */
+  readonly body: unknown;
+}
+
+/** How each dialect's adapter is made, and what its base address ends with. */
+const DIALECTS = {
+  shadeform: { create: createShadeformProvider, basePath: '/v1' },
+  runpod: { create: createRunpodProvider, basePath: '' },
+};
 
 /** An upstream that answers what a test tells it to, and the adapter that asks it. */
 export interface ScriptedUpstream {
@@ -20,31 +38,43 @@ export interface ScriptedUpstream {
   readonly handlers: Record<string, Handler>;
   /** The methods and paths that were asked, in order. */
   readonly asked: readonly string[];
+  /** The same requests in full. */
+  readonly sent: readonly SentRequest[];
   readonly oddities: readonly Oddity[];
   stop(): Promise<void>;
 }
 
-export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
+export async function startScriptedUpstream(dialect: Dialect = 'shadeform'): Promise<ScriptedUpstream> {
   const handlers: Record<string, Handler> = { 'POST /v1/sshkeys/add': json(200, { id: 'key-1' }) };
   const asked: string[] = [];
+  const sent: SentRequest[] = [];
   const oddities: Oddity[] = [];
   const server = createServer((request, response) => {
-    const path = `${request.method ?? ''} ${(request.url ?? '').replace(/\?.*/, '')}`;
+    const [target = '', query = ''] = (request.url ?? '').split('?');
+    const path = `${request.method ?? ''} ${target}`;
     asked.push(path);
-    request.resume();
-    request.on('end', () => (handlers[path] ?? json(404, { error: 'not found' }))(response, path));
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString();
+      const body: unknown = text === '' ? null : JSON.parse(text);
+      const parameters = new URLSearchParams(query);
+      sent.push({ path, query: parameters, headers: request.headers, body });
+      (handlers[path] ?? json(404, { error: 'not found' }))(response, path, parameters);
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const { create, basePath } = DIALECTS[dialect];
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${basePath}`;
   const adapter = (timeoutMs: number): Provider =>
-    createShadeformProvider({
-      ...{ code: 'shadeform', url, apiKey: 'k', deployment: 'test', timeoutMs },
+    create({
+      ...{ code: dialect, url, apiKey: 'k', deployment: 'test', timeoutMs },
       onOddity: (oddity) => oddities.push(oddity),
     });
   return {
     provider: adapter(5_000),
     hasty: adapter(300),
-    ...{ handlers, asked, oddities },
+    ...{ handlers, asked, sent, oddities },
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

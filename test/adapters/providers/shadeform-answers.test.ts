@@ -163,8 +163,8 @@ describe('the Shadeform adapter: the kind of each failure', () => {
       ],
     });
     const swept = new Promise<string>((resolve) => {
-      handlers['POST /v1/sshkeys/abandoned/delete'] = (response, path) => {
-        json(200, {})(response, path);
+      handlers['POST /v1/sshkeys/abandoned/delete'] = (response, path, query) => {
+        json(200, {})(response, path, query);
         resolve(path);
       };
     });

@@ -64,6 +64,19 @@ describe('from upstream regions to countries', () => {
     ['someone', 'MON1', 'Montreal, CA', undefined],
     ['someone', 'city-atlantis-1', 'Atlantis', undefined],
     ['someone', 'x-constructor-1', '', undefined],
+    ['runpod', 'US-TX-3', '', 'US'],
+    ['runpod', 'US-DE-1', '', 'US'],
+    ['runpod', 'CA-MTL-1', '', 'CA'],
+    ['runpod', 'EU-RO-1', '', 'RO'],
+    ['runpod', 'EUR-IS-1', '', 'IS'],
+    ['runpod', 'AP-JP-1', '', 'JP'],
+    ['runpod', 'SEA-SG-1', '', 'SG'],
+    ['runpod', 'OC-AU-1', '', 'AU'],
+    ['runpod', 'EU-XX-1', '', undefined],
+    ['runpod', 'EU-RO', '', undefined],
+    ['runpod', 'AF-ZA-1', '', undefined],
+    ['runpod', 'DE-BER-1', '', undefined],
+    ['someone', 'EU-RO-1', '', undefined],
   ];
   for (const [cloud, region, label, country] of regions) {
     it(`finds ${country ?? 'none'} for ${cloud}/${region} (${label})`, () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import ssh2 from 'ssh2';
+import { createRunpodProvider } from '../../../adapters/providers/runpod.js';
 import { createShadeformProvider } from '../../../adapters/providers/shadeform.js';
 import type { AllocationRequest, Pod, Provider } from '../../../adapters/providers/provider.js';
 import type { FaultsBody } from '../../../lab/provider/lab-routes.js';
@@ -13,10 +14,12 @@ import type { LabPod, LabSshKey } from '../../../lab/provider/state.js';
 
 export const API_KEY = 'test-key';
 
-/** A lab provider on a free port with a folder of its own, and the adapter that speaks to it. */
+/** A lab provider on a free port with a folder of its own, and the adapters that speak to it. */
 export interface LivingLab {
   readonly dataDir: string;
   readonly provider: Provider;
+  /** The same lab in RunPod's dialect. */
+  readonly runpod: Provider;
   url(): string;
   /** A raw call; the key goes along unless told otherwise. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
@@ -42,26 +45,21 @@ export async function startLivingLab(options: { bootMs?: number } = {}): Promise
   const call: LivingLab['call'] = async (method, path, body, headers) => {
     const response = await fetch(lab.url + path, {
       method,
-      headers: { 'x-api-key': API_KEY, ...headers },
+      headers: { 'x-api-key': API_KEY, authorization: `Bearer ${API_KEY}`, ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     return {
       status: response.status,
       headers: response.headers,
-      body: (await response.json()) as Answer['body'],
+      // A 204 has none.
+      body: JSON.parse((await response.text()) || '{}') as Answer['body'],
     };
   };
+  const adapterOptions = { url: lab.url, apiKey: API_KEY, deployment: 'test', timeoutMs: 5_000 };
   return {
     dataDir,
-    provider: createShadeformProvider({
-      ...{
-        code: 'lab',
-        url: lab.url,
-        apiKey: API_KEY,
-        deployment: 'test',
-        timeoutMs: 5_000,
-      },
-    }),
+    provider: createShadeformProvider({ code: 'lab', ...adapterOptions }),
+    runpod: createRunpodProvider({ code: 'lab-runpod', ...adapterOptions }),
     url: () => lab.url,
     call,
     async faults(body) {
@@ -105,6 +103,12 @@ export function requestOf(change: Partial<AllocationRequest> = {}): AllocationRe
     endBy: null,
     ...change,
   };
+}
+
+/** The same for RunPod's single RTX 4090. */
+export function runpodRequestOf(change: Partial<AllocationRequest> = {}): AllocationRequest {
+  const offerId = 'SECURE/NVIDIA GeForce RTX 4090/1/EU-RO-1';
+  return requestOf({ offerId, maxPricePerHourCents: 69, ...change });
 }
 
 /** Waits until a condition holds. @throws after ten seconds: only a failing test waits so long */

@@ -1,0 +1,223 @@
+import Router from '@koa/router';
+import Joi from 'joi';
+import type { Context } from 'koa';
+import { findStrike, strikes } from './faults.js';
+import type { Fleet, NewPod } from './fleet.js';
+import { getLabGpu, runpodLabOffers, type LabOffer } from './offers.js';
+import { getPod, readBody } from './requests.js';
+import { podUserNameOf } from './running-pod.js';
+import { isOfDialect, type LabPod, type LabPodStatus } from './state.js';
+
+interface CreateBody {
+  name: string;
+  image: string;
+  gpu: { id: string; count: number };
+  cloud: 'SECURE' | 'COMMUNITY';
+  dataCenterIds: string[];
+  ports: string[];
+  startSsh: boolean;
+  env: Record<string, string>;
+  disk: number;
+}
+
+const version = Joi.string().pattern(/^\d+\.\d+$/);
+
+/** The fields of RunPod's CreatePodRequest that the lab knows; as there, any other is refused. */
+const createSchema = Joi.object({
+  name: Joi.string().required(),
+  image: Joi.string().required(),
+  gpu: Joi.object({
+    id: Joi.string().required(),
+    count: Joi.number().integer().min(1).default(1),
+    minCudaVersion: version,
+    allowedCudaVersions: Joi.array().items(version),
+  }).required(),
+  cloud: Joi.string().valid('SECURE', 'COMMUNITY').default('SECURE'),
+  dataCenterIds: Joi.array().items(Joi.string()).default([]),
+  ports: Joi.array()
+    .items(Joi.string().pattern(/^\d+\/(tcp|http)$/))
+    .default([]),
+  startSsh: Joi.boolean().strict().default(false),
+  env: Joi.object()
+    .pattern(/^[A-Za-z_]\w*$/, Joi.string().allow(''))
+    .default({}),
+  disk: Joi.number().integer().min(1).default(20),
+});
+
+/** RunPod shows a pod until it is gone; there is no word for one that is on its way out. */
+const STATUSES: Readonly<Record<LabPodStatus, string>> = {
+  creating: 'PROVISIONING',
+  pending_provider: 'PROVISIONING',
+  pending: 'STARTING',
+  active: 'RUNNING',
+  error: 'ERROR',
+  deleting: 'EXITED',
+  deleted: 'TERMINATED',
+};
+
+/** The part of RunPod's API (v2) that the service uses, over the same machines and with the lab's faults in it. */
+export function runpodRoutes(fleet: Fleet): Router {
+  const router = new Router({ prefix: '/v2' });
+  router.get('/catalog/gpus', (ctx) => {
+    ctx.body = { gpus: listGpus(ctx) };
+  });
+  router.get('/pods', (ctx) => {
+    const pods = fleet.list().filter((pod) => isOfDialect(pod, 'runpod'));
+    ctx.body = { pods: pods.map(presentPod) };
+  });
+  router.post('/pods', (ctx) => create(ctx, fleet));
+  router.delete('/pods/:id', async (ctx) => {
+    const pod = getPod(ctx, fleet, ctx.params['id'], 'runpod');
+    if (strikes(fleet.faults, 'failDelete')) ctx.throw(500, 'the lab was told to fail this delete');
+    await fleet.remove(pod);
+    ctx.status = 204;
+  });
+  return router;
+}
+
+/** RFC 9457, as RunPod answers each failure. */
+export function problemOf(status: number, detail: string): Record<string, unknown> {
+  const title = TITLES.get(status) ?? 'Error';
+  return { title, status, detail, ...(status === 422 ? { errors: [detail] } : {}) };
+}
+
+const TITLES = new Map([
+  [400, 'Bad Request'],
+  [401, 'Unauthorized'],
+  [403, 'Forbidden'],
+  [404, 'Not Found'],
+  [422, 'Unprocessable Entity'],
+  [429, 'Too Many Requests'],
+  [500, 'Internal Server Error'],
+]);
+
+async function create(ctx: Context, fleet: Fleet): Promise<void> {
+  const body = await readBody<CreateBody>(ctx, createSchema, 422);
+  const offer = findOffer(body);
+  if (offer === undefined) ctx.throw(400, 'no machine with these GPUs in these data centers');
+  refuseByFault(ctx, fleet, offer);
+  const pod = await fleet.create(newPodOf(body, offer));
+  if (strikes(fleet.faults, 'loseCreateAnswer')) {
+    // The pod is there and nobody is told: the connection stays open until the client gives up.
+    ctx.respond = false;
+    return;
+  }
+  if (strikes(fleet.faults, 'failCreateAfterMake'))
+    ctx.throw(500, 'the lab was told to fail after making the pod');
+  ctx.status = 201;
+  ctx.body = presentPod(pod);
+}
+
+function refuseByFault(ctx: Context, fleet: Fleet, offer: LabOffer): void {
+  const limit = findStrike(fleet.faults, 'rateLimitCreate');
+  if (limit !== undefined) {
+    const { retryAfterSeconds } = limit;
+    if (retryAfterSeconds !== null) ctx.set('retry-after', String(retryAfterSeconds));
+    ctx.set('ratelimit', `"minute";r=0;t=${retryAfterSeconds ?? 12}, "hour";r=2800;t=1812`);
+    ctx.throw(429, 'rate limit exceeded for the minute window');
+  }
+  const types = fleet.faults.noCapacity?.types ?? null;
+  if (types !== null && !types.includes(offer.type)) return;
+  // No status of its own: RunPod answers a lack of capacity as it answers a rule that was broken.
+  if (findStrike(fleet.faults, 'noCapacity') !== undefined) ctx.throw(400, 'no capacity for this request');
+}
+
+function findOffer({ cloud, gpu, dataCenterIds }: CreateBody): LabOffer | undefined {
+  if (cloud !== 'SECURE') return undefined;
+  return runpodLabOffers.find(
+    (offer) =>
+      getLabGpu(offer).productName === gpu.id &&
+      offer.gpuCount === gpu.count &&
+      (dataCenterIds.length === 0 || dataCenterIds.includes(offer.region)),
+  );
+}
+
+function newPodOf(body: CreateBody, offer: LabOffer): NewPod {
+  return {
+    dialect: 'runpod',
+    offer,
+    name: body.name,
+    tags: [],
+    os: body.image,
+    sshKeyId: null,
+    // What RunPod's images do with it. Without a published port nothing could be reached anyway.
+    publicKey: body.ports.includes('22/tcp') ? (body.env['PUBLIC_KEY'] ?? null) : null,
+    base64Script: null,
+    envs: Object.entries(body.env).map(([name, value]) => ({ name, value })),
+  };
+}
+
+/** Each GPU once, with the data centers that can start a pod with the asked count of them. */
+function listGpus(ctx: Context): unknown[] {
+  const { include, product, count = '1', cloud = 'SECURE' } = ctx.query;
+  if (include === 'AVAILABILITY' && product === undefined)
+    ctx.throw(400, 'include=AVAILABILITY needs product');
+  const gpuIds = new Set(runpodLabOffers.map((offer) => getLabGpu(offer).productName));
+  return [...gpuIds].map((gpuId) => {
+    const offers = runpodLabOffers.filter((offer) => getLabGpu(offer).productName === gpuId);
+    const here = offers.filter((offer) => String(offer.gpuCount) === count && cloud === 'SECURE');
+    return { ...gpuTypeOf(gpuId, offers), ...(include === 'AVAILABILITY' ? stockOf(here) : {}) };
+  });
+}
+
+function gpuTypeOf(gpuId: string, offers: readonly LabOffer[]): Record<string, unknown> {
+  // One price per GPU, wherever it stands and however many there are: the dearest that the price list knows.
+  const priceCents = Math.max(...offers.map((offer) => offer.priceCents / offer.gpuCount));
+  const most = Math.max(...offers.map((offer) => offer.gpuCount));
+  const [offer] = offers;
+  return {
+    id: gpuId,
+    name: gpuId.replace(/^NVIDIA (GeForce )?/, ''),
+    pool: null,
+    manufacturer: 'NVIDIA',
+    memory: offer === undefined ? 0 : getLabGpu(offer).vramGb,
+    secure: true,
+    community: false,
+    price: { secure: priceCents / 100, community: 0 },
+    maxCount: { secure: most, community: 0 },
+  };
+}
+
+function stockOf(offers: readonly LabOffer[]): Record<string, unknown> {
+  if (offers.length === 0) return { availability: 'NONE' };
+  const dataCenters = offers.map(({ region, label }) => ({ id: region, name: label, availability: 'HIGH' }));
+  return { availability: 'HIGH', dataCenters };
+}
+
+function presentPod(pod: LabPod): Record<string, unknown> {
+  const offer = runpodLabOffers.find(({ type, region }) => type === pod.type && region === pod.region);
+  const isUp = pod.status === 'active';
+  const ended = pod.status === 'deleting' || pod.status === 'deleted';
+  return {
+    id: pod.id,
+    name: pod.name,
+    status: STATUSES[pod.status],
+    actions: isUp ? ['stop', 'restart', 'terminate'] : ['start', 'terminate'],
+    image: pod.os,
+    args: '',
+    disk: 50,
+    mounts: {},
+    ports: ['22/tcp'],
+    env: Object.fromEntries(pod.envs.map(({ name, value }) => [name, value])),
+    registry: null,
+    gpu: offer === undefined ? null : { id: getLabGpu(offer).productName, count: offer.gpuCount },
+    cloud: 'SECURE',
+    dataCenterId: pod.region,
+    cudaVersion: '12.8',
+    ssh: { proxy: null, direct: isUp ? directOf(pod) : null },
+    template: null,
+    cost: ended ? 0 : pod.priceCents / 100,
+    locked: false,
+    globalNetworking: { enabled: false },
+    runtime: null,
+    createdAt: new Date(pod.createdAtMs).toISOString(),
+    startedAt: pod.activeAtMs === null ? null : new Date(pod.activeAtMs).toISOString(),
+  };
+}
+
+function directOf(pod: LabPod): Record<string, unknown> | null {
+  if (pod.port === null) return null;
+  const username = podUserNameOf(pod);
+  const host = '127.0.0.1';
+  return { host, port: pod.port, username, command: `ssh ${username}@${host} -p ${pod.port}` };
+}

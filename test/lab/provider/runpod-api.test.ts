@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { startLivingLab, untilActive, runpodRequestOf, type LivingLab } from './living-lab.js';
+
+const CREATE = {
+  name: 'test-raw',
+  image: 'runpod/base:1.0.2-cuda1281-ubuntu2404',
+  gpu: { id: 'NVIDIA GeForce RTX 4090' },
+};
+
+describe('lab provider: the API in RunPod’s dialect', () => {
+  let lab: LivingLab;
+  before(async () => {
+    lab = await startLivingLab();
+  });
+  after(() => lab.stop());
+  afterEach(() => lab.clearFaults());
+
+  it('wants its key as a bearer token, and tells problems as problem+json', async () => {
+    for (const headers of [{ authorization: 'Bearer wrong' }, { authorization: 'test-key' }]) {
+      const answer = await lab.call('GET', '/v2/pods', undefined, headers);
+      assert.equal(answer.status, 401);
+      assert.match(answer.headers.get('content-type') ?? '', /^application\/problem\+json/);
+      assert.deepEqual(answer.body, { title: 'Unauthorized', status: 401, detail: 'invalid API key' });
+    }
+    assert.equal((await lab.call('GET', '/v2/nothing')).body['status'], 404);
+  });
+
+  const misfits: Record<string, unknown> = {
+    'no image': { ...CREATE, image: undefined },
+    'no gpu': { ...CREATE, gpu: undefined },
+    'a field that is none': { ...CREATE, gpuCount: 1 },
+    'a field of the GPU that is none': { ...CREATE, gpu: { ...CREATE.gpu, type: 'x' } },
+    'a port without a protocol': { ...CREATE, ports: ['22'] },
+    'an environment that is no text': { ...CREATE, env: { PORT: 1 } },
+  };
+  for (const [what, body] of Object.entries(misfits)) {
+    it(`refuses to create with ${what}, naming it`, async () => {
+      const answer = await lab.call('POST', '/v2/pods', body);
+      assert.equal(answer.status, 422);
+      assert.equal((answer.body['errors'] as unknown[]).length, 1);
+    });
+  }
+
+  it('can’t place a community pod, nor GPUs where there are none', async () => {
+    const elsewhere = { ...CREATE, dataCenterIds: ['US-TX-3'] };
+    for (const body of [{ ...CREATE, cloud: 'COMMUNITY' }, elsewhere]) {
+      assert.equal((await lab.call('POST', '/v2/pods', body)).status, 400);
+    }
+  });
+
+  it('places a pod anywhere when no data center is asked for', async () => {
+    const { status, body } = await lab.call('POST', '/v2/pods', CREATE);
+    assert.deepEqual([status, body['dataCenterId'], body['status']], [201, 'EU-RO-1', 'PROVISIONING']);
+  });
+
+  it('tells the stock of a count only when it is asked for', async () => {
+    const gpusOf = async (query: string) =>
+      (await lab.call('GET', `/v2/catalog/gpus${query}`)).body['gpus'] as Record<string, unknown>[];
+    assert.ok((await gpusOf('')).every((gpu) => !('availability' in gpu)));
+    assert.equal((await lab.call('GET', '/v2/catalog/gpus?include=AVAILABILITY')).status, 400);
+    const ofEight = await gpusOf('?include=AVAILABILITY&product=POD&count=8');
+    assert.deepEqual(
+      ofEight.filter((gpu) => gpu['availability'] === 'HIGH').map((gpu) => gpu['name']),
+      ['RTX 4090', 'A100-SXM4-80GB'],
+    );
+  });
+
+  it('keeps a pod’s dialect, login name and keys over a restart', async () => {
+    const request = runpodRequestOf();
+    await lab.runpod.allocate(request);
+    await untilActive(lab.runpod, request.tag);
+    await lab.restart();
+    const pod = await untilActive(lab.runpod, request.tag);
+    assert.equal(pod.username, 'root');
+    assert.equal(await lab.provider.find(request.tag), undefined);
+  });
+
+  it('shows a pod that is on its way out as ended, at no cost', async () => {
+    await lab.faults({ deleteMs: 60_000 });
+    const request = runpodRequestOf();
+    const { podId } = await lab.runpod.allocate(request);
+    assert.equal((await lab.call('DELETE', `/v2/pods/${podId}`)).status, 204);
+    await lab.faults({ deleteMs: 20 });
+    const pod = await lab.runpod.find(request.tag);
+    assert.deepEqual([pod?.upstreamStatus, pod?.pricePerHourCents, pod?.host], ['EXITED', null, null]);
+  });
+});
