@@ -60,7 +60,6 @@ export const runpodGpus = {
       { id: 'EU-SE-1', name: 'EU Sweden 1', availability: 'MEDIUM' },
       { id: 'US-KS-2', name: 'US Kansas 2', availability: 'NONE' },
     ],
-    cudaVersions: [{ version: '12.8', availability: 'MEDIUM' }],
   },
   soldOut: { ...runpodGpu, id: 'NVIDIA L40', name: 'L40', memory: 48, availability: 'NONE' },
 };
