@@ -1,0 +1,126 @@
+import type { Contract } from './contract.js';
+
+const text = { type: 'string', minLength: 1 };
+const count = { type: 'integer', minimum: 1 };
+const stock = { enum: ['NONE', 'LOW', 'MEDIUM', 'HIGH'] };
+const cudaVersion = { type: 'string', pattern: '^\\d+\\.\\d+$' };
+
+const createPod = {
+  type: 'object',
+  required: ['name', 'image', 'gpu'],
+  additionalProperties: false,
+  properties: {
+    name: text,
+    image: text,
+    gpu: {
+      type: 'object',
+      required: ['id'],
+      additionalProperties: false,
+      properties: { id: text, count, minCudaVersion: cudaVersion },
+    },
+    cloud: { enum: ['SECURE', 'COMMUNITY'] },
+    dataCenterIds: { type: 'array', items: text },
+    ports: { type: 'array', items: { type: 'string', pattern: '^\\d+/(tcp|http)$' } },
+    startSsh: { type: 'boolean' },
+    env: { type: 'object', additionalProperties: { type: 'string' } },
+    disk: count,
+  },
+};
+
+const endpoint = {
+  type: ['object', 'null'],
+  required: ['host', 'port', 'username', 'command'],
+  properties: { host: text, port: { type: 'integer' }, username: text, command: text },
+};
+
+const pod = {
+  type: 'object',
+  required: ['id', 'name', 'status', 'ssh', 'cost'],
+  properties: {
+    id: text,
+    name: text,
+    status: { enum: ['PROVISIONING', 'STARTING', 'RUNNING', 'EXITED', 'ERROR', 'TERMINATED'] },
+    ssh: {
+      type: 'object',
+      required: ['proxy', 'direct'],
+      properties: { proxy: endpoint, direct: endpoint },
+    },
+    cost: { type: 'number', minimum: 0 },
+  },
+};
+
+const perCloud = (item: object): object => ({
+  type: 'object',
+  required: ['secure', 'community'],
+  properties: { secure: item, community: item },
+});
+
+const gpu = {
+  type: 'object',
+  required: ['id', 'name', 'memory', 'price', 'maxCount'],
+  properties: {
+    id: text,
+    name: text,
+    memory: { type: 'integer' },
+    price: perCloud({ type: 'number', minimum: 0 }),
+    maxCount: perCloud({ type: 'integer', minimum: 0 }),
+    availability: stock,
+    // Left out when no data center has any.
+    dataCenters: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['id', 'name', 'availability'],
+        properties: { id: text, name: text, availability: stock },
+      },
+    },
+  },
+};
+
+/** RunPod REST API v2, openapi.json of its documentation. */
+export const runpodContract: Contract = {
+  requests: {
+    'GET /v2/catalog/gpus': null,
+    'GET /v2/pods': null,
+    'POST /v2/pods': createPod,
+    'DELETE /v2/pods/{id}': null,
+  },
+  queries: {
+    'GET /v2/catalog/gpus': {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        include: { const: 'AVAILABILITY' },
+        product: { enum: ['POD', 'CLUSTER', 'SERVERLESS'] },
+        count: { type: 'string', pattern: '^[1-9]\\d*$' },
+        cloud: { enum: ['SECURE', 'COMMUNITY'] },
+        minCudaVersion: { type: 'string', pattern: '^\\d+(\\.\\d+)?$' },
+      },
+      // A stock is of a product, and the rest of the query is of the stock.
+      required: ['include', 'product'],
+    },
+  },
+  answers: {
+    'GET /v2/catalog/gpus': {
+      type: 'object',
+      required: ['gpus'],
+      properties: { gpus: { type: 'array', items: gpu } },
+    },
+    'GET /v2/pods': {
+      type: 'object',
+      required: ['pods'],
+      properties: { pods: { type: 'array', items: pod } },
+    },
+    'POST /v2/pods': pod,
+  },
+  failure: {
+    type: 'object',
+    required: ['title', 'status', 'detail'],
+    properties: {
+      title: text,
+      status: { type: 'integer', minimum: 400, maximum: 599 },
+      detail: text,
+      errors: { type: 'array', items: text },
+    },
+  },
+};

@@ -1,0 +1,26 @@
+import { Ajv, type SchemaObject } from 'ajv';
+import type { Dialect } from '../../../../adapters/providers/gpu-models.js';
+import type { Contract } from './contract.js';
+import { runpodContract } from './runpod.js';
+import { shadeformContract } from './shadeform.js';
+
+export const contracts: Readonly<Record<Dialect, Contract>> = {
+  runpod: runpodContract,
+  shadeform: shadeformContract,
+};
+
+const ajv = new Ajv({ allErrors: true });
+
+/** What is wrong with a value, in words; none when it fits. */
+export function faultsOf(schema: SchemaObject, value: unknown): string[] {
+  const validate = ajv.compile(schema);
+  if (validate(value)) return [];
+  return (validate.errors ?? []).map(
+    ({ instancePath, message, params }) => `${instancePath} ${message ?? ''} ${JSON.stringify(params)}`,
+  );
+}
+
+/** The request's name in the tables above: ids in its path become `{id}`. */
+export function operationOf(path: string): string {
+  return path.replace(/\/(pods|instances|sshkeys)\/(?!create$|types$|add$)[^/]+/, '/$1/{id}');
+}
