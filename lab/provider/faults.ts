@@ -1,6 +1,14 @@
 /** How often a fault still strikes: a number of times, or until it is cleared. */
 export type Times = number | 'until_cleared';
 
+/** How a pod is made to fail: the upstream says so, takes it away, vanishes it, or only its daemon is dead. */
+export const crashModes = ['error', 'preempted', 'vanish', 'unreachable'] as const;
+export type CrashMode = (typeof crashModes)[number];
+
+/** What an upstream is asked for, whatever the dialect. */
+export const endpoints = ['offers', 'list', 'create', 'delete'] as const;
+export type Endpoint = (typeof endpoints)[number];
+
 /** What the lab can be told to do wrong. Kept in memory: a restarted lab is in good health. */
 export interface LabFaults {
   /** Creates are refused for lack of capacity; `types` limits that to some instance types. */
@@ -11,12 +19,30 @@ export interface LabFaults {
   failCreateAfterMake: Times;
   /** Creates are refused by a rate limit. */
   rateLimitCreate: { times: Times; retryAfterSeconds: number | null } | null;
+  /** Requests to these endpoints are refused by a rate limit. */
+  rateLimit: { times: Times; retryAfterSeconds: number | null; on: readonly Endpoint[] } | null;
+  /** Requests to these endpoints are answered with a 500 and change nothing. */
+  failRequest: { times: Times; on: readonly Endpoint[] } | null;
   /** The pod never gets beyond `pending`. */
   bootNever: Times;
   /** The pod costs this much more than was listed. */
   priceChange: { times: Times; percent: number } | null;
   /** Deletes are answered with a 500 and change nothing. */
   failDelete: Times;
+  /** The pod is in no list for so long after it was made. */
+  listLag: { times: Times; forMs: number } | null;
+  /** The upstream does not know the pod's id for so long: asking for it and deleting it are 404. */
+  late404: { times: Times; forMs: number } | null;
+  /** The pod is up in the lists; its port accepts, and says nothing. */
+  sshSilent: Times;
+  /** The pod is up in the lists, and nothing listens. */
+  sshRefused: Times;
+  /** The pod crashes so long after it was up. */
+  crashAfter: { times: Times; afterMs: number; mode: CrashMode } | null;
+  /** The pod shows the address of another one that is up, for so long. */
+  reuseAddress: { times: Times; forMs: number } | null;
+  /** The machine is sold to two: the pod that was made fails to start. */
+  soldTwice: Times;
 }
 
 /** No fault at all. */
@@ -26,13 +52,59 @@ export function noFaults(): LabFaults {
     loseCreateAnswer: 0,
     failCreateAfterMake: 0,
     rateLimitCreate: null,
+    rateLimit: null,
+    failRequest: null,
     bootNever: 0,
     priceChange: null,
     failDelete: 0,
+    listLag: null,
+    late404: null,
+    sshSilent: 0,
+    sshRefused: 0,
+    crashAfter: null,
+    reuseAddress: null,
+    soldTwice: 0,
   };
 }
 
-type Counted = 'loseCreateAnswer' | 'failCreateAfterMake' | 'bootNever' | 'failDelete';
+/** What is wrong with one pod from its making on. */
+export interface Ails {
+  readonly dearerPercent: number;
+  readonly neverBoots: boolean;
+  readonly failsToStart: boolean;
+  readonly ssh: 'well' | 'silent' | 'refused';
+  readonly listLagMs: number;
+  readonly unknownForMs: number;
+  readonly crash: { readonly afterMs: number; readonly mode: CrashMode } | null;
+  readonly borrowsAddressForMs: number;
+}
+
+/** Draws what strikes the next pod, and uses it up. */
+export function drawAils(faults: LabFaults): Ails {
+  const crash = findStrike(faults, 'crashAfter');
+  return {
+    dearerPercent: findStrike(faults, 'priceChange')?.percent ?? 0,
+    neverBoots: strikes(faults, 'bootNever'),
+    failsToStart: strikes(faults, 'soldTwice'),
+    ssh: drawSsh(faults),
+    listLagMs: drawMs(faults, 'listLag'),
+    unknownForMs: drawMs(faults, 'late404'),
+    crash: crash === undefined ? null : { afterMs: crash.afterMs, mode: crash.mode },
+    borrowsAddressForMs: drawMs(faults, 'reuseAddress'),
+  };
+}
+
+function drawSsh(faults: LabFaults): Ails['ssh'] {
+  if (strikes(faults, 'sshSilent')) return 'silent';
+  return strikes(faults, 'sshRefused') ? 'refused' : 'well';
+}
+
+function drawMs(faults: LabFaults, name: 'listLag' | 'late404' | 'reuseAddress'): number {
+  return findStrike(faults, name)?.forMs ?? 0;
+}
+
+type Counted = { [Name in keyof LabFaults]: LabFaults[Name] extends Times ? Name : never }[keyof LabFaults];
+type Settled = Exclude<keyof LabFaults, Counted>;
 
 /** Uses up one of a counted fault; tells whether it strikes. */
 export function strikes(faults: LabFaults, name: Counted): boolean {
@@ -42,7 +114,7 @@ export function strikes(faults: LabFaults, name: Counted): boolean {
 }
 
 /** Uses up one of a fault with settings; gives them when it strikes. */
-export function findStrike<N extends 'noCapacity' | 'rateLimitCreate' | 'priceChange'>(
+export function findStrike<N extends Settled>(
   faults: LabFaults,
   name: N,
 ): NonNullable<LabFaults[N]> | undefined {
@@ -51,6 +123,15 @@ export function findStrike<N extends 'noCapacity' | 'rateLimitCreate' | 'priceCh
   const [hit, left] = used(fault.times);
   fault.times = left;
   return hit ? fault : undefined;
+}
+
+/** The same for a fault of some endpoints: it is used up only where it applies. */
+export function findStrikeOn<N extends 'rateLimit' | 'failRequest'>(
+  faults: LabFaults,
+  name: N,
+  endpoint: Endpoint,
+): NonNullable<LabFaults[N]> | undefined {
+  return faults[name]?.on.includes(endpoint) === true ? findStrike(faults, name) : undefined;
 }
 
 function used(times: Times): [boolean, Times] {

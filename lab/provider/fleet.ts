@@ -1,11 +1,8 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { findStrike, noFaults, strikes, type LabFaults } from './faults.js';
+import { drawAils, noFaults, type Ails, type CrashMode, type LabFaults } from './faults.js';
 import type { LabOffer } from './offers.js';
 import { createRunningPod, type PodPlace, type RunningPod } from './running-pod.js';
 import type { LabDialect, LabPod, LabStore } from './state.js';
-
-/** How a pod is made to fail: the upstream says so, it vanishes from the lists, or only its daemon is dead. */
-export type CrashMode = 'error' | 'vanish' | 'unreachable';
 
 export interface NewPod {
   /** Shadeform's when left out. */
@@ -18,6 +15,8 @@ export interface NewPod {
   readonly publicKey: string | null;
   readonly base64Script: string | null;
   readonly envs: readonly { readonly name: string; readonly value: string }[];
+  /** When the upstream itself shall end it. */
+  readonly endBy?: Date | null;
 }
 
 /** Durations that tests and people set while the lab runs. */
@@ -33,6 +32,9 @@ export class Fleet {
   faults: LabFaults = noFaults();
   readonly #machines = new Map<string, RunningPod>();
   readonly #timers = new Map<string, NodeJS.Timeout>();
+  /** What befalls a pod besides the steps of its life: a crash, its date. */
+  readonly #fates = new Map<string, NodeJS.Timeout>();
+  readonly #ails = new Map<string, Ails>();
   #closed = false;
 
   constructor(
@@ -43,18 +45,31 @@ export class Fleet {
 
   /** Makes a pod and lets it boot. Durable when it returns. */
   async create(request: NewPod): Promise<LabPod> {
-    const dearerPercent = findStrike(this.faults, 'priceChange')?.percent ?? 0;
-    const bootMs = strikes(this.faults, 'bootNever') ? null : this.settings.bootMs;
-    const pod = newPod(request, { dearerPercent, bootMs });
+    const ails = drawAils(this.faults);
+    const pod = newPod(request, ails, this.settings.bootMs);
+    this.#ails.set(pod.id, ails);
     this.store.state.pods.push(pod);
     await this.store.save();
     this.#scheduleBoot(pod);
+    this.#scheduleEnd(pod);
     return pod;
   }
 
-  /** The pod, unless it is gone. */
+  /** Sets when the upstream itself ends a pod. */
+  async setEndBy(pod: LabPod, at: Date | null): Promise<void> {
+    pod.endByMs = at === null ? null : at.getTime();
+    await this.store.save();
+    this.#scheduleEnd(pod);
+  }
+
+  /** The pod, unless it is gone, or its id is not known yet. */
   find(id: string): LabPod | undefined {
-    return this.list().find((pod) => pod.id === id);
+    return this.list().find((pod) => pod.id === id && (pod.knownAtMs ?? 0) <= Date.now());
+  }
+
+  /** Every pod that the upstream's lists show. */
+  listed(): LabPod[] {
+    return this.list().filter((pod) => (pod.listedAtMs ?? 0) <= Date.now());
   }
 
   /** Every pod that is not gone. */
@@ -78,9 +93,13 @@ export class Fleet {
   async crash(pod: LabPod, mode: CrashMode): Promise<void> {
     if (pod.status === 'deleting') return;
     clearTimeout(this.#timers.get(pod.id));
-    pod.statusDetails = 'crashed on request';
+    pod.statusDetails = mode === 'preempted' ? 'preempted by the provider' : 'crashed on request';
     if (mode === 'vanish') {
       await this.#finish(pod);
+      return;
+    }
+    if (mode === 'preempted') {
+      await this.remove(pod);
       return;
     }
     if (mode === 'unreachable') pod.unreachable = true;
@@ -92,6 +111,7 @@ export class Fleet {
   /** Brings back what the state file knows. */
   async restore(): Promise<void> {
     for (const pod of this.list()) {
+      this.#scheduleEnd(pod);
       if (isBooting(pod)) this.#scheduleBoot(pod);
       else if (pod.status === 'deleting') this.#at(pod, 0, () => this.#finish(pod));
       else if (pod.status === 'active' && !pod.unreachable) {
@@ -105,7 +125,7 @@ export class Fleet {
   /** Stops all machines; the state stays as it is. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const timer of this.#timers.values()) clearTimeout(timer);
+    for (const timer of [...this.#timers.values(), ...this.#fates.values()]) clearTimeout(timer);
     await Promise.all([...this.#machines.values()].map((machine) => machine.halt()));
     // The last word of whatever ended meanwhile.
     await this.store.save();
@@ -155,13 +175,52 @@ export class Fleet {
     const machine = this.#machineOf(pod);
     await machine.boot();
     if (!this.#mayBoot(pod)) return;
+    const ails = this.#ails.get(pod.id);
+    if (ails?.failsToStart === true) throw new Error('the machine was sold to somebody else');
     const port = await machine.listen();
     if (!this.#mayBoot(pod)) {
       await machine.halt();
       return;
     }
+    this.#borrowAddress(pod, ails?.borrowsAddressForMs ?? 0);
     Object.assign(pod, { status: 'active', statusDetails: '', port, activeAtMs: Date.now() });
     await this.store.save();
+    const crash = ails?.crash ?? null;
+    if (crash !== null) this.#befall(`${pod.id} crash`, crash.afterMs, () => this.crash(pod, crash.mode));
+  }
+
+  /** Shows the address of another pod that is up, as an upstream does that gives addresses again. */
+  #borrowAddress(pod: LabPod, forMs: number): void {
+    const owner = this.list().findLast(
+      (other) =>
+        other.id !== pod.id &&
+        other.dialect === pod.dialect &&
+        other.status === 'active' &&
+        other.port !== null,
+    );
+    if (forMs === 0 || owner === undefined) return;
+    pod.shownPort = owner.port;
+    this.#befall(`${pod.id} address`, forMs, () => {
+      pod.shownPort = null;
+      return this.store.save();
+    });
+  }
+
+  #scheduleEnd(pod: LabPod): void {
+    const key = `${pod.id} end`;
+    clearTimeout(this.#fates.get(key));
+    const endByMs = pod.endByMs ?? null;
+    // A timer takes 24 days at most; a date beyond that is not seen in a lab.
+    if (endByMs === null || endByMs - Date.now() > 2 ** 31 - 1) return;
+    this.#befall(key, Math.max(0, endByMs - Date.now()), () => this.remove(pod));
+  }
+
+  #befall(key: string, afterMs: number, what: () => Promise<void>): void {
+    if (this.#closed) return;
+    const timer = setTimeout(() => {
+      what().catch((error: unknown) => console.error('lab provider:', error));
+    }, afterMs);
+    this.#fates.set(key, timer.unref());
   }
 
   /** Asked again after each step of a boot: the pod may have been ended meanwhile. */
@@ -176,6 +235,7 @@ export class Fleet {
     await this.#machineOf(pod).destroy();
     this.#machines.delete(pod.id);
     this.#timers.delete(pod.id);
+    this.#ails.delete(pod.id);
   }
 
   async #fail(pod: LabPod, error: unknown): Promise<void> {
@@ -190,9 +250,9 @@ function isBooting(pod: LabPod): boolean {
   return pod.status === 'creating' || pod.status === 'pending_provider' || pod.status === 'pending';
 }
 
-function newPod(request: NewPod, made: { dearerPercent: number; bootMs: number | null }): LabPod {
+function newPod(request: NewPod, ails: Ails, bootMs: number): LabPod {
   const nowMs = Date.now();
-  const { offer, ...rest } = request;
+  const { offer, endBy = null, ...rest } = request;
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   return {
     id: randomUUID(),
@@ -200,10 +260,14 @@ function newPod(request: NewPod, made: { dearerPercent: number; bootMs: number |
     cloud: offer.cloud,
     type: offer.type,
     region: offer.region,
-    priceCents: Math.ceil((offer.priceCents * (100 + made.dearerPercent)) / 100),
+    priceCents: Math.ceil((offer.priceCents * (100 + ails.dearerPercent)) / 100),
     hostKey: privateKey.export({ type: 'sec1', format: 'pem' }).toString(),
     createdAtMs: nowMs,
-    bootAtMs: made.bootMs === null ? null : nowMs + made.bootMs,
+    bootAtMs: ails.neverBoots ? null : nowMs + bootMs,
+    ssh: ails.ssh,
+    listedAtMs: nowMs + ails.listLagMs,
+    knownAtMs: nowMs + ails.unknownForMs,
+    endByMs: endBy === null ? null : endBy.getTime(),
     status: 'creating',
     statusDetails: 'Instance created, waiting for the lab to boot it',
     port: null,

@@ -1,7 +1,9 @@
 import type { ObjectSchema } from 'joi';
 import type { Context } from 'koa';
 import readRawBody from 'raw-body';
+import { findStrike, findStrikeOn, type Endpoint } from './faults.js';
 import type { Fleet } from './fleet.js';
+import type { LabOffer } from './offers.js';
 import { isOfDialect, type LabDialect, type LabPod } from './state.js';
 
 const MAX_BODY = '256kb';
@@ -33,4 +35,34 @@ export function getPod(ctx: Context, fleet: Fleet, id: string | undefined, diale
     ctx.throw(404, 'instance not found');
   }
   return pod;
+}
+
+/**
+ * The faults that strike a request before anything is done.
+ * @param onLimit sets what else the dialect tells of a rate limit
+ */
+export function refuseRequest(
+  ctx: Context,
+  fleet: Fleet,
+  endpoint: Endpoint,
+  onLimit: (retryAfterSeconds: number | null) => void = () => undefined,
+): void {
+  const limit =
+    findStrikeOn(fleet.faults, 'rateLimit', endpoint) ??
+    (endpoint === 'create' ? findStrike(fleet.faults, 'rateLimitCreate') : undefined);
+  if (limit !== undefined) {
+    const { retryAfterSeconds } = limit;
+    if (retryAfterSeconds !== null) ctx.set('retry-after', String(retryAfterSeconds));
+    onLimit(retryAfterSeconds);
+    ctx.throw(429, 'rate limit exceeded');
+  }
+  if (findStrikeOn(fleet.faults, 'failRequest', endpoint))
+    ctx.throw(500, 'the lab was told to fail this request');
+}
+
+/** Whether the lab was told to have no machine of this offer left. */
+export function isSoldOut(fleet: Fleet, offer: LabOffer): boolean {
+  const types = fleet.faults.noCapacity?.types ?? null;
+  if (types !== null && !types.includes(offer.type)) return false;
+  return findStrike(fleet.faults, 'noCapacity') !== undefined;
 }

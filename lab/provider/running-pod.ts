@@ -5,6 +5,7 @@ import { findLabOffer, getLabGpu } from './offers.js';
 import { makePodHome, podHomeOf, readAuthorizedKeys, removePodHome, type PodUser } from './pod-home.js';
 import { createPodProcesses, type PodProcesses } from './pod-processes.js';
 import { startPodSshServer, type PodSshServer } from './pod-ssh-server.js';
+import { startSickDaemon } from './sick-daemon.js';
 import { isOfDialect, type LabPod } from './state.js';
 
 /** The login name that the lab advertises, as each upstream does. */
@@ -84,7 +85,11 @@ export function createRunningPod(pod: LabPod, place: PodPlace): RunningPod {
         const readKeys = (): Promise<string[]> => readAuthorizedKeys(paths);
         const { hostKey } = pod;
         const options = { host: place.host, hostKey, userName, processes, readKeys };
-        server = await startOnPort(pod.port ?? 0, (port) => startPodSshServer({ ...options, port }));
+        server = await startOnPort(pod.port ?? 0, (port) =>
+          pod.ssh === 'silent' || pod.ssh === 'refused'
+            ? startSickDaemon(place.host, port, pod.ssh)
+            : startPodSshServer({ ...options, port }),
+        );
         return server.port;
       }),
     halt() {

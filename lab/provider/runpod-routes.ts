@@ -1,10 +1,10 @@
 import Router from '@koa/router';
 import Joi from 'joi';
 import type { Context } from 'koa';
-import { findStrike, strikes } from './faults.js';
+import { strikes, type Endpoint } from './faults.js';
 import type { Fleet, NewPod } from './fleet.js';
 import { getLabGpu, runpodLabOffers, type LabOffer } from './offers.js';
-import { getPod, readBody } from './requests.js';
+import { getPod, isSoldOut, readBody, refuseRequest } from './requests.js';
 import { podUserNameOf } from './running-pod.js';
 import { isOfDialect, type LabPod, type LabPodStatus } from './state.js';
 
@@ -59,14 +59,17 @@ const STATUSES: Readonly<Record<LabPodStatus, string>> = {
 export function runpodRoutes(fleet: Fleet): Router {
   const router = new Router({ prefix: '/v2' });
   router.get('/catalog/gpus', (ctx) => {
+    refuse(ctx, fleet, 'offers');
     ctx.body = { gpus: listGpus(ctx) };
   });
   router.get('/pods', (ctx) => {
-    const pods = fleet.list().filter((pod) => isOfDialect(pod, 'runpod'));
+    refuse(ctx, fleet, 'list');
+    const pods = fleet.listed().filter((pod) => isOfDialect(pod, 'runpod'));
     ctx.body = { pods: pods.map(presentPod) };
   });
   router.post('/pods', (ctx) => create(ctx, fleet));
   router.delete('/pods/:id', async (ctx) => {
+    refuse(ctx, fleet, 'delete');
     const pod = getPod(ctx, fleet, ctx.params['id'], 'runpod');
     if (strikes(fleet.faults, 'failDelete')) ctx.throw(500, 'the lab was told to fail this delete');
     await fleet.remove(pod);
@@ -95,7 +98,9 @@ async function create(ctx: Context, fleet: Fleet): Promise<void> {
   const body = await readBody<CreateBody>(ctx, createSchema, 422);
   const offer = findOffer(body);
   if (offer === undefined) ctx.throw(400, 'no machine with these GPUs in these data centers');
-  refuseByFault(ctx, fleet, offer);
+  refuse(ctx, fleet, 'create');
+  // No status of its own: RunPod answers a lack of capacity as it answers a rule that was broken.
+  if (isSoldOut(fleet, offer)) ctx.throw(400, 'no capacity for this request');
   const pod = await fleet.create(newPodOf(body, offer));
   if (strikes(fleet.faults, 'loseCreateAnswer')) {
     // The pod is there and nobody is told: the connection stays open until the client gives up.
@@ -108,18 +113,11 @@ async function create(ctx: Context, fleet: Fleet): Promise<void> {
   ctx.body = presentPod(pod);
 }
 
-function refuseByFault(ctx: Context, fleet: Fleet, offer: LabOffer): void {
-  const limit = findStrike(fleet.faults, 'rateLimitCreate');
-  if (limit !== undefined) {
-    const { retryAfterSeconds } = limit;
-    if (retryAfterSeconds !== null) ctx.set('retry-after', String(retryAfterSeconds));
+/** RunPod tells the quota of each window as well. */
+function refuse(ctx: Context, fleet: Fleet, endpoint: Endpoint): void {
+  refuseRequest(ctx, fleet, endpoint, (retryAfterSeconds) => {
     ctx.set('ratelimit', `"minute";r=0;t=${retryAfterSeconds ?? 12}, "hour";r=2800;t=1812`);
-    ctx.throw(429, 'rate limit exceeded for the minute window');
-  }
-  const types = fleet.faults.noCapacity?.types ?? null;
-  if (types !== null && !types.includes(offer.type)) return;
-  // No status of its own: RunPod answers a lack of capacity as it answers a rule that was broken.
-  if (findStrike(fleet.faults, 'noCapacity') !== undefined) ctx.throw(400, 'no capacity for this request');
+  });
 }
 
 function findOffer({ cloud, gpu, dataCenterIds }: CreateBody): LabOffer | undefined {
@@ -216,8 +214,9 @@ function presentPod(pod: LabPod): Record<string, unknown> {
 }
 
 function directOf(pod: LabPod): Record<string, unknown> | null {
-  if (pod.port === null) return null;
+  const port = pod.shownPort ?? pod.port;
+  if (port === null) return null;
   const username = podUserNameOf(pod);
   const host = '127.0.0.1';
-  return { host, port: pod.port, username, command: `ssh ${username}@${host} -p ${pod.port}` };
+  return { host, port, username, command: `ssh ${username}@${host} -p ${port}` };
 }

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import Router from '@koa/router';
 import Joi from 'joi';
 import type { Context } from 'koa';
-import { findStrike, strikes } from './faults.js';
+import { strikes } from './faults.js';
 import type { Fleet, NewPod } from './fleet.js';
 import { findLabOffer, getLabGpu, labOffers, labOsOptions, type LabOffer } from './offers.js';
-import { getPod, readBody } from './requests.js';
+import { getPod, isSoldOut, readBody, refuseRequest } from './requests.js';
 import { podUserNameOf } from './running-pod.js';
 import { isOfDialect, type LabPod, type LabStore } from './state.js';
 
@@ -18,6 +18,7 @@ interface CreateBody {
   ssh_key_id?: string;
   tags?: string[];
   envs?: { name: string; value: string }[];
+  auto_delete?: { date_threshold?: Date };
   launch_configuration?: { type: string; script_configuration?: { base64_script: string } };
 }
 
@@ -27,6 +28,8 @@ const env = Joi.object({
     .required(),
   value: Joi.string().allow('').required(),
 });
+
+const autoDelete = Joi.object({ date_threshold: Joi.date().iso() }).unknown();
 
 /** The fields of Shadeform's CreateRequest that the lab honours; others are accepted and have no effect. */
 const createSchema = Joi.object({
@@ -39,6 +42,7 @@ const createSchema = Joi.object({
   ssh_key_id: Joi.string(),
   tags: Joi.array().items(Joi.string()),
   envs: Joi.array().items(env),
+  auto_delete: autoDelete,
   launch_configuration: Joi.object({
     type: Joi.string().valid('docker', 'script').required(),
     script_configuration: Joi.object({ base64_script: Joi.string().base64().required() }).unknown(),
@@ -52,16 +56,24 @@ const keySchema = Joi.object({
     .required(),
 }).unknown();
 
+interface UpdateBody {
+  auto_delete?: { date_threshold?: Date } | null;
+}
+
+const updateSchema = Joi.object({ auto_delete: autoDelete.allow(null) }).unknown();
+
 /** The part of Shadeform's API (v1) that the service uses, with the lab's faults in it. */
 export function shadeformRoutes(fleet: Fleet, store: LabStore): Router {
   const router = new Router({ prefix: '/v1' });
   router.get('/instances/types', (ctx) => {
+    refuseRequest(ctx, fleet, 'offers');
     ctx.body = { instance_types: listTypes(ctx.query) };
   });
   router.get('/instances', (ctx) => {
+    refuseRequest(ctx, fleet, 'list');
     ctx.body = {
       instances: fleet
-        .list()
+        .listed()
         .filter((pod) => isOfDialect(pod, 'shadeform'))
         .map(presentPod),
     };
@@ -71,7 +83,14 @@ export function shadeformRoutes(fleet: Fleet, store: LabStore): Router {
     const pod = getPod(ctx, fleet, ctx.params['id'], 'shadeform');
     ctx.body = presentPod(pod);
   });
+  router.post('/instances/:id/update', async (ctx) => {
+    const pod = getPod(ctx, fleet, ctx.params['id'], 'shadeform');
+    const { auto_delete } = await readBody<UpdateBody>(ctx, updateSchema);
+    if (auto_delete !== undefined) await fleet.setEndBy(pod, auto_delete?.date_threshold ?? null);
+    ctx.body = {};
+  });
   router.post('/instances/:id/delete', async (ctx) => {
+    refuseRequest(ctx, fleet, 'delete');
     const pod = getPod(ctx, fleet, ctx.params['id'], 'shadeform');
     if (strikes(fleet.faults, 'failDelete')) ctx.throw(500, 'the lab was told to fail this delete');
     await fleet.remove(pod);
@@ -108,7 +127,8 @@ async function create(ctx: Context, fleet: Fleet, store: LabStore): Promise<void
   if (offer === undefined) ctx.throw(400, 'no such cloud, region and shade_instance_type');
   const key = store.state.sshKeys.find((candidate) => candidate.id === body.ssh_key_id);
   if (body.ssh_key_id !== undefined && key === undefined) ctx.throw(400, 'no such ssh_key_id');
-  refuseByFault(ctx, fleet, offer);
+  refuseRequest(ctx, fleet, 'create');
+  if (isSoldOut(fleet, offer)) ctx.throw(409, 'out of capacity');
   const pod = await fleet.create(newPodOf(body, offer, key?.publicKey ?? null));
   if (strikes(fleet.faults, 'loseCreateAnswer')) {
     // The pod is there and nobody is told: the connection stays open until the client gives up.
@@ -120,19 +140,7 @@ async function create(ctx: Context, fleet: Fleet, store: LabStore): Promise<void
   ctx.body = { id: pod.id };
 }
 
-function refuseByFault(ctx: Context, fleet: Fleet, offer: LabOffer): void {
-  const limit = findStrike(fleet.faults, 'rateLimitCreate');
-  if (limit !== undefined) {
-    if (limit.retryAfterSeconds !== null) ctx.set('retry-after', String(limit.retryAfterSeconds));
-    ctx.throw(429, 'too many requests');
-  }
-  const types = fleet.faults.noCapacity?.types ?? null;
-  if (types !== null && !types.includes(offer.type)) return;
-  if (findStrike(fleet.faults, 'noCapacity') !== undefined) ctx.throw(409, 'out of capacity');
-}
-
 function newPodOf(body: CreateBody, offer: LabOffer, publicKey: string | null): NewPod {
-  const launch = body.launch_configuration;
   return {
     offer,
     name: body.name,
@@ -140,9 +148,14 @@ function newPodOf(body: CreateBody, offer: LabOffer, publicKey: string | null): 
     os: body.os ?? labOsOptions[0] ?? '',
     sshKeyId: body.ssh_key_id ?? null,
     publicKey,
-    base64Script: launch?.type === 'script' ? (launch.script_configuration?.base64_script ?? null) : null,
+    base64Script: base64ScriptOf(body),
     envs: body.envs ?? [],
+    endBy: body.auto_delete?.date_threshold ?? null,
   };
+}
+
+function base64ScriptOf({ launch_configuration: launch }: CreateBody): string | null {
+  return launch?.type === 'script' ? (launch.script_configuration?.base64_script ?? null) : null;
 }
 
 type Filters = Readonly<Record<string, string | string[] | undefined>>;
@@ -204,7 +217,8 @@ function presentPod(pod: LabPod): Record<string, unknown> {
     configuration: { ...(offer === undefined ? {} : configurationOf(offer)), os: pod.os },
     ip: pod.port === null ? null : '127.0.0.1',
     ssh_user: podUserNameOf(pod),
-    ssh_port: pod.port,
+    ssh_port: pod.shownPort ?? pod.port,
+    auto_delete: typeof pod.endByMs !== 'number' ? null : { date_threshold: atIso(pod.endByMs) },
     status: pod.status,
     status_details: pod.statusDetails,
     cost_estimate: '0',

@@ -38,6 +38,15 @@ export interface LabPod {
   deletedAtMs: number | null;
   /** Active in the lists, but nothing listens. */
   unreachable: boolean;
+  /** How its daemon behaves; well when left out. */
+  readonly ssh?: 'well' | 'silent' | 'refused';
+  /** The instants from which the lists show it, and the id is known: at once when left out. */
+  readonly listedAtMs?: number;
+  readonly knownAtMs?: number;
+  /** Another pod's port, which it shows in place of its own for a while. */
+  shownPort?: number | null;
+  /** When the upstream itself ends it. */
+  endByMs?: number | null;
 }
 
 /** Tells whether a pod was bought by this API. */

@@ -10,6 +10,7 @@ import { createStripeProcessor } from '../../adapters/processor/stripe.js';
 import { createOddityBook } from '../../adapters/providers/oddity-book.js';
 import { createProber } from '../../adapters/providers/prober.js';
 import type { Provider } from '../../adapters/providers/provider.js';
+import { createRunpodProvider } from '../../adapters/providers/runpod.js';
 import { createShadeformProvider } from '../../adapters/providers/shadeform.js';
 import type { ApiSettings } from '../../api/settings.js';
 import { webhookPath } from '../../api/webhook.js';
@@ -49,6 +50,8 @@ export interface ServiceOptions {
   readonly worker?: boolean;
   /** From create until a pod is up, in milliseconds. */
   readonly bootMs?: number;
+  /** The upstreams, by their dialects, all of them the lab; Shadeform's alone unless told. */
+  readonly dialects?: readonly ('shadeform' | 'runpod')[];
   /** How often pods are looked at. */
   readonly pollMs?: number;
   /** How many tick engines there are; 0 leaves metering to the rentals' own loops. */
@@ -65,6 +68,11 @@ export interface ServiceOptions {
 
 export const secretKey = 'sk_test_service';
 export const publishableKey = 'pk_test_service';
+
+const upstreams = {
+  shadeform: { code: 'lab', create: createShadeformProvider },
+  runpod: { code: 'lab-runpod', create: createRunpodProvider },
+};
 
 /** How long the upstream's adapter waits for an answer: the lab answers in milliseconds, or never. */
 const CALL_LIMIT_MS = 2_000;
@@ -170,10 +178,14 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
     () => mail.close(),
   );
   const oddities = createOddityBook();
-  const provider = createShadeformProvider({
-    ...{ code: 'lab', url: parts.gpus.url(), apiKey: API_KEY, deployment: 'test' },
-    timeoutMs: CALL_LIMIT_MS,
-    onOddity: (oddity) => oddities.note('lab', oddity),
+  const providers = (options.dialects ?? ['shadeform']).map((dialect) => {
+    const { code, create } = upstreams[dialect];
+    const provider = create({
+      ...{ code, url: parts.gpus.url(), apiKey: API_KEY, deployment: 'test' },
+      timeoutMs: CALL_LIMIT_MS,
+      onOddity: (oddity) => oddities.note(code, oddity),
+    });
+    return [code, options.wrapProvider?.(provider) ?? provider] as const;
   });
   const processor = createStripeProcessor({
     ...{ secretKey, apiUrl: parts.processor.url },
@@ -181,7 +193,7 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
   });
   return {
     ...{ db, openDb, mail, log: parts.api.deps.log },
-    providers: new Map([['lab', options.wrapProvider?.(provider) ?? provider]]),
+    providers: new Map(providers),
     oddities,
     prober: createProber(20),
     processor: options.wrapProcessor?.(processor) ?? processor,

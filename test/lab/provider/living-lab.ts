@@ -8,7 +8,7 @@ import ssh2 from 'ssh2';
 import { createRunpodProvider } from '../../../adapters/providers/runpod.js';
 import { createShadeformProvider } from '../../../adapters/providers/shadeform.js';
 import type { AllocationRequest, Pod, Provider } from '../../../adapters/providers/provider.js';
-import type { FaultsBody } from '../../../lab/provider/lab-routes.js';
+import type { FaultsBody } from '../../../lab/provider/fault-bodies.js';
 import { startLabProvider, type LabProvider } from '../../../lab/provider/start.js';
 import type { LabPod, LabSshKey } from '../../../lab/provider/state.js';
 

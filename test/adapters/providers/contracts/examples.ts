@@ -74,7 +74,7 @@ export const runpodFailures: readonly (readonly [number, object, ProviderErrorKi
   [400, problem(400, 'Bad Request', 'no capacity for this combination'), 'no_capacity'],
   [401, problem(401, 'Unauthorized', 'no bearer token'), 'refused'],
   [402, problem(402, 'Payment Required', 'the balance is too low'), 'refused'],
-  [403, problem(403, 'Forbidden', 'no access to this pool'), 'refused'],
+  [403, problem(403, 'Forbidden', 'no access to this pool'), 'no_capacity'],
   [404, problem(404, 'Not Found', 'no such resource'), 'no_capacity'],
   [422, problem(422, 'Unprocessable Entity', 'not valid', ['$.disk: must be >= 1']), 'refused'],
   [429, problem(429, 'Too Many Requests', 'the minute window is used up'), 'rate_limited'],

@@ -1,0 +1,32 @@
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import type { PodSshServer } from './pod-ssh-server.js';
+
+/**
+ * What stands in a daemon's place on a sick pod.
+ * @param ailment silent: accepts and says nothing, as an upstream's proxy does before the daemon is up; refused: its
+ * port is a real one, and nobody listens there
+ */
+export async function startSickDaemon(
+  host: string,
+  port: number,
+  ailment: 'silent' | 'refused',
+): Promise<PodSshServer> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, resolve);
+  });
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      for (const socket of sockets) socket.destroy();
+    });
+  const taken = (server.address() as AddressInfo).port;
+  if (ailment === 'refused') await close();
+  return { port: taken, close };
+}
