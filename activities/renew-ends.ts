@@ -11,9 +11,9 @@ const RENEWED_AT_ONCE = 10;
  * date that is off by much is renewed; machines whose upstream has no such switch are left alone.
  * @throws ProviderError when the upstream does not answer; what was renewed stays
  */
-export async function renewEnds(deps: ActivityDeps, provider: Provider): Promise<void> {
+export async function renewEnds({ db }: Pick<ActivityDeps, 'db'>, provider: Provider): Promise<void> {
   if (!provider.endBy) return;
-  const pods = await listPaidPods(deps.db, provider.code);
+  const pods = await listPaidPods(db, provider.code);
   const off = pods
     .map((pod) => ({ ...pod, wanted: endByOf(pod.fundsCents, pod.burnPerHourCents, pod.nowMs) }))
     .filter(({ endBy, wanted, nowMs }) => mustRenew(endBy, wanted, nowMs));
@@ -25,6 +25,6 @@ export async function renewEnds(deps: ActivityDeps, provider: Provider): Promise
       if (error instanceof ProviderError && error.details.status === 404) continue;
       throw error;
     }
-    await noteEndBy(deps.db, attemptId, wanted);
+    await noteEndBy(db, attemptId, wanted);
   }
 }

@@ -1,9 +1,10 @@
-import type { MeterReading } from '../adapters/postgres/rental-reads.js';
+import type { MeterReading, RentalWithHealth } from '../adapters/postgres/rental-reads.js';
 import type { RentalRow } from '../adapters/postgres/tables.js';
+import { limits } from '../domain/limits.js';
 import { pendingMillicents } from '../domain/metering.js';
 
 /** A rental on read (decision 16). */
-export function presentRental(row: RentalRow) {
+export function presentRental(row: RentalWithHealth) {
   return {
     id: row.id,
     name: row.name,
@@ -34,7 +35,7 @@ export function presentRental(row: RentalRow) {
 }
 
 /** The answer to POST /v1/rentals: the specification's fields, and warnings when there are any (decision 14). */
-export function presentOpened(row: RentalRow) {
+export function presentOpened(row: RentalWithHealth) {
   const warnings = warningsOf(row);
   return {
     id: row.id,
@@ -80,8 +81,14 @@ function netChargedCents(row: RentalRow): number {
   return row.charged_cents - row.refunded_cents;
 }
 
-function warningsOf(row: RentalRow): string[] {
-  return row.ssh_key_ids.length === 0 ? ['no_ssh_key'] : [];
+/** A machine that does not answer is not ended for it: its renter may have shut the door himself. */
+function warningsOf(row: RentalWithHealth): string[] {
+  const running = row.status === 'running';
+  return [
+    ...(row.ssh_key_ids.length === 0 ? ['no_ssh_key'] : []),
+    ...(running && (row.silent_probes ?? 0) >= limits.silentProbes ? ['ssh_unreachable'] : []),
+    ...(running && row.host_key_changed === true ? ['host_key_changed'] : []),
+  ];
 }
 
 function timeOf(at: Date | null): string | null {

@@ -2,6 +2,7 @@ import {
   findMeterReading,
   findRental,
   listRentals as listRentalRows,
+  type RentalWithHealth,
 } from '../adapters/postgres/rental-reads.js';
 import { insertStopRequest } from '../adapters/postgres/stop-requests.js';
 import type { RentalRow } from '../adapters/postgres/tables.js';
@@ -36,7 +37,7 @@ function createRental(deps: ApiDeps): Step {
   return async (ctx) => {
     const { userId } = sessionOf(ctx);
     const { body, request } = await readRentalRequest(ctx, deps.db, userId);
-    await answerOpening<RentalId, RentalRow>(ctx, deps, {
+    await answerOpening<RentalId, RentalWithHealth>(ctx, deps, {
       endpoint: 'POST /v1/rentals',
       userId,
       body,
@@ -120,7 +121,7 @@ function showMeter(deps: ApiDeps): Step {
   };
 }
 
-async function getRental(ctx: ApiContext, deps: ApiDeps): Promise<RentalRow> {
+async function getRental(ctx: ApiContext, deps: ApiDeps): Promise<RentalWithHealth> {
   const id = ctx.params['id'] ?? '';
   const row = isId('rent', id) && (await findRental(deps.db, sessionOf(ctx).userId, id));
   if (!row) throw noSuchRental();

@@ -3,13 +3,27 @@ import type { RentalStatus } from '../../domain/rental.js';
 import type { Database, Transaction } from './database.js';
 import type { RentalRow } from './tables.js';
 
+/** A rental with how its machine answered when it was asked itself; null before the first list showed it. */
+export type RentalWithHealth = RentalRow & {
+  silent_probes: number | null;
+  host_key_changed: boolean | null;
+};
+
 /** A user's rental; undefined for another user's just as for none (decision 5). */
 export async function findRental(
   db: Database | Transaction,
   userId: UserId,
   id: RentalId,
-): Promise<RentalRow | undefined> {
-  return db('rentals_now').where({ id, user_id: userId }).first();
+): Promise<RentalWithHealth | undefined> {
+  return withHealth(db).where({ 'r.id': id, 'r.user_id': userId }).first();
+}
+
+function withHealth(db: Database | Transaction) {
+  return db({ r: 'rentals_now' })
+    .leftJoin({ p: 'pods' }, (join) =>
+      join.on('p.provider_code', 'r.provider_code').andOn('p.pod_id', 'r.pod_id'),
+    )
+    .select<RentalWithHealth[]>('r.*', 'p.silent_probes', 'p.host_key_changed');
 }
 
 /**
@@ -22,10 +36,10 @@ export async function listRentals(
   status: RentalStatus | undefined,
   beforeNo: number | undefined,
   limit: number,
-): Promise<RentalRow[]> {
-  const query = db('rentals_now').where({ user_id: userId }).orderBy('no', 'desc').limit(limit);
-  if (status !== undefined) void query.where({ status });
-  if (beforeNo !== undefined) void query.where('no', '<', beforeNo);
+): Promise<RentalWithHealth[]> {
+  const query = withHealth(db).where({ 'r.user_id': userId }).orderBy('r.no', 'desc').limit(limit);
+  if (status !== undefined) void query.where({ 'r.status': status });
+  if (beforeNo !== undefined) void query.where('r.no', '<', beforeNo);
   return query;
 }
 

@@ -128,7 +128,7 @@ export class Renting {
   /** Every pod that was ever bought for a rental, or for any rental of a user. */
   async pods(id: RentalId): Promise<LabPod[]> {
     const { pods } = await this.service.gpus.state();
-    return pods.filter((pod) => pod.tags.some((tag) => tag.includes(id)));
+    return pods.filter((pod) => [pod.name, ...pod.tags].some((name) => name.includes(id)));
   }
 
   /** Lets a rental look as if it had run for longer, by the database's clock, and waits until that is charged. */
