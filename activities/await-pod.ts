@@ -1,5 +1,4 @@
 import { sleep } from '@temporalio/activity';
-import { isKeyOfAnother } from '../adapters/postgres/pods-watch.js';
 import type { AwaitedRental } from '../adapters/postgres/awaited-rentals.js';
 import type { PodAddress } from '../adapters/postgres/money/rentals.js';
 import type { RentalId } from '../domain/ids.js';
@@ -62,17 +61,17 @@ async function judge(
 
 async function findAnsweringAddress(
   deps: ActivityDeps,
-  { rentalId, pod }: AwaitedRental,
+  { rentalId, pod, sharesAddress }: AwaitedRental,
 ): Promise<PodAddress | undefined> {
   if (pod?.status !== 'active' || pod.host === null || pod.port === null) return undefined;
   const { host, port } = pod;
+  if (sharesAddress) {
+    // Upstreams give addresses again, sometimes too early: the daemon that answers may be another machine's.
+    deps.log.warn({ rentalId, host, port }, 'two machines are shown at one address; waiting on');
+    return undefined;
+  }
   const target = { host, port, allowPrivate: deps.settings.allowPrivatePods };
   if (!(await deps.prober.probe(target)).answered) return undefined;
   const fingerprint = await deps.prober.hostKey(target);
-  if (fingerprint !== undefined && (await isKeyOfAnother(deps.db, rentalId, { host, port, fingerprint }))) {
-    // The upstream gave an address again that another machine of ours still answers at.
-    deps.log.warn({ rentalId, host, port }, 'the daemon that answers is another machine’s; waiting on');
-    return undefined;
-  }
   return { host, port, username: pod.username ?? 'root', hostKeyFingerprint: fingerprint ?? null };
 }

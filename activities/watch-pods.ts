@@ -1,6 +1,7 @@
 import {
   findMissingPods,
   listPodsToProbe,
+  moveAddress,
   recordProbes,
   type ProbedPod,
   type ReachablePod,
@@ -57,9 +58,28 @@ async function listAlive(
 
 /** Asks the running machines themselves, each every half a minute; the answer is shown to renter and operators. */
 export async function askRunningPods(deps: ActivityDeps, providerCode: string): Promise<number> {
-  const probed = await probeAll(deps, await listPodsToProbe(deps.db, providerCode));
-  await recordProbes(deps.db, providerCode, probed);
-  return probed.length;
+  const pods = await listPodsToProbe(deps.db, providerCode);
+  const moved = await followMoves(deps, pods);
+  const probed = await probeAll(
+    deps,
+    pods.filter(({ movedTo }) => movedTo === null),
+  );
+  await recordProbes(deps.db, providerCode, [...moved, ...probed]);
+  return pods.length;
+}
+
+/** A machine whose upstream shows it elsewhere now, and whose daemon answers there, has moved. */
+async function followMoves(deps: ActivityDeps, pods: readonly ReachablePod[]): Promise<ProbedPod[]> {
+  const probed: ProbedPod[] = [];
+  for (const { podId, rentalId, movedTo } of pods) {
+    if (movedTo === null) continue;
+    const key = await deps.prober.hostKey({ ...movedTo, allowPrivate: deps.settings.allowPrivatePods });
+    probed.push({ podId, answered: key !== undefined, keyChanged: false });
+    if (key === undefined) continue;
+    await moveAddress(deps.db, rentalId, { ...movedTo, fingerprint: key });
+    deps.log.warn({ rentalId, ...movedTo }, 'a running machine has another address now');
+  }
+  return probed;
 }
 
 async function probeAll(deps: ActivityDeps, pods: readonly ReachablePod[]): Promise<ProbedPod[]> {

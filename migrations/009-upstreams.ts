@@ -53,8 +53,8 @@ export async function up(knex: Knex): Promise<void> {
     create index rentals_waiting on rentals (provider_code) where closed_at is null and status <> 'running';
     create index rentals_young on rentals (provider_code, running_at) where closed_at is null;
 
-    -- Two live machines at one address: the older one's daemon may be the one that answers.
-    create index rentals_address on rentals (host, port) where closed_at is null;
+    -- Two live machines at one address: nobody knows whose daemon answers there.
+    create index pods_address on pods (host, port) where gone_at is null;
 
     -- What pods cost us that nobody pays for: from the end of the rental, or the giving up of the attempt, until the
     -- upstream showed them gone.

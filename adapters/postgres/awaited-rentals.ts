@@ -11,6 +11,8 @@ export interface AwaitedRental {
   readonly waitedMs: number;
   /** null before the first list showed it. */
   readonly pod: Pick<PodRow, 'status' | 'upstream_status' | 'host' | 'port' | 'username'> | null;
+  /** Another live machine is shown at the same address: nobody knows whose daemon answers there. */
+  readonly sharesAddress: boolean;
   /** The upstream said so itself, or showed it in no list any more. */
   readonly lost: boolean;
 }
@@ -26,6 +28,8 @@ export async function readAwaitedRentals(
             case when p.pod_id is not null then jsonb_build_object(
               'status', p.status, 'upstream_status', p.upstream_status, 'host', p.host, 'port', p.port,
               'username', p.username) end as pod,
+            exists (select 1 from pods o where o.host = p.host and o.port = p.port and o.gone_at is null
+                       and (o.provider_code, o.pod_id) <> (p.provider_code, p.pod_id)) as "sharesAddress",
             coalesce(p.status in ('lost', 'ending') or p.gone_at is not null, false) as lost
        from rentals r
        left join stop_requests s on s.rental_no = r.no

@@ -9,11 +9,15 @@ export interface ReachablePod {
   readonly host: string;
   readonly port: number;
   readonly fingerprint: string | null;
+  /** Where the lists show it now, when that is another place than the rental's. */
+  readonly movedTo: { readonly host: string; readonly port: number } | null;
   /** Missed by the lists, asked itself, and found alive: when it was last asked. Null before. */
   readonly aliveAt: Date | null;
 }
 
-const reachable = `p.pod_id as "podId", r.id as "rentalId", r.host, r.port, r.host_key_fingerprint as fingerprint,
+const reachable = `case when p.host is not null and p.port is not null and (p.host, p.port) is distinct from (r.host, r.port)
+                        then jsonb_build_object('host', p.host, 'port', p.port) end as "movedTo",
+                   p.pod_id as "podId", r.id as "rentalId", r.host, r.port, r.host_key_fingerprint as fingerprint,
                    case when p.held_since is not null then p.probed_at end as "aliveAt"`;
 
 /**
@@ -109,17 +113,13 @@ export async function expectPodsOfRentals(db: Database): Promise<number> {
   return rowCount;
 }
 
-/** Tells whether another live machine of ours has this very address and key: then the daemon that answers is its. */
-export async function isKeyOfAnother(
+/** Notes that a running machine is reached at another address, with the key that its daemon there has. */
+export async function moveAddress(
   db: Database,
   rentalId: RentalId,
-  at: { readonly host: string; readonly port: number; readonly fingerprint: string },
-): Promise<boolean> {
-  const { rows } = await db.raw<{ rows: unknown[] }>(
-    `select 1 from rentals r join pods p on p.provider_code = r.provider_code and p.pod_id = r.pod_id
-      where r.host_key_fingerprint = :fingerprint and r.host = :host and r.port = :port and r.id <> :rentalId
-        and p.gone_at is null and r.closed_at is null limit 1`,
-    { rentalId, ...at },
-  );
-  return rows.length > 0;
+  to: { readonly host: string; readonly port: number; readonly fingerprint: string },
+): Promise<void> {
+  await db('rentals')
+    .where({ id: rentalId, status: 'running' })
+    .update({ host: to.host, port: to.port, host_key_fingerprint: to.fingerprint });
 }

@@ -163,6 +163,18 @@ describe('the watcher of an upstream', function () {
     });
   });
 
+  it('follows a machine that its upstream shows at another address, once its daemon answers there', async () => {
+    const { id, pod_id, host, port, host_key_fingerprint } = await renting.run(user, machine);
+    const { db } = service;
+    await db('rentals')
+      .where({ id })
+      .update({ host: '127.0.0.9', port: 1, host_key_fingerprint: 'SHA256:old' });
+    await db('pods').where({ pod_id: pod_id! }).update({ probed_at: null });
+    await until('it has moved', async () => (await renting.row(id)).port === port);
+    const row = await renting.row(id);
+    assert.deepEqual([row.host, row.host_key_fingerprint], [host, host_key_fingerprint]);
+  });
+
   it('takes a live rental for lost whose machine no list ever showed', async () => {
     const { id, pod_id } = await renting.run(user, machine);
     const { db } = service;
