@@ -13,6 +13,9 @@ export type PodOutcome =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'failed'; readonly error: string };
 
+/** A third of the time after which this worker counts as dead. */
+const HEARTBEAT_MS = 3_000;
+
 /** Waiting for a machine: thousands at once, so each costs next to nothing. */
 export function createAwaitPod(deps: ActivityDeps) {
   const pollMs = deps.settings.pollMs ?? limits.pollMs;
@@ -36,7 +39,7 @@ export function createAwaitPod(deps: ActivityDeps) {
           });
           await sleep(pollMs);
         }
-      });
+      }, HEARTBEAT_MS);
     },
   };
 }

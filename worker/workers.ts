@@ -23,6 +23,12 @@ const timing = {
   defaultHeartbeatThrottleInterval: '2s',
 } as const;
 
+/** Less often than the loops': noticed within ten seconds (workflows/activity-proxies.ts) all the same. */
+const pacedHeartbeats = {
+  maxHeartbeatThrottleInterval: '5s',
+  defaultHeartbeatThrottleInterval: '5s',
+} as const;
+
 /** One worker per queue in this process, so that slow activities never take the slots of quick ones. */
 export async function createWorkers(options: WorkersOptions): Promise<Worker[]> {
   const { connection, namespace, activities, bundle } = options;
@@ -44,6 +50,8 @@ export async function createWorkers(options: WorkersOptions): Promise<Worker[]> 
     await Worker.create({
       ...shared,
       taskQueue: taskQueues.upstream,
+      // Thousands wait here at once, and each heartbeat is a call of the server.
+      ...pacedHeartbeats,
       maxConcurrentActivityTaskExecutions: slots.upstream,
     }),
     await Worker.create({
