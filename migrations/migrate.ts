@@ -8,6 +8,7 @@ import * as service from './006-service.js';
 import * as cards from './007-cards.js';
 import * as invoices from './008-invoices.js';
 import * as upstreams from './009-upstreams.js';
+import * as catalogSpeed from './010-catalog-speed.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -22,6 +23,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['007-cards', cards],
   ['008-invoices', invoices],
   ['009-upstreams', upstreams],
+  ['010-catalog-speed', catalogSpeed],
 ];
 
 const source: Knex.MigrationSource<readonly [string, Step]> = {

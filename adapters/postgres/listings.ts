@@ -1,6 +1,6 @@
 import type { ListingId } from '../../domain/ids.js';
 import type { Database } from './database.js';
-import { liveProvider } from './provider-health.js';
+import { liveProviderCodes } from './provider-health.js';
 import type { ListingRow } from './tables.js';
 
 export interface ListingFilter {
@@ -28,7 +28,12 @@ export async function listLiveListings(
   after: ListingKey | undefined,
   limit: number,
 ): Promise<ListingRow[]> {
-  const query = live(db).select('l.*').orderBy(['l.price_per_hour_cents', 'l.id']).limit(limit);
+  const query = db({ l: 'listings' })
+    .select('l.*')
+    .where('l.offered', true)
+    .whereRaw(`l.provider_code = any (${liveProviderCodes})`)
+    .orderBy(['l.price_per_hour_cents', 'l.id'])
+    .limit(limit);
   if (filter.model !== undefined) void query.where('l.model', filter.model);
   if (filter.minVramGb !== undefined) void query.where('l.vram_gb', '>=', filter.minVramGb);
   if (filter.gpuCount !== undefined) void query.where('l.gpu_count', filter.gpuCount);
@@ -50,18 +55,11 @@ export interface FamilyOffer {
 
 /** Each family that has live listings: how many, and the cheapest one's price. */
 export async function summarizeFamilies(db: Database): Promise<FamilyOffer[]> {
-  return live(db)
-    .groupBy('l.family')
-    .select({
-      family: 'l.family',
-      fromPricePerHourCents: db.raw('min(l.price_per_hour_cents)'),
-      liveCount: db.raw('count(*)'),
-    });
-}
-
-function live(db: Database) {
-  return db({ l: 'listings' })
-    .join({ p: 'providers' }, 'p.code', 'l.provider_code')
-    .where('l.offered', true)
-    .whereRaw(liveProvider);
+  const { rows } = await db.raw<{ rows: FamilyOffer[] }>(
+    `select f.family, min(f.from_price_per_hour_cents) as "fromPricePerHourCents", sum(f.listings) as "liveCount"
+       from provider_families f
+      where f.provider_code = any (${liveProviderCodes})
+      group by f.family`,
+  );
+  return rows;
 }

@@ -1,7 +1,7 @@
 import { countriesOf } from '../../domain/regions.js';
 import type { ListingId } from '../../domain/ids.js';
 import type { Database, Transaction } from './database.js';
-import { liveProvider } from './provider-health.js';
+import { liveProviderCodes } from './provider-health.js';
 import type { ListingRow } from './tables.js';
 
 export interface Wanted {
@@ -24,9 +24,9 @@ export async function findCheapestOffer(
   tried: readonly ListingId[],
 ): Promise<ListingRow | undefined> {
   const { rows } = await db.raw<{ rows: ListingRow[] }>(
-    `select l.* from listings l join providers p on p.code = l.provider_code
+    `select l.* from listings l
       where l.offered and l.family = :familyId and l.gpu_count = :gpuCount
-        and ${liveProvider}
+        and l.provider_code = any (${liveProviderCodes})
         and (:countries::text[] is null or l.region_code = any (:countries::text[]))
         and (:maxPrice::int is null or l.price_per_hour_cents <= :maxPrice::int)
         and l.provider_code = any (:providerCodes::text[])
