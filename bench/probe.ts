@@ -116,13 +116,13 @@ async function bareCores(db: Database): Promise<number> {
 
 /** Counts what the worker sends to the upstream, by its own budget's counter, which begins anew each minute. */
 function countRequests(db: Database): { stop(): number } {
-  const seen = { points: 0, sum: 0 };
+  const seen: { points: number | undefined; sum: number } = { points: undefined, sum: 0 };
   const timer = setInterval(() => {
     const query = `select coalesce(sum(points), 0) as points from rate_limits where key like 'upstream-all%'`;
     db.raw<{ rows: { points: number }[] }>(query).then(
       ({ rows }) => {
         const points = rows[0]?.points ?? 0;
-        seen.sum += points >= seen.points ? points - seen.points : points;
+        if (seen.points !== undefined) seen.sum += points >= seen.points ? points - seen.points : points;
         seen.points = points;
       },
       () => undefined,
