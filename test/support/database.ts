@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { migrateToLatest } from '../../migrations/migrate.js';
 import { getPostgres } from './servers.js';
-import { servers } from './started-servers.js';
+import { findSharedServers, servers } from './started-servers.js';
 
 /** An empty, migrated database of a test file's own. */
 export interface TestDatabase {
@@ -19,8 +19,10 @@ const template = 'gpu_rental_template';
  */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { adminUrl, url } = await getPostgres();
-  servers.template ??= makeTemplate(adminUrl, url);
-  await servers.template;
+  if (!findSharedServers()) {
+    servers.template ??= makeTemplate(adminUrl, url);
+    await servers.template;
+  }
   const name = `test_${randomBytes(6).toString('hex')}`;
   // Copying the files is faster than the log for a small template, with fsync off.
   await runSql(adminUrl, `create database ${name} template ${template} owner gpu_rental strategy file_copy`);

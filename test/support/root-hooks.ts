@@ -1,8 +1,9 @@
-import type { RootHookObject } from 'mocha';
 import { findProcess } from '../../lab/servers/process-table.js';
 import { findTemporalCli } from '../../lab/servers/temporal-cli.js';
 import { readStackSettings } from '../../lab/stack/settings.js';
-import { stopTestServers } from './started-servers.js';
+import { createTestDatabase } from './database.js';
+import { getPostgres, getTemporal } from './servers.js';
+import { shareServers, stopTestServers } from './started-servers.js';
 
 /**
  * Makes sure that there is a Temporal CLI before the first test: on a new machine it may have to be built, which
@@ -16,6 +17,20 @@ export async function mochaGlobalSetup(): Promise<void> {
   } catch (error) {
     log(error instanceof Error ? error.message : String(error));
   }
+  if (process.argv.includes('--parallel')) await startShared();
+}
+
+/** In a parallel run, each file's process would start servers of its own: they all use this one's. */
+async function startShared(): Promise<void> {
+  const [postgres, temporal] = await Promise.all([getPostgres(), getTemporal()]);
+  // The first database makes the template that all others are cloned from.
+  await (await createTestDatabase()).drop();
+  shareServers({ postgres, temporal });
+}
+
+/** Runs once after all files, in the process that began the run. */
+export async function mochaGlobalTeardown(): Promise<void> {
+  await stopTestServers();
 }
 
 /** Mocha may run the tests in a child process, which would go on when only its parent is killed. */
@@ -26,10 +41,3 @@ function endWithParent(): void {
     if (process.ppid !== parent) process.exit(1);
   }, 500).unref();
 }
-
-/** Runs after the last test, failed or not. Should mocha be killed, the keeper ends the servers. */
-export const mochaHooks: RootHookObject = {
-  async afterAll() {
-    await stopTestServers();
-  },
-};

@@ -2,14 +2,14 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { choosePostgresFolder } from '../../lab/servers/postgres-home.js';
-import { startPostgres, type PostgresServer } from '../../lab/servers/postgres.js';
+import { startPostgres } from '../../lab/servers/postgres.js';
 import { findProcess } from '../../lab/servers/process-table.js';
 import { findTemporalCli } from '../../lab/servers/temporal-cli.js';
 import { startTemporal, type TemporalServer } from '../../lab/servers/temporal.js';
 import { findFreePorts } from '../../lab/stack/ports.js';
 import { readStackSettings } from '../../lab/stack/settings.js';
 import { searchAttributes } from '../../workflows/search-attributes.js';
-import { servers } from './started-servers.js';
+import { findSharedServers, servers, type TestPostgres, type TestTemporal } from './started-servers.js';
 
 /** A server on a port that another program took meanwhile is tried again on another one. */
 const attempts = 3;
@@ -18,7 +18,9 @@ const attempts = 3;
  * The run's one PostgreSQL server, started when it is first asked for (about a second). A test takes a database of
  * its own on it: createTestDatabase.
  */
-export async function getPostgres(): Promise<PostgresServer> {
+export async function getPostgres(): Promise<TestPostgres> {
+  const shared = findSharedServers();
+  if (shared) return shared.postgres;
   servers.postgres ??= onFreePort((port) => {
     const dataDir = choosePostgresFolder(testFolder());
     return startPostgres({
@@ -37,7 +39,9 @@ export async function getPostgres(): Promise<PostgresServer> {
  * started when it is first asked for (about a second). Tests keep apart by task queue names and workflow ids.
  * @throws Error when there is no Temporal CLI and none could be fetched before the first test (root-hooks.ts)
  */
-export async function getTemporal(): Promise<TemporalServer> {
+export async function getTemporal(): Promise<TestTemporal> {
+  const shared = findSharedServers();
+  if (shared) return shared.temporal;
   servers.temporal ??= startTestTemporal();
   return servers.temporal;
 }
