@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { newId } from '../../adapters/ids.js';
 import type { SignedIn } from '../support/api.js';
 import { startService, type TestService } from '../support/living-service.js';
 import { getWallet } from '../support/money.js';
+import { runOps, type OpsResult } from '../support/ops.js';
 import { until } from '../support/until.js';
-
-const run = promisify(execFile);
 
 describe('ops wallet, ops invoice and ops actions', function () {
   this.timeout(60_000);
@@ -20,27 +16,15 @@ describe('ops wallet, ops invoice and ops actions', function () {
   });
   after(() => service.stop());
 
-  async function ops(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-    const env = {
-      ...process.env,
-      DATABASE_URL: service.databaseUrl,
-      TEMPORAL_ADDRESS: service.namespace.address,
-      TEMPORAL_NAMESPACE: service.namespace.name,
-      DASHBOARD_URL: 'http://127.0.0.1',
-      SMTP_URL: 'smtp://127.0.0.1:1',
-    };
-    const cwd = fileURLToPath(new URL('../..', import.meta.url));
-    try {
-      const call = run(process.execPath, ['--import', 'tsx', 'ops/index.ts', ...args], { env, cwd });
-      // As from a script: there is nobody to ask.
-      call.child.stdin?.end();
-      const { stdout, stderr } = await call;
-      return { code: 0, out: stdout, err: stderr };
-    } catch (error) {
-      const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-      return { code, out: stdout, err: stderr };
-    }
-  }
+  const ops = (...args: string[]): Promise<OpsResult> =>
+    runOps(
+      {
+        databaseUrl: service.databaseUrl,
+        temporalAddress: service.namespace.address,
+        namespace: service.namespace.name,
+      },
+      ...args,
+    );
 
   const who = ['--by', 'ada', '--reason', 'the machine was slow'];
   const available = async (): Promise<number> => (await getWallet(service.db, user.user.id)).available_cents;

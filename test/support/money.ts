@@ -8,6 +8,7 @@ import { createTestDatabase } from './database.js';
 
 export interface MoneyDatabase {
   readonly db: Database;
+  readonly url: string;
   close(): Promise<void>;
 }
 
@@ -17,6 +18,7 @@ export async function openMoneyDatabase(): Promise<MoneyDatabase> {
   const db = openDatabase(database.url, 10, 'test');
   return {
     db,
+    url: database.url,
     close: async () => {
       await db.destroy();
       await database.drop();

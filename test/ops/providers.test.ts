@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../adapters/ids.js';
+import { takeSlowEnds } from '../../adapters/postgres/pod-leaks.js';
+import { recordOddities } from '../../adapters/postgres/provider-oddities.js';
+import type { RentalId } from '../../domain/ids.js';
+import { insertProvider } from '../support/factories.js';
+import { insertRunning, insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money.js';
+import { runOps, type OpsResult } from '../support/ops.js';
+
+describe('ops providers and ops attempts', function () {
+  this.timeout(60_000);
+  let database: MoneyDatabase;
+  let rentalId: RentalId;
+  before(async () => {
+    database = await openMoneyDatabase();
+    await insertProvider(database.db, 'lab');
+    rentalId = await insertRunning(database.db, await insertWallet(database.db, 10_000), {
+      ...{ priceCents: 360, ranMs: 0 },
+    });
+  });
+  after(() => database.close());
+
+  const ops = (...args: string[]): Promise<OpsResult> => runOps({ databaseUrl: database.url }, ...args);
+
+  /** A machine at 360 cents an hour whose attempt was given up so many minutes ago. */
+  async function insertStray(minutesAgo: number): Promise<string> {
+    const { db } = database;
+    const at = db.raw(`clock_ms() - ? * interval '1 minute'`, [minutesAgo]);
+    const tag = `test-${newId('rent')}-1`;
+    await db('allocation_attempts').insert({
+      ...{
+        rental_id: newId('rent'),
+        attempt: 1,
+        provider_code: 'lab',
+        listing_id: newId('lst'),
+        offer_id: 'o',
+        tag,
+      },
+      ...{
+        price_per_hour_cents: 360,
+        state: 'condemned',
+        pod_id: `pod-${tag}`,
+        error: 'too dear',
+        given_up_at: at,
+      },
+    });
+    await db('pods').insert({
+      ...{ provider_code: 'lab', pod_id: `pod-${tag}`, tag, status: 'ending', upstream_status: 'deleting' },
+      ...{ price_per_hour_cents: 360, first_seen_at: at },
+    });
+    return tag;
+  }
+
+  it('shows how each upstream does, what is held, and what runs unpaid', async () => {
+    const { db } = database;
+    const tag = await insertStray(10);
+    await db('providers').update({
+      ...{
+        out_until: db.raw(`clock_ms() + interval '1 minute'`),
+        out_reason: 'refused',
+        last_error: 'refused: no balance',
+      },
+    });
+    const { out, code } = await ops('providers');
+    assert.equal(code, 0);
+    assert.match(out, /^lab: out until .* \(refused\);.* refused: no balance$/m);
+    // 10 minutes at 360 cents an hour.
+    assert.match(out, new RegExp(`^ending lab ${tag} .*: given up, 60\\d s, 60 cents$`, 'm'));
+    assert.match(out, /^unpaid lab given up: 1 pods, 60\d s, 60 cents in 30 days$/m);
+    await db('pods')
+      .where({ tag })
+      .update({ gone_at: db.raw('clock_ms()') });
+    assert.doesNotMatch((await ops('providers')).out, /^ending/m);
+    const { leaks } = JSON.parse((await ops('providers', '--json')).out) as { leaks: { cents: number }[] };
+    assert.equal(leaks[0]?.cents, 60);
+  });
+
+  it('tells of a machine that does not end once, after a quarter of an hour', async () => {
+    const [slow, quick] = [await insertStray(16), await insertStray(14)];
+    const told = await takeSlowEnds(database.db);
+    assert.deepEqual(
+      told.map((pod) => pod.tag),
+      [slow],
+    );
+    assert.deepEqual(await takeSlowEnds(database.db), []);
+    await database.db('pods').whereIn('tag', [slow, quick]).delete();
+  });
+
+  it('lists what was skipped in the upstreams’ answers', async () => {
+    await recordOddities(database.db, 'lab', [{ kind: 'unknown_gpu', subject: 'RTX 9090', times: 7 }]);
+    assert.match(
+      (await ops('providers', 'oddities', 'lab')).out,
+      /^lab {2}unknown_gpu {2}RTX 9090 {2}7 times/,
+    );
+    assert.equal((await ops('providers', 'oddities', 'other')).out.trim(), 'Nothing.');
+  });
+
+  it('releases what is held, of an upstream that there is', async () => {
+    const { db } = database;
+    assert.match((await ops('providers', 'release', 'lab')).out, /^0 held machines of lab are given up/);
+    const [row] = await db('providers').whereNotNull('missing_accepted_until');
+    assert.equal(row?.code, 'lab');
+    const unknown = await ops('providers', 'release', 'nowhere');
+    assert.equal(unknown.code, 2);
+    assert.match(unknown.err, /There is no upstream nowhere/);
+  });
+
+  it('shows each try to get a machine for a rental', async () => {
+    await database.db('allocation_attempts').insert({
+      ...{
+        rental_id: rentalId,
+        attempt: 1,
+        provider_code: 'lab',
+        listing_id: newId('lst'),
+        offer_id: 'offer-1',
+      },
+      ...{ tag: `t-${rentalId}`, price_per_hour_cents: 40, state: 'failed', error: 'no_capacity: sold out' },
+    });
+    const { out } = await ops('attempts', rentalId);
+    assert.match(out, /^1\. lab offer-1 at 40 cents\/h: failed {2}pod none, .* {2}no_capacity: sold out$/m);
+    assert.equal((await ops('attempts', 'rent_1')).code, 2);
+  });
+});
