@@ -56,6 +56,8 @@ export const limits = {
   breakAfterFailures: 5,
   breakBaseMs: 15 * SECOND,
   breakMaxMs: 5 * MINUTE,
+  /** An upstream that asks to be left alone for longer is asked again after this: its machines must be watched. */
+  rateLimitMaxMs: 15 * MINUTE,
 
   /** Decision 13: a listing older than this is not live. */
   listingFreshMs: 2 * MINUTE,

@@ -56,6 +56,9 @@ export async function up(knex: Knex): Promise<void> {
     -- Two live machines at one address: nobody knows whose daemon answers there.
     create index pods_address on pods (host, port) where gone_at is null;
 
+    -- The machines that were not asked for the longest time.
+    create index pods_to_probe on pods (provider_code, probed_at nulls first) where gone_at is null and status = 'active';
+
     -- What pods cost us that nobody pays for: from the end of the rental, or the giving up of the attempt, until the
     -- upstream showed them gone.
     create view pod_leaks as

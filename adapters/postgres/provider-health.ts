@@ -76,7 +76,10 @@ const ACCOUNT_STATUSES: readonly (number | undefined)[] = [401, 402, 403];
 
 function outOf(error: ProviderError): { reason: OutReason; forMs: number } | undefined {
   if (error.kind === 'rate_limited')
-    return { reason: 'rate_limited', forMs: error.details.retryAfterMs ?? limits.breakBaseMs };
+    return {
+      reason: 'rate_limited',
+      forMs: Math.min(error.details.retryAfterMs ?? limits.breakBaseMs, limits.rateLimitMaxMs),
+    };
   if (error.kind === 'refused' && ACCOUNT_STATUSES.includes(error.details.status))
     return { reason: 'refused', forMs: limits.breakMaxMs };
   return undefined;

@@ -123,6 +123,12 @@ describe('the circuit of an upstream', () => {
     assert.ok(leftMs > 5_000 && leftMs <= 7_000, `${leftMs} ms`);
   });
 
+  it('is asked again after a quarter of an hour, however long it asks to be left alone', async () => {
+    const day = 24 * 3_600_000;
+    await noteProviderFailure(database.db, 'lab', 'reading', failure('rate_limited', { retryAfterMs: day }));
+    assert.ok((await rateLimitedForMs(database.db, 'lab')) <= limits.rateLimitMaxMs);
+  });
+
   it('keeps what was skipped in answers, counted', async () => {
     const book = createOddityBook();
     for (let n = 0; n < 3; n += 1) book.note('lab', { kind: 'unknown_gpu', subject: 'RTX 9090' });
