@@ -74,7 +74,7 @@ export async function up(knex: Knex): Promise<void> {
        cross join lateral (
          select case when a.id is null then p.first_seen_at
                      when r.id is not null then coalesce(r.ended_at, r.settled_at)
-                     else greatest(p.first_seen_at, a.given_up_at) end as since
+                     when a.given_up_at is not null then greatest(p.first_seen_at, a.given_up_at) end as since
        ) l
        where l.since is not null;
   `);
