@@ -1,19 +1,23 @@
 import { findList, fieldsOf, numberField, textField, type Fields } from './fields.js';
 import { findGpuModel } from './gpu-models.js';
+import { findOurPod, type StatusWords } from './listed-pod.js';
 import { centsOfUsd } from './prices.js';
-import type { Oddity, Offer, Pod, PodStatus } from './provider.js';
+import type { Oddity, Offer, Pod } from './provider.js';
 import { findCountry } from './regions.js';
 
 /** RunPod's own data centers. The other tier is private people's machines, which we don't sell. */
 export const runpodCloud = 'SECURE';
 
-const STATUSES = new Map<string, PodStatus>([
-  ['PROVISIONING', 'pending'],
-  ['STARTING', 'pending'],
-  ['RUNNING', 'active'],
-  ['EXITED', 'lost'],
-  ['ERROR', 'lost'],
-]);
+const WORDS: StatusWords = {
+  statuses: new Map([
+    ['PROVISIONING', 'pending'],
+    ['STARTING', 'pending'],
+    ['RUNNING', 'active'],
+    ['EXITED', 'lost'],
+    ['ERROR', 'lost'],
+  ]),
+  gone: 'TERMINATED',
+};
 
 /** `cloud/gpu/count/data center`: what a create asks for. */
 export function offerIdOf(gpuId: string, gpuCount: number, dataCenterId: string): string {
@@ -98,31 +102,17 @@ export function priceCentsOf(pod: Fields): number | null {
   return priceOf(pod, 'cost', 1);
 }
 
-/**
- * Reads one element of `pods`. undefined for a pod that is gone, or is not ours: its name does not begin with the
- * prefix (shared accounts; decision 22).
- */
+/** Reads one element of `pods`; undefined for a pod that is gone, or is not ours. */
 export function findPod(value: unknown, tagPrefix: string, odd: (oddity: Oddity) => void): Pod | undefined {
   const pod = fieldsOf(value);
-  const podId = textField(pod, 'id');
-  const tag = textField(pod, 'name') ?? '';
-  const upstreamStatus = textField(pod, 'status') ?? 'unknown';
-  if (!tag.startsWith(tagPrefix) || upstreamStatus === 'TERMINATED') return undefined;
-  if (podId === null) {
-    odd({ kind: 'malformed', subject: `pod without an id: ${tag}` });
-    return undefined;
-  }
-  const status = STATUSES.get(upstreamStatus);
-  if (status === undefined) odd({ kind: 'unknown_status', subject: upstreamStatus });
-  return {
-    podId,
-    tag,
-    // A word that we don't know is no decision: the pod is looked at again, and its deadline still holds.
-    status: status ?? 'pending',
-    upstreamStatus,
+  const listed = {
+    podId: textField(pod, 'id'),
+    names: [textField(pod, 'name') ?? ''],
+    upstreamStatus: textField(pod, 'status'),
     ...addressOf(pod),
     pricePerHourCents: priceCentsOf(pod),
   };
+  return findOurPod(listed, WORDS, tagPrefix, odd);
 }
 
 /** The published port of the pod's own daemon. RunPod's proxy knows the account's keys only, not the renter's. */

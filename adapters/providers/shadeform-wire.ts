@@ -1,20 +1,24 @@
 import { limits } from '../../domain/limits.js';
 import { findList, fieldsOf, numberField, textField, textsField, type Fields } from './fields.js';
 import { findGpuModel } from './gpu-models.js';
-import type { Oddity, Offer, Pod, PodStatus } from './provider.js';
+import { findOurPod, type StatusWords } from './listed-pod.js';
+import type { Oddity, Offer, Pod } from './provider.js';
 import { findCountry } from './regions.js';
 
 /** Only these counts can be rented (spec: Limits). */
 const GPU_COUNTS: readonly number[] = limits.gpuCounts;
 
-const STATUSES = new Map<string, PodStatus>([
-  ['creating', 'pending'],
-  ['pending_provider', 'pending'],
-  ['pending', 'pending'],
-  ['active', 'active'],
-  ['error', 'lost'],
-  ['deleting', 'ending'],
-]);
+const WORDS: StatusWords = {
+  statuses: new Map([
+    ['creating', 'pending'],
+    ['pending_provider', 'pending'],
+    ['pending', 'pending'],
+    ['active', 'active'],
+    ['error', 'lost'],
+    ['deleting', 'ending'],
+  ]),
+  gone: 'deleted',
+};
 
 /** An offer with the operating systems that can be asked for with it. */
 export interface WireOffer {
@@ -98,32 +102,17 @@ export function priceCentsOf(fields: Fields): number | null {
   return price === null || price <= 0 ? null : Math.ceil(price);
 }
 
-/**
- * Reads one element of `instances`. undefined for a pod that is gone, or is not ours: neither its tags nor its
- * name begin with the prefix (shared accounts; decision 22).
- */
+/** Reads one element of `instances`; undefined for a pod that is gone, or is not ours. */
 export function findPod(value: unknown, tagPrefix: string, odd: (oddity: Oddity) => void): Pod | undefined {
   const instance = fieldsOf(value);
-  const podId = textField(instance, 'id');
-  const names = [...textsField(instance, 'tags'), textField(instance, 'name') ?? ''];
-  const tag = names.find((name) => name.startsWith(tagPrefix));
-  const upstreamStatus = textField(instance, 'status') ?? 'unknown';
-  if (tag === undefined || upstreamStatus === 'deleted') return undefined;
-  if (podId === null) {
-    odd({ kind: 'malformed', subject: `instance without an id: ${tag}` });
-    return undefined;
-  }
-  const status = STATUSES.get(upstreamStatus);
-  if (status === undefined) odd({ kind: 'unknown_status', subject: upstreamStatus });
-  return {
-    podId,
-    tag,
-    // A word that we don't know is no decision: the pod is looked at again, and its deadline still holds.
-    status: status ?? 'pending',
-    upstreamStatus,
+  const listed = {
+    podId: textField(instance, 'id'),
+    names: [...textsField(instance, 'tags'), textField(instance, 'name') ?? ''],
+    upstreamStatus: textField(instance, 'status'),
     ...addressOf(instance),
     pricePerHourCents: priceCentsOf(instance),
   };
+  return findOurPod(listed, WORDS, tagPrefix, odd);
 }
 
 /** The address counts once there is one; the port is left out by the upstream when it is the usual one. */
