@@ -1,0 +1,168 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Koa from 'koa';
+import pLimit from 'p-limit';
+import type { Database } from '../adapters/postgres/database.js';
+import { limits } from '../domain/limits.js';
+import { cpuSecondsOfTree } from './cpu.js';
+import { percentile, report, round } from './report.js';
+import { insertRichUser, startBenchStack, type BenchStack } from './stack.js';
+
+/**
+ * bench:api. So many clients, each signed in as a user of its own, who wait for a machine and ask for their rental
+ * every 2 seconds, as the specification recommends, and for their balance every tenth second. In turn with the same
+ * load on a bare Koa handler that does the same queries and nothing else: no session, no limits, no log.
+ */
+const clients = Number(process.env['BENCH_CLIENTS'] ?? '200');
+const seconds = Number(process.env['BENCH_SECONDS'] ?? '120');
+const turns = 4;
+const pollsPerBalance = 5;
+
+interface Waiting {
+  readonly cookie: string;
+  readonly rentalId: string;
+  readonly userId: string;
+}
+
+/** What one side was asked and how long its answers took, in milliseconds. */
+interface Polled {
+  readonly ms: number[];
+  errors: number;
+}
+
+/** Users whose machines never boot: real rentals, each with its workflow that waits. */
+async function createRentals({ stack, db }: BenchStack): Promise<Waiting[]> {
+  await fetch(`${stack.urls.provider}/lab/faults`, {
+    method: 'POST',
+    body: JSON.stringify({ bootMs: 3_600_000 }),
+  });
+  const limit = pLimit(4);
+  return Promise.all(
+    Array.from({ length: clients }, () =>
+      limit(async () => {
+        const { cookie, userId } = await insertRichUser(db, 100_000);
+        const response = await fetch(`${stack.urls.api}/v1/rentals`, {
+          method: 'POST',
+          headers: { cookie, 'content-type': 'application/json' },
+          body: JSON.stringify({ familyId: 'rtx-4090', gpuCount: 1 }),
+        });
+        if (response.status !== 200) throw new Error(`a create failed: ${await response.text()}`);
+        const { id } = (await response.json()) as { id: string };
+        return { cookie, userId, rentalId: id };
+      }),
+    ),
+  );
+}
+
+/** The peer: the same queries on the same database, answered as they come. */
+async function startBare(db: Database): Promise<{ url: string; close(): void }> {
+  const app = new Koa();
+  app.use(async (ctx) => {
+    const [, , kind, id] = ctx.path.split('/');
+    const sql =
+      kind === 'rentals'
+        ? 'select * from rentals_now where id = ?'
+        : 'select * from wallets where user_id = ?';
+    const { rows } = await db.raw<{ rows: unknown[] }>(sql, [id ?? '']);
+    ctx.body = { rows };
+  });
+  const handle = app.callback();
+  const server = createServer((request, response) => void handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
+}
+
+async function ask(url: string, cookie: string, polled: Polled): Promise<void> {
+  const began = performance.now();
+  try {
+    const response = await fetch(url, { headers: { cookie } });
+    await response.arrayBuffer();
+    if (!response.ok) polled.errors += 1;
+  } catch {
+    polled.errors += 1;
+  }
+  polled.ms.push(performance.now() - began);
+}
+
+/** All clients poll for so long; each begins at a moment of its own, as real ones do. */
+async function pollAll(
+  waiting: readonly Waiting[],
+  urlsOf: (client: Waiting) => { readonly rental: string; readonly balance: string },
+  forMs: number,
+  polled: Polled,
+): Promise<void> {
+  const beganMs = performance.now();
+  const sleepUntil = (atMs: number) =>
+    new Promise((resolve) => setTimeout(resolve, Math.max(0, atMs - performance.now())));
+  await Promise.all(
+    waiting.map(async (client, index) => {
+      const { rental, balance } = urlsOf(client);
+      const firstMs = beganMs + (index / waiting.length) * limits.pollMs;
+      for (let poll = 0; poll * limits.pollMs < forMs; poll += 1) {
+        await sleepUntil(firstMs + poll * limits.pollMs);
+        await ask(rental, client.cookie, polled);
+        if (poll % pollsPerBalance === index % pollsPerBalance) await ask(balance, client.cookie, polled);
+      }
+    }),
+  );
+}
+
+function figures({ ms, errors }: Polled, forSeconds: number): Record<string, number> {
+  return {
+    requests: ms.length,
+    perSecond: round(ms.length / forSeconds, 1),
+    errors,
+    p50Ms: round(percentile(ms, 0.5), 1),
+    p99Ms: round(percentile(ms, 0.99), 1),
+    maxMs: round(Math.max(...ms), 1),
+  };
+}
+
+const bench = await startBenchStack();
+try {
+  console.error(`${clients} rentals are created …`);
+  const waiting = await createRentals(bench);
+  const bare = await startBare(bench.db);
+  const api = bench.stack.urls.api;
+  const [ours, floor]: [Polled, Polled] = [
+    { ms: [], errors: 0 },
+    { ms: [], errors: 0 },
+  ];
+  let apiCpuSeconds = 0;
+  const turnMs = (seconds * 1_000) / turns;
+  for (let turn = 1; turn <= turns; turn += 1) {
+    console.error(`turn ${turn} of ${turns}: the API, then the floor, ${turnMs / 1_000} s each …`);
+    const before = cpuSecondsOfTree(bench.stack.pid('API') ?? 0);
+    const urls = ({ rentalId }: Waiting) => ({
+      rental: `${api}/v1/rentals/${rentalId}`,
+      balance: `${api}/v1/billing/balance`,
+    });
+    await pollAll(waiting, urls, turnMs, ours);
+    apiCpuSeconds += cpuSecondsOfTree(bench.stack.pid('API') ?? 0) - before;
+    const bareUrls = ({ rentalId, userId }: Waiting) => ({
+      rental: `${bare.url}/v1/rentals/${rentalId}`,
+      balance: `${bare.url}/v1/wallets/${userId}`,
+    });
+    await pollAll(waiting, bareUrls, turnMs, floor);
+  }
+  bare.close();
+  const [oursFigures, floorFigures] = [figures(ours, seconds), figures(floor, seconds)];
+  const ratio = round((oursFigures['p99Ms'] ?? 0) / (floorFigures['p99Ms'] ?? 1), 2);
+  report(
+    'api',
+    `${clients} clients for ${seconds} s: ${oursFigures['perSecond']} requests/s, ${oursFigures['errors']} errors, ` +
+      `p50 ${oursFigures['p50Ms']} ms, p99 ${oursFigures['p99Ms']} ms; bare p50 ${floorFigures['p50Ms']} ms, ` +
+      `p99 ${floorFigures['p99Ms']} ms: ${ratio} times`,
+    {
+      clients,
+      seconds,
+      ours: oursFigures,
+      bare: floorFigures,
+      p99Ratio: ratio,
+      apiCores: round(apiCpuSeconds / seconds, 2),
+    },
+  );
+} finally {
+  await bench.stop();
+}
