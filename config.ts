@@ -1,4 +1,6 @@
 import Joi from 'joi';
+import type { ClientCredentials } from './adapters/identity/authorization-code.js';
+import type { IdentitySettings } from './adapters/identity/providers.js';
 
 /**
  * Everything the environment decides, as one frozen object. No other file reads the environment;
@@ -13,12 +15,16 @@ export interface Config {
   readonly api: {
     readonly host: string;
     readonly port: number;
+    /** Where browsers reach the API, without a slash at the end. */
+    readonly publicUrl: string;
     readonly dashboardUrl: string;
     readonly allowedOrigins: readonly string[];
     readonly secureCookie: boolean;
     readonly trustProxy: boolean;
   };
   readonly processor: ProcessorConfig;
+  /** Who people can sign in with; null is one without credentials (decision 11). */
+  readonly identity: IdentitySettings;
   readonly mail: { readonly smtpUrl: string; readonly from: string };
   readonly meter: { readonly shards: number };
   readonly providers: readonly ProviderConfig[];
@@ -53,6 +59,18 @@ const requestsPerMinute = Joi.number().integer().min(10).max(1_000_000);
 
 const secret = Joi.string().trim().min(1);
 
+const optional = Joi.string().trim().allow('').default('');
+
+/** Half of what a provider of sign-ins needs is a fault; none of it disables the provider. */
+const withClient = (id: string, value: Joi.StringSchema) =>
+  Joi.when(id, { is: secret.required(), then: value.required(), otherwise: optional });
+
+/** ID tokens are worth what the connection to their issuer is: without TLS only on this machine. */
+const issuer = Joi.string()
+  .trim()
+  .uri({ scheme: ['https', 'http'] })
+  .pattern(/^(https:|http:\/\/(127\.0\.0\.1|\[::1\]|localhost)([:/]|$))/, 'https, or http on loopback');
+
 const schema = Joi.object({
   DEPLOYMENT: Joi.string()
     .pattern(/^[a-z0-9]{1,12}$/)
@@ -70,10 +88,19 @@ const schema = Joi.object({
   TEMPORAL_UI_URL: Joi.string().uri().default('http://127.0.0.1:8233'),
   API_HOST: Joi.string().default('127.0.0.1'),
   API_PORT: Joi.number().port().default(8080),
+  API_PUBLIC_URL: Joi.string().uri({ scheme: ['https', 'http'] }),
   DASHBOARD_URL: Joi.string().uri().required(),
   ALLOWED_ORIGINS: Joi.string().allow('').default(''),
   SECURE_COOKIE: Joi.boolean().default(true),
   TRUST_PROXY: Joi.boolean().default(false),
+  GOOGLE_CLIENT_ID: optional,
+  GOOGLE_CLIENT_SECRET: withClient('GOOGLE_CLIENT_ID', secret),
+  GITHUB_CLIENT_ID: optional,
+  GITHUB_CLIENT_SECRET: withClient('GITHUB_CLIENT_ID', secret),
+  OIDC_CLIENT_ID: optional,
+  OIDC_CLIENT_SECRET: withClient('OIDC_CLIENT_ID', secret),
+  OIDC_ISSUER_URL: withClient('OIDC_CLIENT_ID', issuer),
+  OIDC_NAME: Joi.string().trim().min(1).max(40).default('Single sign-on'),
   STRIPE_SECRET_KEY: Joi.string().trim().allow('').default(''),
   STRIPE_PUBLISHABLE_KEY: Joi.string().trim().allow('').default(''),
   STRIPE_WEBHOOK_SECRETS: Joi.when('STRIPE_SECRET_KEY', {
@@ -102,7 +129,9 @@ const schema = Joi.object({
   RUNPOD_REQUESTS_PER_MINUTE: requestsPerMinute.default(60),
 }).options({ abortEarly: false, stripUnknown: true, convert: true });
 
-interface Env {
+type ClientVariable = `${'GOOGLE' | 'GITHUB' | 'OIDC'}_CLIENT_${'ID' | 'SECRET'}`;
+
+interface Env extends Record<ClientVariable | 'OIDC_ISSUER_URL' | 'OIDC_NAME', string> {
   DEPLOYMENT: string;
   LOG_LEVEL: string;
   DATABASE_URL: string;
@@ -113,6 +142,7 @@ interface Env {
   TEMPORAL_UI_URL: string;
   API_HOST: string;
   API_PORT: number;
+  API_PUBLIC_URL?: string;
   DASHBOARD_URL: string;
   ALLOWED_ORIGINS: string;
   SECURE_COOKIE: boolean;
@@ -173,12 +203,14 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     api: {
       host: value.API_HOST,
       port: value.API_PORT,
+      publicUrl: publicUrlOf(value),
       dashboardUrl: value.DASHBOARD_URL.replace(/\/$/, ''),
       allowedOrigins: list(value.ALLOWED_ORIGINS),
       secureCookie: value.SECURE_COOKIE,
       trustProxy: value.TRUST_PROXY,
     },
     processor: processorOf(value),
+    identity: identityOf(value),
     mail: { smtpUrl: value.SMTP_URL, from: value.MAIL_FROM },
     meter: { shards: value.METER_SHARDS },
     providers: providersOf(value),
@@ -196,6 +228,25 @@ function processorOf(value: Env): ProcessorConfig {
     successUrl: value.CHECKOUT_SUCCESS_URL ?? `${dashboard}/app/billing?session=success`,
     cancelUrl: value.CHECKOUT_CANCEL_URL ?? `${dashboard}/app/billing?session=cancel`,
   };
+}
+
+/** Without one of its own, the API is reached where it listens, as in local development. */
+function publicUrlOf(value: Env): string {
+  const host = value.API_HOST.includes(':') ? `[${value.API_HOST}]` : value.API_HOST;
+  return (value.API_PUBLIC_URL ?? `http://${host}:${value.API_PORT}`).replace(/\/$/, '');
+}
+
+function identityOf(value: Env): IdentitySettings {
+  const oidc = credentials(value.OIDC_CLIENT_ID, value.OIDC_CLIENT_SECRET);
+  return {
+    google: credentials(value.GOOGLE_CLIENT_ID, value.GOOGLE_CLIENT_SECRET),
+    github: credentials(value.GITHUB_CLIENT_ID, value.GITHUB_CLIENT_SECRET),
+    oidc: oidc && { ...oidc, issuerUrl: value.OIDC_ISSUER_URL, name: value.OIDC_NAME },
+  };
+}
+
+function credentials(clientId: string, clientSecret: string): ClientCredentials | null {
+  return clientId === '' ? null : { clientId, clientSecret };
 }
 
 /** The lab has no quota but this one. */

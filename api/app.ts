@@ -16,6 +16,7 @@ import { allowOrigins, refuseForeignOrigins } from './middleware/origins.js';
 import { requestId } from './middleware/request-id.js';
 import { requestLog } from './middleware/request-log.js';
 import { refuseUnrouted } from './middleware/routing.js';
+import { oauthRoutes } from './oauth.js';
 import { rentalChargeRoutes } from './rental-charges.js';
 import { rentalRoutes } from './rentals.js';
 import { sshKeyRoutes } from './ssh-keys.js';
@@ -26,6 +27,7 @@ import { webhookPath, webhookRoutes } from './webhook.js';
 const resources = [
   healthRoutes,
   authRoutes,
+  oauthRoutes,
   sshKeyRoutes,
   catalogRoutes,
   rentalRoutes,

@@ -1,16 +1,14 @@
 import type Joi from 'joi';
 import { requestLoginCode, tryLoginCode } from '../adapters/postgres/login-codes.js';
 import { insertMail } from '../adapters/postgres/outbox.js';
-import { insertSession } from '../adapters/postgres/sessions.js';
-import { findOrInsertUser } from '../adapters/postgres/users.js';
-import { newId } from '../adapters/ids.js';
 import type { UserId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
 import { Refusal } from '../domain/refusal.js';
 import { sessionOf, type ApiDeps, type ApiRouter } from './context.js';
 import { clientOf } from './middleware/client-address.js';
 import { endSession, requireSession, setSessionCookie, type Step } from './middleware/session.js';
-import { joi, readBody } from './validation.js';
+import { openSession } from './open-session.js';
+import { emailField, joi, readBody } from './validation.js';
 
 /** Signing in by a mailed code, who is signed in, and signing out (spec: Authentication; decisions 8-10). */
 export function authRoutes(router: ApiRouter, deps: ApiDeps): void {
@@ -20,21 +18,13 @@ export function authRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.post('/v1/auth/logout', requireSession(deps), logOut(deps));
 }
 
-/** Mailable addresses: ASCII, as nearly every mail server wants them; compared in lower case. */
-const email = joi
-  .string()
-  .email({ tlds: { allow: false }, allowUnicode: false })
-  .max(254)
-  .pattern(/^[!-~]+$/, 'printable ASCII')
-  .required();
-
 const requestSchema: Joi.ObjectSchema<{ email: string; intent?: 'login' | 'signup' }> = joi.object({
-  email,
+  email: emailField,
   intent: joi.string().valid('login', 'signup'),
 });
 
 const verifySchema: Joi.ObjectSchema<{ email: string; code: string }> = joi.object({
-  email,
+  email: emailField,
   code: joi
     .string()
     .pattern(/^\d{6}$/, 'six digits')
@@ -63,9 +53,7 @@ function verifyCode(deps: ApiDeps): Step {
     // A wrong try must be counted, so the transaction ends well whatever the verdict is.
     const signedIn = await deps.db.transaction(async (trx) => {
       const verdict = await tryLoginCode(trx, address, body.code);
-      if (verdict !== 'right') return verdict;
-      const { user, created } = await findOrInsertUser(trx, address, newId('usr'));
-      return { user, created, session: await insertSession(trx, user.id) };
+      return verdict === 'right' ? openSession(trx, address) : verdict;
     });
     if (signedIn === 'expired') {
       throw new Refusal('code_expired', 'This code has expired. Ask for a new one.');

@@ -1,5 +1,6 @@
 import type { Router, RouterContext } from '@koa/router';
 import type { Logger } from 'pino';
+import type { IdentityProvider } from '../adapters/identity/identity.js';
 import type { Session } from '../adapters/postgres/sessions.js';
 import type { Database } from '../adapters/postgres/database.js';
 import type { Processor } from '../adapters/processor/processor.js';
@@ -17,6 +18,8 @@ export interface ApiDeps {
   readonly processor: Processor;
   /** Checks the signature of a webhook call over its raw bytes; null when billing is disabled. */
   readonly verifyWebhook: WebhookVerifier | null;
+  /** Those that are enabled, in the order in which they are shown (decision 11). */
+  readonly identityProviders: readonly IdentityProvider[];
 }
 
 /** What the middleware found out about a request. */

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { pino, type Logger } from 'pino';
+import { createIdentityProviders } from '../adapters/identity/providers.js';
 import { openDatabase, type Database } from '../adapters/postgres/database.js';
 import { createStripeProcessor } from '../adapters/processor/stripe.js';
 import { createWebhookVerifier } from '../adapters/processor/webhook.js';
@@ -26,6 +27,7 @@ const app = createApp({
   settings: settingsOf(config),
   processor: createStripeProcessor(config.processor),
   verifyWebhook: webhookSecrets.length === 0 ? null : createWebhookVerifier({ secrets: webhookSecrets }),
+  identityProviders: createIdentityProviders(config.identity),
 });
 const handle = app.callback();
 const server = createServer((request, response) => void handle(request, response));

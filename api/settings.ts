@@ -6,6 +6,9 @@ export interface ApiSettings {
   /** The one list of origins that may call with cookies (decision 12). */
   readonly allowedOrigins: readonly string[];
   readonly secureCookie: boolean;
+  /** Where browsers reach the API and the dashboard, without a slash at the end. */
+  readonly publicUrl: string;
+  readonly dashboardUrl: string;
   /** Behind one proxy that appends the caller to X-Forwarded-For. */
   readonly trustProxy: boolean;
   readonly billing: {
@@ -36,6 +39,8 @@ export function settingsOf(config: Config): ApiSettings {
     ...defaultSettings,
     allowedOrigins: [...new Set([...config.api.allowedOrigins, new URL(config.api.dashboardUrl).origin])],
     secureCookie: config.api.secureCookie,
+    publicUrl: config.api.publicUrl,
+    dashboardUrl: config.api.dashboardUrl,
     trustProxy: config.api.trustProxy,
     billing: {
       enabled: config.processor.secretKey !== '',
@@ -50,6 +55,8 @@ export function settingsOf(config: Config): ApiSettings {
 export const defaultSettings: ApiSettings = {
   allowedOrigins: [],
   secureCookie: true,
+  publicUrl: 'http://127.0.0.1:8080',
+  dashboardUrl: 'http://127.0.0.1:3000',
   trustProxy: false,
   billing: { enabled: false, publishableKey: '', livemode: false },
   meterShards: 1,

@@ -55,6 +55,14 @@ export const regionField = joi.string().custom((value: string, helpers) => {
   return helpers.message({ custom: '{{#label}} must be an ISO country code, or one of us, eu, apac' });
 });
 
+/** Mailable addresses: ASCII, as nearly every mail server wants them; compared in lower case. */
+export const emailField = joi
+  .string()
+  .email({ tlds: { allow: false }, allowUnicode: false })
+  .max(254)
+  .pattern(/^[!-~]+$/, 'printable ASCII')
+  .required();
+
 /** Query parameters of every list: an opaque cursor and a page size (spec: Limits). */
 export const pageFields = {
   cursor: joi.text().max(500),

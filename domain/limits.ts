@@ -25,6 +25,9 @@ export const limits = {
   sessionMs: 30 * DAY,
   sessionTouchMs: MINUTE,
 
+  /** Decision 11: how long a person may take at an identity provider. */
+  oauthStateValidMs: 10 * MINUTE,
+
   /** Decision 6: idempotency keys. */
   idempotencyKeyMaxChars: 255,
   idempotencyKeptMs: DAY,

@@ -9,6 +9,7 @@ import * as cards from './007-cards.js';
 import * as invoices from './008-invoices.js';
 import * as upstreams from './009-upstreams.js';
 import * as catalogSpeed from './010-catalog-speed.js';
+import * as oauth from './011-oauth.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -24,6 +25,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['008-invoices', invoices],
   ['009-upstreams', upstreams],
   ['010-catalog-speed', catalogSpeed],
+  ['011-oauth', oauth],
 ];
 
 const source: Knex.MigrationSource<readonly [string, Step]> = {

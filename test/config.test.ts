@@ -44,3 +44,61 @@ describe('the configuration of upstream providers', () => {
     }
   });
 });
+
+describe('the configuration of signing in elsewhere', () => {
+  const OIDC = { OIDC_CLIENT_ID: 'o', OIDC_CLIENT_SECRET: 's', OIDC_ISSUER_URL: 'https://id.example.com' };
+  const identityOf = (env: Record<string, string>) => readConfig({ ...ENV, ...env }).identity;
+
+  it('disables each provider that has no client id', () => {
+    const none = { google: null, github: null, oidc: null };
+    assert.deepEqual(identityOf({}), none);
+    assert.deepEqual(
+      identityOf({ GOOGLE_CLIENT_ID: '', GOOGLE_CLIENT_SECRET: '', OIDC_CLIENT_ID: ' ' }),
+      none,
+    );
+    assert.deepEqual(identityOf({ GITHUB_CLIENT_ID: 'g', GITHUB_CLIENT_SECRET: 's' }), {
+      ...none,
+      github: { clientId: 'g', clientSecret: 's' },
+    });
+    assert.deepEqual(identityOf(OIDC).oidc, {
+      ...{ clientId: 'o', clientSecret: 's', issuerUrl: 'https://id.example.com', name: 'Single sign-on' },
+    });
+  });
+
+  it('refuses half a provider, and names what is missing', () => {
+    for (const [missing, env] of [
+      ['GOOGLE_CLIENT_SECRET', { GOOGLE_CLIENT_ID: 'g' }],
+      ['GITHUB_CLIENT_SECRET', { GITHUB_CLIENT_ID: 'g', GITHUB_CLIENT_SECRET: ' ' }],
+      ['OIDC_CLIENT_SECRET', { ...OIDC, OIDC_CLIENT_SECRET: '' }],
+      ['OIDC_ISSUER_URL', { ...OIDC, OIDC_ISSUER_URL: '' }],
+    ] as const) {
+      assert.throws(() => identityOf(env), new RegExp(missing));
+    }
+  });
+
+  it('takes an issuer over http on loopback only', () => {
+    for (const issuer of [
+      'http://127.0.0.1:4000',
+      'http://localhost/id',
+      'http://[::1]:4000',
+      'https://x.example',
+    ]) {
+      assert.equal(identityOf({ ...OIDC, OIDC_ISSUER_URL: issuer }).oidc?.issuerUrl, issuer);
+    }
+    for (const issuer of [
+      'http://id.example.com',
+      'http://127.0.0.1.example.com',
+      'http://localhost@x.example',
+      'x',
+    ]) {
+      assert.throws(() => identityOf({ ...OIDC, OIDC_ISSUER_URL: issuer }), ConfigError, issuer);
+    }
+  });
+
+  it('sends people back to where the API is reached: where it listens, unless told', () => {
+    const publicUrlOf = (env: Record<string, string>) => readConfig({ ...ENV, ...env }).api.publicUrl;
+    assert.equal(publicUrlOf({}), 'http://127.0.0.1:8080');
+    assert.equal(publicUrlOf({ API_HOST: '::1', API_PORT: '9000' }), 'http://[::1]:9000');
+    assert.equal(publicUrlOf({ API_PUBLIC_URL: 'https://api.example.com/' }), 'https://api.example.com');
+  });
+});

@@ -31,6 +31,18 @@ export interface LoginCodeRow {
   used_at: Date | null;
 }
 
+export interface OAuthStateRow {
+  state_hash: Buffer;
+  browser_hash: Buffer;
+  provider: 'google' | 'github' | 'oidc';
+  code_verifier: string;
+  nonce: string;
+  return_path: string;
+  created_at: Date;
+  expires_at: Date;
+  used_at: Date | null;
+}
+
 export interface SshKeyRow {
   id: SshKeyId;
   user_id: UserId;

@@ -14,6 +14,7 @@ declare module 'knex/types/tables.js' {
     users: Table<rows.UserRow>;
     sessions: Table<rows.SessionRow>;
     login_codes: Table<rows.LoginCodeRow>;
+    oauth_states: Table<rows.OAuthStateRow>;
     ssh_keys: Table<rows.SshKeyRow>;
     wallets: Table<rows.WalletRow>;
     ledger_entries: Table<rows.LedgerEntryRow>;

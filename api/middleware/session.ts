@@ -23,17 +23,30 @@ export function requireSession(deps: ApiDeps): Step {
 
 /** Hands the session to the browser (decision 9). */
 export function setSessionCookie(ctx: ApiContext, deps: ApiDeps, token: string): void {
-  ctx.append('Set-Cookie', cookie(token, limits.sessionMs / 1000, deps.settings.secureCookie));
+  appendCookie(ctx, deps, sessionCookie(token, limits.sessionMs));
 }
 
 /** Ends the request's session for good and takes its cookie back. */
 export async function endSession(ctx: ApiContext, deps: ApiDeps): Promise<void> {
   await deleteSession(deps.db, sessionOf(ctx).tokenHash);
   ctx.remove('Set-Cookie');
-  ctx.append('Set-Cookie', cookie('', 0, deps.settings.secureCookie));
+  appendCookie(ctx, deps, sessionCookie('', 0));
 }
 
-function cookie(value: string, maxAgeSeconds: number, secure: boolean): string {
-  const attributes = ['Path=/', `Max-Age=${maxAgeSeconds}`, 'HttpOnly', 'SameSite=Lax'];
-  return [`sid=${value}`, ...attributes, ...(secure ? ['Secure'] : [])].join('; ');
+function sessionCookie(value: string, maxAgeMs: number): Cookie {
+  return { name: 'sid', value, path: '/', maxAgeMs };
+}
+
+interface Cookie {
+  readonly name: string;
+  readonly value: string;
+  readonly path: string;
+  readonly maxAgeMs: number;
+}
+
+/** Hands a cookie to the browser that no script reads, and that other sites' requests don't carry but by navigation. */
+export function appendCookie(ctx: ApiContext, deps: ApiDeps, cookie: Cookie): void {
+  const attributes = [`Path=${cookie.path}`, `Max-Age=${cookie.maxAgeMs / 1000}`, 'HttpOnly', 'SameSite=Lax'];
+  const secure = deps.settings.secureCookie ? ['Secure'] : [];
+  ctx.append('Set-Cookie', [`${cookie.name}=${cookie.value}`, ...attributes, ...secure].join('; '));
 }

@@ -7,6 +7,7 @@ import type { ApiDeps } from '../../api/context.js';
 import { defaultSettings, type ApiSettings } from '../../api/settings.js';
 import { createTemporalGate, type TemporalGate } from '../../api/temporal.js';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
+import type { IdentityProvider } from '../../adapters/identity/identity.js';
 import type { Processor } from '../../adapters/processor/processor.js';
 import { createStripeProcessor } from '../../adapters/processor/stripe.js';
 import { createWebhookVerifier } from '../../adapters/processor/webhook.js';
@@ -45,6 +46,8 @@ export interface ApiOptions {
   readonly databaseUrl?: string;
   /** The payment processor, asked for when it is used; by default it refuses every call. */
   readonly processor?: () => Processor;
+  /** Whom people can sign in with; nobody unless told. */
+  readonly identityProviders?: readonly IdentityProvider[];
 }
 
 const disabled = createStripeProcessor({ secretKey: '', apiUrl: null });
@@ -78,6 +81,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
       return options.processor?.() ?? disabled;
     },
     verifyWebhook: createWebhookVerifier({ secrets: [webhookSecret] }),
+    identityProviders: options.identityProviders ?? [],
   };
   const server = await listen(deps);
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
