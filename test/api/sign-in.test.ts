@@ -108,6 +108,34 @@ describe('signing in', () => {
       assert.equal(await api.db('users').where({ email }).first(), undefined);
     });
 
+    it('replaces a session that somebody else put into the browser', async () => {
+      const attacker = await api.signIn();
+      for (const planted of [attacker.sid!, 'A'.repeat(43)]) {
+        const email = mails.newEmail();
+        const { client, code } = await mails.request(email);
+        client.sid = planted;
+        assert.equal((await client.post('/v1/auth/verify-code', { email, code })).status, 200);
+        assert.notEqual(client.sid, planted);
+        assert.equal((await client.get('/v1/auth/me')).body.user.email, email);
+      }
+      assert.equal((await attacker.get('/v1/auth/me')).body.user.email, attacker.user.email);
+    });
+
+    it('writes neither the code nor the session nor the address into the log', async () => {
+      const email = mails.newEmail();
+      const { client, code } = await mails.request(email);
+      await client.post('/v1/auth/verify-code', { email, code: other(code) });
+      await client.post('/v1/auth/verify-code', { email, code });
+      const lines = api.logged.slice(-3);
+      assert.equal(lines.filter(({ path }) => path === '/v1/auth/verify-code').length, 2);
+      const texts = lines.map((line) => JSON.stringify(line));
+      // Six digits may stand by chance within a number, as those of the time.
+      const wholeCode = new RegExp(`(?<!\\d)${code}(?!\\d)`);
+      assert.ok(
+        !texts.some((text) => wholeCode.test(text) || text.includes(client.sid!) || text.includes(email)),
+      );
+    });
+
     it('refuses a code of another address, and of nobody', async () => {
       const { client, code } = await mails.request(mails.newEmail());
       const answer = await client.post('/v1/auth/verify-code', { email: mails.newEmail(), code });
@@ -164,6 +192,19 @@ describe('signing in', () => {
       assert.match(renewed.headers.getSetCookie()[0]!, /^sid=.*Max-Age=2592000/);
       assert.ok(Date.parse(renewed.body.expiresAt) >= Date.parse(before));
       assert.deepEqual((await client.get('/v1/auth/me')).headers.getSetCookie(), []);
+    });
+
+    it('lives for 30 more days after each use', async () => {
+      const client = await mails.signIn();
+      const { user } = (await client.get('/v1/auth/me')).body;
+      await api.db.raw(
+        `update sessions set created_at = created_at - interval '29 days', last_seen_at = last_seen_at - interval '29 days',
+           expires_at = expires_at - interval '29 days' where user_id = ?`,
+        [user.id],
+      );
+      const used = await client.get('/v1/auth/me');
+      assert.ok(Math.abs(Date.parse(used.body.expiresAt) - Date.now() - 30 * 86_400_000) < MINUTE);
+      assert.equal((await client.get('/v1/auth/me')).body.expiresAt, used.body.expiresAt);
     });
 
     it('ends when it has expired', async () => {
