@@ -17,6 +17,7 @@ import { requestId } from './middleware/request-id.js';
 import { requestLog } from './middleware/request-log.js';
 import { refuseUnrouted } from './middleware/routing.js';
 import { oauthRoutes } from './oauth.js';
+import { openApiRoutes } from './openapi.js';
 import { rentalChargeRoutes } from './rental-charges.js';
 import { rentalRoutes } from './rentals.js';
 import { sshKeyRoutes } from './ssh-keys.js';
@@ -40,14 +41,19 @@ const resources = [
   autoTopupRoutes,
   invoiceRoutes,
   webhookRoutes,
+  openApiRoutes,
 ];
+
+/** Every route; what a handler works with comes in by deps. */
+export function createRouter(deps: ApiDeps): ApiRouter {
+  const router: ApiRouter = new Router<ApiState>({ strict: true, sensitive: true });
+  for (const addRoutes of resources) addRoutes(router, deps);
+  return router;
+}
 
 /** The HTTP service. It opens and closes nothing: what it works with comes in by deps. */
 export function createApp(deps: ApiDeps): Koa<ApiState, object> {
   const { log, settings } = deps;
-  const router: ApiRouter = new Router<ApiState>({ strict: true, sensitive: true });
-  for (const addRoutes of resources) addRoutes(router, deps);
-
   const app = new Koa<ApiState, object>({
     proxy: settings.trustProxy,
     // Only the last address of X-Forwarded-For is our own proxy's word; the ones before it are the caller's.
@@ -61,7 +67,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState, object> {
   app.use(allowOrigins(settings.allowedOrigins));
   app.use(refuseForeignOrigins(settings.allowedOrigins));
   app.use(readBodies([webhookPath]));
-  app.use(router.routes());
+  app.use(createRouter(deps).routes());
   app.use(refuseUnrouted());
   return app;
 }

@@ -18,12 +18,14 @@ export function authRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.post('/v1/auth/logout', requireSession(deps), logOut(deps));
 }
 
-const requestSchema: Joi.ObjectSchema<{ email: string; intent?: 'login' | 'signup' }> = joi.object({
-  email: emailField,
-  intent: joi.string().valid('login', 'signup'),
-});
+export const requestCodeSchema: Joi.ObjectSchema<{ email: string; intent?: 'login' | 'signup' }> = joi.object(
+  {
+    email: emailField,
+    intent: joi.string().valid('login', 'signup'),
+  },
+);
 
-const verifySchema: Joi.ObjectSchema<{ email: string; code: string }> = joi.object({
+export const verifyCodeSchema: Joi.ObjectSchema<{ email: string; code: string }> = joi.object({
   email: emailField,
   code: joi
     .string()
@@ -34,7 +36,7 @@ const verifySchema: Joi.ObjectSchema<{ email: string; code: string }> = joi.obje
 /** Answers the same whether or not there is an account. */
 function requestCode(deps: ApiDeps): Step {
   return async (ctx) => {
-    const address = readBody(ctx, requestSchema).email.toLowerCase();
+    const address = readBody(ctx, requestCodeSchema).email.toLowerCase();
     const client = clientOf(ctx.ip);
     const request = await deps.db.transaction(async (trx) => {
       const made = await requestLoginCode(trx, address, client, deps.settings.codeRequestsPerClientPerHour);
@@ -48,7 +50,7 @@ function requestCode(deps: ApiDeps): Step {
 
 function verifyCode(deps: ApiDeps): Step {
   return async (ctx) => {
-    const body = readBody(ctx, verifySchema);
+    const body = readBody(ctx, verifyCodeSchema);
     const address = body.email.toLowerCase();
     // A wrong try must be counted, so the transaction ends well whatever the verdict is.
     const signedIn = await deps.db.transaction(async (trx) => {

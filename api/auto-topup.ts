@@ -25,7 +25,7 @@ const TELL_LIMIT_MS = 5_000;
 
 const thresholdField = joi.number().integer().min(limits.minThresholdCents).max(limits.maxThresholdCents);
 
-const settingsSchema = joi.object<AutoTopupSettings>({
+export const autoTopupSchema = joi.object<AutoTopupSettings>({
   enabled: joi.boolean().required(),
   thresholdCents: thresholdField.when('enabled', { is: true, then: joi.required() }),
   topupAmountCents: joi.number().integer().min(limits.minAutoTopupCents).max(limits.maxAutoTopupCents),
@@ -50,7 +50,7 @@ function showSettings(deps: ApiDeps): Step {
 function putSettings(deps: ApiDeps): Step {
   return async (ctx) => {
     const { userId } = sessionOf(ctx);
-    const settings = readBody(ctx, settingsSchema);
+    const settings = readBody(ctx, autoTopupSchema);
     if (settings.enabled && !deps.settings.billing.enabled) {
       throw new Refusal('billing_disabled', 'Payments are switched off here, so nothing can be charged.');
     }

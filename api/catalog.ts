@@ -32,7 +32,7 @@ interface ListingQuery {
   readonly pageSize: number;
 }
 
-const listingQuery = joi.object<ListingQuery>({
+export const listingQuery = joi.object<ListingQuery>({
   model: joi.text().maxChars(64),
   minVramGb: joi.number().min(0).max(1_000_000),
   gpuCount: joi.number().valid(...limits.gpuCounts),

@@ -20,11 +20,11 @@ export function checkoutRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/billing/topups/:id', requireSession(deps), showTopup(deps));
 }
 
-const checkoutSchema = joi.object<{ amountCents: number }>({
+export const checkoutSchema = joi.object<{ amountCents: number }>({
   amountCents: joi.number().integer().min(limits.minTopupCents).max(limits.maxTopupCents).required(),
 });
 
-const topupsQuery = joi.object<{ cursor?: string; pageSize: number }>(pageFields);
+export const topupsQuery = joi.object<{ cursor?: string; pageSize: number }>(pageFields);
 
 /**
  * The way on: openTopup (topup-workflows.ts) starts workflows/topup.ts, which charges the saved card or opens the

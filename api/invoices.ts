@@ -20,7 +20,7 @@ interface InvoicesQuery {
   readonly limit: number;
 }
 
-const invoicesQuery = joi.object<InvoicesQuery>({
+export const invoicesQuery = joi.object<InvoicesQuery>({
   status: joi.string().valid('open', 'paid', 'void', 'uncollectible'),
   limit: joi.number().integer().min(1).max(limits.pageSizeMax).default(limits.pageSizeDefault),
 });

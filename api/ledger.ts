@@ -21,9 +21,12 @@ interface LedgerQuery {
   readonly pageSize: number;
 }
 
-const ledgerQuery = joi.object<LedgerQuery>({
+export const ledgerQuery = joi.object<LedgerQuery>({
   type: joi.string().valid(...ledgerEntryTypes),
-  rentalId: joi.text().maxChars(64),
+  rentalId: joi
+    .text()
+    .maxChars(64)
+    .meta({ jsonSchema: { 'x-id-prefix': 'rent' } }),
   ...pageFields,
 });
 

@@ -11,7 +11,7 @@ export function rentalChargeRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/rentals/:id/charges', requireSession(deps), showCharges(deps));
 }
 
-const chargesQuery = joi.object<{ interval: ChargeInterval }>({
+export const chargesQuery = joi.object<{ interval: ChargeInterval }>({
   interval: joi.string().valid('hour', 'day').default('hour'),
 });
 

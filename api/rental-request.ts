@@ -25,7 +25,7 @@ export interface RentalBody {
   readonly maxPricePerHourCents?: number;
 }
 
-const bodySchema = joi.object<RentalBody>({
+export const rentalSchema = joi.object<RentalBody>({
   familyId: joi.text().maxChars(64).required(),
   gpuCount: joi
     .number()
@@ -38,13 +38,22 @@ const bodySchema = joi.object<RentalBody>({
   region: regionField,
   name: joi.text().allow('').maxChars(limits.nameMaxChars),
   autoStopAfterHours: joi.number().greater(0).max(limits.autoStopMaxHours),
-  sshKeyIds: joi.array().items(joi.text().maxChars(64)).unique().max(100),
+  sshKeyIds: joi
+    .array()
+    .items(
+      joi
+        .text()
+        .maxChars(64)
+        .meta({ jsonSchema: { 'x-id-prefix': 'key' } }),
+    )
+    .unique()
+    .max(100),
   maxSpendCents: joi.number().integer().min(1).max(MAX_CENTS),
   maxPricePerHourCents: joi.number().integer().min(1).max(MAX_CENTS),
 });
 
 /** The query of GET /v1/rentals. */
-export const listSchema = joi.object<{ status?: RentalStatus; cursor?: string; pageSize: number }>({
+export const rentalsQuery = joi.object<{ status?: RentalStatus; cursor?: string; pageSize: number }>({
   status: joi.string().valid(...rentalStatuses),
   ...pageFields,
 });
@@ -59,7 +68,7 @@ export async function readRentalRequest(
   db: Database,
   userId: UserId,
 ): Promise<{ body: RentalBody; request: Omit<OpenRequest, 'answerBefore'> }> {
-  const body = readBody(ctx, bodySchema);
+  const body = readBody(ctx, rentalSchema);
   if (!isFamilyId(body.familyId)) {
     throw new Refusal(
       'model_unavailable',

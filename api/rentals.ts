@@ -16,7 +16,7 @@ import { isNumberKey, pageOf, readCursor } from './cursor.js';
 import { requireSession, type Step } from './middleware/session.js';
 import { answerOpening } from './opening.js';
 import { presentMeter, presentOpened, presentRental, presentStop } from './rental-presenter.js';
-import { listSchema, readRentalRequest } from './rental-request.js';
+import { rentalsQuery, readRentalRequest } from './rental-request.js';
 import { awaitStop, openRental } from './rental-workflows.js';
 import { readQuery } from './validation.js';
 
@@ -61,7 +61,7 @@ function createRental(deps: ApiDeps): Step {
 
 function listRentals(deps: ApiDeps): Step {
   return async (ctx) => {
-    const { status, cursor, pageSize } = readQuery(ctx, listSchema);
+    const { status, cursor, pageSize } = readQuery(ctx, rentalsQuery);
     const before = readCursor(cursor, isNumberKey)?.[0];
     const { userId } = sessionOf(ctx);
     const rows = await listRentalRows(deps.db, userId, status, before, pageSize + 1);

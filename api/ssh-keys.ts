@@ -21,7 +21,7 @@ interface KeyRequest {
   readonly generate?: true;
 }
 
-const keySchema = joi
+export const keySchema = joi
   .object<KeyRequest>({
     name: joi.text().min(1).maxChars(64).required(),
     // A line break at the end comes along when a file is pasted whole.

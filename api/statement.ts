@@ -20,23 +20,32 @@ export function statementRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/billing/ledger.csv', requireSession(deps), sendCsv(deps));
 }
 
-/** A day means its beginning in UTC; a time without an offset could mean anything. */
-const instant = joi.string().custom((text: string, helpers) => {
-  const at = new Date(text);
-  if (INSTANT.test(text) && !Number.isNaN(at.getTime())) return at;
-  return helpers.message({
-    custom: '{{#label}} must be a day such as 2026-11-01, or an instant such as 2026-11-01T00:00:00Z',
-  });
-});
-
 const INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
 
-const statementQuery = joi.object<{ from: Date; to: Date }>({
+/** A day means its beginning in UTC; a time without an offset could mean anything. */
+const instant = joi
+  .string()
+  .custom((text: string, helpers) => {
+    const at = new Date(text);
+    if (INSTANT.test(text) && !Number.isNaN(at.getTime())) return at;
+    return helpers.message({
+      custom: '{{#label}} must be a day such as 2026-11-01, or an instant such as 2026-11-01T00:00:00Z',
+    });
+  })
+  .meta({
+    jsonSchema: {
+      pattern: INSTANT.source,
+      description: 'A day, which is its beginning in UTC, or an instant with its offset.',
+      examples: ['2026-11-01', '2026-11-01T00:00:00Z'],
+    },
+  });
+
+export const statementQuery = joi.object<{ from: Date; to: Date }>({
   from: instant.required(),
   to: instant.required(),
 });
 
-const csvQuery = joi.object<{ from?: Date; to?: Date }>({ from: instant, to: instant });
+export const csvQuery = joi.object<{ from?: Date; to?: Date }>({ from: instant, to: instant });
 
 function showStatement(deps: ApiDeps): Step {
   return async (ctx) => {

@@ -50,10 +50,18 @@ export const joi = Joi.extend((base: Joi.Root) => ({
 })) as ExtendedJoi;
 
 /** An ISO country code, or one of us, eu, apac; case does not matter. */
-export const regionField = joi.string().custom((value: string, helpers) => {
-  if (isRegion(value)) return value;
-  return helpers.message({ custom: '{{#label}} must be an ISO country code, or one of us, eu, apac' });
-});
+export const regionField = joi
+  .string()
+  .custom((value: string, helpers) => {
+    if (isRegion(value)) return value;
+    return helpers.message({ custom: '{{#label}} must be an ISO country code, or one of us, eu, apac' });
+  })
+  .meta({
+    jsonSchema: {
+      pattern: '^([A-Za-z]{2}|[Aa][Pp][Aa][Cc])$',
+      description: 'An ISO 3166-1 alpha-2 country code, or one of us, eu, apac. Case does not matter.',
+    },
+  });
 
 /** Mailable addresses: ASCII, as nearly every mail server wants them; compared in lower case. */
 export const emailField = joi
@@ -65,7 +73,7 @@ export const emailField = joi
 
 /** Query parameters of every list: an opaque cursor and a page size (spec: Limits). */
 export const pageFields = {
-  cursor: joi.text().max(500),
+  cursor: joi.text().maxChars(500).description('The nextCursor of a previous answer.'),
   pageSize: joi.number().integer().min(1).max(limits.pageSizeMax).default(limits.pageSizeDefault),
 };
 

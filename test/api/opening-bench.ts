@@ -83,7 +83,8 @@ export class OpeningBench {
   open(key?: string, body = 'a'): Promise<Answer> {
     const { port } = this.server.address() as AddressInfo;
     const headers = key === undefined ? {} : { 'Idempotency-Key': key };
-    return new ApiClient(`http://127.0.0.1:${port}`).post(`/open/${body}`, undefined, headers);
+    const client = new ApiClient(`http://127.0.0.1:${port}`, undefined, false);
+    return client.post(`/open/${body}`, undefined, headers);
   }
 
   refuses(code: string, details?: object): Workflow {

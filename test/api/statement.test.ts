@@ -132,13 +132,11 @@ describe('a statement and the ledger as CSV', () => {
   }
 
   async function csv(query = ''): Promise<string[]> {
-    const response = await fetch(`${api.url}/v1/billing/ledger.csv${query}`, {
-      headers: { cookie: `sid=${user.sid ?? ''}` },
-    });
-    assert.equal(response.status, 200);
-    assert.equal(response.headers.get('content-type'), 'text/csv; charset=utf-8');
-    assert.match(response.headers.get('content-disposition') ?? '', /attachment; filename="ledger\.csv"/);
-    const text = await response.text();
+    const { status, headers, body } = await user.get(`/v1/billing/ledger.csv${query}`);
+    assert.equal(status, 200);
+    assert.equal(headers.get('content-type'), 'text/csv; charset=utf-8');
+    assert.match(headers.get('content-disposition') ?? '', /attachment; filename="ledger\.csv"/);
+    const text = body as unknown as string;
     assert.ok(text.endsWith('\r\n'));
     return text.slice(0, -2).split('\r\n');
   }

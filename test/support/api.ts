@@ -14,6 +14,7 @@ import { createWebhookVerifier } from '../../adapters/processor/webhook.js';
 import type { UserRow } from '../../adapters/postgres/tables.js';
 import type { Answer, AnswerBody } from './answers.js';
 import { createTestDatabase } from './database.js';
+import { checkDescribed } from './described.js';
 import { insertSessionOf, insertUser } from './factories.js';
 
 export const webhookSecret = 'whsec_of_the_api_tests';
@@ -132,6 +133,8 @@ export class ApiClient {
   constructor(
     readonly url: string,
     public sid?: string,
+    /** false: it calls a service of the test's own, whose routes the API's description does not know. */
+    private readonly isDescribed = true,
   ) {}
 
   get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
@@ -155,7 +158,7 @@ export class ApiClient {
     return this.send(method, path, JSON.stringify(body), { 'Content-Type': 'application/json', ...headers });
   }
 
-  /** Sends a body as it is. */
+  /** Sends a body as it is. @throws Error when the answer is not what the API's description says */
   async send(
     method: string,
     path: string,
@@ -170,11 +173,12 @@ export class ApiClient {
     });
     this.keepCookie(response.headers.getSetCookie());
     const text = await response.text();
-    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+    const [contentType = ''] = (response.headers.get('content-type') ?? '').split(';');
+    if (this.isDescribed) checkDescribed({ method, path, status: response.status, contentType, text });
     return {
       status: response.status,
       headers: response.headers,
-      body: (isJson && text !== '' ? JSON.parse(text) : text) as AnswerBody,
+      body: (contentType === 'application/json' && text !== '' ? JSON.parse(text) : text) as AnswerBody,
     };
   }
 

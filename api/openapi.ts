@@ -1,0 +1,20 @@
+import type { ApiRouter } from './context.js';
+import { docsRoutes, documentPath } from './docs-page.js';
+import type { Step } from './middleware/session.js';
+import { describeApi } from './openapi/document.js';
+
+/** The API's description: GET /v1/openapi.json (OpenAPI 3.1), and as a page at /docs. */
+export function openApiRoutes(router: ApiRouter): void {
+  router.get(documentPath, showDocument());
+  docsRoutes(router);
+}
+
+function showDocument(): Step {
+  const document = JSON.stringify(describeApi());
+  return (ctx) => {
+    ctx.type = 'application/json';
+    ctx.set('Cache-Control', 'public, max-age=300');
+    ctx.body = document;
+    return Promise.resolve();
+  };
+}

@@ -1,0 +1,77 @@
+import { requestCodeSchema, verifyCodeSchema } from '../auth.js';
+import { bool, exampleId, idOf, instant, object, text, yes } from './json-schema.js';
+import type { Operation } from './operation.js';
+
+const tag = 'Sign-in';
+const email = 'ann@example.com';
+
+const user = object({ id: idOf('usr'), email: text, createdAt: instant });
+const exampleUser = { id: exampleId('usr'), email, createdAt: '2026-11-01T09:30:00.000Z' };
+const expiresAt = '2026-12-01T09:30:00.000Z';
+
+/** What POST …/logout and the removals answer. */
+export const done = object({ ok: yes });
+
+export const authOperations: readonly Operation[] = [
+  {
+    method: 'post',
+    path: '/v1/auth/request-code',
+    name: 'requestCode',
+    tag,
+    summary: 'Mails a one-time code',
+    description: 'The answer is the same whether or not there is an account.',
+    isPublic: true,
+    body: { schema: requestCodeSchema, examples: [{ email }, { email, intent: 'signup' }] },
+    answers: [{ description: 'The code is on its way.', schema: done, examples: [{ ok: true }] }],
+    refusals: ['invalid_email', 'code_request_rate_limited'],
+  },
+  {
+    method: 'post',
+    path: '/v1/auth/verify-code',
+    name: 'verifyCode',
+    tag,
+    summary: 'Signs in with a mailed code',
+    description: 'Makes the account when there was none. A code can be used once.',
+    isPublic: true,
+    body: { schema: verifyCodeSchema, examples: [{ email, code: '123456' }] },
+    answers: [
+      {
+        description: 'Signed in: the cookie `sid` is the session.',
+        schema: object({ user, created: bool, expiresAt: instant }),
+        examples: [{ user: exampleUser, created: true, expiresAt }],
+        headers: { 'Set-Cookie': text },
+      },
+    ],
+    refusals: ['invalid_email', 'code_invalid', 'code_expired'],
+  },
+  {
+    method: 'get',
+    path: '/v1/auth/me',
+    name: 'showMe',
+    tag,
+    summary: 'Who is signed in',
+    answers: [
+      {
+        description: 'The user, and when the session ends unless it is used.',
+        schema: object({ user, expiresAt: instant }),
+        examples: [{ user: exampleUser, expiresAt }],
+      },
+    ],
+  },
+  {
+    method: 'post',
+    path: '/v1/auth/logout',
+    name: 'logOut',
+    tag,
+    summary: 'Ends this session',
+    description: 'Only this one, for good; the cookie is taken back.',
+    answers: [
+      {
+        description: 'Signed out.',
+        schema: done,
+        examples: [{ ok: true }],
+        headers: { 'Set-Cookie': text },
+      },
+    ],
+  },
+];
