@@ -12,14 +12,17 @@ import { Refusal, refusalStatus } from '../domain/refusal.js';
 import type { ApiContext } from './context.js';
 import { fieldRefusal } from './validation.js';
 
-/** The Idempotency-Key of a request; undefined when it has none (decision 6). */
+/**
+ * The Idempotency-Key of a request; undefined when it has none (decision 6).
+ * @throws Refusal validation_failed for another text, and for an empty one: who sends it counts on a safe retry
+ */
 export function idempotencyKeyOf(ctx: ApiContext): string | undefined {
+  if (ctx.headers['idempotency-key'] === undefined) return undefined;
   const key = ctx.get('Idempotency-Key');
-  if (key === '') return undefined;
   if (key.length > limits.idempotencyKeyMaxChars || !/^[\x20-\x7e]+$/.test(key)) {
     throw fieldRefusal(
       'Idempotency-Key',
-      `Idempotency-Key must be at most ${limits.idempotencyKeyMaxChars} printable ASCII characters`,
+      `Idempotency-Key must be 1 to ${limits.idempotencyKeyMaxChars} printable ASCII characters`,
     );
   }
   return key;

@@ -29,7 +29,7 @@ const faults: Readonly<Record<IdentityFault, SignInFault>> = {
 };
 
 /** A path of the dashboard's own: what begins with two slashes names another host, and browsers take \ for /. */
-const startSchema: Joi.ObjectSchema<{ returnTo: string }> = joi.object({
+export const startQuery: Joi.ObjectSchema<{ returnTo: string }> = joi.object({
   returnTo: joi
     .string()
     .max(2_000)
@@ -47,7 +47,7 @@ function listProviders(deps: ApiDeps): Step {
 function start(deps: ApiDeps): Step {
   return async (ctx) => {
     const provider = providerOf(ctx, deps);
-    const { returnTo } = readQuery(ctx, startSchema);
+    const { returnTo } = readQuery(ctx, startQuery);
     if (!staysInDashboard(deps, returnTo)) throw leavesDashboard();
     const { browserToken, ...request } = await insertOAuthState(deps.db, provider.id, returnTo);
     const page = await attempt(ctx, provider, () =>

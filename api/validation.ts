@@ -23,14 +23,14 @@ interface TextSchema extends Joi.StringSchema {
 }
 
 interface ExtendedJoi extends Joi.Root {
-  /** A string that Postgres can hold and a terminal can show: without control characters. */
+  /** A string that Postgres can hold and a terminal can show: no control characters, no halves of characters. */
   text(): TextSchema;
 }
 
 // Joi's own typing of extend() is `any`; what it adds is exactly the interface above.
 export const joi = Joi.extend((base: Joi.Root) => ({
   type: 'text',
-  base: base.string().pattern(/^\P{Cc}*$/u, { name: 'text without control characters' }),
+  base: base.string().pattern(/^[^\p{Cc}\p{Cs}]*$/u, { name: 'text without control characters' }),
   messages: { 'text.maxChars': '{{#label}} must have at most {{#limit}} characters' },
   rules: {
     maxChars: {

@@ -5,6 +5,7 @@ import { catalogOperations } from './catalog.js';
 import { invoiceOperations } from './invoices.js';
 import { jsonSchemaOf } from './joi-schema.js';
 import type { JsonSchema } from './json-schema.js';
+import { oauthOperations } from './oauth.js';
 import type { DescribedAnswer, Operation } from './operation.js';
 import { paymentOperations } from './payments.js';
 import { errorSchema, refusalResponses } from './refusals.js';
@@ -16,6 +17,7 @@ import { walletOperations } from './wallet.js';
 /** Every route that is described; a new resource adds its own here. */
 const operations: readonly Operation[] = [
   ...authOperations,
+  ...oauthOperations,
   ...sshKeyOperations,
   ...catalogOperations,
   ...rentalOperations,

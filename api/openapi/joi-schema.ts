@@ -44,12 +44,17 @@ function mended(raw: JsonSchema, described: Described): JsonSchema {
   ) as JsonSchema;
 }
 
+/** What `joi.text()` accepts, in words that the regular expressions of all languages know. JSON has no half characters. */
+const TEXT_PATTERN = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`;
+
 /** Joi wraps what has a condition, and a text that may be empty, in an `anyOf`; and it does not know what a text is. */
 function plain(raw: JsonSchema, described: Described): JsonSchema {
   const { anyOf, ...rest } = raw;
   const inner = described.whens !== undefined || described.type === 'text' ? firstOf(anyOf) : { anyOf };
   const whole = anyOf === undefined ? raw : { ...rest, ...inner };
-  return described.type === 'text' ? { type: 'string', ...whole } : whole;
+  if (described.type !== 'text') return whole;
+  const mayBeEmpty = described.allow?.includes('') === true;
+  return { type: 'string', ...(!mayBeEmpty && { minLength: 1 }), ...whole, pattern: TEXT_PATTERN };
 }
 
 function firstOf(list: unknown): JsonSchema {

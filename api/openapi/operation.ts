@@ -38,7 +38,7 @@ export interface DescribedAnswer {
 
 export interface Parameter {
   readonly name: string;
-  readonly in: 'path' | 'header';
+  readonly in: 'path' | 'header' | 'query';
   readonly description: string;
   readonly schema: JsonSchema;
   readonly example: string;

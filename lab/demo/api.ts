@@ -6,6 +6,8 @@ export interface Api {
   /** @throws StoryError with the API's own code and message when it refuses */
   get(path: string): Promise<unknown>;
   post(path: string, body: object): Promise<unknown>;
+  /** The session so far: the value of the cookie `sid`, for another program to go on with. */
+  sid(): string | undefined;
 }
 
 /** A client that keeps the session cookie, as a browser does. */
@@ -27,7 +29,11 @@ export function createApi(baseUrl: string): Api {
     if (!response.ok) throw refusalOf(`${method} ${path}`, response.status, answer);
     return answer;
   }
-  return { get: (path) => call('GET', path), post: (path, body) => call('POST', path, body) };
+  return {
+    get: (path) => call('GET', path),
+    post: (path, body) => call('POST', path, body),
+    sid: () => session.cookie?.slice('sid='.length),
+  };
 }
 
 function refusalOf(call: string, status: number, answer: unknown): StoryError {

@@ -23,6 +23,14 @@ describe('opening an entity with an Idempotency-Key', () => {
     assert.equal(bench.asked.length, 1);
   });
 
+  it('refuses an empty key, and one that is not printable ASCII', async () => {
+    for (const key of ['', ' ', 'a\tb', 'é', 'k'.repeat(256)]) {
+      const answer = await bench.open(key);
+      assert.deepEqual([answer.status, answer.body.error], [400, 'validation_failed'], JSON.stringify(key));
+    }
+    assert.equal(bench.asked.length, 0);
+  });
+
   it('replays a final refusal', async () => {
     bench.workflow = bench.refuses('model_unavailable', { familyId: 'x' });
     const first = await bench.open('k');

@@ -36,6 +36,7 @@ describe('renting', () => {
         [{ ...body, name: 'x'.repeat(65) }, 'validation_failed', 'name'],
         [{ ...body, name: 7 }, 'validation_failed', 'name'],
         [{ ...body, name: 'a\u0000' }, 'validation_failed', 'name'],
+        [{ ...body, name: '\ud800' }, 'validation_failed', 'name'],
         [{ ...body, autoStopAfterHours: 0 }, 'validation_failed', 'autoStopAfterHours'],
         [{ ...body, autoStopAfterHours: -1 }, 'validation_failed', 'autoStopAfterHours'],
         [{ ...body, autoStopAfterHours: 721 }, 'validation_failed', 'autoStopAfterHours'],

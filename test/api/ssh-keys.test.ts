@@ -167,6 +167,7 @@ describe('SSH keys', () => {
       { name: '', publicKey },
       { name: 'x'.repeat(65), publicKey },
       { name: 'a\u0000b', publicKey },
+      { name: 'a\ud800b', publicKey },
       { name: 7, publicKey },
       { name: 'k', publicKey, generate: true },
       { name: 'k', generate: false },

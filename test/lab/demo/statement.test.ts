@@ -106,7 +106,11 @@ describe("the demo's final statement", () => {
     };
     return {
       urls: { api: nobody, mail: nobody, processor: nobody },
-      api: { get, post: () => Promise.reject(new Error('a statement changes nothing')) },
+      api: {
+        get,
+        post: () => Promise.reject(new Error('a statement changes nothing')),
+        sid: () => undefined,
+      },
       email: 'ann@example.com',
       log: (line) => shown.push(line),
       signal: new AbortController().signal,
