@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import type { ClientCredentials } from './adapters/identity/authorization-code.js';
 import type { IdentitySettings } from './adapters/identity/providers.js';
+import { limits } from './domain/limits.js';
 
 /**
  * Everything the environment decides, as one frozen object. No other file reads the environment;
@@ -21,6 +22,9 @@ export interface Config {
     readonly allowedOrigins: readonly string[];
     readonly secureCookie: boolean;
     readonly trustProxy: boolean;
+    readonly readsPerMinute: number;
+    readonly changesPerMinute: number;
+    readonly strangersPerMinute: number;
   };
   readonly processor: ProcessorConfig;
   /** Who people can sign in with; null is one without credentials (decision 11). */
@@ -56,6 +60,8 @@ export interface ProviderConfig {
 }
 
 const requestsPerMinute = Joi.number().integer().min(10).max(1_000_000);
+
+const perMinute = Joi.number().integer().min(1).max(1_000_000_000);
 
 const secret = Joi.string().trim().min(1);
 
@@ -101,6 +107,9 @@ const schema = Joi.object({
   OIDC_CLIENT_SECRET: withClient('OIDC_CLIENT_ID', secret),
   OIDC_ISSUER_URL: withClient('OIDC_CLIENT_ID', issuer),
   OIDC_NAME: Joi.string().trim().min(1).max(40).default('Single sign-on'),
+  API_READS_PER_MINUTE: perMinute.default(limits.readsPerMinute),
+  API_CHANGES_PER_MINUTE: perMinute.default(limits.changesPerMinute),
+  API_STRANGERS_PER_MINUTE: perMinute.default(limits.strangersPerMinute),
   STRIPE_SECRET_KEY: Joi.string().trim().allow('').default(''),
   STRIPE_PUBLISHABLE_KEY: Joi.string().trim().allow('').default(''),
   STRIPE_WEBHOOK_SECRETS: Joi.when('STRIPE_SECRET_KEY', {
@@ -147,6 +156,9 @@ interface Env extends Record<ClientVariable | 'OIDC_ISSUER_URL' | 'OIDC_NAME', s
   ALLOWED_ORIGINS: string;
   SECURE_COOKIE: boolean;
   TRUST_PROXY: boolean;
+  API_READS_PER_MINUTE: number;
+  API_CHANGES_PER_MINUTE: number;
+  API_STRANGERS_PER_MINUTE: number;
   STRIPE_SECRET_KEY: string;
   STRIPE_PUBLISHABLE_KEY: string;
   STRIPE_WEBHOOK_SECRETS: string;
@@ -208,6 +220,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       allowedOrigins: list(value.ALLOWED_ORIGINS),
       secureCookie: value.SECURE_COOKIE,
       trustProxy: value.TRUST_PROXY,
+      readsPerMinute: value.API_READS_PER_MINUTE,
+      changesPerMinute: value.API_CHANGES_PER_MINUTE,
+      strangersPerMinute: value.API_STRANGERS_PER_MINUTE,
     },
     processor: processorOf(value),
     identity: identityOf(value),

@@ -30,7 +30,7 @@ export interface ApiState {
   rawBody: Buffer;
   /** The parsed JSON body; undefined when there was none. */
   body: unknown;
-  /** Who asks; undefined until requireSession found out. */
+  /** Who asks; undefined until limitRequests or requireSession found out. */
   session?: Session;
 }
 

@@ -11,6 +11,10 @@ export interface ApiSettings {
   readonly dashboardUrl: string;
   /** Behind one proxy that appends the caller to X-Forwarded-For. */
   readonly trustProxy: boolean;
+  /** Decision 58: requests in a minute of one session, and of one client address without a session. */
+  readonly readsPerMinute: number;
+  readonly changesPerMinute: number;
+  readonly strangersPerMinute: number;
   readonly billing: {
     readonly enabled: boolean;
     readonly publishableKey: string;
@@ -42,6 +46,9 @@ export function settingsOf(config: Config): ApiSettings {
     publicUrl: config.api.publicUrl,
     dashboardUrl: config.api.dashboardUrl,
     trustProxy: config.api.trustProxy,
+    readsPerMinute: config.api.readsPerMinute,
+    changesPerMinute: config.api.changesPerMinute,
+    strangersPerMinute: config.api.strangersPerMinute,
     billing: {
       enabled: config.processor.secretKey !== '',
       publishableKey: config.processor.publishableKey,
@@ -58,6 +65,9 @@ export const defaultSettings: ApiSettings = {
   publicUrl: 'http://127.0.0.1:8080',
   dashboardUrl: 'http://127.0.0.1:3000',
   trustProxy: false,
+  readsPerMinute: limits.readsPerMinute,
+  changesPerMinute: limits.changesPerMinute,
+  strangersPerMinute: limits.strangersPerMinute,
   billing: { enabled: false, publishableKey: '', livemode: false },
   meterShards: 1,
   codeRequestsPerClientPerHour: 30,

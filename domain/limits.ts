@@ -27,6 +27,11 @@ export const limits = {
 
   /** Decision 11: how long a person may take at an identity provider. */
   oauthStateValidMs: 10 * MINUTE,
+  /** Decisions 12 and 58: requests in a minute of one session, and of one client address without a session. */
+  requestWindowMs: MINUTE,
+  readsPerMinute: 600,
+  changesPerMinute: 60,
+  strangersPerMinute: 300,
 
   /** Decision 6: idempotency keys. */
   idempotencyKeyMaxChars: 255,

@@ -15,7 +15,7 @@ export function allowOrigins(allowed: readonly string[]): Middleware<ApiState, o
     credentials: true,
     allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
     allowHeaders: ['Content-Type', 'Idempotency-Key', 'X-Request-Id'],
-    exposeHeaders: ['Idempotent-Replayed', 'Retry-After', 'X-Request-Id'],
+    exposeHeaders: ['Idempotent-Replayed', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'],
     maxAge: 600,
   }) as Middleware<ApiState, object>;
 }

@@ -11,7 +11,7 @@ export type Step = (ctx: ApiContext, next: () => Promise<unknown>) => Promise<vo
 export function requireSession(deps: ApiDeps): Step {
   return async (ctx, next) => {
     const token = ctx.cookies.get('sid') ?? '';
-    const session = await findSession(deps.db, token);
+    const session = ctx.state.session ?? (await findSession(deps.db, token));
     if (!session) throw new Refusal('unauthorized', 'Sign in first: POST /v1/auth/request-code.');
     ctx.state.session = session;
     // What one user reads must not be kept by anything between us and them.

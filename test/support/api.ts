@@ -76,6 +76,9 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
       billing: { enabled: true, publishableKey: 'pk_test_api', livemode: false },
       reachMs: 300,
       codeRequestsPerClientPerHour: 1_000,
+      readsPerMinute: 1_000_000,
+      changesPerMinute: 1_000_000,
+      strangersPerMinute: 1_000_000,
       ...options.settings,
     },
     get processor() {
