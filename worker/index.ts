@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Runtime } from '@temporalio/worker';
-import { pino } from 'pino';
+import { createLog } from '../adapters/log.js';
 import { createActivities } from '../activities/index.js';
 import { startLongLived } from '../activities/upkeep.js';
 import type { ActivityDeps } from '../activities/deps.js';
@@ -17,7 +17,7 @@ import { ensureSchedules } from './schedules.js';
 import { createWorkers } from './workers.js';
 
 const config = readConfig();
-const log = pino({ level: config.logLevel, base: { service: 'worker', pid: process.pid } });
+const log = createLog({ level: config.logLevel, service: 'worker' });
 Runtime.install({ shutdownSignals: ['SIGINT', 'SIGTERM'] });
 
 const connection = await NativeConnection.connect({ address: config.temporal.address });

@@ -17,6 +17,8 @@ export type Transaction = Knex.Transaction;
 export function openDatabase(url: string, poolMax: number, applicationName: string): Database {
   return knexFactory({
     client: 'pg',
+    // Its errors are logged, and kept by Temporal: their statements must not carry what was bound to them.
+    compileSqlOnError: false,
     connection: {
       connectionString: url,
       application_name: applicationName,

@@ -5,9 +5,7 @@ import { isIPv6 } from 'node:net';
  * household or machine is given whole (RFC 6177).
  */
 export function clientOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  const plain = address.replace(/%.*$/, '');
+  const plain = plainAddress(address);
   if (!isIPv6(plain)) return plain;
   const [head = '', tail] = plain.split('::');
   const left = groupsOf(head);
@@ -18,6 +16,11 @@ export function clientOf(address: string): string {
     .slice(0, 4)
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(':')}::/64`;
+}
+
+/** An address as people know it: an IPv4 one that came mapped into IPv6 as such, and without its zone. */
+export function plainAddress(address: string): string {
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address.replace(/%.*$/, '');
 }
 
 /** The 16-bit groups of a part; an embedded IPv4 address stands for two, which lie in the half that is cut off. */

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { pino } from 'pino';
 import { createApp } from '../../api/app.js';
 import type { ApiDeps } from '../../api/context.js';
+import { startServer, type ApiServer, type ServerTimeouts } from '../../api/server.js';
 import { defaultSettings, type ApiSettings } from '../../api/settings.js';
 import { createTemporalGate, type TemporalGate } from '../../api/temporal.js';
+import { createLog } from '../../adapters/log.js';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
 import type { IdentityProvider } from '../../adapters/identity/identity.js';
 import type { Processor } from '../../adapters/processor/processor.js';
@@ -25,6 +24,7 @@ export interface TestApi {
   readonly db: Database;
   readonly databaseUrl: string;
   readonly deps: ApiDeps;
+  readonly server: ApiServer;
   /** Everything that was logged, as parsed lines. */
   readonly logged: Record<string, unknown>[];
   /** A client that nobody is signed in with. */
@@ -43,6 +43,8 @@ export interface ApiOptions {
   /** host:port of Temporal; by default nobody listens there, which is Temporal being away. */
   readonly temporalAddress?: string;
   readonly namespace?: string;
+  readonly timeouts?: ServerTimeouts;
+  readonly logLevel?: string;
   /** Another database than a fresh one, to be dropped by who made it. */
   readonly databaseUrl?: string;
   /** The payment processor, asked for when it is used; by default it refuses every call. */
@@ -69,7 +71,10 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const deps: ApiDeps = {
     db,
     temporal,
-    log: pino({ level: 'info' }, { write: (line: string) => void logged.push(parseLine(line)) }),
+    log: createLog({
+      ...{ level: options.logLevel ?? 'info', service: 'test' },
+      destination: { write: (line: string) => void logged.push(parseLine(line)) },
+    }),
     settings: {
       ...defaultSettings,
       secureCookie: false,
@@ -87,26 +92,23 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     verifyWebhook: createWebhookVerifier({ secrets: [webhookSecret] }),
     identityProviders: options.identityProviders ?? [],
   };
-  const server = await listen(deps);
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = await startServer(
+    createApp(deps).callback(),
+    { host: '127.0.0.1', port: 0 },
+    options.timeouts,
+  );
+  const url = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}`;
   return {
     url,
     db,
     databaseUrl,
     deps,
+    server,
     logged,
     stranger: () => new ApiClient(url),
     signIn: () => signIn(url, db),
     stop: () => stopAll(server, db, temporal, database),
   };
-}
-
-async function listen(deps: ApiDeps): Promise<Server> {
-  const handle = createApp(deps).callback();
-  const server = createServer((request, response) => void handle(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
 }
 
 async function signIn(url: string, db: Database): Promise<SignedIn> {
@@ -116,13 +118,12 @@ async function signIn(url: string, db: Database): Promise<SignedIn> {
 }
 
 async function stopAll(
-  server: Server,
+  server: ApiServer,
   db: Database,
   temporal: TemporalGate,
   database: { drop(): Promise<void> } | undefined,
 ): Promise<void> {
-  server.close();
-  server.closeAllConnections();
+  await server.stop(0);
   await Promise.all([db.destroy(), temporal.close()]);
   await database?.drop();
 }

@@ -46,6 +46,7 @@ export interface TestService {
 
 export interface ServiceOptions {
   readonly settings?: Partial<ApiSettings>;
+  readonly logLevel?: string;
   /** false: without a worker at first; startWorker starts it. */
   readonly worker?: boolean;
   /** From create until a pod is up, in milliseconds. */
@@ -116,6 +117,7 @@ async function startParts(options: ServiceOptions, stops: Stops): Promise<Parts>
     temporalAddress: namespace.address,
     namespace: namespace.name,
     settings: { reachMs: 2_000, ...options.settings },
+    ...(options.logLevel !== undefined && { logLevel: options.logLevel }),
     processor: () => createStripeProcessor({ secretKey, apiUrl: processor.url }),
   });
   stops.push(() => api.stop());

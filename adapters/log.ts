@@ -1,0 +1,48 @@
+import { pino, type DestinationStream, type Logger, type SerializedError } from 'pino';
+
+export interface LogOptions {
+  readonly level: string;
+  /** Which program writes. */
+  readonly service: string;
+  /** Standard output unless told. */
+  readonly destination?: DestinationStream;
+}
+
+/**
+ * The log of a program, as lines of JSON. Of errors it shows only what names them: the database, for one, puts the
+ * whole row that it refused into an error, and with it codes and addresses.
+ */
+export function createLog({ level, service, destination }: LogOptions): Logger {
+  const options = { level, base: { service, pid: process.pid }, serializers: { err: presentError } };
+  return destination ? pino(options, destination) : pino(options);
+}
+
+/** Of PostgreSQL's errors, of Node's, and of HTTP clients'. Their `detail`, `where` and `raw` carry the data itself. */
+const shown = [
+  'code',
+  'errno',
+  'syscall',
+  'severity',
+  'table',
+  'column',
+  'constraint',
+  'status',
+  'statusCode',
+];
+
+function presentError(error: Error): object {
+  const {
+    type,
+    message,
+    stack,
+    aggregateErrors,
+    ...rest
+  }: SerializedError & {
+    aggregateErrors?: SerializedError[];
+  } = pino.stdSerializers.err(error);
+  return {
+    ...{ type, message, stack },
+    ...Object.fromEntries(shown.filter((name) => name in rest).map((name) => [name, rest[name] as unknown])),
+    ...(aggregateErrors && { errors: aggregateErrors.map((inner) => presentError(inner.raw)) }),
+  };
+}

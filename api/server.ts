@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+
+/** How long a client may take, in milliseconds. */
+export interface ServerTimeouts {
+  /** From the first byte of a request to the end of its headers. */
+  readonly headersMs: number;
+  /** From the first byte of a request to its last. */
+  readonly requestMs: number;
+  /** Between two requests on one connection. */
+  readonly keepAliveMs: number;
+  /** A connection on which nothing moves at all: longer than any answer is waited for. */
+  readonly idleMs: number;
+}
+
+export const defaultTimeouts: ServerTimeouts = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  // Longer than the minute that proxies commonly keep a connection: who closes first must not be us.
+  keepAliveMs: 65_000,
+  idleMs: 120_000,
+};
+
+/** What answers requests: the callback of the Koa app. */
+type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+export interface ApiServer {
+  readonly server: Server;
+  /**
+   * Takes no new requests, lets those under way end, and cuts what has not ended within the limit.
+   * @returns how many connections had to be cut
+   */
+  stop(withinMs: number): Promise<number>;
+}
+
+/** Listens for requests. Slow clients are cut, so that they hold no connection for longer than honest ones need. */
+export async function startServer(
+  handle: Handle,
+  address: { readonly host: string; readonly port: number },
+  timeouts: ServerTimeouts = defaultTimeouts,
+): Promise<ApiServer> {
+  const underWay = new Set<ServerResponse>();
+  let stopping = false;
+  const server = createServer({
+    headersTimeout: timeouts.headersMs,
+    requestTimeout: timeouts.requestMs,
+    keepAliveTimeout: timeouts.keepAliveMs,
+    connectionsCheckingInterval: Math.min(5_000, timeouts.headersMs / 2),
+  });
+  server.setTimeout(timeouts.idleMs, (socket) => socket.destroy());
+  server.on('request', (request, response) => {
+    if (stopping) {
+      refuse(response);
+      return;
+    }
+    underWay.add(response);
+    response.once('close', () => {
+      underWay.delete(response);
+      // Its headers may have left before the stop, without a word about the connection.
+      if (stopping) setImmediate(() => server.closeIdleConnections());
+    });
+    void handle(request, response);
+  });
+  server.listen(address.port, address.host);
+  await once(server, 'listening');
+  return {
+    server,
+    async stop(withinMs) {
+      stopping = true;
+      const closed = once(server, 'close');
+      let cut = 0;
+      const hurry = setTimeout(() => {
+        cut = underWay.size;
+        server.closeAllConnections();
+      }, withinMs);
+      server.close();
+      // A connection that is kept alive would bring further requests after this one's answer.
+      for (const response of underWay) if (!response.headersSent) response.setHeader('Connection', 'close');
+      server.closeIdleConnections();
+      await closed;
+      clearTimeout(hurry);
+      return cut;
+    },
+  };
+}
+
+/** A request on a connection that was kept: another process, or this one after its start, will answer it. */
+function refuse(response: ServerResponse): void {
+  const requestId = randomUUID();
+  const body = {
+    error: 'temporarily_unavailable',
+    message: 'This process is about to end. Send the request again.',
+    requestId,
+  };
+  response
+    .writeHead(503, { 'Content-Type': 'application/json', 'X-Request-Id': requestId, Connection: 'close' })
+    .end(JSON.stringify(body));
+}
