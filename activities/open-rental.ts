@@ -2,6 +2,7 @@ import { Context } from '@temporalio/activity';
 import { listAttempts, moveAttempt } from '../adapters/postgres/attempts.js';
 import type { Transaction } from '../adapters/postgres/database.js';
 import { meterWallets } from '../adapters/postgres/money/meter.js';
+import { insertAuditEvent } from '../adapters/postgres/audit-events.js';
 import { findRental, insertRental } from '../adapters/postgres/money/rentals.js';
 import { lockWalletOfUser, moveHold, reread, type LockedWallet } from '../adapters/postgres/money/wallets.js';
 import { refuseWhenLate, refuseWhenNotAllowed } from '../adapters/postgres/open-guards.js';
@@ -88,6 +89,7 @@ async function openUnderLock(
     auto_stop_after_ms: open.autoStopAfterMs,
     opened_seq: wallet.seq,
   });
+  await insertAuditEvent(trx, { userId: open.userId, kind: 'rental_created', entityId: rentalId });
   return openedOf(rentalId, listing.price_per_hour_cents, listing.provider_code);
 }
 

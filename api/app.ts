@@ -1,5 +1,6 @@
 import { Router } from '@koa/router';
 import Koa from 'koa';
+import { auditRoutes } from './audit.js';
 import { authRoutes } from './auth.js';
 import { autoTopupRoutes } from './auto-topup.js';
 import { billingRoutes } from './billing.js';
@@ -43,6 +44,7 @@ const resources = [
   autoTopupRoutes,
   invoiceRoutes,
   webhookRoutes,
+  auditRoutes,
   openApiRoutes,
 ];
 

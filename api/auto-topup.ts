@@ -11,6 +11,7 @@ import { limits } from '../domain/limits.js';
 import { formatUsd } from '../domain/money.js';
 import { autoTopupWorkflowId } from '../domain/processor-routes.js';
 import { Refusal } from '../domain/refusal.js';
+import { auditAddress } from './audit-event.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from './context.js';
 import { requireSession, type Step } from './middleware/session.js';
 import { fieldRefusal, joi, readBody } from './validation.js';
@@ -55,7 +56,7 @@ function putSettings(deps: ApiDeps): Step {
       throw new Refusal('billing_disabled', 'Payments are switched off here, so nothing can be charged.');
     }
     await refuseIdleCap(deps, userId, settings);
-    const row = await saveAutoTopup(deps.db, userId, settings);
+    const row = await saveAutoTopup(deps.db, userId, settings, auditAddress(ctx));
     if (!row) {
       throw new Refusal(
         'no_saved_card',

@@ -6,6 +6,7 @@ import { ProcessorError } from '../adapters/processor/processor.js';
 import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
 import type { UserId } from '../domain/ids.js';
 import { Refusal } from '../domain/refusal.js';
+import { auditAddress } from './audit-event.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from './context.js';
 import { requireSession, type Step } from './middleware/session.js';
 
@@ -60,7 +61,7 @@ function showCard(deps: ApiDeps): Step {
 /** The card is gone here at once; its workflow detaches it at the processor (decision 33). */
 function removeCard(deps: ApiDeps): Step {
   return async (ctx) => {
-    const pmId = await removeCardOfUser(deps.db, sessionOf(ctx).userId);
+    const pmId = await removeCardOfUser(deps.db, sessionOf(ctx).userId, auditAddress(ctx));
     ctx.body = { ok: true };
     if (pmId !== undefined) void detach(ctx, deps, pmId);
   };

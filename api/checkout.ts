@@ -6,6 +6,7 @@ import { newId } from '../adapters/ids.js';
 import { isId, type TopupId, type UserId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
 import { Refusal } from '../domain/refusal.js';
+import { noteAudit } from './audit-event.js';
 import { sessionOf, type ApiDeps, type ApiRouter } from './context.js';
 import { pageOf, readCursor } from './cursor.js';
 import { requireSession, type Step } from './middleware/session.js';
@@ -39,7 +40,7 @@ function createCheckout(deps: ApiDeps): Step {
     }
     // A second call while a charge of the same amount is under way is answered with that one (decision 32).
     let answeredBy: TopupId | undefined;
-    await answerOpening<TopupId, TopupRow>(ctx, deps, {
+    const topupId = await answerOpening<TopupId, TopupRow>(ctx, deps, {
       endpoint: 'POST /v1/billing/checkout',
       userId,
       body,
@@ -60,6 +61,7 @@ function createCheckout(deps: ApiDeps): Step {
       idName: 'topupId',
       lookAt: (id) => `/v1/billing/topups/${id}`,
     });
+    await noteAudit(ctx, deps, { userId, kind: 'checkout_begun', entityId: answeredBy ?? topupId });
   };
 }
 

@@ -3,6 +3,7 @@ import { IdentityError, type IdentityFault, type IdentityProvider } from '../ada
 import { insertOAuthState, takeOAuthState, type TakenSignIn } from '../adapters/postgres/oauth-states.js';
 import { limits } from '../domain/limits.js';
 import { Refusal } from '../domain/refusal.js';
+import { auditAddress } from './audit-event.js';
 import type { ApiContext, ApiDeps, ApiRouter } from './context.js';
 import { appendCookie, setSessionCookie, type Step } from './middleware/session.js';
 import { openSession } from './open-session.js';
@@ -82,7 +83,9 @@ function callBack(deps: ApiDeps): Step {
       toSignInPage(ctx, deps, 'oauth_no_email');
       return;
     }
-    const { session } = await deps.db.transaction((trx) => openSession(trx, address.value.toLowerCase()));
+    const { session } = await deps.db.transaction((trx) =>
+      openSession(trx, address.value.toLowerCase(), { by: provider.id, from: auditAddress(ctx) }),
+    );
     setSessionCookie(ctx, deps, session.token);
     redirect(ctx, deps.settings.dashboardUrl + begun.returnPath);
   };

@@ -5,18 +5,22 @@ import type { ApiContext, ApiDeps } from './context.js';
 import { idempotencyKeyOf, keepAnswer, replayAnswer } from './idempotency.js';
 import { beginAttempt, renewAttempt, type Attempt, type Opening } from './opening-attempt.js';
 
-/** Answers the request with what the workflow opened. @throws Refusal with the workflow's reason, or a 503 */
+/**
+ * Answers the request with what the workflow opened.
+ * @returns its id
+ * @throws Refusal with the workflow's reason, or a 503
+ */
 export async function answerOpening<Id extends string, Row>(
   ctx: ApiContext,
   deps: ApiDeps,
   opening: Opening<Id, Row>,
-): Promise<void> {
+): Promise<Id> {
   const begun = await beginAttempt(deps, opening, idempotencyKeyOf(ctx));
   const kept = begun.key?.claim.response;
   if (begun.isFirst && !(await deps.temporal.isReachable(deps.settings.reachMs))) throw neverLeft();
   if (!begun.isFirst && kept) {
     replayAnswer(ctx, kept.body);
-    return;
+    return begun.id;
   }
   const { attempt, answer } = await askAgainWhenLater(ctx, deps, opening, begun);
   if (answer.kind === 'refused') {
@@ -27,6 +31,7 @@ export async function answerOpening<Id extends string, Row>(
   const body = opening.present(row);
   await keepAnswer(deps.db, attempt.key, attempt.id, body);
   ctx.body = body;
+  return attempt.id;
 }
 
 type Answer<Row> =

@@ -1,3 +1,4 @@
+import { insertAuditEvent } from '../adapters/postgres/audit-events.js';
 import {
   findMeterReading,
   findRental,
@@ -11,6 +12,7 @@ import { newId } from '../adapters/ids.js';
 import { isId, type RentalId } from '../domain/ids.js';
 import { Refusal } from '../domain/refusal.js';
 import { isFinal } from '../domain/rental.js';
+import { auditEvent, noteAudit } from './audit-event.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from './context.js';
 import { isNumberKey, pageOf, readCursor } from './cursor.js';
 import { requireSession, type Step } from './middleware/session.js';
@@ -37,7 +39,7 @@ function createRental(deps: ApiDeps): Step {
   return async (ctx) => {
     const { userId } = sessionOf(ctx);
     const { body, request } = await readRentalRequest(ctx, deps.db, userId);
-    await answerOpening<RentalId, RentalWithHealth>(ctx, deps, {
+    const rentalId = await answerOpening<RentalId, RentalWithHealth>(ctx, deps, {
       endpoint: 'POST /v1/rentals',
       userId,
       body,
@@ -56,6 +58,7 @@ function createRental(deps: ApiDeps): Step {
       idName: 'rentalId',
       lookAt: (id) => `/v1/rentals/${id}`,
     });
+    await noteAudit(ctx, deps, { userId, kind: 'rental_created', entityId: rentalId });
   };
 }
 
@@ -84,7 +87,11 @@ function stopRental(deps: ApiDeps): Step {
   return async (ctx) => {
     const rental = await getRental(ctx, deps);
     if (isFinal(rental.status)) throw alreadyStopped(rental);
-    await insertStopRequest(deps.db, rental.no, 'user');
+    const asked = auditEvent(ctx, { userId: rental.user_id, kind: 'rental_stopped', entityId: rental.id });
+    await deps.db.transaction(async (trx) => {
+      await insertStopRequest(trx, rental.no, 'user');
+      await insertAuditEvent(trx, asked);
+    });
     await tellWorkflow(ctx, deps, rental.id);
     ctx.body = presentStop(await getRental(ctx, deps));
   };

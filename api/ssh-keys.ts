@@ -1,8 +1,10 @@
+import { insertAuditEvent } from '../adapters/postgres/audit-events.js';
 import { deleteSshKey, insertSshKey, listSshKeys } from '../adapters/postgres/ssh-keys.js';
 import type { SshKeyRow } from '../adapters/postgres/tables.js';
 import { newId } from '../adapters/ids.js';
 import { isId } from '../domain/ids.js';
 import { Refusal } from '../domain/refusal.js';
+import { auditEvent } from './audit-event.js';
 import { sessionOf, type ApiDeps, type ApiRouter } from './context.js';
 import { requireSession, type Step } from './middleware/session.js';
 import { generateKeyPair, parsePublicKey } from './public-keys.js';
@@ -39,17 +41,19 @@ function listKeys(deps: ApiDeps): Step {
 
 function addKey(deps: ApiDeps): Step {
   return async (ctx) => {
-    const { name, publicKey } = readBody(ctx, keySchema);
-    const key = publicKey === undefined ? generateKeyPair() : parsePublicKey(publicKey);
-    const row = await insertSshKey(deps.db, {
-      id: newId('key'),
-      userId: sessionOf(ctx).userId,
-      name,
-      publicKey: key.line,
-      fingerprint: key.fingerprint,
+    const { name, publicKey: given } = readBody(ctx, keySchema);
+    const key = given === undefined ? generateKeyPair() : parsePublicKey(given);
+    const { userId } = sessionOf(ctx);
+    const { line: publicKey, fingerprint } = key;
+    const row = await deps.db.transaction(async (trx) => {
+      const added = await insertSshKey(trx, { id: newId('key'), userId, name, publicKey, fingerprint });
+      if (added) {
+        await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'ssh_key_added', entityId: added.id }));
+      }
+      return added;
     });
     if (!row) {
-      throw new Refusal('duplicate_key', 'You have this key already.', { fingerprint: key.fingerprint });
+      throw new Refusal('duplicate_key', 'You have this key already.', { fingerprint });
     }
     ctx.body = { ...presentKey(row), ...('privateKey' in key && { privateKey: key.privateKey }) };
   };
@@ -58,7 +62,14 @@ function addKey(deps: ApiDeps): Step {
 function removeKey(deps: ApiDeps): Step {
   return async (ctx) => {
     const id = ctx.params['id'] ?? '';
-    const removed = isId('key', id) && (await deleteSshKey(deps.db, sessionOf(ctx).userId, id));
+    const { userId } = sessionOf(ctx);
+    const removed =
+      isId('key', id) &&
+      (await deps.db.transaction(async (trx) => {
+        if (!(await deleteSshKey(trx, userId, id))) return false;
+        await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'ssh_key_removed', entityId: id }));
+        return true;
+      }));
     if (!removed) throw new Refusal('key_not_found', 'You have no such key: GET /v1/ssh-keys lists yours.');
     ctx.body = { ok: true };
   };

@@ -11,9 +11,10 @@ export type LineItemId = `li_${string}`;
 export type SshKeyId = `key_${string}`;
 export type TopupId = `top_${string}`;
 export type OperationId = `op_${string}`;
+export type AuditEventId = `aud_${string}`;
 
 /** Every prefix that the service mints. */
-export type IdPrefix = 'usr' | 'rent' | 'lst' | 'led' | 'inv' | 'li' | 'key' | 'top' | 'op';
+export type IdPrefix = 'usr' | 'rent' | 'lst' | 'led' | 'inv' | 'li' | 'key' | 'top' | 'op' | 'aud';
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 

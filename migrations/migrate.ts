@@ -10,6 +10,7 @@ import * as invoices from './008-invoices.js';
 import * as upstreams from './009-upstreams.js';
 import * as catalogSpeed from './010-catalog-speed.js';
 import * as oauth from './011-oauth.js';
+import * as audit from './012-audit.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -26,6 +27,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['009-upstreams', upstreams],
   ['010-catalog-speed', catalogSpeed],
   ['011-oauth', oauth],
+  ['012-audit', audit],
 ];
 
 const source: Knex.MigrationSource<readonly [string, Step]> = {

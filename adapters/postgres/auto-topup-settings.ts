@@ -1,5 +1,6 @@
 import type { UserId } from '../../domain/ids.js';
 import { limits } from '../../domain/limits.js';
+import { insertAuditEvent, type AuditEvent } from './audit-events.js';
 import type { Database, Transaction } from './database.js';
 import type { AutoTopupRow } from './tables.js';
 
@@ -19,12 +20,14 @@ export interface AutoTopupSettings {
 
 /**
  * Stores the settings.
+ * @param clientAddress from where they came, for the audit trail
  * @returns undefined when they are to be enabled and the user has no card that can be charged: nothing is stored
  */
 export async function saveAutoTopup(
   db: Database,
   userId: UserId,
   settings: AutoTopupSettings,
+  clientAddress?: AuditEvent['clientAddress'],
 ): Promise<AutoTopupRow | undefined> {
   return db.transaction(async (trx) => {
     if (settings.enabled && !(await lockChargeableCard(trx, userId))) return undefined;
@@ -50,7 +53,18 @@ export async function saveAutoTopup(
         keepCap: settings.dailyCapCents === undefined,
       },
     );
-    return rows[0];
+    const [row] = rows;
+    if (!row) throw new Error(`${userId} has no wallet`);
+    await insertAuditEvent(trx, {
+      ...{ userId, kind: 'auto_topup_changed', clientAddress },
+      details: {
+        enabled: row.enabled,
+        thresholdCents: row.threshold_cents,
+        topupAmountCents: row.topup_amount_cents,
+        dailyCapCents: row.daily_cap_cents,
+      },
+    });
+    return row;
   });
 }
 

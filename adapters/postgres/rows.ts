@@ -1,4 +1,5 @@
-import type { ListingId, RentalId, SshKeyId, UserId } from '../../domain/ids.js';
+import type { AuditKind } from '../../domain/audit.js';
+import type { AuditEventId, ListingId, RentalId, SshKeyId, UserId } from '../../domain/ids.js';
 import type { LedgerEntryType } from '../../domain/ledger.js';
 import type { RentalStatus, StopReason } from '../../domain/rental.js';
 
@@ -10,6 +11,17 @@ export interface UserRow {
   blocked_at: Date | null;
   blocked_reason: string | null;
   created_at: Date;
+}
+
+export interface AuditEventRow {
+  no: number;
+  id: AuditEventId;
+  user_id: UserId;
+  kind: AuditKind;
+  entity_id: string | null;
+  details: Record<string, unknown> | null;
+  client_address: string | null;
+  at: Date;
 }
 
 export interface SessionRow {

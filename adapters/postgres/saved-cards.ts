@@ -1,5 +1,6 @@
 import type { UserId } from '../../domain/ids.js';
 import type { Card } from '../processor/processor.js';
+import { insertAuditEvent, type AuditEvent } from './audit-events.js';
 import type { Database, Transaction } from './database.js';
 import { disableAutoTopup } from './auto-topup-settings.js';
 import { insertMail } from './outbox.js';
@@ -61,7 +62,9 @@ export async function saveCard(db: Database, { userId, card, setUpAt }: SaveCard
       set_up_at: setUpAt,
       ...(isLate ? { removed_at: trx.raw('clock_ms()'), removed_why: 'replaced' } : {}),
     });
-    return isLate ? [card.cardId] : replaced;
+    if (isLate) return [card.cardId];
+    await insertAuditEvent(trx, { userId, kind: 'card_saved', entityId: card.cardId });
+    return replaced;
   });
 }
 
@@ -95,18 +98,26 @@ function detailsOf(card: Card): Pick<SavedCardRow, 'brand' | 'last4' | 'exp_mont
 }
 
 /**
- * Removes a user's card at his wish, and switches auto-topup off with it. The processor still has it: its workflow detaches it there (decision 33).
+ * Removes a user's card at his wish, and switches auto-topup off with it. The processor still has it: its workflow
+ * detaches it there (decision 33).
+ * @param clientAddress from where he asked, for the audit trail
  * @returns the card's id; undefined when there was none
  */
-export async function removeCardOfUser(db: Database, userId: UserId): Promise<string | undefined> {
+export async function removeCardOfUser(
+  db: Database,
+  userId: UserId,
+  clientAddress: AuditEvent['clientAddress'],
+): Promise<string | undefined> {
   return db.transaction(async (trx) => {
     const [removed] = await trx('saved_cards')
       .where({ user_id: userId })
       .whereNull('removed_at')
       .update({ removed_at: trx.raw('clock_ms()'), removed_why: 'user' })
       .returning('pm_id');
-    if (removed) await disableAutoTopup(trx, userId, 'card_removed');
-    return removed?.pm_id;
+    if (!removed) return undefined;
+    await disableAutoTopup(trx, userId, 'card_removed');
+    await insertAuditEvent(trx, { userId, kind: 'card_removed', entityId: removed.pm_id, clientAddress });
+    return removed.pm_id;
   });
 }
 

@@ -79,7 +79,7 @@ async function touch(db: Database, tokenHash: Buffer): Promise<Date | undefined>
 }
 
 /** Ends one session for good (spec: POST /v1/auth/logout). */
-export async function deleteSession(db: Database, tokenHash: Buffer): Promise<void> {
+export async function deleteSession(db: Database | Transaction, tokenHash: Buffer): Promise<void> {
   await db('sessions').where({ token_hash: tokenHash }).delete();
 }
 

@@ -1,5 +1,5 @@
 import type { SshKeyId, UserId } from '../../domain/ids.js';
-import type { Database } from './database.js';
+import type { Database, Transaction } from './database.js';
 import type { SshKeyRow } from './tables.js';
 
 /** All keys of a user, oldest first. */
@@ -9,7 +9,7 @@ export async function listSshKeys(db: Database, userId: UserId): Promise<SshKeyR
 
 /** Keeps a key; undefined when the user has one with this fingerprint already. */
 export async function insertSshKey(
-  db: Database,
+  db: Database | Transaction,
   key: { id: SshKeyId; userId: UserId; name: string; publicKey: string; fingerprint: string },
 ): Promise<SshKeyRow | undefined> {
   const [row] = await db('ssh_keys')
@@ -27,6 +27,10 @@ export async function insertSshKey(
 }
 
 /** Removes a user's key; false when the user has no such key. Machines that run keep it. */
-export async function deleteSshKey(db: Database, userId: UserId, id: SshKeyId): Promise<boolean> {
+export async function deleteSshKey(
+  db: Database | Transaction,
+  userId: UserId,
+  id: SshKeyId,
+): Promise<boolean> {
   return (await db('ssh_keys').where({ user_id: userId, id }).delete()) > 0;
 }

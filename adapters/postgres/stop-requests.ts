@@ -1,11 +1,11 @@
-import type { Database } from './database.js';
+import type { Database, Transaction } from './database.js';
 
 /**
  * Asks for the end of a rental (decision 15). It is a row of its own because a column of the rental would wait for
  * locks that metering holds. The first request wins; one for a rental that is settled is not kept.
  */
 export async function insertStopRequest(
-  db: Database,
+  db: Database | Transaction,
   rentalNo: number,
   requestedBy: 'user' | 'operator',
 ): Promise<void> {

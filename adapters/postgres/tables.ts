@@ -12,6 +12,7 @@ type Table<Row> = Knex.CompositeTableType<Row, Written<Row>, Written<Row>>;
 declare module 'knex/types/tables.js' {
   interface Tables {
     users: Table<rows.UserRow>;
+    audit_events: Table<rows.AuditEventRow>;
     sessions: Table<rows.SessionRow>;
     login_codes: Table<rows.LoginCodeRow>;
     oauth_states: Table<rows.OAuthStateRow>;

@@ -1,6 +1,8 @@
+import { insertAuditEvent } from '../../adapters/postgres/audit-events.js';
 import { deleteSession, findSession } from '../../adapters/postgres/sessions.js';
 import { limits } from '../../domain/limits.js';
 import { Refusal } from '../../domain/refusal.js';
+import { auditEvent } from '../audit-event.js';
 import type { ApiContext, ApiDeps } from '../context.js';
 import { sessionOf } from '../context.js';
 
@@ -28,7 +30,11 @@ export function setSessionCookie(ctx: ApiContext, deps: ApiDeps, token: string):
 
 /** Ends the request's session for good and takes its cookie back. */
 export async function endSession(ctx: ApiContext, deps: ApiDeps): Promise<void> {
-  await deleteSession(deps.db, sessionOf(ctx).tokenHash);
+  const { tokenHash, userId } = sessionOf(ctx);
+  await deps.db.transaction(async (trx) => {
+    await deleteSession(trx, tokenHash);
+    await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'signed_out' }));
+  });
   ctx.remove('Set-Cookie');
   appendCookie(ctx, deps, sessionCookie('', 0));
 }

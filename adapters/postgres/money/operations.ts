@@ -4,6 +4,7 @@ import { limits } from '../../../domain/limits.js';
 import { formatUsd } from '../../../domain/money.js';
 import { Refusal } from '../../../domain/refusal.js';
 import type { Operation, OperationResult, OperatorAction } from '../../../domain/operation.js';
+import { insertAuditEvent } from '../audit-events.js';
 import type { Database, Transaction } from '../database.js';
 import { insertMail } from '../outbox.js';
 import type { InvoiceRow } from '../tables.js';
@@ -32,6 +33,10 @@ export async function operate(db: Database, input: Operation): Promise<Operation
       reason: input.reason,
       request: JSON.stringify(input.action),
       result: JSON.stringify(result),
+    });
+    await insertAuditEvent(trx, {
+      ...{ userId: wallet.userId, kind: 'changed_by_operator', entityId: input.operationId },
+      details: { action: input.action.kind },
     });
     return result;
   });

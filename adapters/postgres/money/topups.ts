@@ -1,6 +1,7 @@
 import type { TopupId, UserId } from '../../../domain/ids.js';
 import { Refusal } from '../../../domain/refusal.js';
 import type { CheckoutSession } from '../../processor/processor.js';
+import { insertAuditEvent } from '../audit-events.js';
 import type { Database, Transaction } from '../database.js';
 import { refuseWhenLate } from '../open-guards.js';
 import { findChargeableCard } from '../saved-cards.js';
@@ -36,6 +37,7 @@ export async function beginTopup(
     const card = await findChargeableCard(trx, input.userId);
     const topup = await insertTopup(trx, topupId, input, card?.pm_id ?? null);
     if (!topup) return joinCharge(trx, input);
+    await insertAuditEvent(trx, { userId: input.userId, kind: 'checkout_begun', entityId: topupId });
     // Last of all: whoever waits for the answer counts on nothing being begun after this instant.
     await refuseWhenLate(trx, input.answerBefore);
     return { kind: 'begun', topup };

@@ -1,0 +1,38 @@
+import { listAuditEvents } from '../adapters/postgres/audit-events.js';
+import type { AuditEventRow } from '../adapters/postgres/tables.js';
+import { auditKinds, type AuditKind } from '../domain/audit.js';
+import { sessionOf, type ApiDeps, type ApiRouter } from './context.js';
+import { isNumberKey, pageOf, readCursor } from './cursor.js';
+import { requireSession, type Step } from './middleware/session.js';
+import { joi, pageFields, readQuery } from './validation.js';
+
+/** What was done to the user's account and money, newest first: GET /v1/audit (decision 59). */
+export function auditRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.get('/v1/audit', requireSession(deps), showAudit(deps));
+}
+
+const auditQuery = joi.object<{ kind?: AuditKind; cursor?: string; pageSize: number }>({
+  kind: joi.string().valid(...auditKinds),
+  ...pageFields,
+});
+
+function showAudit(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { kind, cursor, pageSize } = readQuery(ctx, auditQuery);
+    const filter = { kind, beforeNo: readCursor(cursor, isNumberKey)?.[0] };
+    const rows = await listAuditEvents(deps.db, sessionOf(ctx).userId, filter, pageSize + 1);
+    const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.no]);
+    ctx.body = { events: page.map(presentEvent), nextCursor };
+  };
+}
+
+function presentEvent(row: AuditEventRow) {
+  return {
+    id: row.id,
+    kind: row.kind,
+    entityId: row.entity_id,
+    details: row.details,
+    clientAddress: row.client_address,
+    at: row.at.toISOString(),
+  };
+}

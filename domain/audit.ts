@@ -1,0 +1,16 @@
+/** What the audit trail tells of (decision 59; migrations/012-audit.ts). */
+export const auditKinds = [
+  'signed_in',
+  'signed_out',
+  'ssh_key_added',
+  'ssh_key_removed',
+  'rental_created',
+  'rental_stopped',
+  'checkout_begun',
+  'card_saved',
+  'card_removed',
+  'auto_topup_changed',
+  'changed_by_operator',
+] as const;
+
+export type AuditKind = (typeof auditKinds)[number];

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import type { Database } from '../../../adapters/postgres/database.js';
+import { openDatabase } from '../../../adapters/postgres/database.js';
+import { refuseWhenNotAllowed } from '../../../adapters/postgres/open-guards.js';
+import type { UserRow } from '../../../adapters/postgres/tables.js';
+import { Refusal } from '../../../domain/refusal.js';
+import { createTestDatabase } from '../../support/database.js';
+import { insertRental, insertStoppedRental, insertUser } from '../../support/factories.js';
+
+describe('a new rental (decision 23)', () => {
+  let database: Awaited<ReturnType<typeof createTestDatabase>>;
+  let db: Database;
+  let user: UserRow;
+  before(async () => {
+    database = await createTestDatabase();
+    db = openDatabase(database.url, 2, 'test');
+  });
+  beforeEach(async () => {
+    user = await insertUser(db);
+  });
+  after(async () => {
+    await db.destroy();
+    await database.drop();
+  });
+
+  const isAllowed = (): Promise<void> => db.transaction((trx) => refuseWhenNotAllowed(trx, user.id));
+  const isRefused = (code: string, details?: object): Promise<void> =>
+    assert.rejects(isAllowed(), (error) => {
+      assert.ok(error instanceof Refusal);
+      assert.deepEqual([error.code, error.details], [code, details]);
+      return true;
+    });
+
+  it('is refused to a blocked user, with the reason, until he is blocked no longer', async () => {
+    await isAllowed();
+    await db('users').where({ id: user.id }).update({ blocked_at: new Date(), blocked_reason: 'fraud' });
+    await isRefused('blocked', { reason: 'fraud' });
+    await db('users').where({ id: user.id }).update({ blocked_reason: null });
+    await isRefused('blocked', { reason: 'account' });
+    await db('users').where({ id: user.id }).update({ blocked_at: null });
+    await isAllowed();
+  });
+
+  it('is refused to who has twenty that live; those that have ended, and others’, do not count', async () => {
+    const other = await insertUser(db);
+    await insertRental(db, other.id);
+    await insertStoppedRental(db, user.id);
+    for (let count = 0; count < 19; count += 1) await insertRental(db, user.id);
+    await isAllowed();
+    await insertRental(db, user.id);
+    await isRefused('blocked', { reason: 'too_many_rentals', limit: 20 });
+  });
+
+  it('is refused to all while operators have paused new rentals', async () => {
+    await db('brakes').insert({ kind: 'creates', pulled_by: 'test', reason: 'drill' });
+    await isRefused('temporarily_unavailable', undefined);
+    await db('brakes').delete();
+    await isAllowed();
+  });
+});
