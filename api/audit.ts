@@ -11,7 +11,7 @@ export function auditRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/audit', requireSession(deps), showAudit(deps));
 }
 
-const auditQuery = joi.object<{ kind?: AuditKind; cursor?: string; pageSize: number }>({
+export const auditQuery = joi.object<{ kind?: AuditKind; cursor?: string; pageSize: number }>({
   kind: joi.string().valid(...auditKinds),
   ...pageFields,
 });

@@ -1,5 +1,7 @@
 import Joi from 'joi';
 import { refusalStatus, type RefusalCode } from '../../domain/refusal.js';
+import { webhookPath } from '../webhook.js';
+import { auditOperations } from './audit.js';
 import { authOperations } from './auth.js';
 import { catalogOperations } from './catalog.js';
 import { invoiceOperations } from './invoices.js';
@@ -24,6 +26,7 @@ const operations: readonly Operation[] = [
   ...walletOperations,
   ...paymentOperations,
   ...invoiceOperations,
+  ...auditOperations,
   ...serviceOperations,
 ];
 
@@ -34,6 +37,8 @@ const DESCRIPTION = [
   'Everything that is not a success has one shape, the schema `Error`. At a path that is not described here it is',
   '404 `not_found`, and with a method that is not described 405 `method_not_allowed`.',
   'A HEAD is answered as the GET would be, without a body.',
+  'Requests are limited per minute and session, or address where there is none: the headers `RateLimit` and',
+  '`RateLimit-Policy` of each answer say what is left, and `Retry-After` how long to wait after a 429.',
 ].join(' ');
 
 export type OpenApiDocument = Readonly<Record<string, unknown>> & {
@@ -144,7 +149,7 @@ function named(examples: readonly unknown[]): Record<string, object> {
 }
 
 function schemaOf(schema: Joi.ObjectSchema | JsonSchema): JsonSchema {
-  return Joi.isSchema(schema) ? jsonSchemaOf(schema) : (schema as JsonSchema);
+  return Joi.isSchema(schema) ? jsonSchemaOf(schema) : (schema);
 }
 
 /** What any route of its kind may be refused with, and what this one may. In the order of the table. */
@@ -153,10 +158,16 @@ function refusalsOf(operation: Operation): RefusalCode[] {
   const all = new Set<RefusalCode>(['internal_error', 'temporarily_unavailable', ...refusals]);
   if (isPublic !== true) all.add('unauthorized');
   if (query ?? body) all.add('validation_failed');
+  if (isLimited(operation)) all.add('rate_limited');
   // A body is read and looked at even where none is asked for (middleware/body.ts, middleware/origins.ts).
   if (method !== 'get') {
     for (const code of ['validation_failed', 'payload_too_large', 'forbidden'] as const) all.add(code);
     all.add('unsupported_media_type');
   }
   return (Object.keys(refusalStatus) as RefusalCode[]).filter((code) => all.has(code));
+}
+
+/** What middleware/request-limits.ts counts: everything under /v1 but the processor's events. */
+function isLimited({ path }: Operation): boolean {
+  return path.startsWith('/v1/') && path !== webhookPath;
 }

@@ -26,7 +26,7 @@ interface Described {
  */
 export function jsonSchemaOf(schema: Joi.Schema): JsonSchema {
   const raw = schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' }) as JsonSchema;
-  return mended(raw, schema.describe() as Described);
+  return mended(raw, schema.describe());
 }
 
 function mended(raw: JsonSchema, described: Described): JsonSchema {

@@ -115,7 +115,7 @@ const topups: readonly Operation[] = [
     ],
     refusals: [
       ...(['invalid_amount', 'billing_disabled', 'card_declined', 'blocked', 'charge_in_progress'] as const),
-      ...(['idempotency_conflict', 'idempotency_in_progress', 'rate_limited'] as const),
+      ...(['idempotency_conflict', 'idempotency_in_progress'] as const),
     ],
   },
   {

@@ -169,7 +169,7 @@ export const rentalOperations: readonly Operation[] = [
         'blocked',
         'key_not_found',
       ] as const),
-      ...(['idempotency_conflict', 'idempotency_in_progress', 'rate_limited'] as const),
+      ...(['idempotency_conflict', 'idempotency_in_progress'] as const),
     ],
   },
   {

@@ -31,7 +31,7 @@ export interface RunEnd {
 const WITH_RULES_BEYOND_THE_SCHEMA = [
   ...['listListings', 'listRentals', 'listTopups', 'listLedger', 'showStatement', 'downloadLedger'],
   ...['putAutoTopup', 'addSshKey', 'createRental', 'createCheckout', 'takeProcessorEvent'],
-  'startOAuth',
+  ...['startOAuth', 'listAuditEvents'],
 ];
 
 const LIMIT_MS = 240_000;
