@@ -29,7 +29,8 @@ export interface Config {
   readonly processor: ProcessorConfig;
   /** Who people can sign in with; null is one without credentials (decision 11). */
   readonly identity: IdentitySettings;
-  readonly mail: { readonly smtpUrl: string; readonly from: string };
+  /** operatorEmail: who is told of findings; null: the log only. */
+  readonly mail: { readonly smtpUrl: string; readonly from: string; readonly operatorEmail: string | null };
   readonly meter: { readonly shards: number };
   readonly providers: readonly ProviderConfig[];
   /** True only in the lab, whose pods live on loopback: elsewhere private addresses are never probed. */
@@ -124,6 +125,7 @@ const schema = Joi.object({
     .uri({ scheme: ['smtp', 'smtps'] })
     .required(),
   MAIL_FROM: Joi.string().default('GPU rental <no-reply@localhost>'),
+  OPERATOR_EMAIL: Joi.string().trim().email({ tlds: false }).allow('').default(''),
   METER_SHARDS: Joi.number().integer().min(1).max(256).default(1),
   LAB_PROVIDER_URL: Joi.string().uri(),
   LAB_PROVIDER_KEY: secret.when('LAB_PROVIDER_URL', { is: Joi.exist(), then: Joi.required() }),
@@ -167,6 +169,7 @@ interface Env extends Record<ClientVariable | 'OIDC_ISSUER_URL' | 'OIDC_NAME', s
   CHECKOUT_CANCEL_URL?: string;
   SMTP_URL: string;
   MAIL_FROM: string;
+  OPERATOR_EMAIL: string;
   METER_SHARDS: number;
   LAB_PROVIDER_URL?: string;
   LAB_PROVIDER_KEY?: string;
@@ -226,7 +229,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     },
     processor: processorOf(value),
     identity: identityOf(value),
-    mail: { smtpUrl: value.SMTP_URL, from: value.MAIL_FROM },
+    mail: {
+      smtpUrl: value.SMTP_URL,
+      from: value.MAIL_FROM,
+      operatorEmail: value.OPERATOR_EMAIL === '' ? null : value.OPERATOR_EMAIL,
+    },
     meter: { shards: value.METER_SHARDS },
     providers: providersOf(value),
     allowPrivatePods: value.LAB_PROVIDER_URL !== undefined,

@@ -25,6 +25,8 @@ export interface ActivityDeps {
     readonly shards: number;
     readonly allowPrivatePods: boolean;
     readonly checkoutUrls: { readonly success: string; readonly cancel: string };
+    /** Who is told of what needs an operator; null or absent: the log only. */
+    readonly operatorEmail?: string | null;
     /** How many top-ups a young account may begin in a day (decision 23); the limit's unless told. */
     readonly topupsPerDayWhenYoung?: number;
     /** From one attempt of auto-topup to the next, in milliseconds; the specification's 5 minutes unless told. */

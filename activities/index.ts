@@ -9,6 +9,7 @@ import { createMeterActivities } from './meter.js';
 import { createOpenRental } from './open-rental.js';
 import { createOperationActivities } from './operation.js';
 import { createPodActivities } from './pods.js';
+import { createReconcileActivities } from './reconcile.js';
 import { createRentalActivities } from './rental.js';
 import { createReversalActivities } from './reversals.js';
 import { createStrayPaymentActivities } from './stray-payment.js';
@@ -35,6 +36,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createBackfillActivities(deps),
     ...createMailActivities(deps),
     ...createUpkeepActivities(deps),
+    ...createReconcileActivities(deps),
   };
 }
 

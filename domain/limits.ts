@@ -142,6 +142,19 @@ export const limits = {
   /** A day of dunning. */
   dayMs: DAY,
 
+  /**
+   * Decision 62: how far back a run of reconcile looks, what counts as still in flight, how long a difference must
+   * last within the run, and how many pages and single questions one source may cost in a run.
+   */
+  reconcileWindowMs: 2 * HOUR,
+  reconcileOverlapMs: 10 * MINUTE,
+  reconcileGraceMs: 2 * MINUTE,
+  reconcileConfirmMs: 15 * SECOND,
+  reconcilePages: 20_000,
+  reconcileLookups: 1_000,
+  /** From then on it is told that a source was not compared in full. */
+  reconcileFullOverdueMs: 2 * DAY,
+
   /** A processor event that was stored but not handled is delivered again when it is older than this. */
   eventRedeliverMs: 10 * SECOND,
 } as const;

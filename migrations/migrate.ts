@@ -11,6 +11,7 @@ import * as upstreams from './009-upstreams.js';
 import * as catalogSpeed from './010-catalog-speed.js';
 import * as oauth from './011-oauth.js';
 import * as audit from './012-audit.js';
+import * as reconcile from './013-reconcile.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -28,6 +29,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['010-catalog-speed', catalogSpeed],
   ['011-oauth', oauth],
   ['012-audit', audit],
+  ['013-reconcile', reconcile],
 ];
 
 const source: Knex.MigrationSource<readonly [string, Step]> = {

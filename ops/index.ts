@@ -5,6 +5,7 @@ import { addInvoiceCommands } from './invoices.js';
 import { addLedgerCommands } from './ledger.js';
 import type { TemporalAddress } from './operator.js';
 import { addProviderCommands } from './providers.js';
+import { addReconcileCommands } from './reconcile.js';
 import { addWalletCommands } from './wallets.js';
 
 /** The operators' command line: `npm run ops -- <command>`. */
@@ -18,6 +19,7 @@ addLedgerCommands(program, open);
 addInvoiceCommands(program, temporal);
 addWalletCommands(program, temporal, open);
 addProviderCommands(program, open);
+addReconcileCommands(program, temporal, open);
 
 try {
   await program.parseAsync();

@@ -42,6 +42,7 @@ const deps: ActivityDeps = {
     deployment: config.deployment,
     shards: config.meter.shards,
     allowPrivatePods: config.allowPrivatePods,
+    operatorEmail: config.mail.operatorEmail,
     checkoutUrls: { success: config.processor.successUrl, cancel: config.processor.cancelUrl },
   },
 };

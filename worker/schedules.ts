@@ -1,8 +1,20 @@
 import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type Client } from '@temporalio/client';
 import { taskQueues } from '../domain/task-queues.js';
 
+type Duration = `${number}${'s' | 'm' | 'h'}`;
+
+interface ScheduleSpec {
+  readonly id: string;
+  readonly workflow: string;
+  readonly every: Duration;
+  /** From midnight in UTC. */
+  readonly offset?: Duration;
+  readonly args?: readonly unknown[];
+  readonly note: string;
+}
+
 /** What is done at intervals; fast loops live in long workflows instead (design: Temporal 6). */
-const schedules = [
+const schedules: readonly ScheduleSpec[] = [
   {
     id: 'revive',
     workflow: 'revive',
@@ -23,20 +35,35 @@ const schedules = [
     note: 'Takes in events of the processor that never arrived.',
   },
   {
+    id: 'reconcile',
+    workflow: 'reconcile',
+    every: '15m',
+    args: [{ scope: 'window' }],
+    note: 'Compares our books, the processor and the upstreams over the last hours.',
+  },
+  {
+    id: 'reconcile-full',
+    workflow: 'reconcile',
+    every: '24h',
+    offset: '3h',
+    args: [{ scope: 'full' }],
+    note: 'Compares all of our books with the processor, and walks every wallet.',
+  },
+  {
     id: 'housekeeping',
     workflow: 'housekeeping',
     every: '60s',
     note: 'Raises the watermark, removes what expired.',
   },
-] as const;
+];
 
 /** Creates the schedules that do not exist yet. Several workers may do it at once. */
 export async function ensureSchedules(client: Client): Promise<void> {
-  for (const { id, workflow, every, note } of schedules) {
+  for (const { id, workflow, every, offset, args, note } of schedules) {
     try {
       await client.schedule.create({
         scheduleId: id,
-        spec: { intervals: [{ every }] },
+        spec: { intervals: [{ every, ...(offset === undefined ? {} : { offset }) }] },
         // After an outage one run is enough; the default would make up for a year.
         policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: every },
         action: {
@@ -44,7 +71,7 @@ export async function ensureSchedules(client: Client): Promise<void> {
           workflowType: workflow,
           workflowId: id,
           taskQueue: taskQueues.rentals,
-          args: [],
+          args: [...(args ?? [])],
         },
         state: { note },
       });

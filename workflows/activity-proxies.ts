@@ -72,10 +72,28 @@ export const steps = proxyActivities<
 >({ taskQueue: taskQueues.rentals, startToCloseTimeout: '30s', retry });
 
 /** Upkeep reads many rows and asks upstreams: it heartbeats. The next one comes by schedule. */
-export const upkeep = proxyActivities<Pick<Activities, 'reviveWorkflows' | 'sweepPods' | 'backfillEvents'>>({
+export const upkeep = proxyActivities<
+  Pick<
+    Activities,
+    | 'reviveWorkflows'
+    | 'sweepPods'
+    | 'backfillEvents'
+    | 'beginReconcile'
+    | 'noteUncompared'
+    | 'finishReconcile'
+  >
+>({
   taskQueue: taskQueues.rentals,
   heartbeatTimeout: '10s',
   startToCloseTimeout: '5 minutes',
+  retry: { ...retry, maximumAttempts: 3 },
+});
+
+/** Comparing pages through a whole account once a day: it heartbeats, and begins anew where it is retried. */
+export const comparing = proxyActivities<Pick<Activities, 'compareSource'>>({
+  taskQueue: taskQueues.rentals,
+  heartbeatTimeout: '10s',
+  startToCloseTimeout: '6 hours',
   retry: { ...retry, maximumAttempts: 3 },
 });
 

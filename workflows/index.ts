@@ -5,6 +5,7 @@ export { invoice } from './invoice.js';
 export { mailer, meter, providerWatch } from './loops.js';
 export { operation } from './operation.js';
 export { payment } from './payment.js';
+export { reconcile } from './reconcile.js';
 export { refund } from './refund.js';
 export { rental } from './rental.js';
 export { topup } from './topup.js';

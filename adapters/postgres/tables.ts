@@ -1,8 +1,10 @@
 import type { Knex } from 'knex';
 import type * as billing from './billing-rows.js';
+import type * as reconcile from './reconcile/rows.js';
 import type * as rows from './rows.js';
 
 export type * from './billing-rows.js';
+export type * from './reconcile/rows.js';
 export type * from './rows.js';
 
 /** What an insert or update may say: each column, or an expression that the database evaluates. */
@@ -47,5 +49,9 @@ declare module 'knex/types/tables.js' {
     mail_outbox: Table<billing.MailOutboxRow>;
     brakes: Table<billing.BrakeRow>;
     watermark: Table<billing.WatermarkRow>;
+    reconcile_runs: Table<reconcile.ReconcileRunRow>;
+    reconcile_sources: Table<reconcile.ReconcileSourceRow>;
+    reconcile_findings: Table<reconcile.ReconcileFindingRow>;
+    reconcile_documents: Table<reconcile.ReconcileDocumentRow>;
   }
 }

@@ -1,12 +1,14 @@
 import type { ProcessorInvoices } from './processor-invoices.js';
+import type { ProcessorLists } from './processor-lists.js';
 
 export type * from './processor-invoices.js';
+export type * from './processor-lists.js';
 
 /**
  * The port to the payment processor, in our own words. Each call that changes something carries a key made
  * from our own row, and has a time limit. Failures are `ProcessorError`s whose kind says what is known.
  */
-export interface Processor extends ProcessorInvoices {
+export interface Processor extends ProcessorInvoices, ProcessorLists {
   /** False when no secret key is configured; every other call then throws `refused`. */
   readonly enabled: boolean;
   /** Makes the processor's customer of a user; the same user always gives the same customer. */

@@ -150,7 +150,7 @@ export function idOf(value: string | { readonly id: string } | null | undefined)
   return typeof value === 'string' ? value : value.id;
 }
 
-function requireInteger(value: unknown, what: string): number {
+export function requireInteger(value: unknown, what: string): number {
   if (!Number.isSafeInteger(value) || (value as number) < 0)
     throw unreadable(`${what} is not a whole number`);
   return value as number;

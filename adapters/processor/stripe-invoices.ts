@@ -148,7 +148,8 @@ function itemParams(
   };
 }
 
-function invoiceOf(invoice: Stripe.Invoice): ProcessorInvoice {
+/** Reads an invoice whose payments were asked for. @throws ProcessorError `unknown` when it can't be read */
+export function invoiceOf(invoice: Stripe.Invoice): ProcessorInvoice {
   const paidAt = invoice.status_transitions.paid_at;
   return {
     processorInvoiceId: requireText(invoice.id, 'the invoice’s id'),

@@ -4,6 +4,7 @@ import { ProcessorError, type Processor } from './processor.js';
 import type { StripeCalls } from './stripe-calls.js';
 import { createStripeCards } from './stripe-cards.js';
 import { createStripeInvoices } from './stripe-invoices.js';
+import { createStripeLists } from './stripe-lists.js';
 import { createStripePayments } from './stripe-payments.js';
 import { createStripeRecords } from './stripe-records.js';
 
@@ -49,6 +50,7 @@ export function createStripeProcessor(config: StripeConfig): Processor {
     ...createStripeCards(calls),
     ...createStripeInvoices(calls),
     ...createStripeRecords(calls),
+    ...createStripeLists(calls),
   };
 }
 
@@ -91,6 +93,11 @@ const disabledProcessor: Processor = {
   listRefundsOfCharge: refuseDisabled,
   getDispute: refuseDisabled,
   listEvents: refuseDisabled,
+  listCharges: refuseDisabled,
+  findCharge: refuseDisabled,
+  listRefunds: refuseDisabled,
+  listDisputes: refuseDisabled,
+  listInvoices: refuseDisabled,
   createInvoice: refuseDisabled,
   findInvoice: refuseDisabled,
   getInvoice: refuseDisabled,

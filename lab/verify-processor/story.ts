@@ -1,5 +1,6 @@
 import type { Processor } from '../../adapters/processor/processor.js';
 import { invoiceCalls } from './invoice-story.js';
+import { listCalls } from './list-story.js';
 import { customerOf, fails, userId, type Teller } from './telling.js';
 
 export type { Teller } from './telling.js';
@@ -128,6 +129,7 @@ const adapterCalls: Record<Call, (teller: Teller) => Promise<void>> = {
     if (after !== null) await teller.processor.listEvents({ since, after });
   },
   ...invoiceCalls,
+  ...listCalls,
 };
 
 /** Invoices through each of their states. */

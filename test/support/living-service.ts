@@ -63,6 +63,8 @@ export interface ServiceOptions {
   readonly wrapProcessor?: (processor: Processor) => Processor;
   /** From one attempt of auto-topup to the next, in milliseconds; the specification's 5 minutes unless told. */
   readonly autoTopupCooldownMs?: number;
+  /** Who is told of findings; nobody unless told. */
+  readonly operatorEmail?: string;
   /** How long the worker waits for one answer of the processor, in milliseconds; the product's limits unless told. */
   readonly processorTimeoutMs?: number;
 }
@@ -205,6 +207,7 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
       allowPrivatePods: true,
       checkoutUrls: { success: 'http://127.0.0.1/success', cancel: 'http://127.0.0.1/cancel' },
       pollMs: options.pollMs ?? 100,
+      operatorEmail: options.operatorEmail ?? null,
       ...(options.autoTopupCooldownMs === undefined
         ? {}
         : { autoTopupCooldownMs: options.autoTopupCooldownMs }),

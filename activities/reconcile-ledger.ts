@@ -1,0 +1,93 @@
+import type { Database } from '../adapters/postgres/database.js';
+import {
+  discrepancyLimit,
+  verifyLedger,
+  verifyRecent,
+  verifyWallets,
+  type Discrepancy,
+} from '../adapters/postgres/verify.js';
+import { ledgerEntryId } from '../domain/ledger-ids.js';
+import type { UserId } from '../domain/ids.js';
+import type { Finding, FindingKind, ReconcileScope } from '../domain/reconcile.js';
+import type { ActivityDeps } from './deps.js';
+import type { Gathered, Look } from './reconcile-processor.js';
+
+/** So many wallets are walked by one statement, well within its time limit. */
+const WALLETS_AT_ONCE = 200;
+
+const kinds: Record<Discrepancy['rule'], FindingKind> = {
+  chain: 'chain_broken',
+  wallet: 'wallet_differs',
+  holds: 'holds_differ',
+  rental: 'rental_entries_differ',
+  price: 'net_charge_differs',
+};
+
+/**
+ * Checks the ledger against itself. A full run walks every wallet's chain; a run over a window checks all sums, the
+ * rentals that were settled in it, and the wallets of which a finding stands.
+ */
+export async function gatherLedger(
+  { db }: ActivityDeps,
+  look: Look,
+  scope: ReconcileScope,
+): Promise<Gathered> {
+  const walk = new Walk(look);
+  await (scope === 'full' ? walkAll(db, walk) : walkRecent(db, walk, look.from));
+  return {
+    // A second look goes only where the first one found something.
+    compare: async () => (await recheck(db, walk.found)).map(findingOf),
+    why: walk.isCutShort
+      ? `it stopped at ${discrepancyLimit} discrepancies: mend those, and see whether there are more`
+      : null,
+  };
+}
+
+/** What was found on the way. */
+class Walk {
+  readonly found: Discrepancy[] = [];
+  isCutShort = false;
+
+  constructor(private readonly look: Look) {}
+
+  take(found: readonly Discrepancy[], where: object): void {
+    this.found.push(...found);
+    this.isCutShort ||= found.length >= discrepancyLimit;
+    this.look.tell({ ...where, found: this.found.length });
+  }
+}
+
+async function walkAll(db: Database, walk: Walk): Promise<void> {
+  const [ends] = await db('wallets').max<{ max: number | null }[]>('id as max');
+  for (let fromId = 1; fromId <= (ends?.max ?? 0) && !walk.isCutShort; fromId += WALLETS_AT_ONCE) {
+    const toId = fromId + WALLETS_AT_ONCE - 1;
+    walk.take(await verifyWallets(db, { fromId, toId }), { walletsUpTo: toId });
+  }
+}
+
+async function walkRecent(db: Database, walk: Walk, from: Date): Promise<void> {
+  walk.take(await verifyRecent(db, from), { since: from });
+  const standing = await db('reconcile_findings')
+    .where({ source: 'ledger' })
+    .whereNot({ state: 'resolved' })
+    .distinct<{ user: UserId }[]>(db.raw(`subject_ids->>'userId' as "user"`));
+  for (const { user } of standing) walk.take(await verifyLedger(db, user), { user });
+}
+
+async function recheck(db: Database, first: readonly Discrepancy[]): Promise<Discrepancy[]> {
+  const again: Discrepancy[] = [];
+  for (const userId of new Set(first.map((one) => one.userId))) {
+    again.push(...(await verifyLedger(db, userId)));
+  }
+  return again;
+}
+
+function findingOf({ rule, walletId, userId, seq, rentalId, detail }: Discrepancy): Finding {
+  const entry = seq === null ? null : ledgerEntryId(walletId, seq);
+  return {
+    kind: kinds[rule],
+    subject: entry ?? rentalId ?? `wallet:${walletId}`,
+    subjectIds: { userId, walletId, ...(rentalId === null ? {} : { rentalId }) },
+    evidence: { rule, detail },
+  };
+}

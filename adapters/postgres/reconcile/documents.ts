@@ -1,0 +1,96 @@
+import type { Database } from '../database.js';
+import type { ReconcileDocumentRow } from '../tables.js';
+
+/** What the processor says of one thing, reduced to what is compared. */
+export type ProcessorDocument = Pick<ReconcileDocumentRow, 'kind' | 'id' | 'status'> &
+  Partial<Omit<ReconcileDocumentRow, 'run_id'>>;
+
+/** Forgets what an earlier try of this run has read. */
+export async function clearDocuments(
+  db: Database,
+  runId: number,
+  kinds: readonly ReconcileDocumentRow['kind'][],
+): Promise<void> {
+  await db('reconcile_documents')
+    .where({ run_id: runId })
+    .whereIn('kind', [...kinds])
+    .delete();
+}
+
+/** Keeps a page of them for the run. One that comes twice, because pages move, is kept as it came last. */
+export async function insertDocuments(
+  db: Database,
+  runId: number,
+  documents: readonly ProcessorDocument[],
+): Promise<void> {
+  const rows = [...new Map(documents.map((row) => [`${row.kind} ${row.id}`, row])).values()];
+  if (rows.length === 0) return;
+  await db('reconcile_documents')
+    .insert(rows.map((row) => ({ run_id: runId, ...row })))
+    .onConflict(['run_id', 'kind', 'id'])
+    .merge();
+}
+
+/** Ids that our books name and that the lists of this run did not show: each is asked for by itself. */
+async function listIds(db: Database, sql: string, bindings: Record<string, unknown>): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `${sql} order by 1 limit :limit`,
+    bindings as never,
+  );
+  return rows.map(({ id }) => id);
+}
+
+interface Unlisted {
+  readonly runId: number;
+  readonly from: Date;
+  readonly limit: number;
+}
+
+const standing = (source: string): string =>
+  `select subject from reconcile_findings where source = '${source}' and state <> 'resolved'`;
+
+const listed = (kinds: string): string =>
+  `select id from reconcile_documents where run_id = :runId and kind in (${kinds})`;
+
+/** Payments that were credited, or settled a debt, since then; and what stands as a finding. */
+export function listUnlistedPayments(db: Database, of: Unlisted): Promise<string[]> {
+  return listIds(
+    db,
+    `select id from (
+       select substr(c.cause, length('payment:') + 1) as id
+         from ledger_entries e join ledger_causes c on c.wallet_id = e.wallet_id and c.seq = e.seq
+        where e.type in ('processor_topup', 'auto_topup') and e.created_at >= :from and c.cause like 'payment:%'
+       union select payment_id from invoices where payment_id is not null and paid_at >= :from
+       union ${standing('charges')}
+       except ${listed("'charge'")}
+     ) ids`,
+    { ...of },
+  );
+}
+
+/** Refunds and disputes of which a row was made since then, or of which more is expected; and what stands. */
+export function listUnlistedReversals(db: Database, of: Unlisted): Promise<string[]> {
+  return listIds(
+    db,
+    `select id from (
+       select id from refunds_and_disputes where created_at >= :from or closed_at is null
+       union ${standing('reversals')}
+       except ${listed("'refund', 'dispute'")}
+     ) ids`,
+    { ...of },
+  );
+}
+
+/** Mirrors of invoices that were made since then, or that are not settled; and what stands. */
+export function listUnlistedInvoices(db: Database, of: Unlisted): Promise<string[]> {
+  return listIds(
+    db,
+    `select id from (
+       select processor_invoice_id as id from invoices
+        where processor_invoice_id is not null and (created_at >= :from or closed_at is null)
+       union ${standing('invoices')} and subject like 'in\\_%'
+       except ${listed("'invoice'")}
+     ) ids`,
+    { ...of },
+  );
+}

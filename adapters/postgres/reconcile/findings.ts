@@ -1,0 +1,121 @@
+import { findingKinds, type FindingKind, type FindingState } from '../../../domain/reconcile.js';
+import { limits } from '../../../domain/limits.js';
+import { newId } from '../../ids.js';
+import type { Database, Transaction } from '../database.js';
+import type { ReconcileFindingRow } from '../tables.js';
+
+/** Findings in these states, the oldest first. */
+export async function listFindings(
+  db: Database,
+  states: readonly FindingState[],
+  limit: number,
+): Promise<ReconcileFindingRow[]> {
+  return db('reconcile_findings')
+    .whereIn('state', [...states])
+    .orderBy('id')
+    .limit(limit);
+}
+
+/** Something that is not compared, and is not fine for that. */
+export interface Gap {
+  readonly source: string;
+  /** What happened before it was compared. */
+  readonly since: Date;
+  readonly why: string;
+}
+
+/** The error bar: what could not be compared, or not in full for two days, and since when. */
+export async function listGaps(db: Database | Transaction): Promise<Gap[]> {
+  const { rows } = await db.raw<{ rows: Gap[] }>(
+    `select source, coalesce(compared_until, first_tried_at) as since, failing_why as why
+       from reconcile_sources where failing_since is not null
+     union all
+     select source, coalesce(full_at, first_tried_at), 'compared by windows only: the full run did not come through'
+       from reconcile_sources
+      where failing_since is null
+        and coalesce(full_at, first_tried_at) < clock_ms() - :overdueMs * interval '1 millisecond'
+      order by 1`,
+    { overdueMs: limits.reconcileFullOverdueMs },
+  );
+  return rows;
+}
+
+/**
+ * An operator knows of a finding: it is no alarm any more, until it is resolved and comes back. Kept for good, as all
+ * that operators do.
+ * @returns what it is now; undefined when there is no such finding, or it is resolved
+ */
+export async function acknowledgeFinding(
+  db: Database,
+  id: number,
+  by: string,
+  why: string,
+): Promise<ReconcileFindingRow | undefined> {
+  return db.transaction(async (trx) => {
+    const [row] = await trx('reconcile_findings')
+      .where({ id })
+      .whereNot({ state: 'resolved' })
+      .update({
+        state: 'acknowledged',
+        acknowledged_at: trx.raw('clock_ms()'),
+        acknowledged_by: by,
+        acknowledged_why: why,
+      })
+      .returning('*');
+    if (!row) return undefined;
+    await trx('operator_actions').insert({
+      id: newId('op'),
+      kind: 'acknowledge_finding',
+      operator: by,
+      reason: why,
+      request: JSON.stringify({ kind: 'acknowledge_finding', findingId: id }),
+      result: JSON.stringify({ findingId: id, finding: row.kind, subject: row.subject }),
+    });
+    return row;
+  });
+}
+
+/** What a metrics endpoint shows of reconcile. */
+export interface ReconcileFigures {
+  /** Each kind that there is, also with none of it. */
+  readonly findings: readonly {
+    readonly kind: FindingKind;
+    readonly open: number;
+    readonly acknowledged: number;
+  }[];
+  /** The error bar: how old, in seconds, the newest moment is up to which all was compared. */
+  readonly sources: readonly {
+    readonly source: string;
+    readonly uncomparedSeconds: number;
+    readonly failing: boolean;
+  }[];
+  /** Since the last run ended; null before the first. */
+  readonly lastRunSeconds: number | null;
+}
+
+/** Open findings per kind, and how long each source was not compared. */
+export async function reconcileFigures(db: Database): Promise<ReconcileFigures> {
+  const { rows: counts } = await db.raw<{ rows: { kind: string; open: number; acknowledged: number }[] }>(
+    `select kind, count(*) filter (where state = 'open') as open,
+            count(*) filter (where state = 'acknowledged') as acknowledged
+       from reconcile_findings where state <> 'resolved' group by kind`,
+  );
+  const { rows: sources } = await db.raw<{ rows: ReconcileFigures['sources'][number][] }>(
+    `select source, greatest(0, extract(epoch from clock_ms() - coalesce(compared_until, first_tried_at)))::bigint
+              as "uncomparedSeconds",
+            failing_since is not null as failing
+       from reconcile_sources order by source`,
+  );
+  const { rows: last } = await db.raw<{ rows: { seconds: number | null }[] }>(
+    `select extract(epoch from clock_ms() - max(finished_at))::bigint as seconds from reconcile_runs`,
+  );
+  const known = Object.keys(findingKinds) as FindingKind[];
+  return {
+    findings: known.map((kind) => {
+      const row = counts.find((count) => count.kind === kind);
+      return { kind, open: row?.open ?? 0, acknowledged: row?.acknowledged ?? 0 };
+    }),
+    sources,
+    lastRunSeconds: last[0]?.seconds ?? null,
+  };
+}

@@ -1,0 +1,119 @@
+import type Stripe from 'stripe';
+import {
+  ProcessorError,
+  type Dated,
+  type ListedCharge,
+  type Page,
+  type ProcessorInvoice,
+  type ProcessorLists,
+} from './processor.js';
+import { disputeOf, idOf, refundOf, requireInteger, requireText } from './stripe-answers.js';
+import type { StripeCalls } from './stripe-calls.js';
+import { invoiceOf } from './stripe-invoices.js';
+
+const pageSize = 100;
+
+/** What there is in the account, page by page. */
+export function createStripeLists({ stripe, asked }: StripeCalls): ProcessorLists {
+  return {
+    listCharges: async (input) =>
+      pageOf(await asked(() => stripe.charges.list(pageParams(input))), (charge) =>
+        tookMoney(charge) ? [chargeOf(charge)] : [],
+      ),
+    findCharge: async (id) => {
+      try {
+        const charges = id.startsWith('ch_')
+          ? [await asked(() => stripe.charges.retrieve(id))]
+          : (await asked(() => stripe.charges.list({ payment_intent: id, limit: pageSize }))).data;
+        const charge = charges.find(tookMoney);
+        return charge === undefined ? null : chargeOf(charge);
+      } catch (error) {
+        if (isMissing(error)) return null;
+        throw error;
+      }
+    },
+    listRefunds: async (input) =>
+      pageOf(await asked(() => stripe.refunds.list(pageParams(input))), (refund) =>
+        // One without a payment is of a charge that we never made: that charge is told of by itself.
+        idOf(refund.payment_intent) === null
+          ? []
+          : [{ ...refundOf(refund, null), changedAt: instantOf(refund.created) }],
+      ),
+    listDisputes: async (input) =>
+      pageOf(await asked(() => stripe.disputes.list(pageParams(input))), (dispute) =>
+        idOf(dispute.payment_intent) === null
+          ? []
+          : [{ ...disputeOf(dispute, null), changedAt: lastMoveOf(dispute) }],
+      ),
+    listInvoices: async (input) => {
+      const which =
+        'open' in input
+          ? { status: 'open' as const, limit: pageSize, ...from(input.after) }
+          : pageParams(input);
+      // Four levels are the most that can be expanded: the payment comes as its id, which is all that is wanted.
+      return pageOf(
+        await asked(() => stripe.invoices.list({ ...which, expand: ['data.payments'] })),
+        (invoice) => [datedInvoiceOf(invoice)],
+      );
+    },
+  };
+}
+
+/** Tells whether the processor says that there is no such thing. */
+export function isMissing(error: unknown): boolean {
+  return (
+    error instanceof ProcessorError && error.kind === 'refused' && error.details.code === 'resource_missing'
+  );
+}
+
+function pageParams({ since, after }: { since: Date; after: string | null }) {
+  return { created: { gte: Math.floor(since.getTime() / 1000) }, limit: pageSize, ...from(after) };
+}
+
+function from(after: string | null): { starting_after?: string } {
+  return after === null ? {} : { starting_after: after };
+}
+
+function pageOf<Item extends { id: string }, T>(
+  page: Stripe.ApiList<Item>,
+  read: (item: Item) => T[],
+): Page<T> {
+  return { items: page.data.flatMap(read), after: page.has_more ? (page.data.at(-1)?.id ?? null) : null };
+}
+
+function tookMoney(charge: Stripe.Charge): boolean {
+  return charge.status === 'succeeded' && charge.amount_captured > 0;
+}
+
+function chargeOf(charge: Stripe.Charge): ListedCharge {
+  return {
+    chargeId: requireText(charge.id, 'the charge’s id'),
+    paymentId: idOf(charge.payment_intent),
+    amountCents: requireInteger(charge.amount_captured, 'the charge’s amount'),
+    refundedCents: requireInteger(charge.amount_refunded, 'what was refunded of the charge'),
+    currency: requireText(charge.currency, 'the currency').toLowerCase(),
+    customerId: idOf(charge.customer),
+    topupId: charge.metadata['topup_id'] ?? null,
+    changedAt: instantOf(charge.created),
+  };
+}
+
+function lastMoveOf(dispute: Stripe.Dispute): Date {
+  const moves = (dispute.balance_transactions as Stripe.BalanceTransaction[] | undefined) ?? [];
+  return instantOf(Math.max(dispute.created, ...moves.map(({ created }) => created)));
+}
+
+function datedInvoiceOf(invoice: Stripe.Invoice): ProcessorInvoice & Dated {
+  const {
+    finalized_at: finalized,
+    marked_uncollectible_at: given,
+    paid_at: paid,
+    voided_at: voided,
+  } = invoice.status_transitions;
+  const moves = [finalized, given, paid, voided].map((at) => at ?? 0);
+  return { ...invoiceOf(invoice), changedAt: instantOf(Math.max(invoice.created, ...moves)) };
+}
+
+function instantOf(seconds: number): Date {
+  return new Date(requireInteger(seconds, 'an instant') * 1000);
+}

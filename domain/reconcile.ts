@@ -1,0 +1,75 @@
+/** The comparison of our books with the processor's and the upstreams' (decision 62). */
+
+/** What a finding may be, and by which comparison it is found. What each means and asks for: docs/operations. */
+export const findingKinds = {
+  charge_without_entry: 'charges',
+  charge_parked: 'charges',
+  charge_counted_twice: 'charges',
+  charge_amount_differs: 'charges',
+  entry_without_charge: 'charges',
+  reversal_missing: 'reversals',
+  reversal_not_returned: 'reversals',
+  reversal_amount_differs: 'reversals',
+  reversal_without_document: 'reversals',
+  invoice_state_differs: 'invoices',
+  invoice_amount_differs: 'invoices',
+  invoice_missing_there: 'invoices',
+  invoice_unknown_here: 'invoices',
+  chain_broken: 'ledger',
+  wallet_differs: 'ledger',
+  holds_differ: 'ledger',
+  rental_entries_differ: 'ledger',
+  net_charge_differs: 'ledger',
+  pod_without_rental: 'pods',
+  pod_not_ending: 'pods',
+  rental_without_pod: 'pods',
+} as const;
+
+export type FindingKind = keyof typeof findingKinds;
+
+export const findingStates = ['open', 'acknowledged', 'resolved'] as const;
+export type FindingState = (typeof findingStates)[number];
+
+/** What is compared, each by itself: one that can't be asked keeps no other. Pods are a source per upstream. */
+export type ReconcileSource = 'charges' | 'reversals' | 'invoices' | 'ledger' | `pods:${string}`;
+
+/** Something that does not agree. */
+export interface Finding {
+  readonly kind: FindingKind;
+  /** What it is about; with the kind its identity while it stands. */
+  readonly subject: string;
+  /** The ids by which an operator goes on. */
+  readonly subjectIds: Readonly<Record<string, string | number | null>>;
+  /** What each side says. */
+  readonly evidence: Readonly<Record<string, unknown>>;
+}
+
+/** `full` begins at the first user; `window` where the last run ended, and at least two hours back. */
+export type ReconcileScope = 'window' | 'full';
+
+export interface ReconcileInput {
+  readonly scope: ReconcileScope;
+  /** What is younger may be under way still; in milliseconds. */
+  readonly graceMs?: number;
+  /** How long a difference must last within the run; in milliseconds. */
+  readonly confirmMs?: number;
+}
+
+/** What a run came to. */
+export interface ReconcileReport {
+  readonly runId: number;
+  /** All that stand now, of this run and of others. */
+  readonly open: number;
+  readonly acknowledged: number;
+  /** Told to operators for the first time. */
+  readonly fresh: number;
+  /** Sources that could not be compared, or not wholly. */
+  readonly notCompared: number;
+}
+
+/** One source's part of a run. */
+export interface Comparison {
+  readonly found: number;
+  /** Why it could not be compared, or not wholly; null when it was. */
+  readonly why: string | null;
+}

@@ -1,0 +1,160 @@
+import { Client, Connection } from '@temporalio/client';
+import { InvalidArgumentError, type Command } from 'commander';
+import { newId } from '../adapters/ids.js';
+import type { Database } from '../adapters/postgres/database.js';
+import {
+  acknowledgeFinding,
+  listFindings,
+  listGaps,
+  type Gap,
+} from '../adapters/postgres/reconcile/findings.js';
+import type { ReconcileFindingRow } from '../adapters/postgres/tables.js';
+import { findingStates, type FindingState, type ReconcileReport } from '../domain/reconcile.js';
+import { taskQueues } from '../domain/task-queues.js';
+import { countOf, type TemporalAddress } from './operator.js';
+
+interface Print {
+  readonly json?: boolean;
+}
+type Listing = Print & { readonly state: FindingState | 'all'; readonly limit: number };
+interface Acknowledgement {
+  readonly by: string;
+  readonly reason: string;
+}
+
+/** So many findings are printed after a run; the rest is counted. */
+const PRINTED = 1_000;
+
+/** `ops reconcile` and `ops findings …` */
+export function addReconcileCommands(
+  program: Command,
+  temporal: () => TemporalAddress,
+  open: () => Database,
+): void {
+  program
+    .command('reconcile')
+    .description(
+      'Compares our books, the processor and the upstreams now. Exit code 1: findings are open; 2: something could not be compared.',
+    )
+    .option('--full', 'from the beginning, with every wallet walked; else the last two hours')
+    .option('--json', 'print the report, the findings and the gaps as JSON')
+    .action(async ({ full, json }: Print & { full?: boolean }) => {
+      const report = await run(temporal(), full === true);
+      await using(open, (db) => show(db, report, json === true));
+    });
+  const findings = program.command('findings').description('What reconcile found that does not agree.');
+  findings
+    .command('list', { isDefault: true })
+    .description('Lists findings with their evidence, the oldest first, and what could not be compared.')
+    .option('--state <state>', 'open, acknowledged, resolved or all; else open and acknowledged', stateOf)
+    .option('--limit <count>', 'at most this many', countOf, 100)
+    .option('--json', 'print them as JSON')
+    .action((options: Listing) => using(open, (db) => list(db, options)));
+  findings
+    .command('ack')
+    .argument('<finding>', 'its number', numberOf)
+    .description(
+      'Says that a finding is known: it is no alarm any more, until it is resolved and comes back.',
+    )
+    .requiredOption('--by <name>', 'who says so; kept for good')
+    .requiredOption('--reason <text>', 'why; kept for good')
+    .action((id: number, { by, reason }: Acknowledgement) =>
+      using(open, async (db) => {
+        const row = await acknowledgeFinding(db, id, by, reason);
+        if (!row) throw new Error(`There is no finding ${id} that stands: see ops findings.`);
+        console.log(`Acknowledged: ${headOf(row)}`);
+      }),
+    );
+}
+
+/** Runs the workflow and waits for it. Interrupting the wait does not end it. */
+async function run({ address, namespace }: TemporalAddress, isFull: boolean): Promise<ReconcileReport> {
+  const connection = await Connection.connect({ address }).catch((cause: unknown) => {
+    throw new Error(
+      `Nothing was started: Temporal can't be reached at ${address}. Try again when it is up.`,
+      {
+        cause,
+      },
+    );
+  });
+  try {
+    const workflowId = `reconcile-by-hand-${newId('op')}`;
+    console.error(`Workflow ${workflowId}: it goes on by itself if this is interrupted; ops findings tells.`);
+    const client = new Client({ connection, namespace });
+    return (await client.workflow.execute('reconcile', {
+      workflowId,
+      taskQueue: taskQueues.rentals,
+      args: [{ scope: isFull ? 'full' : 'window' }],
+      staticSummary: 'reconcile, asked for by an operator',
+    })) as ReconcileReport;
+  } finally {
+    await connection.close();
+  }
+}
+
+async function show(db: Database, report: ReconcileReport, json: boolean): Promise<void> {
+  const [findings, gaps] = [await listFindings(db, ['open', 'acknowledged'], PRINTED), await listGaps(db)];
+  process.exitCode = report.open > 0 ? 1 : gaps.length > 0 ? 2 : 0;
+  if (json) {
+    console.log(JSON.stringify({ report, findings, gaps }));
+    return;
+  }
+  print(findings, gaps);
+  console.log(
+    report.open + report.acknowledged === 0
+      ? gaps.length === 0
+        ? 'All agree.'
+        : 'What was compared agrees.'
+      : `${report.open} open, ${report.acknowledged} acknowledged: docs/operations/findings.md says what each means.`,
+  );
+}
+
+async function list(db: Database, { state, limit, json }: Partial<Listing>): Promise<void> {
+  const standing: FindingState[] = ['open', 'acknowledged'];
+  const states = state === undefined ? standing : state === 'all' ? findingStates : [state];
+  const [findings, gaps] = [await listFindings(db, states, limit ?? PRINTED), await listGaps(db)];
+  if (json === true) {
+    console.log(JSON.stringify({ findings, gaps }));
+    return;
+  }
+  print(findings, gaps);
+  if (findings.length === 0) console.log('No such findings.');
+}
+
+function print(findings: readonly ReconcileFindingRow[], gaps: readonly Gap[]): void {
+  for (const row of findings) {
+    console.log(headOf(row));
+    console.log(`    ${JSON.stringify(row.subject_ids)}`);
+    console.log(`    ${JSON.stringify(row.evidence)}`);
+  }
+  for (const { source, since, why } of gaps) {
+    console.log(`Not compared: ${source} since ${since.toISOString()}: ${why}`);
+  }
+}
+
+function headOf(row: ReconcileFindingRow): string {
+  const known =
+    row.state === 'acknowledged' ? ` by ${row.acknowledged_by ?? ''}: ${row.acknowledged_why ?? ''}` : '';
+  const seen = `${row.first_seen_at.toISOString()} to ${row.last_seen_at.toISOString()}`;
+  return `${row.id}  ${row.kind}  ${row.subject}  ${row.state}${known}, seen ${seen}`;
+}
+
+function stateOf(text: string): FindingState | 'all' {
+  const found = [...findingStates, 'all' as const].find((state) => state === text);
+  if (found === undefined) throw new InvalidArgumentError('open, acknowledged, resolved or all is needed.');
+  return found;
+}
+
+function numberOf(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('The number of a finding is needed: see ops findings.');
+}
+
+async function using(open: () => Database, work: (db: Database) => Promise<void>): Promise<void> {
+  const db = open();
+  try {
+    await work(db);
+  } finally {
+    await db.destroy();
+  }
+}

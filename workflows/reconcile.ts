@@ -1,0 +1,42 @@
+import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { limits } from '../domain/limits.js';
+import type { ReconcileInput, ReconcileReport, ReconcileSource } from '../domain/reconcile.js';
+import { comparing, upkeep } from './activity-proxies.js';
+import { entityStatusAttribute } from './search-attributes.js';
+
+/**
+ * Compares our books with the processor's and the upstreams' (decision 62). Each source is compared by itself: one
+ * that fails is noted as not compared, and keeps no other.
+ */
+export async function reconcile(input: ReconcileInput): Promise<ReconcileReport> {
+  const { scope, graceMs = limits.reconcileGraceMs, confirmMs = limits.reconcileConfirmMs } = input;
+  const { runId, sources } = await upkeep.beginReconcile(scope);
+  setCurrentDetails(`Run ${runId} compares ${sources.join(', ')}; see the pending activities' heartbeats.`);
+  const compareOne = async (source: ReconcileSource): Promise<string> => {
+    try {
+      const { found, why } = await comparing.compareSource({ runId, source, scope, graceMs, confirmMs });
+      return why === null ? `${source}: ${found} found` : `${source}: not compared (${why})`;
+    } catch (error) {
+      await upkeep.noteUncompared(source, `the comparison failed: ${causeOf(error)}`);
+      return `${source}: failed`;
+    }
+  };
+  const outcomes = await Promise.all(sources.map(compareOne));
+  const report = await upkeep.finishReconcile(runId, sources);
+  setCurrentDetails(
+    `Run ${runId}, ${scope}. ${outcomes.join('; ')}. ${report.open} open, ${report.acknowledged} acknowledged.`,
+  );
+  upsertSearchAttributes([
+    {
+      key: entityStatusAttribute,
+      value: report.open > 0 ? 'findings' : report.notCompared > 0 ? 'gaps' : 'agrees',
+    },
+  ]);
+  return report;
+}
+
+/** What an activity's failure wraps. */
+function causeOf(error: unknown): string {
+  const { cause } = error as { cause?: unknown };
+  return String(cause ?? error);
+}
