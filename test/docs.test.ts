@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findingKinds } from '../domain/reconcile.js';
 
 const projectDir = dirname(dirname(fileURLToPath(import.meta.url)));
 const read = (file: string) => readFileSync(join(projectDir, file), 'utf8');
@@ -20,6 +21,13 @@ describe('the documents', () => {
       assert.deepEqual(missing, []);
     });
   }
+
+  it('docs/operations/findings.md tells of each kind of finding', () => {
+    const told = [...read('docs/operations/findings.md').matchAll(/^\| `([a-z_]+)`/gm)].map(
+      ([, kind]) => kind,
+    );
+    assert.deepEqual(told.toSorted(), Object.keys(findingKinds).toSorted());
+  });
 
   it('.env.example names every variable that is read, and no other', () => {
     const named = [...read('.env.example').matchAll(/^#?([A-Z][A-Z0-9_]+)=/gm)].map(([, name = '']) => name);

@@ -85,6 +85,12 @@ const stories: Record<string, Story> = {
   'redeliver.done': (service) => once(service, 'redeliver'),
   'housekeeping.done': (service) => once(service, 'housekeeping'),
   'backfill.done': (service) => once(service, 'backfill'),
+  'reconcile.agrees': (service) => once(service, 'reconcile', { scope: 'window' }),
+  'reconcile.findings': async (service) => {
+    // Its wallet holds money that no charge stands for.
+    await service.signIn(500);
+    return once(service, 'reconcile', { scope: 'full', graceMs: 0, confirmMs: 50 });
+  },
 };
 
 async function closed(service: TestService, renting: Renting, id: RentalId): Promise<string> {
