@@ -10,7 +10,7 @@ import {
 import { compareInvoices } from '../adapters/postgres/reconcile/invoices.js';
 import { compareReversals } from '../adapters/postgres/reconcile/reversals.js';
 import {
-  ProcessorError,
+  isMissing,
   type Dispute,
   type ListedCharge,
   type Page,
@@ -155,8 +155,7 @@ async function unlessMissing<T>(ask: () => Promise<T>): Promise<T | null> {
   try {
     return await ask();
   } catch (error) {
-    const isMissing = error instanceof ProcessorError && error.details.code === 'resource_missing';
-    if (isMissing) return null;
+    if (isMissing(error)) return null;
     throw error;
   }
 }

@@ -179,6 +179,15 @@ export class ProcessorError extends Error {
   }
 }
 
+/** Tells whether the processor said that there is no such thing. */
+export function isMissing(error: unknown): boolean {
+  return (
+    error instanceof ProcessorError &&
+    error.kind === 'refused' &&
+    error.details.code === 'resource_missing'
+  );
+}
+
 /** An event as it arrived at the webhook, after its signature was checked, or as the list of events shows it. */
 export interface ProcessorEvent {
   readonly id: string;

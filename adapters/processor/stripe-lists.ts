@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import {
-  ProcessorError,
+  isMissing,
   type Dated,
   type ListedCharge,
   type Page,
@@ -57,13 +57,6 @@ export function createStripeLists({ stripe, asked }: StripeCalls): ProcessorList
       );
     },
   };
-}
-
-/** Tells whether the processor says that there is no such thing. */
-export function isMissing(error: unknown): boolean {
-  return (
-    error instanceof ProcessorError && error.kind === 'refused' && error.details.code === 'resource_missing'
-  );
 }
 
 function pageParams({ since, after }: { since: Date; after: string | null }) {
