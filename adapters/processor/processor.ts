@@ -182,9 +182,7 @@ export class ProcessorError extends Error {
 /** Tells whether the processor said that there is no such thing. */
 export function isMissing(error: unknown): boolean {
   return (
-    error instanceof ProcessorError &&
-    error.kind === 'refused' &&
-    error.details.code === 'resource_missing'
+    error instanceof ProcessorError && error.kind === 'refused' && error.details.code === 'resource_missing'
   );
 }
 

@@ -19,7 +19,14 @@ describe('the rows of reconcile', () => {
   const record = async (findings: Finding[], why: string | null = null): Promise<void> => {
     const { db } = database;
     const runId = await beginRun(db, 'window');
-    await recordComparison(db, { runId, source: 'charges', scope: 'window', findings, until: new Date(), why });
+    await recordComparison(db, {
+      runId,
+      source: 'charges',
+      scope: 'window',
+      findings,
+      until: new Date(),
+      why,
+    });
   };
   const states = async (): Promise<string[]> =>
     (await database.db('reconcile_findings').orderBy('id')).map(({ state }) => state);
@@ -45,11 +52,15 @@ describe('the rows of reconcile', () => {
     const { db } = database;
     const all = () => db('reconcile_findings');
     await refuses('reconcile_findings_standing', () => all().update({ state: 'open', resolved_at: null }));
-    await refuses('reconcile_findings_resolved', () => all().where({ state: 'open' }).update({ state: 'resolved' }));
+    await refuses('reconcile_findings_resolved', () =>
+      all().where({ state: 'open' }).update({ state: 'resolved' }),
+    );
     await refuses('reconcile_findings_acknowledged', () =>
       all().where({ state: 'open' }).update({ state: 'acknowledged' }),
     );
-    await refuses('reconcile_sources_check', () => db('reconcile_sources').update({ failing_why: 'no time' }));
+    await refuses('reconcile_sources_check', () =>
+      db('reconcile_sources').update({ failing_why: 'no time' }),
+    );
   });
 
   it('acknowledge one that stands only', async () => {

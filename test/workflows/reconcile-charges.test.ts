@@ -69,7 +69,7 @@ describe('reconcile: charges', function () {
         .db('refunds_and_disputes')
         .where({ id: String(won) })
         .first();
-      return row?.taken_at != null;
+      return row !== undefined && row.taken_at !== null;
     });
     await paying.order(`disputes/${String(won)}/win`);
     const debt = await paying.open(user, 700);
@@ -207,7 +207,7 @@ describe('reconcile: entries without a charge, and a processor that can’t be a
     assert.deepEqual(await reconciling.gaps(), ['charges']);
     const row = await service.db('reconcile_sources').where({ source: 'charges' }).first();
     assert.deepEqual(row?.compared_until, comparedUntil);
-    assert.match(row?.failing_why ?? '', /^unknown: /);
+    assert.match(row.failing_why ?? '', /^unknown: /);
     const { sources } = await reconcileFigures(service.db);
     assert.deepEqual(
       sources.filter(({ failing }) => failing).map(({ source }) => source),

@@ -31,7 +31,7 @@ describe('reconcile: refunds, disputes and invoices', function () {
   const row = (id: string) => service.db('refunds_and_disputes').where({ id }).first();
 
   async function taken(id: string): Promise<string> {
-    await until(`${id} was taken`, async () => (await row(id))?.taken_at != null);
+    await until(`${id} was taken`, async () => ((await row(id))?.taken_at ?? null) !== null);
     await paying.awaitHandled();
     return id;
   }
@@ -68,7 +68,7 @@ describe('reconcile: refunds, disputes and invoices', function () {
     await paying.order(`refunds/${id}/fail`);
     await reconciling.assertFinds([['reversal_not_returned', id]]);
     await backfill();
-    await until('it was given back', async () => (await row(id))?.given_back_at != null);
+    await until('it was given back', async () => ((await row(id))?.given_back_at ?? null) !== null);
     await reconciling.assertFinds([]);
   });
 
