@@ -95,7 +95,8 @@ function logOut(deps: ApiDeps): Step {
   };
 }
 
-function presentUser(user: { id: UserId; email: string; createdAt: Date }) {
+/** A user on read. */
+export function presentUser(user: { id: UserId; email: string; createdAt: Date }) {
   return { id: user.id, email: user.email, createdAt: user.createdAt.toISOString() };
 }
 

@@ -17,17 +17,23 @@ function showBalance(deps: ApiDeps): Step {
 
 function showConfig(deps: ApiDeps): Step {
   return (ctx) => {
-    ctx.body = {
-      publishableKey: deps.settings.billing.publishableKey,
-      currency: 'USD',
-      minTopupCents: limits.minTopupCents,
-      maxTopupCents: limits.maxTopupCents,
-    };
+    ctx.body = presentConfig(deps.settings.billing.publishableKey);
     return Promise.resolve();
   };
 }
 
-function presentBalance(balance: Balance) {
+/** What a client needs to fill the wallet. */
+export function presentConfig(publishableKey: string) {
+  return {
+    publishableKey,
+    currency: 'USD',
+    minTopupCents: limits.minTopupCents,
+    maxTopupCents: limits.maxTopupCents,
+  };
+}
+
+/** A wallet on read (decision 31). */
+export function presentBalance(balance: Balance) {
   return {
     availableCents: balance.availableCents,
     reservedCents: balance.reservedCents,

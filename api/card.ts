@@ -1,7 +1,6 @@
 import { ensureCustomer } from '../adapters/customer-of-user.js';
 import { beginCardSetup, keepCardSetup } from '../adapters/postgres/card-setups.js';
 import { findSavedCard, removeCardOfUser } from '../adapters/postgres/saved-cards.js';
-import type { SavedCardRow } from '../adapters/postgres/tables.js';
 import { ProcessorError } from '../adapters/processor/processor.js';
 import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
 import type { UserId } from '../domain/ids.js';
@@ -9,6 +8,7 @@ import { Refusal } from '../domain/refusal.js';
 import { auditAddress } from './audit-event.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from './context.js';
 import { requireSession, type Step } from './middleware/session.js';
+import { presentCard } from './shapes/card.js';
 
 /** The saved card (spec: POST /v1/billing/setup-intent, GET and DELETE /v1/billing/card). */
 export function cardRoutes(router: ApiRouter, deps: ApiDeps): void {
@@ -76,10 +76,4 @@ async function detach(ctx: ApiContext, deps: ApiDeps, pmId: string): Promise<voi
     // The row says that it is to be detached: the reviver starts the workflow.
     ctx.state.log.warn({ err: error, pmId }, 'the workflow of a removed card could not be told yet');
   }
-}
-
-function presentCard(card: SavedCardRow | undefined) {
-  if (card === undefined) return { brand: null, last4: null, expMonth: null, expYear: null, pmId: null };
-  const { brand, last4, exp_month: expMonth, exp_year: expYear, pm_id: pmId } = card;
-  return { brand, last4, expMonth, expYear, pmId };
 }

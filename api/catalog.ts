@@ -1,6 +1,7 @@
 import {
   listLiveListings,
   summarizeFamilies,
+  type FamilyOffer,
   type ListingFilter,
   type ListingKey,
 } from '../adapters/postgres/listings.js';
@@ -53,19 +54,22 @@ function showListings(deps: ApiDeps): Step {
 
 function showFamilies(deps: ApiDeps): Step {
   return async (ctx) => {
-    const offers = new Map((await summarizeFamilies(deps.db)).map((offer) => [offer.family, offer]));
-    ctx.body = {
-      families: families.map((family) => ({
-        family: family.id,
-        models: family.models,
-        fromPricePerHourCents: offers.get(family.id)?.fromPricePerHourCents ?? null,
-        liveCount: offers.get(family.id)?.liveCount ?? 0,
-      })),
-    };
+    ctx.body = { families: presentFamilies(await summarizeFamilies(deps.db)) };
   };
 }
 
-function showTemplates(): Step {
+/** Every family, and what of it is on offer. */
+export function presentFamilies(offered: readonly FamilyOffer[]) {
+  const offers = new Map(offered.map((offer) => [offer.family, offer]));
+  return families.map((family) => ({
+    family: family.id,
+    models: family.models,
+    fromPricePerHourCents: offers.get(family.id)?.fromPricePerHourCents ?? null,
+    liveCount: offers.get(family.id)?.liveCount ?? 0,
+  }));
+}
+
+export function showTemplates(): Step {
   return (ctx) => {
     ctx.body = {
       templates: templates.map((template) => ({ ...template, isDefault: template.id === defaultTemplateId })),
@@ -74,7 +78,8 @@ function showTemplates(): Step {
   };
 }
 
-function filterOf(query: ListingQuery): ListingFilter {
+/** What a query asks the listings for. */
+export function filterOf(query: ListingQuery): ListingFilter {
   const { model, minVramGb, gpuCount, region, maxPricePerHourCents } = query;
   return {
     ...(model !== undefined && { model }),
@@ -88,7 +93,7 @@ function filterOf(query: ListingQuery): ListingFilter {
 
 type ListingCursor = [price: number, id: ListingKey['id']];
 
-function isListingKey(value: readonly unknown[]): value is ListingCursor {
+export function isListingKey(value: readonly unknown[]): value is ListingCursor {
   const [price, id] = value;
   return value.length === 2 && isPrice(price) && typeof id === 'string' && isId('lst', id);
 }
@@ -98,11 +103,12 @@ function isPrice(value: unknown): boolean {
   return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= 10_000_000;
 }
 
-function keyOf([pricePerHourCents, id]: ListingCursor): ListingKey {
+export function keyOf([pricePerHourCents, id]: ListingCursor): ListingKey {
   return { pricePerHourCents, id };
 }
 
-function presentListing(row: ListingRow) {
+/** A listing on read. */
+export function presentListing(row: ListingRow) {
   return {
     id: row.id,
     model: row.model,

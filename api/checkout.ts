@@ -4,15 +4,15 @@ import type { TopupRow } from '../adapters/postgres/tables.js';
 import { readUnderWalletLock } from '../adapters/postgres/wallet-reads.js';
 import { newId } from '../adapters/ids.js';
 import { isId, type TopupId, type UserId } from '../domain/ids.js';
-import { limits } from '../domain/limits.js';
 import { Refusal } from '../domain/refusal.js';
 import { noteAudit } from './audit-event.js';
 import { sessionOf, type ApiDeps, type ApiRouter } from './context.js';
 import { pageOf, readCursor } from './cursor.js';
 import { requireSession, type Step } from './middleware/session.js';
 import { answerOpening } from './opening.js';
+import { checkoutSchema, isTopupKey, presentCheckout, presentTopup, topupsQuery } from './shapes/topups.js';
 import { openTopup } from './topup-workflows.js';
-import { joi, pageFields, readBody, readQuery } from './validation.js';
+import { readBody, readQuery } from './validation.js';
 
 /** Putting money into the wallet (spec: POST /v1/billing/checkout; decision 32). */
 export function checkoutRoutes(router: ApiRouter, deps: ApiDeps): void {
@@ -20,12 +20,6 @@ export function checkoutRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/billing/topups', requireSession(deps), listTopups(deps));
   router.get('/v1/billing/topups/:id', requireSession(deps), showTopup(deps));
 }
-
-export const checkoutSchema = joi.object<{ amountCents: number }>({
-  amountCents: joi.number().integer().min(limits.minTopupCents).max(limits.maxTopupCents).required(),
-});
-
-export const topupsQuery = joi.object<{ cursor?: string; pageSize: number }>(pageFields);
 
 /**
  * The way on: openTopup (topup-workflows.ts) starts workflows/topup.ts, which charges the saved card or opens the
@@ -102,46 +96,5 @@ function showTopup(deps: ApiDeps): Step {
       throw new Refusal('topup_not_found', 'You have no such top-up: GET /v1/billing/topups lists yours.');
     }
     ctx.body = presentTopup(row);
-  };
-}
-
-function isTopupKey(value: readonly unknown[]): value is [TopupId] {
-  return value.length === 1 && typeof value[0] === 'string' && isId('top', value[0]);
-}
-
-function presentCheckout(row: TopupRow) {
-  if (row.source === 'checkout') {
-    return {
-      checkoutUrl: row.checkout_url,
-      sessionId: row.session_id,
-      topupId: row.id,
-      status: row.status,
-    };
-  }
-  return {
-    checkoutUrl: null,
-    sessionId: null,
-    topupId: row.id,
-    status: row.status,
-    amountCents: row.amount_cents,
-    processorChargeId: row.charge_id,
-  };
-}
-
-function presentTopup(row: TopupRow) {
-  return {
-    id: row.id,
-    source: row.source,
-    status: row.status,
-    amountCents: row.amount_cents,
-    creditedCents: row.credited_cents,
-    checkoutUrl: row.status === 'requires_payment' ? row.checkout_url : null,
-    sessionId: row.session_id,
-    processorChargeId: row.charge_id,
-    receiptUrl: row.receipt_url,
-    error: row.error,
-    createdAt: row.created_at.toISOString(),
-    expiresAt: row.session_expires_at?.toISOString() ?? null,
-    creditedAt: row.credited_at?.toISOString() ?? null,
   };
 }

@@ -58,7 +58,7 @@ export async function claimKey(
 }
 
 /** An answer as it is kept under a key: a body, or a refusal to be given again. */
-type KeptAnswer =
+export type KeptAnswer =
   { readonly body: unknown } | { readonly refused: Pick<Refusal, 'code' | 'message' | 'details'> };
 
 /** Keeps the final answer about a target for replays. Never a 5xx, nor what says "later". */
@@ -87,7 +87,8 @@ export function replayAnswer(ctx: ApiContext, kept: unknown): void {
   ctx.body = answer.body;
 }
 
-function hashOf(body: unknown): Buffer {
+/** What tells two bodies apart. */
+export function hashOf(body: unknown): Buffer {
   return createHash('sha256').update(canonical(body)).digest();
 }
 

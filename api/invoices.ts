@@ -29,13 +29,13 @@ function showInvoices(deps: ApiDeps): Step {
   return async (ctx) => {
     const { status, limit } = readQuery(ctx, invoicesQuery);
     const invoices = await listInvoices(deps.db, sessionOf(ctx).userId, status, limit);
-    ctx.body = { data: invoices.map(present) };
+    ctx.body = { data: invoices.map(presentInvoice) };
   };
 }
 
 function showInvoice(deps: ApiDeps): Step {
   return async (ctx) => {
-    ctx.body = present(await getInvoice(ctx, deps));
+    ctx.body = presentInvoice(await getInvoice(ctx, deps));
   };
 }
 
@@ -48,7 +48,7 @@ function showPayUrl(deps: ApiDeps): Step {
 }
 
 /** One that was given up can still be paid (decision 35). */
-function isPayable({ status }: InvoiceRow): boolean {
+export function isPayable({ status }: InvoiceRow): boolean {
   return status === 'open' || status === 'uncollectible';
 }
 
@@ -77,7 +77,8 @@ async function getInvoice(ctx: ApiContext, deps: ApiDeps): Promise<Invoice> {
   return invoice;
 }
 
-function present({ row, rentalId, lineItems }: Invoice) {
+/** An invoice on read. */
+export function presentInvoice({ row, rentalId, lineItems }: Invoice) {
   return {
     id: row.id,
     status: row.status,

@@ -55,7 +55,8 @@ async function ownRental(
   throw new Refusal('rental_not_found', 'You have no such rental: GET /v1/rentals lists yours.');
 }
 
-function presentEntry(entry: LedgerEntry) {
+/** A ledger entry on read. */
+export function presentEntry(entry: LedgerEntry) {
   return {
     id: ledgerEntryId(entry.walletId, entry.seq),
     type: entry.type,

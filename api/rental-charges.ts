@@ -1,5 +1,6 @@
-import { sumCharges, type ChargeInterval } from '../adapters/postgres/rental-charges.js';
+import { sumCharges, type ChargeBucket, type ChargeInterval } from '../adapters/postgres/rental-charges.js';
 import { findRental } from '../adapters/postgres/rental-reads.js';
+import type { RentalRow } from '../adapters/postgres/tables.js';
 import { isId } from '../domain/ids.js';
 import { Refusal } from '../domain/refusal.js';
 import { sessionOf, type ApiDeps, type ApiRouter } from './context.js';
@@ -24,11 +25,20 @@ function showCharges(deps: ApiDeps): Step {
     if (!rental)
       throw new Refusal('rental_not_found', 'You have no such rental: GET /v1/rentals lists yours.');
     const buckets = await sumCharges(deps.db, userId, rental.id, interval);
-    ctx.body = {
-      rentalId: rental.id,
-      interval,
-      charges: buckets.map(({ from, ...sums }) => ({ from: from.toISOString(), ...sums })),
-      totalChargedCents: rental.charged_cents - rental.refunded_cents,
-    };
+    ctx.body = presentCharges(rental, interval, buckets);
+  };
+}
+
+/** What a rental was charged, by hour or day. */
+export function presentCharges(
+  rental: RentalRow,
+  interval: ChargeInterval,
+  buckets: readonly ChargeBucket[],
+) {
+  return {
+    rentalId: rental.id,
+    interval,
+    charges: buckets.map(({ from, ...sums }) => ({ from: from.toISOString(), ...sums })),
+    totalChargedCents: rental.charged_cents - rental.refunded_cents,
   };
 }

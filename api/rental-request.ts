@@ -1,5 +1,3 @@
-import { listSshKeys } from '../adapters/postgres/ssh-keys.js';
-import type { Database } from '../adapters/postgres/database.js';
 import { isFamilyId } from '../domain/families.js';
 import { isId, type SshKeyId, type UserId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
@@ -60,13 +58,14 @@ export const rentalsQuery = joi.object<{ status?: RentalStatus; cursor?: string;
 
 /**
  * Step 1 of POST /v1/rentals: validates the request's shape. The other steps are the activity's.
+ * @param listOwnKeys the ids of the user's keys
  * @returns the body as validated, and what the workflow is asked for
  * @throws Refusal validation_failed, invalid_count, model_unavailable (no such family), key_not_found
  */
 export async function readRentalRequest(
   ctx: ApiContext,
-  db: Database,
   userId: UserId,
+  listOwnKeys: () => Promise<SshKeyId[]>,
 ): Promise<{ body: RentalBody; request: Omit<OpenRequest, 'answerBefore'> }> {
   const body = readBody(ctx, rentalSchema);
   if (!isFamilyId(body.familyId)) {
@@ -83,7 +82,7 @@ export async function readRentalRequest(
     templateId: body.templateId,
     region: body.region ?? null,
     name: textOrNull(body.name),
-    sshKeyIds: await keysOf(db, userId, body.sshKeyIds),
+    sshKeyIds: keysOf(await listOwnKeys(), body.sshKeyIds),
     autoStopAfterMs: autoStopMs(body.autoStopAfterHours),
     maxSpendCents: body.maxSpendCents ?? null,
     maxPricePerHourCents: body.maxPricePerHourCents ?? null,
@@ -92,13 +91,8 @@ export async function readRentalRequest(
 }
 
 /** The keys that open the machine: those asked for, by default all of the user's (decision 14). */
-async function keysOf(
-  db: Database,
-  userId: UserId,
-  asked: readonly string[] | undefined,
-): Promise<SshKeyId[]> {
-  const own = (await listSshKeys(db, userId)).map((key) => key.id);
-  if (asked === undefined) return own;
+function keysOf(own: readonly SshKeyId[], asked: readonly string[] | undefined): SshKeyId[] {
+  if (asked === undefined) return [...own];
   return asked.map((id) => {
     if (isId('key', id) && own.includes(id)) return id;
     throw new Refusal('key_not_found', `You have no key ${id}: GET /v1/ssh-keys lists yours.`, {

@@ -5,6 +5,7 @@ import {
   listRentals as listRentalRows,
   type RentalWithHealth,
 } from '../adapters/postgres/rental-reads.js';
+import { listSshKeys } from '../adapters/postgres/ssh-keys.js';
 import { insertStopRequest } from '../adapters/postgres/stop-requests.js';
 import type { RentalRow } from '../adapters/postgres/tables.js';
 import { readUnderWalletLock } from '../adapters/postgres/wallet-reads.js';
@@ -38,7 +39,9 @@ export function rentalRoutes(router: ApiRouter, deps: ApiDeps): void {
 function createRental(deps: ApiDeps): Step {
   return async (ctx) => {
     const { userId } = sessionOf(ctx);
-    const { body, request } = await readRentalRequest(ctx, deps.db, userId);
+    const { body, request } = await readRentalRequest(ctx, userId, async () =>
+      (await listSshKeys(deps.db, userId)).map((key) => key.id),
+    );
     const rentalId = await answerOpening<RentalId, RentalWithHealth>(ctx, deps, {
       endpoint: 'POST /v1/rentals',
       userId,
@@ -108,7 +111,8 @@ async function tellWorkflow(ctx: ApiContext, deps: ApiDeps, rentalId: RentalId):
   }
 }
 
-function alreadyStopped(rental: RentalRow): Refusal {
+/** The refusal of a second stop. */
+export function alreadyStopped(rental: RentalRow): Refusal {
   const { status, finalChargedCents, refundedCents } = presentStop(rental);
   return new Refusal('already_stopped', 'This rental has ended already.', {
     status,
@@ -135,6 +139,6 @@ async function getRental(ctx: ApiContext, deps: ApiDeps): Promise<RentalWithHeal
   return row;
 }
 
-function noSuchRental(): Refusal {
+export function noSuchRental(): Refusal {
   return new Refusal('rental_not_found', 'You have no such rental: GET /v1/rentals lists yours.');
 }

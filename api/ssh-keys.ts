@@ -75,7 +75,8 @@ function removeKey(deps: ApiDeps): Step {
   };
 }
 
-function presentKey(row: SshKeyRow) {
+/** A key on read. */
+export function presentKey(row: SshKeyRow) {
   return {
     id: row.id,
     name: row.name,

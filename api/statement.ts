@@ -10,7 +10,7 @@ import {
 } from '../adapters/postgres/statement-reads.js';
 import type { RentalId } from '../domain/ids.js';
 import { ledgerEntryId } from '../domain/ledger-ids.js';
-import { sessionOf, type ApiDeps, type ApiRouter } from './context.js';
+import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from './context.js';
 import { requireSession, type Step } from './middleware/session.js';
 import { fieldRefusal, joi, readQuery } from './validation.js';
 
@@ -52,18 +52,24 @@ function showStatement(deps: ApiDeps): Step {
     const { from, to } = readQuery(ctx, statementQuery);
     refuseUnordered(from, to);
     const statement = await readStatement(deps.db, sessionOf(ctx).userId, from, to);
-    ctx.body = {
-      from: from.toISOString(),
-      to: to.toISOString(),
-      openingBalanceCents: statement.openingBalanceCents,
-      totals: totalsOf(statement),
-      rentals: rentalsOf(statement),
-      closingBalanceCents: statement.closingBalanceCents,
-    };
+    ctx.body = presentStatement(from, to, statement);
   };
 }
 
-function refuseUnordered(from: Date | undefined, to: Date | undefined): void {
+/** What happened between two instants, summed up. */
+export function presentStatement(from: Date, to: Date, statement: Statement) {
+  return {
+    from: from.toISOString(),
+    to: to.toISOString(),
+    openingBalanceCents: statement.openingBalanceCents,
+    totals: totalsOf(statement),
+    rentals: rentalsOf(statement),
+    closingBalanceCents: statement.closingBalanceCents,
+  };
+}
+
+/** @throws Refusal validation_failed */
+export function refuseUnordered(from: Date | undefined, to: Date | undefined): void {
   if (from && to && from >= to) throw fieldRefusal('to', 'to must be later than from');
 }
 
@@ -111,22 +117,36 @@ function sendCsv(deps: ApiDeps): Step {
     const { from, to } = readQuery(ctx, csvQuery);
     refuseUnordered(from, to);
     const stretch = await findStretch(deps.db, sessionOf(ctx).userId, from, to);
-    ctx.type = 'text/csv; charset=utf-8';
-    ctx.attachment('ledger.csv');
-    ctx.body = Readable.from(csvOf(deps, stretch));
+    sendLedgerFile(ctx, pagesOf(deps, stretch));
   };
 }
 
-async function* csvOf(deps: ApiDeps, whole: Stretch): AsyncGenerator<string> {
+/** Answers with entries as a file, as fast as the client takes it. */
+export function sendLedgerFile(
+  ctx: ApiContext,
+  pages: AsyncIterable<LedgerEntry[]> | Iterable<LedgerEntry[]>,
+): void {
+  ctx.type = 'text/csv; charset=utf-8';
+  ctx.attachment('ledger.csv');
+  ctx.body = Readable.from(csvOf(pages));
+}
+
+async function* csvOf(pages: AsyncIterable<LedgerEntry[]> | Iterable<LedgerEntry[]>): AsyncGenerator<string> {
   yield lineOf(Object.keys(columns));
+  for await (const page of pages) {
+    yield page
+      .map((entry) => lineOf(Object.values(columns).map((columnOf) => String(columnOf(entry) ?? ''))))
+      .join('');
+  }
+}
+
+async function* pagesOf(deps: ApiDeps, whole: Stretch): AsyncGenerator<LedgerEntry[]> {
   let fromSeq = whole.fromSeq;
   while (fromSeq < whole.toSeq) {
     const page = await readStretch(deps.db, { ...whole, fromSeq }, CSV_PAGE);
     const last = page.at(-1);
     if (!last) return;
-    yield page
-      .map((entry) => lineOf(Object.values(columns).map((columnOf) => String(columnOf(entry) ?? ''))))
-      .join('');
+    yield page;
     fromSeq = last.seq + 1;
   }
 }

@@ -6,8 +6,7 @@ import { routeOf, type EventRoute } from '../domain/processor-routes.js';
 import { Refusal } from '../domain/refusal.js';
 import type { ApiContext, ApiDeps, ApiRouter } from './context.js';
 import type { Step } from './middleware/session.js';
-
-export const webhookPath = '/v1/billing/processor/webhook';
+import { webhookPath } from './webhook-path.js';
 
 const SIGNAL_LIMIT_MS = 10_000;
 

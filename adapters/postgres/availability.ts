@@ -1,7 +1,8 @@
-import knexFactory from 'knex';
-
 /** The server says so itself: connection exceptions (class 08), too many connections, going down or coming up. */
 const AWAY_STATES = /^(08...|53300|57P0[1-5])$/;
+
+/** knex's own error when no connection of the pool was free in time, by name: whoever only asks need not load knex. */
+const POOL_TIMEOUT = 'KnexTimeoutError';
 
 const SQL_STATE = /^[0-9A-Z]{5}$/;
 
@@ -23,7 +24,7 @@ const DRIVER_TEXTS = /^(Connection terminated|Client has encountered a connectio
 /** Tells whether a failed query failed because the database can't be reached, not because of what was asked. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof knexFactory.KnexTimeoutError) return true;
+  if (error.name === POOL_TIMEOUT) return true;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (SQL_STATE.test(code)) return AWAY_STATES.test(code);
   if (code !== '') return NETWORK_CODES.has(code);

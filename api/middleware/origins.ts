@@ -5,8 +5,14 @@ import type { ApiState } from '../context.js';
 
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** CORS for the origins on the list, with cookies; every answer varies by Origin (decision 12). */
-export function allowOrigins(allowed: readonly string[]): Middleware<ApiState, object> {
+/**
+ * CORS for the origins on the list, with cookies; every answer varies by Origin (decision 12).
+ * @param headers what pages may send besides the API's own headers
+ */
+export function allowOrigins(
+  allowed: readonly string[],
+  headers: readonly string[] = [],
+): Middleware<ApiState, object> {
   return cors({
     origin: (ctx) => {
       const origin = ctx.get('Origin');
@@ -14,7 +20,7 @@ export function allowOrigins(allowed: readonly string[]): Middleware<ApiState, o
     },
     credentials: true,
     allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    allowHeaders: ['Content-Type', 'Idempotency-Key', 'X-Request-Id'],
+    allowHeaders: ['Content-Type', 'Idempotency-Key', 'X-Request-Id', ...headers],
     exposeHeaders: ['Idempotent-Replayed', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'],
     maxAge: 600,
   }) as Middleware<ApiState, object>;

@@ -5,6 +5,7 @@ import { Refusal } from '../../domain/refusal.js';
 import { auditEvent } from '../audit-event.js';
 import type { ApiContext, ApiDeps } from '../context.js';
 import { sessionOf } from '../context.js';
+import type { ApiSettings } from '../settings.js';
 
 /** A middleware of the router: it runs for routes that name it. */
 export type Step = (ctx: ApiContext, next: () => Promise<unknown>) => Promise<void>;
@@ -23,8 +24,13 @@ export function requireSession(deps: ApiDeps): Step {
   };
 }
 
+/** What of the settings the cookie depends on. */
+interface CookieDeps {
+  readonly settings: Pick<ApiSettings, 'secureCookie'>;
+}
+
 /** Hands the session to the browser (decision 9). */
-export function setSessionCookie(ctx: ApiContext, deps: ApiDeps, token: string): void {
+export function setSessionCookie(ctx: ApiContext, deps: CookieDeps, token: string): void {
   appendCookie(ctx, deps, sessionCookie(token, limits.sessionMs));
 }
 
@@ -35,6 +41,11 @@ export async function endSession(ctx: ApiContext, deps: ApiDeps): Promise<void> 
     await deleteSession(trx, tokenHash);
     await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'signed_out' }));
   });
+  takeSessionCookieBack(ctx, deps);
+}
+
+/** Tells the browser to forget the session. */
+export function takeSessionCookieBack(ctx: ApiContext, deps: CookieDeps): void {
   ctx.remove('Set-Cookie');
   appendCookie(ctx, deps, sessionCookie('', 0));
 }
@@ -51,7 +62,7 @@ interface Cookie {
 }
 
 /** Hands a cookie to the browser that no script reads, and that other sites' requests don't carry but by navigation. */
-export function appendCookie(ctx: ApiContext, deps: ApiDeps, cookie: Cookie): void {
+export function appendCookie(ctx: ApiContext, deps: CookieDeps, cookie: Cookie): void {
   const attributes = [`Path=${cookie.path}`, `Max-Age=${cookie.maxAgeMs / 1000}`, 'HttpOnly', 'SameSite=Lax'];
   const secure = deps.settings.secureCookie ? ['Secure'] : [];
   ctx.append('Set-Cookie', [`${cookie.name}=${cookie.value}`, ...attributes, ...secure].join('; '));

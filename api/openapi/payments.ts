@@ -1,7 +1,7 @@
 import { limits } from '../../domain/limits.js';
 import { topupStatuses } from '../../domain/topup.js';
-import { autoTopupSchema } from '../auto-topup.js';
-import { checkoutSchema, topupsQuery } from '../checkout.js';
+import { autoTopupSchema } from '../shapes/auto-topup.js';
+import { checkoutSchema, topupsQuery } from '../shapes/topups.js';
 import { done } from './auth.js';
 import { nextCursor } from './catalog.js';
 import {

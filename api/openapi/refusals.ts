@@ -1,5 +1,5 @@
 import { limits } from '../../domain/limits.js';
-import { refusalStatus, type RefusalCode } from '../../domain/refusal.js';
+import { Refusal, refusalStatus, type RefusalCode } from '../../domain/refusal.js';
 import { exampleId, type JsonSchema } from './json-schema.js';
 
 interface Meaning {
@@ -95,6 +95,11 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
     message: 'The service can’t do this right now. Try again in a few seconds.',
   },
 };
+
+/** A refusal as it is described: its code, and the message and facts of its example. */
+export function exampleRefusal(code: RefusalCode): Refusal {
+  return new Refusal(code, examples[code].message, examples[code].details);
+}
 
 /** The one shape of everything that is not a success (decision 2), for some of the codes. */
 export function errorSchema(codes: readonly RefusalCode[]): JsonSchema {

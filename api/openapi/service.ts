@@ -1,5 +1,5 @@
 import { docsFiles, docsPath, documentPath } from '../docs-page.js';
-import { webhookPath } from '../webhook.js';
+import { webhookPath } from '../webhook-path.js';
 import { listOf, object, oneOf, text, yes } from './json-schema.js';
 import type { Operation } from './operation.js';
 

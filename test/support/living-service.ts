@@ -13,7 +13,7 @@ import type { Provider } from '../../adapters/providers/provider.js';
 import { createRunpodProvider } from '../../adapters/providers/runpod.js';
 import { createShadeformProvider } from '../../adapters/providers/shadeform.js';
 import type { ApiSettings } from '../../api/settings.js';
-import { webhookPath } from '../../api/webhook.js';
+import { webhookPath } from '../../api/webhook-path.js';
 import { startMailInbox, type MailInbox } from '../../lab/mail/index.js';
 import { startLabProcessor, type LabProcessor } from '../../lab/processor/server.js';
 import { API_KEY, startLivingLab, type LivingLab } from '../lab/provider/living-lab.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import Stripe from 'stripe';
 import { newId } from '../../adapters/ids.js';
 import { taskQueues } from '../../domain/task-queues.js';
-import { webhookPath } from '../../api/webhook.js';
+import { webhookPath } from '../../api/webhook-path.js';
 import { webhookSecret, type SignedIn } from '../support/api.js';
 import type { Answer } from '../support/answers.js';
 import { startService, type TestService } from '../support/living-service.js';

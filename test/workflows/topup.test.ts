@@ -4,7 +4,7 @@ import Stripe from 'stripe';
 import { newId } from '../../adapters/ids.js';
 import type { TopupRow } from '../../adapters/postgres/tables.js';
 import { verifyLedger } from '../../adapters/postgres/verify.js';
-import { webhookPath } from '../../api/webhook.js';
+import { webhookPath } from '../../api/webhook-path.js';
 import type { TopupId } from '../../domain/ids.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import {
