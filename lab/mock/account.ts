@@ -1,0 +1,114 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Invoice } from '../../adapters/postgres/invoice-reads.js';
+import type { RentalWithHealth } from '../../adapters/postgres/rental-reads.js';
+import type { Session } from '../../adapters/postgres/sessions.js';
+import type { AutoTopupRow, SavedCardRow, SshKeyRow, TopupRow } from '../../adapters/postgres/tables.js';
+import { newId } from '../../adapters/ids.js';
+import type { KeptAnswer } from '../../api/idempotency.js';
+import type { UserId } from '../../domain/ids.js';
+import { limits } from '../../domain/limits.js';
+import { Wallet } from './wallet.js';
+
+/** A rental, with what the mock knows beyond its row. */
+export interface MockRental {
+  readonly row: RentalWithHealth;
+  /** What becomes of its machine (header X-Mock-Rental). */
+  readonly fate: RentalFate;
+  lastTickAt: Date | null;
+}
+
+export const rentalFates = ['runs', 'fails', 'is_lost'] as const;
+export type RentalFate = (typeof rentalFates)[number];
+
+/** What a user did, for the audit trail. */
+export interface AuditEvent {
+  readonly no: number;
+  readonly kind: string;
+  readonly entityId: string | null;
+  readonly clientAddress: string;
+  readonly at: Date;
+}
+
+export interface MockCard {
+  readonly row: SavedCardRow;
+  /** Its bank declines every charge (header X-Mock-Card). */
+  readonly declines: boolean;
+}
+
+/** One user and all that is theirs. Lists are oldest first. */
+export interface Account {
+  readonly user: { readonly id: UserId; readonly email: string; readonly createdAt: Date };
+  readonly wallet: Wallet;
+  sshKeys: SshKeyRow[];
+  readonly rentals: MockRental[];
+  readonly topups: TopupRow[];
+  readonly invoices: Invoice[];
+  readonly audit: AuditEvent[];
+  /** By endpoint and Idempotency-Key. */
+  readonly kept: Map<string, { readonly bodyHash: string; readonly answer: KeptAnswer }>;
+  card: MockCard | undefined;
+  autoTopup: AutoTopupRow | undefined;
+}
+
+interface OpenSession {
+  readonly account: Account;
+  seenAtMs: number;
+}
+
+/** Who has signed in so far. */
+export class Accounts {
+  readonly #byEmail = new Map<string, Account>();
+  readonly #sessions = new Map<string, OpenSession>();
+
+  constructor(private readonly now: () => Date) {}
+
+  all(): Iterable<Account> {
+    return this.#byEmail.values();
+  }
+
+  /** The account of an address, made at the first sign-in. */
+  signIn(email: string): { account: Account; created: boolean; token: string; expiresAt: Date } {
+    const known = this.#byEmail.get(email);
+    const account = known ?? this.#create(email);
+    const token = randomBytes(32).toString('base64url');
+    const seenAtMs = this.now().getTime();
+    this.#sessions.set(token, { account, seenAtMs });
+    return { account, created: !known, token, expiresAt: new Date(seenAtMs + limits.sessionMs) };
+  }
+
+  /** The live session of a token; its expiry slides, as the service's does (decision 9). */
+  find(token: string): { account: Account; session: Session } | undefined {
+    const open = this.#sessions.get(token);
+    if (!open) return undefined;
+    const nowMs = this.now().getTime();
+    if (open.seenAtMs + limits.sessionMs <= nowMs) return undefined;
+    const renewed = open.seenAtMs + limits.sessionTouchMs < nowMs;
+    if (renewed) open.seenAtMs = nowMs;
+    const { user } = open.account;
+    const session: Session = {
+      tokenHash: createHash('sha256').update(token).digest(),
+      userId: user.id,
+      email: user.email,
+      userCreatedAt: user.createdAt,
+      expiresAt: new Date(open.seenAtMs + limits.sessionMs),
+      renewed,
+    };
+    return { account: open.account, session };
+  }
+
+  /** Ends one session for good. */
+  signOut(token: string): void {
+    this.#sessions.delete(token);
+  }
+
+  #create(email: string): Account {
+    const account: Account = {
+      user: { id: newId('usr'), email, createdAt: this.now() },
+      wallet: new Wallet(this.#byEmail.size + 1, this.now),
+      ...{ sshKeys: [], rentals: [], topups: [], invoices: [], audit: [], kept: new Map() },
+      ...{ card: undefined, autoTopup: undefined },
+    };
+    this.#byEmail.set(email, account);
+    return account;
+  }
+}

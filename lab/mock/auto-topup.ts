@@ -1,0 +1,52 @@
+import type { AutoTopupSettings } from '../../adapters/postgres/auto-topup-settings.js';
+import type { AutoTopupRow } from '../../adapters/postgres/tables.js';
+import { limits } from '../../domain/limits.js';
+import type { Account } from './account.js';
+import { issueInvoice } from './invoices.js';
+import { chargeCard } from './topups.js';
+import type { World } from './world.js';
+
+/** Stores settings: what is left out stays as it was (decision 33). */
+export function saveAutoTopup(world: World, account: Account, settings: AutoTopupSettings): AutoTopupRow {
+  const before = account.autoTopup;
+  account.autoTopup = {
+    wallet_id: account.wallet.id,
+    user_id: account.user.id,
+    enabled: settings.enabled,
+    threshold_cents: settings.thresholdCents ?? before?.threshold_cents ?? null,
+    topup_amount_cents:
+      settings.topupAmountCents ?? before?.topup_amount_cents ?? limits.autoTopupDefaultCents,
+    daily_cap_cents:
+      settings.dailyCapCents === undefined ? (before?.daily_cap_cents ?? null) : settings.dailyCapCents,
+    disabled_why: null,
+    next_attempt_at: before?.next_attempt_at ?? null,
+    updated_at: world.now(),
+  };
+  return account.autoTopup;
+}
+
+/** Charges the saved card when something runs and the level asks for it (spec: Auto-topup trigger; decision 34). */
+export function topUpWhenLow(world: World, account: Account): void {
+  const { autoTopup: settings, wallet } = account;
+  if (settings?.enabled !== true || wallet.availableCents >= (settings.threshold_cents ?? 0)) return;
+  const nowMs = world.now().getTime();
+  const cooling = settings.next_attempt_at !== null && settings.next_attempt_at.getTime() > nowMs;
+  if (cooling || !account.rentals.some(({ row }) => row.status === 'running')) return;
+  settings.next_attempt_at = new Date(nowMs + world.durations.cooldownMs);
+  if (isBeyondCap(account, settings, nowMs)) return;
+  const topup = chargeCard(world, account, settings.topup_amount_cents, 'auto_topup');
+  if (topup.status !== 'failed') return;
+  settings.enabled = false;
+  settings.disabled_why = 'charge_failed';
+  const description = `Automatic top-up ${topup.id}, which the saved card did not pay`;
+  issueInvoice(world, account, { reason: 'topup_failed', amountCents: topup.amount_cents, description });
+}
+
+function isBeyondCap(account: Account, settings: AutoTopupRow, nowMs: number): boolean {
+  if (settings.daily_cap_cents === null) return false;
+  const today = account.topups.filter(
+    (row) => row.source === 'auto_topup' && row.created_at.getTime() > nowMs - limits.dayMs,
+  );
+  const chargedCents = today.reduce((sum, row) => sum + (row.credited_cents ?? 0), 0);
+  return chargedCents + settings.topup_amount_cents > settings.daily_cap_cents;
+}

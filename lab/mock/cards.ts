@@ -1,0 +1,31 @@
+import type { Account } from './account.js';
+import { newProcessorId } from './processor-ids.js';
+import type { World } from './world.js';
+
+/** A card is saved, in place of the one before. @param declines whether its bank declines every charge */
+export function saveCard(world: World, account: Account, declines: boolean): void {
+  const at = world.now();
+  account.card = {
+    declines,
+    row: {
+      pm_id: newProcessorId('pm'),
+      user_id: account.user.id,
+      // The endings of the processor's own test cards.
+      ...{ brand: 'visa', last4: declines ? '0341' : '4242' },
+      ...{ exp_month: 12, exp_year: at.getUTCFullYear() + 4 },
+      ...{ set_up_at: at, saved_at: at, removed_at: null, removed_why: null, detached_at: null },
+      expiry_noticed_at: null,
+    },
+  };
+}
+
+/** Removes the saved card, which switches auto-topup off (decision 33). @returns what was removed */
+export function removeCard(account: Account): string | undefined {
+  const removed = account.card?.row.pm_id;
+  account.card = undefined;
+  if (removed !== undefined && account.autoTopup?.enabled === true) {
+    account.autoTopup.enabled = false;
+    account.autoTopup.disabled_why = 'card_removed';
+  }
+  return removed;
+}

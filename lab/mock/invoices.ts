@@ -1,0 +1,79 @@
+import type { Invoice } from '../../adapters/postgres/invoice-reads.js';
+import type { InvoiceRow } from '../../adapters/postgres/tables.js';
+import { newId } from '../../adapters/ids.js';
+import { dunning } from '../../domain/dunning.js';
+import { limits } from '../../domain/limits.js';
+import type { Account } from './account.js';
+import { newProcessorId } from './processor-ids.js';
+import type { World } from './world.js';
+
+interface NewInvoice {
+  readonly reason: InvoiceRow['reason'];
+  readonly amountCents: number;
+  readonly description: string;
+}
+
+/** Issues an open invoice with one line. Of offers at most one is open: a newer one voids it (decision 35). */
+export function issueInvoice(world: World, account: Account, invoice: NewInvoice): Invoice {
+  const { reason, amountCents, description } = invoice;
+  if (reason === 'topup_failed') voidOffers(world, account, Infinity);
+  const id = newId('inv');
+  const at = world.now();
+  const row: InvoiceRow = {
+    ...{ id, user_id: account.user.id, wallet_id: account.wallet.id, status: 'open', reason },
+    ...{ amount_cents: amountCents, currency: 'USD', rental_no: null, cause: `mock:${id}` },
+    processor_invoice_id: newProcessorId('in'),
+    hosted_invoice_url: `${world.url}/mock/invoices/${id}`,
+    invoice_pdf_url: `${world.url}/mock/invoices/${id}/pdf`,
+    ...{ receipt_url: null, created_at: at, finalized_at: at, paid_at: null, voided_at: null },
+    due_at: new Date(at.getTime() + dunning.dueDays * limits.dayMs),
+    ...{ void_requested_at: null, void_reason: null, write_off_requested_at: null, payment_id: null },
+    ...{ attention_at: null, told_at: at, closed_at: null },
+  };
+  const line = {
+    id: newId('li'),
+    description,
+    amountCents,
+    rentalId: null,
+    periodStart: null,
+    periodEnd: null,
+  };
+  const issued: Invoice = { row, rentalId: null, lineItems: [line] };
+  account.invoices.push(issued);
+  return issued;
+}
+
+/** An invoice is paid; paying an offer credits the wallet (decision 35). Does nothing unless it is open. */
+export function payInvoice(world: World, account: Account, { row }: Invoice): void {
+  if (row.status !== 'open') return;
+  const chargeId = newProcessorId('ch');
+  row.status = 'paid';
+  row.paid_at = world.now();
+  row.closed_at = row.paid_at;
+  row.receipt_url = `${world.url}/mock/receipts/${chargeId}`;
+  if (row.reason !== 'topup_failed') return;
+  account.wallet.post({
+    type: 'processor_topup',
+    availableCents: row.amount_cents,
+    processorChargeId: chargeId,
+  });
+}
+
+/** A top-up of at least its amount makes an offer pointless. @param upToCents the top-up's amount */
+export function voidOffers(world: World, account: Account, upToCents: number): void {
+  for (const { row } of account.invoices) {
+    if (row.status !== 'open' || row.reason !== 'topup_failed' || row.amount_cents > upToCents) continue;
+    row.status = 'void';
+    row.voided_at = world.now();
+    row.closed_at = row.voided_at;
+  }
+}
+
+/** What is owed: overage and manual invoices that are open (decision 31). */
+export function readDebt(account: Account): { openInvoicesCents: number; openInvoiceCount: number } {
+  const debts = account.invoices.filter(({ row }) => row.status === 'open' && row.reason !== 'topup_failed');
+  return {
+    openInvoicesCents: debts.reduce((sum, { row }) => sum + row.amount_cents, 0),
+    openInvoiceCount: debts.length,
+  };
+}

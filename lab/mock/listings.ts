@@ -1,0 +1,85 @@
+import type { FamilyOffer, ListingFilter, ListingKey } from '../../adapters/postgres/listings.js';
+import type { ListingRow } from '../../adapters/postgres/tables.js';
+import { findCountry } from '../../adapters/providers/regions.js';
+import { findGpuModel } from '../../adapters/providers/gpu-models.js';
+import { newId } from '../../adapters/ids.js';
+import { getLabGpu, labOffers, type LabOffer } from '../provider/offers.js';
+
+/** The families that the mock's catalog covers (spec: the development mock backend). */
+export const mockFamilies: readonly string[] = [
+  'rtx-4090',
+  'rtx-5090',
+  'l40s',
+  'a100-80gb',
+  'h100-80gb',
+  'b200',
+];
+
+/** The lab's offers of these families: the same machines at the same prices as the local stack sells. */
+export function createListings(at: Date): readonly ListingRow[] {
+  return labOffers
+    .flatMap((offer) => listingOf(offer, at))
+    .sort((a, b) => a.price_per_hour_cents - b.price_per_hour_cents || (a.id < b.id ? -1 : 1));
+}
+
+function listingOf(offer: LabOffer, at: Date): ListingRow[] {
+  const { vramGb } = getLabGpu(offer);
+  const gpu = findGpuModel('shadeform', { name: offer.gpuType, interconnect: offer.interconnect, vramGb });
+  const country = findCountry(offer.cloud, offer.region, offer.label);
+  if (!gpu || country === undefined)
+    throw new Error(`the catalog does not know ${offer.type} of ${offer.cloud}`);
+  if (!mockFamilies.includes(gpu.family)) return [];
+  return [
+    {
+      id: newId('lst'),
+      provider_code: 'mock',
+      offer_id: `${offer.cloud}/${offer.type}/${offer.region}`,
+      ...{ model: gpu.model, family: gpu.family, vram_gb: gpu.vramGb, gpu_count: offer.gpuCount },
+      price_per_hour_cents: offer.priceCents,
+      ...{ region: offer.label, region_code: country, interconnect: offer.interconnect },
+      offered: true,
+      created_at: at,
+    },
+  ];
+}
+
+/** A page of the catalog, cheapest first, ties by id. */
+export function findListings(
+  listings: readonly ListingRow[],
+  filter: ListingFilter,
+  after: ListingKey | undefined,
+  limit: number,
+): ListingRow[] {
+  return listings
+    .filter((row) => matches(row, filter) && (after === undefined || isBeyond(row, after)))
+    .slice(0, limit);
+}
+
+/** Tells whether a listing is what was asked for. */
+export function matches(row: ListingRow, filter: ListingFilter): boolean {
+  const { model, minVramGb = 0, gpuCount, regionCodes, maxPricePerHourCents = Infinity } = filter;
+  return (
+    (model === undefined || row.model === model) &&
+    row.vram_gb >= minVramGb &&
+    (gpuCount === undefined || row.gpu_count === gpuCount) &&
+    (regionCodes === undefined || regionCodes.includes(row.region_code)) &&
+    row.price_per_hour_cents <= maxPricePerHourCents
+  );
+}
+
+function isBeyond(row: ListingRow, after: ListingKey): boolean {
+  const byPrice = row.price_per_hour_cents - after.pricePerHourCents;
+  return byPrice > 0 || (byPrice === 0 && row.id > after.id);
+}
+
+/** Each family on offer: how many listings, and the cheapest one's price. */
+export function offeredFamilies(listings: readonly ListingRow[]): FamilyOffer[] {
+  return mockFamilies.map((family) => {
+    const ofFamily = listings.filter((row) => row.family === family);
+    return {
+      family,
+      fromPricePerHourCents: Math.min(...ofFamily.map((row) => row.price_per_hour_cents)),
+      liveCount: ofFamily.length,
+    };
+  });
+}

@@ -1,0 +1,85 @@
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { refusalStatus } from '../../domain/refusal.js';
+import { rentalFates } from './account.js';
+import { cardHeader, failureHeader, rentalHeader } from './on-demand.js';
+import { startMock } from './server.js';
+
+/** Where the usual development servers of dashboards are. */
+const usualOrigins = [3000, 4173, 4200, 5173, 8081].flatMap((port) => [
+  `http://localhost:${port}`,
+  `http://127.0.0.1:${port}`,
+]);
+
+const program = new Command('mock')
+  .description('Serves the whole API from memory: for whoever builds a client. Nothing is kept.')
+  .option('--port <number>', 'where to listen on loopback', wholeNumber(65_535), 8080)
+  .option('--latency <ms>', 'how long each answer takes at least', wholeNumber(60_000), 0)
+  .option(
+    '--dashboard <url>',
+    'where browsers return to after a payment; the mock itself unless told',
+    origin,
+  )
+  .option('--origin <origin...>', 'pages that may call with cookies, besides the usual ports of localhost')
+  .option('--log', 'print each request', false)
+  .addHelpText('after', helpOnHeaders())
+  .showHelpAfterError()
+  .exitOverride();
+
+interface Options {
+  readonly port: number;
+  readonly latency: number;
+  readonly dashboard?: string;
+  readonly origin?: readonly string[];
+  readonly log: boolean;
+}
+
+function wholeNumber(max: number) {
+  return (text: string): number => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value <= max) return value;
+    throw new InvalidArgumentError(`It must be a whole number, at most ${max}.`);
+  };
+}
+
+function origin(text: string): string {
+  if (URL.canParse(text) && /^https?:/.test(text)) return text.replace(/\/$/, '');
+  throw new InvalidArgumentError('It must be an address such as http://localhost:3000.');
+}
+
+function helpOnHeaders(): string {
+  return `
+Any e-mail address and any six digits sign in. What else would happen by chance is asked for by a request's headers:
+  ${failureHeader}: <code>  the request is refused so; one of
+    ${Object.keys(refusalStatus).join(', ')}
+  ${rentalHeader}: ${rentalFates.join(' | ')}  on POST /v1/rentals: what becomes of the machine
+  ${cardHeader}: pays | declines  on POST /v1/billing/setup-intent: how the card's bank answers`;
+}
+
+async function run(): Promise<void> {
+  const { port, latency, dashboard, origin: origins = [], log } = program.parse().opts<Options>();
+  const mock = await startMock({
+    port,
+    latencyMs: latency,
+    ...(dashboard !== undefined && { dashboardUrl: dashboard }),
+    allowedOrigins: [
+      ...usualOrigins,
+      ...origins,
+      ...(dashboard === undefined ? [] : [new URL(dashboard).origin]),
+    ],
+    logLevel: log ? 'info' : 'silent',
+  });
+  console.log(`The mock API is at ${mock.url}, its description at ${mock.url}/docs. Ctrl-C ends it.`);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void mock.stop());
+}
+
+try {
+  await run();
+} catch (error) {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? 0 : 2;
+  } else {
+    const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    console.error(isTaken ? 'The port is taken. Choose another one with --port.' : error);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,62 @@
+import type { MeterReading, RentalWithHealth } from '../../adapters/postgres/rental-reads.js';
+import { accruedCents, elapsedMsAtCents } from '../../domain/metering.js';
+import type { Account, MockRental } from './account.js';
+import { topUpWhenLow } from './auto-topup.js';
+import { charge, settle } from './settle.js';
+import type { World } from './world.js';
+
+/** One tick: every running rental pays what has come due (spec: Metering cadence; decisions 24-26). */
+export function tick(world: World): void {
+  for (const account of world.accounts.all()) {
+    for (const rental of account.rentals) if (rental.row.status === 'running') meter(world, account, rental);
+    topUpWhenLow(world, account);
+  }
+}
+
+function meter(world: World, account: Account, rental: MockRental): void {
+  const { row } = rental;
+  const now = world.now();
+  const until = earliest(now, row.auto_stop_at, row.spend_limit_at);
+  const dueCents = dueAt(row, until);
+  rental.lastTickAt = now;
+  // A machine whose money would end waits for the auto-topup, which takes no time here.
+  if (dueCents > row.hold_cents + account.wallet.availableCents) topUpWhenLow(world, account);
+  if (charge(account, row, dueCents) < dueCents) {
+    settle(world, account, row, moneyEndedAt(row), 'balance_exhausted');
+  } else if (until < now) {
+    settle(world, account, row, until, until === row.spend_limit_at ? 'spend_limit' : 'auto_stop');
+  }
+}
+
+function dueAt(row: RentalWithHealth, until: Date): number {
+  return Math.max(0, accruedCents(row.price_per_hour_cents, runMs(row, until)) - row.charged_cents);
+}
+
+/** The first instant at which what could be paid had accrued. */
+function moneyEndedAt(row: RentalWithHealth): Date {
+  const elapsedMs = elapsedMsAtCents(row.price_per_hour_cents, row.charged_cents);
+  return new Date((row.running_at?.getTime() ?? 0) + elapsedMs);
+}
+
+/** A rental's meter now (decision 17). */
+export function readMeter(world: World, { row, lastTickAt }: MockRental): MeterReading {
+  const until = earliest(world.now(), row.auto_stop_at, row.spend_limit_at, row.ended_at);
+  return { rental: row, elapsedMs: runMs(row, until), lastTickAt };
+}
+
+/** What an hour of all that runs costs, in cents, and what of the first hours is still held. */
+export function readBurn(account: Account): { burnPerHourCents: number; holdsCents: number } {
+  const running = account.rentals.filter(({ row }) => row.status === 'running').map(({ row }) => row);
+  return {
+    burnPerHourCents: running.reduce((sum, row) => sum + row.price_per_hour_cents, 0),
+    holdsCents: running.reduce((sum, row) => sum + row.hold_cents, 0),
+  };
+}
+
+function runMs(row: RentalWithHealth, until: Date): number {
+  return row.running_at === null ? 0 : Math.max(0, until.getTime() - row.running_at.getTime());
+}
+
+function earliest(now: Date, ...others: readonly (Date | null)[]): Date {
+  return others.reduce<Date>((first, other) => (other !== null && other < first ? other : first), now);
+}

@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Middleware } from 'koa';
+import type { ApiContext, ApiState } from '../../api/context.js';
+import { exampleRefusal } from '../../api/openapi/refusals.js';
+import { fieldRefusal } from '../../api/validation.js';
+import { isRefusalCode, refusalStatus } from '../../domain/refusal.js';
+
+type Step = Middleware<ApiState, object>;
+
+/** The headers by which a client asks for what else would have to happen by chance. */
+export const failureHeader = 'X-Mock-Failure';
+export const rentalHeader = 'X-Mock-Rental';
+export const cardHeader = 'X-Mock-Card';
+export const mockHeaders: readonly string[] = [failureHeader, rentalHeader, cardHeader];
+
+/** Answers a request that asks for a refusal with it: its status, and the example of the API's description. */
+export function failOnDemand(): Step {
+  return async (ctx, next) => {
+    const code = ctx.get(failureHeader);
+    if (code === '') return next();
+    if (isRefusalCode(code)) throw exampleRefusal(code);
+    throw fieldRefusal(
+      failureHeader,
+      `${failureHeader} must be one of ${Object.keys(refusalStatus).join(', ')}`,
+    );
+  };
+}
+
+/** Lets every answer take at least so long, as over a network. */
+export function wait(latencyMs: number): Step {
+  return async (_ctx, next) => {
+    if (latencyMs > 0) await sleep(latencyMs);
+    await next();
+  };
+}
+
+/**
+ * One of the values that a header may have; the first when it is not there.
+ * @throws Refusal validation_failed naming them all
+ */
+export function choiceOf<Choice extends string>(
+  ctx: ApiContext,
+  header: string,
+  choices: readonly [Choice, ...Choice[]],
+): Choice {
+  const given = ctx.get(header);
+  const choice = given === '' ? choices[0] : choices.find((each) => each === given);
+  if (choice !== undefined) return choice;
+  throw fieldRefusal(header, `${header} must be one of ${choices.join(', ')}`);
+}

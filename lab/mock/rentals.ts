@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import type { RentalWithHealth } from '../../adapters/postgres/rental-reads.js';
+import type { ListingRow } from '../../adapters/postgres/tables.js';
+import { newId } from '../../adapters/ids.js';
+import { limits } from '../../domain/limits.js';
+import { elapsedMsAtCents } from '../../domain/metering.js';
+import { countriesOf } from '../../domain/regions.js';
+import type { OpenRequest } from '../../workflows/rental-contract.js';
+import type { Account, MockRental, RentalFate } from './account.js';
+import { matches } from './listings.js';
+import { refusalOf } from './refuse.js';
+import { failWithFullRefund, settle } from './settle.js';
+import type { World } from './world.js';
+
+type Request = Omit<OpenRequest, 'answerBefore'>;
+
+/**
+ * Opens a rental at the cheapest matching listing and holds an hour of it (spec: POST /v1/rentals).
+ * @throws Refusal blocked, model_unavailable, insufficient_balance
+ */
+export function openRental(world: World, account: Account, request: Request, fate: RentalFate): MockRental {
+  const { wallet } = account;
+  if (account.rentals.filter(({ row }) => isLive(row)).length >= limits.maxLiveRentals) {
+    throw refusalOf('blocked', { reason: 'too_many_rentals', limit: limits.maxLiveRentals });
+  }
+  const listing = findCheapest(world, request);
+  if (!listing) throw refusalOf('model_unavailable');
+  const requiredCents = listing.price_per_hour_cents;
+  if (wallet.availableCents < requiredCents) {
+    throw refusalOf('insufficient_balance', { requiredCents, availableCents: wallet.availableCents });
+  }
+  wallet.hold(requiredCents);
+  const rental: MockRental = { row: newRow(world, account, request, listing), fate, lastTickAt: null };
+  account.rentals.push(rental);
+  world.after(world.durations.provisionMs, () => comeUp(world, account, rental));
+  return rental;
+}
+
+function isLive({ status }: RentalWithHealth): boolean {
+  return status === 'provisioning' || status === 'running';
+}
+
+function findCheapest(world: World, request: Request): ListingRow | undefined {
+  const { familyId, gpuCount, region, maxPricePerHourCents } = request;
+  const filter = {
+    gpuCount,
+    ...(region !== null && { regionCodes: countriesOf(region) }),
+    ...(maxPricePerHourCents !== null && { maxPricePerHourCents }),
+  };
+  return world.listings.find((row) => row.family === familyId && matches(row, filter));
+}
+
+/** The machine answers at last, or never. */
+function comeUp(world: World, account: Account, { row, fate }: MockRental): void {
+  if (row.status !== 'provisioning') return;
+  if (fate === 'fails') {
+    failWithFullRefund(
+      world,
+      account,
+      row,
+      'The machine did not become reachable; nothing was charged for it.',
+    );
+    return;
+  }
+  const now = world.now();
+  row.status = 'running';
+  row.running_at = now;
+  // A block that is kept for documentation (RFC 5737): nobody is reached there by mistake.
+  row.host = `203.0.113.${(row.no % 254) + 1}`;
+  row.port = 22;
+  row.username = 'root';
+  row.host_key_fingerprint = `SHA256:${randomBytes(32).toString('base64').replace('=', '')}`;
+  row.auto_stop_at = row.auto_stop_after_ms === null ? null : after(now, row.auto_stop_after_ms);
+  row.spend_limit_at =
+    row.max_spend_cents === null
+      ? null
+      : after(now, elapsedMsAtCents(row.price_per_hour_cents, row.max_spend_cents));
+  if (fate === 'is_lost') world.after(world.durations.lostMs, () => lose(world, account, row));
+}
+
+function lose(world: World, account: Account, row: RentalWithHealth): void {
+  if (row.status !== 'running') return;
+  const error = 'The machine was lost within a minute of its start; nothing was charged for it.';
+  failWithFullRefund(world, account, row, error);
+}
+
+/** Stops a rental: billing ends now, and the rest of the hold is given back (decision 15). */
+export function stopRental(world: World, account: Account, row: RentalWithHealth): void {
+  if (isLive(row)) settle(world, account, row, world.now(), 'user');
+}
+
+function after(at: Date, ms: number): Date {
+  return new Date(at.getTime() + ms);
+}
+
+function newRow(world: World, account: Account, request: Request, listing: ListingRow): RentalWithHealth {
+  const no = world.nextRentalNo();
+  return {
+    ...{ no, id: newId('rent'), wallet_id: account.wallet.id, user_id: account.user.id },
+    ...{ status: 'provisioning', name: request.name, template_id: request.templateId },
+    ...{ family: listing.family, model: listing.model, gpu_count: listing.gpu_count },
+    ...{ region: listing.region, region_code: listing.region_code, interconnect: listing.interconnect },
+    ...{
+      listing_id: listing.id,
+      provider_code: listing.provider_code,
+      tag: `mock-${no}`,
+      pod_id: `pod-${no}`,
+    },
+    ssh_key_ids: [...request.sshKeyIds],
+    ...{ host: null, port: null, username: null, host_key_fingerprint: null },
+    price_per_hour_cents: listing.price_per_hour_cents,
+    max_spend_cents: request.maxSpendCents,
+    auto_stop_after_ms: request.autoStopAfterMs,
+    hold_cents: listing.price_per_hour_cents,
+    ...{ charged_cents: 0, refunded_cents: 0, released_cents: 0, overage_cents: 0, written_off_cents: 0 },
+    ...{ started_at: world.now(), running_at: null, auto_stop_at: null, spend_limit_at: null },
+    ...{ ended_at: null, settled_at: null, terminated_at: null, closed_at: null },
+    ...{ stop_reason: null, error: null, silent_probes: null, host_key_changed: null },
+    ...{ opened_seq: account.wallet.entries.length, settled_seq: null },
+  };
+}

@@ -1,0 +1,41 @@
+import { presentUser, requestCodeSchema, verifyCodeSchema } from '../../../api/auth.js';
+import { sessionOf, type ApiRouter } from '../../../api/context.js';
+import { setSessionCookie, takeSessionCookieBack } from '../../../api/middleware/session.js';
+import { readBody } from '../../../api/validation.js';
+import { cookieDeps, note, signedIn, tokenOf } from '../signed-in.js';
+import type { World } from '../world.js';
+
+/** Signing in: a code is asked for and never sent, and any six digits are right. */
+export function authRoutes(router: ApiRouter, world: World): void {
+  router.post('/v1/auth/request-code', (ctx) => {
+    readBody(ctx, requestCodeSchema);
+    ctx.body = { ok: true };
+  });
+  router.post('/v1/auth/verify-code', (ctx) => {
+    const { email } = readBody(ctx, verifyCodeSchema);
+    const { account, created, token, expiresAt } = world.accounts.signIn(email.toLowerCase());
+    setSessionCookie(ctx, cookieDeps, token);
+    note(world, ctx, account, 'signed_in');
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { user: presentUser(account.user), created, expiresAt: expiresAt.toISOString() };
+  });
+  router.get(
+    '/v1/auth/me',
+    signedIn(world, (ctx, { user }) => {
+      ctx.body = { user: presentUser(user), expiresAt: sessionOf(ctx).expiresAt.toISOString() };
+    }),
+  );
+  router.post(
+    '/v1/auth/logout',
+    signedIn(world, (ctx, account) => {
+      world.accounts.signOut(tokenOf(ctx));
+      takeSessionCookieBack(ctx, cookieDeps);
+      note(world, ctx, account, 'signed_out');
+      ctx.body = { ok: true };
+    }),
+  );
+  // Nobody's account elsewhere signs in here.
+  router.get('/v1/auth/providers', (ctx) => {
+    ctx.body = { providers: [] };
+  });
+}

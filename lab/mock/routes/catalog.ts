@@ -1,0 +1,40 @@
+import type { ApiRouter } from '../../../api/context.js';
+import {
+  filterOf,
+  isListingKey,
+  keyOf,
+  listingQuery,
+  presentFamilies,
+  presentListing,
+  showTemplates,
+} from '../../../api/catalog.js';
+import { pageOf, readCursor } from '../../../api/cursor.js';
+import { readQuery } from '../../../api/validation.js';
+import { findListings, offeredFamilies } from '../listings.js';
+import { signedIn } from '../signed-in.js';
+import type { World } from '../world.js';
+
+/** The catalog: a fixture of six families. */
+export function catalogRoutes(router: ApiRouter, world: World): void {
+  router.get(
+    '/v1/catalog/listings',
+    signedIn(world, (ctx) => {
+      const query = readQuery(ctx, listingQuery);
+      const after = readCursor(query.cursor, isListingKey);
+      const rows = findListings(world.listings, filterOf(query), after && keyOf(after), query.pageSize + 1);
+      const { page, nextCursor } = pageOf(rows, query.pageSize, (row) => [row.price_per_hour_cents, row.id]);
+      ctx.body = { listings: page.map(presentListing), nextCursor };
+    }),
+  );
+  router.get(
+    '/v1/catalog/families',
+    signedIn(world, (ctx) => {
+      ctx.body = { families: presentFamilies(offeredFamilies(world.listings)) };
+    }),
+  );
+  const templates = showTemplates();
+  router.get(
+    '/v1/catalog/templates',
+    signedIn(world, (ctx) => templates(ctx, () => Promise.resolve())),
+  );
+}

@@ -1,0 +1,52 @@
+import type { Invoice } from '../../../adapters/postgres/invoice-reads.js';
+import type { ApiContext, ApiRouter } from '../../../api/context.js';
+import { invoicesQuery, isPayable, presentInvoice } from '../../../api/invoices.js';
+import { joi, readBody, readQuery } from '../../../api/validation.js';
+import type { Account } from '../account.js';
+import { issueInvoice } from '../invoices.js';
+import { refusalOf } from '../refuse.js';
+import { signedIn } from '../signed-in.js';
+import type { World } from '../world.js';
+
+const issueSchema = joi.object<{ amountCents: number; description: string }>({
+  amountCents: joi.number().integer().min(50).max(10_000_000).required(),
+  description: joi.text().maxChars(500).default('What is owed'),
+});
+
+/** Invoices. A declined auto-topup makes one, and POST /mock/invoices, which the service has not, a debt. */
+export function invoiceRoutes(router: ApiRouter, world: World): void {
+  router.get(
+    '/v1/billing/invoices',
+    signedIn(world, (ctx, { invoices }) => {
+      const { status, limit } = readQuery(ctx, invoicesQuery);
+      const wanted = invoices.filter(({ row }) => status === undefined || row.status === status);
+      ctx.body = { data: wanted.toReversed().slice(0, limit).map(presentInvoice) };
+    }),
+  );
+  router.get(
+    '/v1/billing/invoices/:id',
+    signedIn(world, (ctx, account) => {
+      ctx.body = presentInvoice(getInvoice(ctx, account));
+    }),
+  );
+  router.get(
+    '/v1/billing/invoices/:id/pay-url',
+    signedIn(world, (ctx, account) => {
+      const { row } = getInvoice(ctx, account);
+      ctx.body = { url: isPayable(row) ? row.hosted_invoice_url : null };
+    }),
+  );
+  router.post(
+    '/mock/invoices',
+    signedIn(world, (ctx, account) => {
+      const { amountCents, description } = readBody(ctx, issueSchema);
+      ctx.body = presentInvoice(issueInvoice(world, account, { reason: 'manual', amountCents, description }));
+    }),
+  );
+}
+
+function getInvoice(ctx: ApiContext, { invoices }: Account): Invoice {
+  const invoice = invoices.find(({ row }) => row.id === ctx.params['id']);
+  if (!invoice) throw refusalOf('invoice_not_found');
+  return invoice;
+}

@@ -1,0 +1,118 @@
+import type { ApiRouter } from '../../../api/context.js';
+import { pageOf, readCursor } from '../../../api/cursor.js';
+import {
+  autoTopupSchema,
+  autoTopupWarnings,
+  presentAutoTopup,
+  refuseIdleCap,
+} from '../../../api/shapes/auto-topup.js';
+import { presentCard } from '../../../api/shapes/card.js';
+import {
+  checkoutSchema,
+  isTopupKey,
+  presentCheckout,
+  presentTopup,
+  topupsQuery,
+} from '../../../api/shapes/topups.js';
+import { readBody, readQuery } from '../../../api/validation.js';
+import { saveAutoTopup, topUpWhenLow } from '../auto-topup.js';
+import { removeCard, saveCard } from '../cards.js';
+import { answerOnce } from '../idempotency.js';
+import { readBurn } from '../meter.js';
+import { cardHeader, choiceOf } from '../on-demand.js';
+import { newProcessorId } from '../processor-ids.js';
+import { refusalOf } from '../refuse.js';
+import { note, signedIn } from '../signed-in.js';
+import { beginTopup } from '../topups.js';
+import type { World } from '../world.js';
+import { mockPublishableKey } from './wallet.js';
+
+/** Putting money in: pages that lead straight to success, a card that is saved by itself, auto-topup. */
+export function paymentRoutes(router: ApiRouter, world: World): void {
+  topupRoutes(router, world);
+  cardRoutes(router, world);
+  router.get(
+    '/v1/billing/auto-topup',
+    signedIn(world, (ctx, { autoTopup }) => {
+      ctx.body = presentAutoTopup(autoTopup);
+    }),
+  );
+  router.put('/v1/billing/auto-topup', putAutoTopup(world));
+}
+
+function topupRoutes(router: ApiRouter, world: World): void {
+  router.post(
+    '/v1/billing/checkout',
+    signedIn(world, (ctx, account) => {
+      const body = readBody(ctx, checkoutSchema);
+      answerOnce(ctx, account, 'POST /v1/billing/checkout', body, () => {
+        const topup = beginTopup(world, account, body.amountCents);
+        note(world, ctx, account, 'checkout_begun', topup.id);
+        return presentCheckout(topup);
+      });
+    }),
+  );
+  router.get(
+    '/v1/billing/topups',
+    signedIn(world, (ctx, { topups }) => {
+      const { cursor, pageSize } = readQuery(ctx, topupsQuery);
+      const before = readCursor(cursor, isTopupKey)?.[0] ?? 'top_~';
+      const rows = topups.filter(({ id }) => id < before).toSorted((a, b) => (a.id < b.id ? 1 : -1));
+      const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
+      ctx.body = { topups: page.map(presentTopup), nextCursor };
+    }),
+  );
+  router.get(
+    '/v1/billing/topups/:id',
+    signedIn(world, (ctx, { topups }) => {
+      const topup = topups.find(({ id }) => id === ctx.params['id']);
+      if (!topup) throw refusalOf('topup_not_found');
+      ctx.body = presentTopup(topup);
+    }),
+  );
+}
+
+function cardRoutes(router: ApiRouter, world: World): void {
+  router.post(
+    '/v1/billing/setup-intent',
+    signedIn(world, (ctx, account) => {
+      const declines = choiceOf(ctx, cardHeader, ['pays', 'declines']) === 'declines';
+      // No processor's form can confirm it, so it confirms itself.
+      world.after(world.durations.cardMs, () => {
+        saveCard(world, account, declines);
+        note(world, ctx, account, 'card_saved', account.card?.row.pm_id);
+      });
+      const setupId = newProcessorId('seti');
+      ctx.body = { clientSecret: `${setupId}_secret_mock`, publishableKey: mockPublishableKey };
+    }),
+  );
+  router.get(
+    '/v1/billing/card',
+    signedIn(world, (ctx, { card }) => {
+      ctx.body = presentCard(card?.row);
+    }),
+  );
+  router.delete(
+    '/v1/billing/card',
+    signedIn(world, (ctx, account) => {
+      const removed = removeCard(account);
+      if (removed !== undefined) note(world, ctx, account, 'card_removed', removed);
+      ctx.body = { ok: true };
+    }),
+  );
+}
+
+function putAutoTopup(world: World) {
+  return signedIn(world, (ctx, account) => {
+    const settings = readBody(ctx, autoTopupSchema);
+    refuseIdleCap(settings, account.autoTopup);
+    if (settings.enabled && !account.card) throw refusalOf('no_saved_card');
+    const row = saveAutoTopup(world, account, settings);
+    note(world, ctx, account, 'auto_topup_changed');
+    ctx.body = {
+      ...presentAutoTopup(row),
+      warnings: autoTopupWarnings(row, readBurn(account).burnPerHourCents),
+    };
+    topUpWhenLow(world, account);
+  });
+}

@@ -1,0 +1,107 @@
+import type { ChargeBucket, ChargeInterval } from '../../../adapters/postgres/rental-charges.js';
+import type { LedgerEntry } from '../../../adapters/postgres/ledger-reads.js';
+import type { ApiContext, ApiRouter } from '../../../api/context.js';
+import { isNumberKey, pageOf, readCursor } from '../../../api/cursor.js';
+import { chargesQuery, presentCharges } from '../../../api/rental-charges.js';
+import { presentMeter, presentOpened, presentRental, presentStop } from '../../../api/rental-presenter.js';
+import { readRentalRequest, rentalsQuery } from '../../../api/rental-request.js';
+import { readQuery } from '../../../api/validation.js';
+import { isFinal } from '../../../domain/rental.js';
+import { rentalFates, type Account, type MockRental } from '../account.js';
+import { answerOnce } from '../idempotency.js';
+import { readMeter } from '../meter.js';
+import { choiceOf, rentalHeader } from '../on-demand.js';
+import { refusalOf } from '../refuse.js';
+import { openRental, stopRental } from '../rentals.js';
+import { note, signedIn } from '../signed-in.js';
+import type { World } from '../world.js';
+
+/** Renting machines: they run after about two seconds, and are metered each second. */
+export function rentalRoutes(router: ApiRouter, world: World): void {
+  router.post('/v1/rentals', createRental(world));
+  router.get(
+    '/v1/rentals',
+    signedIn(world, (ctx, account) => {
+      const { status, cursor, pageSize } = readQuery(ctx, rentalsQuery);
+      const before = readCursor(cursor, isNumberKey)?.[0] ?? Infinity;
+      const rows = account.rentals
+        .map(({ row }) => row)
+        .filter((row) => row.no < before && (status === undefined || row.status === status))
+        .toReversed();
+      const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.no]);
+      ctx.body = { rentals: page.map(presentRental), nextCursor };
+    }),
+  );
+  router.get(
+    '/v1/rentals/:id',
+    signedIn(world, (ctx, account) => {
+      ctx.body = presentRental(getRental(ctx, account).row);
+    }),
+  );
+  router.post('/v1/rentals/:id/stop', stop(world));
+  router.get(
+    '/v1/rentals/:id/meter',
+    signedIn(world, (ctx, account) => {
+      ctx.body = presentMeter(readMeter(world, getRental(ctx, account)));
+    }),
+  );
+  router.get(
+    '/v1/rentals/:id/charges',
+    signedIn(world, (ctx, account) => {
+      const { interval } = readQuery(ctx, chargesQuery);
+      const { row } = getRental(ctx, account);
+      const entries = account.wallet.entries.filter(({ rentalId }) => rentalId === row.id);
+      ctx.body = presentCharges(row, interval, bucketsOf(entries, interval));
+    }),
+  );
+}
+
+function createRental(world: World) {
+  return signedIn(world, async (ctx, account) => {
+    const { body, request } = await readRentalRequest(ctx, account.user.id, () =>
+      Promise.resolve(account.sshKeys.map(({ id }) => id)),
+    );
+    const fate = choiceOf(ctx, rentalHeader, rentalFates);
+    answerOnce(ctx, account, 'POST /v1/rentals', body, () => {
+      const { row } = openRental(world, account, request, fate);
+      note(world, ctx, account, 'rental_created', row.id);
+      return presentOpened(row);
+    });
+  });
+}
+
+function stop(world: World) {
+  return signedIn(world, (ctx, account) => {
+    const { row } = getRental(ctx, account);
+    if (isFinal(row.status)) {
+      const { status, finalChargedCents, refundedCents } = presentStop(row);
+      throw refusalOf('already_stopped', { status, finalChargedCents, refundedCents });
+    }
+    stopRental(world, account, row);
+    note(world, ctx, account, 'rental_stopped', row.id);
+    ctx.body = presentStop(row);
+  });
+}
+
+function getRental(ctx: ApiContext, { rentals }: Account): MockRental {
+  const rental = rentals.find(({ row }) => row.id === ctx.params['id']);
+  if (!rental) throw refusalOf('rental_not_found');
+  return rental;
+}
+
+/** By hour or day of UTC, oldest first. */
+function bucketsOf(entries: readonly LedgerEntry[], interval: ChargeInterval): ChargeBucket[] {
+  const stepMs = interval === 'hour' ? 3_600_000 : 86_400_000;
+  const buckets = new Map<number, ChargeBucket>();
+  for (const { createdAt, amountCents } of entries) {
+    const fromMs = Math.floor(createdAt.getTime() / stepMs) * stepMs;
+    const sums = buckets.get(fromMs) ?? { chargedCents: 0, refundedCents: 0, entries: 0 };
+    buckets.set(fromMs, {
+      from: new Date(fromMs),
+      chargedCents: sums.chargedCents + Math.max(0, -amountCents),
+      refundedCents: sums.refundedCents + Math.max(0, amountCents),
+      entries: sums.entries + 1,
+    });
+  }
+  return [...buckets.values()];
+}

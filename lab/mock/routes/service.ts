@@ -1,0 +1,20 @@
+import type { ApiRouter } from '../../../api/context.js';
+import { openApiRoutes } from '../../../api/openapi.js';
+import { webhookPath } from '../../../api/webhook-path.js';
+import { Refusal } from '../../../domain/refusal.js';
+
+/** For what watches the service, and its description. There is nothing that could be away. */
+export function serviceRoutes(router: ApiRouter): void {
+  router.get('/healthz', (ctx) => {
+    ctx.body = { status: 'ok' };
+  });
+  router.get('/readyz', (ctx) => {
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { status: 'ready', checks: { postgres: 'ok', temporal: 'ok', brakes: [] } };
+  });
+  // No processor knows the mock, so nobody can sign an event for it.
+  router.post(webhookPath, () => {
+    throw new Refusal('validation_failed', 'This is not a signed event of the payment processor.');
+  });
+  openApiRoutes(router);
+}

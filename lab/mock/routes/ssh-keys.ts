@@ -1,0 +1,49 @@
+import type { SshKeyRow } from '../../../adapters/postgres/tables.js';
+import { newId } from '../../../adapters/ids.js';
+import type { ApiRouter } from '../../../api/context.js';
+import { generateKeyPair, parsePublicKey } from '../../../api/public-keys.js';
+import { keySchema, presentKey } from '../../../api/ssh-keys.js';
+import { readBody } from '../../../api/validation.js';
+import { refusalOf } from '../refuse.js';
+import { note, signedIn } from '../signed-in.js';
+import type { World } from '../world.js';
+
+/** SSH keys, checked and generated as the service does (decision 14). */
+export function sshKeyRoutes(router: ApiRouter, world: World): void {
+  router.get(
+    '/v1/ssh-keys',
+    signedIn(world, (ctx, { sshKeys }) => {
+      ctx.body = { sshKeys: sshKeys.map(presentKey) };
+    }),
+  );
+  router.post('/v1/ssh-keys', addKey(world));
+  router.delete(
+    '/v1/ssh-keys/:id',
+    signedIn(world, (ctx, account) => {
+      const id = ctx.params['id'] ?? '';
+      const left = account.sshKeys.filter((row) => row.id !== id);
+      if (left.length === account.sshKeys.length) throw refusalOf('key_not_found');
+      account.sshKeys = left;
+      note(world, ctx, account, 'ssh_key_removed', id);
+      ctx.body = { ok: true };
+    }),
+  );
+}
+
+function addKey(world: World) {
+  return signedIn(world, (ctx, account) => {
+    const { name, publicKey } = readBody(ctx, keySchema);
+    const key = publicKey === undefined ? generateKeyPair() : parsePublicKey(publicKey);
+    const { fingerprint } = key;
+    if (account.sshKeys.some((row) => row.fingerprint === fingerprint)) {
+      throw refusalOf('duplicate_key', { fingerprint });
+    }
+    const row: SshKeyRow = {
+      ...{ id: newId('key'), user_id: account.user.id, name, public_key: key.line, fingerprint },
+      created_at: world.now(),
+    };
+    account.sshKeys.push(row);
+    note(world, ctx, account, 'ssh_key_added', row.id);
+    ctx.body = { ...presentKey(row), ...('privateKey' in key && { privateKey: key.privateKey }) };
+  });
+}

@@ -1,0 +1,99 @@
+import type { LedgerEntry } from '../../../adapters/postgres/ledger-reads.js';
+import type { Statement, StatementSum } from '../../../adapters/postgres/statement-reads.js';
+import { presentBalance, presentConfig } from '../../../api/billing.js';
+import type { ApiRouter } from '../../../api/context.js';
+import { isNumberKey, pageOf, readCursor } from '../../../api/cursor.js';
+import { ledgerQuery, presentEntry } from '../../../api/ledger.js';
+import {
+  csvQuery,
+  presentStatement,
+  refuseUnordered,
+  sendLedgerFile,
+  statementQuery,
+} from '../../../api/statement.js';
+import { readQuery } from '../../../api/validation.js';
+import { ledgerEntryTypes } from '../../../domain/ledger.js';
+import { readDebt } from '../invoices.js';
+import { readBurn } from '../meter.js';
+import { refusalOf } from '../refuse.js';
+import { signedIn } from '../signed-in.js';
+import type { World } from '../world.js';
+
+export const mockPublishableKey = 'pk_test_mock';
+
+/** What a wallet holds, and all that has happened to it. */
+export function walletRoutes(router: ApiRouter, world: World): void {
+  router.get(
+    '/v1/billing/balance',
+    signedIn(world, (ctx, account) => {
+      const { availableCents, reservedCents } = account.wallet;
+      const balance = { availableCents, reservedCents, ...readDebt(account), ...readBurn(account) };
+      ctx.body = presentBalance({ ...balance, readAt: world.now() });
+    }),
+  );
+  router.get(
+    '/v1/billing/config',
+    signedIn(world, (ctx) => {
+      ctx.body = presentConfig(mockPublishableKey);
+    }),
+  );
+  router.get('/v1/billing/ledger', showLedger(world));
+  router.get(
+    '/v1/billing/statement',
+    signedIn(world, (ctx, { wallet }) => {
+      const { from, to } = readQuery(ctx, statementQuery);
+      refuseUnordered(from, to);
+      ctx.body = presentStatement(from, to, statementOf(wallet.entries, from, to));
+    }),
+  );
+  router.get(
+    '/v1/billing/ledger.csv',
+    signedIn(world, (ctx, { wallet }) => {
+      const { from, to } = readQuery(ctx, csvQuery);
+      refuseUnordered(from, to);
+      sendLedgerFile(ctx, [between(wallet.entries, from, to)]);
+    }),
+  );
+}
+
+function showLedger(world: World) {
+  return signedIn(world, (ctx, { wallet, rentals }) => {
+    const { type, rentalId, cursor, pageSize } = readQuery(ctx, ledgerQuery);
+    if (rentalId !== undefined && !rentals.some(({ row }) => row.id === rentalId)) {
+      throw refusalOf('rental_not_found');
+    }
+    const before = readCursor(cursor, isNumberKey)?.[0] ?? Infinity;
+    const entries = wallet.entries
+      .filter((entry) => entry.seq < before && (type === undefined || entry.type === type))
+      .filter((entry) => rentalId === undefined || entry.rentalId === rentalId)
+      .toReversed();
+    const { page, nextCursor } = pageOf(entries, pageSize, (entry) => [entry.seq]);
+    ctx.body = { entries: page.map(presentEntry), balanceCents: wallet.totalCents, nextCursor };
+  });
+}
+
+function between(
+  entries: readonly LedgerEntry[],
+  from = new Date(0),
+  to = new Date(8_640_000_000_000_000),
+): LedgerEntry[] {
+  return entries.filter(({ createdAt }) => createdAt >= from && createdAt < to);
+}
+
+function statementOf(entries: readonly LedgerEntry[], from: Date, to: Date): Statement {
+  return {
+    openingBalanceCents: between(entries, undefined, from).at(-1)?.balanceAfterCents ?? 0,
+    closingBalanceCents: between(entries, undefined, to).at(-1)?.balanceAfterCents ?? 0,
+    sums: sumsOf(between(entries, from, to)),
+  };
+}
+
+function sumsOf(entries: readonly LedgerEntry[]): StatementSum[] {
+  const sums = new Map<string, StatementSum>();
+  for (const { type, rentalId, amountCents } of entries) {
+    const name = `${ledgerEntryTypes.indexOf(type)} ${rentalId ?? ''}`;
+    const sum = sums.get(name) ?? { entries: 0, amountCents: 0 };
+    sums.set(name, { type, rentalId, entries: sum.entries + 1, amountCents: sum.amountCents + amountCents });
+  }
+  return [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
+}

@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { createFrame, createPlainRouter } from '../../api/frame.js';
+import { tick } from './meter.js';
+import { failOnDemand, mockHeaders, wait } from './on-demand.js';
+import { auditRoutes } from './routes/audit.js';
+import { authRoutes } from './routes/auth.js';
+import { catalogRoutes } from './routes/catalog.js';
+import { invoiceRoutes } from './routes/invoices.js';
+import { pageRoutes } from './routes/pages.js';
+import { paymentRoutes } from './routes/payments.js';
+import { rentalRoutes } from './routes/rentals.js';
+import { serviceRoutes } from './routes/service.js';
+import { sshKeyRoutes } from './routes/ssh-keys.js';
+import { walletRoutes } from './routes/wallet.js';
+import { mockDurations, World, type MockDurations } from './world.js';
+
+export interface MockOptions {
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Origins of pages that may call with cookies, besides the mock's own. */
+  readonly allowedOrigins?: readonly string[];
+  /** Where browsers return to after a payment; the mock itself unless told. */
+  readonly dashboardUrl?: string;
+  /** How long each answer takes at least, in milliseconds. */
+  readonly latencyMs?: number;
+  readonly durations?: Partial<MockDurations>;
+  readonly logLevel?: string;
+}
+
+export interface MockServer {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+const resources = [
+  authRoutes,
+  sshKeyRoutes,
+  catalogRoutes,
+  rentalRoutes,
+  walletRoutes,
+  paymentRoutes,
+  invoiceRoutes,
+  auditRoutes,
+];
+
+/** Serves the whole of /v1 from memory on loopback. What it knows is gone when it stops. */
+export async function startMock(options: MockOptions): Promise<MockServer> {
+  const server = createServer();
+  server.listen(options.port, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const world = new World(url, { ...mockDurations, ...options.durations });
+  const handle = createMock(world, options).callback();
+  server.on('request', (request, response) => void handle(request, response));
+  const ticking = setInterval(() => tick(world), world.durations.tickMs);
+  return {
+    url,
+    async stop() {
+      clearInterval(ticking);
+      world.close();
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** The mock's routes in the API's own frame. */
+function createMock(world: World, options: MockOptions) {
+  const { allowedOrigins = [], dashboardUrl = world.url, latencyMs = 0, logLevel = 'silent' } = options;
+  const router = createPlainRouter();
+  for (const addRoutes of resources) addRoutes(router, world);
+  serviceRoutes(router);
+  pageRoutes(router, world, dashboardUrl);
+  return createFrame(
+    {
+      log: pino({ level: logLevel }),
+      allowedOrigins: [world.url, ...allowedOrigins],
+      trustProxy: false,
+      allowedHeaders: mockHeaders,
+      first: [wait(latencyMs), failOnDemand()],
+    },
+    router,
+  );
+}

@@ -1,0 +1,73 @@
+import type { RentalWithHealth } from '../../adapters/postgres/rental-reads.js';
+import { finalCents } from '../../domain/metering.js';
+import type { StopReason } from '../../domain/rental.js';
+import type { Account } from './account.js';
+import type { World } from './world.js';
+
+/**
+ * Charges a rental: its own hold first, then what is available (decision 24).
+ * @returns what could be had
+ */
+export function charge(account: Account, row: RentalWithHealth, cents: number): number {
+  const { wallet } = account;
+  const fromHold = Math.min(cents, row.hold_cents);
+  const fromAvailable = Math.min(cents - fromHold, wallet.availableCents);
+  wallet.post({
+    type: 'rental_charge',
+    availableCents: -fromAvailable,
+    reservedCents: -fromHold,
+    rentalId: row.id,
+  });
+  row.hold_cents -= fromHold;
+  row.charged_cents += fromHold + fromAvailable;
+  return fromHold + fromAvailable;
+}
+
+/** Ends a rental's billing: its final price is rounded half up, and the rest of the hold goes back (decision 25). */
+export function settle(
+  world: World,
+  account: Account,
+  row: RentalWithHealth,
+  endedAt: Date,
+  reason: StopReason,
+): void {
+  const elapsedMs = row.running_at === null ? 0 : endedAt.getTime() - row.running_at.getTime();
+  const final = finalCents(row.price_per_hour_cents, elapsedMs, row.max_spend_cents);
+  const missing = Math.max(0, final - row.charged_cents);
+  // What the wallet can't pay any more is at most the cent that rounding adds.
+  row.written_off_cents = missing - charge(account, row, missing);
+  row.released_cents = row.hold_cents;
+  account.wallet.hold(-row.hold_cents);
+  row.hold_cents = 0;
+  row.status = 'stopping';
+  row.stop_reason = reason;
+  close(world, account, row, endedAt);
+  world.after(world.durations.endMs, () => {
+    row.status = 'stopped';
+    row.terminated_at = world.now();
+    row.closed_at = row.terminated_at;
+  });
+}
+
+/** The rest of the hold becomes a charge and one refund gives back all that was charged: net 0 (decision 27). */
+export function failWithFullRefund(
+  world: World,
+  account: Account,
+  row: RentalWithHealth,
+  error: string,
+): void {
+  charge(account, row, row.hold_cents);
+  account.wallet.post({ type: 'refund', availableCents: row.charged_cents, rentalId: row.id });
+  row.refunded_cents = row.charged_cents;
+  row.status = 'failed';
+  row.error = error;
+  close(world, account, row, world.now());
+  row.terminated_at = row.settled_at;
+  row.closed_at = row.settled_at;
+}
+
+function close(world: World, account: Account, row: RentalWithHealth, endedAt: Date): void {
+  row.ended_at = endedAt;
+  row.settled_at = world.now();
+  row.settled_seq = account.wallet.entries.length;
+}

@@ -1,0 +1,91 @@
+import type { TopupRow } from '../../adapters/postgres/tables.js';
+import { newId } from '../../adapters/ids.js';
+import { limits } from '../../domain/limits.js';
+import type { TopupSource } from '../../domain/topup.js';
+import type { Account } from './account.js';
+import { saveCard } from './cards.js';
+import { voidOffers } from './invoices.js';
+import { newProcessorId } from './processor-ids.js';
+import { refusalOf } from './refuse.js';
+import type { World } from './world.js';
+
+/**
+ * Begins a top-up: charges the saved card, or opens a payment page (decision 32).
+ * @throws Refusal card_declined
+ */
+export function beginTopup(world: World, account: Account, amountCents: number): TopupRow {
+  if (!account.card) return openPage(world, account, amountCents);
+  const topup = chargeCard(world, account, amountCents, 'saved_card');
+  if (topup.status === 'failed') {
+    throw refusalOf('card_declined', { declineCode: topup.decline_code, topupId: topup.id });
+  }
+  return topup;
+}
+
+/** Charges the saved card. @returns the top-up: `succeeded` and credited, or `failed` */
+export function chargeCard(
+  world: World,
+  account: Account,
+  amountCents: number,
+  source: Exclude<TopupSource, 'checkout'>,
+): TopupRow {
+  const topup = newTopup(world, account, amountCents, source);
+  topup.pm_id = account.card?.row.pm_id ?? null;
+  topup.charge_sent_at = topup.created_at;
+  if (account.card?.declines === false) {
+    credit(world, account, topup);
+    return topup;
+  }
+  topup.status = 'failed';
+  topup.error = 'The bank declined the card. Use another card.';
+  topup.decline_code = 'generic_decline';
+  topup.closed_at = topup.created_at;
+  return topup;
+}
+
+function openPage(world: World, account: Account, amountCents: number): TopupRow {
+  const topup = newTopup(world, account, amountCents, 'checkout');
+  const sessionId = newProcessorId('cs');
+  topup.session_id = sessionId;
+  topup.checkout_url = `${world.url}/mock/checkout/${sessionId}`;
+  topup.session_expires_at = new Date(topup.created_at.getTime() + limits.dayMs);
+  world.pages.set(sessionId, { account, topup });
+  return topup;
+}
+
+/** A payment page is paid: the wallet is credited, once however often it is called. */
+export function payPage(world: World, sessionId: string, savesCard: boolean): boolean {
+  const page = world.pages.get(sessionId);
+  if (!page) return false;
+  const { account, topup } = page;
+  if (topup.credited_at !== null) return true;
+  credit(world, account, topup);
+  if (savesCard) saveCard(world, account, false);
+  return true;
+}
+
+function credit(world: World, account: Account, topup: TopupRow): void {
+  const chargeId = newProcessorId('ch');
+  const type = topup.source === 'auto_topup' ? 'auto_topup' : 'processor_topup';
+  account.wallet.post({ type, availableCents: topup.amount_cents, processorChargeId: chargeId });
+  topup.status = 'succeeded';
+  topup.charge_id = chargeId;
+  topup.payment_id = chargeId.replace('ch_', 'pi_');
+  topup.credited_cents = topup.amount_cents;
+  topup.credited_at = world.now();
+  topup.closed_at = topup.credited_at;
+  topup.receipt_url = `${world.url}/mock/receipts/${chargeId}`;
+  voidOffers(world, account, topup.amount_cents);
+}
+
+function newTopup(world: World, account: Account, amountCents: number, source: TopupSource): TopupRow {
+  const topup: TopupRow = {
+    ...{ id: newId('top'), user_id: account.user.id, wallet_id: account.wallet.id },
+    ...{ amount_cents: amountCents, status: 'requires_payment', source, created_at: world.now() },
+    ...{ session_id: null, checkout_url: null, session_expires_at: null, payment_id: null, charge_id: null },
+    ...{ receipt_url: null, credited_cents: null, credited_at: null, error: null, closed_at: null },
+    ...{ pm_id: null, charge_sent_at: null, decline_code: null },
+  };
+  account.topups.push(topup);
+  return topup;
+}

@@ -1,0 +1,74 @@
+import type { LedgerEntry } from '../../adapters/postgres/ledger-reads.js';
+import type { RentalId } from '../../domain/ids.js';
+import type { LedgerEntryType } from '../../domain/ledger.js';
+
+/** What changes a wallet; amounts in cents, signed. */
+export interface Posting {
+  readonly type: LedgerEntryType;
+  readonly availableCents?: number;
+  readonly reservedCents?: number;
+  readonly rentalId?: RentalId;
+  readonly processorChargeId?: string;
+}
+
+/**
+ * A prepaid wallet and its ledger in memory. `post` is the only writer of entries, and writes each with the balance
+ * right after it, so that total = available + reserved = the newest entry's balance at any time.
+ */
+export class Wallet {
+  #availableCents = 0;
+  #reservedCents = 0;
+  readonly #entries: LedgerEntry[] = [];
+
+  constructor(
+    readonly id: number,
+    private readonly now: () => Date,
+  ) {}
+
+  get availableCents(): number {
+    return this.#availableCents;
+  }
+
+  get reservedCents(): number {
+    return this.#reservedCents;
+  }
+
+  get totalCents(): number {
+    return this.#availableCents + this.#reservedCents;
+  }
+
+  /** Oldest first. */
+  get entries(): readonly LedgerEntry[] {
+    return this.#entries;
+  }
+
+  /** Writes one entry. @throws RangeError when there is less than it takes */
+  post({ type, availableCents = 0, reservedCents = 0, rentalId, processorChargeId }: Posting): void {
+    const amountCents = availableCents + reservedCents;
+    if (amountCents === 0) return;
+    this.#move(availableCents, reservedCents);
+    this.#entries.push({
+      walletId: this.id,
+      seq: this.#entries.length + 1,
+      type,
+      amountCents,
+      balanceAfterCents: this.totalCents,
+      createdAt: this.now(),
+      rentalId: rentalId ?? null,
+      processorChargeId: processorChargeId ?? null,
+    });
+  }
+
+  /** Moves cents from available to reserved, or back when negative. The total stays, so there is no entry. */
+  hold(cents: number): void {
+    this.#move(-cents, cents);
+  }
+
+  #move(availableCents: number, reservedCents: number): void {
+    if (this.#availableCents + availableCents < 0 || this.#reservedCents + reservedCents < 0) {
+      throw new RangeError(`wallet ${this.id} holds less than is to be taken`);
+    }
+    this.#availableCents += availableCents;
+    this.#reservedCents += reservedCents;
+  }
+}
