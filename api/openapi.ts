@@ -10,8 +10,10 @@ export function openApiRoutes(router: ApiRouter): void {
 }
 
 function showDocument(): Step {
-  const document = JSON.stringify(describeApi());
+  // Made when it is first asked for: it takes longer than all else of a start.
+  let document: string | undefined;
   return (ctx) => {
+    document ??= JSON.stringify(describeApi());
     ctx.type = 'application/json';
     ctx.set('Cache-Control', 'public, max-age=300');
     ctx.body = document;

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { ApiClient } from '../support/api.js';
+import { signIn, type Backend, type Person } from './backends.js';
+
+/** Signing in and out, SSH keys, and the catalog. */
+export function describeAccounts(backend: () => Backend): void {
+  describe('signing in', () => {
+    it('makes the account at the first time, and finds it again', async () => {
+      const person = await signIn(backend());
+      const me = await person.get('/v1/auth/me');
+      assert.deepEqual([me.status, me.body.user], [200, person.user]);
+      assert.deepEqual((await person.get('/v1/billing/balance')).body.totalCents, 0);
+    });
+
+    it('ends with this session’s logout alone', async () => {
+      const person = await signIn(backend());
+      const token = person.sid;
+      const logout = await person.post('/v1/auth/logout');
+      assert.deepEqual([logout.status, logout.body.ok, person.sid], [200, true, undefined]);
+      const late = await new ApiClient(backend().url, token).get('/v1/auth/me');
+      assert.deepEqual([late.status, late.body.error], [401, 'unauthorized']);
+    });
+  });
+
+  describe('SSH keys', () => {
+    let person: Person;
+    before(async () => {
+      person = await signIn(backend());
+    });
+
+    it('are generated, listed, refused twice, and removed', async () => {
+      const made = await person.post('/v1/ssh-keys', { name: 'laptop', generate: true });
+      assert.match(made.body.privateKey, /^-----BEGIN EC PRIVATE KEY-----/);
+      const { id, publicKey, fingerprint } = made.body;
+      const [listed] = (await person.get('/v1/ssh-keys')).body.sshKeys;
+      assert.deepEqual([listed?.id, listed?.fingerprint], [id, fingerprint]);
+      const again = await person.post('/v1/ssh-keys', { name: 'again', publicKey });
+      assert.deepEqual([again.status, again.body.error], [400, 'duplicate_key']);
+      assert.equal((await person.delete(`/v1/ssh-keys/${id}`)).status, 200);
+      assert.deepEqual((await person.get('/v1/ssh-keys')).body.sshKeys, []);
+      assert.equal((await person.delete(`/v1/ssh-keys/${id}`)).body.error, 'key_not_found');
+    });
+  });
+
+  describe('the catalog', () => {
+    let person: Person;
+    before(async () => {
+      person = await signIn(backend());
+    });
+
+    it('pages through all listings, cheapest first, without repeating any', async () => {
+      const all = (await person.get('/v1/catalog/listings?pageSize=200')).body.listings;
+      const seen: string[] = [];
+      for (let cursor: string | null = ''; cursor !== null;) {
+        const query: string = cursor === '' ? '' : `&cursor=${cursor}`;
+        const { body } = await person.get(`/v1/catalog/listings?pageSize=7${query}`);
+        seen.push(...body.listings.map(({ id }) => id));
+        cursor = body.nextCursor;
+      }
+      assert.deepEqual(
+        seen,
+        all.map(({ id }) => id),
+      );
+      const prices = all.map(({ pricePerHourCents }) => pricePerHourCents);
+      assert.deepEqual(
+        prices,
+        prices.toSorted((a, b) => a - b),
+      );
+      assert.ok(new Set(all.map(({ family }) => family)).size >= 6);
+    });
+
+    for (const [filter, prices] of [
+      ['model=B200&gpuCount=8', [3_992]],
+      ['model=RTX_4090&maxPricePerHourCents=100', [40, 69]],
+      ['model=L40S&region=eu', [155, 623]],
+      ['model=H100_SXM_80GB&region=us&gpuCount=1', [329]],
+      ['minVramGb=180&gpuCount=1', [490, 799]],
+      ['region=is', []],
+    ] as const) {
+      it(`filters by ${filter}`, async () => {
+        const { body } = await person.get(`/v1/catalog/listings?${filter}`);
+        assert.deepEqual(
+          body.listings.map(({ pricePerHourCents }) => pricePerHourCents),
+          prices,
+        );
+      });
+    }
+
+    it('tells families and templates', async () => {
+      const { families } = (await person.get('/v1/catalog/families')).body as unknown as {
+        families: { family: string; fromPricePerHourCents: number | null; liveCount: number }[];
+      };
+      const b200 = families.find(({ family }) => family === 'b200');
+      assert.deepEqual([b200?.fromPricePerHourCents, b200?.liveCount], [490, 3]);
+      const { templates } = (await person.get('/v1/catalog/templates')).body;
+      assert.equal(templates.find(({ isDefault }) => isDefault)?.id, 'ubuntu-24-04');
+    });
+  });
+}

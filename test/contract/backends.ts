@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import type { UserId } from '../../domain/ids.js';
+import { startMock } from '../../lab/mock/server.js';
+import { ApiClient } from '../support/api.js';
+import { Invoicing } from '../support/invoicing.js';
+import { startService } from '../support/living-service.js';
+import { until } from '../support/until.js';
+
+/** A client that somebody is signed in with. */
+export type Person = ApiClient & { readonly user: { readonly id: UserId; readonly email: string } };
+
+/** What the contract is tried against, and what a client's own surroundings do: read mail, pay on a page. */
+export interface Backend {
+  readonly name: string;
+  readonly url: string;
+  /** The code that was sent to an address. */
+  readCode(email: string): Promise<string>;
+  /** Pays on a checkout's page as a browser does. @returns the answer's status */
+  pay(checkoutUrl: string): Promise<number>;
+  /** Saves a card as the processor's form in the browser does. */
+  saveCard(person: Person): Promise<void>;
+  /** An open debt of somebody. */
+  issueInvoice(person: Person, amountCents: number): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** The mock, which does within milliseconds what takes seconds by default. */
+export async function startMockBackend(): Promise<Backend> {
+  const mock = await startMock({
+    port: 0,
+    durations: { provisionMs: 100, tickMs: 100, endMs: 50, cardMs: 50 },
+  });
+  return {
+    name: 'the mock',
+    url: mock.url,
+    readCode: () => Promise.resolve('123456'),
+    async pay(checkoutUrl) {
+      const page = await fetch(checkoutUrl, { redirect: 'manual' });
+      return page.status;
+    },
+    async saveCard(person) {
+      assert.equal((await person.post('/v1/billing/setup-intent')).status, 200);
+    },
+    async issueInvoice(person, amountCents) {
+      const answer = await fetch(`${mock.url}/mock/invoices`, {
+        method: 'POST',
+        headers: { Cookie: `sid=${person.sid ?? ''}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ amountCents }),
+      });
+      return ((await answer.json()) as { id: string }).id;
+    },
+    stop: () => mock.stop(),
+  };
+}
+
+/** The service itself, whole: Postgres, Temporal, a worker, and the lab as its outside. */
+export async function startRealBackend(): Promise<Backend> {
+  const service = await startService();
+  const invoicing = new Invoicing(service);
+  const rowOf = async (person: Person) => {
+    const user = await service.db('users').where({ id: person.user.id }).first();
+    return Object.assign(new ApiClient(service.api.url, person.sid), { user: user! });
+  };
+  return {
+    name: 'the service',
+    url: service.api.url,
+    async readCode(email) {
+      const mail = await service.db('mail_outbox').where({ recipient: email }).orderBy('id', 'desc').first();
+      if (mail?.body !== null && mail?.body !== undefined) return /\b\d{6}\b/.exec(mail.body)![0];
+      // It was sent already, and is wiped from the outbox since.
+      return until('the code arrives', async () => {
+        const answer = await fetch(`${service.inbox.url}/mails?to=${encodeURIComponent(email)}`);
+        return /code is (\d{6})/.exec(await answer.text())?.[1];
+      });
+    },
+    pay: (checkoutUrl) => invoicing.pay(checkoutUrl),
+    async saveCard(person) {
+      await invoicing.saveCard(await rowOf(person));
+    },
+    async issueInvoice(person, amountCents) {
+      return (await invoicing.open(await rowOf(person), amountCents)).id;
+    },
+    stop: () => service.stop(),
+  };
+}
+
+let people = 0;
+
+/** Signs somebody new in with a code. */
+export async function signIn(backend: Backend): Promise<Person> {
+  people += 1;
+  const email = `person${people}@example.com`;
+  const client = new ApiClient(backend.url);
+  assert.deepEqual((await client.post('/v1/auth/request-code', { email })).body, { ok: true });
+  const code = await backend.readCode(email);
+  const { status, body } = await client.post('/v1/auth/verify-code', { email, code });
+  assert.equal(status, 200, JSON.stringify(body));
+  return Object.assign(client, { user: body.user });
+}
+
+/** Tops somebody up on the payment page, and waits for the money. */
+export async function topUp(backend: Backend, person: Person, amountCents: number): Promise<string> {
+  const { body } = await person.post('/v1/billing/checkout', { amountCents });
+  assert.equal(await backend.pay(body.checkoutUrl), 303);
+  await until(
+    'the top-up is credited',
+    async () => (await person.get(`/v1/billing/topups/${body.topupId}`)).body.status === 'succeeded',
+  );
+  return body.topupId;
+}

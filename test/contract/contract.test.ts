@@ -1,0 +1,32 @@
+import { describeAccounts } from './accounts.js';
+import { startMockBackend, startRealBackend, type Backend } from './backends.js';
+import { describeMoney } from './money.js';
+import { assertSameWords, describeRefusals } from './refusals.js';
+import { describeRenting } from './renting.js';
+
+const backends = { 'the mock': startMockBackend, 'the service': startRealBackend };
+
+/**
+ * The same scenarios against the mock and the service, so that they can't drift. The client that all of them use
+ * holds every answer against the API's description as well (test/support/described.ts).
+ */
+describe('the contract', function () {
+  this.timeout(60_000);
+
+  for (const [name, start] of Object.entries(backends)) {
+    describe(`of ${name}`, () => {
+      let backend: Backend;
+      before(async () => {
+        backend = await start();
+      });
+      after(() => backend.stop());
+
+      describeAccounts(() => backend);
+      describeRefusals(() => backend);
+      describeMoney(() => backend);
+      describeRenting(() => backend);
+    });
+  }
+
+  it('has the same words for each refusal', () => assertSameWords(Object.keys(backends).length));
+});

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { until } from '../support/until.js';
+import { signIn, topUp, type Backend, type Person } from './backends.js';
+
+/** Top-ups, the saved card, auto-topup's settings, the ledger, and invoices. */
+export function describeMoney(backend: () => Backend): void {
+  describe('a checkout', () => {
+    it('is credited once it is paid, and the ledger tells of it', async () => {
+      const person = await signIn(backend());
+      const topupId = await topUp(backend(), person, 2_500);
+      const { body: topup } = await person.get(`/v1/billing/topups/${topupId}`);
+      assert.deepEqual([topup.amountCents, topup.creditedCents, topup.checkoutUrl], [2_500, 2_500, null]);
+      const { body: ledger } = await person.get('/v1/billing/ledger');
+      const [entry] = ledger.entries;
+      assert.deepEqual(
+        [entry?.type, entry?.amountCents, entry?.balanceAfterCents],
+        ['processor_topup', 2_500, 2_500],
+      );
+      assert.deepEqual([entry?.processorChargeId, ledger.balanceCents], [topup.processorChargeId, 2_500]);
+      const { body: balance } = await person.get('/v1/billing/balance');
+      assert.deepEqual(
+        [balance.availableCents, balance.reservedCents, balance.totalCents],
+        [2_500, 0, 2_500],
+      );
+      assert.deepEqual([balance.burnPerHourCents, balance.runwaySeconds], [0, null]);
+      const { body: config } = await person.get('/v1/billing/config');
+      assert.equal((config as unknown as { currency: string }).currency, 'USD');
+    });
+
+    it('is answered once per Idempotency-Key', async () => {
+      const person = await signIn(backend());
+      const key = { 'Idempotency-Key': 'pay' };
+      const first = await person.post('/v1/billing/checkout', { amountCents: 500 }, key);
+      const second = await person.post('/v1/billing/checkout', { amountCents: 500 }, key);
+      assert.deepEqual([second.status, second.body], [200, first.body]);
+      assert.equal(second.headers.get('Idempotent-Replayed'), 'true');
+      const other = await person.post('/v1/billing/checkout', { amountCents: 600 }, key);
+      assert.deepEqual([other.status, other.body.error], [409, 'idempotency_conflict']);
+      assert.equal((await person.get('/v1/billing/topups')).body.topups.length, 1);
+    });
+
+    it('pages through top-ups and ledger, and sums the ledger up', async () => {
+      const person = await signIn(backend());
+      const ids = [await topUp(backend(), person, 300), await topUp(backend(), person, 400)];
+      const first = (await person.get('/v1/billing/topups?pageSize=1')).body;
+      const second = (await person.get(`/v1/billing/topups?pageSize=1&cursor=${first.nextCursor ?? ''}`))
+        .body;
+      assert.deepEqual([first.topups[0]?.id, second.topups[0]?.id], ids.toReversed());
+      const newest = (await person.get('/v1/billing/ledger?pageSize=1')).body;
+      const older = (await person.get(`/v1/billing/ledger?cursor=${newest.nextCursor ?? ''}`)).body;
+      assert.deepEqual(
+        [...newest.entries, ...older.entries].map((entry) => entry.balanceAfterCents),
+        [700, 300],
+      );
+      assert.equal(older.nextCursor, null);
+      const statement = await person.get('/v1/billing/statement?from=2020-01-01&to=2100-01-01');
+      const { totals, closingBalanceCents } = statement.body as unknown as Record<string, unknown>;
+      assert.deepEqual(
+        [totals, closingBalanceCents],
+        [[{ type: 'processor_topup', entries: 2, amountCents: 700 }], 700],
+      );
+      const csv = (await person.get('/v1/billing/ledger.csv')).body as unknown as string;
+      assert.deepEqual(
+        csv.split('\r\n').map((line) => line.split(',').slice(2, 5).join()),
+        ['type,amountCents,balanceAfterCents', 'processor_topup,300,300', 'processor_topup,400,700', ''],
+      );
+    });
+  });
+
+  describe('a saved card', () => {
+    let person: Person;
+    before(async () => {
+      person = await signIn(backend());
+    });
+
+    it('is none at first', async () => {
+      const none = { brand: null, last4: null, expMonth: null, expYear: null, pmId: null };
+      assert.deepEqual((await person.get('/v1/billing/card')).body, none);
+      const { body } = await person.get('/v1/billing/auto-topup');
+      assert.deepEqual([body.enabled, body.thresholdCents], [false, null]);
+    });
+
+    it('is charged by the next checkout, serves auto-topup, and is removed with it', async () => {
+      await backend().saveCard(person);
+      const card = await until('the card is saved', async () => {
+        const { body } = await person.get('/v1/billing/card');
+        const shown = body as unknown as { brand: string; last4: string | null };
+        return shown.last4 !== null && shown;
+      });
+      assert.deepEqual([card.brand, card.last4], ['visa', '4242']);
+
+      const charged = (await person.post('/v1/billing/checkout', { amountCents: 1_000 })).body;
+      assert.deepEqual(
+        [charged.status, charged.checkoutUrl, charged.amountCents],
+        ['succeeded', null, 1_000],
+      );
+      assert.equal((await person.get('/v1/billing/balance')).body.availableCents, 1_000);
+
+      const settings = { enabled: true, thresholdCents: 500, topupAmountCents: 3_000, dailyCapCents: 6_000 };
+      const stored = (await person.put('/v1/billing/auto-topup', settings)).body;
+      assert.deepEqual(stored, { ...settings, disabledReason: null, warnings: [] });
+      const less = (await person.put('/v1/billing/auto-topup', { enabled: true, thresholdCents: 600 })).body;
+      assert.deepEqual([less.thresholdCents, less.topupAmountCents, less.dailyCapCents], [600, 3_000, 6_000]);
+
+      assert.deepEqual((await person.delete('/v1/billing/card')).body, { ok: true });
+      assert.deepEqual((await person.delete('/v1/billing/card')).body, { ok: true });
+      const off = (await person.get('/v1/billing/auto-topup')).body;
+      assert.deepEqual([off.enabled, off.disabledReason], [false, 'card_removed']);
+    });
+  });
+
+  describe('an invoice', () => {
+    it('is listed, shown, owed, and paid on its page', async () => {
+      const person = await signIn(backend());
+      assert.deepEqual((await person.get('/v1/billing/invoices')).body.data, []);
+      const id = await backend().issueInvoice(person, 1_234);
+      const { data } = (await person.get('/v1/billing/invoices?status=open')).body;
+      assert.deepEqual(
+        data.map((each) => [each.id, each.amountCents]),
+        [[id, 1_234]],
+      );
+      assert.deepEqual((await person.get(`/v1/billing/invoices/${id}`)).body, data[0]);
+      assert.deepEqual((await person.get('/v1/billing/invoices?status=paid')).body.data, []);
+      const balance = (await person.get('/v1/billing/balance')).body;
+      assert.deepEqual([balance.openInvoicesCents, balance.openInvoiceCount], [1_234, 1]);
+      const { url } = (await person.get(`/v1/billing/invoices/${id}/pay-url`)).body;
+      assert.equal((await fetch(url!)).status, 200);
+      const other = await signIn(backend());
+      assert.equal((await other.get(`/v1/billing/invoices/${id}`)).body.error, 'invoice_not_found');
+    });
+  });
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { ApiClient } from '../support/api.js';
+import { signIn, type Backend, type Person } from './backends.js';
+
+type Case = readonly [
+  method: string,
+  path: string,
+  body: unknown,
+  status: number,
+  code: string,
+  field?: string,
+];
+
+const noRental = '/v1/rentals/rent_01JZ8Q4M6T3V5X7Y9A1B2C3D4E';
+
+/** Requests that are not right, or about what is not there. */
+const cases: readonly Case[] = [
+  ['POST', '/v1/auth/request-code', { email: 'nobody' }, 400, 'invalid_email', 'email'],
+  ['POST', '/v1/auth/verify-code', { email: 'a@b.co', code: '12345' }, 400, 'validation_failed', 'code'],
+  ['POST', '/v1/ssh-keys', { name: 'x', publicKey: 'ssh-rsa no' }, 400, 'validation_failed', 'publicKey'],
+  ['POST', '/v1/ssh-keys', { name: 'x' }, 400, 'validation_failed', 'body'],
+  ['GET', '/v1/catalog/listings?gpuCount=3', undefined, 400, 'invalid_count', 'gpuCount'],
+  ['GET', '/v1/catalog/listings?pageSize=201', undefined, 400, 'validation_failed', 'pageSize'],
+  ['GET', '/v1/catalog/listings?cursor=x', undefined, 400, 'validation_failed', 'cursor'],
+  ['GET', '/v1/catalog/listings?region=mars', undefined, 400, 'validation_failed', 'region'],
+  ['POST', '/v1/rentals', { familyId: 'b200', gpuCount: 3 }, 400, 'invalid_count', 'gpuCount'],
+  ['POST', '/v1/rentals', { familyId: 'b200', gpuCount: 1, x: 1 }, 400, 'validation_failed', 'x'],
+  ['POST', '/v1/rentals', { familyId: 'abacus', gpuCount: 1 }, 400, 'model_unavailable'],
+  ['POST', '/v1/rentals', { familyId: 'b200', gpuCount: 4 }, 400, 'model_unavailable'],
+  ['POST', '/v1/rentals', { familyId: 'b200', gpuCount: 8 }, 403, 'insufficient_balance'],
+  ['POST', '/v1/rentals', { familyId: 'b200', gpuCount: 8, sshKeyIds: ['key_1'] }, 404, 'key_not_found'],
+  ['POST', '/v1/rentals', undefined, 400, 'validation_failed', 'body'],
+  ['GET', '/v1/rentals?status=lost', undefined, 400, 'validation_failed', 'status'],
+  ['GET', noRental, undefined, 404, 'rental_not_found'],
+  ['GET', '/v1/rentals/1', undefined, 404, 'rental_not_found'],
+  ['GET', `${noRental}/meter`, undefined, 404, 'rental_not_found'],
+  ['GET', `${noRental}/charges`, undefined, 404, 'rental_not_found'],
+  ['GET', `${noRental}/charges?interval=week`, undefined, 400, 'validation_failed', 'interval'],
+  ['POST', `${noRental}/stop`, undefined, 404, 'rental_not_found'],
+  ['GET', '/v1/billing/ledger?rentalId=rent_1', undefined, 404, 'rental_not_found'],
+  ['GET', '/v1/billing/ledger?type=gift', undefined, 400, 'validation_failed', 'type'],
+  ['POST', '/v1/billing/checkout', { amountCents: 99 }, 400, 'invalid_amount', 'amountCents'],
+  ['GET', '/v1/billing/topups/top_1', undefined, 404, 'topup_not_found'],
+  ['PUT', '/v1/billing/auto-topup', { enabled: true }, 400, 'validation_failed', 'thresholdCents'],
+  ['PUT', '/v1/billing/auto-topup', { enabled: true, thresholdCents: 500 }, 409, 'no_saved_card'],
+  [
+    ...(['PUT', '/v1/billing/auto-topup', { enabled: false, dailyCapCents: 1_500 }, 400] as const),
+    ...(['validation_failed', 'dailyCapCents'] as const),
+  ],
+  ['GET', '/v1/billing/invoices?status=draft', undefined, 400, 'validation_failed', 'status'],
+  ['GET', '/v1/billing/invoices/inv_1', undefined, 404, 'invoice_not_found'],
+  ['GET', '/v1/billing/invoices/inv_1/pay-url', undefined, 404, 'invoice_not_found'],
+  ['GET', '/v1/billing/statement?from=2026-11-02&to=2026-11-01', undefined, 400, 'validation_failed', 'to'],
+  ['GET', '/v1/nothing', undefined, 404, 'not_found'],
+  ['PUT', '/v1/rentals', {}, 405, 'method_not_allowed'],
+  ['POST', '/v1/billing/processor/webhook', {}, 400, 'validation_failed'],
+];
+
+/** What each backend answered, by the request. */
+const answers = new Map<string, unknown[]>();
+
+export function describeRefusals(backend: () => Backend): void {
+  describe('refusals', () => {
+    let person: Person;
+    before(async () => {
+      person = await signIn(backend());
+    });
+
+    for (const [method, path, body, status, code, field] of cases) {
+      const request = `${method} ${path} ${body === undefined ? '' : JSON.stringify(body)}`;
+      it(`${request} is ${code}`, async () => {
+        const answer = await person.json(method, path, body);
+        assert.deepEqual([answer.status, answer.body.error], [status, code], JSON.stringify(answer.body));
+        if (field !== undefined) {
+          assert.deepEqual(
+            answer.body.details.fields.map((fault) => fault.field),
+            [field],
+          );
+        }
+        const { requestId, ...said } = answer.body;
+        assert.equal(answer.headers.get('X-Request-Id'), requestId);
+        answers.set(request, [...(answers.get(request) ?? []), said]);
+      });
+    }
+
+    it('refuse strangers, foreign pages, and bodies that are no JSON', async () => {
+      const stranger = await new ApiClient(backend().url).get('/v1/rentals');
+      assert.deepEqual([stranger.status, stranger.body.error], [401, 'unauthorized']);
+      const foreign = await person.post('/v1/rentals', {}, { Origin: 'https://evil.example' });
+      assert.deepEqual([foreign.status, foreign.body.error], [403, 'forbidden']);
+      const type = { 'Content-Type': 'text/plain' };
+      const plain = await person.send('POST', '/v1/rentals', '{}', type);
+      assert.deepEqual([plain.status, plain.body.error], [415, 'unsupported_media_type']);
+    });
+  });
+}
+
+/** After all backends: each request was refused in the same words by all of them. */
+export function assertSameWords(backends: number): void {
+  assert.equal(answers.size, cases.length);
+  for (const [request, said] of answers) {
+    assert.equal(said.length, backends, request);
+    for (const each of said) assert.deepEqual(each, said[0], request);
+  }
+}

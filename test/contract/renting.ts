@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { firstBrokenLink } from '../../domain/ledger.js';
+import { finalCents } from '../../domain/metering.js';
+import { until } from '../support/until.js';
+import { signIn, topUp, type Backend, type Person } from './backends.js';
+
+/** The dearest machine: more than a cent a second, so that the ledger ticks while one looks. */
+const machine = { familyId: 'b200', gpuCount: 8, templateId: 'pytorch', name: 'training' };
+const priceCents = 3_992;
+
+interface Rental {
+  readonly status: string;
+  readonly runningAt: string;
+  readonly stoppedAt: string;
+  readonly totalChargedCents: number;
+}
+
+/** The life of a rental, from its creation to the last cent. Each step goes on where the one before ended. */
+export function describeRenting(backend: () => Backend): void {
+  describe('a rental', () => {
+    let person: Person;
+    let id: string;
+    const key = { 'Idempotency-Key': 'rent' };
+
+    before(async () => {
+      person = await signIn(backend());
+      await topUp(backend(), person, 10_000);
+    });
+
+    const show = async () => (await person.get(`/v1/rentals/${id}`)).body as unknown as Rental;
+    const awaitStatus = (status: string) =>
+      until(`the rental is ${status}`, async () => {
+        const rental = await show();
+        return rental.status === status && rental;
+      });
+
+    it('is created with an hour of it on hold, once per Idempotency-Key', async () => {
+      const { status, body } = await person.post('/v1/rentals', machine, key);
+      assert.equal(status, 200, JSON.stringify(body));
+      id = body.id;
+      assert.deepEqual([body.status, body.host, body.port], ['provisioning', null, null]);
+      assert.deepEqual([body.pricePerHourCents, body.warnings], [priceCents, ['no_ssh_key']]);
+      const again = await person.post('/v1/rentals', machine, key);
+      assert.deepEqual([again.status, again.body], [200, body]);
+      assert.equal(again.headers.get('Idempotent-Replayed'), 'true');
+      const other = await person.post('/v1/rentals', { ...machine, name: 'other' }, key);
+      assert.deepEqual([other.status, other.body.error], [409, 'idempotency_conflict']);
+      const { rentals } = (await person.get('/v1/rentals')).body;
+      assert.deepEqual(
+        rentals.map((rental) => [rental.id, rental.name]),
+        [[id, 'training']],
+      );
+    });
+
+    it('runs, is reachable, and holds what it has not used of its first hour', async () => {
+      await awaitStatus('running');
+      const { body } = await person.get(`/v1/rentals/${id}`);
+      assert.ok(typeof body.host === 'string' && typeof body.port === 'number');
+      assert.match(body.hostKeyFingerprint ?? '', /^SHA256:/);
+      const { body: balance } = await person.get('/v1/billing/balance');
+      assert.equal(balance.availableCents + balance.reservedCents, balance.totalCents);
+      assert.deepEqual([balance.availableCents, balance.burnPerHourCents], [10_000 - priceCents, priceCents]);
+      assert.equal((await person.get('/v1/rentals?status=running')).body.rentals[0]?.id, id);
+    });
+
+    it('is metered, and its meter, charges and ledger agree', async () => {
+      const { body: ledger } = await until('two ticks have charged', async () => {
+        const answer = await person.get(`/v1/billing/ledger?rentalId=${id}&type=rental_charge`);
+        return answer.body.entries.length >= 2 && answer;
+      });
+      assert.equal(ledger.entries[0]?.balanceAfterCents, ledger.balanceCents);
+      const { body: meter } = await person.get(`/v1/rentals/${id}/meter`);
+      assert.deepEqual([meter.rentalId, meter.pricePerHourCents], [id, priceCents]);
+      assert.equal(meter.chargedCents + meter.holdCents, priceCents);
+      assert.ok(meter.secondsBilled >= 1 && meter.chargedCents >= 2);
+      const { body } = await person.get(`/v1/rentals/${id}/charges?interval=day`);
+      const charges = body as unknown as { charges: { chargedCents: number }[]; totalChargedCents: number };
+      const charged = charges.charges.reduce((sum, bucket) => sum + bucket.chargedCents, 0);
+      // A tick may have come between the reading of the sums and that of the total.
+      assert.ok(Math.abs(charged - charges.totalChargedCents) <= 2);
+    });
+
+    it('is stopped, settled half up, and gives back what it held', async () => {
+      const { status, body } = await person.post(`/v1/rentals/${id}/stop`);
+      assert.equal(status, 200);
+      const { runningAt, stoppedAt, totalChargedCents } = await awaitStatus('stopped');
+      const elapsedMs = Date.parse(stoppedAt) - Date.parse(runningAt);
+      assert.equal(totalChargedCents, finalCents(priceCents, elapsedMs, null));
+      assert.deepEqual(
+        [body.finalChargedCents, body.refundedCents],
+        [totalChargedCents, priceCents - totalChargedCents],
+      );
+      const { body: balance } = await person.get('/v1/billing/balance');
+      const left = 10_000 - totalChargedCents;
+      assert.deepEqual([balance.availableCents, balance.reservedCents, balance.totalCents], [left, 0, left]);
+      assert.deepEqual([balance.burnPerHourCents, balance.runwaySeconds], [0, null]);
+    });
+
+    it('is stopped once', async () => {
+      const { status, body } = await person.post(`/v1/rentals/${id}/stop`);
+      assert.deepEqual([status, body.error], [409, 'already_stopped']);
+    });
+
+    it('leaves a ledger that adds up from the first entry on', async () => {
+      const { body } = await person.get('/v1/billing/ledger?pageSize=200');
+      assert.equal(firstBrokenLink(body.entries, true), undefined);
+      assert.equal(body.entries[0]?.balanceAfterCents, body.balanceCents);
+      const of = await person.get('/v1/billing/statement?from=2020-01-01&to=2100-01-01');
+      const { rentals } = of.body as unknown as { rentals: { rentalId: string; chargedCents: number }[] };
+      assert.deepEqual(
+        rentals.map((rental) => [rental.rentalId, rental.chargedCents]),
+        [[id, 10_000 - body.balanceCents]],
+      );
+    });
+
+    it('gives its whole hold back without an entry when it is stopped before it runs', async () => {
+      const early = (await person.post('/v1/rentals', machine)).body.id;
+      const before = (await person.get('/v1/billing/ledger')).body.balanceCents;
+      const stop = await person.post(`/v1/rentals/${early}/stop`);
+      // It may have come up in between, for a few milliseconds.
+      assert.equal(stop.status, 200);
+      const { body: balance } = await person.get('/v1/billing/balance');
+      assert.equal(balance.reservedCents, 0);
+      assert.ok(before - balance.totalCents <= 1);
+    });
+  });
+}
