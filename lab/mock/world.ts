@@ -28,6 +28,21 @@ export const mockDurations: MockDurations = {
   cooldownMs: limits.autoTopupCooldownMs,
 };
 
+/** What time it is, and what is still to happen. Tests bring their own. */
+export interface Clock {
+  now(): Date;
+  /** @returns what calls it off */
+  after(ms: number, happen: () => void): () => void;
+}
+
+const systemClock: Clock = {
+  now: () => new Date(),
+  after(ms, happen) {
+    const timer = setTimeout(happen, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
 /** A payment page that was opened. */
 interface OpenPage {
   readonly account: Account;
@@ -40,19 +55,20 @@ export class World {
   readonly listings: readonly ListingRow[];
   /** By the id of the processor's session. */
   readonly pages = new Map<string, OpenPage>();
-  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #toCallOff = new Set<() => void>();
   #rentals = 0;
 
   constructor(
     /** Where the mock is reached: its pages' addresses begin with it. */
     readonly url: string,
     readonly durations: MockDurations,
+    private readonly clock: Clock = systemClock,
   ) {
     this.listings = createListings(this.now());
   }
 
   now(): Date {
-    return new Date();
+    return this.clock.now();
   }
 
   nextRentalNo(): number {
@@ -62,15 +78,15 @@ export class World {
 
   /** Lets something happen later, unless the mock is closed by then. */
   after(ms: number, happen: () => void): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
+    const callOff = this.clock.after(ms, () => {
+      this.#toCallOff.delete(callOff);
       happen();
-    }, ms);
-    this.#timers.add(timer);
+    });
+    this.#toCallOff.add(callOff);
   }
 
   close(): void {
-    for (const timer of this.#timers) clearTimeout(timer);
-    this.#timers.clear();
+    for (const callOff of this.#toCallOff) callOff();
+    this.#toCallOff.clear();
   }
 }

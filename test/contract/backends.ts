@@ -21,6 +21,8 @@ export interface Backend {
   saveCard(person: Person): Promise<void>;
   /** An open debt of somebody. */
   issueInvoice(person: Person, amountCents: number): Promise<string>;
+  /** Pays an invoice on its page. */
+  payInvoice(pageUrl: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -48,6 +50,10 @@ export async function startMockBackend(): Promise<Backend> {
         body: JSON.stringify({ amountCents }),
       });
       return ((await answer.json()) as { id: string }).id;
+    },
+    async payInvoice(pageUrl) {
+      const paid = await fetch(`${pageUrl}/pay`, { method: 'POST', redirect: 'manual' });
+      assert.equal(paid.status, 303);
     },
     stop: () => mock.stop(),
   };
@@ -79,6 +85,9 @@ export async function startRealBackend(): Promise<Backend> {
     },
     async issueInvoice(person, amountCents) {
       return (await invoicing.open(await rowOf(person), amountCents)).id;
+    },
+    async payInvoice(pageUrl) {
+      assert.ok((await invoicing.pay(pageUrl)) < 400);
     },
     stop: () => service.stop(),
   };

@@ -125,6 +125,14 @@ export function describeMoney(backend: () => Backend): void {
       assert.deepEqual([balance.openInvoicesCents, balance.openInvoiceCount], [1_234, 1]);
       const { url } = (await person.get(`/v1/billing/invoices/${id}/pay-url`)).body;
       assert.equal((await fetch(url!)).status, 200);
+      await backend().payInvoice(url!);
+      const paid = await until('the invoice is paid', async () => {
+        const { body } = await person.get(`/v1/billing/invoices/${id}`);
+        return body.status === 'paid' && body;
+      });
+      assert.ok(URL.canParse(paid.receiptUrl ?? ''));
+      assert.equal((await person.get(`/v1/billing/invoices/${id}/pay-url`)).body.url, null);
+      assert.equal((await person.get('/v1/billing/balance')).body.openInvoiceCount, 0);
       const other = await signIn(backend());
       assert.equal((await other.get(`/v1/billing/invoices/${id}`)).body.error, 'invoice_not_found');
     });

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { firstBrokenLink } from '../../../domain/ledger.js';
+import { finalCents } from '../../../domain/metering.js';
+import type { Account } from '../../../lab/mock/account.js';
+import { saveAutoTopup } from '../../../lab/mock/auto-topup.js';
+import { removeCard, saveCard } from '../../../lab/mock/cards.js';
+import { payInvoice } from '../../../lab/mock/invoices.js';
+import { openRental, stopRental } from '../../../lab/mock/rentals.js';
+import { beginTopup, payPage } from '../../../lab/mock/topups.js';
+import type { World } from '../../../lab/mock/world.js';
+import { Refusal } from '../../../domain/refusal.js';
+import { createTestWorld, requestOf } from './worlds.js';
+
+const PRICE_CENTS = 3_992;
+const HOUR_MS = 3_600_000;
+
+describe('money in the mock', () => {
+  let world: World;
+  let account: Account;
+  let live: (ms: number) => void;
+
+  beforeEach(() => {
+    ({ world, account, live } = createTestWorld());
+  });
+
+  function topUp(cents: number): void {
+    const { session_id: sessionId } = beginTopup(world, account, cents);
+    assert.equal(payPage(world, sessionId ?? '', false), true);
+  }
+
+  it('is credited once, however often a page is visited', () => {
+    const { session_id: sessionId } = beginTopup(world, account, 500);
+    for (let visit = 0; visit < 3; visit += 1) payPage(world, sessionId ?? '', false);
+    assert.deepEqual([account.wallet.totalCents, account.wallet.entries.length], [500, 1]);
+    assert.equal(payPage(world, 'cs_mock_other', false), false);
+  });
+
+  it('is used second by second: an entry for each second that a cent has come due', () => {
+    topUp(10_000);
+    const { row } = openRental(world, account, requestOf(), 'runs');
+    live(2_000 + 60_000);
+    assert.equal(row.status, 'running');
+    assert.equal(account.wallet.entries.length, 61);
+    assert.deepEqual([row.charged_cents, row.hold_cents], [66, PRICE_CENTS - 66]);
+    assertAddsUp(account);
+  });
+
+  it('ends a rental at the instant at which it ends itself', () => {
+    topUp(PRICE_CENTS);
+    const { row } = openRental(world, account, requestOf(), 'runs');
+    live(2_000 + HOUR_MS + 5_000);
+    assert.deepEqual([row.status, row.stop_reason], ['stopped', 'balance_exhausted']);
+    assert.equal(Number(row.ended_at) - Number(row.running_at), HOUR_MS);
+    assert.deepEqual([account.wallet.totalCents, row.charged_cents], [0, PRICE_CENTS]);
+    assertAddsUp(account);
+  });
+
+  it('ends a rental at its own limits, to the millisecond and to the cent', () => {
+    topUp(20_000);
+    const timed = openRental(world, account, requestOf({ autoStopAfterMs: 90_500 }), 'runs').row;
+    const capped = openRental(world, account, requestOf({ maxSpendCents: 100 }), 'runs').row;
+    live(200_000);
+    assert.deepEqual([timed.stop_reason, capped.stop_reason], ['auto_stop', 'spend_limit']);
+    assert.equal(Number(timed.ended_at) - Number(timed.running_at), 90_500);
+    assert.equal(timed.charged_cents, finalCents(PRICE_CENTS, 90_500, null));
+    assert.equal(capped.charged_cents, 100);
+    assertAddsUp(account);
+  });
+
+  for (const fate of ['fails', 'is_lost'] as const) {
+    it(`comes back whole when a machine ${fate}: a charge and a refund, net 0`, () => {
+      topUp(10_000);
+      const { row } = openRental(world, account, requestOf(), fate);
+      live(30_000);
+      assert.deepEqual([row.status, row.running_at !== null], ['failed', fate === 'is_lost']);
+      assert.match(row.error ?? '', /nothing was charged/);
+      const [charge, refund] = account.wallet.entries.slice(-2);
+      assert.deepEqual(
+        [charge?.type, refund?.type, refund?.amountCents],
+        ['rental_charge', 'refund', PRICE_CENTS],
+      );
+      assert.deepEqual([account.wallet.totalCents, account.wallet.reservedCents], [10_000, 0]);
+      assertAddsUp(account);
+    });
+  }
+
+  it('is fetched by auto-topup below the threshold, once per cooldown and up to the cap', () => {
+    topUp(PRICE_CENTS + 300);
+    saveCard(world, account, false);
+    saveAutoTopup(world, account, {
+      ...{ enabled: true, thresholdCents: 1_000, topupAmountCents: 1_000, dailyCapCents: 2_500 },
+    });
+    openRental(world, account, requestOf(), 'runs');
+    live(10_000);
+    const ofType = (): number => account.wallet.entries.filter(({ type }) => type === 'auto_topup').length;
+    assert.equal(ofType(), 1);
+    account.wallet.hold(800);
+    live(200_000);
+    assert.equal(ofType(), 1);
+    live(200_000);
+    assert.equal(ofType(), 2);
+    account.wallet.hold(1_000);
+    live(700_000);
+    assert.equal(ofType(), 2);
+    assert.equal(account.autoTopup?.enabled, true);
+    assertAddsUp(account);
+  });
+
+  it('is asked for by an invoice when auto-topup is declined, which then is off', () => {
+    topUp(PRICE_CENTS);
+    saveCard(world, account, true);
+    saveAutoTopup(world, account, { enabled: true, thresholdCents: 1_000 });
+    openRental(world, account, requestOf(), 'runs');
+    live(10_000);
+    assert.deepEqual([account.autoTopup?.enabled, account.autoTopup?.disabled_why], [false, 'charge_failed']);
+    const [invoice] = account.invoices;
+    assert.deepEqual([invoice?.row.reason, invoice?.row.amount_cents], ['topup_failed', 2_000]);
+    const before = account.wallet.totalCents;
+    payInvoice(world, account, invoice!);
+    payInvoice(world, account, invoice!);
+    assert.deepEqual([invoice?.row.status, account.wallet.totalCents - before], ['paid', 2_000]);
+    assertAddsUp(account);
+  });
+
+  it('makes the offer of a declined auto-topup void when it comes by another way', () => {
+    topUp(PRICE_CENTS);
+    saveCard(world, account, true);
+    saveAutoTopup(world, account, { enabled: true, thresholdCents: 1_000 });
+    openRental(world, account, requestOf(), 'runs');
+    live(10_000);
+    removeCard(account);
+    topUp(1_999);
+    assert.equal(account.invoices[0]?.row.status, 'open');
+    topUp(2_000);
+    assert.equal(account.invoices[0]?.row.status, 'void');
+  });
+
+  it('adds up whatever is done with it, and whenever one looks', () => {
+    const fates = ['runs', 'runs', 'fails', 'is_lost'] as const;
+    const action = fc.oneof(
+      fc.record({ kind: fc.constant('topUp' as const), cents: fc.integer({ min: 100, max: 9_000 }) }),
+      fc.record({ kind: fc.constant('rent' as const), fate: fc.constantFrom(...fates) }),
+      fc.record({ kind: fc.constant('stop' as const), which: fc.nat(5) }),
+      fc.record({ kind: fc.constant('card' as const), declines: fc.boolean() }),
+      fc.record({ kind: fc.constant('live' as const), ms: fc.integer({ min: 1, max: 400_000 }) }),
+    );
+    fc.assert(
+      fc.property(fc.array(action, { maxLength: 25 }), (actions) => {
+        ({ world, account, live } = createTestWorld());
+        for (const each of actions) {
+          refusable(() => act(each));
+          assertAddsUp(account);
+        }
+      }),
+      { numRuns: 60 },
+    );
+
+    type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
+    function act(each: Action): void {
+      if (each.kind === 'topUp') {
+        const { session_id: sessionId } = beginTopup(world, account, each.cents);
+        if (sessionId !== null) payPage(world, sessionId, false);
+      } else if (each.kind === 'rent') {
+        openRental(world, account, requestOf(), each.fate);
+      } else if (each.kind === 'stop') {
+        const rental = account.rentals[each.which];
+        if (rental) stopRental(world, account, rental.row);
+      } else if (each.kind === 'card') {
+        saveCard(world, account, each.declines);
+        saveAutoTopup(world, account, { enabled: true, thresholdCents: 2_000 });
+      } else {
+        live(each.ms);
+      }
+    }
+  });
+});
+
+function refusable(act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+  }
+}
+
+/** Total = available + reserved = the newest balance; the chain holds; what is reserved is what rentals hold. */
+function assertAddsUp({ wallet, rentals }: Account): void {
+  assert.ok(wallet.availableCents >= 0 && wallet.reservedCents >= 0);
+  assert.equal(wallet.totalCents, wallet.availableCents + wallet.reservedCents);
+  assert.equal(wallet.entries.at(-1)?.balanceAfterCents ?? 0, wallet.totalCents);
+  assert.equal(firstBrokenLink(wallet.entries.toReversed(), true), undefined);
+  for (const { row } of rentals) {
+    const own = wallet.entries.filter(({ rentalId }) => rentalId === row.id);
+    const sum = own.reduce((total, { amountCents }) => total + amountCents, 0);
+    assert.equal(sum, row.refunded_cents - row.charged_cents);
+  }
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+const main = ['--import', 'tsx', 'lab/mock/main.ts'];
+
+/** What takes seconds to load, or has no business in memory. */
+const heavy = /node_modules\/(knex|pg|stripe|nodemailer|@temporalio)\//;
+
+describe('npm run mock', function () {
+  this.timeout(60_000);
+  const started: ChildProcess[] = [];
+
+  after(() => {
+    for (const child of started) child.kill('SIGKILL');
+  });
+
+  function start(...args: string[]): ChildProcess & { readonly lines: () => Promise<string[]> } {
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    started.push(child);
+    const lines = async (): Promise<string[]> => {
+      const all: string[] = [];
+      for await (const line of createInterface({ input: child.stdout })) all.push(line);
+      return all;
+    };
+    return Object.assign(child, { lines });
+  }
+
+  it('says where it is, answers there, and ends when it is asked to', async () => {
+    const child = start(...main, '--port', '0');
+    const [line] = (await once(createInterface({ input: child.stdout! }), 'line')) as [string];
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)![0];
+    assert.equal((await fetch(`${url}/v1/openapi.json`)).status, 200);
+    assert.equal((await fetch(`${url}/docs`)).status, 200);
+    child.kill('SIGTERM');
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+  });
+
+  it('loads neither database nor Temporal nor processor, so that it is up within a second', async () => {
+    const script = `
+      await import('./lab/mock/server.ts');
+      const { createRequire } = await import('node:module');
+      for (const file of Object.keys(createRequire(process.cwd() + '/x.js').cache)) console.log(file);`;
+    const files = await start('--import', 'tsx', '--input-type=module', '-e', script).lines();
+    assert.ok(files.some((file) => file.includes('node_modules/koa/')));
+    assert.deepEqual(
+      files.filter((file) => heavy.test(file)),
+      [],
+    );
+  });
+
+  it('explains its options and headers', async () => {
+    const help = (await start(...main, '--help').lines()).join('\n');
+    for (const word of [
+      '--port',
+      '--latency',
+      'X-Mock-Failure',
+      'temporarily_unavailable',
+      'X-Mock-Rental',
+    ]) {
+      assert.ok(help.includes(word), word);
+    }
+  });
+
+  it('refuses options that make no sense', async () => {
+    const child = start(...main, '--latency', 'long');
+    assert.deepEqual(await once(child, 'exit'), [2, null]);
+  });
+});
