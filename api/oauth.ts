@@ -127,7 +127,12 @@ async function attempt<T>(
 function providerOf(ctx: ApiContext, deps: ApiDeps): IdentityProvider {
   const provider = deps.identityProviders.find(({ id }) => id === ctx.params['provider']);
   if (provider) return provider;
-  throw new Refusal(
+  throw noSuchProvider();
+}
+
+/** The refusal of a way to sign in that is not set up. */
+export function noSuchProvider(): Refusal {
+  return new Refusal(
     'not_found',
     'Nobody can sign in this way here. GET /v1/auth/providers lists the ways there are.',
   );

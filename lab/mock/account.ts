@@ -5,7 +5,7 @@ import type { Session } from '../../adapters/postgres/sessions.js';
 import type { AutoTopupRow, SavedCardRow, SshKeyRow, TopupRow } from '../../adapters/postgres/tables.js';
 import { newId } from '../../adapters/ids.js';
 import type { KeptAnswer } from '../../api/idempotency.js';
-import type { UserId } from '../../domain/ids.js';
+import type { AuditEventId, UserId } from '../../domain/ids.js';
 import { limits } from '../../domain/limits.js';
 import { Wallet } from './wallet.js';
 
@@ -23,6 +23,7 @@ export type RentalFate = (typeof rentalFates)[number];
 /** What a user did, for the audit trail. */
 export interface AuditEvent {
   readonly no: number;
+  readonly id: AuditEventId;
   readonly kind: string;
   readonly entityId: string | null;
   readonly clientAddress: string;

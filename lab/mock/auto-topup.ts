@@ -8,22 +8,28 @@ import type { World } from './world.js';
 
 /** Stores settings: what is left out stays as it was (decision 33). */
 export function saveAutoTopup(world: World, account: Account, settings: AutoTopupSettings): AutoTopupRow {
-  const before = account.autoTopup;
+  const before = account.autoTopup ?? beforeTheFirst;
+  const { enabled, thresholdCents, topupAmountCents, dailyCapCents } = settings;
   account.autoTopup = {
     wallet_id: account.wallet.id,
     user_id: account.user.id,
-    enabled: settings.enabled,
-    threshold_cents: settings.thresholdCents ?? before?.threshold_cents ?? null,
-    topup_amount_cents:
-      settings.topupAmountCents ?? before?.topup_amount_cents ?? limits.autoTopupDefaultCents,
-    daily_cap_cents:
-      settings.dailyCapCents === undefined ? (before?.daily_cap_cents ?? null) : settings.dailyCapCents,
+    enabled,
+    threshold_cents: thresholdCents ?? before.threshold_cents,
+    topup_amount_cents: topupAmountCents ?? before.topup_amount_cents,
+    daily_cap_cents: dailyCapCents === undefined ? before.daily_cap_cents : dailyCapCents,
     disabled_why: null,
-    next_attempt_at: before?.next_attempt_at ?? null,
+    next_attempt_at: before.next_attempt_at,
     updated_at: world.now(),
   };
   return account.autoTopup;
 }
+
+const beforeTheFirst = {
+  threshold_cents: null,
+  topup_amount_cents: limits.autoTopupDefaultCents,
+  daily_cap_cents: null,
+  next_attempt_at: null,
+};
 
 /** Charges the saved card when something runs and the level asks for it (spec: Auto-topup trigger; decision 34). */
 export function topUpWhenLow(world: World, account: Account): void {

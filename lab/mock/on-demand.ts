@@ -17,8 +17,11 @@ export const mockHeaders: readonly string[] = [failureHeader, rentalHeader, card
 export function failOnDemand(): Step {
   return async (ctx, next) => {
     const code = ctx.get(failureHeader);
-    if (code === '') return next();
     if (isRefusalCode(code)) throw exampleRefusal(code);
+    if (code === '') {
+      await next();
+      return;
+    }
     throw fieldRefusal(
       failureHeader,
       `${failureHeader} must be one of ${Object.keys(refusalStatus).join(', ')}`,

@@ -1,3 +1,4 @@
+import { newId } from '../../adapters/ids.js';
 import type { ApiContext } from '../../api/context.js';
 import { setSessionCookie, type Step } from '../../api/middleware/session.js';
 import type { Account } from './account.js';
@@ -35,5 +36,8 @@ export function note(
   kind: string,
   entityId: string | null = null,
 ): void {
-  audit.push({ no: audit.length + 1, kind, entityId, clientAddress: ctx.ip, at: world.now() });
+  audit.push({
+    ...{ no: audit.length + 1, id: newId('aud'), kind, entityId },
+    ...{ clientAddress: ctx.ip, at: world.now() },
+  });
 }

@@ -12,6 +12,11 @@ export function describeAccounts(backend: () => Backend): void {
       assert.deepEqual((await person.get('/v1/billing/balance')).body.totalCents, 0);
     });
 
+    it('is possible by a code alone when no other way is set up', async () => {
+      const { status, body } = await new ApiClient(backend().url).get('/v1/auth/providers');
+      assert.deepEqual([status, body], [200, { providers: [] }]);
+    });
+
     it('ends with this session’s logout alone', async () => {
       const person = await signIn(backend());
       const token = person.sid;

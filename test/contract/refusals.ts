@@ -51,6 +51,7 @@ const cases: readonly Case[] = [
   ['GET', '/v1/billing/invoices/inv_1', undefined, 404, 'invoice_not_found'],
   ['GET', '/v1/billing/invoices/inv_1/pay-url', undefined, 404, 'invoice_not_found'],
   ['GET', '/v1/billing/statement?from=2026-11-02&to=2026-11-01', undefined, 400, 'validation_failed', 'to'],
+  ['GET', '/v1/auth/oauth/google/start', undefined, 404, 'not_found'],
   ['GET', '/v1/nothing', undefined, 404, 'not_found'],
   ['PUT', '/v1/rentals', {}, 405, 'method_not_allowed'],
   ['POST', '/v1/billing/processor/webhook', {}, 400, 'validation_failed'],

@@ -1,6 +1,7 @@
 import type { ApiRouter } from '../../../api/context.js';
 import { isNumberKey, pageOf, readCursor } from '../../../api/cursor.js';
 import { joi, pageFields, readQuery } from '../../../api/validation.js';
+import type { AuditEvent } from '../account.js';
 import { signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
 
@@ -20,10 +21,11 @@ export function auditRoutes(router: ApiRouter, world: World): void {
         (event) => event.no < before && (kind === undefined || event.kind === kind),
       );
       const { page, nextCursor } = pageOf(events.toReversed(), pageSize, (event) => [event.no]);
-      ctx.body = {
-        events: page.map(({ no, at, ...event }) => ({ ...event, at: at.toISOString() })),
-        nextCursor,
-      };
+      ctx.body = { events: page.map(present), nextCursor };
     }),
   );
+}
+
+function present({ id, kind, entityId, clientAddress, at }: AuditEvent) {
+  return { id, kind, entityId, details: null, clientAddress, at: at.toISOString() };
 }

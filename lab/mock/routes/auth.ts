@@ -1,6 +1,7 @@
 import { presentUser, requestCodeSchema, verifyCodeSchema } from '../../../api/auth.js';
 import { sessionOf, type ApiRouter } from '../../../api/context.js';
 import { setSessionCookie, takeSessionCookieBack } from '../../../api/middleware/session.js';
+import { noSuchProvider } from '../../../api/oauth.js';
 import { readBody } from '../../../api/validation.js';
 import { cookieDeps, note, signedIn, tokenOf } from '../signed-in.js';
 import type { World } from '../world.js';
@@ -34,8 +35,11 @@ export function authRoutes(router: ApiRouter, world: World): void {
       ctx.body = { ok: true };
     }),
   );
-  // Nobody's account elsewhere signs in here.
+  // No provider is set up: the code is always right.
   router.get('/v1/auth/providers', (ctx) => {
     ctx.body = { providers: [] };
+  });
+  router.get(['/v1/auth/oauth/:provider/start', '/v1/auth/oauth/:provider/callback'], () => {
+    throw noSuchProvider();
   });
 }

@@ -119,7 +119,7 @@ describe('money in the mock', () => {
     const before = account.wallet.totalCents;
     payInvoice(world, account, invoice!);
     payInvoice(world, account, invoice!);
-    assert.deepEqual([invoice?.row.status, account.wallet.totalCents - before], ['paid', 2_000]);
+    assert.deepEqual([invoice!.row.status, account.wallet.totalCents - before], ['paid', 2_000]);
     assertAddsUp(account);
   });
 
