@@ -22,11 +22,12 @@ function showAudit(deps: ApiDeps): Step {
     const filter = { kind, beforeNo: readCursor(cursor, isNumberKey)?.[0] };
     const rows = await listAuditEvents(deps.db, sessionOf(ctx).userId, filter, pageSize + 1);
     const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.no]);
-    ctx.body = { events: page.map(presentEvent), nextCursor };
+    ctx.body = { events: page.map(presentAuditEvent), nextCursor };
   };
 }
 
-function presentEvent(row: AuditEventRow) {
+/** An event on read. */
+export function presentAuditEvent(row: AuditEventRow) {
   return {
     id: row.id,
     kind: row.kind,

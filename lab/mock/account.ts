@@ -2,10 +2,16 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Invoice } from '../../adapters/postgres/invoice-reads.js';
 import type { RentalWithHealth } from '../../adapters/postgres/rental-reads.js';
 import type { Session } from '../../adapters/postgres/sessions.js';
-import type { AutoTopupRow, SavedCardRow, SshKeyRow, TopupRow } from '../../adapters/postgres/tables.js';
+import type {
+  AuditEventRow,
+  AutoTopupRow,
+  SavedCardRow,
+  SshKeyRow,
+  TopupRow,
+} from '../../adapters/postgres/tables.js';
 import { newId } from '../../adapters/ids.js';
 import type { KeptAnswer } from '../../api/idempotency.js';
-import type { AuditEventId, UserId } from '../../domain/ids.js';
+import type { UserId } from '../../domain/ids.js';
 import { limits } from '../../domain/limits.js';
 import { Wallet } from './wallet.js';
 
@@ -19,16 +25,6 @@ export interface MockRental {
 
 export const rentalFates = ['runs', 'fails', 'is_lost'] as const;
 export type RentalFate = (typeof rentalFates)[number];
-
-/** What a user did, for the audit trail. */
-export interface AuditEvent {
-  readonly no: number;
-  readonly id: AuditEventId;
-  readonly kind: string;
-  readonly entityId: string | null;
-  readonly clientAddress: string;
-  readonly at: Date;
-}
 
 export interface MockCard {
   readonly row: SavedCardRow;
@@ -44,7 +40,7 @@ export interface Account {
   readonly rentals: MockRental[];
   readonly topups: TopupRow[];
   readonly invoices: Invoice[];
-  readonly audit: AuditEvent[];
+  readonly audit: AuditEventRow[];
   /** By endpoint and Idempotency-Key. */
   readonly kept: Map<string, { readonly bodyHash: string; readonly answer: KeptAnswer }>;
   card: MockCard | undefined;

@@ -79,7 +79,7 @@ function createMock(world: World, options: MockOptions) {
     {
       log: pino({ level: logLevel }),
       allowedOrigins: [world.url, ...allowedOrigins],
-      trustProxy: false,
+      ...{ trustProxy: false, overTls: false },
       allowedHeaders: mockHeaders,
       first: [wait(latencyMs), failOnDemand()],
     },

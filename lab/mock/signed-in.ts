@@ -1,6 +1,8 @@
 import { newId } from '../../adapters/ids.js';
+import { auditAddress } from '../../api/audit-event.js';
 import type { ApiContext } from '../../api/context.js';
 import { setSessionCookie, type Step } from '../../api/middleware/session.js';
+import type { AuditKind } from '../../domain/audit.js';
 import type { Account } from './account.js';
 import { refusalOf } from './refuse.js';
 import type { World } from './world.js';
@@ -32,12 +34,12 @@ export function tokenOf(ctx: ApiContext): string {
 export function note(
   world: World,
   ctx: ApiContext,
-  { audit }: Account,
-  kind: string,
+  { audit, user }: Account,
+  kind: AuditKind,
   entityId: string | null = null,
 ): void {
   audit.push({
-    ...{ no: audit.length + 1, id: newId('aud'), kind, entityId },
-    ...{ clientAddress: ctx.ip, at: world.now() },
+    ...{ no: audit.length + 1, id: newId('aud'), user_id: user.id, kind, entity_id: entityId },
+    ...{ details: null, client_address: auditAddress(ctx) ?? null, at: world.now() },
   });
 }

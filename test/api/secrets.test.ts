@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import Stripe from 'stripe';
-import { webhookPath } from '../../api/webhook.js';
+import { webhookPath } from '../../api/webhook-path.js';
 import { API_KEY } from '../lab/provider/living-lab.js';
 import { webhookSecret, type SignedIn } from '../support/api.js';
 import { secretKey, startService, type TestService } from '../support/living-service.js';

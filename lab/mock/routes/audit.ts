@@ -1,14 +1,9 @@
+import { auditQuery, presentAuditEvent } from '../../../api/audit.js';
 import type { ApiRouter } from '../../../api/context.js';
 import { isNumberKey, pageOf, readCursor } from '../../../api/cursor.js';
-import { joi, pageFields, readQuery } from '../../../api/validation.js';
-import type { AuditEvent } from '../account.js';
+import { readQuery } from '../../../api/validation.js';
 import { signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
-
-const auditQuery = joi.object<{ kind?: string; cursor?: string; pageSize: number }>({
-  kind: joi.text().maxChars(64),
-  ...pageFields,
-});
 
 /** What a user did that touches the account or its money, newest first. */
 export function auditRoutes(router: ApiRouter, world: World): void {
@@ -21,11 +16,7 @@ export function auditRoutes(router: ApiRouter, world: World): void {
         (event) => event.no < before && (kind === undefined || event.kind === kind),
       );
       const { page, nextCursor } = pageOf(events.toReversed(), pageSize, (event) => [event.no]);
-      ctx.body = { events: page.map(present), nextCursor };
+      ctx.body = { events: page.map(presentAuditEvent), nextCursor };
     }),
   );
-}
-
-function present({ id, kind, entityId, clientAddress, at }: AuditEvent) {
-  return { id, kind, entityId, details: null, clientAddress, at: at.toISOString() };
 }
