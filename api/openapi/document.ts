@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { refusalStatus, type RefusalCode } from '../../domain/refusal.js';
-import { webhookPath } from '../webhook.js';
+import { webhookPath } from '../webhook-path.js';
 import { auditOperations } from './audit.js';
 import { authOperations } from './auth.js';
 import { catalogOperations } from './catalog.js';
