@@ -1,3 +1,4 @@
+import { isPulled } from '../adapters/postgres/brakes.js';
 import type { Transaction } from '../adapters/postgres/database.js';
 import { meterWallets } from '../adapters/postgres/money/meter.js';
 import {
@@ -24,6 +25,9 @@ export interface RentalLook {
   readonly facts: { status: string; userId: string; provider: string; pricePerHourCents: number } | null;
   readonly summary: string;
 }
+
+/** How long a rental whose metering is paused waits before it looks again, in milliseconds. */
+const PAUSED_LOOK_MS = 10_000;
 
 /** The activities that read and move a rental's row. Each may run twice: what is done already is left alone. */
 export function createRentalActivities(deps: ActivityDeps) {
@@ -66,6 +70,7 @@ export function createRentalActivities(deps: ActivityDeps) {
     async meterRental(rentalId: RentalId, beltMs: number): Promise<{ nextLookMs: number }> {
       return locked(rentalId, async (trx, wallet, rental) => {
         if (rental.status !== 'running') return { nextLookMs: 0 };
+        if (await isPulled(trx, 'metering')) return { nextLookMs: PAUSED_LOOK_MS };
         const pod = await findPodOfRental(trx, rental);
         if (pod?.lost && !rental.stop)
           await endLost(trx, wallet, rental, pod.lastAliveAt ?? rental.started_at);

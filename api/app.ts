@@ -8,6 +8,7 @@ import { catalogRoutes } from './catalog.js';
 import { checkoutRoutes } from './checkout.js';
 import type { ApiDeps, ApiRouter, ApiState } from './context.js';
 import { createFrame, createPlainRouter } from './frame.js';
+import { explainRoutes } from './explain.js';
 import { healthRoutes } from './health.js';
 import { invoiceRoutes } from './invoices.js';
 import { ledgerRoutes } from './ledger.js';
@@ -32,6 +33,7 @@ const resources = [
   rentalChargeRoutes,
   billingRoutes,
   ledgerRoutes,
+  explainRoutes,
   statementRoutes,
   checkoutRoutes,
   cardRoutes,

@@ -1,7 +1,7 @@
 import type { InvoiceId, OperationId, RentalId, UserId } from './ids.js';
 
-/** What an operator does by hand; amounts in cents. */
-export type OperatorAction =
+/** What an operator does to money and invoices by hand; amounts in cents. */
+export type MoneyAction =
   | {
       readonly kind: 'issue_invoice';
       readonly userId: UserId;
@@ -20,13 +20,43 @@ export type OperatorAction =
   /** Signed: negative takes from what is available. */
   | { readonly kind: 'adjust'; readonly userId: UserId; readonly amountCents: number };
 
-export interface Operation {
+/** Ends a rental's machines at the upstreams at once, whatever its workflow waits for. */
+export interface TerminateAction {
+  readonly kind: 'terminate_rental';
+  readonly rentalId: RentalId;
+  /** The operator has seen that they are gone: the upstream is not asked. */
+  readonly acceptGone: boolean;
+}
+
+/** What needs the workers: it moves money, or asks the outside. It runs as the workflow `operation`. */
+export type OperatorAction = MoneyAction | TerminateAction;
+
+/** The global brakes (decision 37). */
+export const brakeKinds = ['creates', 'charges', 'metering'] as const;
+export type BrakeKind = (typeof brakeKinds)[number];
+
+/**
+ * What is one write to the database, and moves no money by itself: it works while Temporal is away, which is when
+ * brakes are needed most (decision 65).
+ */
+export type DirectAction =
+  | { readonly kind: 'block_user'; readonly userId: UserId }
+  | { readonly kind: 'unblock_user'; readonly userId: UserId }
+  | { readonly kind: 'end_sessions'; readonly userId: UserId }
+  | { readonly kind: 'stop_rental'; readonly rentalId: RentalId }
+  | { readonly kind: 'pause_provider'; readonly providerCode: string }
+  | { readonly kind: 'resume_provider'; readonly providerCode: string }
+  | { readonly kind: 'pause'; readonly brake: BrakeKind }
+  | { readonly kind: 'resume'; readonly brake: BrakeKind }
+  | { readonly kind: 'replay_event'; readonly eventId: string };
+
+export interface Operation<Action = OperatorAction> {
   /** Its id, and its workflow's. Repeating an operation under it does nothing twice. */
   readonly operationId: OperationId;
   /** Who does it, and why; kept for good. */
   readonly operator: string;
   readonly reason: string;
-  readonly action: OperatorAction;
+  readonly action: Action;
 }
 
 /** What came of it: ids and amounts that an operator goes on with. */

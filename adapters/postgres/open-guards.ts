@@ -25,10 +25,13 @@ interface Guards {
   live: number;
 }
 
-/** Guards against loss (decisions 23, 37): brakes, blocked users, old debts, and too many live rentals. */
+/**
+ * Guards against loss (decisions 23, 37): brakes, blocked users, old debts, and too many live rentals. Without metering
+ * nobody knows what is left of a wallet, so that its brake holds back new rentals as well.
+ */
 export async function refuseWhenNotAllowed(trx: Transaction, userId: UserId): Promise<void> {
   const { rows } = await trx.raw<{ rows: Guards[] }>(
-    `select (select reason from brakes where kind = 'creates') as brake,
+    `select (select min(reason) from brakes where kind in ('creates', 'metering')) as brake,
             u.blocked_at is not null as blocked, u.blocked_reason,
             (select min(id) from invoices i where i.user_id = u.id and i.void_requested_at is null
                 and i.reason in ('overage', 'manual')

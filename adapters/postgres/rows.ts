@@ -109,6 +109,9 @@ export interface ProviderRow {
   out_reason: OutReason | null;
   last_success_at: Date | null;
   missing_accepted_until: Date | null;
+  paused_at: Date | null;
+  paused_by: string | null;
+  paused_reason: string | null;
 }
 
 export interface ListingRow {

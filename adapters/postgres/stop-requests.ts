@@ -8,11 +8,12 @@ export async function insertStopRequest(
   db: Database | Transaction,
   rentalNo: number,
   requestedBy: 'user' | 'operator',
+  reason: string | null = null,
 ): Promise<void> {
   await db.raw(
-    `insert into stop_requests (rental_no, requested_by)
-     select no, :requestedBy from rentals where no = :rentalNo and settled_at is null
+    `insert into stop_requests (rental_no, requested_by, reason)
+     select no, :requestedBy, :reason::text from rentals where no = :rentalNo and settled_at is null
      on conflict (rental_no) do nothing`,
-    { rentalNo, requestedBy },
+    { rentalNo, requestedBy, reason },
   );
 }

@@ -1,11 +1,12 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { InvoiceId, UserId } from '../../../domain/ids.js';
 import { limits } from '../../../domain/limits.js';
 import { formatUsd } from '../../../domain/money.js';
 import { Refusal } from '../../../domain/refusal.js';
 import type { Operation, OperationResult, OperatorAction } from '../../../domain/operation.js';
 import { insertAuditEvent } from '../audit-events.js';
+import type { MoneyAction, Operation as AnyOperation, OperationResult } from '../../../domain/operation.js';
 import type { Database, Transaction } from '../database.js';
+import { findRepeated, recordAction, refuseText } from '../operator-actions.js';
 import { insertMail } from '../outbox.js';
 import type { InvoiceRow } from '../tables.js';
 import { requestVoid } from './invoice-voids.js';
@@ -13,18 +14,18 @@ import { insertManualInvoice } from './manual-invoice.js';
 import { post } from './post.js';
 import { lockWalletOfUser, type LockedWallet } from './wallets.js';
 
+type Operation = AnyOperation<MoneyAction>;
+
 /**
  * Does what an operator asked for, under the wallet's lock and in one transaction with its record in
  * `operator_actions`, once per operation id: a repetition gets the first one's result.
  * @throws Refusal when it can't be done, or the id was used for something else; nothing is written then
  */
 export async function operate(db: Database, input: Operation): Promise<OperationResult> {
-  refuseText('Who does it', input.operator);
-  refuseText('The reason', input.reason);
   return db.transaction(async (trx) => {
     const wallet = await lockWalletOfUser(trx, await userOf(trx, input.action));
-    const known = await trx('operator_actions').where({ id: input.operationId }).first();
-    if (known) return repeated(known, input);
+    const known = await findRepeated(trx, input);
+    if (known) return known;
     const result = await act(trx, wallet, input);
     await trx('operator_actions').insert({
       id: input.operationId,
@@ -38,24 +39,12 @@ export async function operate(db: Database, input: Operation): Promise<Operation
       ...{ userId: wallet.userId, kind: 'changed_by_operator', entityId: input.operationId },
       details: { action: input.action.kind },
     });
+    await recordAction(trx, input, result);
     return result;
   });
 }
 
-function repeated(
-  known: { readonly request: unknown; readonly result: unknown },
-  input: Operation,
-): OperationResult {
-  if (!isDeepStrictEqual(known.request, input.action)) {
-    throw new Refusal(
-      'idempotency_conflict',
-      `${input.operationId} was used for something else: leave the id out to get a new one.`,
-    );
-  }
-  return known.result as OperationResult;
-}
-
-async function userOf(trx: Transaction, action: OperatorAction): Promise<UserId> {
+async function userOf(trx: Transaction, action: MoneyAction): Promise<UserId> {
   if ('userId' in action) {
     const user = await trx('users').where({ id: action.userId }).first('id');
     if (!user) throw new Refusal('not_found', `There is no user ${action.userId}.`);
@@ -84,7 +73,7 @@ async function issue(
   trx: Transaction,
   wallet: LockedWallet,
   { operationId }: Operation,
-  { amountCents, description }: Extract<OperatorAction, { kind: 'issue_invoice' }>,
+  { amountCents, description }: Extract<MoneyAction, { kind: 'issue_invoice' }>,
 ): Promise<OperationResult> {
   refuseAmount(amountCents, limits.minInvoiceCents);
   refuseText('The description', description);
@@ -133,7 +122,7 @@ async function refund(
   trx: Transaction,
   wallet: LockedWallet,
   input: Operation,
-  { amountCents, rentalId }: Extract<OperatorAction, { kind: 'refund' }>,
+  { amountCents, rentalId }: Extract<MoneyAction, { kind: 'refund' }>,
 ): Promise<OperationResult> {
   refuseAmount(amountCents, 1);
   if (rentalId !== undefined) {
@@ -195,14 +184,6 @@ function refuseAmount(cents: number, minCents: number): void {
     'invalid_amount',
     `The amount must be whole cents, at least ${minCents} and at most ${MAX_CENTS}.`,
   );
-}
-
-/** Kept for good, and read by people. */
-const MAX_TEXT_LENGTH = 500;
-
-function refuseText(what: string, text: string): void {
-  if (text.trim() !== '' && text.length <= MAX_TEXT_LENGTH) return;
-  throw new Refusal('validation_failed', `${what} must be told, in at most ${MAX_TEXT_LENGTH} characters.`);
 }
 
 async function getInvoice(trx: Transaction, id: InvoiceId): Promise<InvoiceRow> {

@@ -5,6 +5,7 @@ import { meterWallets, type Metered } from './meter.js';
  * The wallets of a shard in which something is due, locked; one that somebody else holds is left to a later tick.
  * The look before the lock may be out of date by then, which does no harm: metering looks again under the lock.
  * The elapsed time is capped at ten years so that a broken row can't make the look itself overflow.
+ * While operators have paused metering nothing is due (decision 37): usage is a running total, and is charged later.
  */
 const lockDueWallets = `
 select w.id from wallets w
@@ -16,7 +17,7 @@ select w.id from wallets w
     where (:shards = 1 or mod(m.wallet_id, :shards) = :shard)
       and (m.price_per_hour_cents * least(clock.ms - m.running_ms, 315360000000) / 3600000 > m.charged_cents
            or s.requested_ms is not null or m.limit_ms <= clock.ms)
- ) and w.metering_blocked_at is null
+ ) and w.metering_blocked_at is null and not exists (select 1 from brakes where kind = 'metering')
  order by w.id
    for no key update of w skip locked`;
 

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { newId } from '../../../../adapters/ids.js';
 import { operate } from '../../../../adapters/postgres/money/operations.js';
 import { verifyLedger } from '../../../../adapters/postgres/verify.js';
-import type { Operation, OperatorAction } from '../../../../domain/operation.js';
+import type { MoneyAction, Operation as AnyOperation } from '../../../../domain/operation.js';
 import { Refusal } from '../../../../domain/refusal.js';
 import { getWallet, insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../../support/money.js';
+
+type Operation = AnyOperation<MoneyAction>;
 
 describe('an operation’s transaction', function () {
   this.timeout(30_000);
@@ -16,7 +18,7 @@ describe('an operation’s transaction', function () {
   });
   after(() => database.close());
 
-  function asked(action: OperatorAction): Operation {
+  function asked(action: MoneyAction): Operation {
     return { operationId: newId('op'), operator: 'ada', reason: 'a test', action };
   }
 

@@ -1,0 +1,67 @@
+import { listAttempts, moveAttempt } from '../adapters/postgres/attempts.js';
+import { findRental } from '../adapters/postgres/money/rentals.js';
+import { findRepeated, recordAction } from '../adapters/postgres/operator-actions.js';
+import { expectPod } from '../adapters/postgres/pods.js';
+import { insertStopRequest } from '../adapters/postgres/stop-requests.js';
+import type { AllocationAttemptRow } from '../adapters/postgres/tables.js';
+import { ProviderError } from '../adapters/providers/provider.js';
+import type { Operation, OperationResult, TerminateAction } from '../domain/operation.js';
+import { Refusal } from '../domain/refusal.js';
+import { tellRental } from './deliver-intents.js';
+import type { ActivityDeps } from './deps.js';
+
+/**
+ * Ends a rental by force: its billing ends as by a stop, and every machine that was bought for it is told to end now,
+ * whatever its workflow waits for. With `acceptGone` nobody is asked: an operator has seen that they are gone, say
+ * because the upstream is not configured any more. One that is listed again all the same is swept (decision 22).
+ * @throws Refusal for a rental that is closed, or that does not exist
+ */
+export async function terminateRental(
+  deps: ActivityDeps,
+  input: Operation<TerminateAction>,
+): Promise<OperationResult> {
+  const known = await deps.db.transaction((trx) => findRepeated(trx, input));
+  if (known) return known;
+  const { rentalId, acceptGone } = input.action;
+  const rental = await findRental(deps.db, rentalId);
+  if (!rental) throw new Refusal('rental_not_found', `There is no rental ${rentalId}.`);
+  if (rental.closed_at !== null) {
+    throw new Refusal('already_stopped', `${rentalId} is ${rental.status}, and its machines are gone.`);
+  }
+  await insertStopRequest(deps.db, rental.no, 'operator', input.reason);
+  const told: string[] = [];
+  for (const attempt of await listAttempts(deps.db, rentalId)) {
+    if (attempt.state === 'failed' || attempt.state === 'gone') continue;
+    told.push(acceptGone ? await giveUp(deps, attempt) : await endNow(deps, attempt));
+  }
+  const result = { rentalId, was: rental.status, machines: told.length, told: told.join('; ') };
+  await deps.db.transaction((trx) => recordAction(trx, input, result));
+  await tellRental(deps, rentalId);
+  return result;
+}
+
+async function giveUp({ db }: ActivityDeps, attempt: AllocationAttemptRow): Promise<string> {
+  const { provider_code: providerCode, pod_id: podId, tag } = attempt;
+  await moveAttempt(db, attempt.id, attempt.state, 'gone');
+  await db('pods')
+    .where({ provider_code: providerCode, tag })
+    .update({ gone_at: db.raw('coalesce(gone_at, clock_ms())') });
+  return `${providerCode} ${podId ?? tag} counts as gone`;
+}
+
+/** One upstream that can't be asked keeps no other from it: the rental's workflow goes on asking. */
+async function endNow(deps: ActivityDeps, attempt: AllocationAttemptRow): Promise<string> {
+  const { provider_code: code, tag } = attempt;
+  const provider = deps.providers.get(code);
+  if (!provider) return `${code} is not configured: end ${tag} there by hand, then say --accept-gone`;
+  try {
+    const podId = attempt.pod_id ?? (await provider.find(tag))?.podId;
+    if (podId === undefined) return `${code} shows nothing under ${tag}`;
+    await expectPod(deps.db, { providerCode: code, podId, tag });
+    await provider.terminate(podId);
+    return `${code} ${podId} was told to end`;
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    return `${code} ${attempt.pod_id ?? tag} could not be told: ${error.message}`.slice(0, 300);
+  }
+}

@@ -1,0 +1,43 @@
+import type { ExplainedRental, PodEvidence } from '../../domain/explanation.js';
+import type { Database, Transaction } from './database.js';
+import { findPodOfRental } from './pods.js';
+import type { RentalRow } from './tables.js';
+
+/** A rental as an explanation shows it: nothing that GET /v1/rentals/:id does not show. */
+export function presentRental(row: RentalRow): ExplainedRental {
+  return {
+    id: row.id,
+    status: row.status,
+    model: row.model,
+    gpuCount: row.gpu_count,
+    provider: row.provider_code,
+    startedAt: row.started_at,
+    runningAt: row.running_at,
+    stoppedAt: row.ended_at,
+    terminatedAt: row.terminated_at,
+    stopReason: row.stop_reason,
+    error: row.error,
+  };
+}
+
+/** What is known of the machine that was paid for. One that the lists show alive was seen by the newest of them. */
+export async function podEvidence(db: Database | Transaction, rental: RentalRow): Promise<PodEvidence> {
+  const pod = await findPodOfRental(db, rental);
+  const provider = await db('providers').where({ code: rental.provider_code }).first('pods_listed_at');
+  const isListedAlive = pod?.row.status === 'active' && pod.row.missing_lists === 0 && !pod.lost;
+  return {
+    provider: rental.provider_code,
+    podId: rental.pod_id,
+    tag: rental.tag,
+    runningSince: rental.running_at,
+    lastSeenAliveAt: isListedAlive ? (provider?.pods_listed_at ?? null) : (pod?.lastAliveAt ?? null),
+    upstreamStatus: pod?.row.upstream_status ?? null,
+    goneAt: pod?.row.gone_at ?? rental.terminated_at,
+    endedWhy: endedWhy(rental),
+  };
+}
+
+function endedWhy({ status, stop_reason: reason, error }: RentalRow): string | null {
+  const why = reason ?? (status === 'failed' ? 'failed' : null);
+  return why === null || error === null ? why : `${why}: ${error}`;
+}
