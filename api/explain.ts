@@ -22,9 +22,22 @@ function showExplanation(deps: ApiDeps): Step {
 }
 
 /** Everything but what only operators see: machines by the upstream's ids, workflows, and who did it by hand. */
-function presentExplanation({ entry, why, charge, rentalRefund, ...documents }: Explanation) {
-  const { rental, payment, reversal, invoice, byHand } = documents;
-  const { note: _note, ...shown } = entry;
+function presentExplanation(told: Explanation) {
+  const { id, type, amountCents, balanceBeforeCents, balanceAfterCents, createdAt } = told.entry;
+  const { rentalId, processorChargeId } = told.entry;
   // Instants become ISO texts by Date.toJSON.
-  return { entry: shown, why, charge, rentalRefund, rental, payment, reversal, invoice, byHand };
+  return {
+    entry: {
+      ...{ id, type, amountCents, balanceBeforeCents, balanceAfterCents, createdAt },
+      ...{ rentalId, processorChargeId },
+    },
+    why: told.why,
+    charge: told.charge,
+    rentalRefund: told.rentalRefund,
+    rental: told.rental,
+    payment: told.payment,
+    reversal: told.reversal,
+    invoice: told.invoice,
+    byHand: told.byHand,
+  };
 }

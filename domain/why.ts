@@ -53,6 +53,7 @@ function moneyInReason({ entry, payment, invoice }: Facts): string {
     return `${which} was paid although nothing was owed on it any more, so what was paid is credited`;
   }
   const whose = entry.type === 'auto_topup' ? 'auto-topup charged the saved card' : 'a payment was received';
-  const how = payment?.paymentId == null ? '' : ` (${payment.paymentId})`;
+  const paymentId = payment?.paymentId ?? null;
+  const how = paymentId === null ? '' : ` (${paymentId})`;
   return invoice === null ? `${whose}${how}` : `invoice ${invoice.id} was paid${how}`;
 }

@@ -1,27 +1,66 @@
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import type { Database } from '../adapters/postgres/database.js';
+import { readLedger, type LedgerEntry } from '../adapters/postgres/ledger-reads.js';
 import { verifyLedger, type Discrepancy } from '../adapters/postgres/verify.js';
-import { isId, type UserId } from '../domain/ids.js';
+import { isId, type RentalId, type UserId } from '../domain/ids.js';
+import { ledgerEntryTypes, type LedgerEntryType } from '../domain/ledger.js';
+import { ledgerEntryId } from '../domain/ledger-ids.js';
+import { using, type OpsContext } from './context.js';
+import { countOf, idOf } from './operator.js';
+import { printRows, readable, type Print } from './output.js';
+import { getUser } from './users.js';
+
+type Listing = Print & {
+  readonly user: string;
+  readonly type?: LedgerEntryType;
+  readonly rental?: RentalId;
+  readonly limit: number;
+};
 
 /** `ops ledger …` */
-export function addLedgerCommands(program: Command, open: () => Database): void {
-  program
-    .command('ledger')
-    .description('The wallets and their ledger.')
-    .command('verify')
+export function addLedgerCommands(program: Command, context: OpsContext): void {
+  const ledger = program.command('ledger').description('The wallets and their ledger.');
+  readable(ledger.command('verify'))
     .description(
       'Walks every wallet: chain, sums, holds, net charge per rental. Exit code 1 if anything is off.',
     )
     .option('--user <id>', 'only the wallet of this user (usr_…)')
-    .option('--json', 'print the findings as JSON')
-    .action(async (options: { user?: string; json?: boolean }) => {
-      const db = open();
-      try {
-        await verify(db, userIdOf(options.user), options.json === true);
-      } finally {
-        await db.destroy();
-      }
-    });
+    .action((options: Print & { user?: string }) =>
+      using(context, (db) => verify(db, userIdOf(options.user), options.json === true)),
+    );
+  readable(ledger.command('list'))
+    .description('A user’s entries, newest first: ops explain tells of each why it is there.')
+    .requiredOption('--user <who>', 'an e-mail address or usr_…')
+    .option('--type <type>', ledgerEntryTypes.join(', '), typeOf)
+    .option('--rental <id>', 'of one rental (rent_…)', idOf('rent'))
+    .option('--limit <count>', 'at most this many', countOf, 50)
+    .addHelpText('after', '\nExample:\n  ops ledger list --user ann@example.com --type refund')
+    .action(({ user, type, rental, limit, json }: Listing) =>
+      using(context, async (db) => {
+        const { id } = await getUser(db, user);
+        const { entries } = await readLedger(db, id, { type, rentalId: rental }, limit);
+        const shown = entries.map((entry) => ({ id: ledgerEntryId(entry.walletId, entry.seq), ...entry }));
+        printRows(shown, json, entryLine);
+      }),
+    );
+}
+
+/** An entry on a line. */
+export function entryLine(entry: LedgerEntry): string {
+  return [
+    ledgerEntryId(entry.walletId, entry.seq),
+    entry.createdAt.toISOString(),
+    entry.type.padEnd(15),
+    `${entry.amountCents} cents`,
+    `balance ${entry.balanceAfterCents}`,
+    entry.rentalId ?? entry.processorChargeId ?? '',
+  ].join('  ');
+}
+
+function typeOf(text: string): LedgerEntryType {
+  const type = ledgerEntryTypes.find((known) => known === text);
+  if (type !== undefined) return type;
+  throw new InvalidArgumentError(`One of ${ledgerEntryTypes.join(', ')} is needed.`);
 }
 
 async function verify(db: Database, userId: UserId | undefined, json: boolean): Promise<void> {

@@ -12,12 +12,7 @@ import type { Operation, OperatorAction } from '../domain/operation.js';
 import { isId, type IdPrefix, type OperationId } from '../domain/ids.js';
 import { taskQueues } from '../domain/task-queues.js';
 import { operationWorkflow, type OperationOutcome } from '../workflows/operation-contract.js';
-
-/** Where the commands find Temporal. */
-export interface TemporalAddress {
-  readonly address: string;
-  readonly namespace: string;
-}
+import type { TemporalPlace } from './context.js';
 
 /** What every command that moves money or invoices by hand takes. */
 export interface OperatorOptions {
@@ -70,7 +65,7 @@ const WAIT_MS = 30_000;
  * repeats the command with it.
  */
 export async function operate(
-  temporal: TemporalAddress,
+  temporal: TemporalPlace,
   action: OperatorAction,
   options: OperatorOptions,
 ): Promise<void> {
@@ -84,19 +79,31 @@ export async function operate(
     console.log(`Would do as ${operation.operator}: ${JSON.stringify(action)}`);
     return;
   }
-  await confirm(action, options);
+  await askConsent(action, options);
   console.error(
     `Operation and workflow ${operation.operationId}: if the connection breaks, repeat this with --operation ${operation.operationId}`,
   );
   const outcome = await run(temporal, operation);
-  if (outcome.outcome === 'refused') process.exitCode = 1;
-  console.log(options.json === true ? JSON.stringify({ ...operation, ...outcome }) : textOf(outcome));
+  printOutcome(operation, outcome, options);
 }
 
-async function confirm(action: OperatorAction, { yes }: OperatorOptions): Promise<void> {
+/** Tells what came of an operation; exit code 1 when it was refused. */
+export function printOutcome(
+  operation: Operation<object>,
+  outcome: OperationOutcome,
+  { json }: Pick<OperatorOptions, 'json'>,
+): void {
+  if (outcome.outcome === 'refused') process.exitCode = 1;
+  console.log(json === true ? JSON.stringify({ ...operation, ...outcome }) : textOf(outcome));
+}
+
+/** Asks before something is done that can't be undone. @throws Error when nobody consents */
+export async function askConsent(action: object, { yes }: Pick<OperatorOptions, 'yes'>): Promise<void> {
   if (yes === true) return;
   if (!process.stdin.isTTY) {
-    throw new Error('This changes money or invoices: say --yes, or run it at a terminal to be asked.');
+    throw new Error(
+      'This changes money, invoices or machines: say --yes, or run it at a terminal to be asked.',
+    );
   }
   const asking = createInterface({ input: process.stdin, output: process.stderr });
   // Whoever ends the input instead of answering does not consent.
@@ -106,7 +113,7 @@ async function confirm(action: OperatorAction, { yes }: OperatorOptions): Promis
   if (answer.trim().toLowerCase() !== 'y') throw new Error('Nothing was done.');
 }
 
-async function run({ address, namespace }: TemporalAddress, operation: Operation): Promise<OperationOutcome> {
+async function run({ address, namespace }: TemporalPlace, operation: Operation): Promise<OperationOutcome> {
   const connection = await Connection.connect({ address }).catch((cause: unknown) => {
     throw new Error(
       `Nothing was started: Temporal can't be reached at ${address}. Try again when it is up.`,

@@ -7,26 +7,41 @@ import { acceptMissing, listProviders } from '../adapters/postgres/provider-heal
 import { listOddities } from '../adapters/postgres/provider-oddities.js';
 import type { ProviderRow } from '../adapters/postgres/tables.js';
 import type { RentalId } from '../domain/ids.js';
-import { countOf, idOf } from './operator.js';
-
-type Print = { json?: boolean };
+import { using, type OpsContext } from './context.js';
+import { actByHand } from './direct.js';
+import { asOperator, countOf, idOf, type OperatorOptions } from './operator.js';
+import { iso, printRows, type Print } from './output.js';
 
 /** `ops providers …` and `ops attempts`: the upstreams and what was asked of them. */
-export function addProviderCommands(program: Command, open: () => Database): void {
-  const providers = program.command('providers').description('The upstreams.');
+export function addProviderCommands(program: Command, context: OpsContext): void {
+  const providers = program
+    .command('providers')
+    .alias('provider')
+    .description('The upstreams: how they do, what they leak, and whether we buy there.')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  ops providers
+  ops providers pause shadeform --by ada --reason "bills us twice"
+  ops providers release shadeform --minutes 10`,
+    );
+  addPauses(providers, context);
   providers
     .command('list', { isDefault: true })
     .description('How each upstream does, and what costs money there that nobody pays for.')
     .option('--days <count>', 'sums of the last so many days', countOf, 30)
     .option('--json', 'print it as JSON')
-    .action(({ days, json }: Print & { days: number }) => using(open, (db) => show(db, days, json === true)));
+    .action(({ days, json }: Print & { days: number }) =>
+      using(context, (db) => show(db, days, json === true)),
+    );
   providers
     .command('oddities [code]')
     .description('What was skipped in their answers: GPUs, regions and words that no table of ours knows.')
     .option('--json', 'print it as JSON')
     .action((code: string | undefined, { json }: Print) =>
-      using(open, async (db) =>
-        print(await listOddities(db, code), json, (row) =>
+      using(context, async (db) =>
+        printRows(await listOddities(db, code), json, (row) =>
           [
             row.provider_code,
             row.kind,
@@ -41,7 +56,7 @@ export function addProviderCommands(program: Command, open: () => Database): voi
     .description('Accepts that the machines which the upstream’s lists miss are gone: their rentals end.')
     .option('--minutes <count>', 'accept it for so long', countOf, 10)
     .action((code: string, { minutes }: { minutes: number }) =>
-      using(open, async (db) => {
+      using(context, async (db) => {
         const held = (await listHeldPods(db)).filter((pod) => pod.provider_code === code);
         if (!(await acceptMissing(db, code, minutes))) throw new Error(`There is no upstream ${code}.`);
         console.log(`${held.length} held machines of ${code} are given up within seconds.`);
@@ -53,8 +68,8 @@ export function addProviderCommands(program: Command, open: () => Database): voi
     .description('What was asked of the upstreams for one rental, in order.')
     .option('--json', 'print it as JSON')
     .action((id: RentalId, { json }: Print) =>
-      using(open, async (db) =>
-        print(await listAttempts(db, id), json, (row) =>
+      using(context, async (db) =>
+        printRows(await listAttempts(db, id), json, (row) =>
           [
             `${row.attempt}. ${row.provider_code} ${row.offer_id} at ${row.price_per_hour_cents} cents/h: ${row.state}`,
             `pod ${row.pod_id ?? 'none'}, ${iso(row.created_at)}`,
@@ -63,6 +78,21 @@ export function addProviderCommands(program: Command, open: () => Database): voi
         ),
       ),
     );
+}
+
+/** No answer of the upstream ends a pause: whoever began it does. */
+function addPauses(providers: Command, context: OpsContext): void {
+  const verbs = [
+    ['pause', 'pause_provider', 'Nothing new is rented there. What runs there runs on.'],
+    ['resume', 'resume_provider', 'Sells its offers again.'],
+  ] as const;
+  for (const [name, kind, description] of verbs) {
+    asOperator(providers.command(name).argument('<code>', 'the upstream'))
+      .description(description)
+      .action((providerCode: string, options: OperatorOptions) =>
+        actByHand(context, { kind, providerCode }, options),
+      );
+  }
 }
 
 async function show(db: Database, days: number, json: boolean): Promise<void> {
@@ -98,24 +128,9 @@ function lineOf(row: ProviderRow): string {
       ? `out until ${iso(row.out_until)} (${row.out_reason ?? ''})`
       : 'in';
   const error = row.last_error === null ? '' : `; last error ${iso(row.last_error_at)}: ${row.last_error}`;
-  return `${row.code}: ${out}; catalog ${iso(row.catalog_synced_at)}; pods ${iso(row.pods_listed_at)}${error}`;
-}
-
-function iso(at: Date | null): string {
-  return at === null ? 'never' : at.toISOString();
-}
-
-function print<T>(rows: readonly T[], json: boolean | undefined, lineOfRow: (row: T) => string): void {
-  if (json === true) console.log(JSON.stringify(rows));
-  else if (rows.length === 0) console.log('Nothing.');
-  else for (const row of rows) console.log(lineOfRow(row).trimEnd());
-}
-
-async function using(open: () => Database, work: (db: Database) => Promise<void>): Promise<void> {
-  const db = open();
-  try {
-    await work(db);
-  } finally {
-    await db.destroy();
-  }
+  const paused =
+    row.paused_at === null
+      ? ''
+      : `; paused since ${iso(row.paused_at)} by ${row.paused_by ?? ''}: ${row.paused_reason ?? ''}`;
+  return `${row.code}: ${out}${paused}; catalog ${iso(row.catalog_synced_at)}; pods ${iso(row.pods_listed_at)}${error}`;
 }

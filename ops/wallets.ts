@@ -1,32 +1,38 @@
 import type { Command } from 'commander';
-import type { Database } from '../adapters/postgres/database.js';
+import { readLedger } from '../adapters/postgres/ledger-reads.js';
+import { listActions } from '../adapters/postgres/operator-actions.js';
+import { readUserSummary } from '../adapters/postgres/user-lookup.js';
 import type { RentalId, UserId } from '../domain/ids.js';
-import {
-  asOperator,
-  centsOf,
-  countOf,
-  idOf,
-  operate,
-  type OperatorOptions,
-  type TemporalAddress,
-} from './operator.js';
+import { ledgerEntryId } from '../domain/ledger-ids.js';
+import { using, type OpsContext } from './context.js';
+import { entryLine } from './ledger.js';
+import { asOperator, centsOf, countOf, idOf, operate, type OperatorOptions } from './operator.js';
+import { iso, printFacts, printRows, readable, type Fact, type Print } from './output.js';
+import { getUser } from './users.js';
 
 type Move = OperatorOptions & { readonly user: UserId; readonly amountCents: number };
 
-/** `ops wallet …` and `ops actions` */
-export function addWalletCommands(
-  program: Command,
-  temporal: () => TemporalAddress,
-  open: () => Database,
-): void {
-  const wallet = program.command('wallet').description('Money in wallets by hand.');
+/** `ops wallet …` */
+export function addWalletCommands(program: Command, context: OpsContext): void {
+  const wallet = program
+    .command('wallet')
+    .alias('wallets')
+    .description('Wallets: what they hold, and moving money by hand.')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  ops wallet show ann@example.com
+  ops wallet refund --user usr_01J… --amount-cents 250 --rental rent_01J… --by ada --reason "the machine was slow"
+  ops wallet adjust --user usr_01J… --amount-cents=-500 --by ada --reason "credited twice"`,
+    );
   asOperator(wallet.command('refund').description('Gives money back to a wallet.'))
     .requiredOption('--user <id>', 'whose (usr_…)', idOf('usr'))
     .requiredOption('--amount-cents <cents>', 'positive', centsOf)
     .option('--rental <id>', 'what it is given back for (rent_…)', idOf('rent'))
     .action(({ user: userId, amountCents, rental, ...options }: Move & { rental?: RentalId }) =>
       operate(
-        temporal(),
+        context.temporal(),
         { kind: 'refund', userId, amountCents, ...(rental === undefined ? {} : { rentalId: rental }) },
         options,
       ),
@@ -35,32 +41,44 @@ export function addWalletCommands(
     .requiredOption('--user <id>', 'whose (usr_…)', idOf('usr'))
     .requiredOption('--amount-cents <cents>', 'signed: --amount-cents=-500 takes $5.00', centsOf)
     .action(({ user: userId, amountCents, ...options }: Move) =>
-      operate(temporal(), { kind: 'adjust', userId, amountCents }, options),
+      operate(context.temporal(), { kind: 'adjust', userId, amountCents }, options),
     );
-  program
-    .command('actions')
-    .description('What operators did by hand.')
-    .command('list', { isDefault: true })
-    .description('Lists it, newest first.')
-    .option('--limit <count>', 'at most this many', countOf, 50)
-    .option('--json', 'print them as JSON')
-    .action(async ({ limit, json }: { limit: number; json?: boolean }) => {
-      const db = open();
-      try {
-        await listActions(db, limit, json === true);
-      } finally {
-        await db.destroy();
-      }
-    });
+  readable(wallet.command('show').argument('<user>', 'an e-mail address or usr_…'))
+    .description('What it holds and what was charged last: each entry can be explained.')
+    .option('--limit <count>', 'so many entries', countOf, 20)
+    .action((who: string, { limit, json }: Print & { limit: number }) =>
+      using(context, async (db) => {
+        const { user, wallet: held } = await readUserSummary(db, await getUser(db, who));
+        const { entries } = await readLedger(db, user.id, {}, limit);
+        const shown = entries.map((entry) => ({ ...entry, id: ledgerEntryId(entry.walletId, entry.seq) }));
+        printFacts({ user, wallet: held, entries: shown }, json, [
+          ['wallet', `${held.id} of ${user.id} ${user.email}`],
+          ['holds', `${held.available_cents} available + ${held.reserved_cents} reserved cents`],
+          ...shown.map((entry): Fact => ['entry', entryLine(entry)]),
+        ]);
+      }),
+    );
 }
 
-async function listActions(db: Database, limit: number, json: boolean): Promise<void> {
-  const actions = await db('operator_actions').orderBy('done_at', 'desc').limit(limit);
-  if (json) {
-    console.log(JSON.stringify(actions));
-    return;
-  }
-  for (const { id, done_at: doneAt, kind, operator, reason, result } of actions) {
-    console.log(`${doneAt.toISOString()} ${id} ${kind} by ${operator}: ${reason} ${JSON.stringify(result)}`);
-  }
+/** `ops actions`: the traces of what was done by hand. */
+export function addActionCommands(program: Command, context: OpsContext): void {
+  readable(
+    program
+      .command('actions')
+      .description('What operators did by hand.')
+      .command('list', { isDefault: true }),
+  )
+    .description('Lists it, newest first.')
+    .option('--about <id>', 'about one user, rental, invoice, event, upstream or brake')
+    .option('--limit <count>', 'at most this many', countOf, 50)
+    .action(({ about, limit, json }: Print & { about?: string; limit: number }) =>
+      using(context, async (db) => {
+        printRows(await listActions(db, about, limit), json, (action) =>
+          [
+            `${iso(action.done_at)} ${action.id} ${action.kind} by ${action.operator}: ${action.reason}`,
+            JSON.stringify(action.result),
+          ].join(' '),
+        );
+      }),
+    );
 }

@@ -45,8 +45,8 @@ export async function findTopupOfPayment(
       where object ->> 'id' = ? and object -> 'metadata' ->> 'topup_id' is not null limit 1`,
     [paymentId],
   );
-  const id = rows[0]?.topup_id;
-  return id == null ? undefined : db('topups').where({ id }).first();
+  const id = rows[0]?.topup_id ?? undefined;
+  return id === undefined ? undefined : db('topups').where({ id }).first();
 }
 
 function workflowOf(topup: TopupRow): string {

@@ -1,6 +1,6 @@
 import type { ExplainedRental, PodEvidence } from '../../domain/explanation.js';
 import type { Database, Transaction } from './database.js';
-import { findPodOfRental } from './pods.js';
+import { findPodOfRental, type KnownPod } from './pods.js';
 import type { RentalRow } from './tables.js';
 
 /** A rental as an explanation shows it: nothing that GET /v1/rentals/:id does not show. */
@@ -20,21 +20,29 @@ export function presentRental(row: RentalRow): ExplainedRental {
   };
 }
 
-/** What is known of the machine that was paid for. One that the lists show alive was seen by the newest of them. */
+/** What is known of the machine that was paid for. */
 export async function podEvidence(db: Database | Transaction, rental: RentalRow): Promise<PodEvidence> {
   const pod = await findPodOfRental(db, rental);
-  const provider = await db('providers').where({ code: rental.provider_code }).first('pods_listed_at');
-  const isListedAlive = pod?.row.status === 'active' && pod.row.missing_lists === 0 && !pod.lost;
   return {
     provider: rental.provider_code,
     podId: rental.pod_id,
     tag: rental.tag,
     runningSince: rental.running_at,
-    lastSeenAliveAt: isListedAlive ? (provider?.pods_listed_at ?? null) : (pod?.lastAliveAt ?? null),
+    lastSeenAliveAt: pod ? await lastSeenAlive(db, pod) : null,
     upstreamStatus: pod?.row.upstream_status ?? null,
     goneAt: pod?.row.gone_at ?? rental.terminated_at,
     endedWhy: endedWhy(rental),
   };
+}
+
+/** One that the lists show alive was seen by the newest of them; of any other the last such list was kept. */
+async function lastSeenAlive(
+  db: Database | Transaction,
+  { row, lost, lastAliveAt }: KnownPod,
+): Promise<Date | null> {
+  if (lost || row.status !== 'active' || row.missing_lists > 0) return lastAliveAt;
+  const provider = await db('providers').where({ code: row.provider_code }).first('pods_listed_at');
+  return provider?.pods_listed_at ?? null;
 }
 
 function endedWhy({ status, stop_reason: reason, error }: RentalRow): string | null {

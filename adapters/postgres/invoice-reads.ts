@@ -42,6 +42,21 @@ export async function findInvoice(db: Database, userId: UserId, id: InvoiceId): 
   return invoice;
 }
 
+/** Invoices of whomever, drafts too, newest first. */
+export async function listAllInvoices(
+  db: Database,
+  userId: UserId | undefined,
+  limit: number,
+): Promise<Invoice[]> {
+  const query = db('invoices').orderBy('id', 'desc').limit(limit);
+  return withLines(db, await (userId === undefined ? query : query.where({ user_id: userId })));
+}
+
+export async function findInvoiceOfAnyone(db: Database, id: InvoiceId): Promise<Invoice | undefined> {
+  const [invoice] = await withLines(db, await db('invoices').where({ id }));
+  return invoice;
+}
+
 type LineRow = InvoiceLineItem & { readonly invoiceId: InvoiceId };
 
 /** Two queries for a page, whatever its size. */

@@ -1,0 +1,26 @@
+import type { Database } from '../adapters/postgres/database.js';
+
+/** Where the commands find Temporal, and its UI. */
+export interface TemporalPlace {
+  readonly address: string;
+  readonly namespace: string;
+  readonly uiUrl: string;
+}
+
+/** What the commands work with. Each is asked for when a command needs it, so that --help needs no configuration. */
+export interface OpsContext {
+  readonly open: () => Database;
+  readonly temporal: () => TemporalPlace;
+  /** How many tick engines there are. */
+  readonly shards: () => number;
+}
+
+/** Opens the database for one command. */
+export async function using(context: OpsContext, work: (db: Database) => Promise<void>): Promise<void> {
+  const db = context.open();
+  try {
+    await work(db);
+  } finally {
+    await db.destroy();
+  }
+}

@@ -1,0 +1,68 @@
+import { Client, Connection } from '@temporalio/client';
+import type { TemporalPlace } from './context.js';
+
+/** How long Temporal may take to tell which run it was: a link without it does as well. */
+const LOOK_MS = 2_000;
+
+export interface WorkflowLink {
+  readonly workflowId: string;
+  /** Null when Temporal could not be asked, or has forgotten the run: it keeps closed ones for a day. */
+  readonly runId: string | null;
+  readonly url: string;
+}
+
+/** The page of a workflow in the Temporal UI; without a run, that of its newest one. */
+export function linkTo({ uiUrl, namespace }: TemporalPlace, workflowId: string, runId?: string): string {
+  const page = `${uiUrl.replace(/\/$/, '')}/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`;
+  return runId === undefined ? page : `${page}/${runId}/history`;
+}
+
+/** Links to workflows, each to the run that was there at an instant, as far as Temporal can be asked. */
+export async function linksAt(
+  place: TemporalPlace,
+  workflowIds: readonly string[],
+  at: Date,
+): Promise<WorkflowLink[]> {
+  const runs = await findRuns(place, workflowIds, at);
+  return workflowIds.map((workflowId) => {
+    const runId = runs.get(workflowId);
+    return { workflowId, runId: runId ?? null, url: linkTo(place, workflowId, runId) };
+  });
+}
+
+async function findRuns(
+  { address, namespace }: TemporalPlace,
+  workflowIds: readonly string[],
+  at: Date,
+): Promise<Map<string, string>> {
+  const runs = new Map<string, string>();
+  let connection: Connection | undefined;
+  try {
+    connection = await Connection.connect({ address, connectTimeout: LOOK_MS });
+    const client = new Client({ connection, namespace });
+    await connection.withDeadline(Date.now() + LOOK_MS, async () => {
+      for (const workflowId of workflowIds) {
+        const runId = await findRun(client, workflowId, at);
+        if (runId !== undefined) runs.set(workflowId, runId);
+      }
+    });
+  } catch {
+    // Temporal is away: the links stay without runs, and whoever follows one sees that.
+  } finally {
+    await connection?.close();
+  }
+  return runs;
+}
+
+/** The newest run that had begun by an instant. */
+async function findRun(client: Client, workflowId: string, at: Date): Promise<string | undefined> {
+  const quoted = workflowId.replaceAll("'", "''");
+  // A moment later: the entry is committed after the run has begun, by another clock.
+  const until = new Date(at.getTime() + 1_000).toISOString();
+  const query = `WorkflowId = '${quoted}' AND StartTime <= '${until}'`;
+  let newest: { runId: string; startTime: Date } | undefined;
+  for await (const run of client.workflow.list({ query, pageSize: 100 })) {
+    if (!newest || run.startTime > newest.startTime) newest = run;
+  }
+  return newest?.runId;
+}
