@@ -50,11 +50,12 @@ export async function readRentalHistory(db: Database, id: RentalId): Promise<Ren
     attempts.map(({ tag }) => tag),
   );
   const others = await Promise.all([stopsOf(db, rental), actionsOn(db, id), intentsOf(db, rental)]);
+  // What is asked for comes before what comes of it at the same instant.
   const timeline = [
-    ...milestones(rental),
+    ...others.flat(),
     ...attempts.flatMap(asked),
     ...pods.flatMap(seen),
-    ...others.flat(),
+    ...milestones(rental),
   ];
   return { rental, attempts, pods, timeline: timeline.sort((a, b) => a.at.getTime() - b.at.getTime()) };
 }

@@ -236,6 +236,11 @@ describe('the schema refuses what does not add up', () => {
       `insert into brakes (kind, pulled_by, reason) values ('mails', 'x', 'y')`,
     ],
     [
+      'an upstream that is paused by nobody',
+      'providers_paused',
+      `insert into providers (code, paused_at) values ('paused', clock_ms())`,
+    ],
+    [
       'a kept 5xx answer',
       'idempotency_keys_response_status_check',
       `insert into idempotency_keys (user_id, endpoint, key, body_hash, target_id, response_status, response_body) values (:user, 'e', 'k', sha256('x'), 't', 503, '{}')`,

@@ -6,7 +6,7 @@ import { runOps, type OpsResult } from '../support/ops.js';
 import { ToldLedger } from '../support/told-ledger.js';
 
 describe('ops explain and ops statement', function () {
-  this.timeout(60_000);
+  this.timeout(90_000);
   let database: MoneyDatabase;
   let ledger: ToldLedger;
   let rentalId: RentalId;
@@ -95,7 +95,7 @@ describe('ops explain and ops statement', function () {
     assert.match((await ops('statement', '--rental', lost)).out, /^check +not settled yet/m);
     await ledger.loseMachine(lost, 100_000);
     assert.match((await ops('statement', '--rental', lost)).out, /^net +20 - 10 = 10 cents$/m);
-    const poor = await ledger.runMachine(20_000_000);
+    const poor = await ledger.runMachine(30_000_000);
     await ledger.stopMachine(poor);
     const { out, code } = await ops('statement', '--rental', poor);
     assert.equal(code, 0, out);

@@ -8,7 +8,7 @@ import { l40s, Renting, rtx4090 } from '../support/renting.js';
 import { until } from '../support/until.js';
 
 describe('ops rentals, ops catalog, ops topups and ops webhooks', function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   let service: TestService;
   let renting: Renting;
   let paying: Paying;

@@ -6,7 +6,7 @@ import { runOps, type OpsResult } from '../support/ops.js';
 import type { UserId } from '../../domain/ids.js';
 
 describe('ops users, ops pause and ops providers pause', function () {
-  this.timeout(60_000);
+  this.timeout(90_000);
   let database: MoneyDatabase;
   let userId: UserId;
   before(async () => {
@@ -64,22 +64,17 @@ describe('ops users, ops pause and ops providers pause', function () {
     assert.equal((await ops('users', 'block', newId('usr'), ...who)).code, 1);
   });
 
-  it('pulls each brake and releases it', async () => {
-    for (const brake of ['creates', 'charges', 'metering']) {
-      assert.match((await ops('pause', brake, ...who)).out, new RegExp(`^Done: brake ${brake}`));
-    }
+  it('pulls a brake and releases it, once each', async () => {
+    assert.match((await ops('pause', 'creates', ...who)).out, /^Done: brake creates, was released/);
     assert.equal((await ops('pause', 'creates', ...who)).code, 1);
-    assert.equal((await ops('brakes')).out.match(/ by ada: a drill$/gm)?.length, 3);
-    for (const brake of ['creates', 'charges', 'metering']) await ops('resume', brake, ...who);
-    assert.equal((await ops('brakes')).out, 'Nothing.\n');
+    assert.match((await ops('brakes')).out, /^creates {2}since \S+ {2}by ada: a drill\n$/);
+    assert.equal((await ops('resume', 'creates', ...who)).code, 0);
+    assert.deepEqual(await database.db('brakes'), []);
     assert.match((await ops('resume', 'creates', ...who)).out, /^Refused .* creates is not paused/);
-    assert.match(
-      (await ops('pause', 'everything', ...who)).err,
-      /Allowed choices are creates, charges, metering/,
-    );
   });
 
   it('needs a name and a reason', async () => {
+    assert.match((await ops('pause', 'everything', ...who)).err, /choices are creates, charges, metering/);
     assert.match((await ops('pause', 'creates', '--by', 'ada')).err, /required option '--reason/);
     assert.match(
       (await ops('pause', 'creates', '--by', 'ada', '--reason', ' ')).out,
