@@ -4,6 +4,7 @@ import { webhookPath } from '../webhook-path.js';
 import { auditOperations } from './audit.js';
 import { authOperations } from './auth.js';
 import { catalogOperations } from './catalog.js';
+import { explainOperations } from './explain.js';
 import { invoiceOperations } from './invoices.js';
 import { jsonSchemaOf } from './joi-schema.js';
 import type { JsonSchema } from './json-schema.js';
@@ -24,6 +25,7 @@ const operations: readonly Operation[] = [
   ...catalogOperations,
   ...rentalOperations,
   ...walletOperations,
+  ...explainOperations,
   ...paymentOperations,
   ...invoiceOperations,
   ...auditOperations,

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import type { UserId } from '../../domain/ids.js';
+import { ledgerEntryId } from '../../domain/ledger-ids.js';
 import { refusalStatus, type RefusalCode } from '../../domain/refusal.js';
 import { newId } from '../../adapters/ids.js';
 import type { Answer } from '../support/answers.js';
 import { startApi, type SignedIn, type TestApi } from '../support/api.js';
 import { describedOperations, type DescribedOperation } from '../support/described.js';
 import { insertKey, insertRental, insertTopup } from '../support/factories.js';
+import { credit, getWallet } from '../support/money.js';
 
 /** A place of a request in which the id of something that belongs to somebody stands. */
 interface IdPlace {
@@ -63,6 +65,11 @@ const insert: Record<string, (api: TestApi, userId: UserId) => Promise<string>> 
   rent: async ({ db }, userId) => (await insertRental(db, userId)).id,
   key: async ({ db }, userId) => (await insertKey(db, userId)).id,
   top: async ({ db }, userId) => (await insertTopup(db, userId)).id,
+  async led({ db }, userId) {
+    await credit(db, userId, 100);
+    const { id, seq } = await getWallet(db, userId);
+    return ledgerEntryId(id, seq);
+  },
   async inv({ db }, userId) {
     const wallet = await db('wallets').where({ user_id: userId }).first();
     const id = newId('inv');
@@ -101,6 +108,7 @@ function notFoundOf({ operation, prefix }: IdPlace): RefusalCode {
     key: 'key_not_found',
     top: 'topup_not_found',
     inv: 'invoice_not_found',
+    led: 'not_found',
   };
   const code = of[prefix as keyof typeof of] as RefusalCode;
   const described = JSON.stringify(operation.responses['404']);
