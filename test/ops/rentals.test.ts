@@ -67,7 +67,7 @@ describe('ops rentals, ops catalog, ops topups and ops webhooks', function () {
 
   it('ask before they stop anything', async () => {
     const { code, err } = await ops('rentals', 'stop', newId('rent'), ...who);
-    assert.deepEqual([code, /say --yes/.test(err)], [2, true]);
+    assert.deepEqual([code, err.includes('say --yes')], [2, true]);
     assert.match((await ops('rentals', 'stop', newId('rent'), ...who, '--dry-run')).out, /^Would do as ada/);
   });
 
@@ -166,7 +166,7 @@ describe('ops rentals, ops catalog, ops topups and ops webhooks', function () {
       new RegExp(`^${page.topupId} {2}succeeded`),
     );
     const { code, err } = await ops('topups', 'show', 'pi_nobody');
-    assert.deepEqual([code, /Nothing of ours is known under pi_nobody/.test(err)], [2, true]);
+    assert.deepEqual([code, err.includes('Nothing of ours is known under pi_nobody')], [2, true]);
   });
 
   it('replay an event without crediting twice', async () => {
