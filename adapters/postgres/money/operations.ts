@@ -2,9 +2,8 @@ import type { InvoiceId, UserId } from '../../../domain/ids.js';
 import { limits } from '../../../domain/limits.js';
 import { formatUsd } from '../../../domain/money.js';
 import { Refusal } from '../../../domain/refusal.js';
-import type { Operation, OperationResult, OperatorAction } from '../../../domain/operation.js';
-import { insertAuditEvent } from '../audit-events.js';
 import type { MoneyAction, Operation as AnyOperation, OperationResult } from '../../../domain/operation.js';
+import { insertAuditEvent } from '../audit-events.js';
 import type { Database, Transaction } from '../database.js';
 import { findRepeated, recordAction, refuseText } from '../operator-actions.js';
 import { insertMail } from '../outbox.js';
@@ -27,19 +26,11 @@ export async function operate(db: Database, input: Operation): Promise<Operation
     const known = await findRepeated(trx, input);
     if (known) return known;
     const result = await act(trx, wallet, input);
-    await trx('operator_actions').insert({
-      id: input.operationId,
-      kind: input.action.kind,
-      operator: input.operator,
-      reason: input.reason,
-      request: JSON.stringify(input.action),
-      result: JSON.stringify(result),
-    });
+    await recordAction(trx, input, result);
     await insertAuditEvent(trx, {
       ...{ userId: wallet.userId, kind: 'changed_by_operator', entityId: input.operationId },
       details: { action: input.action.kind },
     });
-    await recordAction(trx, input, result);
     return result;
   });
 }
