@@ -10,7 +10,6 @@ import { addLedgerCommands } from './ledger.js';
 import { addLinkCommand } from './links.js';
 import { addProviderCommands } from './providers.js';
 import { addReconcileCommands } from './reconcile.js';
-import { addWalletCommands } from './wallets.js';
 import { addRentalCommands } from './rentals.js';
 import { addStatementCommand } from './statement.js';
 import { addTopupCommands } from './topups.js';
@@ -29,6 +28,7 @@ By question (docs/operations has a page for each):
   a user says he paid        ops topups list --user ann@example.com
   a pod is stuck             ops rentals show rent_…    ops rentals force-terminate rent_…
   the provider is down       ops providers
+  do the three truths agree? ops reconcile              ops findings
   stop everything            ops pause creates --by ada --reason "…"
   what did we do by hand?    ops actions --about usr_…
 
@@ -37,13 +37,6 @@ Exit codes: 0 done, 1 refused or something was found, 2 not understood or not kn
   )
   .showHelpAfterError()
   .exitOverride();
-const open = (): Database => openDatabase(readConfig().database.url, 2, 'ops');
-const temporal = (): TemporalAddress => readConfig().temporal;
-addLedgerCommands(program, open);
-addInvoiceCommands(program, temporal);
-addWalletCommands(program, temporal, open);
-addProviderCommands(program, open);
-addReconcileCommands(program, temporal, open);
 
 const context: OpsContext = {
   open: () => openDatabase(readConfig().database.url, 2, 'ops'),
@@ -53,7 +46,7 @@ const context: OpsContext = {
 const groups = [
   ...[addExplainCommand, addStatementCommand, addLedgerCommands, addUserCommands, addWalletCommands],
   ...[addRentalCommands, addTopupCommands, addInvoiceCommands, addProviderCommands, addCatalogCommands],
-  ...[addWebhookCommands, addBrakeCommands, addActionCommands, addLinkCommand],
+  ...[addWebhookCommands, addReconcileCommands, addBrakeCommands, addActionCommands, addLinkCommand],
 ];
 for (const addCommands of groups) addCommands(program, context);
 

@@ -11,11 +11,10 @@ import {
 import type { ReconcileFindingRow } from '../adapters/postgres/tables.js';
 import { findingStates, type FindingState, type ReconcileReport } from '../domain/reconcile.js';
 import { taskQueues } from '../domain/task-queues.js';
-import { countOf, type TemporalAddress } from './operator.js';
+import { using, type OpsContext, type TemporalPlace } from './context.js';
+import { countOf } from './operator.js';
+import type { Print } from './output.js';
 
-interface Print {
-  readonly json?: boolean;
-}
 type Listing = Print & { readonly state: FindingState | 'all'; readonly limit: number };
 interface Acknowledgement {
   readonly by: string;
@@ -26,11 +25,7 @@ interface Acknowledgement {
 const PRINTED = 1_000;
 
 /** `ops reconcile` and `ops findings …` */
-export function addReconcileCommands(
-  program: Command,
-  temporal: () => TemporalAddress,
-  open: () => Database,
-): void {
+export function addReconcileCommands(program: Command, context: OpsContext): void {
   program
     .command('reconcile')
     .description(
@@ -39,8 +34,8 @@ export function addReconcileCommands(
     .option('--full', 'from the beginning, with every wallet walked; else the last two hours')
     .option('--json', 'print the report, the findings and the gaps as JSON')
     .action(async ({ full, json }: Print & { full?: boolean }) => {
-      const report = await run(temporal(), full === true);
-      await using(open, (db) => show(db, report, json === true));
+      const report = await run(context.temporal(), full === true);
+      await using(context, (db) => show(db, report, json === true));
     });
   const findings = program.command('findings').description('What reconcile found that does not agree.');
   findings
@@ -49,7 +44,7 @@ export function addReconcileCommands(
     .option('--state <state>', 'open, acknowledged, resolved or all; else open and acknowledged', stateOf)
     .option('--limit <count>', 'at most this many', countOf, 100)
     .option('--json', 'print them as JSON')
-    .action((options: Listing) => using(open, (db) => list(db, options)));
+    .action((options: Listing) => using(context, (db) => list(db, options)));
   findings
     .command('ack')
     .argument('<finding>', 'its number', numberOf)
@@ -59,7 +54,7 @@ export function addReconcileCommands(
     .requiredOption('--by <name>', 'who says so; kept for good')
     .requiredOption('--reason <text>', 'why; kept for good')
     .action((id: number, { by, reason }: Acknowledgement) =>
-      using(open, async (db) => {
+      using(context, async (db) => {
         const row = await acknowledgeFinding(db, id, by, reason);
         if (!row) throw new Error(`There is no finding ${id} that stands: see ops findings.`);
         console.log(`Acknowledged: ${headOf(row)}`);
@@ -68,7 +63,7 @@ export function addReconcileCommands(
 }
 
 /** Runs the workflow and waits for it. Interrupting the wait does not end it. */
-async function run({ address, namespace }: TemporalAddress, isFull: boolean): Promise<ReconcileReport> {
+async function run({ address, namespace }: TemporalPlace, isFull: boolean): Promise<ReconcileReport> {
   const connection = await Connection.connect({ address }).catch((cause: unknown) => {
     throw new Error(
       `Nothing was started: Temporal can't be reached at ${address}. Try again when it is up.`,
@@ -148,13 +143,4 @@ function stateOf(text: string): FindingState | 'all' {
 function numberOf(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('The number of a finding is needed: see ops findings.');
-}
-
-async function using(open: () => Database, work: (db: Database) => Promise<void>): Promise<void> {
-  const db = open();
-  try {
-    await work(db);
-  } finally {
-    await db.destroy();
-  }
 }

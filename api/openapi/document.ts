@@ -151,7 +151,7 @@ function named(examples: readonly unknown[]): Record<string, object> {
 }
 
 function schemaOf(schema: Joi.ObjectSchema | JsonSchema): JsonSchema {
-  return Joi.isSchema(schema) ? jsonSchemaOf(schema) : (schema);
+  return Joi.isSchema(schema) ? jsonSchemaOf(schema) : schema;
 }
 
 /** What any route of its kind may be refused with, and what this one may. In the order of the table. */
