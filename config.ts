@@ -11,7 +11,13 @@ export interface Config {
   /** Names this installation at the upstreams, so that one never touches another's pods (decision 22). */
   readonly deployment: string;
   readonly logLevel: string;
-  readonly database: { readonly url: string; readonly poolMax: number; readonly openPoolMax: number };
+  readonly database: {
+    readonly url: string;
+    /** The role that each connection works as; null: the URL's user is, or belongs to, the right one. */
+    readonly role: string | null;
+    readonly poolMax: number;
+    readonly openPoolMax: number;
+  };
   readonly temporal: { readonly address: string; readonly namespace: string; readonly uiUrl: string };
   readonly api: {
     readonly host: string;
@@ -86,6 +92,7 @@ const schema = Joi.object({
   DATABASE_URL: Joi.string()
     .uri({ scheme: ['postgres', 'postgresql'] })
     .required(),
+  DATABASE_ROLE: Joi.string().valid('gpu_rental_api', 'gpu_rental_worker', 'gpu_rental_ops').allow(''),
   DATABASE_POOL_MAX: Joi.number().integer().min(2).max(200).default(20),
   DATABASE_OPEN_POOL_MAX: Joi.number().integer().min(1).max(100).default(20),
   TEMPORAL_ADDRESS: Joi.string()
@@ -146,6 +153,7 @@ interface Env extends Record<ClientVariable | 'OIDC_ISSUER_URL' | 'OIDC_NAME', s
   DEPLOYMENT: string;
   LOG_LEVEL: string;
   DATABASE_URL: string;
+  DATABASE_ROLE?: string;
   DATABASE_POOL_MAX: number;
   DATABASE_OPEN_POOL_MAX: number;
   TEMPORAL_ADDRESS: string;
@@ -207,6 +215,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     logLevel: value.LOG_LEVEL,
     database: {
       url: value.DATABASE_URL,
+      role: value.DATABASE_ROLE === '' ? null : (value.DATABASE_ROLE ?? null),
       poolMax: value.DATABASE_POOL_MAX,
       openPoolMax: value.DATABASE_OPEN_POOL_MAX,
     },

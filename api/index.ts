@@ -15,7 +15,7 @@ const STOP_WITHIN_MS = 25_000;
 
 const config = readConfig();
 const log = createLog({ level: config.logLevel, service: 'api' });
-const db = openDatabase(config.database.url, config.database.poolMax, 'api');
+const db = openDatabase(config.database.url, config.database.poolMax, 'api', config.database.role);
 const temporal = createTemporalGate(config.temporal);
 const { webhookSecrets } = config.processor;
 

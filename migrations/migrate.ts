@@ -12,6 +12,7 @@ import * as catalogSpeed from './010-catalog-speed.js';
 import * as oauth from './011-oauth.js';
 import * as audit from './012-audit.js';
 import * as reconcile from './013-reconcile.js';
+import * as roles from './014-roles.js';
 import * as operators from './015-operators.js';
 
 type Step = { up(knex: Knex): Promise<void> };
@@ -31,6 +32,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['011-oauth', oauth],
   ['012-audit', audit],
   ['013-reconcile', reconcile],
+  ['014-roles', roles],
   ['015-operators', operators],
 ];
 

@@ -39,7 +39,10 @@ Exit codes: 0 done, 1 refused or something was found, 2 not understood or not kn
   .exitOverride();
 
 const context: OpsContext = {
-  open: () => openDatabase(readConfig().database.url, 2, 'ops'),
+  open: () => {
+    const { url, role } = readConfig().database;
+    return openDatabase(url, 2, 'ops', role);
+  },
   temporal: () => readConfig().temporal,
   shards: () => readConfig().meter.shards,
 };

@@ -25,8 +25,9 @@ const temporal = new Client({
   connection: await Connection.connect({ address: config.temporal.address }),
   namespace: config.temporal.namespace,
 });
-const db = openDatabase(config.database.url, config.database.poolMax, 'worker');
-const openDb = openDatabase(config.database.url, config.database.openPoolMax, 'worker-open');
+const { url, role, poolMax, openPoolMax } = config.database;
+const db = openDatabase(url, poolMax, 'worker', role);
+const openDb = openDatabase(url, openPoolMax, 'worker-open', role);
 const oddities = createOddityBook();
 const deps: ActivityDeps = {
   db,

@@ -13,8 +13,14 @@ export type Transaction = Knex.Transaction;
  * back as Date.
  * @param poolMax connections at most
  * @param applicationName shown to operators in pg_stat_activity
+ * @param role the role that each connection works as, with its rights alone; the user of the URL unless told
  */
-export function openDatabase(url: string, poolMax: number, applicationName: string): Database {
+export function openDatabase(
+  url: string,
+  poolMax: number,
+  applicationName: string,
+  role?: string | null,
+): Database {
   return knexFactory({
     client: 'pg',
     // Its errors are logged, and kept by Temporal: their statements must not carry what was bound to them.
@@ -22,6 +28,7 @@ export function openDatabase(url: string, poolMax: number, applicationName: stri
     connection: {
       connectionString: url,
       application_name: applicationName,
+      ...(role === undefined || role === null ? {} : { options: `-c role=${role}` }),
       // A statement that hangs holds locks that others wait for: it is ended by the server.
       statement_timeout: 30_000,
       idle_in_transaction_session_timeout: 60_000,

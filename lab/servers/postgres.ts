@@ -212,6 +212,8 @@ async function makeDatabase(adminUrl: string): Promise<void> {
     if (roles.rowCount === 0) {
       await client.query(`create role ${databaseName} login createdb password '${password}'`);
     }
+    // Its migrations make the roles of the processes.
+    await client.query(`alter role ${databaseName} createrole`);
     const databases = await client.query('select 1 from pg_database where datname = $1', [databaseName]);
     if (databases.rowCount === 0) await client.query(`create database ${databaseName} owner ${databaseName}`);
   } finally {

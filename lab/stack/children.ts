@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { databaseRoles } from '../../migrations/grants.js';
 import { answers, answersOk, type ProgramPlan } from '../servers/program.js';
 import type { StackSecrets } from './secrets.js';
 import { portVariables, type StackPorts, type StackSettings } from './settings.js';
@@ -10,6 +11,8 @@ export interface Child {
   /** Below the project's folder. */
   readonly file: string;
   readonly args?: readonly string[];
+  /** What it may do in the database. */
+  readonly databaseRole?: string;
   readonly isReady: ProgramPlan['isReady'];
   readonly stopLimitMs: number;
 }
@@ -51,12 +54,14 @@ export function childrenOf(settings: StackSettings, secrets: StackSecrets): Chil
   const worker: Child = {
     name: 'worker',
     file: 'worker/index.ts',
+    databaseRole: databaseRoles.worker,
     isReady: (logged) => /"msg":\s*"worker ready"/.test(logged()),
     stopLimitMs: 20_000,
   };
   const api: Child = {
     name: 'API',
     file: 'api/index.ts',
+    databaseRole: databaseRoles.api,
     isReady: () => answersOk(`${urls.api}/readyz`),
     stopLimitMs: 15_000,
   };
@@ -69,7 +74,7 @@ export function planOf(child: Child, settings: StackSettings, secrets: StackSecr
     name: `The ${child.name}`,
     command: process.execPath,
     args: ['--import', 'tsx', child.file, ...(child.args ?? [])],
-    env: childEnv(settings, secrets),
+    env: { ...childEnv(settings, secrets), DATABASE_ROLE: child.databaseRole ?? '' },
     cwd: settings.projectDir,
     logFile: logFileOf(child.name, settings),
     isReady: child.isReady,

@@ -10,6 +10,7 @@ import type { IdentityProvider } from '../../adapters/identity/identity.js';
 import type { Processor } from '../../adapters/processor/processor.js';
 import { createStripeProcessor } from '../../adapters/processor/stripe.js';
 import { createWebhookVerifier } from '../../adapters/processor/webhook.js';
+import { databaseRoles } from '../../migrations/grants.js';
 import type { UserRow } from '../../adapters/postgres/tables.js';
 import type { Answer, AnswerBody } from './answers.js';
 import { createTestDatabase } from './database.js';
@@ -21,6 +22,7 @@ export const webhookSecret = 'whsec_of_the_api_tests';
 /** The API over real HTTP on loopback, with a database of its own. */
 export interface TestApi {
   readonly url: string;
+  /** As the owner, for what a test prepares and looks at; the API itself works as its own role. */
   readonly db: Database;
   readonly databaseUrl: string;
   readonly deps: ApiDeps;
@@ -63,13 +65,14 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const database = options.databaseUrl === undefined ? await createTestDatabase() : undefined;
   const databaseUrl = options.databaseUrl ?? database!.url;
   const db = openDatabase(databaseUrl, 10, 'api-test');
+  const ownDb = openDatabase(databaseUrl, 10, 'api', databaseRoles.api);
   const temporal = createTemporalGate({
     address: options.temporalAddress ?? NOBODY,
     namespace: options.namespace ?? 'default',
   });
   const logged: Record<string, unknown>[] = [];
   const deps: ApiDeps = {
-    db,
+    db: ownDb,
     temporal,
     log: createLog({
       ...{ level: options.logLevel ?? 'info', service: 'test' },
@@ -107,7 +110,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     logged,
     stranger: () => new ApiClient(url),
     signIn: () => signIn(url, db),
-    stop: () => stopAll(server, db, temporal, database),
+    stop: () => stopAll(server, [db, ownDb], temporal, database),
   };
 }
 
@@ -119,12 +122,12 @@ async function signIn(url: string, db: Database): Promise<SignedIn> {
 
 async function stopAll(
   server: ApiServer,
-  db: Database,
+  pools: readonly Database[],
   temporal: TemporalGate,
   database: { drop(): Promise<void> } | undefined,
 ): Promise<void> {
   await server.stop(0);
-  await Promise.all([db.destroy(), temporal.close()]);
+  await Promise.all([...pools.map((pool) => pool.destroy()), temporal.close()]);
   await database?.drop();
 }
 

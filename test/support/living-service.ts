@@ -14,6 +14,7 @@ import { createRunpodProvider } from '../../adapters/providers/runpod.js';
 import { createShadeformProvider } from '../../adapters/providers/shadeform.js';
 import type { ApiSettings } from '../../api/settings.js';
 import { webhookPath } from '../../api/webhook-path.js';
+import { databaseRoles } from '../../migrations/grants.js';
 import { startMailInbox, type MailInbox } from '../../lab/mail/index.js';
 import { startLabProcessor, type LabProcessor } from '../../lab/processor/server.js';
 import { API_KEY, startLivingLab, type LivingLab } from '../lab/provider/living-lab.js';
@@ -173,8 +174,8 @@ function assemble(parts: Parts, options: ServiceOptions, stops: Stops): TestServ
 
 /** What worker/index.ts makes of its configuration. */
 function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerParts {
-  const db = openDatabase(parts.databaseUrl, 10, 'test-worker');
-  const openDb = openDatabase(parts.databaseUrl, 20, 'test-worker-open');
+  const db = openDatabase(parts.databaseUrl, 10, 'test-worker', databaseRoles.worker);
+  const openDb = openDatabase(parts.databaseUrl, 20, 'test-worker-open', databaseRoles.worker);
   const mail = createSmtpTransport({ smtpUrl: parts.inbox.smtpUrl, from: 'GPU rental <no-reply@localhost>' });
   stops.push(
     () => db.destroy(),

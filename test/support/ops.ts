@@ -18,6 +18,7 @@ export async function runOps(
   const env = {
     ...process.env,
     DATABASE_URL: at.databaseUrl,
+    DATABASE_ROLE: 'gpu_rental_ops',
     TEMPORAL_ADDRESS: at.temporalAddress ?? '127.0.0.1:1',
     TEMPORAL_NAMESPACE: at.namespace ?? 'default',
     DASHBOARD_URL: 'http://127.0.0.1',

@@ -48,6 +48,7 @@ function variablesOf(service: TestService): NodeJS.ProcessEnv {
     DEPLOYMENT: 'test',
     LOG_LEVEL: 'info',
     DATABASE_URL: service.databaseUrl,
+    DATABASE_ROLE: 'gpu_rental_worker',
     TEMPORAL_ADDRESS: service.namespace.address,
     TEMPORAL_NAMESPACE: service.namespace.name,
     DASHBOARD_URL: 'http://127.0.0.1',

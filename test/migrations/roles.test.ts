@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import type { Knex } from 'knex';
+import { openDatabase, type Database } from '../../adapters/postgres/database.js';
+import { databaseRoles, type DatabaseRole } from '../../migrations/grants.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { insertUser } from '../support/factories.js';
+import { credit } from '../support/money.js';
+
+const roles = Object.keys(databaseRoles) as DatabaseRole[];
+
+describe('the roles of the database', () => {
+  let database: TestDatabase;
+  let owner: Database;
+  const as = {} as Record<DatabaseRole, Database>;
+
+  before(async () => {
+    database = await createTestDatabase();
+    owner = openDatabase(database.url, 2, 'test');
+    for (const role of roles) as[role] = openDatabase(database.url, 2, `test-${role}`, databaseRoles[role]);
+  });
+  after(async () => {
+    await Promise.all([owner, ...Object.values(as)].map((db) => db.destroy()));
+    await database.drop();
+  });
+
+  it('are what the connections of a process work as', async () => {
+    for (const role of roles) {
+      const { rows } = await as[role].raw<{ rows: { role: string }[] }>('select current_user as role');
+      assert.equal(rows[0]?.role, databaseRoles[role]);
+    }
+  });
+
+  for (const role of roles) {
+    for (const table of ['ledger_entries', 'ledger_causes']) {
+      for (const statement of [
+        `update ${table} set seq = seq`,
+        `delete from ${table}`,
+        `truncate ${table}`,
+        `alter table ${table} disable trigger all`,
+        `drop table ${table}`,
+      ]) {
+        it(`keep the ${role} from "${statement}"`, () => isDenied(as[role], statement));
+      }
+    }
+  }
+
+  for (const role of ['api', 'ops'] as const) {
+    it(`keep the ${role} from writing the ledger and from changing a wallet`, async () => {
+      const user = await insertUser(owner);
+      await credit(owner, user.id, 500);
+      const { id } = await owner('wallets').where({ user_id: user.id }).first('id').then(known);
+      await isDenied(
+        as[role],
+        `insert into ledger_entries (wallet_id, seq, type, amount_cents, balance_after_cents, created_at)
+         values (${id}, 2, 'adjustment', 100, 600, now())`,
+      );
+      await isDenied(as[role], `insert into ledger_causes values ('x', ${id}, 2)`);
+      await isDenied(as[role], `update wallets set available_cents = 600 where id = ${id}`);
+      await isDenied(as[role], `insert into wallets (user_id, available_cents) values ('usr_x', 5)`);
+      await isDenied(as[role], `delete from wallets where id = ${id}`);
+    });
+  }
+
+  it('let the api write what its requests make, and nothing that is money', async () => {
+    assert.deepEqual(await writableBy(owner, databaseRoles.api), [
+      'auto_topups',
+      'card_setups',
+      'idempotency_keys',
+      'login_codes',
+      'mail_outbox',
+      'processor_events',
+      'saved_cards',
+      'sessions',
+      'ssh_keys',
+      'stop_requests',
+      'users',
+      'wallets (user_id)',
+    ]);
+  });
+
+  it('let operators write the upstreams and the brakes: money they move by a workflow', async () => {
+    assert.deepEqual(await writableBy(owner, databaseRoles.ops), ['brakes', 'providers']);
+  });
+
+  it('are not the owner of anything, may not make anything, and can not leave their role by rights', async () => {
+    const { rows } = await owner.raw<{ rows: unknown[] }>(
+      `select rolname from pg_roles
+        where rolname like 'gpu\\_rental\\_%' and rolname = any (?)
+          and (rolsuper or rolcreaterole or rolcreatedb or rolbypassrls or rolcanlogin)`,
+      [Object.values(databaseRoles)],
+    );
+    assert.deepEqual(rows, []);
+    for (const role of roles) await isDenied(as[role], 'create table mine (id int)');
+  });
+
+  it('are decided for every table and view', async () => {
+    const { rows } = await owner.raw<{ rows: { name: string }[] }>(
+      `select c.relname as name from pg_class c
+        where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm')
+          and c.relname not like 'knex\\_%'
+          and not exists (select 1 from unnest(?::text[]) as role
+                           where has_any_column_privilege(role, c.oid, 'select, insert, update')
+                              or has_table_privilege(role, c.oid, 'delete'))
+        order by 1`,
+      [Object.values(databaseRoles)],
+    );
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      [],
+      'Decide who may do what with these tables: the migration that makes one calls grant() of migrations/grants.ts',
+    );
+  });
+});
+
+/** Tables that a role may insert into, update or delete from; with the columns where it is not all of them. */
+async function writableBy(db: Knex, role: string): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { name: string }[] }>(
+    `select c.relname || case
+              when has_table_privilege(:role, c.oid, 'insert, update, delete') then ''
+              else ' (' || (select string_agg(attname, ', ' order by attnum) from pg_attribute a
+                             where a.attrelid = c.oid and attnum > 0
+                               and has_column_privilege(:role, c.oid, attnum, 'insert, update')) || ')' end as name
+       from pg_class c
+      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v')
+        and (has_any_column_privilege(:role, c.oid, 'insert, update') or has_table_privilege(:role, c.oid, 'delete'))
+      order by c.relname`,
+    { role },
+  );
+  return rows.map(({ name }) => name);
+}
+
+async function isDenied(db: Database, statement: string): Promise<void> {
+  await assert.rejects(
+    db.raw(statement),
+    { code: '42501' },
+    `"${statement}" was not refused for want of rights`,
+  );
+}
+
+function known<T>(row: T | undefined): T {
+  assert.ok(row);
+  return row;
+}
