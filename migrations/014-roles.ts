@@ -45,14 +45,15 @@ const worked: TableGrants = { ...readers, worker: 'select, insert, update' };
 
 const tables: Readonly<Record<string, TableGrants>> = {
   // Accounts: made by whoever signs in, which is the API's.
-  users: { api: 'select, insert', worker: 'select, update', ops: 'select' },
+  users: { api: 'select, insert, update (processor_customer_id)', worker: 'select, update', ops: 'select' },
   sessions: { api: 'select, insert, update, delete', worker: 'select, delete', ops: null },
   login_codes: { api: 'select, insert, update', worker: 'select, delete', ops: null },
   ssh_keys: { api: 'select, insert, delete', worker: 'select', ops: 'select' },
   idempotency_keys: { api: 'select, insert, update', worker: 'select, delete', ops: 'select' },
 
-  // Money: the API makes an empty wallet for a new user, and never touches one again.
-  wallets: { api: 'select, insert (user_id)', worker: 'select, update', ops: 'select' },
+  // Money: the API makes an empty wallet for a new user and later locks it, to see what happened under the lock; a lock
+  // takes the right to change some column, and when a wallet was made is nobody's money.
+  wallets: { api: 'select, insert (user_id), update (created_at)', worker: 'select, update', ops: 'select' },
   ledger_entries: { ...readers, worker: 'select, insert' },
   ledger_causes: { ...readers, worker: 'select, insert' },
   topups: worked,
@@ -63,7 +64,11 @@ const tables: Readonly<Record<string, TableGrants>> = {
   operator_actions: { api: null, worker: 'select, insert', ops: 'select' },
   // The settings and the cards are their owner's to change.
   auto_topups: { api: 'select, insert, update', worker: 'select, update', ops: 'select' },
-  saved_cards: { api: 'select, update', worker: 'select, insert, update', ops: 'select' },
+  saved_cards: {
+    api: 'select, update (removed_at, removed_why)',
+    worker: 'select, insert, update',
+    ops: 'select',
+  },
   card_setups: { api: 'select, insert, update', worker: 'select, delete', ops: 'select' },
 
   // What the processor says: taken in by the API, and by the worker when it never arrived.

@@ -69,12 +69,12 @@ describe('the roles of the database', () => {
       'login_codes',
       'mail_outbox',
       'processor_events',
-      'saved_cards',
+      'saved_cards (removed_at, removed_why)',
       'sessions',
       'ssh_keys',
       'stop_requests',
       'users',
-      'wallets (user_id)',
+      'wallets (user_id, created_at)',
     ]);
   });
 
