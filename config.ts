@@ -15,6 +15,12 @@ export interface Config {
     readonly url: string;
     /** The role that each connection works as; null: the URL's user is, or belongs to, the right one. */
     readonly role: string | null;
+    /** What the migrations give the logins of the processes; null: they leave that login alone. */
+    readonly loginPasswords: {
+      readonly api: string | null;
+      readonly worker: string | null;
+      readonly ops: string | null;
+    };
     readonly poolMax: number;
     readonly openPoolMax: number;
   };
@@ -84,6 +90,11 @@ const issuer = Joi.string()
   .uri({ scheme: ['https', 'http'] })
   .pattern(/^(https:|http:\/\/(127\.0\.0\.1|\[::1\]|localhost)([:/]|$))/, 'https, or http on loopback');
 
+/** Part of an address, and never in need of RFC 4013's preparation. */
+const loginPassword = Joi.string()
+  .pattern(/^[\w-]{8,200}$/)
+  .empty('');
+
 const schema = Joi.object({
   DEPLOYMENT: Joi.string()
     .pattern(/^[a-z0-9]{1,12}$/)
@@ -92,7 +103,10 @@ const schema = Joi.object({
   DATABASE_URL: Joi.string()
     .uri({ scheme: ['postgres', 'postgresql'] })
     .required(),
-  DATABASE_ROLE: Joi.string().valid('gpu_rental_api', 'gpu_rental_worker', 'gpu_rental_ops').allow(''),
+  DATABASE_ROLE: Joi.string().valid('gpu_rental_api', 'gpu_rental_worker', 'gpu_rental_ops').empty(''),
+  API_DATABASE_PASSWORD: loginPassword,
+  WORKER_DATABASE_PASSWORD: loginPassword,
+  OPS_DATABASE_PASSWORD: loginPassword,
   DATABASE_POOL_MAX: Joi.number().integer().min(2).max(200).default(20),
   DATABASE_OPEN_POOL_MAX: Joi.number().integer().min(1).max(100).default(20),
   TEMPORAL_ADDRESS: Joi.string()
@@ -154,6 +168,9 @@ interface Env extends Record<ClientVariable | 'OIDC_ISSUER_URL' | 'OIDC_NAME', s
   LOG_LEVEL: string;
   DATABASE_URL: string;
   DATABASE_ROLE?: string;
+  API_DATABASE_PASSWORD?: string;
+  WORKER_DATABASE_PASSWORD?: string;
+  OPS_DATABASE_PASSWORD?: string;
   DATABASE_POOL_MAX: number;
   DATABASE_OPEN_POOL_MAX: number;
   TEMPORAL_ADDRESS: string;
@@ -215,7 +232,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     logLevel: value.LOG_LEVEL,
     database: {
       url: value.DATABASE_URL,
-      role: value.DATABASE_ROLE === '' ? null : (value.DATABASE_ROLE ?? null),
+      role: value.DATABASE_ROLE ?? null,
+      loginPasswords: {
+        api: value.API_DATABASE_PASSWORD ?? null,
+        worker: value.WORKER_DATABASE_PASSWORD ?? null,
+        ops: value.OPS_DATABASE_PASSWORD ?? null,
+      },
       poolMax: value.DATABASE_POOL_MAX,
       openPoolMax: value.DATABASE_OPEN_POOL_MAX,
     },

@@ -1,5 +1,9 @@
 import { readConfig } from '../config.js';
+import { ensureLogins } from './logins.js';
 import { migrateToLatest } from './migrate.js';
 
-const taken = await migrateToLatest(readConfig().database.url);
+const { url, loginPasswords } = readConfig().database;
+const taken = await migrateToLatest(url);
 console.log(taken.length === 0 ? 'The schema is up to date.' : `Migrated: ${taken.join(', ')}`);
+const logins = await ensureLogins(url, loginPasswords);
+if (logins.length > 0) console.log(`These may log in: ${logins.join(', ')}`);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Knex } from 'knex';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
 import { databaseRoles, type DatabaseRole } from '../../migrations/grants.js';
+import { ensureLogins, loginOf } from '../../migrations/logins.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { insertUser } from '../support/factories.js';
 import { credit } from '../support/money.js';
@@ -110,6 +111,52 @@ describe('the roles of the database', () => {
       'Decide who may do what with these tables: the migration that makes one calls grant() of migrations/grants.ts',
     );
   });
+});
+
+describe('the logins of the processes', () => {
+  let database: TestDatabase;
+  const passwords = { api: 'a-password_1', worker: 'another-one-2', ops: null };
+
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  it('are made by the migrations, and have the rights of their role alone', async () => {
+    assert.deepEqual(await ensureLogins(database.url, passwords), [
+      'gpu_rental_api_login',
+      'gpu_rental_worker_login',
+    ]);
+    assert.equal(await logInAs('api', 'a-password_1'), 'gpu_rental_api_login');
+    const db = openDatabase(urlAs('api', 'a-password_1'), 1, 'test');
+    try {
+      await db('ledger_entries').first();
+      await isDenied(db, 'delete from ledger_entries');
+      await isDenied(db, 'set role gpu_rental_worker');
+    } finally {
+      await db.destroy();
+    }
+  });
+
+  it('take another password when the migrations run with one, and no older one any more', async () => {
+    await ensureLogins(database.url, { ...passwords, api: 'a-newer-password' });
+    assert.equal(await logInAs('api', 'a-newer-password'), 'gpu_rental_api_login');
+    await assert.rejects(logInAs('api', 'a-password_1'), { code: '28P01' });
+  });
+
+  function urlAs(role: DatabaseRole, password: string): string {
+    return Object.assign(new URL(database.url), { username: loginOf(role), password }).toString();
+  }
+
+  async function logInAs(role: DatabaseRole, password: string): Promise<string | undefined> {
+    const db = openDatabase(urlAs(role, password), 1, 'test');
+    try {
+      const { rows } = await db.raw<{ rows: { name: string }[] }>('select current_user as name');
+      return rows[0]?.name;
+    } finally {
+      await db.destroy();
+    }
+  }
 });
 
 /** Tables that a role may insert into, update or delete from; with the columns where it is not all of them. */

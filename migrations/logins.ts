@@ -1,0 +1,54 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
+import knexFactory, { type Knex } from 'knex';
+import { databaseRoles, type DatabaseRole } from './grants.js';
+
+/** The password of each process's login; null: this installation has no such login, or somebody else makes it. */
+export type LoginPasswords = { readonly [role in DatabaseRole]: string | null };
+
+/** What a process logs in as, when it does not work as its role by DATABASE_ROLE. */
+export function loginOf(role: DatabaseRole): `${(typeof databaseRoles)[DatabaseRole]}_login` {
+  return `${databaseRoles[role]}_login`;
+}
+
+/**
+ * Makes the logins of the processes, each a member of its role and of nothing else, and gives them these passwords:
+ * run again with another one to change it.
+ * @returns the logins whose passwords were set
+ * @throws Error when the URL's user may not make roles, or may not hand on the roles of another owner's migration
+ */
+export async function ensureLogins(databaseUrl: string, passwords: LoginPasswords): Promise<string[]> {
+  const knex = knexFactory({ client: 'pg', connection: databaseUrl, pool: { min: 0, max: 1 } });
+  try {
+    const made: string[] = [];
+    for (const role of Object.keys(databaseRoles) as DatabaseRole[]) {
+      const password = passwords[role];
+      if (password === null) continue;
+      await ensureLogin(knex, role, password);
+      made.push(loginOf(role));
+    }
+    return made;
+  } finally {
+    await knex.destroy();
+  }
+}
+
+async function ensureLogin(knex: Knex, role: DatabaseRole, password: string): Promise<void> {
+  const login = loginOf(role);
+  const { rows } = await knex.raw<{ rows: unknown[] }>('select 1 from pg_roles where rolname = ?', [login]);
+  if (rows.length === 0) await knex.raw('create role ?? nologin', [login]);
+  await knex.raw('grant ?? to ??', [databaseRoles[role], login]);
+  // Made of base64 and digits alone, so that nothing in it needs quoting.
+  await knex.raw(`alter role ?? login password '${verifierOf(password)}'`, [login]);
+}
+
+const iterations = 4096;
+
+/** As PostgreSQL keeps it (RFC 5803), so that the password itself is in no statement and no log of statements. */
+function verifierOf(password: string): string {
+  const salt = randomBytes(16);
+  const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256');
+  const clientKey = createHmac('sha256', salted).update('Client Key').digest();
+  const storedKey = createHash('sha256').update(clientKey).digest('base64');
+  const serverKey = createHmac('sha256', salted).update('Server Key').digest('base64');
+  return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
+}
