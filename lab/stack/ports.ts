@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { portVariables, type StackPorts, type StackSettings } from './settings.js';
@@ -79,3 +80,22 @@ export async function findFreePorts(count: number): Promise<number[]> {
     }),
   );
 }
+
+/**
+ * Finds free ports below those that the system hands out by itself: for a program that takes no higher ones.
+ * @throws Error when there are not so many
+ */
+export async function findFreeLowPorts(count: number): Promise<number[]> {
+  const found: number[] = [];
+  for (
+    let port = lowPorts.first + randomInt(lowPorts.last - lowPorts.first - 2_000);
+    found.length < count;
+    port += 1
+  ) {
+    if (port > lowPorts.last) throw new Error(`There are no ${count} free ports below ${lowPorts.last}.`);
+    if ((await tryListen(port)) === undefined) found.push(port);
+  }
+  return found;
+}
+
+const lowPorts = { first: 12_000, last: 32_000 };

@@ -1,0 +1,53 @@
+/** What is asked of the API, as far as it is counted apart. */
+export type Kind = 'sign in' | 'top up' | 'create' | 'poll' | 'stop';
+
+interface Sample {
+  readonly kind: Kind;
+  readonly elapsedMs: number;
+  /** While parts were being restarted. */
+  readonly restarting: boolean;
+}
+
+/** Counts requests as clients see them, apart for the quiet time and for the time of restarts. */
+export class Figures {
+  /** Set by whoever restarts. */
+  restarting = false;
+  private readonly answers: Sample[] = [];
+  private readonly tries: (Sample & { readonly status: number | undefined })[] = [];
+
+  /** One HTTP request. @param status undefined: its connection broke */
+  tried(kind: Kind, elapsedMs: number, status: number | undefined): void {
+    this.tries.push({ kind, elapsedMs, restarting: this.restarting, status });
+  }
+
+  /** A request was answered, with all the times that it was sent again. */
+  answered(kind: Kind, elapsedMs: number): void {
+    this.answers.push({ kind, elapsedMs, restarting: this.restarting });
+  }
+
+  /** Lines for people. */
+  lines(): string[] {
+    const count = (match: (status: number | undefined) => boolean): number =>
+      this.tries.filter(({ status }) => match(status)).length;
+    const all = this.tries.length;
+    const broken = count((status) => status === undefined);
+    const later = count((status) => status !== undefined && (status >= 500 || status === 429));
+    return [
+      `requests: ${all} sent, ${broken} connections broken, ${later} answered "later"; ${this.answers.length} answered in the end, all of them`,
+      'latency with retries, ms    quiet: count    p50    p99    max   restarting: count    p50    p99    max',
+      ...(['sign in', 'top up', 'create', 'poll', 'stop'] as const).map(
+        (kind) => `  ${kind.padEnd(24)} ${this.row(kind, false, 15)}${this.row(kind, true, 20)}`,
+      ),
+    ];
+  }
+
+  private row(kind: Kind, restarting: boolean, width: number): string {
+    const own = this.answers.filter((sample) => sample.kind === kind && sample.restarting === restarting);
+    const times = own.map(({ elapsedMs }) => elapsedMs).toSorted((a, b) => a - b);
+    const at = (share: number): string => {
+      const time = times[Math.min(times.length - 1, Math.floor(times.length * share))];
+      return (time === undefined ? '-' : time.toFixed(0)).padStart(7);
+    };
+    return `${String(times.length).padStart(width)}${at(0.5)}${at(0.99)}${at(1)}`;
+  }
+}

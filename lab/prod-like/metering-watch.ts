@@ -1,0 +1,32 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../../adapters/postgres/database.js';
+
+export interface MeteringWatch {
+  /** @returns the longest time in which no tick was taken, in milliseconds, quiet and while parts were restarted */
+  stop(): Promise<{ readonly quietMs: number; readonly restartingMs: number }>;
+}
+
+const lookEveryMs = 100;
+
+/** Looks ten times a second how long ago the tick engine last metered. */
+export function watchMetering(db: Database, isRestarting: () => boolean): MeteringWatch {
+  const state = { stopped: false, quietMs: 0, restartingMs: 0 };
+  const watching = (async () => {
+    while (!state.stopped) {
+      const { rows } = await db.raw<{ rows: { ageMs: number | null }[] }>(
+        `select max(epoch_ms(clock_ms()) - epoch_ms(last_tick_at)) as "ageMs" from meter_shards`,
+      );
+      const ageMs = rows[0]?.ageMs ?? 0;
+      if (isRestarting()) state.restartingMs = Math.max(state.restartingMs, ageMs);
+      else state.quietMs = Math.max(state.quietMs, ageMs);
+      await sleep(lookEveryMs);
+    }
+  })();
+  return {
+    async stop() {
+      state.stopped = true;
+      await watching;
+      return { quietMs: state.quietMs, restartingMs: state.restartingMs };
+    },
+  };
+}

@@ -1,0 +1,164 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { Connection } from '@temporalio/client';
+import { stringify } from 'yaml';
+import { startProgram, type Program } from './program.js';
+import { findTemporalFault } from './temporal.js';
+import type { TemporalServerPrograms } from './temporal-server-build.js';
+
+export interface TemporalOnPostgres {
+  readonly programs: TemporalServerPrograms;
+  /** Of a PostgreSQL user who owns both databases. */
+  readonly postgres: {
+    readonly host: string;
+    readonly port: number;
+    readonly user: string;
+    readonly password: string;
+  };
+  /** Two for each of its four services; the first is the front end's, where clients connect. */
+  readonly ports: readonly number[];
+  /** For its configuration. */
+  readonly folder: string;
+  readonly logFile: string;
+}
+
+export const temporalDatabases = { main: 'temporal', visibility: 'temporal_visibility' } as const;
+export const temporalPortCount = 8;
+
+const services = ['frontend', 'history', 'matching', 'worker'] as const;
+const run = promisify(execFile);
+
+/** Brings both databases to the schema that this server wants; what is there already stays. */
+export async function migrateTemporal({ programs, postgres }: TemporalOnPostgres): Promise<void> {
+  const schemas = { main: 'temporal', visibility: 'visibility' } as const;
+  for (const [key, database] of Object.entries(temporalDatabases) as [keyof typeof schemas, string][]) {
+    const common = [
+      ...['--plugin', 'postgres12', '--ep', postgres.host, '-p', String(postgres.port)],
+      ...['-u', postgres.user, '--pw', postgres.password, '--db', database],
+    ];
+    await run(programs.sqlTool, [...common, 'setup-schema', '-v', '0.0']);
+    await run(programs.sqlTool, [
+      ...common,
+      'update-schema',
+      '--schema-name',
+      `postgresql/v12/${schemas[key]}`,
+    ]);
+  }
+}
+
+/** Starts the server and waits until its front end answers. @throws ProgramError with its last lines */
+export async function startTemporalOnPostgres(options: TemporalOnPostgres): Promise<Program> {
+  mkdirSync(options.folder, { recursive: true });
+  writeFileSync(join(options.folder, 'prod-like.yaml'), stringify(configOf(options)));
+  return startProgram({
+    name: 'Temporal',
+    command: options.programs.server,
+    args: ['--root', options.folder, '--config', '.', '--env', 'prod-like', '--allow-no-auth', 'start'],
+    env: { PATH: '/usr/bin:/bin', TZ: 'UTC' },
+    cwd: options.folder,
+    logFile: options.logFile,
+    isReady: () => answersAt(addressOf(options)),
+    readyLimitMs: 120_000,
+    stopSignal: 'SIGTERM',
+    stopLimitMs: 30_000,
+  });
+}
+
+/** host:port of its front end. */
+export function addressOf({ ports }: Pick<TemporalOnPostgres, 'ports'>): string {
+  return `127.0.0.1:${ports[0] ?? 0}`;
+}
+
+/** Makes the namespace, and waits until all of the server knows it. */
+export async function registerNamespace(address: string, namespace: string): Promise<void> {
+  const connection = await Connection.connect({ address });
+  try {
+    await connection.workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: msToTs('1 day'),
+    });
+  } finally {
+    await connection.close();
+  }
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const fault = await findTemporalFault(address, namespace);
+    if (fault === undefined) return;
+    if (Date.now() > deadline) throw new Error(`The namespace ${namespace} is not usable: ${fault}`);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
+
+async function answersAt(address: string): Promise<boolean> {
+  try {
+    const connection = await Connection.connect({ address, connectTimeout: 1_000 });
+    try {
+      await connection.withDeadline(Date.now() + 2_000, () =>
+        connection.workflowService.listNamespaces({ pageSize: 1 }),
+      );
+      return true;
+    } finally {
+      await connection.close();
+    }
+  } catch {
+    return false;
+  }
+}
+
+/** The server's own format (its config/development-postgres12.yaml). */
+function configOf({ postgres, ports }: TemporalOnPostgres): unknown {
+  const port = (index: number): number => ports[index] ?? 0;
+  const sql = (databaseName: string, maxConns: number) => ({
+    sql: {
+      pluginName: 'postgres12',
+      databaseName,
+      connectAddr: `${postgres.host}:${postgres.port}`,
+      connectProtocol: 'tcp',
+      user: postgres.user,
+      password: postgres.password,
+      maxConns,
+      maxIdleConns: maxConns,
+      maxConnLifetime: '1h',
+    },
+  });
+  return {
+    log: { stdout: true, level: 'warn' },
+    persistence: {
+      defaultStore: 'main',
+      visibilityStore: 'visibility',
+      numHistoryShards: 4,
+      datastores: { main: sql(temporalDatabases.main, 20), visibility: sql(temporalDatabases.visibility, 5) },
+    },
+    global: { membership: { maxJoinDuration: '30s', broadcastAddress: '127.0.0.1' } },
+    services: Object.fromEntries(
+      services.map((name, index) => [
+        name,
+        {
+          rpc: {
+            grpcPort: port(2 * index),
+            membershipPort: port(2 * index + 1),
+            bindOnLocalHost: true,
+          },
+        },
+      ]),
+    ),
+    clusterMetadata: {
+      enableGlobalNamespace: false,
+      failoverVersionIncrement: 10,
+      masterClusterName: 'active',
+      currentClusterName: 'active',
+      clusterInformation: {
+        active: {
+          enabled: true,
+          initialFailoverVersion: 1,
+          rpcName: 'frontend',
+          rpcAddress: `127.0.0.1:${port(0)}`,
+        },
+      },
+    },
+    dcRedirectionPolicy: { policy: 'noop' },
+  };
+}

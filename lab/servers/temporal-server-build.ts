@@ -1,0 +1,60 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { goInstall } from './go-install.js';
+import { findOnPath, isExecutable, type TemporalCliPlaces } from './temporal-cli-binary.js';
+
+/** The server of docker-compose.yml's image. */
+export const temporalServerVersion = 'v1.29.1';
+
+/** The two programs that the image consists of, as far as we use it. */
+export interface TemporalServerPrograms {
+  readonly server: string;
+  /** Makes and updates the schema of its databases, which it carries. */
+  readonly sqlTool: string;
+}
+
+const packages = { server: 'cmd/server', sql: 'cmd/tools/sql' } as const;
+const buildLimitMs = 30 * 60_000;
+
+/**
+ * Finds the Temporal server and its SQL tool in the cache, or builds them with Go: some minutes, once for all
+ * projects of this user.
+ * @throws Error saying what to install when they can't be built
+ */
+export async function findTemporalServer(
+  places: Pick<TemporalCliPlaces, 'searchPath' | 'cacheDir'>,
+  log: (line: string) => void,
+): Promise<TemporalServerPrograms> {
+  const target = (name: keyof typeof packages): string =>
+    join(places.cacheDir, `temporal-${name}-${temporalServerVersion}`);
+  for (const name of Object.keys(packages) as (keyof typeof packages)[]) {
+    if (!isExecutable(target(name))) await build(name, target(name), places, log);
+  }
+  return { server: target('server'), sqlTool: target('sql') };
+}
+
+/** In a folder of its own, then renamed: a build cut short leaves no broken program. */
+async function build(
+  name: keyof typeof packages,
+  target: string,
+  { searchPath, cacheDir }: Pick<TemporalCliPlaces, 'searchPath' | 'cacheDir'>,
+  log: (line: string) => void,
+): Promise<void> {
+  const go = findOnPath('go', searchPath);
+  if (go === undefined) {
+    throw new Error(
+      'The Temporal server is built from source: install Go 1.24 or newer (https://go.dev/dl) and run this again.',
+    );
+  }
+  mkdirSync(cacheDir, { recursive: true });
+  const folder = mkdtempSync(join(cacheDir, '.fetching-'));
+  const goPackage = `go.temporal.io/server/${packages[name]}@${temporalServerVersion}`;
+  const what = `building ${goPackage}`;
+  log(`${what}: some minutes, once for all projects of this user`);
+  try {
+    await goInstall({ go, goPackage, folder, what, log, limitMs: buildLimitMs });
+    renameSync(join(folder, name), target);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
