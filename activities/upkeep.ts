@@ -80,13 +80,14 @@ export function createUpkeepActivities(deps: ActivityDeps) {
       });
     },
 
-    /** Raises the watermark, removes what has served its time, and tells users whose saved card has expired. */
-    async keepHouse(): Promise<{ watermark: number; removed: number; expiredCards: number }> {
-      return {
-        watermark: await raiseWatermark(deps.db),
-        removed: await removeExpired(deps.db),
-        expiredCards: await noticeExpiredCards(deps.db),
-      };
+    /** Raises the watermark, and removes what has served its time. */
+    async keepHouse(): Promise<{ watermark: number; removed: number }> {
+      return { watermark: await raiseWatermark(deps.db), removed: await removeExpired(deps.db) };
+    },
+
+    /** Tells users, once each, that their saved card has expired. */
+    async tellOfExpiredCards(): Promise<{ expiredCards: number }> {
+      return { expiredCards: await noticeExpiredCards(deps.db) };
     },
   };
 }

@@ -67,6 +67,7 @@ export const steps = proxyActivities<
     | 'lookAtRefund'
     | 'lookAtDispute'
     | 'keepHouse'
+    | 'tellOfExpiredCards'
     | 'redeliverEvents'
   >
 >({ taskQueue: taskQueues.rentals, startToCloseTimeout: '30s', retry });

@@ -31,6 +31,19 @@ describe('replaying recorded workflows', function () {
     it(`goes the same way: ${one.name}`, () => replay(one));
   }
 
+  /** The names of the activities that a run asked for, in order. */
+  function activitiesOf(name: string): (string | undefined)[] {
+    const events = recorded.find((one) => one.name === name)?.history.events ?? [];
+    return events.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
+      scheduled ? [scheduled.activityType.name] : [],
+    );
+  }
+
+  it('has runs from before a patch and after it: both go their own way to the end', () => {
+    assert.deepEqual(activitiesOf('housekeeping.before-cards-apart'), ['keepHouse']);
+    assert.deepEqual(activitiesOf('housekeeping.done'), ['keepHouse', 'tellOfExpiredCards']);
+  });
+
   it('notices a workflow that would go another way', async () => {
     const one = recorded.find(({ name }) => name === 'rental.stopped');
     assert.ok(one);
