@@ -13,7 +13,7 @@ export type DatabaseRole = keyof typeof databaseRoles;
  * What each role may do with one table or view, as SQL says it (`select, insert (user_id)`); null: nothing. All three
  * are always decided.
  */
-export type TableGrants = { readonly [role in DatabaseRole]: string | null };
+export type TableGrants = Readonly<Record<DatabaseRole, string | null>>;
 
 /**
  * Grants what was decided. A migration that makes a table calls it for that table: a table is nobody's but the

@@ -3,7 +3,7 @@ import knexFactory, { type Knex } from 'knex';
 import { databaseRoles, type DatabaseRole } from './grants.js';
 
 /** The password of each process's login; null: this installation has no such login, or somebody else makes it. */
-export type LoginPasswords = { readonly [role in DatabaseRole]: string | null };
+export type LoginPasswords = Readonly<Record<DatabaseRole, string | null>>;
 
 /** What a process logs in as, when it does not work as its role by DATABASE_ROLE. */
 export function loginOf(role: DatabaseRole): `${(typeof databaseRoles)[DatabaseRole]}_login` {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import pg from 'pg';
-import { databaseRoles } from '../../migrations/grants.js';
+import type { databaseRoles } from '../../migrations/grants.js';
 import { ensureLogins, loginOf } from '../../migrations/logins.js';
 import { migrateToLatest } from '../../migrations/migrate.js';
 import { searchAttributes } from '../../workflows/search-attributes.js';

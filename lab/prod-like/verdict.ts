@@ -60,7 +60,7 @@ async function judgeAccount(db: Database, account: Account): Promise<string[]> {
 }
 
 /** Decision 25, from what the API itself tells; and the stop's answer, which was the last word. */
-function judgeRental(rental: Answer['body'], stop: Answer['body'] | undefined): string[] {
+export function judgeRental(rental: Answer['body'], stop: Answer['body'] | undefined): string[] {
   const elapsedMs = Date.parse(String(rental['stoppedAt'])) - Date.parse(String(rental['runningAt']));
   const dueCents = finalCents(Number(rental['pricePerHourCents']), elapsedMs, null);
   const charged = rental['totalChargedCents'];
@@ -71,7 +71,9 @@ function judgeRental(rental: Answer['body'], stop: Answer['body'] | undefined): 
   const told = stop?.['finalChargedCents'];
   if (told === undefined) faults.push(`the stop of ${id} was answered with no amount, not even null`);
   else if (told !== null && told !== charged) {
-    faults.push(`the stop of ${id} was answered ${told}, and it was charged ${String(charged)}`);
+    faults.push(
+      `the stop of ${id} was answered ${JSON.stringify(told)}, and it was charged ${String(charged)}`,
+    );
   }
   return faults;
 }

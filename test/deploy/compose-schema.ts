@@ -1,0 +1,87 @@
+/** A service of docker-compose.yml, as far as tests look at it. */
+interface ComposeService {
+  readonly image: string;
+  readonly restart?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly healthcheck?: object;
+  readonly ports?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly cap_drop?: readonly string[];
+}
+
+export interface ComposeFile {
+  readonly services: Readonly<Record<string, ComposeService>>;
+  readonly volumes: object;
+}
+
+const text = { type: 'string', minLength: 1 };
+const texts = { type: 'array', items: text, minItems: 1 };
+const duration = { type: 'string', pattern: '^([0-9]+(ms|s|m|h))+$' };
+/** Null: handed on when it is set. */
+const variable = { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'null' }] };
+
+/**
+ * What of the Compose Specification (https://compose-spec.io) this project's file uses, key by key: another key is a
+ * slip or belongs here.
+ */
+export const composeSchema = {
+  type: 'object',
+  required: ['services'],
+  patternProperties: { '^x-': {} },
+  additionalProperties: false,
+  properties: {
+    volumes: { type: 'object', additionalProperties: { type: 'null' } },
+    services: {
+      type: 'object',
+      minProperties: 1,
+      additionalProperties: {
+        type: 'object',
+        required: ['image', 'restart'],
+        additionalProperties: false,
+        properties: {
+          image: { type: 'string', pattern: '^[a-z0-9./-]+:[a-zA-Z0-9.-]+$' },
+          build: text,
+          init: { type: 'boolean' },
+          profiles: texts,
+          restart: { enum: ['no', 'always', 'on-failure', 'unless-stopped'] },
+          entrypoint: texts,
+          command: texts,
+          stop_grace_period: duration,
+          security_opt: texts,
+          cap_drop: texts,
+          ports: { type: 'array', items: { type: 'string', pattern: '^127\\.0\\.0\\.1:.+:[0-9]+$' } },
+          volumes: { type: 'array', items: { type: 'string', pattern: '^[a-z]+:/[a-z/]+$' } },
+          environment: {
+            type: 'object',
+            propertyNames: { pattern: '^[A-Z][A-Z0-9_]*$' },
+            additionalProperties: variable,
+          },
+          depends_on: {
+            type: 'object',
+            additionalProperties: {
+              type: 'object',
+              required: ['condition'],
+              additionalProperties: false,
+              properties: {
+                condition: { enum: ['service_started', 'service_healthy', 'service_completed_successfully'] },
+              },
+            },
+          },
+          healthcheck: {
+            type: 'object',
+            required: ['test'],
+            additionalProperties: false,
+            properties: {
+              test: { ...texts, contains: { enum: ['CMD', 'CMD-SHELL'] } },
+              interval: duration,
+              timeout: duration,
+              start_period: duration,
+              retries: { type: 'integer', minimum: 1 },
+            },
+          },
+        },
+      },
+    },
+  },
+} as const;
