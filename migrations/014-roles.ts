@@ -48,6 +48,13 @@ const tables: Readonly<Record<string, TableGrants>> = {
   users: { api: 'select, insert, update (processor_customer_id)', worker: 'select, update', ops: 'select' },
   sessions: { api: 'select, insert, update, delete', worker: 'select, delete', ops: null },
   login_codes: { api: 'select, insert, update', worker: 'select, delete', ops: null },
+  oauth_states: { api: 'select, insert, update (used_at)', worker: 'select, delete', ops: null },
+  // Never changed, but for an address that was not known yet.
+  audit_events: {
+    api: 'select, insert, update (client_address)',
+    worker: 'select, insert, update (client_address)',
+    ops: 'select',
+  },
   ssh_keys: { api: 'select, insert, delete', worker: 'select', ops: 'select' },
   idempotency_keys: { api: 'select, insert, update', worker: 'select, delete', ops: 'select' },
 
@@ -91,7 +98,7 @@ const tables: Readonly<Record<string, TableGrants>> = {
   listings: worked,
   provider_families: { ...readers, worker: 'select, insert, update, delete' },
   provider_oddities: { api: null, worker: 'select, insert, update', ops: 'select' },
-  rate_limits: { api: null, worker: 'select, insert, update, delete', ops: 'select' },
+  rate_limits: { api: 'select, insert, update', worker: 'select, insert, update, delete', ops: 'select' },
 
   // A mail's text may carry a code: it is read by who sends it.
   mail_outbox: {

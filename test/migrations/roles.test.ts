@@ -64,12 +64,15 @@ describe('the roles of the database', () => {
 
   it('let the api write what its requests make, and nothing that is money', async () => {
     assert.deepEqual(await writableBy(owner, databaseRoles.api), [
+      'audit_events',
       'auto_topups',
       'card_setups',
       'idempotency_keys',
       'login_codes',
       'mail_outbox',
+      'oauth_states',
       'processor_events',
+      'rate_limits',
       'saved_cards (removed_at, removed_why)',
       'sessions',
       'ssh_keys',
