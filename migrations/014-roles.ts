@@ -45,15 +45,19 @@ const worked: TableGrants = { ...readers, worker: 'select, insert, update' };
 
 const tables: Readonly<Record<string, TableGrants>> = {
   // Accounts: made by whoever signs in, which is the API's.
-  users: { api: 'select, insert, update (processor_customer_id)', worker: 'select, update', ops: 'select' },
-  sessions: { api: 'select, insert, update, delete', worker: 'select, delete', ops: null },
+  users: {
+    api: 'select, insert, update (processor_customer_id)',
+    worker: 'select, update',
+    ops: 'select, update (blocked_at, blocked_reason)',
+  },
+  sessions: { api: 'select, insert, update, delete', worker: 'select, delete', ops: 'select, delete' },
   login_codes: { api: 'select, insert, update', worker: 'select, delete', ops: null },
   oauth_states: { api: 'select, insert, update (used_at)', worker: 'select, delete', ops: null },
   // Never changed, but for an address that was not known yet.
   audit_events: {
     api: 'select, insert, update (client_address)',
     worker: 'select, insert, update (client_address)',
-    ops: 'select',
+    ops: 'select, insert',
   },
   ssh_keys: { api: 'select, insert, delete', worker: 'select', ops: 'select' },
   idempotency_keys: { api: 'select, insert, update', worker: 'select, delete', ops: 'select' },
@@ -68,7 +72,8 @@ const tables: Readonly<Record<string, TableGrants>> = {
   invoice_line_items: { ...readers, worker: 'select, insert' },
   refunds_and_disputes: worked,
   parked_payments: worked,
-  operator_actions: { api: null, worker: 'select, insert', ops: 'select' },
+  // Its own doings are explained to a user with who did them and why.
+  operator_actions: { api: 'select', worker: 'select, insert', ops: 'select, insert' },
   // The settings and the cards are their owner's to change.
   auto_topups: { api: 'select, insert, update', worker: 'select, update', ops: 'select' },
   saved_cards: {
@@ -79,15 +84,19 @@ const tables: Readonly<Record<string, TableGrants>> = {
   card_setups: { api: 'select, insert, update', worker: 'select, delete', ops: 'select' },
 
   // What the processor says: taken in by the API, and by the worker when it never arrived.
-  processor_events: { api: 'select, insert', worker: 'select, insert, update', ops: 'select' },
+  processor_events: {
+    api: 'select, insert',
+    worker: 'select, insert, update',
+    ops: 'select, update (workflow_type, workflow_id, handled_at, note)',
+  },
   event_cursor: { api: null, worker: 'select, update', ops: 'select' },
 
   // Rentals and what they are made of.
   rentals: worked,
   meters: { ...readers, worker: 'select, insert, update, delete' },
   rentals_now: readers,
-  stop_requests: { api: 'select, insert', worker: 'select, insert, update', ops: 'select' },
-  allocation_attempts: { api: null, worker: 'select, insert, update', ops: 'select' },
+  stop_requests: { api: 'select, insert', worker: 'select, insert, update', ops: 'select, insert' },
+  allocation_attempts: { api: 'select', worker: 'select, insert, update', ops: 'select' },
   pods: { ...worked, api: 'select' },
   pod_leaks: { api: null, worker: 'select', ops: 'select' },
   intents: { ...worked, api: null },
@@ -107,5 +116,15 @@ const tables: Readonly<Record<string, TableGrants>> = {
     ops: 'select (id, cause, recipient, subject, tries, next_try_at, last_error, created_at, sent_at)',
   },
   brakes: { ...readers, ops: 'select, insert, update, delete' },
+
+  // The comparison of the three truths; operators say which findings they know.
+  reconcile_runs: { api: null, worker: 'select, insert, update, delete', ops: 'select' },
+  reconcile_sources: { api: null, worker: 'select, insert, update, delete', ops: 'select' },
+  reconcile_findings: {
+    api: null,
+    worker: 'select, insert, update, delete',
+    ops: 'select, update (state, acknowledged_at, acknowledged_by, acknowledged_why)',
+  },
+  reconcile_documents: { api: null, worker: 'select, insert, update, delete', ops: null },
   watermark: { ...worked, worker: 'select, update', api: null },
 };
