@@ -1,7 +1,10 @@
 import Joi from 'joi';
+import { providersOf, type ProviderConfig, type ProviderEnv } from './config-providers.js';
 import type { ClientCredentials } from './adapters/identity/authorization-code.js';
 import type { IdentitySettings } from './adapters/identity/providers.js';
 import { limits } from './domain/limits.js';
+
+export { type ProviderConfig } from './config-providers.js';
 
 /**
  * Everything the environment decides, as one frozen object. No other file reads the environment;
@@ -38,6 +41,8 @@ export interface Config {
     readonly changesPerMinute: number;
     readonly strangersPerMinute: number;
   };
+  /** Where Prometheus reads this process; port null: nowhere. 0 takes any free port. */
+  readonly metrics: { readonly host: string; readonly port: number | null };
   readonly processor: ProcessorConfig;
   /** Who people can sign in with; null is one without credentials (decision 11). */
   readonly identity: IdentitySettings;
@@ -59,17 +64,6 @@ export interface ProcessorConfig {
   readonly apiUrl: string | null;
   readonly successUrl: string;
   readonly cancelUrl: string;
-}
-
-/** One upstream that is enabled by its credentials. */
-export interface ProviderConfig {
-  readonly code: string;
-  /** By whose API it is spoken to. */
-  readonly dialect: 'shadeform' | 'runpod';
-  readonly url: string;
-  readonly apiKey: string;
-  /** How many requests all our processes together may send. */
-  readonly requestsPerMinute: number;
 }
 
 const requestsPerMinute = Joi.number().integer().min(10).max(1_000_000);
@@ -132,6 +126,8 @@ const schema = Joi.object({
   API_READS_PER_MINUTE: perMinute.default(limits.readsPerMinute),
   API_CHANGES_PER_MINUTE: perMinute.default(limits.changesPerMinute),
   API_STRANGERS_PER_MINUTE: perMinute.default(limits.strangersPerMinute),
+  METRICS_HOST: Joi.string().default('127.0.0.1'),
+  METRICS_PORT: Joi.number().port().empty(''),
   STRIPE_SECRET_KEY: Joi.string().trim().allow('').default(''),
   STRIPE_PUBLISHABLE_KEY: Joi.string().trim().allow('').default(''),
   STRIPE_WEBHOOK_SECRETS: Joi.when('STRIPE_SECRET_KEY', {
@@ -163,7 +159,7 @@ const schema = Joi.object({
 
 type ClientVariable = `${'GOOGLE' | 'GITHUB' | 'OIDC'}_CLIENT_${'ID' | 'SECRET'}`;
 
-interface Env extends Record<ClientVariable | 'OIDC_ISSUER_URL' | 'OIDC_NAME', string> {
+interface Env extends ProviderEnv, Record<ClientVariable | 'OIDC_ISSUER_URL' | 'OIDC_NAME', string> {
   DEPLOYMENT: string;
   LOG_LEVEL: string;
   DATABASE_URL: string;
@@ -186,6 +182,8 @@ interface Env extends Record<ClientVariable | 'OIDC_ISSUER_URL' | 'OIDC_NAME', s
   API_READS_PER_MINUTE: number;
   API_CHANGES_PER_MINUTE: number;
   API_STRANGERS_PER_MINUTE: number;
+  METRICS_HOST: string;
+  METRICS_PORT?: number;
   STRIPE_SECRET_KEY: string;
   STRIPE_PUBLISHABLE_KEY: string;
   STRIPE_WEBHOOK_SECRETS: string;
@@ -196,15 +194,7 @@ interface Env extends Record<ClientVariable | 'OIDC_ISSUER_URL' | 'OIDC_NAME', s
   MAIL_FROM: string;
   OPERATOR_EMAIL: string;
   METER_SHARDS: number;
-  LAB_PROVIDER_URL?: string;
-  LAB_PROVIDER_KEY?: string;
   LAB_PROVIDER_DIALECTS: string;
-  SHADEFORM_API_KEY: string;
-  SHADEFORM_API_URL: string;
-  SHADEFORM_REQUESTS_PER_MINUTE: number;
-  RUNPOD_API_KEY: string;
-  RUNPOD_API_URL: string;
-  RUNPOD_REQUESTS_PER_MINUTE: number;
 }
 
 /** Thrown when the environment is not usable; its message names every fault at once and what to set. */
@@ -258,6 +248,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       changesPerMinute: value.API_CHANGES_PER_MINUTE,
       strangersPerMinute: value.API_STRANGERS_PER_MINUTE,
     },
+    metrics: { host: value.METRICS_HOST, port: value.METRICS_PORT ?? null },
     processor: processorOf(value),
     identity: identityOf(value),
     mail: {
@@ -266,7 +257,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       operatorEmail: value.OPERATOR_EMAIL === '' ? null : value.OPERATOR_EMAIL,
     },
     meter: { shards: value.METER_SHARDS },
-    providers: providersOf(value),
+    providers: providersOf(value, list(value.LAB_PROVIDER_DIALECTS)),
     allowPrivatePods: value.LAB_PROVIDER_URL !== undefined,
   });
 }
@@ -300,40 +291,6 @@ function identityOf(value: Env): IdentitySettings {
 
 function credentials(clientId: string, clientSecret: string): ClientCredentials | null {
   return clientId === '' ? null : { clientId, clientSecret };
-}
-
-/** The lab has no quota but this one. */
-const LAB_REQUESTS_PER_MINUTE = 60_000;
-
-function providersOf(value: Env): ProviderConfig[] {
-  const real: ProviderConfig[] = [
-    {
-      ...{ code: 'shadeform', dialect: 'shadeform' },
-      url: value.SHADEFORM_API_URL,
-      apiKey: value.SHADEFORM_API_KEY,
-      requestsPerMinute: value.SHADEFORM_REQUESTS_PER_MINUTE,
-    },
-    {
-      ...{ code: 'runpod', dialect: 'runpod' },
-      url: value.RUNPOD_API_URL,
-      apiKey: value.RUNPOD_API_KEY,
-      requestsPerMinute: value.RUNPOD_REQUESTS_PER_MINUTE,
-    },
-  ];
-  return [...labProvidersOf(value), ...real.filter(({ apiKey }) => apiKey !== '')];
-}
-
-/** One lab speaks several dialects: each is a provider of its own. */
-function labProvidersOf(value: Env): ProviderConfig[] {
-  const { LAB_PROVIDER_URL: url, LAB_PROVIDER_KEY: apiKey } = value;
-  if (url === undefined || apiKey === undefined) return [];
-  const common = { url, apiKey, requestsPerMinute: LAB_REQUESTS_PER_MINUTE };
-  const dialects = new Set(list(value.LAB_PROVIDER_DIALECTS));
-  const providers: ProviderConfig[] = [
-    { code: 'lab', dialect: 'shadeform', ...common },
-    { code: 'lab-runpod', dialect: 'runpod', ...common },
-  ];
-  return providers.filter(({ dialect }) => dialects.has(dialect));
 }
 
 function list(text: string): string[] {

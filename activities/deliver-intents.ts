@@ -42,6 +42,7 @@ export async function tellRental(deps: ActivityDeps, rentalId: RentalId): Promis
     workflowId: rentalId,
     taskQueue: taskQueues.rentals,
     args: [input],
+    staticSummary: 'A rental that is taken up again from its row',
     signal: lookSignal,
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
   });

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
+import type { Tick } from '../adapters/metrics/ticks.js';
 import type { Database } from '../adapters/postgres/database.js';
 import type { MailTransport } from '../adapters/mailer/smtp.js';
 import type { Processor } from '../adapters/processor/processor.js';
@@ -20,6 +21,8 @@ export interface ActivityDeps {
   readonly processor: Processor;
   readonly mail: MailTransport;
   readonly log: Logger;
+  /** Counts each tick. */
+  readonly observeTick?: (tick: Tick) => void;
   readonly settings: {
     readonly deployment: string;
     readonly shards: number;

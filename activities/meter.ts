@@ -24,11 +24,13 @@ export function createMeterActivities(deps: ActivityDeps) {
           const metered = await tickOrIsolate(deps, { shard, shards });
           // Every second tick looks for what was left to be told but was not, by whomever.
           if (metered.left || tickNo % 2 === 0) await deliverIntents(deps);
+          const durationMs = performance.now() - started;
+          deps.observeTick?.({ shard, lagMs, durationMs, entries: metered.entries });
           tell({
             tick: tickNo,
             entries: metered.entries,
             lagMs: Math.round(lagMs),
-            durationMs: Math.round(performance.now() - started),
+            durationMs: Math.round(durationMs),
           });
         }
         return 'again' as const;

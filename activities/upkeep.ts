@@ -110,27 +110,35 @@ export async function startLongLived(deps: ActivityDeps): Promise<string[]> {
   const wanted = [
     ...Array.from({ length: deps.settings.shards }, (_, shard) => ({
       type: 'meter',
+      summary: `Meters the wallets of shard ${shard} each second`,
       id: `meter:${shard}`,
       arg: { shard },
     })),
     ...[...deps.providers.keys()].map((code) => ({
       type: 'providerWatch',
+      summary: `Watches the machines and the offers of ${code}`,
       id: `provider-watch:${code}`,
       arg: { code },
     })),
-    { type: 'mailer', id: 'mailer', arg: {} },
+    { type: 'mailer', summary: 'Sends the mails of the outbox', id: 'mailer', arg: {} },
   ];
-  for (const { type, id, arg } of wanted) {
+  for (const { type, summary, id, arg } of wanted) {
     await deps.temporal.workflow.start(type, {
       workflowId: id,
       taskQueue: taskQueues.rentals,
       args: [arg],
+      staticSummary: summary,
+      staticDetails: longLivedDetails,
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       workflowIdConflictPolicy: 'USE_EXISTING',
     });
   }
   return wanted.map(({ id }) => id);
 }
+
+/** For who finds one of them in the UI. */
+const longLivedDetails =
+  'It runs for ever: a loop of a quarter of an hour, then the next. What it does now stands in the heartbeat of its pending activity. Terminated by mistake, it is started again by the schedule "revive" within half a minute.';
 
 /** Rows about money at the processor that are not final: each should have a workflow (design: Temporal 7). */
 async function listUnfinishedPayments({ db }: ActivityDeps): Promise<EventRoute[]> {

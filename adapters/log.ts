@@ -4,6 +4,8 @@ export interface LogOptions {
   readonly level: string;
   /** Which program writes. */
   readonly service: string;
+  /** What each line says beside, asked for when it is written. */
+  readonly fields?: () => object;
   /** Standard output unless told. */
   readonly destination?: DestinationStream;
 }
@@ -12,8 +14,11 @@ export interface LogOptions {
  * The log of a program, as lines of JSON. Of errors it shows only what names them: the database, for one, puts the
  * whole row that it refused into an error, and with it codes and addresses.
  */
-export function createLog({ level, service, destination }: LogOptions): Logger {
-  const options = { level, base: { service, pid: process.pid }, serializers: { err: presentError } };
+export function createLog({ level, service, fields, destination }: LogOptions): Logger {
+  const options = {
+    ...{ level, base: { service, pid: process.pid }, serializers: { err: presentError } },
+    ...(fields && { mixin: fields }),
+  };
   return destination ? pino(options, destination) : pino(options);
 }
 

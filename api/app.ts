@@ -56,5 +56,11 @@ export function createApp(deps: ApiDeps): Koa<ApiState, object> {
   const { log, settings } = deps;
   const { allowedOrigins, trustProxy, secureCookie } = settings;
   const first = [limitRequests(deps, [webhookPath])];
-  return createFrame({ log, allowedOrigins, trustProxy, overTls: secureCookie, first }, createRouter(deps));
+  return createFrame(
+    {
+      ...{ log, allowedOrigins, trustProxy, overTls: secureCookie, first },
+      observeRequest: deps.observeRequest,
+    },
+    createRouter(deps),
+  );
 }

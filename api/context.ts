@@ -2,6 +2,7 @@ import type { Router, RouterContext } from '@koa/router';
 import type { Logger } from 'pino';
 import type { IdentityProvider } from '../adapters/identity/identity.js';
 import type { Session } from '../adapters/postgres/sessions.js';
+import type { AnsweredRequest } from '../adapters/metrics/requests.js';
 import type { Database } from '../adapters/postgres/database.js';
 import type { Processor } from '../adapters/processor/processor.js';
 import type { WebhookVerifier } from '../adapters/processor/webhook.js';
@@ -13,6 +14,10 @@ export interface ApiDeps {
   readonly db: Database;
   readonly temporal: TemporalGate;
   readonly log: Logger;
+  /** Counts what was answered. */
+  readonly observeRequest?: (request: AnsweredRequest) => void;
+  /** The steps of the schema that this code needs (migrations/migrate.ts), for /readyz; not checked unless told. */
+  readonly schemaSteps?: readonly string[];
   readonly settings: ApiSettings;
   /** Asked directly only to begin the saving of a card: what moves money goes through workflows. */
   readonly processor: Processor;

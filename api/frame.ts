@@ -1,7 +1,7 @@
 import { Router } from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import type { Logger } from 'pino';
-import type { ApiRouter, ApiState } from './context.js';
+import type { ApiDeps, ApiRouter, ApiState } from './context.js';
 import { readBodies } from './middleware/body.js';
 import { errors } from './middleware/errors.js';
 import { allowOrigins, refuseForeignOrigins } from './middleware/origins.js';
@@ -20,6 +20,8 @@ export interface Frame {
   readonly overTls: boolean;
   /** Headers that pages may send besides the API's own. */
   readonly allowedHeaders?: readonly string[];
+  /** Hears of each request that was answered. */
+  readonly observeRequest?: ApiDeps['observeRequest'];
   /** What looks at a request before anything of it is read. */
   readonly first?: readonly Middleware<ApiState, object>[];
 }
@@ -40,7 +42,7 @@ export function createFrame(frame: Frame, router: ApiRouter): Koa<ApiState, obje
   // Failures of a connection itself: everything else ends in errors().
   app.on('error', (error: unknown) => log.warn({ err: error }, 'a connection failed'));
   app.use(requestId(log));
-  app.use(requestLog());
+  app.use(requestLog(frame.observeRequest));
   app.use(securityHeaders(frame.overTls));
   app.use(errors());
   app.use(allowOrigins(allowedOrigins, allowedHeaders));

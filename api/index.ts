@@ -1,10 +1,15 @@
 import type { Logger } from 'pino';
 import { createIdentityProviders } from '../adapters/identity/providers.js';
 import { createLog } from '../adapters/log.js';
+import { startMetricsListener } from '../adapters/metrics/listener.js';
+import { watchPools } from '../adapters/metrics/pools.js';
+import { createRegistry } from '../adapters/metrics/registry.js';
+import { createRequestMetrics } from '../adapters/metrics/requests.js';
 import { openDatabase, type Database } from '../adapters/postgres/database.js';
 import { createStripeProcessor } from '../adapters/processor/stripe.js';
 import { createWebhookVerifier } from '../adapters/processor/webhook.js';
 import { readConfig } from '../config.js';
+import { schemaSteps } from '../migrations/migrate.js';
 import { createApp } from './app.js';
 import { startServer, type ApiServer } from './server.js';
 import { settingsOf } from './settings.js';
@@ -18,17 +23,29 @@ const log = createLog({ level: config.logLevel, service: 'api' });
 const db = openDatabase(config.database.url, config.database.poolMax, 'api', config.database.role);
 const temporal = createTemporalGate(config.temporal);
 const { webhookSecrets } = config.processor;
+const registry = createRegistry('api');
+watchPools(registry, { api: db });
 
 const app = createApp({
   db,
   temporal,
   log,
+  observeRequest: createRequestMetrics(registry),
+  schemaSteps,
   settings: settingsOf(config),
   processor: createStripeProcessor(config.processor),
   verifyWebhook: webhookSecrets.length === 0 ? null : createWebhookVerifier({ secrets: webhookSecrets }),
   identityProviders: createIdentityProviders(config.identity),
 });
 const server = await startServer(app.callback(), config.api);
+const { host: metricsHost, port: metricsPort } = config.metrics;
+const metrics =
+  metricsPort === null
+    ? null
+    : await startMetricsListener({
+        ...{ host: metricsHost, port: metricsPort, log },
+        scrape: () => registry.metrics(),
+      });
 log.info({ host: config.api.host, port: config.api.port }, 'api ready');
 
 let stopping = false;
@@ -48,6 +65,6 @@ async function stop(
   held.log.info({ signal }, 'api stopping');
   const cut = await held.server.stop(STOP_WITHIN_MS);
   if (cut > 0) held.log.warn({ cut }, 'requests did not end in time and were cut');
-  await Promise.allSettled([held.db.destroy(), held.temporal.close()]);
+  await Promise.allSettled([metrics?.close(), held.db.destroy(), held.temporal.close()]);
   held.log.info('api stopped');
 }

@@ -36,6 +36,8 @@ export async function openRental(
         { key: entityStatusAttribute, value: 'opening' },
       ],
       staticSummary: `${open.gpuCount} x ${open.familyId}`,
+      staticDetails:
+        'The row in `rentals` is the truth: a lost or terminated run is started again from it. To end the rental, never terminate this workflow: stop it as its user would, or as an operator.',
     }),
   });
 }

@@ -4,8 +4,11 @@ import { bundleWorkflowCode, type WorkflowBundleWithSourceMap } from '@temporali
 /** Bundles the workflows for the sandbox: from the TypeScript sources, or from a build, whichever runs. */
 export function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {
   const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const pathOf = (name: string): string =>
+    fileURLToPath(new URL(`../workflows/${name}.${ending}`, import.meta.url));
   return bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL(`../workflows/index.${ending}`, import.meta.url)),
+    workflowsPath: pathOf('index'),
+    workflowInterceptorModules: [pathOf('activity-summaries')],
     logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
   });
 }

@@ -1,24 +1,27 @@
 import { Client, Connection } from '@temporalio/client';
-import { NativeConnection, Runtime } from '@temporalio/worker';
-import { createLog } from '../adapters/log.js';
+import { NativeConnection } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import { startLongLived } from '../activities/upkeep.js';
 import type { ActivityDeps } from '../activities/deps.js';
 import { createSmtpTransport } from '../adapters/mailer/smtp.js';
+import { createLog } from '../adapters/log.js';
 import { openDatabase } from '../adapters/postgres/database.js';
 import { createOddityBook } from '../adapters/providers/oddity-book.js';
 import { createProber } from '../adapters/providers/prober.js';
 import { createStripeProcessor } from '../adapters/processor/stripe.js';
 import { readConfig } from '../config.js';
 import { limits } from '../domain/limits.js';
+import { activityFields } from './activity-log.js';
 import { bundleWorkflows } from './bundle.js';
+import { startWorkerMetrics } from './metrics.js';
 import { createProviders } from './providers.js';
 import { ensureSchedules } from './schedules.js';
+import { installTemporal } from './telemetry.js';
 import { createWorkers } from './workers.js';
 
 const config = readConfig();
-const log = createLog({ level: config.logLevel, service: 'worker' });
-Runtime.install({ shutdownSignals: ['SIGINT', 'SIGTERM'] });
+const log = createLog({ level: config.logLevel, service: 'worker', fields: activityFields });
+const sdkMetricsUrl = await installTemporal(log, config.metrics.port !== null);
 
 const connection = await NativeConnection.connect({ address: config.temporal.address });
 const temporal = new Client({
@@ -28,6 +31,13 @@ const temporal = new Client({
 const { url, role, poolMax, openPoolMax } = config.database;
 const db = openDatabase(url, poolMax, 'worker', role);
 const openDb = openDatabase(url, openPoolMax, 'worker-open', role);
+const metricsDb = openDatabase(url, 2, 'worker-metrics', role);
+const metrics = await startWorkerMetrics({
+  ...{ log, sdkMetricsUrl, metricsDb },
+  listen: config.metrics,
+  pools: { worker: db, 'worker-open': openDb, 'worker-metrics': metricsDb },
+  providers: config.providers.map(({ code }) => code),
+});
 const oddities = createOddityBook();
 const deps: ActivityDeps = {
   db,
@@ -39,6 +49,7 @@ const deps: ActivityDeps = {
   processor: createStripeProcessor(config.processor),
   mail: createSmtpTransport(config.mail),
   log,
+  observeTick: metrics.observeTick,
   settings: {
     deployment: config.deployment,
     shards: config.meter.shards,
@@ -53,6 +64,7 @@ const workers = await createWorkers({
   namespace: config.temporal.namespace,
   bundle: await bundleWorkflows(),
   activities: createActivities(deps),
+  log,
 });
 await ensureSchedules(temporal);
 await startLongLived(deps);
@@ -62,6 +74,13 @@ try {
   await Promise.all(workers.map((worker) => worker.run()));
 } finally {
   deps.mail.close();
-  await Promise.all([db.destroy(), openDb.destroy(), connection.close(), temporal.connection.close()]);
+  await metrics.close();
+  await Promise.all([
+    db.destroy(),
+    openDb.destroy(),
+    metricsDb.destroy(),
+    connection.close(),
+    temporal.connection.close(),
+  ]);
   log.info('worker stopped');
 }

@@ -72,6 +72,8 @@ export async function ensureSchedules(client: Client): Promise<void> {
           workflowId: id,
           taskQueue: taskQueues.rentals,
           args: [...(args ?? [])],
+          staticSummary: note,
+          staticDetails: `Started every ${every} by the schedule "${id}". One that fails is made good by the next.`,
         },
         state: { note },
       });

@@ -1,12 +1,15 @@
+import type { Logger } from 'pino';
 import { Worker, type NativeConnection, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import type { Activities } from '../activities/index.js';
 import { taskQueues } from '../domain/task-queues.js';
+import { logActivities } from './activity-log.js';
 
 export interface WorkersOptions {
   readonly connection: NativeConnection;
   readonly namespace: string;
   readonly bundle: WorkflowBundleWithSourceMap;
   readonly activities: Activities;
+  readonly log: Logger;
 }
 
 /** How many activities of each queue run at once (design: Temporal 3). */
@@ -31,13 +34,14 @@ const pacedHeartbeats = {
 
 /** One worker per queue in this process, so that slow activities never take the slots of quick ones. */
 export async function createWorkers(options: WorkersOptions): Promise<Worker[]> {
-  const { connection, namespace, activities, bundle } = options;
+  const { connection, namespace, activities, bundle, log } = options;
   const shared = {
     connection,
     namespace,
     activities,
     ...timing,
-  } as const;
+    interceptors: { activity: [logActivities(log)] },
+  };
   return [
     await Worker.create({
       ...shared,

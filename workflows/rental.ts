@@ -44,6 +44,9 @@ export async function rental(input: RentalInput): Promise<RentalOutcome> {
   const { rentalId, open } = input;
   const durations: RentalDurations = { ...defaultDurations, ...input.durations };
   const state = { looks: 0, settled: false };
+  setCurrentDetails(
+    open === undefined ? 'Is taken up from its row.' : 'Is being opened: see the pending activity.',
+  );
   const opened =
     open === undefined ? Promise.resolve(taken(rentalId)) : openingOf(opening.openRental({ rentalId, open }));
   setHandler(openUpdate, () => answerOf(opened));

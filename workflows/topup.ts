@@ -1,4 +1,10 @@
-import { allHandlersFinished, condition, continueAsNew, setHandler } from '@temporalio/workflow';
+import {
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  setCurrentDetails,
+  setHandler,
+} from '@temporalio/workflow';
 import { openingTopup, steps } from './activity-proxies.js';
 import { answerOf, openingOf, type Opening } from './early-answer.js';
 import { followEvents } from './follow-events.js';
@@ -14,6 +20,9 @@ const askAfterMs = [MINUTE, 5 * MINUTE, 15 * MINUTE, 60 * MINUTE];
  */
 export async function topup(input: TopupInput): Promise<TopupOutcome> {
   const { topupId, open } = input;
+  setCurrentDetails(
+    open === undefined ? 'Is taken up from its row.' : 'Is being opened: see the pending activity.',
+  );
   const existing: Opening<{ topupId: TopupInput['topupId'] }> = { kind: 'opened', value: { topupId } };
   const opened =
     open === undefined ? Promise.resolve(existing) : openingOf(openingTopup.openTopup(topupId, open));

@@ -10,6 +10,7 @@ const readiness = (statuses: readonly string[]) =>
     status: oneOf(statuses),
     checks: object({
       postgres: oneOf(['ok', 'away']),
+      schema: { ...oneOf(['ok', 'behind', 'unknown']), description: 'Behind: migrate the database.' },
       temporal: oneOf(['ok', 'away']),
       brakes: { ...listOf(text), description: 'What operators have paused.' },
     }),
@@ -38,13 +39,13 @@ const health: readonly Operation[] = [
       {
         description: 'PostgreSQL and Temporal answer.',
         schema: readiness(['ready']),
-        examples: [{ status: 'ready', checks: { postgres: 'ok', temporal: 'ok', brakes: [] } }],
+        examples: [{ status: 'ready', checks: { postgres: 'ok', schema: 'ok', temporal: 'ok', brakes: [] } }],
       },
       {
         status: 503,
         description: 'At least one of them does not.',
         schema: readiness(['unavailable']),
-        examples: [{ status: 'unavailable', checks: { postgres: 'ok', temporal: 'away', brakes: [] } }],
+        examples: [{ status: 'unavailable', checks: { postgres: 'ok', schema: 'ok', temporal: 'away', brakes: [] } }],
       },
     ],
   },

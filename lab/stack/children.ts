@@ -15,6 +15,8 @@ export interface Child {
   readonly databaseRole?: string;
   readonly isReady: ProgramPlan['isReady'];
   readonly stopLimitMs: number;
+  /** Where it serves its metrics. */
+  readonly metricsPort?: number;
 }
 
 /** The children in groups: those of a group start together, the groups one after the other. */
@@ -57,6 +59,7 @@ export function childrenOf(settings: StackSettings, secrets: StackSecrets): Chil
     databaseRole: databaseRoles.worker,
     isReady: (logged) => /"msg":\s*"worker ready"/.test(logged()),
     stopLimitMs: 20_000,
+    metricsPort: ports.workerMetrics,
   };
   const api: Child = {
     name: 'API',
@@ -64,6 +67,7 @@ export function childrenOf(settings: StackSettings, secrets: StackSecrets): Chil
     databaseRole: databaseRoles.api,
     isReady: () => answersOk(`${urls.api}/readyz`),
     stopLimitMs: 15_000,
+    metricsPort: ports.apiMetrics,
   };
   return [outside, [worker], [api]];
 }
@@ -74,7 +78,11 @@ export function planOf(child: Child, settings: StackSettings, secrets: StackSecr
     name: `The ${child.name}`,
     command: process.execPath,
     args: ['--import', 'tsx', child.file, ...(child.args ?? [])],
-    env: { ...childEnv(settings, secrets), DATABASE_ROLE: child.databaseRole ?? '' },
+    env: {
+      ...childEnv(settings, secrets),
+      DATABASE_ROLE: child.databaseRole ?? '',
+      METRICS_PORT: String(child.metricsPort ?? ''),
+    },
     cwd: settings.projectDir,
     logFile: logFileOf(child.name, settings),
     isReady: child.isReady,
@@ -104,6 +112,7 @@ function childEnv(settings: StackSettings, secrets: StackSecrets): NodeJS.Proces
     ...(urls.temporalUi === null ? {} : { TEMPORAL_UI_URL: urls.temporalUi }),
     LOG_LEVEL: logLevelOf(settings),
     API_HOST: '127.0.0.1',
+    METRICS_HOST: '127.0.0.1',
     DASHBOARD_URL: settings.dashboardUrl ?? urls.mail,
     SECURE_COOKIE: 'false',
     SMTP_URL: urls.smtp,

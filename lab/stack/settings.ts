@@ -14,6 +14,8 @@ export interface StackPorts {
   readonly processor: number;
   readonly mail: number;
   readonly smtp: number;
+  readonly apiMetrics: number;
+  readonly workerMetrics: number;
 }
 
 /** What the environment decides about the local stack. */
@@ -71,6 +73,18 @@ export const portVariables: {
   },
   mail: { variable: 'LAB_MAIL_PORT', port: 9300, service: 'the mail inbox', holder: 'a search server' },
   smtp: { variable: 'LAB_SMTP_PORT', port: 9325, service: 'the mail server', holder: 'another mail catcher' },
+  apiMetrics: {
+    variable: 'LAB_API_METRICS_PORT',
+    port: 9464,
+    service: 'the API’s metrics',
+    holder: 'an exporter of metrics',
+  },
+  workerMetrics: {
+    variable: 'LAB_WORKER_METRICS_PORT',
+    port: 9465,
+    service: 'the worker’s metrics',
+    holder: 'an exporter of metrics',
+  },
 };
 
 const projectDir = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -144,6 +158,8 @@ function readPorts(value: Env): StackPorts {
     processor: read('processor'),
     mail: read('mail'),
     smtp: read('smtp'),
+    apiMetrics: read('apiMetrics'),
+    workerMetrics: read('workerMetrics'),
   };
 }
 

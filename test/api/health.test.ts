@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { isDatabaseAway } from '../../adapters/postgres/availability.js';
 import { openDatabase } from '../../adapters/postgres/database.js';
+import { schemaSteps } from '../../migrations/migrate.js';
 import { startApi, type TestApi } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { insertSessionOf, insertUser } from '../support/factories.js';
@@ -27,12 +28,41 @@ describe('health', () => {
     assert.equal(before.status, 200);
     assert.deepEqual(before.body, {
       status: 'ready',
-      checks: { postgres: 'ok', temporal: 'ok', brakes: [] },
+      checks: { postgres: 'ok', schema: 'ok', temporal: 'ok', brakes: [] },
     });
     await api.db('brakes').insert({ kind: 'creates', pulled_by: 'ann', reason: 'test' });
     const braked = await api.stranger().get('/readyz');
     assert.equal(braked.status, 200);
     assert.deepEqual(braked.body.checks.brakes, ['creates']);
+  });
+
+  it('GET /readyz is 503 while the schema is behind what this code needs', async () => {
+    const step = schemaSteps.at(-1)!;
+    await api.db.raw('delete from knex_migrations where name = ?', [step]);
+    try {
+      const answer = await api.stranger().get('/readyz');
+      assert.equal(answer.status, 503);
+      assert.equal(answer.body.checks.schema, 'behind');
+      assert.ok(!JSON.stringify(answer.body).includes(step), 'what is missing stands in the log alone');
+    } finally {
+      await api.db.raw('insert into knex_migrations (name, batch, migration_time) values (?, 1, now())', [
+        step,
+      ]);
+    }
+    assert.equal((await api.stranger().get('/readyz')).status, 200);
+  });
+
+  it('GET /readyz takes a database that does not answer in time for one that is away', async () => {
+    const held = await api.db.transaction();
+    try {
+      await held.raw('lock table brakes in access exclusive mode');
+      const startMs = performance.now();
+      const answer = await api.stranger().get('/readyz');
+      assert.deepEqual([answer.status, answer.body.checks.postgres], [503, 'away']);
+      assert.ok(performance.now() - startMs < 3_000);
+    } finally {
+      await held.rollback();
+    }
   });
 
   it('GET /readyz is 503 while Temporal is away', async () => {
@@ -42,7 +72,7 @@ describe('health', () => {
       assert.equal(answer.status, 503);
       assert.deepEqual(answer.body, {
         status: 'unavailable',
-        checks: { postgres: 'ok', temporal: 'away', brakes: [] },
+        checks: { postgres: 'ok', schema: 'ok', temporal: 'away', brakes: [] },
       });
     } finally {
       await alone.stop();

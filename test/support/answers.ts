@@ -50,6 +50,7 @@ export interface AnswerBody extends Item {
 
   readonly checks: {
     readonly postgres: string;
+    readonly schema: string;
     readonly temporal: string;
     readonly brakes: readonly string[];
   };

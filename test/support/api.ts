@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { schemaSteps } from '../../migrations/migrate.js';
 import { createApp } from '../../api/app.js';
 import type { ApiDeps } from '../../api/context.js';
 import { startServer, type ApiServer, type ServerTimeouts } from '../../api/server.js';
@@ -74,6 +75,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const deps: ApiDeps = {
     db: ownDb,
     temporal,
+    schemaSteps,
     log: createLog({
       ...{ level: options.logLevel ?? 'info', service: 'test' },
       destination: { write: (line: string) => void logged.push(parseLine(line)) },

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,21 +11,41 @@ import { publishableKey, secretKey, type TestService } from './living-service.js
 export interface WorkerProcess {
   /** SIGKILL: it gets no moment to end what it does. Resolves when it is gone. */
   kill(): Promise<void>;
+  /** SIGTERM, and waits until it is gone. */
+  stop(): Promise<void>;
+  /** All that it has logged, as parsed lines. */
+  logged(): Record<string, unknown>[];
+}
+
+/** Starts api/index.ts in the same way, on a free port. */
+export function startApiProcess(service: TestService, env: NodeJS.ProcessEnv): Promise<WorkerProcess> {
+  return startProcess(service, { name: 'The API', file: 'api/index.ts', ready: 'api ready', env });
 }
 
 /** Starts worker/index.ts for a service that runs without one in this process, and waits until it is ready. */
-export async function startWorkerProcess(service: TestService): Promise<WorkerProcess> {
-  const folder = mkdtempSync(join(tmpdir(), 'worker-test-'));
+export function startWorkerProcess(
+  service: TestService,
+  env: NodeJS.ProcessEnv = {},
+): Promise<WorkerProcess> {
+  return startProcess(service, { name: 'The worker', file: 'worker/index.ts', ready: 'worker ready', env });
+}
+
+async function startProcess(
+  service: TestService,
+  what: { name: string; file: string; ready: string; env: NodeJS.ProcessEnv },
+): Promise<WorkerProcess> {
+  const folder = mkdtempSync(join(tmpdir(), 'process-test-'));
+  const logFile = join(folder, 'process.log');
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   try {
     const program = await startProgram({
-      name: 'The worker',
+      name: what.name,
       command: process.execPath,
-      args: ['--import', 'tsx', 'worker/index.ts'],
-      env: { ...process.env, ...variablesOf(service) },
+      args: ['--import', 'tsx', what.file],
+      env: { ...process.env, ...variablesOf(service), ...what.env },
       cwd: fileURLToPath(new URL('../..', import.meta.url)),
-      logFile: join(folder, 'worker.log'),
-      isReady: (logged) => logged().includes('"msg":"worker ready"'),
+      logFile,
+      isReady: (logged) => logged().includes(`"msg":"${what.ready}"`),
       readyLimitMs: 60_000,
       stopSignal: 'SIGTERM',
       stopLimitMs: 10_000,
@@ -36,11 +56,23 @@ export async function startWorkerProcess(service: TestService): Promise<WorkerPr
         await program.exited;
         remove();
       },
+      async stop() {
+        await program.stop();
+        remove();
+      },
+      logged: () => readLines(logFile),
     };
   } catch (error) {
     remove();
     throw error;
   }
+}
+
+function readLines(file: string): Record<string, unknown>[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
 function variablesOf(service: TestService): NodeJS.ProcessEnv {

@@ -40,6 +40,7 @@ export async function startTestWorkers(
       namespace: where.name,
       bundle: await getBundle(),
       activities: createActivities(deps),
+      log: parts.log,
     });
     const runs = Promise.all(workers.map((worker) => worker.run()));
     await startLongLived(deps);

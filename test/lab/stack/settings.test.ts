@@ -16,6 +16,8 @@ describe("the stack's settings", () => {
       processor: 9200,
       mail: 9300,
       smtp: 9325,
+      apiMetrics: 9464,
+      workerMetrics: 9465,
     });
     assert.equal(settings.databaseUrl, null);
     assert.equal(settings.temporalAddress, null);

@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+
+/** Reads all metrics of a process, as Prometheus' text format. */
+export type Scrape = () => Promise<string>;
+
+export interface MetricsListener {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves `GET /metrics` on an address of its own, never on the public one (decision 66): the figures are the
+ * operator's business.
+ * @param port 0 takes any free one
+ */
+export async function startMetricsListener(options: {
+  readonly host: string;
+  readonly port: number;
+  readonly scrape: Scrape;
+  readonly log: Logger;
+}): Promise<MetricsListener> {
+  const { host, port, scrape, log } = options;
+  const server = createServer((request, response) => {
+    if (request.method === 'GET' && request.url === '/metrics') void answer(response, scrape, log);
+    else respond(response, 404, 'Only GET /metrics is here.\n');
+  });
+  server.requestTimeout = 10_000;
+  server.listen(port, host);
+  await once(server, 'listening');
+  const address = server.address() as AddressInfo;
+  log.info({ host, port: address.port }, 'metrics ready');
+  return {
+    port: address.port,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function answer(response: ServerResponse, scrape: Scrape, log: Logger): Promise<void> {
+  try {
+    respond(response, 200, await scrape());
+  } catch (error) {
+    log.error({ err: error }, 'the metrics could not be read');
+    respond(response, 500, 'The metrics could not be read; the log says why.\n');
+  }
+}
+
+function respond(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' }).end(text);
+}

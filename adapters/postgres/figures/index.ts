@@ -1,0 +1,24 @@
+import type { FigureGroup } from '../../metrics/figures.js';
+import { lockFigures } from './locks.js';
+import { meteringFigures } from './metering.js';
+import { paymentFigures } from './payments.js';
+import { provisioningFigures, rentalFigures } from './rentals.js';
+import { upkeepFigures } from './upkeep.js';
+import { upstreamFigures } from './upstreams.js';
+
+/**
+ * All that the database tells of the business. A new group of figures is added here, described in
+ * docs/operations/observability.md, and shown by every worker from then on.
+ * @param providers the codes of the upstreams that are enabled
+ */
+export function businessFigures(providers: readonly string[]): FigureGroup[] {
+  return [
+    rentalFigures,
+    provisioningFigures,
+    meteringFigures,
+    lockFigures,
+    upstreamFigures(providers),
+    paymentFigures,
+    upkeepFigures,
+  ];
+}

@@ -1,0 +1,111 @@
+import type { FigureGroup, Sample } from '../../metrics/figures.js';
+import type { Transaction } from '../database.js';
+import type { OutReason } from '../tables.js';
+
+const reasons: readonly OutReason[] = ['failing', 'failing_creates', 'refused', 'rate_limited'];
+
+/**
+ * How the upstreams do, and what their machines cost that nobody pays for (decision 55).
+ * @param configured the upstreams that are enabled now: others keep their row, and nobody watches them
+ */
+export function upstreamFigures(configured: readonly string[]): FigureGroup {
+  return {
+    name: 'upstreams',
+    metrics: {
+      provider_out: {
+        help: '1 while nothing of an upstream is for sale, by the reason of its open circuit.',
+        labels: ['provider', 'reason'],
+      },
+      catalog_age_seconds: {
+        help: 'Since the catalog of an upstream was read whole; +Inf: never.',
+        labels: ['provider'],
+      },
+      pods_list_age_seconds: {
+        help: 'Since the machines of an upstream were listed; +Inf: never.',
+        labels: ['provider'],
+      },
+      leaking_pods: {
+        help: 'Machines that are there and nobody pays for. ending: told to end; given up, unknown tag: orphans.',
+        labels: ['provider', 'kind'],
+      },
+      oldest_leaking_pod_seconds: {
+        help: 'Since when the oldest of them is unpaid; 0: none.',
+        labels: ['provider'],
+      },
+      leaked_cents_last_day: {
+        help: 'What unpaid machines cost that are there or went within the last day.',
+        labels: ['provider', 'kind'],
+      },
+      held_pods: {
+        help: 'Machines that a list misses and that are held, see decision 51.',
+        labels: ['provider'],
+      },
+    },
+    async read(trx) {
+      return [...(await readHealth(trx, configured)), ...(await readLeaks(trx))];
+    },
+  };
+}
+
+interface Health {
+  provider: string;
+  reason: OutReason | null;
+  catalogS: number | null;
+  podsS: number | null;
+  held: number;
+}
+
+async function readHealth(trx: Transaction, configured: readonly string[]): Promise<Sample[]> {
+  const { rows } = await trx.raw<{ rows: Health[] }>(
+    `select c.code as provider, case when p.out_until > now() then p.out_reason end as reason,
+            extract(epoch from now() - p.catalog_synced_at)::float8 as "catalogS",
+            extract(epoch from now() - p.pods_listed_at)::float8 as "podsS",
+            (select count(*) from pods d
+              where d.provider_code = c.code and d.gone_at is null and d.held_since is not null) as held
+       from unnest(?::text[]) c (code)
+       left join providers p using (code)`,
+    [[...configured]],
+  );
+  return rows.flatMap(({ provider, reason, catalogS, podsS, held }) => [
+    ...reasons.map((name) => ({
+      metric: 'provider_out',
+      labels: { provider, reason: name },
+      value: reason === name ? 1 : 0,
+    })),
+    { metric: 'catalog_age_seconds', labels: { provider }, value: ageOf(catalogS) },
+    { metric: 'pods_list_age_seconds', labels: { provider }, value: ageOf(podsS) },
+    { metric: 'held_pods', labels: { provider }, value: held },
+  ]);
+}
+
+function ageOf(seconds: number | null): number {
+  return seconds === null ? Infinity : Math.max(0, seconds);
+}
+
+async function readLeaks(trx: Transaction): Promise<Sample[]> {
+  const { rows } = await trx.raw<{
+    rows: { provider: string; kind: string; pods: number; oldest: number; cents: number }[];
+  }>(
+    `select p.code as provider, k.kind, count(l.pod_id) filter (where l.gone_at is null) as pods,
+            coalesce(max(l.seconds) filter (where l.gone_at is null), 0) as oldest,
+            coalesce(sum(l.cents), 0)::bigint as cents
+       from providers p
+      cross join (values ('ending'), ('given up'), ('unknown tag')) k (kind)
+       left join pod_leaks l on l.provider_code = p.code and l.kind = k.kind
+            and (l.gone_at is null or l.gone_at > now() - interval '1 day')
+      group by p.code, k.kind`,
+  );
+  const oldest = new Map<string, number>();
+  for (const row of rows) oldest.set(row.provider, Math.max(oldest.get(row.provider) ?? 0, row.oldest));
+  return [
+    ...rows.flatMap(({ provider, kind, pods, cents }) => [
+      { metric: 'leaking_pods', labels: { provider, kind }, value: pods },
+      { metric: 'leaked_cents_last_day', labels: { provider, kind }, value: cents },
+    ]),
+    ...[...oldest].map(([provider, value]) => ({
+      metric: 'oldest_leaking_pod_seconds',
+      labels: { provider },
+      value,
+    })),
+  ];
+}

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { pino } from 'pino';
+import { exposeFigures, type FigureGroup } from '../../../adapters/metrics/figures.js';
+import { createRegistry, type Registry } from '../../../adapters/metrics/registry.js';
+import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
+import { businessFigures } from '../../../adapters/postgres/figures/index.js';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { readMetrics, type Scraped } from '../../support/metrics.js';
+
+const log = pino({ level: 'silent' });
+
+describe('figures of the business', () => {
+  let database: TestDatabase;
+  let db: Database;
+
+  before(async () => {
+    database = await createTestDatabase();
+    db = openDatabase(database.url, 2, 'figures-test');
+  });
+  after(async () => {
+    await db.destroy();
+    await database.drop();
+  });
+
+  /** A registry with groups of figures, and what asking for it shows. */
+  function expose(
+    groups: readonly FigureGroup[],
+    options: { cacheMs?: number; limitMs?: number } = {},
+  ): { registry: Registry; scrape: () => Promise<Scraped> } {
+    const registry = createRegistry('worker');
+    const refresh = exposeFigures(registry, groups, { db, log, cacheMs: 0, ...options });
+    return {
+      registry,
+      scrape: async () => {
+        await refresh();
+        return readMetrics(await registry.metrics());
+      },
+    };
+  }
+
+  function counting(read: FigureGroup['read']): FigureGroup {
+    return { name: 'tested', metrics: { tested: { help: 'A test.' } }, read };
+  }
+
+  it('are all read from an empty database, and nothing is made up', async () => {
+    const shown = await expose(businessFigures(['lab'])).scrape();
+    const failed = shown.samples.filter(({ name }) => name === 'gpu_rental_figures_failed');
+    assert.equal(failed.length, 7);
+    assert.deepEqual(
+      failed.filter(({ value }) => value !== 0),
+      [],
+    );
+    assert.equal(shown.get('gpu_rental_mails_unsent'), 0);
+    assert.equal(shown.get('gpu_rental_catalog_age_seconds', { provider: 'lab' }), Infinity);
+    assert.equal(shown.get('gpu_rental_webhook_lag_seconds', { quantile: '0.5' }), undefined);
+    assert.equal(shown.get('gpu_rental_last_tick_age_seconds', { shard: '0' }), undefined);
+  });
+
+  it('are missing, and not zero, while they can not be read', async () => {
+    const state = { broken: false };
+    const group = counting(async (trx) => {
+      await trx.raw(state.broken ? 'select * from nowhere' : 'select 1');
+      return [{ metric: 'tested', value: 7 }];
+    });
+    const { scrape } = expose([group]);
+    assert.equal((await scrape()).get('gpu_rental_tested'), 7);
+    state.broken = true;
+    const shown = await scrape();
+    assert.equal(shown.get('gpu_rental_tested'), undefined);
+    assert.equal(shown.get('gpu_rental_figures_failed', { figures: 'tested' }), 1);
+    const readAt = shown.get('gpu_rental_figures_read_timestamp_seconds', { figures: 'tested' });
+    assert.ok(readAt !== undefined && readAt <= Date.now() / 1_000 && readAt > Date.now() / 1_000 - 60);
+    state.broken = false;
+    assert.equal((await scrape()).get('gpu_rental_tested'), 7);
+  });
+
+  it('have a limit of time', async () => {
+    const slow = counting(async (trx) => {
+      await trx.raw('select pg_sleep(5)');
+      return [{ metric: 'tested', value: 1 }];
+    });
+    const startMs = performance.now();
+    const shown = await expose([slow], { limitMs: 200 }).scrape();
+    assert.equal(shown.get('gpu_rental_figures_failed', { figures: 'tested' }), 1);
+    assert.ok(performance.now() - startMs < 2_000);
+  });
+
+  it('are read once for all who ask within some seconds', async () => {
+    let reads = 0;
+    const group = counting(() => {
+      reads += 1;
+      return Promise.resolve([{ metric: 'tested', value: reads }]);
+    });
+    const { scrape } = expose([group], { cacheMs: 60_000 });
+    await Promise.all([scrape(), scrape(), scrape()]);
+    assert.equal((await scrape()).get('gpu_rental_tested'), 1);
+    assert.equal(reads, 1);
+  });
+
+  it('may not write', async () => {
+    const writing = counting(async (trx) => {
+      await trx('brakes').insert({ kind: 'creates', pulled_by: 'a figure', reason: 'none' });
+      return [];
+    });
+    const shown = await expose([writing]).scrape();
+    assert.equal(shown.get('gpu_rental_figures_failed', { figures: 'tested' }), 1);
+    assert.equal(await db('brakes').first(), undefined);
+  });
+
+  it('show how long a wallet has been locked', async () => {
+    const held = openDatabase(database.url, 1, 'figures-test-lock');
+    const lock = await held.transaction();
+    try {
+      await lock.raw('select id from wallets for update');
+      await lock.raw('select pg_sleep(0.3)');
+      const shown = await expose(businessFigures([])).scrape();
+      assert.ok(shown.get('gpu_rental_oldest_wallet_lock_seconds')! >= 0.3);
+      assert.ok(shown.get('gpu_rental_oldest_transaction_seconds')! >= 0.3);
+    } finally {
+      await lock.rollback();
+      await held.destroy();
+    }
+  });
+});

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { findFreePorts } from '../../lab/stack/ports.js';
+import { startService, type TestService } from '../support/living-service.js';
+import { readMetrics, type Scraped } from '../support/metrics.js';
+import { b200, Renting, rtx4090 } from '../support/renting.js';
+import { until } from '../support/until.js';
+import { startApiProcess, startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
+import type { SignedIn } from '../support/api.js';
+import { Paying } from '../support/paying.js';
+import { API_KEY } from '../lab/provider/living-lab.js';
+import { webhookSecret } from '../support/api.js';
+import { secretKey } from '../support/living-service.js';
+
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+/** The product's own processes, read as Prometheus reads them, after a session of rentals and payments. */
+describe('what the processes tell operators', function () {
+  this.timeout(180_000);
+  let service: TestService;
+  let worker: WorkerProcess;
+  let api: WorkerProcess;
+  let apiPort = 0;
+  let renting: Renting;
+  let user: SignedIn;
+  let stoppedId: string;
+  let shownByWorker: Scraped;
+  let shownByApi: Scraped;
+  let texts: string;
+
+  before(async () => {
+    service = await startService({ worker: false });
+    worker = await startWorkerProcess(service, { METRICS_PORT: '0' });
+    [apiPort = 0] = await findFreePorts(1);
+    api = await startApiProcess(service, { API_PORT: String(apiPort), METRICS_PORT: '0' });
+    await until('the catalog is read', async () => (await service.db('listings').first('id')) !== undefined);
+    renting = new Renting(service);
+    user = await service.signIn(50_000);
+    await tellStory();
+    texts = `${await scrape(worker)}\n${await scrape(api)}`;
+  });
+  after(async () => {
+    try {
+      await Promise.all([worker, api].map((program) => (program as WorkerProcess | undefined)?.stop()));
+    } finally {
+      await service.stop();
+    }
+  });
+
+  /** Two rentals, one of them stopped, a payment, and requests to the API's own process. */
+  async function tellStory(): Promise<void> {
+    const stopped = await renting.run(user, rtx4090);
+    stoppedId = stopped.id;
+    await renting.run(user, b200);
+    await renting.stop(user, stopped.id as `rent_${string}`);
+    await renting.awaitClosed(stopped.id as `rent_${string}`);
+    const paying = new Paying(service);
+    await paying.pay((await paying.page(user, 2_000)).url);
+    await paying.awaitHandled();
+    const url = `http://127.0.0.1:${apiPort}`;
+    const asked = ['/v1/rentals', `/v1/rentals/${stoppedId}`, '/nothing/here'].map((path) =>
+      fetch(url + path, { headers: { Cookie: `sid=${user.sid!}` } }),
+    );
+    assert.deepEqual(
+      (await Promise.all(asked)).map(({ status }) => status),
+      [200, 200, 404],
+    );
+  }
+
+  async function scrape(program: WorkerProcess): Promise<string> {
+    const ready = program.logged().find(({ msg }) => msg === 'metrics ready');
+    const answer = await fetch(`http://127.0.0.1:${String(ready?.['port'])}/metrics`);
+    assert.equal(answer.status, 200);
+    const text = await answer.text();
+    if (program === worker) shownByWorker = readMetrics(text);
+    else shownByApi = readMetrics(text);
+    return text;
+  }
+
+  it('shows the business as it is', () => {
+    const lab = { provider: 'lab' };
+    const shown = shownByWorker;
+    assert.equal(shown.get('gpu_rental_rentals', { ...lab, status: 'running' }), 1);
+    assert.equal(shown.get('gpu_rental_burn_cents_per_hour', lab), b200.pricePerHourCents);
+    assert.equal(shown.get('gpu_rental_provisioned_last_hour', lab), 2);
+    assert.ok(shown.get('gpu_rental_provisioning_seconds', { ...lab, quantile: '1' })! > 0);
+    assert.equal(shown.get('gpu_rental_provisioning_failed_last_hour', lab), 0);
+    assert.equal(shown.get('gpu_rental_failovers_last_hour'), 0);
+    assert.equal(shown.get('gpu_rental_attempts_last_hour', { ...lab, state: 'adopted' }), 2);
+    assert.ok(shown.get('gpu_rental_events_handled_last_hour')! >= 1);
+    assert.ok(shown.get('gpu_rental_webhook_lag_seconds', { quantile: '1' })! < 60);
+    assert.equal(shown.get('gpu_rental_events_unhandled'), 0);
+    assert.ok(shown.get('gpu_rental_last_tick_age_seconds', { shard: '0' })! < 10);
+    assert.equal(shown.get('gpu_rental_provider_out', lab), 0);
+    assert.equal(shown.get('gpu_rental_brake_pulled', { brake: 'creates' }), 0);
+    assert.equal(shown.sum('gpu_rental_figures_failed'), 0);
+  });
+
+  it('shows its own work: ticks, pools, and Temporal’s SDK in the same answer', () => {
+    assert.ok(shownByWorker.get('gpu_rental_tick_duration_seconds_count', { shard: '0' })! >= 1);
+    assert.ok(shownByWorker.get('gpu_rental_tick_entries_total', { shard: '0' })! >= 1);
+    assert.equal(shownByWorker.get('gpu_rental_pool_connections_max', { pool: 'worker-open' }), 20);
+    assert.equal(shownByWorker.get('gpu_rental_temporal_sdk_failed'), 0);
+    assert.ok(shownByWorker.sum('temporal_workflow_completed_total') >= 1);
+  });
+
+  it('counts requests by the template of their route, never by their path', () => {
+    const count = (labels: Record<string, string>) =>
+      shownByApi.get('gpu_rental_http_request_seconds_count', { method: 'GET', ...labels });
+    assert.equal(count({ route: '/v1/rentals', status: '200' }), 1);
+    assert.equal(count({ route: '/v1/rentals/:id', status: '200' }), 1);
+    assert.equal(count({ route: 'none', status: '404' }), 1);
+    assert.ok(!texts.includes(stoppedId));
+  });
+
+  it('names every metric that the alert rules look at', () => {
+    const rules = read('ops/prometheus/alerts.yml');
+    const names = new Set(rules.match(/\b(?:gpu_rental|temporal)_[a-z_]+/g));
+    assert.ok(names.size > 20);
+    const known = new Set([...texts.matchAll(/^(?:# TYPE )?([a-z_:0-9]+)/gm)].map(([, name]) => name));
+    const bases = (name: string): string[] => [name, name.replace(/_(bucket|count|sum)$/, '')];
+    assert.deepEqual(
+      [...names].filter((name) => !bases(name).some((base) => known.has(base))),
+      [],
+    );
+  });
+
+  it('has a page for every alert, and a row of the docs for every metric', () => {
+    const page = read('docs/operations/alerts.md');
+    const rules = read('ops/prometheus/alerts.yml');
+    const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name!);
+    const links = [...rules.matchAll(/page: docs\/operations\/alerts\.md#(\w+)/g)].map(([, slug]) => slug!);
+    assert.deepEqual(
+      links,
+      alerts.map((name) => name.toLowerCase()),
+    );
+    for (const name of alerts) assert.ok(page.includes(`\n## ${name}\n`), name);
+    const described = read('docs/operations/observability.md');
+    const ours = [...texts.matchAll(/^# TYPE (gpu_rental_\w+)/gm)].map(([, name]) => name!);
+    assert.deepEqual(
+      ours.filter((name) => !described.includes(`\`${name.replace('gpu_rental_', '')}\``)),
+      [],
+    );
+  });
+
+  it('finds a rental’s whole life in the log by its id, with the user, the workflow and the activity', () => {
+    const lines = worker.logged().filter(({ rentalId }) => rentalId === stoppedId);
+    const done = lines.filter(({ msg }) => msg === 'activity done').map(({ activityType }) => activityType);
+    for (const step of [
+      'openRental',
+      'awaitPod',
+      'startMetering',
+      'meterRental',
+      'settleRental',
+      'endPods',
+      'closeRental',
+    ])
+      assert.ok(done.includes(step), `${step} of ${done.join(', ')}`);
+    assert.ok(lines.every(({ workflowId, attempt }) => workflowId === stoppedId && attempt === 1));
+    assert.ok(lines.some(({ userId }) => userId === user.user.id));
+    const asked = service.api.logged.filter(({ rentalId }) => rentalId === stoppedId);
+    assert.deepEqual(
+      [
+        ...new Set(
+          asked.map(({ method, status, userId }) => `${String(method)} ${String(status)} ${String(userId)}`),
+        ),
+      ],
+      [`POST 200 ${user.user.id}`],
+    );
+    assert.ok(asked.every(({ requestId }) => typeof requestId === 'string'));
+  });
+
+  it('says in words beside each activity of a workflow what it is for', async () => {
+    const { events } = await service.temporal.workflow.getHandle(stoppedId).fetchHistory();
+    const scheduled = (events ?? []).filter((event) => event.activityTaskScheduledEventAttributes);
+    const summaries = scheduled.map((event) =>
+      Buffer.from(event.userMetadata?.summary?.data ?? []).toString('utf8'),
+    );
+    assert.ok(summaries.includes('"The machine answers: billing begins"'), summaries.join());
+    assert.ok(!summaries.includes(''));
+  });
+
+  it('has no secret in its log nor in its metrics', () => {
+    const all = JSON.stringify([worker.logged(), api.logged(), service.api.logged]) + texts;
+    const secrets = { secretKey, webhookSecret, API_KEY, session: user.sid!, email: user.user.email };
+    for (const [what, secret] of Object.entries(secrets)) assert.ok(!all.includes(secret), what);
+    assert.ok(!all.includes('PRIVATE KEY'));
+  });
+});

@@ -1,0 +1,82 @@
+import { asyncLocalStorage, type Context } from '@temporalio/activity';
+import type { ActivityInterceptors } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { isId, type IdPrefix } from '../domain/ids.js';
+
+/** The entities by whose id operators look for a line. */
+const fields = {
+  rentalId: 'rent',
+  userId: 'usr',
+  topupId: 'top',
+  invoiceId: 'inv',
+} as const satisfies Record<string, IdPrefix>;
+
+/** What each schedule does every few seconds is told only when it fails, or to who wants to know more. */
+const scheduled = new Set(['revive', 'sweep', 'redeliver', 'housekeeping', 'backfill']);
+
+/** What was found out about the activities that run, for all that is logged meanwhile. */
+const idsOfContext = new WeakMap<Context, Record<string, string>>();
+
+/** The fields of a line that is written while an activity runs: which one, of which workflow, for whom. */
+export function activityFields(): object {
+  const context = asyncLocalStorage.getStore();
+  if (context === undefined) return {};
+  const { workflowExecution, activityType, attempt } = context.info;
+  return {
+    workflowId: workflowExecution?.workflowId,
+    activityType,
+    attempt,
+    ...idsOfContext.get(context),
+  };
+}
+
+/**
+ * Logs how each activity went, under the ids of what it is about, and gives the SDK's own lines the same ids. What goes
+ * in and what comes out are not logged.
+ */
+export function logActivities(log: Logger): (context: Context) => ActivityInterceptors {
+  return (context) => ({
+    inbound: {
+      async execute(input, next) {
+        const { workflowExecution, workflowType, activityType, attempt } = context.info;
+        const workflowId = workflowExecution?.workflowId;
+        const ids = idsOf([workflowId, ...input.args]);
+        idsOfContext.set(context, ids);
+        const startMs = performance.now();
+        const result: unknown = await next(input);
+        const elapsedMs = Math.round(performance.now() - startMs);
+        const line = { workflowId, activityType, attempt, ...ids, ...idsOf([result]), elapsedMs };
+        log[scheduled.has(workflowType ?? '') ? 'debug' : 'info'](line, 'activity done');
+        return result;
+      },
+    },
+    outbound: {
+      getLogAttributes: (input, next) => next({ ...input, ...idsOfContext.get(context) }),
+    },
+  });
+}
+
+/** The ids in what an activity was given or gave: texts that are one, or hold one after a colon, two levels deep. */
+function idsOf(values: readonly unknown[], depth = 2): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const value of values) {
+    const inside =
+      typeof value === 'string'
+        ? idOf(value)
+        : isObject(value) && depth > 0
+          ? idsOf(Object.values(value), depth - 1)
+          : {};
+    for (const [field, id] of Object.entries(inside)) found[field] ??= id;
+  }
+  return found;
+}
+
+function idOf(text: string): Record<string, string> {
+  const id = text.slice(text.indexOf(':') + 1);
+  const field = Object.entries(fields).find(([, prefix]) => isId(prefix, id))?.[0];
+  return field === undefined ? {} : { [field]: id };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

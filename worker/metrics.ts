@@ -1,0 +1,43 @@
+import type { Logger } from 'pino';
+import { exposeFigures } from '../adapters/metrics/figures.js';
+import { startMetricsListener } from '../adapters/metrics/listener.js';
+import { watchPools } from '../adapters/metrics/pools.js';
+import { createRegistry } from '../adapters/metrics/registry.js';
+import { createTickMetrics, type Tick } from '../adapters/metrics/ticks.js';
+import type { Database } from '../adapters/postgres/database.js';
+import { businessFigures } from '../adapters/postgres/figures/index.js';
+import { joinTemporal } from './telemetry.js';
+
+export interface WorkerMetrics {
+  readonly observeTick: (tick: Tick) => void;
+  close(): Promise<void>;
+}
+
+export interface WorkerMetricsOptions {
+  readonly log: Logger;
+  /** Port null: nothing listens. */
+  readonly listen: { readonly host: string; readonly port: number | null };
+  readonly pools: Readonly<Record<string, Database>>;
+  /** What the figures are read by: connections of their own, so that they are read even when all others are taken. */
+  readonly metricsDb: Database;
+  readonly providers: readonly string[];
+  /** Where the SDK serves its metrics; null: nowhere. */
+  readonly sdkMetricsUrl: string | null;
+}
+
+/**
+ * All that a worker tells Prometheus: itself, its pools, its ticks, Temporal's SDK, and the business as the database
+ * has it. Each worker tells the same of the business: queries take the maximum over them.
+ */
+export async function startWorkerMetrics(options: WorkerMetricsOptions): Promise<WorkerMetrics> {
+  const { log, listen, pools, metricsDb, providers, sdkMetricsUrl } = options;
+  const registry = createRegistry('worker');
+  watchPools(registry, pools);
+  const observeTick = createTickMetrics(registry);
+  const { host, port } = listen;
+  if (port === null || sdkMetricsUrl === null) return { observeTick, close: () => Promise.resolve() };
+  const refresh = exposeFigures(registry, businessFigures(providers), { db: metricsDb, log });
+  const scrape = joinTemporal(registry, sdkMetricsUrl, refresh);
+  const listener = await startMetricsListener({ host, port, scrape, log });
+  return { observeTick, close: () => listener.close() };
+}
