@@ -1,6 +1,6 @@
 import Joi from 'joi';
+import { identityOf, type IdentityEnv } from './config-identity.js';
 import { providersOf, type ProviderConfig, type ProviderEnv } from './config-providers.js';
-import type { ClientCredentials } from './adapters/identity/authorization-code.js';
 import type { IdentitySettings } from './adapters/identity/providers.js';
 import { limits } from './domain/limits.js';
 
@@ -157,9 +157,7 @@ const schema = Joi.object({
   RUNPOD_REQUESTS_PER_MINUTE: requestsPerMinute.default(60),
 }).options({ abortEarly: false, stripUnknown: true, convert: true });
 
-type ClientVariable = `${'GOOGLE' | 'GITHUB' | 'OIDC'}_CLIENT_${'ID' | 'SECRET'}`;
-
-interface Env extends ProviderEnv, Record<ClientVariable | 'OIDC_ISSUER_URL' | 'OIDC_NAME', string> {
+interface Env extends ProviderEnv, IdentityEnv {
   DEPLOYMENT: string;
   LOG_LEVEL: string;
   DATABASE_URL: string;
@@ -278,19 +276,6 @@ function processorOf(value: Env): ProcessorConfig {
 function publicUrlOf(value: Env): string {
   const host = value.API_HOST.includes(':') ? `[${value.API_HOST}]` : value.API_HOST;
   return (value.API_PUBLIC_URL ?? `http://${host}:${value.API_PORT}`).replace(/\/$/, '');
-}
-
-function identityOf(value: Env): IdentitySettings {
-  const oidc = credentials(value.OIDC_CLIENT_ID, value.OIDC_CLIENT_SECRET);
-  return {
-    google: credentials(value.GOOGLE_CLIENT_ID, value.GOOGLE_CLIENT_SECRET),
-    github: credentials(value.GITHUB_CLIENT_ID, value.GITHUB_CLIENT_SECRET),
-    oidc: oidc && { ...oidc, issuerUrl: value.OIDC_ISSUER_URL, name: value.OIDC_NAME },
-  };
-}
-
-function credentials(clientId: string, clientSecret: string): ClientCredentials | null {
-  return clientId === '' ? null : { clientId, clientSecret };
 }
 
 function list(text: string): string[] {

@@ -12,12 +12,9 @@ import * as catalogSpeed from './010-catalog-speed.js';
 import * as oauth from './011-oauth.js';
 import * as audit from './012-audit.js';
 import * as reconcile from './013-reconcile.js';
-<<<<<<< HEAD
 import * as roles from './014-roles.js';
 import * as operators from './015-operators.js';
-=======
 import * as figures from './016-figures.js';
->>>>>>> 2f68dcb (Metrics, alert rules and a truthful readyz: figures read from the rows with a limit, logs that carry their ids, and words beside each activity)
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -36,12 +33,9 @@ const steps: readonly [name: string, step: Step][] = [
   ['011-oauth', oauth],
   ['012-audit', audit],
   ['013-reconcile', reconcile],
-<<<<<<< HEAD
   ['014-roles', roles],
   ['015-operators', operators],
-=======
   ['016-figures', figures],
->>>>>>> 2f68dcb (Metrics, alert rules and a truthful readyz: figures read from the rows with a limit, logs that carry their ids, and words beside each activity)
 ];
 
 /** The names of all steps: what a database must have for this code to work on it. */

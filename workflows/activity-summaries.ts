@@ -34,6 +34,7 @@ const summaries: Record<keyof Activities, string> = {
   compareSource: 'Compares the books with one source, and keeps what differs as findings',
   noteUncompared: 'Notes that a source could not be compared, and since when',
   finishReconcile: 'Ends the comparison and tells operators what is new',
+  tellOfExpiredCards: 'Tells users whose saved card has expired',
   keepHouse: 'Raises the watermark and removes what has expired',
 };
 

@@ -44,11 +44,7 @@ export async function rental(input: RentalInput): Promise<RentalOutcome> {
   const { rentalId, open } = input;
   const durations: RentalDurations = { ...defaultDurations, ...input.durations };
   const state = { looks: 0, settled: false };
-  setCurrentDetails(
-    open === undefined ? 'Is taken up from its row.' : 'Is being opened: see the pending activity.',
-  );
-  const opened =
-    open === undefined ? Promise.resolve(taken(rentalId)) : openingOf(opening.openRental({ rentalId, open }));
+  const opened = open === undefined ? taken(rentalId) : beginOpening(rentalId, open);
   setHandler(openUpdate, () => answerOf(opened));
   setHandler(lookSignal, () => void (state.looks += 1));
   setHandler(stopUpdate, async () => {
@@ -143,7 +139,18 @@ async function end(state: { settled: boolean }, outcome: RentalOutcome): Promise
   return outcome;
 }
 
+type OpenedRental = Opening<Pick<Opened, 'rentalId'>>;
+
+function beginOpening(
+  rentalId: RentalInput['rentalId'],
+  open: NonNullable<RentalInput['open']>,
+): Promise<OpenedRental> {
+  setCurrentDetails('Is being opened: see the pending activity.');
+  return openingOf(opening.openRental({ rentalId, open }));
+}
+
 /** A run that was started for a row that exists has nothing to open. */
-function taken(rentalId: RentalInput['rentalId']): Opening<Pick<Opened, 'rentalId'>> {
-  return { kind: 'opened', value: { rentalId } };
+function taken(rentalId: RentalInput['rentalId']): Promise<OpenedRental> {
+  setCurrentDetails('Is taken up from its row.');
+  return Promise.resolve({ kind: 'opened', value: { rentalId } });
 }

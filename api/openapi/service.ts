@@ -45,7 +45,9 @@ const health: readonly Operation[] = [
         status: 503,
         description: 'At least one of them does not.',
         schema: readiness(['unavailable']),
-        examples: [{ status: 'unavailable', checks: { postgres: 'ok', schema: 'ok', temporal: 'away', brakes: [] } }],
+        examples: [
+          { status: 'unavailable', checks: { postgres: 'ok', schema: 'ok', temporal: 'away', brakes: [] } },
+        ],
       },
     ],
   },

@@ -41,7 +41,7 @@ describe('what the processes tell operators', function () {
   });
   after(async () => {
     try {
-      await Promise.all([worker, api].map((program) => (program as WorkerProcess | undefined)?.stop()));
+      await Promise.all([worker, api].map(async (program?: { stop(): Promise<unknown> }) => program?.stop()));
     } finally {
       await service.stop();
     }
@@ -52,8 +52,8 @@ describe('what the processes tell operators', function () {
     const stopped = await renting.run(user, rtx4090);
     stoppedId = stopped.id;
     await renting.run(user, b200);
-    await renting.stop(user, stopped.id as `rent_${string}`);
-    await renting.awaitClosed(stopped.id as `rent_${string}`);
+    await renting.stop(user, stopped.id);
+    await renting.awaitClosed(stopped.id);
     const paying = new Paying(service);
     await paying.pay((await paying.page(user, 2_000)).url);
     await paying.awaitHandled();
