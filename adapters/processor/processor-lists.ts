@@ -1,5 +1,5 @@
 import type { ProcessorInvoice } from './processor-invoices.js';
-import type { Dispute, Refund } from './processor.js';
+import type { Dispute, Refund } from './processor-reversals.js';
 
 /**
  * The part of the processor's port that tells everything there is, page by page and newest first, so that our books

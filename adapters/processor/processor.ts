@@ -1,8 +1,10 @@
 import type { ProcessorInvoices } from './processor-invoices.js';
 import type { ProcessorLists } from './processor-lists.js';
+import type { Dispute, Refund } from './processor-reversals.js';
 
 export type * from './processor-invoices.js';
 export type * from './processor-lists.js';
+export type * from './processor-reversals.js';
 
 /**
  * The port to the payment processor, in our own words. Each call that changes something carries a key made
@@ -126,30 +128,6 @@ export interface Card {
   readonly expYear: number;
   /** Its owner agreed on a payment page that it is kept and offered again. */
   readonly keptByConsent: boolean;
-}
-
-export interface Refund {
-  readonly refundId: string;
-  readonly paymentId: string;
-  readonly chargeId: string | null;
-  readonly amountCents: number;
-  readonly currency: string;
-  readonly status: 'pending' | 'succeeded' | 'failed' | 'canceled';
-}
-
-export interface Dispute {
-  readonly disputeId: string;
-  readonly paymentId: string;
-  readonly chargeId: string;
-  /** May differ from the charge's. */
-  readonly amountCents: number;
-  readonly currency: string;
-  /** The processor's word, for operators. */
-  readonly status: string;
-  /** Whether money was taken for it, and whether it came back. */
-  readonly withdrawn: boolean;
-  readonly reinstated: boolean;
-  readonly closed: boolean;
 }
 
 export interface EventPage {

@@ -1,4 +1,5 @@
 import type { FigureGroup } from '../../metrics/figures.js';
+import { comparisonFigures } from './reconcile.js';
 import { lockFigures } from './locks.js';
 import { meteringFigures } from './metering.js';
 import { paymentFigures } from './payments.js';
@@ -20,5 +21,6 @@ export function businessFigures(providers: readonly string[]): FigureGroup[] {
     upstreamFigures(providers),
     paymentFigures,
     upkeepFigures,
+    comparisonFigures,
   ];
 }

@@ -94,7 +94,7 @@ export interface ReconcileFigures {
 }
 
 /** Open findings per kind, and how long each source was not compared. */
-export async function reconcileFigures(db: Database): Promise<ReconcileFigures> {
+export async function reconcileFigures(db: Database | Transaction): Promise<ReconcileFigures> {
   const { rows: counts } = await db.raw<{ rows: { kind: string; open: number; acknowledged: number }[] }>(
     `select kind, count(*) filter (where state = 'open') as open,
             count(*) filter (where state = 'acknowledged') as acknowledged

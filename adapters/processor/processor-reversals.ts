@@ -1,0 +1,25 @@
+/** Money that was given back to a payer. */
+export interface Refund {
+  readonly refundId: string;
+  readonly paymentId: string;
+  readonly chargeId: string | null;
+  readonly amountCents: number;
+  readonly currency: string;
+  readonly status: 'pending' | 'succeeded' | 'failed' | 'canceled';
+}
+
+/** A payment that its payer denies at the bank. */
+export interface Dispute {
+  readonly disputeId: string;
+  readonly paymentId: string;
+  readonly chargeId: string;
+  /** May differ from the charge's. */
+  readonly amountCents: number;
+  readonly currency: string;
+  /** The processor's word, for operators. */
+  readonly status: string;
+  /** Whether money was taken for it, and whether it came back. */
+  readonly withdrawn: boolean;
+  readonly reinstated: boolean;
+  readonly closed: boolean;
+}
