@@ -1,6 +1,7 @@
 import { warnOfLowBalance } from '../adapters/postgres/low-balance.js';
 import { listInvoicesToTell, markTold } from '../adapters/postgres/money/invoice-states.js';
 import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
+import { isDatabaseConfirmed } from '../adapters/postgres/watermark.js';
 import { listDueIntents, markDelivered } from '../adapters/postgres/intents.js';
 import type { RentalId, UserId } from '../domain/ids.js';
 import { autoTopupWorkflowId } from '../domain/processor-routes.js';
@@ -11,9 +12,11 @@ import type { ActivityDeps } from './deps.js';
 /**
  * Delivers what transactions left to do: tells the workflows of rentals, and mails warnings. A workflow that is not running is started
  * again for its row (design: Temporal 1), so a lost one loses no intent.
+ * Not while the database may have been restored: a workflow that has ended would be started again (decision 67).
  * @returns how many were delivered
  */
 export async function deliverIntents(deps: ActivityDeps): Promise<number> {
+  if (!(await isDatabaseConfirmed(deps.db))) return 0;
   const due = await listDueIntents(deps.db, 500);
   const delivered: number[] = [];
   for (const intent of due) {

@@ -1,3 +1,4 @@
+import { askingFirst } from './ask-first.js';
 import { createAwaitPod } from './await-pod.js';
 import { createAutoTopupActivities } from './auto-topup.js';
 import { createBackfillActivities } from './backfill.js';
@@ -10,6 +11,7 @@ import { createOpenRental } from './open-rental.js';
 import { createOperationActivities } from './operation.js';
 import { createPodActivities } from './pods.js';
 import { createReconcileActivities } from './reconcile.js';
+import { createRestoreActivities } from './restore.js';
 import { createRentalActivities } from './rental.js';
 import { createReversalActivities } from './reversals.js';
 import { createStrayPaymentActivities } from './stray-payment.js';
@@ -17,9 +19,9 @@ import { createTopupActivities } from './topup.js';
 import { createUpkeepActivities } from './upkeep.js';
 import { createWatchActivities } from './watch.js';
 
-/** All activities, bound to the outside world. Workflows see the type only. */
+/** All activities, bound to the outside world; each asks first whether the database may be acted on. Workflows see the type only. */
 export function createActivities(deps: ActivityDeps) {
-  return {
+  return askingFirst(deps, {
     openRental: createOpenRental(deps),
     ...createRentalActivities(deps),
     ...createPodActivities(deps),
@@ -35,9 +37,10 @@ export function createActivities(deps: ActivityDeps) {
     ...createOperationActivities(deps),
     ...createBackfillActivities(deps),
     ...createMailActivities(deps),
+    ...createRestoreActivities(deps),
     ...createUpkeepActivities(deps),
     ...createReconcileActivities(deps),
-  };
+  });
 }
 
 export type Activities = ReturnType<typeof createActivities>;

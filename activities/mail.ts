@@ -1,5 +1,6 @@
 import { sleep } from '@temporalio/activity';
 import { deliverDueMails } from '../adapters/postgres/outbox-delivery.js';
+import { refuseWhenRestored } from './ask-first.js';
 import type { ActivityDeps } from './deps.js';
 import { withHeartbeat } from './heartbeat.js';
 
@@ -14,6 +15,7 @@ export function createMailActivities(deps: ActivityDeps) {
         const end = performance.now() + forMs;
         let sent = 0;
         while (performance.now() < end) {
+          await refuseWhenRestored(deps);
           const now = await deliverDueMails(deps.db, (mail) =>
             deps.mail.send({
               to: mail.recipient,

@@ -2,6 +2,7 @@ import { sleep } from '@temporalio/activity';
 import { tick, tickOneByOne, type Shard } from '../adapters/postgres/money/tick.js';
 import type { Metered } from '../adapters/postgres/money/meter.js';
 import { limits } from '../domain/limits.js';
+import { refuseWhenRestored } from './ask-first.js';
 import { deliverIntents } from './deliver-intents.js';
 import type { ActivityDeps } from './deps.js';
 import { withHeartbeat } from './heartbeat.js';
@@ -21,6 +22,7 @@ export function createMeterActivities(deps: ActivityDeps) {
         for (let tickNo = 1; performance.now() < end; tickNo += 1) {
           const lagMs = await sleepUntilTick({ shard, shards });
           const started = performance.now();
+          await refuseWhenRestored(deps);
           const metered = await tickOrIsolate(deps, { shard, shards });
           // Every second tick looks for what was left to be told but was not, by whomever.
           if (metered.left || tickNo % 2 === 0) await deliverIntents(deps);

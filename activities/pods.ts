@@ -12,6 +12,7 @@ import type { RentalId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
 import type { PodOutcome } from './await-pod.js';
 import type { ActivityDeps } from './deps.js';
+import { refuseWhenRestored } from './ask-first.js';
 import { withHeartbeat } from './heartbeat.js';
 
 /** The activities that get and end pods. They heartbeat, hold no transaction open and move no money. */
@@ -29,6 +30,7 @@ export function createPodActivities(deps: ActivityDeps) {
     ): Promise<Exclude<PodOutcome, { kind: 'answered' }> | null> {
       return withHeartbeat(async (tell) => {
         for (;;) {
+          await refuseWhenRestored(deps);
           const rental = await findRental(deps.db, rentalId);
           if (rental?.status !== 'provisioning' || rental.pod_id !== null) return null;
           if (await isStopRequested(deps.db, rental.no)) return { kind: 'stopped' };
@@ -53,6 +55,7 @@ export function createPodActivities(deps: ActivityDeps) {
     async endPods(rentalId: RentalId): Promise<void> {
       await withHeartbeat(async (tell) => {
         for (let round = 1; ; round += 1) {
+          await refuseWhenRestored(deps);
           const left = await endOnce(deps, rentalId);
           if (left.length === 0) return;
           tell({ waitingFor: left, round });

@@ -1,4 +1,5 @@
 import { listPaidPods, noteEndBy } from '../adapters/postgres/paid-until.js';
+import { isDatabaseConfirmed } from '../adapters/postgres/watermark.js';
 import { ProviderError, type Provider } from '../adapters/providers/provider.js';
 import { endByOf, mustRenew } from '../domain/dead-mans-switch.js';
 import type { ActivityDeps } from './deps.js';
@@ -12,7 +13,8 @@ const RENEWED_AT_ONCE = 10;
  * @throws ProviderError when the upstream does not answer; what was renewed stays
  */
 export async function renewEnds({ db }: Pick<ActivityDeps, 'db'>, provider: Provider): Promise<void> {
-  if (!provider.endBy) return;
+  // What a restored database knows of wallets is too old to date a machine's end by.
+  if (!provider.endBy || !(await isDatabaseConfirmed(db))) return;
   const pods = await listPaidPods(db, provider.code);
   const off = pods
     .map((pod) => ({ ...pod, wanted: endByOf(pod.fundsCents, pod.burnPerHourCents, pod.nowMs) }))

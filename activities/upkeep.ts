@@ -8,20 +8,22 @@ import {
   listUnclosedRentals,
   listUnclosedTopups,
   listUsersWithOpenAutoTopups,
-  raiseWatermark,
   removeExpired,
   type StrayPod,
 } from '../adapters/postgres/upkeep.js';
+import { raiseWatermark } from '../adapters/postgres/watermark.js';
 import { takeSlowEnds } from '../adapters/postgres/pod-leaks.js';
 import { expectPodsOfRentals } from '../adapters/postgres/pods-watch.js';
 import { ProviderError, type Provider } from '../adapters/providers/provider.js';
 import { listUnclosedInvoices } from '../adapters/postgres/money/invoice-states.js';
 import { listUnclosedReversals } from '../adapters/postgres/reversal-reads.js';
 import { listUndetachedCards, noticeExpiredCards } from '../adapters/postgres/saved-cards.js';
+import { keepWatermark } from '../adapters/temporal/watermark.js';
 import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
 import { limits } from '../domain/limits.js';
 import { autoTopupWorkflowId, type EventRoute } from '../domain/processor-routes.js';
 import { taskQueues } from '../domain/task-queues.js';
+import { compareWatermarks, refuseWhenRestored } from './ask-first.js';
 import { deliverIntents, tellRental } from './deliver-intents.js';
 import type { ActivityDeps } from './deps.js';
 import { withHeartbeat } from './heartbeat.js';
@@ -80,9 +82,15 @@ export function createUpkeepActivities(deps: ActivityDeps) {
       });
     },
 
-    /** Raises the watermark, and removes what has served its time. */
+    /** Compares and raises the watermark, and removes what has served its time. */
     async keepHouse(): Promise<{ watermark: number; removed: number }> {
-      return { watermark: await raiseWatermark(deps.db), removed: await removeExpired(deps.db) };
+      // Compared each minute: rows that were put back under a running server change its incarnation in no way.
+      await compareWatermarks(deps);
+      await refuseWhenRestored(deps);
+      const watermark = await raiseWatermark(deps.db);
+      // Temporal second: it must never have heard of more than the database has committed.
+      await keepWatermark(deps.temporal.workflow, watermark);
+      return { watermark, removed: await removeExpired(deps.db) };
     },
 
     /** Tells users, once each, that their saved card has expired. */

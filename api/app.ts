@@ -12,6 +12,7 @@ import { explainRoutes } from './explain.js';
 import { healthRoutes } from './health.js';
 import { invoiceRoutes } from './invoices.js';
 import { ledgerRoutes } from './ledger.js';
+import { refuseChangesWhenRestored } from './middleware/restored.js';
 import { limitRequests } from './middleware/request-limits.js';
 import { oauthRoutes } from './oauth.js';
 import { openApiRoutes } from './openapi.js';
@@ -55,7 +56,7 @@ export function createRouter(deps: ApiDeps): ApiRouter {
 export function createApp(deps: ApiDeps): Koa<ApiState, object> {
   const { log, settings } = deps;
   const { allowedOrigins, trustProxy, secureCookie } = settings;
-  const first = [limitRequests(deps, [webhookPath])];
+  const first = [limitRequests(deps, [webhookPath]), refuseChangesWhenRestored(deps.db)];
   return createFrame(
     {
       ...{ log, allowedOrigins, trustProxy, overTls: secureCookie, first },

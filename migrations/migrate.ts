@@ -15,6 +15,7 @@ import * as reconcile from './013-reconcile.js';
 import * as roles from './014-roles.js';
 import * as operators from './015-operators.js';
 import * as figures from './016-figures.js';
+import * as restored from './017-restored.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -36,6 +37,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['014-roles', roles],
   ['015-operators', operators],
   ['016-figures', figures],
+  ['017-restored', restored],
 ];
 
 /** The names of all steps: what a database must have for this code to work on it. */

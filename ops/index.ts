@@ -8,6 +8,7 @@ import { addExplainCommand } from './explain.js';
 import { addInvoiceCommands } from './invoices.js';
 import { addLedgerCommands } from './ledger.js';
 import { addLinkCommand } from './links.js';
+import { addRestoreCommands } from './restore.js';
 import { addProviderCommands } from './providers.js';
 import { addReconcileCommands } from './reconcile.js';
 import { addRentalCommands } from './rentals.js';
@@ -50,6 +51,7 @@ const groups = [
   ...[addExplainCommand, addStatementCommand, addLedgerCommands, addUserCommands, addWalletCommands],
   ...[addRentalCommands, addTopupCommands, addInvoiceCommands, addProviderCommands, addCatalogCommands],
   ...[addWebhookCommands, addReconcileCommands, addBrakeCommands, addActionCommands, addLinkCommand],
+  addRestoreCommands,
 ];
 for (const addCommands of groups) addCommands(program, context);
 

@@ -1,6 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
+import { compareWatermarks } from '../activities/ask-first.js';
 import { startLongLived } from '../activities/upkeep.js';
 import type { ActivityDeps } from '../activities/deps.js';
 import { createSmtpTransport } from '../adapters/mailer/smtp.js';
@@ -59,6 +60,8 @@ const deps: ActivityDeps = {
   },
 };
 
+// Before anything is polled: a restored database must not be acted on (decision 67).
+await compareWatermarks(deps);
 const workers = await createWorkers({
   connection,
   namespace: config.temporal.namespace,

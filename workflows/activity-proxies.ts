@@ -120,3 +120,8 @@ export const mails = proxyActivities<Pick<Activities, 'deliverMails'>>({
   startToCloseTimeout: '20 minutes',
   retry: { ...retry, maximumInterval: '5s' },
 });
+
+/** An operator mends a restored database: thousands of rows, events and machines may have to be compared. */
+export const restoring = proxyActivities<
+  Pick<Activities, 'examineRestore' | 'endClosedRentals' | 'rebuildPayments' | 'resumeAfterRestore'>
+>({ taskQueue: taskQueues.rentals, heartbeatTimeout: '10s', startToCloseTimeout: '30 minutes', retry });

@@ -8,5 +8,7 @@ export { payment } from './payment.js';
 export { reconcile } from './reconcile.js';
 export { refund } from './refund.js';
 export { rental } from './rental.js';
+export { restore } from './restore.js';
 export { topup } from './topup.js';
 export { backfill, housekeeping, redeliver, revive, sweep } from './upkeep.js';
+export { watermark } from './watermark.js';

@@ -183,7 +183,8 @@ export interface MailOutboxRow {
 }
 
 export interface BrakeRow {
-  kind: 'creates' | 'charges' | 'metering';
+  /** `restored` is pulled by the service itself, and lifted by reconciling alone (decision 67). */
+  kind: 'creates' | 'charges' | 'metering' | 'restored';
   pulled_by: string;
   reason: string;
   pulled_at: Date;
@@ -193,4 +194,16 @@ export interface WatermarkRow {
   singleton: true;
   value: number;
   raised_at: Date;
+  /** The incarnation of the database in which it was compared with Temporal's; `new` before it was ever raised. */
+  confirmed_as: string | null;
+}
+
+export interface UnknownPodRow {
+  provider_code: string;
+  pod_id: string;
+  tag: string;
+  listed_at: Date;
+  released_at: Date | null;
+  released_by: string | null;
+  released_why: string | null;
 }

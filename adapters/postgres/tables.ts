@@ -53,5 +53,6 @@ declare module 'knex/types/tables.js' {
     reconcile_sources: Table<reconcile.ReconcileSourceRow>;
     reconcile_findings: Table<reconcile.ReconcileFindingRow>;
     reconcile_documents: Table<reconcile.ReconcileDocumentRow>;
+    unknown_pods: Table<billing.UnknownPodRow>;
   }
 }

@@ -39,7 +39,8 @@ export interface StrayPod {
 
 /**
  * Pods of ours that no live rental owns (decision 22): their tag is unknown, or its attempt was given up, or the
- * rental is closed. One with an open attempt younger than `openForMs` is left to the workflow that made it.
+ * rental is closed. One with an open attempt younger than `openForMs` is left to the workflow that made it, and one
+ * that a restored database did not know to a human (decision 67).
  */
 export async function listStrayPods(
   db: Database,
@@ -57,9 +58,10 @@ export async function listStrayPods(
       where p.provider_code = :providerCode and p.gone_at is null
         and (a.id is null and p.first_seen_at < clock_ms() - interval '1 minute'
              or a.state in ('condemned', 'failed', 'gone')
-             or a.state = 'adopted' and r.closed_at is not null)
-         or (p.provider_code = :providerCode and p.gone_at is null and a.state = 'open'
-             and a.created_at < clock_ms() - :openForMs * interval '1 millisecond')`,
+             or a.state = 'adopted' and r.closed_at is not null
+             or a.state = 'open' and a.created_at < clock_ms() - :openForMs * interval '1 millisecond')
+        and not exists (select 1 from unknown_pods u
+                         where u.provider_code = p.provider_code and u.pod_id = p.pod_id and u.released_at is null)`,
     { providerCode, openForMs },
   );
   return rows;
@@ -93,15 +95,6 @@ export async function closeCondemnedAttempts(db: Database, afterMs: number): Pro
     { afterMs },
   );
   return rowCount;
-}
-
-/** Raises the watermark by which a restored database is noticed (decision 37). Returns its new value. */
-export async function raiseWatermark(db: Database): Promise<number> {
-  const [row] = await db('watermark')
-    .update({ value: db.raw('value + 1'), raised_at: db.raw('clock_ms()') })
-    .returning('value');
-  if (!row) throw new Error('the watermark row is missing');
-  return row.value;
 }
 
 /** Removes what has served its time: sessions, codes, sign-ins elsewhere, idempotency keys (decisions 6, 8, 9, 11), begun

@@ -1,0 +1,72 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { confirmDatabase, isDatabaseConfirmed } from '../adapters/postgres/watermark.js';
+import { readKeptWatermark } from '../adapters/temporal/watermark.js';
+import { restoredMessage } from '../domain/watermark.js';
+import type { ActivityDeps } from './deps.js';
+
+type Asking = Pick<ActivityDeps, 'db' | 'temporal' | 'log'>;
+
+/**
+ * Refuses while the database is behind what the service has done (decisions 37, 67). One whose incarnation is new is
+ * compared with Temporal's watermark first, so an ordinary restart costs one question.
+ * @throws ApplicationFailure `database_restored`, which is retried: what waits goes on once an operator has reconciled
+ */
+export async function refuseWhenRestored(deps: Asking): Promise<void> {
+  if (await isDatabaseConfirmed(deps.db)) return;
+  if ((await compareWatermarks(deps)) === 'confirmed') return;
+  throw ApplicationFailure.create({
+    type: 'database_restored',
+    message: restoredMessage,
+    nextRetryDelay: '5s',
+  });
+}
+
+/** Compares the database's watermark with Temporal's, and writes down what that tells of the database. */
+export async function compareWatermarks(deps: Asking): Promise<'confirmed' | 'restored'> {
+  const verdict = await confirmDatabase(deps.db, await readKeptWatermark(deps.temporal.workflow));
+  if (verdict === 'restored') deps.log.error(restoredMessage);
+  return verdict;
+}
+
+type Activity = (...args: never[]) => Promise<unknown>;
+
+/** They ask at each turn of their loop instead, or must work on a restored database. */
+const unasked: ReadonlySet<string> = new Set([
+  'runMeter',
+  'watchProvider',
+  'deliverMails',
+  'keepHouse',
+  'examineRestore',
+  'endClosedRentals',
+  'rebuildPayments',
+  'resumeAfterRestore',
+]);
+
+/** A caller waits for their answer: it is a refusal, and nothing was begun. */
+const answering: ReadonlySet<string> = new Set(['openRental', 'openTopup', 'operate']);
+
+/** Lets every activity ask first whether the database may be acted on; whoever adds one need not think of it. */
+export function askingFirst<T extends Record<string, Activity>>(deps: Asking, activities: T): T {
+  const asking = Object.entries(activities).map(([name, activity]) => [
+    name,
+    unasked.has(name) ? activity : askingBefore(deps, activity, answering.has(name)),
+  ]);
+  return Object.fromEntries(asking) as T;
+}
+
+function askingBefore(deps: Asking, activity: Activity, answers: boolean): Activity {
+  return async (...args) => {
+    await refuseWhenRestored(deps).catch((error: unknown) => {
+      throw answers ? asAnswer(error) : error;
+    });
+    return activity(...args);
+  };
+}
+
+function asAnswer(error: unknown): unknown {
+  if (!(error instanceof ApplicationFailure) || error.type !== 'database_restored') return error;
+  return ApplicationFailure.nonRetryable(
+    'The service is being repaired: nothing was begun. Try again later.',
+    'temporarily_unavailable',
+  );
+}

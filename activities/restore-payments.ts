@@ -1,0 +1,84 @@
+import { findCredit } from '../adapters/postgres/money/topup-credit.js';
+import { insertProcessorEvent } from '../adapters/postgres/processor-events.js';
+import { findLostTopupsUser, insertLostTopup } from '../adapters/postgres/restore.js';
+import { reconcilingWithin } from '../adapters/postgres/watermark.js';
+import type { Payment, ProcessorEvent } from '../adapters/processor/processor.js';
+import type { MissingPayment, Reconciled } from '../domain/restore.js';
+import { isPaidKind, paymentIdOf, routeOf } from '../domain/processor-routes.js';
+import type { ActivityDeps } from './deps.js';
+import { settleByMetadata } from './payments.js';
+
+type Tell = (detail: unknown) => void;
+
+/** Payments for users of ours that succeeded since an instant and that no ledger entry here was made for. */
+export async function listMissingPayments(
+  deps: ActivityDeps,
+  since: Date,
+  tell: Tell,
+): Promise<MissingPayment[]> {
+  const missing = await findMissing(deps, await listEvents(deps, since, tell));
+  return missing.map(({ paymentId, amountReceivedCents: amountCents, currency, userId, topupId }) => ({
+    ...{ paymentId, amountCents, currency, userId, topupId },
+  }));
+}
+
+/**
+ * Stores the processor's events since an instant, as if they had just arrived: refunds, disputes and invoices are
+ * followed by their workflows once the service goes on. Payments are credited now, before anything is charged.
+ */
+export async function rebuildPayments(
+  deps: ActivityDeps,
+  since: Date,
+  tell: Tell,
+): Promise<Pick<Reconciled, 'credited' | 'parked'>> {
+  const events = await listEvents(deps, since, tell);
+  for (const event of events) await insertProcessorEvent(deps.db, event, routeOf(event));
+  const credited: { paymentId: string; amountCents: number }[] = [];
+  const parked: string[] = [];
+  for (const payment of await findMissing(deps, events)) {
+    const { paymentId } = payment;
+    tell({ crediting: paymentId });
+    await reconcilingWithin(deps.db, async (trx) => {
+      const within = { ...deps, db: trx };
+      await rebuildTopup(within, payment);
+      await settleByMetadata(within, payment);
+    });
+    const credit = await findCredit(deps.db, paymentId);
+    if (credit) credited.push({ paymentId, amountCents: credit.creditedCents });
+    else parked.push(paymentId);
+  }
+  return { credited, parked };
+}
+
+/** Its owner finds the top-up under the id that he was told. */
+async function rebuildTopup({ db }: ActivityDeps, payment: Payment): Promise<void> {
+  const userId = await findLostTopupsUser(db, payment);
+  if (userId === undefined) return;
+  const { amountReceivedCents: amountCents, chargedAt } = payment;
+  await insertLostTopup(db, { topupId: payment.topupId ?? '', userId, amountCents, chargedAt });
+}
+
+async function listEvents({ processor }: ActivityDeps, since: Date, tell: Tell): Promise<ProcessorEvent[]> {
+  const events: ProcessorEvent[] = [];
+  if (!processor.enabled) return events;
+  let after: string | null = null;
+  do {
+    const page = await processor.listEvents({ since, after });
+    events.push(...page.events);
+    tell({ events: events.length });
+    after = page.after;
+  } while (after !== null);
+  return events;
+}
+
+async function findMissing(deps: ActivityDeps, events: readonly ProcessorEvent[]): Promise<Payment[]> {
+  const paid = events.filter((event) => isPaidKind(event.kind) && routeOf(event) !== null);
+  const ids = new Set(paid.map(({ object }) => paymentIdOf(object)).filter((id) => id !== null));
+  const missing: Payment[] = [];
+  for (const paymentId of ids) {
+    if (await findCredit(deps.db, paymentId)) continue;
+    const payment = await deps.processor.getPayment(paymentId);
+    if (payment.status === 'succeeded') missing.push(payment);
+  }
+  return missing;
+}

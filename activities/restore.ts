@@ -1,0 +1,147 @@
+import { isDatabaseConfirmed, readWatermark } from '../adapters/postgres/watermark.js';
+import {
+  findOwnedTags,
+  findRentalIds,
+  listLiveRentals,
+  requestPastStop,
+  resume,
+} from '../adapters/postgres/restore.js';
+import { keepWatermark, readKeptWatermark } from '../adapters/temporal/watermark.js';
+import { findRunEnd, listRentalRunsSince, listRunningRentals } from '../adapters/temporal/rental-runs.js';
+import { ProviderError } from '../adapters/providers/provider.js';
+import type { RentalId } from '../domain/ids.js';
+import { limits } from '../domain/limits.js';
+import type { LostRental, Reconciled, RestoreReport, UnknownPod } from '../domain/restore.js';
+import type { RestoreInput } from '../workflows/restore-contract.js';
+import { compareWatermarks } from './ask-first.js';
+import type { ActivityDeps } from './deps.js';
+import { withHeartbeat } from './heartbeat.js';
+import { listMissingPayments, rebuildPayments } from './restore-payments.js';
+
+type Ended = RestoreReport['ended'][number];
+
+/** What an operator finds out about a restored database, and mends. They alone work while everything else refuses. */
+export function createRestoreActivities(deps: ActivityDeps) {
+  return {
+    /** Compares the database with Temporal, the upstreams and the processor; changes nothing but the brake. */
+    async examineRestore(): Promise<RestoreReport> {
+      return withHeartbeat((tell) => examine(deps, tell));
+    },
+
+    /**
+     * Ends the rentals whose run has closed at that run's end: a stop request of then, by which the metering
+     * statement charges them up to it once metering resumes.
+     * @returns how many
+     */
+    async endClosedRentals(ended: readonly Ended[], reason: string): Promise<number> {
+      return withHeartbeat(async () => {
+        for (const { rentalId, endedAt } of ended) await requestPastStop(deps.db, rentalId, endedAt, reason);
+        return ended.length;
+      });
+    },
+
+    /** Takes in what the processor says since the database was dumped, and credits each payment once. */
+    async rebuildPayments(raisedAt: string): Promise<Pick<Reconciled, 'credited' | 'parked'>> {
+      return withHeartbeat((tell) => rebuildPayments(deps, sinceOf(raisedAt), tell));
+    },
+
+    /**
+     * Confirms the database above Temporal's watermark and lifts the brake, in one transaction with its record.
+     * @returns the new watermark
+     */
+    async resumeAfterRestore(
+      by: NonNullable<RestoreInput['reconcile']>,
+      report: RestoreReport,
+      done: Omit<Reconciled, 'watermark'>,
+    ): Promise<number> {
+      const kept = await readKeptWatermark(deps.temporal.workflow);
+      const watermark = await resume(deps.db, by, { kept: kept ?? 0, report, done });
+      await keepWatermark(deps.temporal.workflow, watermark);
+      deps.log.warn({ ...by, ...done, watermark }, 'an operator reconciled a restored database: it goes on');
+      return watermark;
+    },
+  };
+}
+
+async function examine(deps: ActivityDeps, tell: (detail: unknown) => void): Promise<RestoreReport> {
+  const { db, temporal } = deps;
+  const database = (await isDatabaseConfirmed(db)) ? 'confirmed' : await compareWatermarks(deps);
+  const { value, raisedAt } = await readWatermark(db);
+  const kept = await readKeptWatermark(temporal.workflow);
+  const found = {
+    ...{ database, watermark: value, raisedAt: raisedAt.toISOString(), keptInTemporal: kept },
+    lostMinutes: Math.max(0, (kept ?? 0) - value),
+  };
+  // What a sound database has not caught up with is the daily reconciliation's to find.
+  if (database === 'confirmed') return { ...found, ...nothingLost };
+  tell('comparing rentals with their runs');
+  const rentals = await compareRentals(deps);
+  const lost = await listLost(deps, sinceOf(found.raisedAt));
+  tell('asking the upstreams');
+  const pods = await listUnknownPods(deps);
+  tell('asking the processor');
+  const missingPayments = await listMissingPayments(deps, sinceOf(found.raisedAt), tell);
+  return { ...found, ...rentals, lost, ...pods, missingPayments };
+}
+
+const nothingLost = {
+  ...{ ended: [], goingOn: 0, withoutRun: [], lost: [] },
+  ...{ unknownPods: [], silentUpstreams: [], missingPayments: [] },
+};
+
+/** The watermark may be a minute older than the dump, and clocks differ a little. */
+function sinceOf(raisedAt: string): Date {
+  return new Date(new Date(raisedAt).getTime() - limits.eventsOverlapMs);
+}
+
+async function compareRentals({
+  db,
+  temporal,
+}: ActivityDeps): Promise<Pick<RestoreReport, 'ended' | 'goingOn' | 'withoutRun'>> {
+  const running = await listRunningRentals(temporal.workflow);
+  const ended: Ended[] = [];
+  const withoutRun: RentalId[] = [];
+  let goingOn = 0;
+  for (const { id, status } of await listLiveRentals(db)) {
+    // The list lags a little, and asking for each would take long with a large fleet.
+    const run = running.has(id) ? 'open' : await findRunEnd(temporal.workflow, id);
+    if (run === 'open') goingOn += 1;
+    else if (run === undefined) withoutRun.push(id);
+    else ended.push({ rentalId: id, status, endedAt: run.toISOString() });
+  }
+  return { ended, goingOn, withoutRun };
+}
+
+async function listLost({ db, temporal }: ActivityDeps, since: Date): Promise<LostRental[]> {
+  const runs = await listRentalRunsSince(temporal.workflow, since);
+  const known = await findRentalIds(
+    db,
+    runs.map(({ rentalId }) => rentalId),
+  );
+  return runs.filter(({ rentalId }) => !known.has(rentalId));
+}
+
+async function listUnknownPods(
+  deps: ActivityDeps,
+): Promise<Pick<RestoreReport, 'unknownPods' | 'silentUpstreams'>> {
+  const unknownPods: UnknownPod[] = [];
+  const silentUpstreams: string[] = [];
+  for (const provider of deps.providers.values()) {
+    try {
+      const pods = await provider.listPods();
+      const owned = await findOwnedTags(
+        deps.db,
+        pods.map(({ tag }) => tag),
+      );
+      for (const { podId, tag, upstreamStatus: status, pricePerHourCents } of pods) {
+        if (owned.has(tag)) continue;
+        unknownPods.push({ providerCode: provider.code, podId, tag, status, pricePerHourCents });
+      }
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+      deps.log.warn({ provider: provider.code, err: error }, 'its machines could not be listed');
+      silentUpstreams.push(provider.code);
+    }
+  }
+  return { unknownPods, silentUpstreams };
+}

@@ -1,0 +1,159 @@
+import { isId, type OperationId, type RentalId, type UserId } from '../../domain/ids.js';
+import type { Reconciled, RestoreReport } from '../../domain/restore.js';
+import type { Payment } from '../processor/processor.js';
+import type { Database, Transaction } from './database.js';
+import type { RentalRow, UnknownPodRow } from './tables.js';
+
+/** Rentals that something is owed to here. */
+export async function listLiveRentals(db: Database): Promise<Pick<RentalRow, 'id' | 'status'>[]> {
+  return db('rentals').whereNull('closed_at').orderBy('no').select('id', 'status');
+}
+
+/** Those of some ids of rentals that exist here. */
+export async function findRentalIds(db: Database, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>('select id from rentals where id = any (?)', [
+    [...ids],
+  ]);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Those of some tags whose attempt is known here, and the rental that it was made for as well. */
+export async function findOwnedTags(db: Database, tags: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await db.raw<{ rows: { tag: string }[] }>(
+    `select a.tag from allocation_attempts a where a.tag = any (?)
+        and (a.state not in ('open', 'condemned') or exists (select 1 from rentals r where r.id = a.rental_id))`,
+    [[...tags]],
+  );
+  return new Set(rows.map(({ tag }) => tag));
+}
+
+/** Asks for a rental's end at an instant that is past; one that was asked for before stays if it is earlier. */
+export async function requestPastStop(
+  db: Database,
+  rentalId: RentalId,
+  at: string,
+  reason: string,
+): Promise<void> {
+  await db.raw(
+    `insert into stop_requests (rental_no, requested_by, requested_at, reason)
+     select no, 'operator', :at::timestamptz, :reason from rentals where id = :rentalId and settled_at is null
+     on conflict (rental_no) do update set requested_at = least(stop_requests.requested_at, excluded.requested_at)
+      where stop_requests.open`,
+    { rentalId, at, reason },
+  );
+}
+
+/** Whose top-up a payment is that this database has lost; undefined when it has not, or knows no such user. */
+export async function findLostTopupsUser(
+  db: Database | Transaction,
+  { topupId, userId }: Pick<Payment, 'topupId' | 'userId'>,
+): Promise<UserId | undefined> {
+  if (topupId === null || !isId('top', topupId) || userId === null || !isId('usr', userId)) return undefined;
+  if (await db('topups').where({ id: topupId }).first('id')) return undefined;
+  return (await db('users').where({ id: userId }).first('id'))?.id;
+}
+
+/**
+ * Writes the row of a top-up that was lost, for its payment to be credited to. By what it was paid is lost with it.
+ * An amount that no top-up may have leaves it out: the payment is credited to its user then.
+ */
+export async function insertLostTopup(
+  db: Database | Transaction,
+  topup: {
+    readonly topupId: string;
+    readonly userId: UserId;
+    readonly amountCents: number;
+    readonly chargedAt: Date | null;
+  },
+): Promise<void> {
+  await db.raw(
+    `insert into topups (id, user_id, wallet_id, amount_cents, status, source, created_at)
+     select :topupId, :userId, w.id, :amountCents, 'creating', 'checkout', coalesce(:chargedAt::timestamptz, clock_ms())
+       from wallets w where w.user_id = :userId and :amountCents::int between 100 and 500000
+     on conflict (id) do nothing`,
+    topup,
+  );
+}
+
+export interface Reconciler {
+  readonly operationId: OperationId;
+  readonly operator: string;
+  readonly reason: string;
+}
+
+/**
+ * Lets a restored database go on: keeps the machines that it does not know for a human, steps over the numbers that
+ * were given in the lost time, confirms it above Temporal's watermark, lifts the brake and records who did it.
+ * @returns the new watermark
+ */
+export async function resume(
+  db: Database,
+  by: Reconciler,
+  {
+    kept,
+    report,
+    done,
+  }: {
+    readonly kept: number;
+    readonly report: RestoreReport;
+    readonly done: Omit<Reconciled, 'watermark'>;
+  },
+): Promise<number> {
+  return db.transaction(async (trx) => {
+    for (const { providerCode, podId, tag } of report.unknownPods) {
+      await trx('unknown_pods')
+        .insert({ provider_code: providerCode, pod_id: podId, tag, listed_at: trx.raw('clock_ms()') })
+        .onConflict(['provider_code', 'pod_id'])
+        .ignore();
+    }
+    const known = await trx('operator_actions').where({ id: by.operationId }).first('id');
+    if (!known) await trx.raw('select step_over_lost_numbers()');
+    const [row] = await trx('watermark')
+      .update({
+        value: trx.raw('greatest(value, ?::bigint) + 1', [kept]),
+        raised_at: trx.raw('clock_ms()'),
+        confirmed_as: trx.raw('database_incarnation(tableoid)'),
+      })
+      .returning('value');
+    if (!row) throw new Error('the watermark row is missing');
+    await trx('brakes').where({ kind: 'restored' }).delete();
+    await trx('operator_actions')
+      .insert({
+        id: by.operationId,
+        kind: 'reconcile_restored',
+        operator: by.operator,
+        reason: by.reason,
+        request: JSON.stringify(report),
+        result: JSON.stringify({ ...done, watermark: row.value }),
+      })
+      .onConflict('id')
+      .ignore();
+    return row.value;
+  });
+}
+
+/** Machines that a restored database did not know and that nobody has released yet. */
+export async function listUnknownPods(db: Database): Promise<UnknownPodRow[]> {
+  const { rows } = await db.raw<{ rows: UnknownPodRow[] }>(
+    `select u.* from unknown_pods u
+       left join pods p on p.provider_code = u.provider_code and p.pod_id = u.pod_id
+      where u.released_at is null and p.gone_at is null
+      order by u.provider_code, u.pod_id`,
+  );
+  return rows;
+}
+
+/**
+ * Gives machines up that a human has decided about: the sweeper ends them.
+ * @returns how many
+ */
+export async function releaseUnknownPods(
+  db: Database,
+  podIds: readonly string[],
+  by: Pick<Reconciler, 'operator' | 'reason'>,
+): Promise<number> {
+  return db('unknown_pods')
+    .whereIn('pod_id', [...podIds])
+    .whereNull('released_at')
+    .update({ released_at: db.raw('clock_ms()'), released_by: by.operator, released_why: by.reason });
+}

@@ -1,0 +1,27 @@
+import type { OperationId } from '../domain/ids.js';
+import type { Reconciled, RestoreReport } from '../domain/restore.js';
+
+export interface RestoreInput {
+  /** Absent: only looks. */
+  readonly reconcile?: {
+    /** Names it in the record of what operators did. */
+    readonly operationId: OperationId;
+    readonly operator: string;
+    readonly reason: string;
+    /** Goes on although an upstream does not answer. */
+    readonly withoutSilentUpstreams: boolean;
+  };
+}
+
+export interface RestoreOutcome {
+  readonly outcome: 'looked' | 'nothing to do' | 'refused' | 'reconciled';
+  /** Why it was refused, and what to do. */
+  readonly message?: string;
+  /** As it was found, before anything was done. */
+  readonly report: RestoreReport;
+  readonly reconciled?: Reconciled;
+}
+
+export const restoreWorkflow = 'restore';
+/** One id each: two operators at once reconcile once. */
+export const restoreWorkflowIds = { look: 'restore:look', reconcile: 'restore:reconcile' } as const;

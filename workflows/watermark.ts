@@ -1,0 +1,30 @@
+import {
+  condition,
+  defineSignal,
+  makeContinueAsNewFunc,
+  setCurrentDetails,
+  setHandler,
+  upsertMemo,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { watermarkMemo, watermarkSignalName } from '../domain/watermark.js';
+
+const raisedSignal = defineSignal<[number]>(watermarkSignalName);
+
+/**
+ * Keeps the highest watermark of the database outside of it: `watermark`. A database that comes back with a lower one
+ * was restored (decision 37). Whoever compares reads the memo.
+ */
+export async function watermark(input: { readonly value: number }): Promise<never> {
+  const state = { value: input.value };
+  setHandler(raisedSignal, (value) => void (state.value = Math.max(state.value, value)));
+  for (;;) {
+    const shown = state.value;
+    upsertMemo({ [watermarkMemo]: shown });
+    setCurrentDetails(`The database's watermark was ${shown} when it was last told.`);
+    if (workflowInfo().continueAsNewSuggested) {
+      await makeContinueAsNewFunc<typeof watermark>({ memo: { [watermarkMemo]: shown } })({ value: shown });
+    }
+    await condition(() => state.value !== shown);
+  }
+}
