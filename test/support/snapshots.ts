@@ -26,11 +26,16 @@ export async function snapshotDatabase(url: string): Promise<Snapshot> {
   copyUrl.pathname = `/${copyName}`;
   return {
     url: copyUrl.toString(),
-    restore: () =>
-      unused(adminUrl, name, [
+    async restore() {
+      // Made under another name first, so that its clients miss it for a moment only.
+      await runAll(adminUrl, [
+        `create database ${name}_new template ${copyName} owner gpu_rental strategy file_copy`,
+      ]);
+      await unused(adminUrl, name, [
         `drop database ${name} with (force)`,
-        `create database ${name} template ${copyName} owner gpu_rental strategy file_copy`,
-      ]),
+        `alter database ${name}_new rename to ${name}`,
+      ]);
+    },
     drop: () => runAll(adminUrl, [`drop database if exists ${copyName} with (force)`]),
   };
 }
