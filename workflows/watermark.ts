@@ -9,6 +9,9 @@ import {
 } from '@temporalio/workflow';
 import { watermarkMemo, watermarkSignalName } from '../domain/watermark.js';
 
+/** An hour of minutes: a small history is cheap to take up on another worker. */
+const EVENTS_MAX = 300;
+
 const raisedSignal = defineSignal<[number]>(watermarkSignalName);
 
 /**
@@ -22,7 +25,7 @@ export async function watermark(input: { readonly value: number }): Promise<neve
     const shown = state.value;
     upsertMemo({ [watermarkMemo]: shown });
     setCurrentDetails(`The database's watermark was ${shown} when it was last told.`);
-    if (workflowInfo().continueAsNewSuggested) {
+    if (workflowInfo().historyLength > EVENTS_MAX) {
       await makeContinueAsNewFunc<typeof watermark>({ memo: { [watermarkMemo]: shown } })({ value: shown });
     }
     await condition(() => state.value !== shown);

@@ -10,8 +10,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { confirmDatabase } from '../../adapters/postgres/watermark.js';
+import { keepWatermark, readKeptWatermark } from '../../adapters/temporal/watermark.js';
 import { newId } from '../../adapters/ids.js';
 import type { RentalId } from '../../domain/ids.js';
+import { watermarkWorkflowId } from '../../domain/watermark.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import { startService, type TestService } from '../support/living-service.js';
 import { b200, l40s, Renting } from '../support/renting.js';
@@ -90,6 +93,27 @@ const stories: Record<string, Story> = {
     // Its wallet holds money that no charge stands for.
     await service.signIn(500);
     return once(service, 'reconcile', { scope: 'full', graceMs: 0, confirmMs: 50 });
+  },
+  'watermark.raised': async (service) => {
+    const { workflow } = service.temporal;
+    for (let minute = 1; minute <= 3; minute += 1) {
+      await keepWatermark(workflow, minute);
+      await until('it is shown', async () => (await readKeptWatermark(workflow)) === minute);
+    }
+    return watermarkWorkflowId;
+  },
+  'restore.looked': (service) => once(service, 'restore', {}),
+  // The last ones: they leave their database behind Temporal's watermark, and mend it.
+  'restore.reconciled': async (service) => {
+    const { watermark = 0 } = (await service.db('watermark').first('value as watermark')) ?? {};
+    await keepWatermark(service.temporal.workflow, Number(watermark) + 60);
+    await until('it is shown', async () => {
+      const kept = await readKeptWatermark(service.temporal.workflow);
+      return kept === Number(watermark) + 60;
+    });
+    await confirmDatabase(service.db, Number(watermark) + 60);
+    const by = { operationId: newId('op'), operator: 'ada', reason: 'recording' };
+    return once(service, 'restore', { reconcile: { ...by, withoutSilentUpstreams: false } });
   },
 };
 
