@@ -6,7 +6,7 @@ import {
   readWatermark,
   reconcilingWithin,
 } from '../../../adapters/postgres/watermark.js';
-import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
+import type { Database } from '../../../adapters/postgres/database.js';
 import {
   credit,
   insertRunning,
