@@ -108,7 +108,7 @@ export async function askConsent(action: object, { yes }: Pick<OperatorOptions, 
   const asking = createInterface({ input: process.stdin, output: process.stderr });
   // Whoever ends the input instead of answering does not consent.
   const ended = once(asking, 'close').then(() => '');
-  const answer = await Promise.race([asking.question(`${text}\nDo it? [y/N] `), ended]);
+  const answer = await Promise.race([asking.question(`${JSON.stringify(action)}\nDo it? [y/N] `), ended]);
   asking.close();
   if (answer.trim().toLowerCase() !== 'y') throw new Error('Nothing was done.');
 }

@@ -231,11 +231,6 @@ describe('the schema refuses what does not add up', () => {
       `insert into watermark (singleton, value, raised_at) values (false, 1, clock_ms())`,
     ],
     [
-      'a machine that was released by nobody',
-      'unknown_pods_released',
-      `insert into unknown_pods (provider_code, pod_id, tag, released_at) values ('lab', 'p', 't', clock_ms())`,
-    ],
-    [
       'an unknown brake',
       'brakes_kind_check',
       `insert into brakes (kind, pulled_by, reason) values ('mails', 'x', 'y')`,

@@ -10,7 +10,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { confirmDatabase } from '../../adapters/postgres/watermark.js';
+import { confirmDatabase, readWatermark } from '../../adapters/postgres/watermark.js';
 import { keepWatermark, readKeptWatermark } from '../../adapters/temporal/watermark.js';
 import { newId } from '../../adapters/ids.js';
 import type { RentalId } from '../../domain/ids.js';
@@ -105,13 +105,13 @@ const stories: Record<string, Story> = {
   'restore.looked': (service) => once(service, 'restore', {}),
   // The last ones: they leave their database behind Temporal's watermark, and mend it.
   'restore.reconciled': async (service) => {
-    const { watermark = 0 } = (await service.db('watermark').first('value as watermark')) ?? {};
-    await keepWatermark(service.temporal.workflow, Number(watermark) + 60);
+    const { value } = await readWatermark(service.db);
+    await keepWatermark(service.temporal.workflow, value + 60);
     await until('it is shown', async () => {
       const kept = await readKeptWatermark(service.temporal.workflow);
-      return kept === Number(watermark) + 60;
+      return kept === value + 60;
     });
-    await confirmDatabase(service.db, Number(watermark) + 60);
+    await confirmDatabase(service.db, value + 60);
     const by = { operationId: newId('op'), operator: 'ada', reason: 'recording' };
     return once(service, 'restore', { reconcile: { ...by, withoutSilentUpstreams: false } });
   },

@@ -96,6 +96,8 @@ describe('reconciling a restored database, step by step and twice', () => {
     assert.equal(await releaseUnknownPods(db, ['pod-1'], by), 1);
     assert.equal(await releaseUnknownPods(db, ['pod-1'], by), 0);
     assert.deepEqual(await listUnknownPods(db), []);
+    const byNobody = { provider_code: 'lab', pod_id: 'pod-2', tag: 't-2', released_at: new Date() };
+    await assert.rejects(db('unknown_pods').insert(byNobody), { constraint: 'unknown_pods_released' });
   });
 
   it('writes the row of a lost top-up once, and none of an amount that no top-up has', async () => {
