@@ -8,9 +8,14 @@ import {
   listUnknownPods,
 } from '../../../adapters/postgres/restore.js';
 import { tick } from '../../../adapters/postgres/money/tick.js';
-import { confirmDatabase, isDatabaseConfirmed } from '../../../adapters/postgres/watermark.js';
-import type { Database } from '../../../adapters/postgres/database.js';
+import {
+  confirmDatabase,
+  isDatabaseConfirmed,
+  raiseWatermark,
+} from '../../../adapters/postgres/watermark.js';
+import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
 import { finalCents } from '../../../domain/metering.js';
+import { databaseRoles } from '../../../migrations/grants.js';
 import type { RestoreReport } from '../../../domain/restore.js';
 import {
   billedMs,
@@ -74,6 +79,27 @@ describe('reconciling a restored database, step by step and twice', () => {
     assert.equal(await resume(db, by, { kept: 62, report, done }), 63);
     assert.equal((await db('operator_actions')).length, 1);
     assert.deepEqual(await db('brakes'), []);
+  });
+
+  it('needs no more rights than the worker, the API and the operators have', async () => {
+    const as = (role: string): Database => openDatabase(money.url, 1, 'test-role', role);
+    const [worker, api, ops] = [
+      as(databaseRoles.worker),
+      as(databaseRoles.api),
+      as(databaseRoles.ops),
+    ] as const;
+    try {
+      await raiseWatermark(worker);
+      assert.equal(await confirmDatabase(worker, 61), 'restored');
+      assert.equal(await isDatabaseConfirmed(api), false);
+      const by = { operationId: newId('op'), operator: 'ada', reason: 'disk failed' };
+      await resume(worker, by, { kept: 61, report, done });
+      assert.equal(await isDatabaseConfirmed(api), true);
+      assert.equal(await releaseUnknownPods(ops, ['pod-1'], by), 1);
+      await assert.rejects(api.raw('select step_over_lost_numbers()'), /permission denied/);
+    } finally {
+      await Promise.all([worker, api, ops].map((db) => db.destroy()));
+    }
   });
 
   it('gives no number again that was given in the lost time', async () => {
