@@ -36,10 +36,10 @@ const summaries: Record<keyof Activities, string> = {
   finishReconcile: 'Ends the comparison and tells operators what is new',
   tellOfExpiredCards: 'Tells users whose saved card has expired',
   keepHouse: 'Raises the watermark and removes what has expired',
-  examineRestore: 'compare the restored database with Temporal, the upstreams and the processor',
-  endClosedRentals: 'end rentals whose run has ended at that run’s end',
-  rebuildPayments: 'credit the payments that the restored database lacks',
-  resumeAfterRestore: 'confirm the database and lift the brake',
+  examineRestore: 'Compares the restored database with Temporal, the upstreams and the processor',
+  endClosedRentals: 'Ends rentals whose run has ended at that run’s end',
+  rebuildPayments: 'Credits the payments that the restored database lacks',
+  resumeAfterRestore: 'Confirms the database and lifts the brake',
 };
 
 /** Not part of what a replay compares: histories that were recorded without them go on. */
