@@ -57,7 +57,7 @@ const tables: Readonly<Record<string, TableGrants>> = {
   audit_events: {
     api: 'select, insert, update (client_address)',
     worker: 'select, insert, update (client_address)',
-    ops: 'select, insert',
+    ops: 'select, insert, update (client_address)',
   },
   ssh_keys: { api: 'select, insert, delete', worker: 'select', ops: 'select' },
   idempotency_keys: { api: 'select, insert, update', worker: 'select, delete', ops: 'select' },

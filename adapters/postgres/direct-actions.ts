@@ -2,6 +2,7 @@ import type { RentalId, UserId } from '../../domain/ids.js';
 import type { DirectAction, Operation, OperationResult } from '../../domain/operation.js';
 import { routeOf } from '../../domain/processor-routes.js';
 import { Refusal } from '../../domain/refusal.js';
+import { insertAuditEvent } from './audit-events.js';
 import { pullBrake, releaseBrake } from './brakes.js';
 import type { Database, Transaction } from './database.js';
 import { findRepeated, recordAction } from './operator-actions.js';
@@ -19,8 +20,22 @@ export async function actDirectly(db: Database, input: Operation<DirectAction>):
     if (known) return known;
     const result = await act(trx, input);
     await recordAction(trx, input, result);
+    const userId = await findUserOf(trx, input.action);
+    if (userId !== undefined) {
+      await insertAuditEvent(trx, {
+        ...{ userId, kind: 'changed_by_operator', entityId: input.operationId },
+        details: { action: input.action.kind },
+      });
+    }
     return result;
   });
+}
+
+/** Whose account it is about, if it is about one: its user reads of it in the audit trail (decision 59). */
+async function findUserOf(trx: Transaction, action: DirectAction): Promise<UserId | undefined> {
+  if ('userId' in action) return action.userId;
+  if (!('rentalId' in action)) return undefined;
+  return (await trx('rentals').where({ id: action.rentalId }).first('user_id'))?.user_id;
 }
 
 type Doing = Operation<DirectAction>;

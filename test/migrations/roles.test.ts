@@ -82,8 +82,19 @@ describe('the roles of the database', () => {
     ]);
   });
 
-  it('let operators write the upstreams and the brakes: money they move by a workflow', async () => {
-    assert.deepEqual(await writableBy(owner, databaseRoles.ops), ['brakes', 'providers']);
+  it('let operators write what moves no money: money they move by a workflow', async () => {
+    assert.deepEqual(await writableBy(owner, databaseRoles.ops), [
+      'audit_events',
+      'brakes',
+      'operator_actions',
+      'processor_events (workflow_id, handled_at, note, workflow_type)',
+      'providers',
+      'reconcile_findings (state, acknowledged_at, acknowledged_by, acknowledged_why)',
+      'sessions',
+      'stop_requests',
+      'unknown_pods (released_at, released_by, released_why)',
+      'users (blocked_at, blocked_reason)',
+    ]);
   });
 
   it('are not the owner of anything, may not make anything, and can not leave their role by rights', async () => {

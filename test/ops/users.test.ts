@@ -61,6 +61,11 @@ describe('ops users, ops pause and ops providers pause', function () {
     const { out } = await ops('actions', '--about', userId);
     assert.match(out, new RegExp(`${operationId} unblock_user by ada: a drill`));
     assert.equal(out.match(/block_user by ada/g)?.length, 2);
+    const told = await database.db('audit_events').where({ user_id: userId }).orderBy('no');
+    assert.deepEqual(
+      told.map(({ kind, details }) => [kind, details]),
+      ['block_user', 'unblock_user'].map((action) => ['changed_by_operator', { action }]),
+    );
     assert.equal((await ops('users', 'block', newId('usr'), ...who)).code, 1);
   });
 
