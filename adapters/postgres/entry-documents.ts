@@ -1,13 +1,9 @@
-import type {
-  ExplainedInvoice,
-  ExplainedPayment,
-  ExplainedReversal,
-  Explanation,
-} from '../../domain/explanation.js';
+import type { ExplainedReversal, Explanation } from '../../domain/explanation.js';
 import type { InvoiceId, OperationId, TopupId } from '../../domain/ids.js';
 import { autoTopupWorkflowId } from '../../domain/processor-routes.js';
+import { explainInvoice, explainPayment } from './explained-rows.js';
 import type { Database, Transaction } from './database.js';
-import type { InvoiceRow, RefundOrDisputeRow, TopupRow } from './tables.js';
+import type { RefundOrDisputeRow, TopupRow } from './tables.js';
 
 /** The documents behind an entry that is not metered: the processor's, an invoice, or an operator's word. */
 export interface DocumentFacts {
@@ -26,8 +22,8 @@ export async function findPaymentOf(trx: Transaction, paymentId: string): Promis
   return {
     shown: {
       ...nothing,
-      payment: presentPayment(paymentId, topup),
-      invoice: invoice ? presentInvoice(invoice) : null,
+      payment: explainPayment(paymentId, topup),
+      invoice: invoice ? explainInvoice(invoice) : null,
     },
     workflowIds,
   };
@@ -53,18 +49,6 @@ function workflowOf(topup: TopupRow): string {
   return topup.source === 'auto_topup' ? autoTopupWorkflowId(topup.user_id) : topup.id;
 }
 
-function presentPayment(paymentId: string, topup: TopupRow | undefined): ExplainedPayment {
-  const isFirst = topup?.payment_id === paymentId;
-  return {
-    paymentId,
-    chargeId: isFirst ? topup.charge_id : null,
-    sessionId: topup?.session_id ?? null,
-    topupId: topup?.id ?? null,
-    source: topup?.source ?? null,
-    receiptUrl: isFirst ? topup.receipt_url : null,
-  };
-}
-
 /** An invoice that was paid out of band, or paid although it was to be void. */
 export async function findInvoiceOf(trx: Transaction, id: string): Promise<Partial<DocumentFacts>> {
   const invoice = await trx('invoices')
@@ -72,20 +56,8 @@ export async function findInvoiceOf(trx: Transaction, id: string): Promise<Parti
     .first();
   if (!invoice) return {};
   const topup = invoice.payment_id === null ? undefined : await findTopupOfPayment(trx, invoice.payment_id);
-  const payment = invoice.payment_id === null ? null : presentPayment(invoice.payment_id, topup);
-  return { shown: { ...nothing, invoice: presentInvoice(invoice), payment }, workflowIds: [invoice.id] };
-}
-
-function presentInvoice(row: InvoiceRow): ExplainedInvoice {
-  return {
-    id: row.id,
-    reason: row.reason,
-    status: row.status,
-    amountCents: row.amount_cents,
-    paidAt: row.paid_at,
-    receiptUrl: row.receipt_url,
-    voidReason: row.void_reason,
-  };
+  const payment = invoice.payment_id === null ? null : explainPayment(invoice.payment_id, topup);
+  return { shown: { ...nothing, invoice: explainInvoice(invoice), payment }, workflowIds: [invoice.id] };
 }
 
 /** What the processor took back, or gave back. */
@@ -99,8 +71,8 @@ export async function findReversalOf(trx: Transaction, id: string): Promise<Part
     shown: {
       ...nothing,
       reversal: presentReversal(row),
-      payment: presentPayment(row.payment_id, topup),
-      invoice: invoice ? presentInvoice(invoice) : null,
+      payment: explainPayment(row.payment_id, topup),
+      invoice: invoice ? explainInvoice(invoice) : null,
     },
     workflowIds: [row.id],
   };

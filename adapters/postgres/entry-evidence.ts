@@ -1,24 +1,7 @@
-import type { ExplainedRental, PodEvidence } from '../../domain/explanation.js';
+import type { PodEvidence } from '../../domain/explanation.js';
 import type { Database, Transaction } from './database.js';
 import { findPodOfRental, type KnownPod } from './pods.js';
 import type { RentalRow } from './tables.js';
-
-/** A rental as an explanation shows it: nothing that GET /v1/rentals/:id does not show. */
-export function presentRental(row: RentalRow): ExplainedRental {
-  return {
-    id: row.id,
-    status: row.status,
-    model: row.model,
-    gpuCount: row.gpu_count,
-    provider: row.provider_code,
-    startedAt: row.started_at,
-    runningAt: row.running_at,
-    stoppedAt: row.ended_at,
-    terminatedAt: row.terminated_at,
-    stopReason: row.stop_reason,
-    error: row.error,
-  };
-}
 
 /** What is known of the machine that was paid for. */
 export async function podEvidence(db: Database | Transaction, rental: RentalRow): Promise<PodEvidence> {

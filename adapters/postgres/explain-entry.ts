@@ -15,7 +15,8 @@ import {
   findReversalOf,
   type DocumentFacts,
 } from './entry-documents.js';
-import { podEvidence, presentRental } from './entry-evidence.js';
+import { podEvidence } from './entry-evidence.js';
+import { explainRental } from './explained-rows.js';
 import type { LedgerEntryRow, RentalRow, WalletRow } from './tables.js';
 
 /** An entry, whose wallet it is in, and what it was made for. */
@@ -68,7 +69,7 @@ async function explain(trx: Transaction, found: FoundEntry, shards: number): Pro
   const facts = {
     entry: entryOf(row, rental),
     ...money,
-    rental: rental ? presentRental(rental) : null,
+    rental: rental ? explainRental(rental) : null,
     ...documents.shown,
   };
   const evidence: Evidence = {

@@ -50,6 +50,7 @@ export function payInvoice(world: World, account: Account, { row }: Invoice): vo
   row.status = 'paid';
   row.paid_at = world.now();
   row.closed_at = row.paid_at;
+  row.payment_id = chargeId.replace('ch_', 'pi_');
   row.receipt_url = `${world.url}/mock/receipts/${chargeId}`;
   if (row.reason !== 'topup_failed') return;
   account.wallet.post({

@@ -113,6 +113,18 @@ export function describeRenting(backend: () => Backend): void {
       );
     });
 
+    it('explains each of its entries, with a sum that gives the entry', async () => {
+      const { entries } = (await person.get(`/v1/billing/ledger?rentalId=${id}&pageSize=200`)).body;
+      for (const entry of entries) {
+        const { status, body } = await person.get(`/v1/billing/ledger/${entry.id}/explain`);
+        assert.equal(status, 200, JSON.stringify(body));
+        const { charge } = body as unknown as { charge: { dueCents: number; chargedBeforeCents: number } };
+        assert.equal(charge.dueCents, -entry.amountCents, JSON.stringify(body));
+      }
+      const nobodys = await person.get('/v1/billing/ledger/led_00000000000000000000000000/explain');
+      assert.deepEqual([nobodys.status, nobodys.body.error], [404, 'not_found']);
+    });
+
     it('gives its whole hold back without an entry when it is stopped before it runs', async () => {
       const early = (await person.post('/v1/rentals', machine)).body.id;
       const before = (await person.get('/v1/billing/ledger')).body.balanceCents;

@@ -104,6 +104,7 @@ describe('ops explain and ops statement', function () {
   });
 
   it('ends with 1 when a sheet does not add up', async () => {
+    await ledger.payTopup();
     const id = await ledger.runMachine(100_000);
     await ledger.stopMachine(id);
     await database.db('rentals').where({ id }).update({ written_off_cents: 3 });

@@ -64,7 +64,7 @@ describe('ops users, ops pause and ops providers pause', function () {
     const told = await database.db('audit_events').where({ user_id: userId }).orderBy('no');
     assert.deepEqual(
       told.map(({ kind, details }) => [kind, details]),
-      ['block_user', 'unblock_user'].map((action) => ['changed_by_operator', { action }]),
+      ['end_sessions', 'block_user', 'unblock_user'].map((action) => ['changed_by_operator', { action }]),
     );
     assert.equal((await ops('users', 'block', newId('usr'), ...who)).code, 1);
   });

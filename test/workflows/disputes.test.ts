@@ -85,10 +85,15 @@ describe('a dispute', function () {
   it('that is only an inquiry takes nothing until the bank goes on', async () => {
     const { chargeId } = await reversing.paid(1_000);
     const id = await dispute(chargeId, { inquiry: true });
+    const seen = await until('the inquiry is known', async () => reversing.row(id));
     await paying.awaitHandled();
     assert.deepEqual(
-      [(await reversing.row(id))!.taken_at, (await paying.wallet(reversing.user)).available_cents],
-      [null, 1_000],
+      [
+        seen.taken_at,
+        (await reversing.row(id))!.taken_at,
+        (await paying.wallet(reversing.user)).available_cents,
+      ],
+      [null, null, 1_000],
     );
     await paying.order(`disputes/${id}/escalate`);
     await reversing.awaitRow(id, 'taken_at');

@@ -10,7 +10,7 @@ export function serviceRoutes(router: ApiRouter): void {
   });
   router.get('/readyz', (ctx) => {
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = { status: 'ready', checks: { postgres: 'ok', temporal: 'ok', brakes: [] } };
+    ctx.body = { status: 'ready', checks: { postgres: 'ok', schema: 'ok', temporal: 'ok', brakes: [] } };
   });
   // No processor knows the mock, so nobody can sign an event for it.
   router.post(webhookPath, () => {

@@ -11,8 +11,10 @@ import {
   sendLedgerFile,
   statementQuery,
 } from '../../../api/statement.js';
+import { noSuchEntry, presentExplanation } from '../../../api/shapes/explanation.js';
 import { readQuery } from '../../../api/validation.js';
 import { ledgerEntryTypes } from '../../../domain/ledger.js';
+import { explainEntry } from '../explain.js';
 import { readDebt } from '../invoices.js';
 import { readBurn } from '../meter.js';
 import { refusalOf } from '../refuse.js';
@@ -38,6 +40,14 @@ export function walletRoutes(router: ApiRouter, world: World): void {
     }),
   );
   router.get('/v1/billing/ledger', showLedger(world));
+  router.get(
+    '/v1/billing/ledger/:id/explain',
+    signedIn(world, (ctx, account) => {
+      const explanation = explainEntry(account, ctx.params['id'] ?? '');
+      if (!explanation) throw noSuchEntry();
+      ctx.body = presentExplanation(explanation);
+    }),
+  );
   router.get(
     '/v1/billing/statement',
     signedIn(world, (ctx, { wallet }) => {

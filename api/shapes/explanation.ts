@@ -1,0 +1,28 @@
+import type { Explanation } from '../../domain/explanation.js';
+import { Refusal } from '../../domain/refusal.js';
+
+/** Everything but what only operators see: machines by the upstream's ids, workflows, and who did it by hand. */
+export function presentExplanation(told: Omit<Explanation, 'evidence'>) {
+  const { id, type, amountCents, balanceBeforeCents, balanceAfterCents, createdAt } = told.entry;
+  const { rentalId, processorChargeId } = told.entry;
+  // Instants become ISO texts by Date.toJSON.
+  return {
+    entry: {
+      ...{ id, type, amountCents, balanceBeforeCents, balanceAfterCents, createdAt },
+      ...{ rentalId, processorChargeId },
+    },
+    why: told.why,
+    charge: told.charge,
+    rentalRefund: told.rentalRefund,
+    rental: told.rental,
+    payment: told.payment,
+    reversal: told.reversal,
+    invoice: told.invoice,
+    byHand: told.byHand,
+  };
+}
+
+/** An id that is nobody's, or somebody else's (decision 5). */
+export function noSuchEntry(): Refusal {
+  return new Refusal('not_found', 'You have no such ledger entry: GET /v1/billing/ledger lists yours.');
+}

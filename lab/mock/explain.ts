@@ -1,0 +1,89 @@
+import { explainInvoice, explainPayment, explainRental } from '../../adapters/postgres/explained-rows.js';
+import type { LedgerEntry } from '../../adapters/postgres/ledger-reads.js';
+import type { RentalWithHealth } from '../../adapters/postgres/rental-reads.js';
+import { deriveCharge, deriveRefund, type ChargeOccasion } from '../../domain/charge-derivation.js';
+import type { Explanation } from '../../domain/explanation.js';
+import { ledgerEntryId, parseLedgerEntryId } from '../../domain/ledger-ids.js';
+import { whyOf } from '../../domain/why.js';
+import type { Account } from './account.js';
+
+/** Why an entry of the account is there; undefined when it has no such entry. */
+export function explainEntry(account: Account, id: string): Omit<Explanation, 'evidence'> | undefined {
+  const { walletId, seq } = parseLedgerEntryId(id) ?? {};
+  const entry = account.wallet.entries.find((one) => one.walletId === walletId && one.seq === seq);
+  if (!entry) return undefined;
+  const row = account.rentals.find((rental) => rental.row.id === entry.rentalId)?.row;
+  const facts = {
+    entry: {
+      id: ledgerEntryId(entry.walletId, entry.seq),
+      type: entry.type,
+      amountCents: entry.amountCents,
+      balanceBeforeCents: entry.balanceAfterCents - entry.amountCents,
+      balanceAfterCents: entry.balanceAfterCents,
+      createdAt: entry.createdAt,
+      rentalId: entry.rentalId,
+      processorChargeId: entry.processorChargeId,
+      note: null,
+    },
+    ...(row ? derive(account, row, entry) : { charge: null, rentalRefund: null }),
+    rental: row ? explainRental(row) : null,
+    ...documentsOf(account, entry),
+    // The mock knows no refunds at the processor, and no operators.
+    ...{ reversal: null, byHand: null },
+  };
+  return { ...facts, why: whyOf(facts) };
+}
+
+function derive(
+  { wallet }: Account,
+  row: RentalWithHealth,
+  entry: LedgerEntry,
+): Pick<Explanation, 'charge' | 'rentalRefund'> {
+  const before = wallet.entries.filter(
+    ({ seq, rentalId, type }) => seq < entry.seq && rentalId === row.id && type === 'rental_charge',
+  );
+  const chargedBeforeCents = -before.reduce((sum, { amountCents }) => sum + amountCents, 0);
+  const priced = {
+    pricePerHourCents: row.price_per_hour_cents,
+    maxSpendCents: row.max_spend_cents,
+    runningAt: row.running_at,
+    autoStopAt: row.auto_stop_at,
+    spendLimitAt: row.spend_limit_at,
+    // A stop ends the rental in the same moment here.
+    stopRequestedAt: null,
+    endedAt: row.ended_at,
+  };
+  if (entry.type === 'refund') {
+    const failed = row.status === 'failed';
+    return { charge: null, rentalRefund: deriveRefund({ ...priced, failed }, chargedBeforeCents) };
+  }
+  const posted = {
+    occasion: occasionOf(row, entry),
+    amountCents: -entry.amountCents,
+    at: entry.createdAt,
+    chargedBeforeCents,
+    previousAt: before.at(-1)?.createdAt ?? null,
+  };
+  return { charge: deriveCharge(priced, posted), rentalRefund: null };
+}
+
+/** A rental that failed ends with two entries: what was held is captured, then all of it is given back. */
+function occasionOf(row: RentalWithHealth, { seq }: LedgerEntry): ChargeOccasion {
+  if (row.settled_seq === null) return 'tick';
+  if (row.status === 'failed') return seq === row.settled_seq - 1 ? 'capture' : 'tick';
+  return seq === row.settled_seq ? 'settlement' : 'tick';
+}
+
+function documentsOf(
+  { topups, invoices }: Account,
+  { processorChargeId }: LedgerEntry,
+): Pick<Explanation, 'payment' | 'invoice'> {
+  if (processorChargeId === null) return { payment: null, invoice: null };
+  const paymentId = processorChargeId.replace('ch_', 'pi_');
+  const topup = topups.find(({ payment_id }) => payment_id === paymentId);
+  const invoice = invoices.find(({ row }) => row.payment_id === paymentId);
+  return {
+    payment: explainPayment(paymentId, topup),
+    invoice: invoice ? explainInvoice(invoice.row) : null,
+  };
+}
