@@ -5,7 +5,7 @@ import { loops, mails } from './activity-proxies.js';
 /** The tick engine of one shard: `meter:<shard>`. */
 export async function meter(input: { shard: number; runMs?: number }): Promise<'retired'> {
   setCurrentDetails(
-    `Meters the wallets of shard ${input.shard} each second; see the pending activity's heartbeat.`,
+    `Meters the wallets of shard ${input.shard} each second; see the pending activity's heartbeat. Its entries stay 0 while metering is paused: "ops brakes" tells.`,
   );
   for (;;) {
     if ((await loops.runMeter(input.shard, input.runMs ?? limits.meterRunMs)) === 'retired') return 'retired';
@@ -16,7 +16,7 @@ export async function meter(input: { shard: number; runMs?: number }): Promise<'
 /** The watcher of one upstream: `provider-watch:<code>`. */
 export async function providerWatch(input: { code: string; runMs?: number }): Promise<'not configured'> {
   setCurrentDetails(
-    `Lists our pods at ${input.code} every 2 s and its offers every 30 s; see the heartbeat.`,
+    `Lists our pods at ${input.code} every 2 s and its offers every 30 s; the pending activity's heartbeat tells what it answers (lastError).`,
   );
   for (;;) {
     const outcome = await loops.watchProvider(input.code, input.runMs ?? limits.meterRunMs);

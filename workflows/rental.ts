@@ -67,9 +67,22 @@ export async function rental(input: RentalInput): Promise<RentalOutcome> {
   }
 }
 
+/** What a rental waits for in each phase, for a person at night. */
+const comesNext: Record<RentalPhase, string> = {
+  missing: 'There is nothing to do.',
+  find_pod:
+    'Waits until its machine is found at the upstream, or another one is bought: see the pending activity.',
+  await_pod: 'Waits until its machine answers over SSH; nothing is charged before: see the pending activity.',
+  running:
+    'The cents are those of the last look; the ledger counts on each second, until a stop, a limit or the end of the money.',
+  ended: 'Billing has ended: the final bill is made.',
+  end_pod: 'Billing is settled; waits until the upstream shows the machine gone: see the pending activity.',
+  closed: 'All is settled and the machine is gone.',
+};
+
 /** What the Temporal UI shows of the rental, and what operators filter by. */
-function tellOperators({ summary, facts }: RentalLook): void {
-  setCurrentDetails(summary);
+function tellOperators({ phase, summary, facts }: RentalLook): void {
+  setCurrentDetails(`${summary}. ${comesNext[phase]}`);
   if (facts === null) return;
   upsertSearchAttributes([
     { key: entityStatusAttribute, value: facts.status },
