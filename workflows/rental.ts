@@ -82,7 +82,8 @@ const comesNext: Record<RentalPhase, string> = {
 
 /** What the Temporal UI shows of the rental, and what operators filter by. */
 function tellOperators({ phase, summary, facts }: RentalLook): void {
-  setCurrentDetails(`${summary}. ${comesNext[phase]}`);
+  // An error that the summary ends with is a sentence already.
+  setCurrentDetails(`${summary.replace(/\.$/, '')}. ${comesNext[phase]}`);
   if (facts === null) return;
   upsertSearchAttributes([
     { key: entityStatusAttribute, value: facts.status },
