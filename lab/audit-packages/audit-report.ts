@@ -1,0 +1,61 @@
+/** What `npm audit --json` said. */
+export type AuditReport =
+  | { readonly kind: 'answered'; readonly advisories: readonly Advisory[] }
+  | { readonly kind: 'unanswered'; readonly reason: string };
+
+/** A package with a known vulnerability, its own or one of what it depends on. */
+export interface Advisory {
+  readonly name: string;
+  readonly severity: string;
+  /** The versions that it is about. */
+  readonly range: string;
+  /** What is wrong, or through which package it comes. */
+  readonly reasons: readonly string[];
+}
+
+/**
+ * Reads the report of npm 7 or newer (auditReportVersion 2). Whatever is not such a report means that nobody has
+ * looked: it is never taken for "nothing found".
+ */
+export function readAuditReport(output: string): AuditReport {
+  const report = parsed(output);
+  if (!isRecord(report)) return unanswered('npm printed no report');
+  const { auditReportVersion: version, vulnerabilities } = report;
+  if (version !== 2 || !isRecord(vulnerabilities)) {
+    return unanswered(typeof report['message'] === 'string' ? report['message'] : 'npm printed no report');
+  }
+  return { kind: 'answered', advisories: Object.entries(vulnerabilities).map(advisoryOf) };
+}
+
+function advisoryOf([name, found]: [string, unknown]): Advisory {
+  const { severity, range, via } = isRecord(found) ? found : {};
+  const causes = Array.isArray(via) ? (via as unknown[]) : [];
+  return {
+    name,
+    severity: typeof severity === 'string' ? severity : 'unknown',
+    range: typeof range === 'string' ? range : '*',
+    reasons: causes.map(reasonOf),
+  };
+}
+
+function reasonOf(cause: unknown): string {
+  if (typeof cause === 'string') return `through ${cause}`;
+  if (!isRecord(cause)) return 'npm says no more';
+  return [cause['title'], cause['url']].filter((text) => typeof text === 'string').join(' ');
+}
+
+function unanswered(reason: string): AuditReport {
+  return { kind: 'unanswered', reason };
+}
+
+function parsed(output: string): unknown {
+  try {
+    return JSON.parse(output);
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,9 @@
+import { join } from 'node:path';
+import { licencePolicy } from './policy.js';
+import { tellLicences } from './tell-licences.js';
+
+/** `npm run licences` lists the licence of each package; `-- --brief`, as in `npm run check`, counts them. */
+const projectDir = join(import.meta.dirname, '..', '..');
+const brief = process.argv.includes('--brief');
+const isFine = tellLicences(projectDir, licencePolicy, (line) => console.log(line), { brief });
+process.exitCode = isFine ? 0 : 1;
