@@ -21,6 +21,8 @@ interface Measured {
   readonly entries: number;
   readonly tickMs: number[];
   readonly cores: { worker: number; postgres: number };
+  /** Of all that the database logged meanwhile, per entry. */
+  readonly walBytesPerEntry: number;
 }
 
 /**
@@ -31,6 +33,7 @@ async function measureTicks(server: BenchServer, forSeconds: number): Promise<Me
   for (let turn = 0; turn < 3; turn += 1) await tick(server.db, whole);
   const tickMs: number[] = [];
   let entries = 0;
+  const walBefore = await walBytes(server.db);
   const cpuBefore = { worker: process.cpuUsage(), postgres: cpuSecondsOfTree(server.pid) };
   const begun = performance.now();
   while (performance.now() - begun < forSeconds * 1_000) {
@@ -48,7 +51,24 @@ async function measureTicks(server: BenchServer, forSeconds: number): Promise<Me
       worker: round((worker.user + worker.system) / 1e6 / wallSeconds, 3),
       postgres: round((cpuSecondsOfTree(server.pid) - cpuBefore.postgres) / wallSeconds, 3),
     },
+    walBytesPerEntry: round(((await walBytes(server.db)) - walBefore) / entries),
   };
+}
+
+/** Where the write-ahead log ends. */
+async function walBytes(db: Database): Promise<number> {
+  const { rows } = await db.raw<{ rows: { bytes: string }[] }>(
+    `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as bytes`,
+  );
+  return Number(rows[0]?.bytes);
+}
+
+/** What the ledger takes on disk per entry, its indexes included. */
+async function ledgerBytesPerEntry(db: Database): Promise<number> {
+  const { rows } = await db.raw<{ rows: { bytes: number; entries: number }[] }>(
+    `select pg_total_relation_size('ledger_entries') as bytes, count(*) as entries from ledger_entries`,
+  );
+  return round((rows[0]?.bytes ?? 0) / (rows[0]?.entries ?? 0));
 }
 
 /** The floor and the product in turn, so that a drift of the machine's speed hits both. */
@@ -91,6 +111,8 @@ async function measureMix(
     tickP50Ms: round(percentile(measured.tickMs, 0.5)),
     tickP99Ms: round(percentile(measured.tickMs, 0.99)),
     cores: measured.cores,
+    walBytesPerEntry: measured.walBytesPerEntry,
+    ledgerBytesPerEntry: await ledgerBytesPerEntry(server.db),
   };
   if (mix === 'every-second') {
     const { floor, product } = await measureAgainstFloor(server.db, 8);
@@ -100,6 +122,8 @@ async function measureMix(
       ratioToFloor: round(product / floor, 2),
     });
   }
+  // It was analyzed while it held no charge at all, and autovacuum comes too late for a short run.
+  await server.db.raw('analyze');
   const broken = await verifyLedger(server.db);
   if (broken.length > 0) throw new Error(`the ledger does not add up: ${JSON.stringify(broken[0])}`);
   return figures;
