@@ -56,9 +56,9 @@ export function createPodActivities(deps: ActivityDeps) {
       await withHeartbeat(async (tell) => {
         for (let round = 1; ; round += 1) {
           await refuseWhenRestored(deps);
-          const left = await endOnce(deps, rentalId);
+          const { left, lastError } = await endOnce(deps, rentalId);
           if (left.length === 0) return;
-          tell({ waitingFor: left, round });
+          tell({ waitingFor: left, round, lastError });
           // Each round asks again; ever more rarely, but while it is fresh as often as the watcher lists.
           await sleep(Math.min(30_000, pollMs * Math.ceil(round / 10)));
           Context.current().cancellationSignal.throwIfAborted();
@@ -125,26 +125,40 @@ async function buyAnother(
 }
 
 /** Asks the upstreams once to end every pod of the rental; returns the tags of those that are not proven gone. */
-async function endOnce(deps: ActivityDeps, rentalId: RentalId): Promise<string[]> {
+async function endOnce(deps: ActivityDeps, rentalId: RentalId): Promise<EndRound> {
   const left: string[] = [];
+  let lastError: string | null = null;
   for (const attempt of await listAttempts(deps.db, rentalId)) {
     // A condemned one without a pod may appear late: that one is the sweeper's.
     if (attempt.state === 'failed' || attempt.state === 'gone') continue;
     if (attempt.state === 'condemned' && attempt.pod_id === null) continue;
-    if (!(await isGone(deps, attempt))) left.push(attempt.tag);
+    const asked = await askForEnd(deps, attempt);
+    if (asked.isGone) continue;
+    left.push(attempt.tag);
+    lastError = asked.error ?? lastError;
   }
-  return left;
+  return { left, lastError };
 }
 
-async function isGone(deps: ActivityDeps, attempt: AllocationAttemptRow): Promise<boolean> {
+interface EndRound {
+  /** The tags of the pods that the lists still show. */
+  readonly left: readonly string[];
+  /** What an upstream answered in place of ending one; operators see it in the heartbeat. */
+  readonly lastError: string | null;
+}
+
+async function askForEnd(
+  deps: ActivityDeps,
+  attempt: AllocationAttemptRow,
+): Promise<{ isGone: boolean; error?: string }> {
   const provider = deps.providers.get(attempt.provider_code);
-  if (!provider) return false;
+  if (!provider) return { isGone: false, error: `${attempt.provider_code} is not configured` };
   try {
-    return await endPodOf(deps, provider, attempt);
+    return { isGone: await endPodOf(deps, provider, attempt) };
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     deps.log.warn({ tag: attempt.tag, err: error }, 'could not end a pod yet; trying again');
-    return false;
+    return { isGone: false, error: error.message };
   }
 }
 

@@ -1,5 +1,6 @@
 import { WithStartWorkflowOperation, type WorkflowClient } from '@temporalio/client';
 import type { TopupId } from '../domain/ids.js';
+import { formatUsd } from '../domain/money.js';
 import { taskQueues } from '../domain/task-queues.js';
 import { amountAttribute, entityStatusAttribute, userIdAttribute } from '../workflows/search-attributes.js';
 import {
@@ -35,7 +36,7 @@ export async function openTopup(
         { key: amountAttribute, value: open.amountCents },
         { key: entityStatusAttribute, value: 'opening' },
       ],
-      staticSummary: `${open.amountCents} cents`,
+      staticSummary: `A top-up of ${formatUsd(open.amountCents)}`,
     }),
   });
   return answer.topupId;

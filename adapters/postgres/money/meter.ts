@@ -7,7 +7,8 @@ import type { Transaction } from '../database.js';
  * has come due, ends those whose time or money is over, and leaves an intent for each that ended.
  *
  * It must start after the locks are held, in a statement of its own: what it sees, its clock included, must be
- * no older than what the last holder wrote. While operators have paused metering it does nothing (decision 37). All sums are integers; numeric was measured at a third of the speed.
+ * no older than what the last holder wrote. While operators have paused metering it does nothing (decision 37). All
+ * sums are integers; numeric was measured at a third of the speed.
  */
 const meterStatement = `
 with clock as materialized (
