@@ -9,7 +9,12 @@ import {
   type Gap,
 } from '../adapters/postgres/reconcile/findings.js';
 import type { ReconcileFindingRow } from '../adapters/postgres/tables.js';
-import { findingStates, type FindingState, type ReconcileReport } from '../domain/reconcile.js';
+import {
+  findingStates,
+  type FindingState,
+  type ReconcileReport,
+  type ReconcileScope,
+} from '../domain/reconcile.js';
 import { taskQueues } from '../domain/task-queues.js';
 import { using, type OpsContext, type TemporalPlace } from './context.js';
 import { countOf } from './operator.js';
@@ -32,9 +37,11 @@ export function addReconcileCommands(program: Command, context: OpsContext): voi
       'Compares our books, the processor and the upstreams now. Exit code 1: findings are open; 2: something could not be compared.',
     )
     .option('--full', 'from the beginning, with every wallet walked; else the last two hours')
+    .option('--look-again-ms <ms>', 'how long after it was found a difference must still be there', msOf)
     .option('--json', 'print the report, the findings and the gaps as JSON')
-    .action(async ({ full, json }: Print & { full?: boolean }) => {
-      const report = await run(context.temporal(), full === true);
+    .action(async ({ full, lookAgainMs, json }: Print & { full?: boolean; lookAgainMs?: number }) => {
+      const scope = full === true ? 'full' : 'window';
+      const report = await run(context.temporal(), { scope, confirmMs: lookAgainMs });
       await using(context, (db) => show(db, report, json === true));
     });
   const findings = program.command('findings').description('What reconcile found that does not agree.');
@@ -63,7 +70,10 @@ export function addReconcileCommands(program: Command, context: OpsContext): voi
 }
 
 /** Runs the workflow and waits for it. Interrupting the wait does not end it. */
-async function run({ address, namespace }: TemporalPlace, isFull: boolean): Promise<ReconcileReport> {
+async function run(
+  { address, namespace }: TemporalPlace,
+  input: { scope: ReconcileScope; confirmMs: number | undefined },
+): Promise<ReconcileReport> {
   const connection = await Connection.connect({ address }).catch((cause: unknown) => {
     throw new Error(
       `Nothing was started: Temporal can't be reached at ${address}. Try again when it is up.`,
@@ -79,7 +89,7 @@ async function run({ address, namespace }: TemporalPlace, isFull: boolean): Prom
     return (await client.workflow.execute('reconcile', {
       workflowId,
       taskQueue: taskQueues.rentals,
-      args: [{ scope: isFull ? 'full' : 'window' }],
+      args: [input],
       staticSummary: 'reconcile, asked for by an operator',
     })) as ReconcileReport;
   } finally {
@@ -143,4 +153,9 @@ function stateOf(text: string): FindingState | 'all' {
 function numberOf(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('The number of a finding is needed: see ops findings.');
+}
+
+function msOf(text: string): number {
+  if (/^\d{1,7}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Milliseconds are needed, such as 15000.');
 }

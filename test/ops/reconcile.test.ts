@@ -15,14 +15,17 @@ describe('ops reconcile and ops findings', function () {
     return runOps({ databaseUrl, temporalAddress: namespace.address, namespace: namespace.name }, ...args);
   };
 
+  /** A difference must still be there a moment later; in production that is a quarter of a minute. */
+  const soon = ['--look-again-ms', '100'];
+
   it('runs it, prints what it found with the evidence, and lets an operator acknowledge it', async () => {
-    const clean = await ops('reconcile');
+    const clean = await ops('reconcile', ...soon);
     assert.deepEqual([clean.code, clean.out], [0, 'All agree.\n']);
     assert.match(clean.err, /^Workflow reconcile-by-hand-op_/);
 
     const { user } = await service.signIn(500);
     // Nobody is charged for it: that is found whatever its age, for a charge comes before its entry.
-    const found = await ops('reconcile', '--full');
+    const found = await ops('reconcile', '--full', ...soon);
     assert.equal(found.code, 1, found.err);
     assert.match(found.out, /^1 {2}entry_without_charge {2}top_\S+ {2}open, seen /m);
     assert.match(found.out, new RegExp(`"userId":"${user.id}"`));
@@ -46,7 +49,7 @@ describe('ops reconcile and ops findings', function () {
     assert.match(known.out, /^Acknowledged: 1 {2}entry_without_charge .* acknowledged by ada: a gift/);
     const [actions, again, open] = await Promise.all([
       ops('actions'),
-      ops('reconcile'),
+      ops('reconcile', ...soon),
       ops('findings', '--state', 'open'),
     ]);
     assert.match(actions.out, /acknowledge_finding by ada: a gift/);
@@ -61,7 +64,7 @@ describe('ops reconcile and ops findings', function () {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ kind: 'status', path: '/v1/invoices', times: 1_000 }),
     });
-    const { code, out } = await ops('reconcile', '--json');
+    const { code, out } = await ops('reconcile', '--json', ...soon);
     await fetch(`${service.processor.url}/lab/faults`, { method: 'DELETE' });
     assert.equal(code, 2);
     const { report, gaps } = JSON.parse(out) as { report: object; gaps: { source: string; why: string }[] };

@@ -1,22 +1,20 @@
-import { execFile } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import type { OpsRequest, OpsResult } from './ops-runner.js';
 
-const run = promisify(execFile);
+export type { OpsResult } from './ops-runner.js';
 
-export interface OpsResult {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
+/** One for all tests of this process, started when the first of them asks, ended with it. */
+let runner: ChildProcess | undefined;
+let last: Promise<unknown> = Promise.resolve();
 
-/** Runs the operators' command line as from a script: there is nobody to ask. */
+/** Runs the operators' command line as from a script: there is nobody to ask. One command at a time. */
 export async function runOps(
   at: { readonly databaseUrl: string; readonly temporalAddress?: string; readonly namespace?: string },
   ...args: readonly string[]
 ): Promise<OpsResult> {
   const env = {
-    ...process.env,
     DATABASE_URL: at.databaseUrl,
     DATABASE_ROLE: 'gpu_rental_ops',
     TEMPORAL_ADDRESS: at.temporalAddress ?? '127.0.0.1:1',
@@ -24,14 +22,37 @@ export async function runOps(
     DASHBOARD_URL: 'http://127.0.0.1',
     SMTP_URL: 'smtp://127.0.0.1:1',
   };
-  const cwd = fileURLToPath(new URL('../..', import.meta.url));
+  const result = last.then(() => ask({ args, env }));
+  last = result.catch(() => undefined);
+  return result;
+}
+
+async function ask(request: OpsRequest): Promise<OpsResult> {
+  runner ??= startRunner();
+  const waiting = new AbortController();
+  const { signal } = waiting;
   try {
-    const call = run(process.execPath, ['--import', 'tsx', 'ops/index.ts', ...args], { env, cwd });
-    call.child.stdin?.end();
-    const { stdout, stderr } = await call;
-    return { code: 0, out: stdout, err: stderr };
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-    return { code, out: stdout, err: stderr };
+    const answered = once(runner, 'message', { signal });
+    const ended = once(runner, 'exit', { signal }).then(() => {
+      throw new Error(`the command line ended during "ops ${request.args.join(' ')}"`);
+    });
+    runner.send(request);
+    const [result] = (await Promise.race([answered, ended])) as [OpsResult];
+    // The other one is aborted, and nobody waits for it.
+    ended.catch(() => undefined);
+    answered.catch(() => undefined);
+    return result;
+  } finally {
+    waiting.abort();
   }
+}
+
+function startRunner(): ChildProcess {
+  const file = fileURLToPath(new URL('./ops-runner.ts', import.meta.url));
+  const child = fork(file, { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  // The tests end without waiting for it, and it ends with them.
+  child.unref();
+  child.channel?.unref();
+  child.once('exit', () => (runner = undefined));
+  return child;
 }

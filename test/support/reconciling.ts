@@ -34,8 +34,10 @@ export class Reconciling {
     await this.run(scope);
     const sorted = (pairs: readonly [string, string][]): string[] =>
       pairs.map((pair) => pair.join(' ')).sort();
-    assert.deepEqual(sorted(await this.standing()), sorted(expected));
-    assert.deepEqual(await this.gaps(), []);
+    assert.deepEqual(
+      { findings: sorted(await this.standing()), gaps: await this.gaps() },
+      { findings: sorted(expected), gaps: [] },
+    );
   }
 
   /** The one finding of a kind that stands. */

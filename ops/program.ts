@@ -1,0 +1,78 @@
+import { Command, CommanderError } from 'commander';
+import { openDatabase } from '../adapters/postgres/database.js';
+import { readConfig } from '../config.js';
+import { addBrakeCommands } from './brakes.js';
+import { addCatalogCommands } from './catalog.js';
+import type { OpsContext } from './context.js';
+import { addExplainCommand } from './explain.js';
+import { addInvoiceCommands } from './invoices.js';
+import { addLedgerCommands } from './ledger.js';
+import { addLinkCommand } from './links.js';
+import { addRestoreCommands } from './restore.js';
+import { addProviderCommands } from './providers.js';
+import { addReconcileCommands } from './reconcile.js';
+import { addRentalCommands } from './rentals.js';
+import { addStatementCommand } from './statement.js';
+import { addTopupCommands } from './topups.js';
+import { addUserCommands } from './users.js';
+import { addActionCommands, addWalletCommands } from './wallets.js';
+import { addWebhookCommands } from './webhooks.js';
+
+const context: OpsContext = {
+  open: () => {
+    const { url, role } = readConfig().database;
+    return openDatabase(url, 2, 'ops', role);
+  },
+  temporal: () => readConfig().temporal,
+  shards: () => readConfig().meter.shards,
+};
+const groups = [
+  ...[addExplainCommand, addStatementCommand, addLedgerCommands, addUserCommands, addWalletCommands],
+  ...[addRentalCommands, addTopupCommands, addInvoiceCommands, addProviderCommands, addCatalogCommands],
+  ...[addWebhookCommands, addReconcileCommands, addBrakeCommands, addActionCommands, addLinkCommand],
+  addRestoreCommands,
+];
+
+/** The operators' command line, new for each run: options are kept by the command that read them. */
+function createProgram(): Command {
+  const program = new Command('ops')
+    .description('Looks at the service and mends it.')
+    .addHelpText(
+      'after',
+      `
+By question (docs/operations has a page for each):
+  why was this charged?      ops explain led_…          ops statement --rental rent_…
+  a user says he paid        ops topups list --user ann@example.com
+  a pod is stuck             ops rentals show rent_…    ops rentals force-terminate rent_…
+  the provider is down       ops providers
+  do the three truths agree? ops reconcile              ops findings
+  stop everything            ops pause creates --by ada --reason "…"
+  what did we do by hand?    ops actions --about usr_…
+
+What changes something takes --by and --reason, which are kept for good, and --dry-run.
+Exit codes: 0 done, 1 refused or something was found, 2 not understood or not known.`,
+    )
+    .showHelpAfterError()
+    .exitOverride();
+
+  for (const addCommands of groups) addCommands(program, context);
+  return program;
+}
+
+/**
+ * Runs one command of the operators' command line.
+ * @param argv the words after `ops`
+ * @returns the exit code: 0 done, 1 refused or something was found, 2 not understood or not known
+ */
+export async function runCommand(argv: readonly string[]): Promise<number> {
+  process.exitCode = 0;
+  try {
+    await createProgram().parseAsync(argv, { from: 'user' });
+    return process.exitCode;
+  } catch (error) {
+    // Commander has said itself what is wrong. 1 is kept for refusals and findings.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    console.error(error instanceof Error ? error.message : error);
+    return 2;
+  }
+}
