@@ -1,6 +1,4 @@
 import { Command, CommanderError } from 'commander';
-import { openDatabase } from '../adapters/postgres/database.js';
-import { readConfig } from '../config.js';
 import { addBrakeCommands } from './brakes.js';
 import { addCatalogCommands } from './catalog.js';
 import type { OpsContext } from './context.js';
@@ -18,14 +16,6 @@ import { addUserCommands } from './users.js';
 import { addActionCommands, addWalletCommands } from './wallets.js';
 import { addWebhookCommands } from './webhooks.js';
 
-const context: OpsContext = {
-  open: () => {
-    const { url, role } = readConfig().database;
-    return openDatabase(url, 2, 'ops', role);
-  },
-  temporal: () => readConfig().temporal,
-  shards: () => readConfig().meter.shards,
-};
 const groups = [
   ...[addExplainCommand, addStatementCommand, addLedgerCommands, addUserCommands, addWalletCommands],
   ...[addRentalCommands, addTopupCommands, addInvoiceCommands, addProviderCommands, addCatalogCommands],
@@ -34,7 +24,7 @@ const groups = [
 ];
 
 /** The operators' command line, new for each run: options are kept by the command that read them. */
-function createProgram(): Command {
+function createProgram(context: OpsContext): Command {
   const program = new Command('ops')
     .description('Looks at the service and mends it.')
     .addHelpText(
@@ -64,10 +54,10 @@ Exit codes: 0 done, 1 refused or something was found, 2 not understood or not kn
  * @param argv the words after `ops`
  * @returns the exit code: 0 done, 1 refused or something was found, 2 not understood or not known
  */
-export async function runCommand(argv: readonly string[]): Promise<number> {
+export async function runCommand(argv: readonly string[], context: OpsContext): Promise<number> {
   process.exitCode = 0;
   try {
-    await createProgram().parseAsync(argv, { from: 'user' });
+    await createProgram(context).parseAsync(argv, { from: 'user' });
     return process.exitCode;
   } catch (error) {
     // Commander has said itself what is wrong. 1 is kept for refusals and findings.

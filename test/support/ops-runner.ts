@@ -1,12 +1,16 @@
+import { openDatabase } from '../../adapters/postgres/database.js';
 import { runCommand } from '../../ops/program.js';
 
 /**
  * The operators' command line as a program that runs one command after the other: starting it takes longer than any of
- * them. Each has an environment and an output of its own, and nobody to ask.
+ * them. Each has an output of its own, and nobody to ask. The program itself is started in
+ * test/ops/ledger.test.ts.
  */
 export interface OpsRequest {
   readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
+  readonly databaseUrl: string;
+  readonly temporalAddress: string;
+  readonly namespace: string;
 }
 
 export interface OpsResult {
@@ -15,15 +19,18 @@ export interface OpsResult {
   readonly err: string;
 }
 
-async function run({ args, env }: OpsRequest): Promise<OpsResult> {
+async function run({ args, databaseUrl, temporalAddress, namespace }: OpsRequest): Promise<OpsResult> {
   const written = { out: '', err: '' };
-  Object.assign(process.env, env);
   const restore = [
     capture('stdout', (text) => (written.out += text)),
     capture('stderr', (text) => (written.err += text)),
   ];
   try {
-    const code = await runCommand(args);
+    const code = await runCommand(args, {
+      open: () => openDatabase(databaseUrl, 2, 'ops', 'gpu_rental_ops'),
+      temporal: () => ({ address: temporalAddress, namespace, uiUrl: 'http://127.0.0.1:8233' }),
+      shards: () => 1,
+    });
     return { code, ...written };
   } finally {
     for (const undo of restore) undo();

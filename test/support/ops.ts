@@ -14,15 +14,8 @@ export async function runOps(
   at: { readonly databaseUrl: string; readonly temporalAddress?: string; readonly namespace?: string },
   ...args: readonly string[]
 ): Promise<OpsResult> {
-  const env = {
-    DATABASE_URL: at.databaseUrl,
-    DATABASE_ROLE: 'gpu_rental_ops',
-    TEMPORAL_ADDRESS: at.temporalAddress ?? '127.0.0.1:1',
-    TEMPORAL_NAMESPACE: at.namespace ?? 'default',
-    DASHBOARD_URL: 'http://127.0.0.1',
-    SMTP_URL: 'smtp://127.0.0.1:1',
-  };
-  const result = last.then(() => ask({ args, env }));
+  const { databaseUrl, temporalAddress = '127.0.0.1:1', namespace = 'default' } = at;
+  const result = last.then(() => ask({ args, databaseUrl, temporalAddress, namespace }));
   last = result.catch(() => undefined);
   return result;
 }
