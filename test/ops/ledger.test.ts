@@ -32,8 +32,6 @@ describe('ops ledger verify', function () {
       ...process.env,
       DATABASE_URL: database.url,
       TEMPORAL_ADDRESS: '127.0.0.1:1',
-      DASHBOARD_URL: 'http://127.0.0.1',
-      SMTP_URL: 'smtp://127.0.0.1:1',
     };
     const command = ['--import', 'tsx', 'ops/index.ts', 'ledger', 'verify', ...args];
     const cwd = fileURLToPath(new URL('../..', import.meta.url));
