@@ -150,6 +150,8 @@ export const limits = {
   reconcileOverlapMs: 10 * MINUTE,
   reconcileGraceMs: 2 * MINUTE,
   reconcileConfirmMs: 15 * SECOND,
+  /** How often a source is asked before it counts as not compared. */
+  reconcileTries: 3,
   reconcilePages: 20_000,
   reconcileLookups: 1_000,
   /** From then on it is told that a source was not compared in full. */

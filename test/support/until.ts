@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** How long a test waits for what must come; only one that fails waits so long. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 45_000;
 const LOOK_EVERY_MS = 50;
 
 type Found<T> = Exclude<T, undefined | false>;

@@ -38,6 +38,23 @@ describe('reconcile: refunds, disputes and invoices', function () {
 
   const dropEvents = () => paying.order('faults', { kind: 'event_drop', times: 1_000 });
 
+  async function awaitOpened(invoice: { id: string; processor_invoice_id: string | null }): Promise<void> {
+    await until('the event of its opening is here', async () =>
+      service
+        .db('processor_events')
+        .where({ kind: 'invoice.finalized' })
+        .whereRaw(`object ->> 'id' = ?`, [invoice.processor_invoice_id ?? ''])
+        .whereNotNull('handled_at')
+        .first('id'),
+    );
+    await paying.awaitHandled();
+    const handle = service.temporal.workflow.getHandle(invoice.id);
+    await until('its workflow only waits', async () => {
+      const { pendingActivities, pendingWorkflowTask } = (await handle.describe()).raw;
+      return (pendingActivities?.length ?? 0) === 0 && !pendingWorkflowTask;
+    });
+  }
+
   /** Takes in what the processor's events told while nobody heard. */
   async function backfill(): Promise<void> {
     await paying.clearFaults();
@@ -98,11 +115,14 @@ describe('reconcile: refunds, disputes and invoices', function () {
 
   it('finds an invoice that is paid there and open here', async () => {
     const invoice = await paying.open(user, 700);
+    // Else its workflow, woken by an event of the opening, sees the payment by itself.
+    await awaitOpened(invoice);
     await dropEvents();
     await paying.pay(invoice.hosted_invoice_url ?? '');
     const mirror = await service.stripe.invoices.retrieve(invoice.processor_invoice_id!);
     assert.equal(mirror.status, 'paid');
     await reconciling.run();
+    assert.deepEqual(await reconciling.gaps(), []);
     const standing = await reconciling.standing();
     assert.deepEqual(standing.map(([kind]) => kind).sort(), [
       'charge_without_entry',
@@ -120,6 +140,7 @@ describe('reconcile: refunds, disputes and invoices', function () {
 
   it('finds one that was voided there by hand, months after it was made', async () => {
     const invoice = await paying.open(user, 710);
+    await awaitOpened(invoice);
     await dropEvents();
     await service.stripe.invoices.voidInvoice(invoice.processor_invoice_id!);
     // No window reaches back to it: it is compared because it is open here.
