@@ -20,8 +20,7 @@ interface Event {
   readonly at: string;
 }
 
-describe('GET /v1/audit', function () {
-  this.timeout(60_000);
+describe('GET /v1/audit', () => {
   let service: TestService;
   let paying: Paying;
   let user: SignedIn;

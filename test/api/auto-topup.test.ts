@@ -5,8 +5,7 @@ import { startService, type TestService } from '../support/living-service.js';
 
 const path = '/v1/billing/auto-topup';
 
-describe('PUT and GET /v1/billing/auto-topup', function () {
-  this.timeout(60_000);
+describe('PUT and GET /v1/billing/auto-topup', () => {
   let service: TestService;
   let topping: AutoTopping;
   let user: SignedIn;

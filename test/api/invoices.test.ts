@@ -4,8 +4,7 @@ import type { SignedIn } from '../support/api.js';
 import { Invoicing } from '../support/invoicing.js';
 import { startService, type TestService } from '../support/living-service.js';
 
-describe('reading invoices', function () {
-  this.timeout(60_000);
+describe('reading invoices', () => {
   let service: TestService;
   let invoicing: Invoicing;
   let user: SignedIn;

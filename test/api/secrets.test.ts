@@ -10,9 +10,7 @@ import { until } from '../support/until.js';
 import { CodeMails } from './code-mails.js';
 
 /** All that the API and the worker log at their most talkative, searched for what nobody may read there. */
-describe('the log holds no secrets', function () {
-  // The first test starts the worker itself.
-  this.timeout(120_000);
+describe('the log holds no secrets', () => {
   let service: TestService;
   let mails: CodeMails;
   let paying: Paying;

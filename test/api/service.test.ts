@@ -9,8 +9,7 @@ describe('the API with its worker', () => {
   let service: TestService;
   let user: SignedIn;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     service = await startService();
   });
   beforeEach(async () => {
@@ -84,8 +83,7 @@ describe('the API with its worker', () => {
   });
 
   describe('POST /v1/rentals/:id/stop', () => {
-    it('answers the amounts once the rental is settled, and again in a 409 when it has ended', async function () {
-      this.timeout(40_000);
+    it('answers the amounts once the rental is settled, and again in a 409 when it has ended', async () => {
       const { id } = (await user.post('/v1/rentals', body)).body as { id: string };
       await until('it runs', async () => (await user.get(`/v1/rentals/${id}`)).body.status === 'running');
       const answer = await user.post(`/v1/rentals/${id}/stop`);
@@ -107,8 +105,7 @@ describe('the API with its worker', () => {
     });
   });
 
-  it('POST /v1/billing/checkout answers a page; paying it credits the wallet', async function () {
-    this.timeout(40_000);
+  it('POST /v1/billing/checkout answers a page; paying it credits the wallet', async () => {
     const answer = await user.post(
       '/v1/billing/checkout',
       { amountCents: 2_500 },
@@ -141,14 +138,12 @@ describe('the API with its worker', () => {
 describe('a worker that comes too late', () => {
   let service: TestService;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     service = await startService({ worker: false, settings: { answerWithinMs: 300, answerGraceMs: 100 } });
   });
   after(() => service.stop());
 
-  it('never opens the rental that was answered with a 503', async function () {
-    this.timeout(60_000);
+  it('never opens the rental that was answered with a 503', async () => {
     const user = await service.signIn(100_000);
     const answer = await user.post('/v1/rentals', { familyId: 'rtx-4090', gpuCount: 1 });
     assert.equal(answer.status, 503);

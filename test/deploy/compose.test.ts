@@ -25,9 +25,7 @@ function config(env: Record<string, string>): { status: number | null; stderr: s
   });
 }
 
-describe('docker-compose.yml', function () {
-  this.timeout(60_000);
-
+describe('docker-compose.yml', () => {
   it('says nothing that the project’s own description of such a file does not know', () => {
     const validate = new Ajv({ allErrors: true }).compile(composeSchema);
     assert.ok(validate(parse(text, { merge: true })), JSON.stringify(validate.errors));

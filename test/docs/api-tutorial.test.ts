@@ -17,9 +17,7 @@ interface Step {
 
 const steps = stepsOf(readFileSync(join(projectDir, 'docs/api/README.md'), 'utf8'));
 
-describe('the tutorial of docs/api', function () {
-  this.timeout(120_000);
-
+describe('the tutorial of docs/api', () => {
   let service: TestService;
   let outputs: string[];
 

@@ -7,8 +7,7 @@ import { startWorkerProcess, type WorkerProcess } from '../support/worker-proces
 
 const settings = { enabled: true, thresholdCents: 1_000, topupAmountCents: 2_000 };
 
-describe('a worker that is killed in the middle of an auto-topup', function () {
-  this.timeout(120_000);
+describe('a worker that is killed in the middle of an auto-topup', () => {
   let service: TestService;
   let topping: AutoTopping;
   let user: SignedIn;

@@ -7,8 +7,7 @@ import { until } from '../support/until.js';
 import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
 
 /** The worst moment: the bank has paid, and the worker is killed before it heard of it. */
-describe('a worker that is killed between the charge of a saved card and its credit', function () {
-  this.timeout(90_000);
+describe('a worker that is killed between the charge of a saved card and its credit', () => {
   let service: TestService;
   let paying: Paying;
   let user: SignedIn;

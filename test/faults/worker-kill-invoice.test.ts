@@ -6,8 +6,7 @@ import { startService, type TestService } from '../support/living-service.js';
 import { until } from '../support/until.js';
 import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
 
-describe('a worker that is killed in the middle of an invoice', function () {
-  this.timeout(120_000);
+describe('a worker that is killed in the middle of an invoice', () => {
   let service: TestService;
   let invoicing: Invoicing;
   let user: SignedIn;
@@ -30,7 +29,7 @@ describe('a worker that is killed in the middle of an invoice', function () {
   async function assertOneMirror(id: InvoiceId): Promise<void> {
     await invoicing.clearFaults();
     worker = await startWorkerProcess(service);
-    await until('it is open', async () => (await invoicing.invoice(id)).status === 'open', 40_000);
+    await until('it is open', async () => (await invoicing.invoice(id)).status === 'open');
     assert.deepEqual(await invoicing.mirrors(id), ['open']);
     assert.deepEqual(await invoicing.mails(user), ['You have an invoice of $9.00']);
   }

@@ -8,8 +8,7 @@ import { Paying } from '../support/paying.js';
 import { until } from '../support/until.js';
 import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
 
-describe('a worker that is killed while an operation by hand is committed', function () {
-  this.timeout(90_000);
+describe('a worker that is killed while an operation by hand is committed', () => {
   let service: TestService;
   let worker: WorkerProcess | undefined;
 

@@ -10,8 +10,7 @@ import { until } from '../support/until.js';
 import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
 
 /** One worker is killed while five rentals each are at another point of their way; another worker comes. */
-describe('a worker that is killed', function () {
-  this.timeout(90_000);
+describe('a worker that is killed', () => {
   let service: TestService;
   let renting: Renting;
   let worker: WorkerProcess | undefined;
@@ -143,8 +142,7 @@ describe('a worker that is killed', function () {
   });
 });
 
-describe('without a worker', function () {
-  this.timeout(60_000);
+describe('without a worker', () => {
   let service: TestService;
   before(async () => {
     service = await startService({ worker: false, settings: { answerWithinMs: 700, answerGraceMs: 200 } });

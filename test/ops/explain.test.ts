@@ -5,8 +5,7 @@ import { getRental, insertWallet, openMoneyDatabase, type MoneyDatabase } from '
 import { runOps, type OpsResult } from '../support/ops.js';
 import { ToldLedger } from '../support/told-ledger.js';
 
-describe('ops explain and ops statement', function () {
-  this.timeout(90_000);
+describe('ops explain and ops statement', () => {
   let database: MoneyDatabase;
   let ledger: ToldLedger;
   let rentalId: RentalId;

@@ -14,8 +14,7 @@ interface Outcome {
   readonly text: string;
 }
 
-describe('ops ledger verify', function () {
-  this.timeout(60_000);
+describe('ops ledger verify', () => {
   let database: TestDatabase;
   let db: Database;
   before(async () => {

@@ -6,8 +6,7 @@ import { getWallet } from '../support/money.js';
 import { runOps, type OpsResult } from '../support/ops.js';
 import { until } from '../support/until.js';
 
-describe('ops wallet, ops invoice and ops actions', function () {
-  this.timeout(60_000);
+describe('ops wallet, ops invoice and ops actions', () => {
   let service: TestService;
   let user: SignedIn;
   before(async () => {

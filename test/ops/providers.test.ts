@@ -7,8 +7,7 @@ import { insertProvider } from '../support/factories.js';
 import { insertRunning, insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money.js';
 import { runOps, type OpsResult } from '../support/ops.js';
 
-describe('ops providers and ops attempts', function () {
-  this.timeout(60_000);
+describe('ops providers and ops attempts', () => {
   let database: MoneyDatabase;
   let rentalId: RentalId;
   before(async () => {

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { startService, type TestService } from '../support/living-service.js';
 import { runOps, type OpsResult } from '../support/ops.js';
 
-describe('ops reconcile and ops findings', function () {
-  this.timeout(180_000);
+describe('ops reconcile and ops findings', () => {
   let service: TestService;
   before(async () => {
     service = await startService();

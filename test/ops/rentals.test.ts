@@ -7,8 +7,7 @@ import { Paying } from '../support/paying.js';
 import { l40s, Renting, rtx4090 } from '../support/renting.js';
 import { until } from '../support/until.js';
 
-describe('ops rentals, ops catalog, ops topups and ops webhooks', function () {
-  this.timeout(120_000);
+describe('ops rentals, ops catalog, ops topups and ops webhooks', () => {
   let service: TestService;
   let renting: Renting;
   let paying: Paying;

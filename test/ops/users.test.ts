@@ -5,8 +5,7 @@ import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/
 import { runOps, type OpsResult } from '../support/ops.js';
 import type { UserId } from '../../domain/ids.js';
 
-describe('ops users, ops pause and ops providers pause', function () {
-  this.timeout(90_000);
+describe('ops users, ops pause and ops providers pause', () => {
   let database: MoneyDatabase;
   let userId: UserId;
   before(async () => {

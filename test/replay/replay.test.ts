@@ -10,8 +10,7 @@ import { readHistories, type RecordedHistory } from './histories.js';
  * for such a run: code that would have taken another way breaks here first. Recorded anew by
  * `node --import tsx test/replay/record.ts [beginning of a name]` (see there).
  */
-describe('replaying recorded workflows', function () {
-  this.timeout(60_000);
+describe('replaying recorded workflows', () => {
   const recorded = readHistories();
   let workflowBundle: WorkflowBundleWithSourceMap;
   before(async () => {

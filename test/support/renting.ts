@@ -65,32 +65,38 @@ export class Renting {
     return rentalId;
   }
 
-  /** Waits for a status. */
+  /** Waits for a status. @throws Error that says where the rental stands instead, and what its workflow waits for */
   async awaitStatus(id: RentalId, status: RentalStatus): Promise<RentalRow> {
-    const seen: { status?: string } = {};
-    return until(
-      `rental ${id} is ${status}`,
-      async () => {
-        const row = await getRental(this.service.db, id);
-        seen.status = row.status;
-        return row.status === status && row;
-      },
-      25_000,
-    ).catch((error: unknown) => {
-      throw new Error(`${String(error)}; it is ${seen.status ?? 'missing'}`);
-    });
+    return this.awaitRow(id, status, (row) => row.status === status);
   }
 
   /** Waits until nothing more is owed to a rental: it is settled, and its pods are gone. */
   async awaitClosed(id: RentalId): Promise<RentalRow> {
-    return until(
-      `rental ${id} is closed`,
-      async () => {
+    return this.awaitRow(id, 'closed', (row) => row.closed_at !== null);
+  }
+
+  private async awaitRow(
+    id: RentalId,
+    what: string,
+    isThere: (row: RentalRow) => boolean,
+  ): Promise<RentalRow> {
+    try {
+      return await until(`rental ${id} is ${what}`, async () => {
         const row = await getRental(this.service.db, id);
-        return row.closed_at !== null && row;
-      },
-      25_000,
-    );
+        return isThere(row) && row;
+      });
+    } catch (error) {
+      const { status } = await getRental(this.service.db, id);
+      throw new Error(`${String(error)}; it is ${status}, and waits for ${await this.pending(id)}`, {
+        cause: error,
+      });
+    }
+  }
+
+  /** The activities that the rental's workflow waits for, as operators see them in the Temporal UI. */
+  private async pending(id: RentalId): Promise<string> {
+    const { raw } = await this.service.temporal.workflow.getHandle(id).describe();
+    return JSON.stringify({ activities: raw.pendingActivities, workflowTask: raw.pendingWorkflowTask });
   }
 
   /** Rents and waits until the machine runs. */

@@ -15,8 +15,7 @@ import { secretKey } from '../support/living-service.js';
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 /** The product's own processes, read as Prometheus reads them, after a session of rentals and payments. */
-describe('what the processes tell operators', function () {
-  this.timeout(180_000);
+describe('what the processes tell operators', () => {
   let service: TestService;
   let worker: WorkerProcess;
   let api: WorkerProcess;

@@ -10,8 +10,7 @@ import { until } from '../support/until.js';
 
 const cooldownMs = 3_000;
 
-describe('auto-topup', function () {
-  this.timeout(60_000);
+describe('auto-topup', () => {
   let service: TestService;
   let topping: AutoTopping;
   let user: SignedIn;

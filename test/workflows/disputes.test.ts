@@ -5,8 +5,7 @@ import { Paying } from '../support/paying.js';
 import { Reversing, sums } from '../support/reversing.js';
 import { until } from '../support/until.js';
 
-describe('a dispute', function () {
-  this.timeout(60_000);
+describe('a dispute', () => {
   let service: TestService;
   let paying: Paying;
   let reversing: Reversing;

@@ -7,8 +7,7 @@ import { Invoicing } from '../support/invoicing.js';
 import { startService, type TestService } from '../support/living-service.js';
 import { until } from '../support/until.js';
 
-describe('an invoice', function () {
-  this.timeout(60_000);
+describe('an invoice', () => {
   let service: TestService;
   let invoicing: Invoicing;
   let user: SignedIn;

@@ -10,8 +10,7 @@ import { Invoicing } from '../support/invoicing.js';
 import { startService, type TestService } from '../support/living-service.js';
 import { getRental, insertRunning } from '../support/money.js';
 
-describe('an operation by hand', function () {
-  this.timeout(60_000);
+describe('an operation by hand', () => {
   let service: TestService;
   let invoicing: Invoicing;
   let user: SignedIn;

@@ -39,8 +39,7 @@ function withEuros(processor: Processor): Processor {
   };
 }
 
-describe('money of another currency than US dollars', function () {
-  this.timeout(60_000);
+describe('money of another currency than US dollars', () => {
   let service: TestService;
   let paying: Paying;
   let user: SignedIn;

@@ -12,8 +12,7 @@ import { until } from '../support/until.js';
 
 const operatorEmail = 'operators@example.com';
 
-describe('reconcile: charges', function () {
-  this.timeout(90_000);
+describe('reconcile: charges', () => {
   let service: TestService;
   let paying: Invoicing;
   let reconciling: Reconciling;
@@ -154,8 +153,7 @@ describe('reconcile: charges', function () {
   });
 });
 
-describe('reconcile: entries without a charge, and a processor that can’t be asked', function () {
-  this.timeout(90_000);
+describe('reconcile: entries without a charge, and a processor that can’t be asked', () => {
   let service: TestService;
   let paying: Invoicing;
   let reconciling: Reconciling;

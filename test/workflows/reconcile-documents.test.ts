@@ -6,8 +6,7 @@ import { startService, type TestService } from '../support/living-service.js';
 import { Reconciling } from '../support/reconciling.js';
 import { until } from '../support/until.js';
 
-describe('reconcile: refunds, disputes and invoices', function () {
-  this.timeout(90_000);
+describe('reconcile: refunds, disputes and invoices', () => {
   let service: TestService;
   let paying: Invoicing;
   let reconciling: Reconciling;

@@ -12,8 +12,7 @@ import { Reconciling, tamper } from '../support/reconciling.js';
 import { b200, Renting } from '../support/renting.js';
 import { until } from '../support/until.js';
 
-describe('reconcile: wallets, charges of rentals, and machines', function () {
-  this.timeout(90_000);
+describe('reconcile: wallets, charges of rentals, and machines', () => {
   let service: TestService;
   let renting: Renting;
   let reconciling: Reconciling;

@@ -3,8 +3,7 @@ import { startService, type TestService } from '../support/living-service.js';
 import { Paying } from '../support/paying.js';
 import { Reversing, sums } from '../support/reversing.js';
 
-describe('a refund', function () {
-  this.timeout(60_000);
+describe('a refund', () => {
   let service: TestService;
   let paying: Paying;
   let reversing: Reversing;

@@ -21,8 +21,7 @@ function lagging(provider: Provider): Provider {
   };
 }
 
-describe('opening a rental', function () {
-  this.timeout(60_000);
+describe('opening a rental', () => {
   let service: TestService;
   let renting: Renting;
   let user: SignedIn;

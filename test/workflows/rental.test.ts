@@ -6,8 +6,7 @@ import { until } from '../support/until.js';
 
 const HOUR = 3_600;
 
-describe('a rental', function () {
-  this.timeout(40_000);
+describe('a rental', () => {
   let service: TestService;
   let renting: Renting;
   let user: SignedIn;

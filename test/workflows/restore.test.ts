@@ -20,8 +20,7 @@ const HOUR_S = 3_600;
  * The rehearsal of decision 37: the whole service at work, its database copied, an hour of its life, and the copy
  * restored under it while everything runs on. The tests of this file are one story, in order.
  */
-describe('a database that was restored one hour back', function () {
-  this.timeout(90_000);
+describe('a database that was restored one hour back', () => {
   let service: TestService;
   let renting: Renting;
   let paying: Paying;

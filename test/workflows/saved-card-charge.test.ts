@@ -7,8 +7,7 @@ import { startService, type TestService } from '../support/living-service.js';
 import { Paying } from '../support/paying.js';
 import { until } from '../support/until.js';
 
-describe('a top-up by the saved card', function () {
-  this.timeout(60_000);
+describe('a top-up by the saved card', () => {
   let service: TestService;
   let paying: Paying;
   let user: SignedIn;

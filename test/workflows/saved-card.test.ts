@@ -5,8 +5,7 @@ import { publishableKey, startService, type TestService } from '../support/livin
 import { Paying, testCards } from '../support/paying.js';
 import { until } from '../support/until.js';
 
-describe('the saved card', function () {
-  this.timeout(60_000);
+describe('the saved card', () => {
   let service: TestService;
   let paying: Paying;
   let user: SignedIn;

@@ -3,8 +3,7 @@ import { startService, type TestService } from '../support/living-service.js';
 import { b200, netCents, priceOf, Renting } from '../support/renting.js';
 import { until } from '../support/until.js';
 
-describe('with every tick engine stopped, a rental', function () {
-  this.timeout(40_000);
+describe('with every tick engine stopped, a rental', () => {
   let service: TestService;
   let renting: Renting;
   before(async () => {

@@ -9,8 +9,7 @@ const answerGraceMs = 500;
 /** The promised time, and room for a busy machine. */
 const inTimeMs = answerWithinMs + answerGraceMs + 3_000;
 
-describe('while the payment processor is', function () {
-  this.timeout(60_000);
+describe('while the payment processor is', () => {
   let service: TestService;
   let paying: Paying;
   let user: SignedIn;

@@ -9,8 +9,7 @@ import { startService, type TestService } from '../support/living-service.js';
 import { Paying, testCards } from '../support/paying.js';
 import { until } from '../support/until.js';
 
-describe('a top-up on the payment page', function () {
-  this.timeout(60_000);
+describe('a top-up on the payment page', () => {
   let service: TestService;
   let paying: Paying;
   let user: SignedIn;

@@ -19,8 +19,7 @@ import { startService, type TestService } from '../support/living-service.js';
 import { getWallet } from '../support/money.js';
 import { until } from '../support/until.js';
 
-describe('a top-up through the payment page', function () {
-  this.timeout(60_000);
+describe('a top-up through the payment page', () => {
   let service: TestService;
   let user: SignedIn;
 

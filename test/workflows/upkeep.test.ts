@@ -24,8 +24,7 @@ function withStuckPods(provider: Provider): Provider {
 }
 
 /** What the schedules start, each run by hand here: in the service they come every half minute or so. */
-describe('upkeep', function () {
-  this.timeout(40_000);
+describe('upkeep', () => {
   let service: TestService;
 
   before(async () => {

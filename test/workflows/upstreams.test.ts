@@ -12,8 +12,7 @@ import { login, newRenterKey } from '../lab/provider/living-lab.js';
 const machine = { familyId: 'rtx-4090', gpuCount: 1 };
 
 for (const dialect of ['shadeform', 'runpod'] as const) {
-  describe(`a rental at an upstream that speaks ${dialect}’s dialect`, function () {
-    this.timeout(60_000);
+  describe(`a rental at an upstream that speaks ${dialect}’s dialect`, () => {
     let service: TestService;
     let renting: Renting;
     let user: SignedIn;
@@ -84,8 +83,7 @@ for (const dialect of ['shadeform', 'runpod'] as const) {
   });
 }
 
-describe('a rental with several upstreams', function () {
-  this.timeout(60_000);
+describe('a rental with several upstreams', () => {
   let service: TestService;
   let renting: Renting;
   let user: SignedIn;

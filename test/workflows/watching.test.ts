@@ -13,8 +13,7 @@ import { until } from '../support/until.js';
 /** The lab has a dozen of these for $0.40 to $0.69, and sells each as often as one likes. */
 const machine = { familyId: 'rtx-4090', gpuCount: 1 };
 
-describe('the watcher of an upstream', function () {
-  this.timeout(60_000);
+describe('the watcher of an upstream', () => {
   let service: TestService;
   let renting: Renting;
   let user: SignedIn;

@@ -7,8 +7,7 @@ import { createTestNamespace, type TestNamespace } from '../support/namespace.js
 import { until } from '../support/until.js';
 import { getBundle } from '../support/workers.js';
 
-describe('the watermark that Temporal keeps', function () {
-  this.timeout(60_000);
+describe('the watermark that Temporal keeps', () => {
   let namespace: TestNamespace;
   let connection: NativeConnection;
   let worker: Worker;

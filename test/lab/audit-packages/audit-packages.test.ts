@@ -9,9 +9,7 @@ import { auditExit, auditPackages } from '../../../lab/audit-packages/audit-pack
 import { readAuditReport } from '../../../lab/audit-packages/audit-report.js';
 
 /** npm itself asks a registry that stands in for the real one. */
-describe('the audit of packages', function () {
-  // npm takes a second or two to start.
-  this.timeout(60_000);
+describe('the audit of packages', () => {
   let projectDir: string;
   let registry: Server | undefined;
 

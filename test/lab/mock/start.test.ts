@@ -8,8 +8,7 @@ const main = ['--import', 'tsx', 'lab/mock/main.ts'];
 /** What takes seconds to load, or has no business in memory. */
 const heavy = /node_modules\/(knex|pg|stripe|nodemailer|@temporalio)\//;
 
-describe('npm run mock', function () {
-  this.timeout(60_000);
+describe('npm run mock', () => {
   const started: ChildProcess[] = [];
 
   after(() => {

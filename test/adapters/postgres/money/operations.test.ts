@@ -8,8 +8,7 @@ import { getWallet, insertWallet, openMoneyDatabase, type MoneyDatabase } from '
 
 type Operation = AnyOperation<MoneyAction>;
 
-describe('an operation’s transaction', function () {
-  this.timeout(30_000);
+describe('an operation’s transaction', () => {
   let database: MoneyDatabase;
   before(async () => {
     database = await openMoneyDatabase();
