@@ -1,16 +1,15 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { arch, platform } from 'node:process';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { placeInCache } from './cache.js';
 import { endOf, goInstall } from './go-install.js';
 import { withProgress, type Progress } from './progress.js';
 import { cliName, findOnPath, versionOf, type FindCliOptions } from './temporal-cli-binary.js';
 
 /** Newer tags carry replace directives in go.mod, which `go install` refuses. */
 const goPackage = 'github.com/temporalio/cli/cmd/temporal@v1.5.1';
-const fetchPrefix = '.fetching-';
 const answerLimitMs = 10_000;
 const downloadLimitMs = 300_000;
 const buildLimitMs = 30 * 60_000;
@@ -26,8 +25,6 @@ export async function fetchTemporalCli(
   target: string,
   options: FindCliOptions,
 ): Promise<string[] | undefined> {
-  mkdirSync(dirname(target), { recursive: true });
-  sweepFetches(dirname(target));
   const faults: string[] = [];
   for (const way of [download, build]) {
     const fault = await fetchInto(way, target, options);
@@ -39,32 +36,21 @@ export async function fetchTemporalCli(
   return faults;
 }
 
-/** In a folder of its own, then renamed: two that fetch at once, or one cut short, leave no broken binary. */
 async function fetchInto(
   way: FetchWay,
   target: string,
   options: FindCliOptions,
 ): Promise<string | undefined> {
-  const folder = mkdtempSync(join(dirname(target), fetchPrefix));
   try {
-    await way(folder, options);
-    const fetched = join(folder, cliName);
-    if (versionOf(fetched) === undefined) return 'What came does not run on this machine.';
-    renameSync(fetched, target);
+    await placeInCache(target, async (folder) => {
+      await way(folder, options);
+      const fetched = join(folder, cliName);
+      if (versionOf(fetched) === undefined) throw new Error('What came does not run on this machine.');
+      return fetched;
+    });
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** Removes what a fetch left behind that was killed midway. */
-function sweepFetches(cacheDir: string): void {
-  for (const name of readdirSync(cacheDir).filter((entry) => entry.startsWith(fetchPrefix))) {
-    const folder = join(cacheDir, name);
-    const changedAtMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    if (Date.now() - changedAtMs > 2 * buildLimitMs) rmSync(folder, { recursive: true, force: true });
   }
 }
 

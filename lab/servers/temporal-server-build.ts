@@ -1,5 +1,5 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { placeInCache } from './cache.js';
 import { goInstall } from './go-install.js';
 import { findOnPath, isExecutable, type TemporalCliPlaces } from './temporal-cli-binary.js';
 
@@ -33,11 +33,10 @@ export async function findTemporalServer(
   return { server: target('server'), sqlTool: target('sql') };
 }
 
-/** In a folder of its own, then renamed: a build cut short leaves no broken program. */
 async function build(
   name: keyof typeof packages,
   target: string,
-  { searchPath, cacheDir }: Pick<TemporalCliPlaces, 'searchPath' | 'cacheDir'>,
+  { searchPath }: Pick<TemporalCliPlaces, 'searchPath'>,
   log: (line: string) => void,
 ): Promise<void> {
   const go = findOnPath('go', searchPath);
@@ -46,15 +45,11 @@ async function build(
       'The Temporal server is built from source: install Go 1.24 or newer (https://go.dev/dl) and run this again.',
     );
   }
-  mkdirSync(cacheDir, { recursive: true });
-  const folder = mkdtempSync(join(cacheDir, '.fetching-'));
   const goPackage = `go.temporal.io/server/${packages[name]}@${temporalServerVersion}`;
   const what = `building ${goPackage}`;
   log(`${what}: some minutes, once for all projects of this user`);
-  try {
+  await placeInCache(target, async (folder) => {
     await goInstall({ go, goPackage, folder, what, log, limitMs: buildLimitMs });
-    renameSync(join(folder, name), target);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+    return join(folder, name);
+  });
 }

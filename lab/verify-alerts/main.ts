@@ -8,7 +8,7 @@ const LEFT_OUT = 75;
 
 const { cliPlaces, projectDir } = readStackSettings();
 const log = (line: string): void => console.log(line);
-const promtool = findPromtool(cliPlaces, log);
+const promtool = await findPromtool(cliPlaces, log);
 if (promtool === undefined) {
   log('left out: the alert rules were NOT checked. Put promtool (Debian: package prometheus) on the PATH.');
   process.exit(LEFT_OUT);

@@ -1,6 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { placeInCache } from '../servers/cache.js';
 import { findOnPath, isExecutable } from '../servers/temporal-cli-binary.js';
 
 const limitMs = 120_000;
@@ -15,7 +17,10 @@ export interface PromtoolPlaces {
  * Finds promtool on the PATH or in the cache, or takes it out of Debian's package `prometheus` without installing that.
  * @returns undefined when there is none and none can be had; why has been logged
  */
-export function findPromtool(places: PromtoolPlaces, log: (line: string) => void): string | undefined {
+export async function findPromtool(
+  places: PromtoolPlaces,
+  log: (line: string) => void,
+): Promise<string | undefined> {
   const installed = findOnPath('promtool', places.searchPath);
   if (installed !== undefined) return installed;
   const cached = join(places.cacheDir, 'promtool');
@@ -26,7 +31,7 @@ export function findPromtool(places: PromtoolPlaces, log: (line: string) => void
   }
   try {
     log('fetching the package "prometheus" for its promtool, once for all projects of this user (19 MB)');
-    fetchInto(cached, places.cacheDir);
+    await placeInCache(cached, fetchPromtool);
     return cached;
   } catch (error) {
     log(
@@ -36,21 +41,14 @@ export function findPromtool(places: PromtoolPlaces, log: (line: string) => void
   }
 }
 
-/** In a folder of its own, then renamed: a fetch cut short leaves no broken program. */
-function fetchInto(target: string, cacheDir: string): void {
-  mkdirSync(cacheDir, { recursive: true });
-  const folder = mkdtempSync(join(cacheDir, '.fetching-'));
-  const run = (command: string, args: string[]): void =>
-    void execFileSync(command, args, { cwd: folder, timeout: limitMs, stdio: ['ignore', 'ignore', 'pipe'] });
-  try {
-    run('apt-get', ['download', 'prometheus']);
-    const archive = readdirSync(folder).find((name) => name.endsWith('.deb'));
-    if (archive === undefined) throw new Error('apt-get download brought no package');
-    run('dpkg-deb', ['--extract', archive, 'package']);
-    const program = join(folder, 'package', 'usr', 'bin', 'promtool');
-    run(program, ['--version']);
-    renameSync(program, target);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+async function fetchPromtool(folder: string): Promise<string> {
+  const run = (command: string, ...args: string[]): Promise<unknown> =>
+    promisify(execFile)(command, args, { cwd: folder, timeout: limitMs });
+  await run('apt-get', 'download', 'prometheus');
+  const archive = readdirSync(folder).find((name) => name.endsWith('.deb'));
+  if (archive === undefined) throw new Error('apt-get download brought no package');
+  await run('dpkg-deb', '--extract', archive, 'package');
+  const program = join(folder, 'package', 'usr', 'bin', 'promtool');
+  await run(program, '--version');
+  return program;
 }

@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { placeInCache } from '../servers/cache.js';
 import { withProgress } from '../servers/progress.js';
 import { findOnPath, isExecutable } from '../servers/temporal-cli-binary.js';
 
@@ -39,35 +39,27 @@ export async function findSchemathesis(
   if (python === undefined) return undefined;
   const environment = join(cacheDir, `schemathesis-${version}`);
   const program = join(environment, 'bin', 'python');
-  if (!isExecutable(program)) await install(python, environment, cacheDir, log);
+  if (!isExecutable(program)) await install(python, environment, log);
   return program;
 }
 
-/** In a folder of its own, then renamed: an installation cut short leaves no broken environment. */
-async function install(
-  python: string,
-  target: string,
-  cacheDir: string,
-  log: (line: string) => void,
-): Promise<void> {
-  mkdirSync(cacheDir, { recursive: true });
-  const folder = mkdtempSync(join(cacheDir, '.fetching-'));
+async function install(python: string, target: string, log: (line: string) => void): Promise<void> {
   const what = `installing schemathesis ${version}`;
   try {
-    await withProgress({ what, log, limitMs: installLimitMs }, async ({ signal }) => {
-      const run = promisify(execFile);
-      await run(python, ['-m', 'venv', folder], { signal });
-      const options = ['--quiet', '--disable-pip-version-check', '--no-input'];
-      const pip = ['-m', 'pip', 'install', ...options, `schemathesis==${version}`];
-      await run(join(folder, 'bin', 'python'), pip, { signal });
+    await placeInCache(target, async (folder) => {
+      await withProgress({ what, log, limitMs: installLimitMs }, async ({ signal }) => {
+        const run = promisify(execFile);
+        await run(python, ['-m', 'venv', folder], { signal });
+        const options = ['--quiet', '--disable-pip-version-check', '--no-input'];
+        const pip = ['-m', 'pip', 'install', ...options, `schemathesis==${version}`];
+        await run(join(folder, 'bin', 'python'), pip, { signal });
+      });
+      return folder;
     });
-    renameSync(folder, target);
   } catch (error) {
     if (isExecutable(join(target, 'bin', 'python'))) return; // Another run was there first.
     throw new Error(`schemathesis could not be installed. See whether pip reaches its package index.`, {
       cause: error,
     });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { findOnPath, isExecutable } from '../servers/temporal-cli-binary.js';
+import { placeInCache } from '../servers/cache.js';
 import { goInstall } from '../servers/go-install.js';
 import { answers, startProgram, type Program } from '../servers/program.js';
 
@@ -36,26 +36,14 @@ export async function findStripeMock(
   const go = findOnPath('go', places.searchPath);
   if (go === undefined) return undefined;
   const program = join(places.cacheDir, `stripe-mock-${version}`);
-  if (!isExecutable(program)) await build(go, program, places.cacheDir, log);
-  return { program, specFile: join(moduleDirOf(go), 'embedded', 'openapi', 'spec3.json') };
-}
-
-/** In a folder of its own, then renamed: a build cut short leaves no broken program. */
-async function build(
-  go: string,
-  target: string,
-  cacheDir: string,
-  log: (line: string) => void,
-): Promise<void> {
-  mkdirSync(cacheDir, { recursive: true });
-  const folder = mkdtempSync(join(cacheDir, '.fetching-'));
-  try {
-    const what = 'building stripe-mock';
-    await goInstall({ go, goPackage: goModule, folder, what, log, limitMs: buildLimitMs });
-    renameSync(join(folder, 'stripe-mock'), target);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  if (!isExecutable(program)) {
+    await placeInCache(program, async (folder) => {
+      const what = 'building stripe-mock';
+      await goInstall({ go, goPackage: goModule, folder, what, log, limitMs: buildLimitMs });
+      return join(folder, 'stripe-mock');
+    });
   }
+  return { program, specFile: join(moduleDirOf(go), 'embedded', 'openapi', 'spec3.json') };
 }
 
 /** The module's folder in Go's cache; it is downloaded when it is not there. */

@@ -1,0 +1,34 @@
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const prefix = '.fetching-';
+/** Longer than anything takes that is fetched or built. */
+const abandonedMs = 60 * 60_000;
+
+/**
+ * Makes something in a folder of its own beside its place, and moves it there when it is whole: two that make it at
+ * once, or one cut short, leave no broken one.
+ * @param target the path that it shall have
+ * @param make fetches or builds into the folder, and returns the path of what is moved: something in it, or itself
+ * @throws what `make` throws; nothing is left then
+ */
+export async function placeInCache(target: string, make: (folder: string) => Promise<string>): Promise<void> {
+  const cacheDir = dirname(target);
+  mkdirSync(cacheDir, { recursive: true });
+  removeAbandoned(cacheDir);
+  const folder = mkdtempSync(join(cacheDir, prefix));
+  try {
+    renameSync(await make(folder), target);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Removes what was left behind by those that were killed midway. */
+function removeAbandoned(cacheDir: string): void {
+  for (const name of readdirSync(cacheDir).filter((entry) => entry.startsWith(prefix))) {
+    const folder = join(cacheDir, name);
+    const changedAtMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (Date.now() - changedAtMs > abandonedMs) rmSync(folder, { recursive: true, force: true });
+  }
+}
