@@ -35,7 +35,7 @@ export interface ApiState {
   rawBody: Buffer;
   /** The parsed JSON body; undefined when there was none. */
   body: unknown;
-  /** Who asks; undefined until limitRequests or requireSession found out. */
+  /** Who asks; undefined until limitRequests found out. */
   session?: Session;
 }
 

@@ -2,8 +2,7 @@ import cors from '@koa/cors';
 import type { Middleware } from 'koa';
 import { Refusal } from '../../domain/refusal.js';
 import type { ApiState } from '../context.js';
-
-const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
+import { isReading } from './safe-methods.js';
 
 /**
  * CORS for the origins on the list, with cookies; every answer varies by Origin (decision 12).
@@ -30,7 +29,7 @@ export function allowOrigins(
 export function refuseForeignOrigins(allowed: readonly string[]): Middleware<ApiState, object> {
   return async (ctx, next) => {
     const origin = ctx.get('Origin');
-    if (origin !== '' && !READING.has(ctx.method) && !allowed.includes(origin)) {
+    if (origin !== '' && !isReading(ctx.method) && !allowed.includes(origin)) {
       throw new Refusal(
         'forbidden',
         'Pages of this origin may not make changes. Add it to the allowed origins.',

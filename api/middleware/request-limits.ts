@@ -10,15 +10,14 @@ import { limits } from '../../domain/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ApiDeps, ApiState } from '../context.js';
 import { clientOf } from './client-address.js';
+import { isReading } from './safe-methods.js';
 
 type Context = Parameters<Middleware<ApiState, object>>[0];
-
-const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * Limits the requests under /v1 (decisions 12 and 58): reads and changes of a session apart, and all that a client
  * address sends without a live session, so that made-up cookies win nothing. Says on each answer how the caller
- * stands. It looks the session up for requireSession too.
+ * stands. It looks the session up for requireSession.
  * @param exempt paths that are not limited: the payment processor's, which proves itself by its signature
  */
 export function limitRequests(deps: ApiDeps, exempt: readonly string[]): Middleware<ApiState, object> {
@@ -29,7 +28,7 @@ export function limitRequests(deps: ApiDeps, exempt: readonly string[]): Middlew
       return;
     }
     const { session, failure } = await lookUp(ctx, deps);
-    const policy = session ? policies[READING.has(ctx.method) ? 'reads' : 'changes'] : policies.strangers;
+    const policy = session ? policies[isReading(ctx.method) ? 'reads' : 'changes'] : policies.strangers;
     const key = session ? session.tokenHash.toString('hex') : clientOf(ctx.ip);
     const standing = await policy.count.take(key);
     tell(ctx, policy, standing);

@@ -1,9 +1,8 @@
 import type { Middleware } from 'koa';
-import { isDatabaseConfirmed } from '../../adapters/postgres/watermark.js';
 import type { Database } from '../../adapters/postgres/database.js';
+import { isDatabaseConfirmed } from '../../adapters/postgres/watermark.js';
 import { Refusal } from '../../domain/refusal.js';
-
-const readingMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+import { isReading } from './safe-methods.js';
 
 /**
  * Changes that a restored database takes: a stop is a row that reconciling counts with, what the processor tells is
@@ -17,7 +16,7 @@ const taken = /^\/v1\/(auth\/.*|rentals\/[^/]+\/stop|billing\/processor\/webhook
  */
 export function refuseChangesWhenRestored(db: Database): Middleware {
   return async (ctx, next) => {
-    const changes = !readingMethods.has(ctx.method) && ctx.path.startsWith('/v1/') && !taken.test(ctx.path);
+    const changes = !isReading(ctx.method) && ctx.path.startsWith('/v1/') && !taken.test(ctx.path);
     if (changes && !(await isDatabaseConfirmed(db))) {
       throw new Refusal(
         'temporarily_unavailable',

@@ -1,5 +1,5 @@
 import { insertAuditEvent } from '../../adapters/postgres/audit-events.js';
-import { deleteSession, findSession } from '../../adapters/postgres/sessions.js';
+import { deleteSession } from '../../adapters/postgres/sessions.js';
 import { limits } from '../../domain/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import { auditEvent } from '../audit-event.js';
@@ -10,16 +10,14 @@ import type { ApiSettings } from '../settings.js';
 /** A middleware of the router: it runs for routes that name it. */
 export type Step = (ctx: ApiContext, next: () => Promise<unknown>) => Promise<void>;
 
-/** Lets only requests with a live session through (spec: Authentication). */
-export function requireSession(deps: ApiDeps): Step {
+/** Lets only requests through whose live session limitRequests has found (spec: Authentication). */
+export function requireSession(deps: CookieDeps): Step {
   return async (ctx, next) => {
-    const token = ctx.cookies.get('sid') ?? '';
-    const session = ctx.state.session ?? (await findSession(deps.db, token));
+    const { session } = ctx.state;
     if (!session) throw new Refusal('unauthorized', 'Sign in first: POST /v1/auth/request-code.');
-    ctx.state.session = session;
     // What one user reads must not be kept by anything between us and them.
     ctx.set('Cache-Control', 'no-store');
-    if (session.renewed) setSessionCookie(ctx, deps, token);
+    if (session.renewed) setSessionCookie(ctx, deps, ctx.cookies.get('sid') ?? '');
     await next();
   };
 }
