@@ -1,9 +1,6 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import Koa from 'koa';
 import pLimit from 'p-limit';
-import type { Database } from '../adapters/postgres/database.js';
 import { limits } from '../domain/limits.js';
+import { startBare } from './bare.js';
 import { cpuSecondsOfTree } from './cpu.js';
 import { percentile, report, round } from './report.js';
 import { insertRichUser, startBenchStack, type BenchStack } from './stack.js';
@@ -54,23 +51,11 @@ async function createRentals({ stack, db }: BenchStack): Promise<Waiting[]> {
   );
 }
 
-/** The peer: the same queries on the same database, answered as they come. */
-async function startBare(db: Database): Promise<{ url: string; close(): void }> {
-  const app = new Koa();
-  app.use(async (ctx) => {
-    const [, , kind, id] = ctx.path.split('/');
-    const sql =
-      kind === 'rentals'
-        ? 'select * from rentals_now where id = ?'
-        : 'select * from wallets where user_id = ?';
-    const { rows } = await db.raw<{ rows: unknown[] }>(sql, [id ?? '']);
-    ctx.body = { rows };
-  });
-  const handle = app.callback();
-  const server = createServer((request, response) => void handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
+/** What the bare handler asks for the same paths. */
+function bareQueryOf(path: string): { sql: string; bindings: string[] } {
+  const [, , kind, id = ''] = path.split('/');
+  const table = kind === 'rentals' ? 'rentals_now where id = ?' : 'wallets where user_id = ?';
+  return { sql: `select * from ${table}`, bindings: [id] };
 }
 
 async function ask(url: string, cookie: string, polled: Polled): Promise<void> {
@@ -123,7 +108,7 @@ const bench = await startBenchStack();
 try {
   console.error(`${clients} rentals are created …`);
   const waiting = await createRentals(bench);
-  const bare = await startBare(bench.db);
+  const bare = await startBare(bench.db, bareQueryOf);
   const api = bench.stack.urls.api;
   const [ours, floor]: [Polled, Polled] = [
     { ms: [], errors: 0 },

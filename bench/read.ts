@@ -1,8 +1,5 @@
 import autocannon from 'autocannon';
-import Koa from 'koa';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:http';
-import type { Database } from '../adapters/postgres/database.js';
+import { startBare } from './bare.js';
 import { report, round } from './report.js';
 import { insertRichUser, startBenchStack } from './stack.js';
 
@@ -12,24 +9,6 @@ import { insertRichUser, startBenchStack } from './stack.js';
  */
 const seconds = Number(process.env['BENCH_SECONDS'] ?? '8');
 const connections = 8;
-
-/** The peer: the same query on the same database, answered as it comes. */
-async function startBare(
-  db: Database,
-  sql: string,
-  bindings: readonly string[],
-): Promise<{ url: string; close(): void }> {
-  const app = new Koa();
-  app.use(async (ctx) => {
-    const { rows } = await db.raw<{ rows: unknown[] }>(sql, [...bindings]);
-    ctx.body = { rows };
-  });
-  const handle = app.callback();
-  const server = createServer((request, response) => void handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
-}
 
 async function shoot(url: string, cookie: string): Promise<number> {
   const result = await autocannon({ url, connections, duration: seconds, headers: { cookie } });
@@ -64,7 +43,7 @@ try {
     },
   ];
   for (const { name, path, sql, bindings } of cases) {
-    const bare = await startBare(bench.db, sql, bindings);
+    const bare = await startBare(bench.db, () => ({ sql, bindings }));
     await shoot(`${api}${path}`, cookie);
     const ours = await shoot(`${api}${path}`, cookie);
     const floor = await shoot(bare.url, cookie);
