@@ -1,5 +1,6 @@
 import { moveEventCursor, readEventCursor } from '../adapters/postgres/event-cursor.js';
 import { insertProcessorEvent } from '../adapters/postgres/processor-events.js';
+import { eventPages } from '../adapters/processor/event-pages.js';
 import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
 import { limits } from '../domain/limits.js';
 import { routeOf } from '../domain/processor-routes.js';
@@ -28,19 +29,16 @@ async function backfill(
   const since = new Date(Math.max(earliestMs, seenUntil.getTime() - limits.eventsOverlapMs));
   let read = 0;
   let missed = 0;
-  let after: string | null = null;
-  do {
-    const page = await processor.listEvents({ since, after });
-    for (const event of page.events) {
+  for await (const events of eventPages(processor, since)) {
+    for (const event of events) {
       const { unhandledBy, isNew } = await insertProcessorEvent(db, event, routeOf(event));
       if (!isNew) continue;
       missed += 1;
       if (unhandledBy !== null) await tellWorkflow(deps.temporal.workflow, unhandledBy);
     }
-    read += page.events.length;
+    read += events.length;
     tell({ read, missed });
-    after = page.after;
-  } while (after !== null);
+  }
   if (missed > 0) deps.log.warn({ read, missed, since }, 'events of the processor had never arrived');
   await moveEventCursor(db, now);
   return { read, missed };

@@ -2,6 +2,7 @@ import { findCredit } from '../adapters/postgres/money/topup-credit.js';
 import { insertProcessorEvent } from '../adapters/postgres/processor-events.js';
 import { findLostTopupsUser, insertLostTopup } from '../adapters/postgres/restore.js';
 import { reconcilingWithin } from '../adapters/postgres/watermark.js';
+import { eventPages } from '../adapters/processor/event-pages.js';
 import type { Payment, ProcessorEvent } from '../adapters/processor/processor.js';
 import type { MissingPayment, Reconciled } from '../domain/restore.js';
 import { isPaidKind, paymentIdOf, routeOf } from '../domain/processor-routes.js';
@@ -61,13 +62,10 @@ async function rebuildTopup({ db }: ActivityDeps, payment: Payment): Promise<voi
 async function listEvents({ processor }: ActivityDeps, since: Date, tell: Tell): Promise<ProcessorEvent[]> {
   const events: ProcessorEvent[] = [];
   if (!processor.enabled) return events;
-  let after: string | null = null;
-  do {
-    const page = await processor.listEvents({ since, after });
-    events.push(...page.events);
+  for await (const page of eventPages(processor, since)) {
+    events.push(...page);
     tell({ events: events.length });
-    after = page.after;
-  } while (after !== null);
+  }
   return events;
 }
 

@@ -16,7 +16,7 @@ import {
   type DocumentFacts,
 } from './entry-documents.js';
 import { podEvidence } from './entry-evidence.js';
-import { explainRental } from './explained-rows.js';
+import { explainRental, priceRental } from './explained-rows.js';
 import type { LedgerEntryRow, RentalRow, WalletRow } from './tables.js';
 
 /** An entry, whose wallet it is in, and what it was made for. */
@@ -128,18 +128,10 @@ export function occasionOf(cause: string | null): ChargeOccasion {
   return cause.startsWith('capture:') ? 'capture' : 'settlement';
 }
 
-/** The parts of a rental that its price is a function of. */
+/** What a rental's price is a function of. */
 export async function pricedOf(db: Database | Transaction, rental: RentalRow): Promise<PricedRental> {
   const stop = await db('stop_requests').where({ rental_no: rental.no }).first('requested_at');
-  return {
-    pricePerHourCents: rental.price_per_hour_cents,
-    maxSpendCents: rental.max_spend_cents,
-    runningAt: rental.running_at,
-    autoStopAt: rental.auto_stop_at,
-    spendLimitAt: rental.spend_limit_at,
-    stopRequestedAt: stop?.requested_at ?? null,
-    endedAt: rental.ended_at,
-  };
+  return priceRental(rental, stop?.requested_at ?? null);
 }
 
 async function chargedBefore(

@@ -1,3 +1,4 @@
+import type { PricedRental } from '../../domain/charge-derivation.js';
 import type { ExplainedInvoice, ExplainedPayment, ExplainedRental } from '../../domain/explanation.js';
 import type { InvoiceRow, RentalRow, TopupRow } from './tables.js';
 
@@ -15,6 +16,19 @@ export function explainRental(row: RentalRow): ExplainedRental {
     terminatedAt: row.terminated_at,
     stopReason: row.stop_reason,
     error: row.error,
+  };
+}
+
+/** The parts of a rental that its price is a function of. */
+export function priceRental(row: RentalRow, stopRequestedAt: Date | null): PricedRental {
+  return {
+    pricePerHourCents: row.price_per_hour_cents,
+    maxSpendCents: row.max_spend_cents,
+    runningAt: row.running_at,
+    autoStopAt: row.auto_stop_at,
+    spendLimitAt: row.spend_limit_at,
+    stopRequestedAt,
+    endedAt: row.ended_at,
   };
 }
 

@@ -1,4 +1,9 @@
-import { explainInvoice, explainPayment, explainRental } from '../../adapters/postgres/explained-rows.js';
+import {
+  explainInvoice,
+  explainPayment,
+  explainRental,
+  priceRental,
+} from '../../adapters/postgres/explained-rows.js';
 import type { LedgerEntry } from '../../adapters/postgres/ledger-reads.js';
 import type { RentalWithHealth } from '../../adapters/postgres/rental-reads.js';
 import { deriveCharge, deriveRefund, type ChargeOccasion } from '../../domain/charge-derivation.js';
@@ -43,16 +48,8 @@ function derive(
     ({ seq, rentalId, type }) => seq < entry.seq && rentalId === row.id && type === 'rental_charge',
   );
   const chargedBeforeCents = -before.reduce((sum, { amountCents }) => sum + amountCents, 0);
-  const priced = {
-    pricePerHourCents: row.price_per_hour_cents,
-    maxSpendCents: row.max_spend_cents,
-    runningAt: row.running_at,
-    autoStopAt: row.auto_stop_at,
-    spendLimitAt: row.spend_limit_at,
-    // A stop ends the rental in the same moment here.
-    stopRequestedAt: null,
-    endedAt: row.ended_at,
-  };
+  // A stop ends the rental in the same moment here.
+  const priced = priceRental(row, null);
   if (entry.type === 'refund') {
     const failed = row.status === 'failed';
     return { charge: null, rentalRefund: deriveRefund({ ...priced, failed }, chargedBeforeCents) };

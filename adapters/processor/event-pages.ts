@@ -1,0 +1,14 @@
+import type { Processor, ProcessorEvent } from './processor.js';
+
+/** The processor's events since an instant, a page after the other. */
+export async function* eventPages(
+  processor: Processor,
+  since: Date,
+): AsyncGenerator<readonly ProcessorEvent[], void> {
+  let after: string | null = null;
+  do {
+    const page = await processor.listEvents({ since, after });
+    yield page.events;
+    after = page.after;
+  } while (after !== null);
+}
