@@ -1,17 +1,16 @@
 import { warnOfLowBalance } from '../adapters/postgres/low-balance.js';
 import { listInvoicesToTell, markTold } from '../adapters/postgres/money/invoice-states.js';
-import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
-import { isDatabaseConfirmed } from '../adapters/postgres/watermark.js';
 import { listDueIntents, markDelivered } from '../adapters/postgres/intents.js';
-import type { RentalId, UserId } from '../domain/ids.js';
+import { isDatabaseConfirmed } from '../adapters/postgres/watermark.js';
+import { tellRental } from '../adapters/temporal/tell-rental.js';
+import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
+import type { UserId } from '../domain/ids.js';
 import { autoTopupWorkflowId } from '../domain/processor-routes.js';
-import { taskQueues } from '../domain/task-queues.js';
-import { lookSignal, rentalWorkflow, type RentalInput } from '../workflows/rental-contract.js';
 import type { ActivityDeps } from './deps.js';
 
 /**
- * Delivers what transactions left to do: tells the workflows of rentals, and mails warnings. A workflow that is not running is started
- * again for its row (design: Temporal 1), so a lost one loses no intent.
+ * Delivers what transactions left to do: tells the workflows of rentals, and mails warnings. A workflow that is not
+ * running is started again for its row (design: Temporal 1), so a lost one loses no intent.
  * Not while the database may have been restored: a workflow that has ended would be started again (decision 67).
  * @returns how many were delivered
  */
@@ -20,7 +19,7 @@ export async function deliverIntents(deps: ActivityDeps): Promise<number> {
   const due = await listDueIntents(deps.db, 500);
   const delivered: number[] = [];
   for (const intent of due) {
-    if (intent.rentalId !== null) await tellRental(deps, intent.rentalId);
+    if (intent.rentalId !== null) await tellRental(deps.temporal.workflow, intent.rentalId);
     else if (intent.kind === 'auto_topup') await tellAutoTopup(deps, intent.userId);
     else if (intent.kind === 'low_balance') await warnOfLowBalance(deps.db, intent.id);
     delivered.push(intent.id);
@@ -36,19 +35,6 @@ async function tellInvoices(deps: ActivityDeps): Promise<number> {
     await tellWorkflow(deps.temporal.workflow, { workflow: 'invoice', workflowId });
   await markTold(deps.db, ids);
   return ids.length;
-}
-
-/** Lets a rental's workflow look at its row again, starting it when none runs. */
-export async function tellRental(deps: ActivityDeps, rentalId: RentalId): Promise<void> {
-  const input: RentalInput = { rentalId };
-  await deps.temporal.workflow.signalWithStart(rentalWorkflow, {
-    workflowId: rentalId,
-    taskQueue: taskQueues.rentals,
-    args: [input],
-    staticSummary: 'A rental that is taken up again from its row',
-    signal: lookSignal,
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-  });
 }
 
 /** Lets a user's auto-topup look at the level. */

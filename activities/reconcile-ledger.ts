@@ -1,13 +1,14 @@
 import type { Database } from '../adapters/postgres/database.js';
+import { listUsersWithLedgerFindings } from '../adapters/postgres/reconcile/findings.js';
 import {
   discrepancyLimit,
+  findNewestWallet,
   verifyLedger,
   verifyRecent,
   verifyWallets,
   type Discrepancy,
 } from '../adapters/postgres/verify.js';
 import { ledgerEntryId } from '../domain/ledger-ids.js';
-import type { UserId } from '../domain/ids.js';
 import type { Finding, FindingKind, ReconcileScope } from '../domain/reconcile.js';
 import type { ActivityDeps } from './deps.js';
 import type { Gathered, Look } from './reconcile-processor.js';
@@ -58,8 +59,8 @@ class Walk {
 }
 
 async function walkAll(db: Database, walk: Walk): Promise<void> {
-  const [ends] = await db('wallets').max<{ max: number | null }[]>('id as max');
-  for (let fromId = 1; fromId <= (ends?.max ?? 0) && !walk.isCutShort; fromId += WALLETS_AT_ONCE) {
+  const newest = await findNewestWallet(db);
+  for (let fromId = 1; fromId <= newest && !walk.isCutShort; fromId += WALLETS_AT_ONCE) {
     const toId = fromId + WALLETS_AT_ONCE - 1;
     walk.take(await verifyWallets(db, { fromId, toId }), { walletsUpTo: toId });
   }
@@ -67,11 +68,7 @@ async function walkAll(db: Database, walk: Walk): Promise<void> {
 
 async function walkRecent(db: Database, walk: Walk, from: Date): Promise<void> {
   walk.take(await verifyRecent(db, from), { since: from });
-  const standing = await db('reconcile_findings')
-    .where({ source: 'ledger' })
-    .whereNot({ state: 'resolved' })
-    .distinct<{ user: UserId }[]>(db.raw(`subject_ids->>'userId' as "user"`));
-  for (const { user } of standing) walk.take(await verifyLedger(db, user), { user });
+  for (const user of await listUsersWithLedgerFindings(db)) walk.take(await verifyLedger(db, user), { user });
 }
 
 async function recheck(db: Database, first: readonly Discrepancy[]): Promise<Discrepancy[]> {

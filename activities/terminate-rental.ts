@@ -1,13 +1,13 @@
 import { listAttempts, moveAttempt } from '../adapters/postgres/attempts.js';
 import { findRental } from '../adapters/postgres/money/rentals.js';
 import { findRepeated, recordAction } from '../adapters/postgres/operator-actions.js';
-import { expectPod } from '../adapters/postgres/pods.js';
+import { expectPod, markPodGone } from '../adapters/postgres/pods.js';
 import { insertStopRequest } from '../adapters/postgres/stop-requests.js';
 import type { AllocationAttemptRow } from '../adapters/postgres/tables.js';
 import { ProviderError } from '../adapters/providers/provider.js';
+import { tellRental } from '../adapters/temporal/tell-rental.js';
 import type { Operation, OperationResult, TerminateAction } from '../domain/operation.js';
 import { Refusal } from '../domain/refusal.js';
-import { tellRental } from './deliver-intents.js';
 import type { ActivityDeps } from './deps.js';
 
 /**
@@ -36,16 +36,14 @@ export async function terminateRental(
   }
   const result = { rentalId, was: rental.status, machines: told.length, told: told.join('; ') };
   await deps.db.transaction((trx) => recordAction(trx, input, result));
-  await tellRental(deps, rentalId);
+  await tellRental(deps.temporal.workflow, rentalId);
   return result;
 }
 
 async function giveUp({ db }: ActivityDeps, attempt: AllocationAttemptRow): Promise<string> {
   const { provider_code: providerCode, pod_id: podId, tag } = attempt;
   await moveAttempt(db, attempt.id, attempt.state, 'gone');
-  await db('pods')
-    .where({ provider_code: providerCode, tag })
-    .update({ gone_at: db.raw('coalesce(gone_at, clock_ms())') });
+  await markPodGone(db, providerCode, tag);
   return `${providerCode} ${podId ?? tag} counts as gone`;
 }
 

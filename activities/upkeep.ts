@@ -18,13 +18,14 @@ import { ProviderError, type Provider } from '../adapters/providers/provider.js'
 import { listUnclosedInvoices } from '../adapters/postgres/money/invoice-states.js';
 import { listUnclosedReversals } from '../adapters/postgres/reversal-reads.js';
 import { listUndetachedCards, noticeExpiredCards } from '../adapters/postgres/saved-cards.js';
-import { keepWatermark } from '../adapters/temporal/watermark.js';
+import { tellRental } from '../adapters/temporal/tell-rental.js';
 import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
+import { keepWatermark } from '../adapters/temporal/watermark.js';
 import { limits } from '../domain/limits.js';
 import { autoTopupWorkflowId, type EventRoute } from '../domain/processor-routes.js';
 import { taskQueues } from '../domain/task-queues.js';
 import { compareWatermarks, refuseWhenRestored } from './ask-first.js';
-import { deliverIntents, tellRental } from './deliver-intents.js';
+import { deliverIntents } from './deliver-intents.js';
 import type { ActivityDeps } from './deps.js';
 import { withHeartbeat } from './heartbeat.js';
 
@@ -38,7 +39,7 @@ export function createUpkeepActivities(deps: ActivityDeps) {
         const running = await runningWorkflows(deps);
         const rentals = (await listUnclosedRentals(deps.db)).filter((id) => !running.has(id));
         tell({ rentals: rentals.length });
-        for (const id of rentals) await tellRental(deps, id);
+        for (const id of rentals) await tellRental(deps.temporal.workflow, id);
         const payments = (await listUnfinishedPayments(deps)).filter(
           ({ workflowId }) => !running.has(workflowId),
         );

@@ -1,9 +1,9 @@
 import { WithStartWorkflowOperation, type WorkflowClient } from '@temporalio/client';
 import type { RentalId } from '../domain/ids.js';
+import { rentalWorkflow } from '../domain/rental.js';
 import { taskQueues } from '../domain/task-queues.js';
 import {
   openUpdate,
-  rentalWorkflow,
   stopUpdate,
   type OpenRequest,
   type RentalInput,

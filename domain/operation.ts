@@ -35,6 +35,16 @@ export type OperatorAction = MoneyAction | TerminateAction;
 export const brakeKinds = ['creates', 'charges', 'metering'] as const;
 export type BrakeKind = (typeof brakeKinds)[number];
 
+/** What only a human can say, of what was found or put aside. */
+export type HumanDecision =
+  /** For so long, what the upstream's lists miss is taken for gone. */
+  | { readonly kind: 'release_missing'; readonly providerCode: string; readonly minutes: number }
+  | { readonly kind: 'acknowledge_finding'; readonly findingId: number }
+  /** Machines that a restored database did not know: the service may end them. */
+  | { readonly kind: 'release_pods'; readonly podIds: readonly string[] }
+  /** A payment that was put aside has been credited or given back; the reason says which. */
+  | { readonly kind: 'resolve_parked'; readonly paymentId: string };
+
 /**
  * What is one write to the database, and moves no money by itself: it works while Temporal is away, which is when
  * brakes are needed most (decision 65).
@@ -48,7 +58,8 @@ export type DirectAction =
   | { readonly kind: 'resume_provider'; readonly providerCode: string }
   | { readonly kind: 'pause'; readonly brake: BrakeKind }
   | { readonly kind: 'resume'; readonly brake: BrakeKind }
-  | { readonly kind: 'replay_event'; readonly eventId: string };
+  | { readonly kind: 'replay_event'; readonly eventId: string }
+  | HumanDecision;
 
 export interface Operation<Action = OperatorAction> {
   /** Its id, and its workflow's. Repeating an operation under it does nothing twice. */

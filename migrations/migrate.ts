@@ -16,6 +16,7 @@ import * as roles from './014-roles.js';
 import * as operators from './015-operators.js';
 import * as figures from './016-figures.js';
 import * as restored from './017-restored.js';
+import * as parked from './018-parked.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -38,6 +39,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['015-operators', operators],
   ['016-figures', figures],
   ['017-restored', restored],
+  ['018-parked', parked],
 ];
 
 /** The names of all steps: what a database must have for this code to work on it. */

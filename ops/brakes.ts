@@ -3,7 +3,7 @@ import { listBrakes } from '../adapters/postgres/brakes.js';
 import { brakeKinds, type BrakeKind } from '../domain/operation.js';
 import { using, type OpsContext } from './context.js';
 import { actByHand } from './direct.js';
-import { asOperator, type OperatorOptions } from './operator.js';
+import { asOperator, type OperatorOptions } from './options.js';
 import { iso, printRows, readable, type Print } from './output.js';
 
 const what = `creates: nothing new is rented. charges: nobody can pay. metering: nobody is charged for what runs; what

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { findCheapestOffer } from '../adapters/postgres/offers.js';
-import { listOddities } from '../adapters/postgres/provider-oddities.js';
 import { listProviders } from '../adapters/postgres/provider-health.js';
 import type { ListingRow } from '../adapters/postgres/tables.js';
 import type { Database } from '../adapters/postgres/database.js';
 import { using, type OpsContext } from './context.js';
-import { countOf } from './operator.js';
-import { iso, printRows, readable, type Print } from './output.js';
+import { addOdditiesCommand } from './oddities.js';
+import { centsOf, countOf } from './options.js';
+import { printRows, readable, type Print } from './output.js';
 
 type Wanted = Print & {
   readonly family: string;
@@ -26,7 +26,7 @@ export function addCatalogCommands(program: Command, context: OpsContext): void 
     .option('--gpus <count>', 'how many', countOf, 1)
     .option('--region <code>', 'a country, or us, eu, apac')
     .option('--provider <code...>', 'only of these upstreams')
-    .option('--max-price <cents>', 'the most that an hour may cost', countOfCents)
+    .option('--max-price <cents>', 'the most that an hour may cost', centsOf)
     .option('--limit <count>', 'at most this many', countOf, 10)
     .addHelpText('after', '\nExample:\n  ops catalog offers --family h100 --gpus 8 --region eu')
     .action(({ json, ...wanted }: Wanted) =>
@@ -42,22 +42,7 @@ export function addCatalogCommands(program: Command, context: OpsContext): void 
         );
       }),
     );
-  readable(catalog.command('oddities').argument('[provider]', 'of one upstream'))
-    .description(
-      'What is skipped in the upstreams’ answers: GPUs, regions and words that no table of ours knows.',
-    )
-    .action((code: string | undefined, { json }: Print) =>
-      using(context, async (db) => {
-        printRows(await listOddities(db, code), json, (row) =>
-          [
-            row.provider_code,
-            row.kind,
-            row.subject,
-            `${row.times} times, last ${iso(row.last_seen_at)}`,
-          ].join('  '),
-        );
-      }),
-    );
+  addOdditiesCommand(catalog, context);
 }
 
 /** As openRental asks, one after the other: each that had no capacity is left out of the next look. */
@@ -77,10 +62,4 @@ async function offersInOrder(db: Database, wanted: Omit<Wanted, 'json'>): Promis
     offers.push(offer);
   }
   return offers;
-}
-
-function countOfCents(text: string): number {
-  const cents = Number(text);
-  if (Number.isSafeInteger(cents) && cents > 0) return cents;
-  throw new Error('--max-price takes whole cents, such as 250 for $2.50.');
 }

@@ -1,11 +1,12 @@
-import { Client, Connection } from '@temporalio/client';
-import { newId } from '../adapters/ids.js';
+import type { Client } from '@temporalio/client';
 import { actDirectly } from '../adapters/postgres/direct-actions.js';
 import type { Database } from '../adapters/postgres/database.js';
 import type { DirectAction, Operation, OperationResult } from '../domain/operation.js';
 import { Refusal } from '../domain/refusal.js';
 import { using, type OpsContext } from './context.js';
-import { askConsent, printOutcome, type OperatorOptions } from './operator.js';
+import { askConsent, operationOf, printOutcome, toldOnly } from './operator.js';
+import type { OperatorOptions } from './options.js';
+import { withTemporalSoon } from './temporal.js';
 
 /** How long Temporal may take to be told: what it is told of, it finds by itself as well. */
 const TELL_MS = 3_000;
@@ -24,16 +25,8 @@ export async function actByHand(
   options: OperatorOptions,
   { ask = false, tell }: DirectOptions = {},
 ): Promise<void> {
-  const operation: Operation<DirectAction> = {
-    operationId: options.operation ?? newId('op'),
-    operator: options.by,
-    reason: options.reason,
-    action,
-  };
-  if (options.dryRun === true) {
-    console.log(`Would do as ${operation.operator}: ${JSON.stringify(action)}`);
-    return;
-  }
+  const operation = operationOf(action, options);
+  if (toldOnly(operation, options)) return;
   if (ask) await askConsent(action, options);
   await using(context, async (db) => {
     const result = await done(db, operation, options);
@@ -58,17 +51,11 @@ async function done(
 }
 
 async function tellNow(context: OpsContext, tell: (client: Client) => Promise<void>): Promise<void> {
-  const { address, namespace } = context.temporal();
-  let connection: Connection | undefined;
   try {
-    connection = await Connection.connect({ address, connectTimeout: TELL_MS });
-    const client = new Client({ connection, namespace });
-    await connection.withDeadline(Date.now() + TELL_MS, () => tell(client));
+    await withTemporalSoon(context.temporal(), TELL_MS, tell);
   } catch (error) {
     console.error(
       `It is written down, but its workflow could not be told (${error instanceof Error ? error.message : String(error)}). It looks by itself as soon as Temporal and a worker are up.`,
     );
-  } finally {
-    await connection?.close();
   }
 }

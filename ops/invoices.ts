@@ -3,7 +3,8 @@ import { findInvoiceOfAnyone, listAllInvoices } from '../adapters/postgres/invoi
 import type { Invoice } from '../adapters/postgres/invoice-reads.js';
 import type { InvoiceId, UserId } from '../domain/ids.js';
 import { using, type OpsContext } from './context.js';
-import { asOperator, centsOf, countOf, idOf, operate, type OperatorOptions } from './operator.js';
+import { operate } from './operator.js';
+import { asOperator, centsOf, countOf, idOf, type OperatorOptions } from './options.js';
 import { iso, printFacts, printRows, readable, whenSet, type Fact, type Print } from './output.js';
 import { linkTo } from './temporal-links.js';
 import { getUser } from './users.js';

@@ -1,12 +1,12 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { Database } from '../adapters/postgres/database.js';
 import { readLedger, type LedgerEntry } from '../adapters/postgres/ledger-reads.js';
-import { verifyLedger, type Discrepancy } from '../adapters/postgres/verify.js';
+import { countWallets, verifyLedger, type Discrepancy } from '../adapters/postgres/verify.js';
 import { isId, type RentalId, type UserId } from '../domain/ids.js';
 import { ledgerEntryTypes, type LedgerEntryType } from '../domain/ledger.js';
 import { ledgerEntryId } from '../domain/ledger-ids.js';
 import { using, type OpsContext } from './context.js';
-import { countOf, idOf } from './operator.js';
+import { countOf, idOf, oneOf } from './options.js';
 import { printRows, readable, type Print } from './output.js';
 import { getUser } from './users.js';
 
@@ -31,7 +31,7 @@ export function addLedgerCommands(program: Command, context: OpsContext): void {
   readable(ledger.command('list'))
     .description('A user’s entries, newest first: ops explain tells of each why it is there.')
     .requiredOption('--user <who>', 'an e-mail address or usr_…')
-    .option('--type <type>', ledgerEntryTypes.join(', '), typeOf)
+    .option('--type <type>', ledgerEntryTypes.join(', '), oneOf(ledgerEntryTypes))
     .option('--rental <id>', 'of one rental (rent_…)', idOf('rent'))
     .option('--limit <count>', 'at most this many', countOf, 50)
     .addHelpText('after', '\nExample:\n  ops ledger list --user ann@example.com --type refund')
@@ -57,12 +57,6 @@ export function entryLine(entry: LedgerEntry): string {
   ].join('  ');
 }
 
-function typeOf(text: string): LedgerEntryType {
-  const type = ledgerEntryTypes.find((known) => known === text);
-  if (type !== undefined) return type;
-  throw new InvalidArgumentError(`One of ${ledgerEntryTypes.join(', ')} is needed.`);
-}
-
 async function verify(db: Database, userId: UserId | undefined, json: boolean): Promise<void> {
   const wallets = await countWallets(db, userId);
   if (wallets === 0 && userId !== undefined) throw new Error(`There is no wallet of ${userId}.`);
@@ -80,12 +74,6 @@ function printFindings(wallets: number, findings: readonly Discrepancy[]): void 
       ? `All ${wallets} wallets add up.`
       : `${findings.length} findings. Mend the first one first: what follows may follow from it.`,
   );
-}
-
-async function countWallets(db: Database, userId: UserId | undefined): Promise<number> {
-  const query = db('wallets').count<{ count: number }[]>('* as count').first();
-  if (userId !== undefined) void query.where({ user_id: userId });
-  return (await query)?.count ?? 0;
 }
 
 function userIdOf(text: string | undefined): UserId | undefined {

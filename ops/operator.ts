@@ -1,61 +1,13 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
-import {
-  Client,
-  Connection,
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowFailedError,
-} from '@temporalio/client';
-import { InvalidArgumentError, type Command } from 'commander';
+import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError, type Client } from '@temporalio/client';
 import { newId } from '../adapters/ids.js';
 import type { Operation, OperatorAction } from '../domain/operation.js';
-import { isId, type IdPrefix, type OperationId } from '../domain/ids.js';
 import { taskQueues } from '../domain/task-queues.js';
 import { operationWorkflow, type OperationOutcome } from '../workflows/operation-contract.js';
 import type { TemporalPlace } from './context.js';
-
-/** What every command that moves money or invoices by hand takes. */
-export interface OperatorOptions {
-  readonly by: string;
-  readonly reason: string;
-  readonly operation?: OperationId;
-  readonly yes?: boolean;
-  readonly dryRun?: boolean;
-  readonly json?: boolean;
-}
-
-/** Adds the options of `OperatorOptions`. */
-export function asOperator(command: Command): Command {
-  return command
-    .requiredOption('--by <name>', 'who does it; kept for good')
-    .requiredOption('--reason <text>', 'why; kept for good, and told to the user where money moves')
-    .option('--operation <id>', 'repeats an operation (op_…): what was done is not done twice', idOf('op'))
-    .option('--yes', 'do not ask')
-    .option('--dry-run', 'say what would be done, and do nothing')
-    .option('--json', 'print the outcome as JSON');
-}
-
-/** Reads an id with this prefix. @throws InvalidArgumentError telling what an id looks like */
-export function idOf<P extends IdPrefix>(prefix: P): (text: string) => `${P}_${string}` {
-  return (text) => {
-    if (isId(prefix, text)) return text;
-    throw new InvalidArgumentError(`An id such as ${prefix}_01J… is needed.`);
-  };
-}
-
-/** Reads whole cents, signed. @throws InvalidArgumentError */
-export function centsOf(text: string): number {
-  const cents = Number(text);
-  if (/^-?\d+$/.test(text) && Number.isSafeInteger(cents)) return cents;
-  throw new InvalidArgumentError('Whole cents are needed, such as 500 for $5.00.');
-}
-
-/** Reads how many are wanted. @throws InvalidArgumentError */
-export function countOf(text: string): number {
-  const count = Number(text);
-  if (/^\d{1,4}$/.test(text) && count >= 1 && count <= 1_000) return count;
-  throw new InvalidArgumentError('A number from 1 to 1000 is needed.');
-}
+import type { OperatorOptions } from './options.js';
+import { withTemporal } from './temporal.js';
 
 /** How long the outcome is waited for. */
 const WAIT_MS = 30_000;
@@ -69,22 +21,30 @@ export async function operate(
   action: OperatorAction,
   options: OperatorOptions,
 ): Promise<void> {
-  const operation: Operation = {
-    operationId: options.operation ?? newId('op'),
-    operator: options.by,
-    reason: options.reason,
-    action,
-  };
-  if (options.dryRun === true) {
-    console.log(`Would do as ${operation.operator}: ${JSON.stringify(action)}`);
-    return;
-  }
+  const operation = operationOf(action, options);
+  if (toldOnly(operation, options)) return;
   await askConsent(action, options);
   console.error(
     `Operation and workflow ${operation.operationId}: if the connection breaks, repeat this with --operation ${operation.operationId}`,
   );
-  const outcome = await run(temporal, operation);
+  const outcome = await withTemporal(temporal, (client) => run(client, operation));
   printOutcome(operation, outcome, options);
+}
+
+/** Who does what, and why, under the id that makes it happen once. */
+export function operationOf<A extends object>(action: A, options: OperatorOptions): Operation<A> {
+  const { by: operator, reason, operation = newId('op') } = options;
+  return { operationId: operation, operator, reason, action };
+}
+
+/** Whether it was a dry run: then it has told what would be done, and that is all. */
+export function toldOnly(
+  { operator, action }: Operation<object>,
+  { dryRun }: Pick<OperatorOptions, 'dryRun'>,
+): boolean {
+  if (dryRun !== true) return false;
+  console.log(`Would do as ${operator}: ${JSON.stringify(action)}`);
+  return true;
 }
 
 /** Tells what came of an operation; exit code 1 when it was refused. */
@@ -113,26 +73,15 @@ export async function askConsent(action: object, { yes }: Pick<OperatorOptions, 
   if (answer.trim().toLowerCase() !== 'y') throw new Error('Nothing was done.');
 }
 
-async function run({ address, namespace }: TemporalPlace, operation: Operation): Promise<OperationOutcome> {
-  const connection = await Connection.connect({ address }).catch((cause: unknown) => {
-    throw new Error(
-      `Nothing was started: Temporal can't be reached at ${address}. Try again when it is up.`,
-      {
-        cause,
-      },
-    );
-  });
+async function run(client: Client, operation: Operation): Promise<OperationOutcome> {
   try {
-    const client = new Client({ connection, namespace });
-    return await connection.withDeadline(Date.now() + WAIT_MS, () => outcomeOf(client, operation));
+    return await client.connection.withDeadline(Date.now() + WAIT_MS, () => outcomeOf(client, operation));
   } catch (cause) {
     const { operationId } = operation;
     throw new Error(
       `It is not known what came of it (${String(cause)}). Look at the workflow ${operationId}, or repeat this with --operation ${operationId}: what was done is not done twice.`,
       { cause },
     );
-  } finally {
-    await connection.close();
   }
 }
 

@@ -6,10 +6,11 @@ import { addExplainCommand } from './explain.js';
 import { addInvoiceCommands } from './invoices.js';
 import { addLedgerCommands } from './ledger.js';
 import { addLinkCommand } from './links.js';
-import { addRestoreCommands } from './restore.js';
+import { addParkedCommands } from './parked.js';
 import { addProviderCommands } from './providers.js';
 import { addReconcileCommands } from './reconcile.js';
 import { addRentalCommands } from './rentals.js';
+import { addRestoreCommands } from './restore.js';
 import { addStatementCommand } from './statement.js';
 import { addTopupCommands } from './topups.js';
 import { addUserCommands } from './users.js';
@@ -20,7 +21,7 @@ const groups = [
   ...[addExplainCommand, addStatementCommand, addLedgerCommands, addUserCommands, addWalletCommands],
   ...[addRentalCommands, addTopupCommands, addInvoiceCommands, addProviderCommands, addCatalogCommands],
   ...[addWebhookCommands, addReconcileCommands, addBrakeCommands, addActionCommands, addLinkCommand],
-  addRestoreCommands,
+  ...[addParkedCommands, addRestoreCommands],
 ];
 
 /** The operators' command line, new for each run: options are kept by the command that read them. */

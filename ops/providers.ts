@@ -3,14 +3,14 @@ import { listAttempts } from '../adapters/postgres/attempts.js';
 import type { Database } from '../adapters/postgres/database.js';
 import { listLeakingPods, sumLeaks } from '../adapters/postgres/pod-leaks.js';
 import { listHeldPods } from '../adapters/postgres/pods-watch.js';
-import { acceptMissing, listProviders } from '../adapters/postgres/provider-health.js';
-import { listOddities } from '../adapters/postgres/provider-oddities.js';
+import { listProviders } from '../adapters/postgres/provider-health.js';
 import type { ProviderRow } from '../adapters/postgres/tables.js';
 import type { RentalId } from '../domain/ids.js';
 import { using, type OpsContext } from './context.js';
 import { actByHand } from './direct.js';
-import { asOperator, countOf, idOf, type OperatorOptions } from './operator.js';
-import { iso, printRows, type Print } from './output.js';
+import { addOdditiesCommand } from './oddities.js';
+import { asOperator, countOf, idOf, type OperatorOptions } from './options.js';
+import { iso, printRows, readable, type Print } from './output.js';
 
 /** `ops providers …` and `ops attempts`: the upstreams and what was asked of them. */
 export function addProviderCommands(program: Command, context: OpsContext): void {
@@ -24,49 +24,24 @@ export function addProviderCommands(program: Command, context: OpsContext): void
 Examples:
   ops providers
   ops providers pause shadeform --by ada --reason "bills us twice"
-  ops providers release shadeform --minutes 10`,
+  ops providers release shadeform --by ada --reason "their console shows none"`,
     );
   addPauses(providers, context);
-  providers
-    .command('list', { isDefault: true })
+  readable(providers.command('list', { isDefault: true }))
     .description('How each upstream does, and what costs money there that nobody pays for.')
     .option('--days <count>', 'sums of the last so many days', countOf, 30)
-    .option('--json', 'print it as JSON')
     .action(({ days, json }: Print & { days: number }) =>
       using(context, (db) => show(db, days, json === true)),
     );
-  providers
-    .command('oddities [code]')
-    .description('What was skipped in their answers: GPUs, regions and words that no table of ours knows.')
-    .option('--json', 'print it as JSON')
-    .action((code: string | undefined, { json }: Print) =>
-      using(context, async (db) =>
-        printRows(await listOddities(db, code), json, (row) =>
-          [
-            row.provider_code,
-            row.kind,
-            row.subject,
-            `${row.times} times, last ${iso(row.last_seen_at)}`,
-          ].join('  '),
-        ),
-      ),
-    );
-  providers
-    .command('release <code>')
+  addOdditiesCommand(providers, context);
+  asOperator(providers.command('release').argument('<code>', 'the upstream'))
     .description('Accepts that the machines which the upstream’s lists miss are gone: their rentals end.')
     .option('--minutes <count>', 'accept it for so long', countOf, 10)
-    .action((code: string, { minutes }: { minutes: number }) =>
-      using(context, async (db) => {
-        const held = (await listHeldPods(db)).filter((pod) => pod.provider_code === code);
-        if (!(await acceptMissing(db, code, minutes))) throw new Error(`There is no upstream ${code}.`);
-        console.log(`${held.length} held machines of ${code} are given up within seconds.`);
-      }),
+    .action((providerCode: string, { minutes, ...options }: OperatorOptions & { minutes: number }) =>
+      actByHand(context, { kind: 'release_missing', providerCode, minutes }, options, { ask: true }),
     );
-  program
-    .command('attempts')
-    .argument('<id>', 'the rental (rent_…)', idOf('rent'))
+  readable(program.command('attempts').argument('<id>', 'the rental (rent_…)', idOf('rent')))
     .description('What was asked of the upstreams for one rental, in order.')
-    .option('--json', 'print it as JSON')
     .action((id: RentalId, { json }: Print) =>
       using(context, async (db) =>
         printRows(await listAttempts(db, id), json, (row) =>

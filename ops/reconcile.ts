@@ -1,13 +1,7 @@
-import { Client, Connection } from '@temporalio/client';
 import { InvalidArgumentError, type Command } from 'commander';
 import { newId } from '../adapters/ids.js';
 import type { Database } from '../adapters/postgres/database.js';
-import {
-  acknowledgeFinding,
-  listFindings,
-  listGaps,
-  type Gap,
-} from '../adapters/postgres/reconcile/findings.js';
+import { listFindings, listGaps, type Gap } from '../adapters/postgres/reconcile/findings.js';
 import type { ReconcileFindingRow } from '../adapters/postgres/tables.js';
 import {
   findingStates,
@@ -17,84 +11,63 @@ import {
 } from '../domain/reconcile.js';
 import { taskQueues } from '../domain/task-queues.js';
 import { using, type OpsContext, type TemporalPlace } from './context.js';
-import { countOf } from './operator.js';
-import type { Print } from './output.js';
+import { actByHand } from './direct.js';
+import { asOperator, countOf, oneOf, type OperatorOptions } from './options.js';
+import { readable, type Print } from './output.js';
+import { withTemporal } from './temporal.js';
 
 type Listing = Print & { readonly state: FindingState | 'all'; readonly limit: number };
-interface Acknowledgement {
-  readonly by: string;
-  readonly reason: string;
-}
 
 /** So many findings are printed after a run; the rest is counted. */
 const PRINTED = 1_000;
 
 /** `ops reconcile` and `ops findings …` */
 export function addReconcileCommands(program: Command, context: OpsContext): void {
-  program
-    .command('reconcile')
+  readable(program.command('reconcile'))
     .description(
       'Compares our books, the processor and the upstreams now. Exit code 1: findings are open; 2: something could not be compared.',
     )
     .option('--full', 'from the beginning, with every wallet walked; else the last two hours')
     .option('--look-again-ms <ms>', 'how long after it was found a difference must still be there', msOf)
-    .option('--json', 'print the report, the findings and the gaps as JSON')
     .action(async ({ full, lookAgainMs, json }: Print & { full?: boolean; lookAgainMs?: number }) => {
       const scope = full === true ? 'full' : 'window';
       const report = await run(context.temporal(), { scope, confirmMs: lookAgainMs });
       await using(context, (db) => show(db, report, json === true));
     });
   const findings = program.command('findings').description('What reconcile found that does not agree.');
-  findings
-    .command('list', { isDefault: true })
+  readable(findings.command('list', { isDefault: true }))
     .description('Lists findings with their evidence, the oldest first, and what could not be compared.')
-    .option('--state <state>', 'open, acknowledged, resolved or all; else open and acknowledged', stateOf)
+    .option(
+      '--state <state>',
+      'open, acknowledged, resolved or all; else open and acknowledged',
+      oneOf([...findingStates, 'all']),
+    )
     .option('--limit <count>', 'at most this many', countOf, 100)
-    .option('--json', 'print them as JSON')
     .action((options: Listing) => using(context, (db) => list(db, options)));
-  findings
-    .command('ack')
-    .argument('<finding>', 'its number', numberOf)
+  asOperator(findings.command('ack').argument('<finding>', 'its number', numberOf))
     .description(
       'Says that a finding is known: it is no alarm any more, until it is resolved and comes back.',
     )
-    .requiredOption('--by <name>', 'who says so; kept for good')
-    .requiredOption('--reason <text>', 'why; kept for good')
-    .action((id: number, { by, reason }: Acknowledgement) =>
-      using(context, async (db) => {
-        const row = await acknowledgeFinding(db, id, by, reason);
-        if (!row) throw new Error(`There is no finding ${id} that stands: see ops findings.`);
-        console.log(`Acknowledged: ${headOf(row)}`);
-      }),
+    .action((findingId: number, options: OperatorOptions) =>
+      actByHand(context, { kind: 'acknowledge_finding', findingId }, options),
     );
 }
 
 /** Runs the workflow and waits for it. Interrupting the wait does not end it. */
 async function run(
-  { address, namespace }: TemporalPlace,
+  temporal: TemporalPlace,
   input: { scope: ReconcileScope; confirmMs: number | undefined },
 ): Promise<ReconcileReport> {
-  const connection = await Connection.connect({ address }).catch((cause: unknown) => {
-    throw new Error(
-      `Nothing was started: Temporal can't be reached at ${address}. Try again when it is up.`,
-      {
-        cause,
-      },
-    );
-  });
-  try {
+  return withTemporal(temporal, async (client) => {
     const workflowId = `reconcile-by-hand-${newId('op')}`;
     console.error(`Workflow ${workflowId}: it goes on by itself if this is interrupted; ops findings tells.`);
-    const client = new Client({ connection, namespace });
     return (await client.workflow.execute('reconcile', {
       workflowId,
       taskQueue: taskQueues.rentals,
       args: [input],
       staticSummary: 'reconcile, asked for by an operator',
     })) as ReconcileReport;
-  } finally {
-    await connection.close();
-  }
+  });
 }
 
 async function show(db: Database, report: ReconcileReport, json: boolean): Promise<void> {
@@ -142,12 +115,6 @@ function headOf(row: ReconcileFindingRow): string {
     row.state === 'acknowledged' ? ` by ${row.acknowledged_by ?? ''}: ${row.acknowledged_why ?? ''}` : '';
   const seen = `${row.first_seen_at.toISOString()} to ${row.last_seen_at.toISOString()}`;
   return `${row.id}  ${row.kind}  ${row.subject}  ${row.state}${known}, seen ${seen}`;
-}
-
-function stateOf(text: string): FindingState | 'all' {
-  const found = [...findingStates, 'all' as const].find((state) => state === text);
-  if (found === undefined) throw new InvalidArgumentError('open, acknowledged, resolved or all is needed.');
-  return found;
 }
 
 function numberOf(text: string): number {

@@ -1,17 +1,17 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import {
   listAllRentals,
   readRentalHistory,
   type RentalHistory,
 } from '../adapters/postgres/rental-timeline.js';
 import type { RentalRow } from '../adapters/postgres/tables.js';
+import { tellRental } from '../adapters/temporal/tell-rental.js';
 import type { RentalId } from '../domain/ids.js';
 import { rentalStatuses, type RentalStatus } from '../domain/rental.js';
-import { taskQueues } from '../domain/task-queues.js';
-import { lookSignal, rentalWorkflow } from '../workflows/rental-contract.js';
 import { using, type OpsContext } from './context.js';
 import { actByHand } from './direct.js';
-import { asOperator, countOf, idOf, operate, type OperatorOptions } from './operator.js';
+import { operate } from './operator.js';
+import { asOperator, countOf, idOf, oneOf, type OperatorOptions } from './options.js';
 import { iso, printFacts, printRows, readable, whenSet, type Fact, type Print } from './output.js';
 import { linkTo } from './temporal-links.js';
 import { getUser } from './users.js';
@@ -45,13 +45,7 @@ Examples:
     .action((rentalId: RentalId, options: OperatorOptions) =>
       actByHand(context, { kind: 'stop_rental', rentalId }, options, {
         ask: true,
-        tell: async ({ workflow }) => {
-          await workflow.signalWithStart(rentalWorkflow, {
-            ...{ workflowId: rentalId, taskQueue: taskQueues.rentals, args: [{ rentalId }] },
-            signal: lookSignal,
-            workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-          });
-        },
+        tell: ({ workflow }) => tellRental(workflow, rentalId),
       }),
     );
   asOperator(rentals.command('force-terminate').argument('<rental>', 'rent_…', idOf('rent')))
@@ -70,7 +64,7 @@ function addReading(rentals: Command, context: OpsContext): void {
   readable(rentals.command('list'))
     .description('Lists them, newest first.')
     .option('--user <who>', 'of one user: e-mail address or usr_…')
-    .option('--status <status>', rentalStatuses.join(', '), statusOf)
+    .option('--status <status>', rentalStatuses.join(', '), oneOf(rentalStatuses))
     .option('--provider <code>', 'at one upstream')
     .option('--open', 'only those that are not over: running, or with a machine that is not gone')
     .option('--limit <count>', 'at most this many', countOf, 50)
@@ -91,12 +85,6 @@ function addReading(rentals: Command, context: OpsContext): void {
         printFacts({ ...history, workflow }, json, factsOf(history, workflow));
       }),
     );
-}
-
-function statusOf(text: string): RentalStatus {
-  const status = rentalStatuses.find((known) => known === text);
-  if (status !== undefined) return status;
-  throw new InvalidArgumentError(`One of ${rentalStatuses.join(', ')} is needed.`);
 }
 
 function lineOf(row: RentalRow): string {

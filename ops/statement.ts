@@ -6,7 +6,7 @@ import {
 } from '../adapters/postgres/settlement-sheet.js';
 import type { RentalId } from '../domain/ids.js';
 import { using, type OpsContext } from './context.js';
-import { idOf } from './operator.js';
+import { idOf } from './options.js';
 import { iso, printFacts, readable, type Fact, type Print } from './output.js';
 
 /** `ops statement --rental rent_…`: all that a rental was charged, and that it is what the formula says. */

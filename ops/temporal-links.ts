@@ -1,5 +1,6 @@
-import { Client, Connection } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { TemporalPlace } from './context.js';
+import { withTemporalSoon } from './temporal.js';
 
 /** How long Temporal may take to tell which run it was: a link without it does as well. */
 const LOOK_MS = 2_000;
@@ -31,16 +32,13 @@ export async function linksAt(
 }
 
 async function findRuns(
-  { address, namespace }: TemporalPlace,
+  place: TemporalPlace,
   workflowIds: readonly string[],
   at: Date,
 ): Promise<Map<string, string>> {
   const runs = new Map<string, string>();
-  let connection: Connection | undefined;
   try {
-    connection = await Connection.connect({ address, connectTimeout: LOOK_MS });
-    const client = new Client({ connection, namespace });
-    await connection.withDeadline(Date.now() + LOOK_MS, async () => {
+    await withTemporalSoon(place, LOOK_MS, async (client) => {
       for (const workflowId of workflowIds) {
         const runId = await findRun(client, workflowId, at);
         if (runId !== undefined) runs.set(workflowId, runId);
@@ -48,8 +46,6 @@ async function findRuns(
     });
   } catch {
     // Temporal is away: the links stay without runs, and whoever follows one sees that.
-  } finally {
-    await connection?.close();
   }
   return runs;
 }

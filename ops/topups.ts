@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import {
   findTopupBy,
   listAllTopups,
@@ -9,7 +9,7 @@ import type { TopupRow } from '../adapters/postgres/tables.js';
 import { autoTopupWorkflowId } from '../domain/processor-routes.js';
 import { topupStatuses, type TopupStatus } from '../domain/topup.js';
 import { using, type OpsContext } from './context.js';
-import { countOf } from './operator.js';
+import { countOf, oneOf } from './options.js';
 import { iso, printFacts, printRows, readable, whenSet, type Fact, type Print } from './output.js';
 import { linkTo } from './temporal-links.js';
 import { getUser } from './users.js';
@@ -37,7 +37,7 @@ Examples ("a user says he paid"):
   readable(topups.command('list'))
     .description('Lists them, newest first.')
     .option('--user <who>', 'of one user: e-mail address or usr_…')
-    .option('--status <status>', topupStatuses.join(', '), statusOf)
+    .option('--status <status>', topupStatuses.join(', '), oneOf(topupStatuses))
     .option('--open', 'only those whose payment is not decided')
     .option('--limit <count>', 'at most this many', countOf, 50)
     .action(({ user, status, open, json, limit }: Listing) =>
@@ -68,30 +68,6 @@ Examples ("a user says he paid"):
         printFacts(told, json, factsOf(told));
       }),
     );
-  readable(program.command('parked'))
-    .description(
-      'Payments that came in and could not be credited: refund them at the processor, or credit by hand.',
-    )
-    .action(({ json }: Print) =>
-      using(context, async (db) => {
-        const parked = await db('parked_payments').whereNull('resolved_at').orderBy('parked_at');
-        printRows(parked, json, (row) =>
-          [
-            row.payment_id,
-            `${row.amount_cents} ${row.currency}`,
-            row.user_id ?? 'no user',
-            `since ${iso(row.parked_at)}`,
-            row.reason,
-          ].join('  '),
-        );
-      }),
-    );
-}
-
-function statusOf(text: string): TopupStatus {
-  const status = topupStatuses.find((known) => known === text);
-  if (status !== undefined) return status;
-  throw new InvalidArgumentError(`One of ${topupStatuses.join(', ')} is needed.`);
 }
 
 function lineOf(row: TopupRow): string {

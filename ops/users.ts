@@ -10,7 +10,7 @@ import type { UserRow } from '../adapters/postgres/tables.js';
 import type { UserId } from '../domain/ids.js';
 import { using, type OpsContext } from './context.js';
 import { actByHand } from './direct.js';
-import { asOperator, idOf, type OperatorOptions } from './operator.js';
+import { asOperator, idOf, type OperatorOptions } from './options.js';
 import { iso, printFacts, printRows, readable, whenSet, type Fact, type Print } from './output.js';
 
 /** `ops users …` */

@@ -6,7 +6,8 @@ import type { RentalId, UserId } from '../domain/ids.js';
 import { ledgerEntryId } from '../domain/ledger-ids.js';
 import { using, type OpsContext } from './context.js';
 import { entryLine } from './ledger.js';
-import { asOperator, centsOf, countOf, idOf, operate, type OperatorOptions } from './operator.js';
+import { operate } from './operator.js';
+import { asOperator, centsOf, countOf, idOf, type OperatorOptions } from './options.js';
 import { iso, printFacts, printRows, readable, type Fact, type Print } from './output.js';
 import { getUser } from './users.js';
 

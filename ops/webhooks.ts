@@ -6,7 +6,7 @@ import type { OperationResult } from '../domain/operation.js';
 import type { EventWorkflow } from '../domain/processor-routes.js';
 import { using, type OpsContext } from './context.js';
 import { actByHand } from './direct.js';
-import { asOperator, countOf, type OperatorOptions } from './operator.js';
+import { asOperator, countOf, type OperatorOptions } from './options.js';
 import { iso, printFacts, printRows, readable, type Print } from './output.js';
 import { linkTo } from './temporal-links.js';
 

@@ -1,5 +1,6 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { RentalId, SshKeyId, UserId } from '../domain/ids.js';
+import { lookSignalName } from '../domain/rental.js';
 
 /** What a user asked for. Validated by the API; ids and intent only, no personal data. */
 export interface OpenRequest {
@@ -38,12 +39,9 @@ export interface RentalOutcome {
   readonly code?: string;
 }
 
-/** The workflow's type name and the fixed ids of its updates (design: Temporal 2). */
-export const rentalWorkflow = 'rental';
-
 /** Answered as soon as the rental is open, or with the refusal: an ApplicationFailure whose type is its code. */
 export const openUpdate = defineUpdate<{ rentalId: RentalId }>('open');
 /** Answered when the rental is settled. The request itself is the API's stop_requests row. */
 export const stopUpdate = defineUpdate('stop');
 /** Something about the rental changed in the database: look again. */
-export const lookSignal = defineSignal('look');
+export const lookSignal = defineSignal(lookSignalName);

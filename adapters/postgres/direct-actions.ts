@@ -6,6 +6,7 @@ import { insertAuditEvent } from './audit-events.js';
 import { pullBrake, releaseBrake } from './brakes.js';
 import type { Database, Transaction } from './database.js';
 import { findRepeated, recordAction } from './operator-actions.js';
+import { decide } from './operator-decisions.js';
 import { insertStopRequest } from './stop-requests.js';
 import type { UserRow } from './tables.js';
 
@@ -59,6 +60,8 @@ async function act(trx: Transaction, input: Doing): Promise<OperationResult> {
       return pause(trx, input, action);
     case 'replay_event':
       return replayEvent(trx, action.eventId);
+    default:
+      return decide(trx, input, action);
   }
 }
 

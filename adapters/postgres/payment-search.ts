@@ -108,3 +108,8 @@ export async function listEvents(
 export async function findEvent(db: Database, id: string): Promise<ProcessorEventRow | undefined> {
   return db('processor_events').where({ id }).first();
 }
+
+/** Payments that came in, could not be credited, and that no operator has resolved; the oldest first. */
+export async function listParkedPayments(db: Database): Promise<ParkedPaymentRow[]> {
+  return db('parked_payments').whereNull('resolved_at').orderBy('parked_at');
+}

@@ -117,6 +117,13 @@ export async function expectPod(
     .ignore();
 }
 
+/** An operator has seen that a pod is gone, whatever its upstream's list says of it. */
+export async function markPodGone(db: Database, providerCode: string, tag: string): Promise<void> {
+  await db('pods')
+    .where({ provider_code: providerCode, tag })
+    .update({ gone_at: db.raw('coalesce(gone_at, clock_ms())') });
+}
+
 /**
  * Leaves an intent for each running rental whose pod the upstream does not show alive any more.
  * @returns how many new ones

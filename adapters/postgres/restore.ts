@@ -133,7 +133,7 @@ export async function resume(
 }
 
 /** Machines that a restored database did not know and that nobody has released yet. */
-export async function listUnknownPods(db: Database): Promise<UnknownPodRow[]> {
+export async function listUnknownPods(db: Database | Transaction): Promise<UnknownPodRow[]> {
   const { rows } = await db.raw<{ rows: UnknownPodRow[] }>(
     `select u.* from unknown_pods u
        left join pods p on p.provider_code = u.provider_code and p.pod_id = u.pod_id
@@ -148,7 +148,7 @@ export async function listUnknownPods(db: Database): Promise<UnknownPodRow[]> {
  * @returns how many
  */
 export async function releaseUnknownPods(
-  db: Database,
+  db: Database | Transaction,
   podIds: readonly string[],
   by: Pick<Reconciler, 'operator' | 'reason'>,
 ): Promise<number> {

@@ -51,6 +51,19 @@ const sums = `-sum(e.amount_cents) filter (where e.type = 'rental_charge') as ch
 /** Which wallets are walked: one user's, or those with ids from one up to another. */
 type Wallets = { readonly userId?: UserId; readonly fromId?: number; readonly toId?: number };
 
+/** How many wallets there are, or whether this user has one. */
+export async function countWallets(db: Database, userId?: UserId): Promise<number> {
+  const query = db('wallets').count<{ count: number }[]>('* as count').first();
+  if (userId !== undefined) void query.where({ user_id: userId });
+  return (await query)?.count ?? 0;
+}
+
+/** The highest number of a wallet, 0 when there is none. */
+export async function findNewestWallet(db: Database): Promise<number> {
+  const row = await db('wallets').max<{ max: number | null }[]>('id as max').first();
+  return row?.max ?? 0;
+}
+
 /**
  * Walks every wallet and checks what must hold: each entry continues its predecessor, the newest equals the wallet,
  * what is reserved equals the holds of its rentals, each rental's charges and refunds equal its entries, and each

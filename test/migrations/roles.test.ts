@@ -87,6 +87,7 @@ describe('the roles of the database', () => {
       'audit_events',
       'brakes',
       'operator_actions',
+      'parked_payments (resolved_at, resolution)',
       'processor_events (workflow_id, handled_at, note, workflow_type)',
       'providers',
       'reconcile_findings (state, acknowledged_at, acknowledged_by, acknowledged_why)',

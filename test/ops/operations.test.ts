@@ -15,15 +15,7 @@ describe('ops wallet, ops invoice and ops actions', () => {
   });
   after(() => service.stop());
 
-  const ops = (...args: string[]): Promise<OpsResult> =>
-    runOps(
-      {
-        databaseUrl: service.databaseUrl,
-        temporalAddress: service.namespace.address,
-        namespace: service.namespace.name,
-      },
-      ...args,
-    );
+  const ops = (...args: string[]): Promise<OpsResult> => runOps(service, ...args);
 
   const who = ['--by', 'ada', '--reason', 'the machine was slow'];
   const available = async (): Promise<number> => (await getWallet(service.db, user.user.id)).available_cents;

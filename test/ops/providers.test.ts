@@ -100,12 +100,15 @@ describe('ops providers and ops attempts', () => {
 
   it('releases what is held, of an upstream that there is', async () => {
     const { db } = database;
-    assert.match((await ops('providers', 'release', 'lab')).out, /^0 held machines of lab are given up/);
+    const who = ['--by', 'ada', '--reason', 'their console shows none', '--yes'];
+    assert.equal((await ops('providers', 'release', 'lab')).code, 2, 'who and why must be told');
+    assert.match((await ops('providers', 'release', 'lab', ...who)).out, /^Done: .*heldMachines 0$/m);
     const [row] = await db('providers').whereNotNull('missing_accepted_until');
     assert.equal(row?.code, 'lab');
-    const unknown = await ops('providers', 'release', 'nowhere');
-    assert.equal(unknown.code, 2);
-    assert.match(unknown.err, /There is no upstream nowhere/);
+    assert.match((await ops('actions')).out, /release_missing by ada: their console shows none/);
+    const unknown = await ops('providers', 'release', 'nowhere', ...who);
+    assert.equal(unknown.code, 1);
+    assert.match(unknown.out, /There is no upstream nowhere/);
   });
 
   it('shows each try to get a machine for a rental', async () => {

@@ -9,10 +9,7 @@ describe('ops reconcile and ops findings', () => {
   });
   after(() => service.stop());
 
-  const ops = (...args: string[]): Promise<OpsResult> => {
-    const { databaseUrl, namespace } = service;
-    return runOps({ databaseUrl, temporalAddress: namespace.address, namespace: namespace.name }, ...args);
-  };
+  const ops = (...args: string[]): Promise<OpsResult> => runOps(service, ...args);
 
   /** A difference must still be there a moment later; in production that is a quarter of a minute. */
   const soon = ['--look-again-ms', '100'];
@@ -38,14 +35,14 @@ describe('ops reconcile and ops findings', () => {
     ]);
     assert.equal(unsigned.code, 2, 'who and why must be told');
     assert.deepEqual(
-      [missing.code, missing.err.trim()],
-      [2, 'There is no finding 99 that stands: see ops findings.'],
+      [missing.code, missing.out.trim()],
+      [1, 'Refused (not_found): There is no finding 99 that stands: see ops findings.'],
     );
     assert.equal(odd.code, 2);
 
     const known = await ops('findings', 'ack', '1', '--by', 'ada', '--reason', 'a gift');
     assert.deepEqual([known.code, known.err], [0, '']);
-    assert.match(known.out, /^Acknowledged: 1 {2}entry_without_charge .* acknowledged by ada: a gift/);
+    assert.match(known.out, /^Done: findingId 1, finding entry_without_charge, subject top_/);
     const [actions, again, open] = await Promise.all([
       ops('actions'),
       ops('reconcile', ...soon),

@@ -20,15 +20,7 @@ describe('ops rentals, ops catalog, ops topups and ops webhooks', () => {
   });
   after(() => service.stop());
 
-  const ops = (...args: string[]): Promise<OpsResult> =>
-    runOps(
-      {
-        databaseUrl: service.databaseUrl,
-        temporalAddress: service.namespace.address,
-        namespace: service.namespace.name,
-      },
-      ...args,
-    );
+  const ops = (...args: string[]): Promise<OpsResult> => runOps(service, ...args);
   const who = ['--by', 'ada', '--reason', 'a drill'];
 
   it('list and show a rental with its tries and what happened when', async () => {

@@ -9,13 +9,20 @@ export type { OpsResult } from './ops-runner.js';
 let runner: ChildProcess | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
-/** Runs the operators' command line as from a script: there is nobody to ask. One command at a time. */
+/**
+ * Runs the operators' command line as from a script: there is nobody to ask. One command at a time.
+ * @param service without a namespace there is no Temporal
+ */
 export async function runOps(
-  at: { readonly databaseUrl: string; readonly temporalAddress?: string; readonly namespace?: string },
+  service: {
+    readonly databaseUrl: string;
+    readonly namespace?: { readonly address: string; readonly name: string };
+  },
   ...args: readonly string[]
 ): Promise<OpsResult> {
-  const { databaseUrl, temporalAddress = '127.0.0.1:1', namespace = 'default' } = at;
-  const result = last.then(() => ask({ args, databaseUrl, temporalAddress, namespace }));
+  const { databaseUrl, namespace = { address: '127.0.0.1:1', name: 'default' } } = service;
+  const request = { args, databaseUrl, temporalAddress: namespace.address, namespace: namespace.name };
+  const result = last.then(() => ask(request));
   last = result.catch(() => undefined);
   return result;
 }

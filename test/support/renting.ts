@@ -6,11 +6,10 @@ import { verifyLedger } from '../../adapters/postgres/verify.js';
 import type { RentalId, UserId } from '../../domain/ids.js';
 import type { LabPod } from '../../lab/provider/state.js';
 import { finalCents } from '../../domain/metering.js';
-import type { RentalStatus } from '../../domain/rental.js';
+import { rentalWorkflow, type RentalStatus } from '../../domain/rental.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import {
   openUpdate,
-  rentalWorkflow,
   type OpenRequest,
   type RentalDurations,
   type RentalInput,

@@ -83,15 +83,7 @@ describe('a database that was restored one hour back', () => {
     await handle.terminate('seen');
   }
 
-  const ops = (...args: string[]): Promise<OpsResult> =>
-    runOps(
-      {
-        databaseUrl: service.databaseUrl,
-        temporalAddress: service.namespace.address,
-        namespace: service.namespace.name,
-      },
-      ...args,
-    );
+  const ops = (...args: string[]): Promise<OpsResult> => runOps(service, ...args);
 
   /** The dump is from an hour ago: by then the machines had begun an hour before now. */
   async function makeOlder({ url }: Snapshot): Promise<void> {
@@ -252,7 +244,7 @@ describe('a database that was restored one hour back', () => {
       return (await podOf(lost.id)) === 'deleted';
     });
     assert.match(
-      (await ops('restore', 'release-pods', lost.pod_id ?? '', ...who, '--yes')).err,
+      (await ops('restore', 'release-pods', lost.pod_id ?? '', ...who, '--yes')).out,
       /Not waiting/,
     );
   });

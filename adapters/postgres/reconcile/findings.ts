@@ -1,6 +1,6 @@
 import { findingKinds, type FindingKind, type FindingState } from '../../../domain/reconcile.js';
+import type { UserId } from '../../../domain/ids.js';
 import { limits } from '../../../domain/limits.js';
-import { newId } from '../../ids.js';
 import type { Database, Transaction } from '../database.js';
 import type { ReconcileFindingRow } from '../tables.js';
 
@@ -14,6 +14,15 @@ export async function listFindings(
     .whereIn('state', [...states])
     .orderBy('id')
     .limit(limit);
+}
+
+/** Whose ledger a finding stands about. */
+export async function listUsersWithLedgerFindings(db: Database): Promise<UserId[]> {
+  const rows = await db('reconcile_findings')
+    .where({ source: 'ledger' })
+    .whereNot({ state: 'resolved' })
+    .distinct<{ user: UserId }[]>(db.raw(`subject_ids->>'userId' as "user"`));
+  return rows.map(({ user }) => user);
 }
 
 /** Something that is not compared, and is not fine for that. */
@@ -41,38 +50,26 @@ export async function listGaps(db: Database | Transaction): Promise<Gap[]> {
 }
 
 /**
- * An operator knows of a finding: it is no alarm any more, until it is resolved and comes back. Kept for good, as all
- * that operators do.
+ * An operator knows of a finding: it is no alarm any more, until it is resolved and comes back.
  * @returns what it is now; undefined when there is no such finding, or it is resolved
  */
 export async function acknowledgeFinding(
-  db: Database,
+  db: Database | Transaction,
   id: number,
   by: string,
   why: string,
 ): Promise<ReconcileFindingRow | undefined> {
-  return db.transaction(async (trx) => {
-    const [row] = await trx('reconcile_findings')
-      .where({ id })
-      .whereNot({ state: 'resolved' })
-      .update({
-        state: 'acknowledged',
-        acknowledged_at: trx.raw('clock_ms()'),
-        acknowledged_by: by,
-        acknowledged_why: why,
-      })
-      .returning('*');
-    if (!row) return undefined;
-    await trx('operator_actions').insert({
-      id: newId('op'),
-      kind: 'acknowledge_finding',
-      operator: by,
-      reason: why,
-      request: JSON.stringify({ kind: 'acknowledge_finding', findingId: id }),
-      result: JSON.stringify({ findingId: id, finding: row.kind, subject: row.subject }),
-    });
-    return row;
-  });
+  const [row] = await db('reconcile_findings')
+    .where({ id })
+    .whereNot({ state: 'resolved' })
+    .update({
+      state: 'acknowledged',
+      acknowledged_at: db.raw('clock_ms()'),
+      acknowledged_by: by,
+      acknowledged_why: why,
+    })
+    .returning('*');
+  return row;
 }
 
 /** What a metrics endpoint shows of reconcile. */

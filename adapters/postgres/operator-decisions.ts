@@ -1,0 +1,88 @@
+import type { HumanDecision, Operation, OperationResult } from '../../domain/operation.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Transaction } from './database.js';
+import { listHeldPods } from './pods-watch.js';
+import { acceptMissing } from './provider-health.js';
+import { acknowledgeFinding } from './reconcile/findings.js';
+import { listUnknownPods, releaseUnknownPods } from './restore.js';
+
+type Decision = Pick<Operation, 'operator' | 'reason'>;
+
+/**
+ * Writes what only a human can say: that machines are gone or may go, that money was given back, that a finding is known.
+ * @throws Refusal when there is nothing of the kind to decide about; nothing is written then
+ */
+export async function decide(
+  trx: Transaction,
+  decision: Decision,
+  action: HumanDecision,
+): Promise<OperationResult> {
+  switch (action.kind) {
+    case 'release_missing':
+      return releaseMissing(trx, action.providerCode, action.minutes);
+    case 'release_pods':
+      return releasePods(trx, decision, action.podIds);
+    case 'resolve_parked':
+      return resolveParked(trx, decision, action.paymentId);
+    case 'acknowledge_finding':
+      return acknowledge(trx, decision, action.findingId);
+  }
+}
+
+/** What an upstream's lists miss counts as gone, for some minutes. */
+async function releaseMissing(
+  trx: Transaction,
+  providerCode: string,
+  minutes: number,
+): Promise<OperationResult> {
+  const held = (await listHeldPods(trx)).filter((pod) => pod.provider_code === providerCode);
+  if (await acceptMissing(trx, providerCode, minutes)) {
+    return { providerCode, minutes, heldMachines: held.length };
+  }
+  throw new Refusal('not_found', `There is no upstream ${providerCode}: see ops providers.`);
+}
+
+/** The sweeper may end machines that a restored database did not know. */
+async function releasePods(
+  trx: Transaction,
+  decision: Decision,
+  podIds: readonly string[],
+): Promise<OperationResult> {
+  const waiting = new Set((await listUnknownPods(trx)).map(({ pod_id: podId }) => podId));
+  const missing = podIds.filter((id) => !waiting.has(id));
+  if (missing.length > 0) {
+    throw new Refusal(
+      'not_found',
+      `Not waiting for a decision: ${missing.join(', ')}. See ops restore pods.`,
+    );
+  }
+  return { released: await releaseUnknownPods(trx, podIds, decision) };
+}
+
+/** A payment that was put aside has been credited or given back. */
+async function resolveParked(
+  trx: Transaction,
+  { reason }: Decision,
+  paymentId: string,
+): Promise<OperationResult> {
+  const parked = await trx('parked_payments').where({ payment_id: paymentId }).forUpdate().first();
+  if (!parked) throw new Refusal('not_found', `No payment ${paymentId} is parked: see ops parked.`);
+  if (parked.resolved_at !== null) {
+    throw new Refusal('validation_failed', `${paymentId} is resolved already: ${parked.resolution ?? ''}.`);
+  }
+  await trx('parked_payments')
+    .where({ payment_id: paymentId })
+    .update({ resolved_at: trx.raw('clock_ms()'), resolution: reason });
+  return { paymentId, amountCents: parked.amount_cents, currency: parked.currency };
+}
+
+/** A finding is known: it is no alarm any more. */
+async function acknowledge(
+  trx: Transaction,
+  { operator, reason }: Decision,
+  findingId: number,
+): Promise<OperationResult> {
+  const row = await acknowledgeFinding(trx, findingId, operator, reason);
+  if (row) return { findingId, finding: row.kind, subject: row.subject };
+  throw new Refusal('not_found', `There is no finding ${findingId} that stands: see ops findings.`);
+}

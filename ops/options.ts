@@ -1,0 +1,54 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import { isId, type IdPrefix, type OperationId } from '../domain/ids.js';
+
+/** What every command that changes something takes. */
+export interface OperatorOptions {
+  readonly by: string;
+  readonly reason: string;
+  readonly operation?: OperationId;
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+/** Adds the options of `OperatorOptions`. */
+export function asOperator(command: Command): Command {
+  return command
+    .requiredOption('--by <name>', 'who does it; kept for good')
+    .requiredOption('--reason <text>', 'why; kept for good, and told to the user where money moves')
+    .option('--operation <id>', 'repeats an operation (op_…): what was done is not done twice', idOf('op'))
+    .option('--yes', 'do not ask')
+    .option('--dry-run', 'say what would be done, and do nothing')
+    .option('--json', 'print the outcome as JSON');
+}
+
+/** Reads an id with this prefix. @throws InvalidArgumentError telling what an id looks like */
+export function idOf<P extends IdPrefix>(prefix: P): (text: string) => `${P}_${string}` {
+  return (text) => {
+    if (isId(prefix, text)) return text;
+    throw new InvalidArgumentError(`An id such as ${prefix}_01J… is needed.`);
+  };
+}
+
+/** Reads one of some words. @throws InvalidArgumentError naming them all */
+export function oneOf<T extends string>(words: readonly T[]): (text: string) => T {
+  return (text) => {
+    const word = words.find((known) => known === text);
+    if (word !== undefined) return word;
+    throw new InvalidArgumentError(`One of ${words.join(', ')} is needed.`);
+  };
+}
+
+/** Reads whole cents, signed. @throws InvalidArgumentError */
+export function centsOf(text: string): number {
+  const cents = Number(text);
+  if (/^-?\d+$/.test(text) && Number.isSafeInteger(cents)) return cents;
+  throw new InvalidArgumentError('Whole cents are needed, such as 500 for $5.00.');
+}
+
+/** Reads how many are wanted. @throws InvalidArgumentError */
+export function countOf(text: string): number {
+  const count = Number(text);
+  if (/^\d{1,4}$/.test(text) && count >= 1 && count <= 1_000) return count;
+  throw new InvalidArgumentError('A number from 1 to 1000 is needed.');
+}

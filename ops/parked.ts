@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import { listParkedPayments } from '../adapters/postgres/payment-search.js';
+import { using, type OpsContext } from './context.js';
+import { actByHand } from './direct.js';
+import { asOperator, type OperatorOptions } from './options.js';
+import { iso, printRows, readable, type Print } from './output.js';
+
+/** `ops parked …`: money that came in and belongs to nobody's wallet. */
+export function addParkedCommands(program: Command, context: OpsContext): void {
+  const parked = program
+    .command('parked')
+    .description('Payments that came in and could not be credited: each waits for an operator.')
+    .addHelpText(
+      'after',
+      `
+First refund it at the processor, or credit its owner; then say so:
+  ops parked
+  ops wallet adjust --user usr_01J… --amount-cents 2000 --by ada --reason "pi_3Q… was paid in euros"
+  ops parked resolve pi_3Q… --by ada --reason "credited by hand: op_01J…"`,
+    );
+  readable(parked.command('list', { isDefault: true }))
+    .description('Lists those that nobody has resolved, the oldest first.')
+    .action(({ json }: Print) =>
+      using(context, async (db) => {
+        printRows(await listParkedPayments(db), json, (row) =>
+          [
+            row.payment_id,
+            `${row.amount_cents} ${row.currency}`,
+            row.user_id ?? 'no user',
+            `since ${iso(row.parked_at)}`,
+            row.reason,
+          ].join('  '),
+        );
+      }),
+    );
+  asOperator(parked.command('resolve').argument('<payment>', 'pi_…'))
+    .description('Notes that one was credited or given back. It moves no money itself.')
+    .action((paymentId: string, options: OperatorOptions) =>
+      actByHand(context, { kind: 'resolve_parked', paymentId }, options),
+    );
+}
