@@ -26,25 +26,37 @@ export async function listMissingPayments(
 /**
  * Stores the processor's events since an instant, as if they had just arrived: refunds, disputes and invoices are
  * followed by their workflows once the service goes on. Payments are credited now, before anything is charged.
+ * @param found those that were missing when it began: a worker that died midway has credited some of them
+ * @returns what became of each of them, and of those that came since
  */
 export async function rebuildPayments(
   deps: ActivityDeps,
   since: Date,
+  found: readonly Pick<MissingPayment, 'paymentId'>[],
   tell: Tell,
 ): Promise<Pick<Reconciled, 'credited' | 'parked'>> {
   const events = await listEvents(deps, since, tell);
   for (const event of events) await insertProcessorEvent(deps.db, event, routeOf(event));
-  const credited: { paymentId: string; amountCents: number }[] = [];
-  const parked: string[] = [];
-  for (const payment of await findMissing(deps, events)) {
-    const { paymentId } = payment;
-    tell({ crediting: paymentId });
+  const missing = await findMissing(deps, events);
+  for (const payment of missing) {
+    tell({ crediting: payment.paymentId });
     await reconcilingWithin(deps.db, async (trx) => {
       const within = { ...deps, db: trx };
       await rebuildTopup(within, payment);
       await settleByMetadata(within, payment);
     });
-    const credit = await findCredit(deps.db, paymentId);
+  }
+  return becameOf(deps, new Set([...found, ...missing].map(({ paymentId }) => paymentId)));
+}
+
+async function becameOf(
+  { db }: ActivityDeps,
+  paymentIds: ReadonlySet<string>,
+): Promise<Pick<Reconciled, 'credited' | 'parked'>> {
+  const credited: { paymentId: string; amountCents: number }[] = [];
+  const parked: string[] = [];
+  for (const paymentId of paymentIds) {
+    const credit = await findCredit(db, paymentId);
     if (credit) credited.push({ paymentId, amountCents: credit.creditedCents });
     else parked.push(paymentId);
   }

@@ -41,8 +41,13 @@ export function createRestoreActivities(deps: ActivityDeps) {
     },
 
     /** Takes in what the processor says since the database was dumped, and credits each payment once. */
-    async rebuildPayments(raisedAt: string): Promise<Pick<Reconciled, 'credited' | 'parked'>> {
-      return withHeartbeat((tell) => rebuildPayments(deps, sinceOf(raisedAt), tell));
+    async rebuildPayments({
+      raisedAt,
+      missingPayments,
+    }: Pick<RestoreReport, 'raisedAt' | 'missingPayments'>): Promise<
+      Pick<Reconciled, 'credited' | 'parked'>
+    > {
+      return withHeartbeat((tell) => rebuildPayments(deps, sinceOf(raisedAt), missingPayments, tell));
     },
 
     /**

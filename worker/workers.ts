@@ -10,17 +10,18 @@ export interface WorkersOptions {
   readonly bundle: WorkflowBundleWithSourceMap;
   readonly activities: Activities;
   readonly log: Logger;
+  /** How long activities may go on when the worker is shut down before they are told; loops go on until then. */
+  readonly shutdownGraceMs?: number;
 }
 
 /** How many activities of each queue run at once (design: Temporal 3). */
 const slots = { rentals: 100, upstream: 2_000, meter: 300, mail: 4 } as const;
 
-/**
- * How long a loop may take to notice that its worker is being shut down; and heartbeats that go out as they are made,
- * so that operators see what a loop does now and not ten seconds ago.
- */
+/** What is short ends in it by itself; loops are ended by it. */
+const SHUTDOWN_GRACE_MS = 2_000;
+
+/** Heartbeats go out as they are made, so that operators see what a loop does now and not ten seconds ago. */
 const timing = {
-  shutdownGraceTime: '2s',
   shutdownForceTime: '10s',
   maxHeartbeatThrottleInterval: '2s',
   defaultHeartbeatThrottleInterval: '2s',
@@ -34,12 +35,13 @@ const pacedHeartbeats = {
 
 /** One worker per queue in this process, so that slow activities never take the slots of quick ones. */
 export async function createWorkers(options: WorkersOptions): Promise<Worker[]> {
-  const { connection, namespace, activities, bundle, log } = options;
+  const { connection, namespace, activities, bundle, log, shutdownGraceMs = SHUTDOWN_GRACE_MS } = options;
   const shared = {
     connection,
     namespace,
     activities,
     ...timing,
+    shutdownGraceTime: shutdownGraceMs,
     interceptors: { activity: [logActivities(log)] },
   };
   return [

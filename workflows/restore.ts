@@ -15,9 +15,10 @@ export async function restore({ reconcile }: RestoreInput): Promise<RestoreOutco
   if (report.silentUpstreams.length > 0 && !reconcile.withoutSilentUpstreams) {
     return { outcome: 'refused', message: silent(report.silentUpstreams), report };
   }
+  const { raisedAt, missingPayments } = report;
   setCurrentDetails(`Reconciles for ${reconcile.operator}: ${reconcile.reason}`);
   const endedRentals = await restoring.endClosedRentals(report.ended, reconcile.reason);
-  const { credited, parked } = await restoring.rebuildPayments(report.raisedAt);
+  const { credited, parked } = await restoring.rebuildPayments({ raisedAt, missingPayments });
   const done = { endedRentals, credited, parked, listedPods: report.unknownPods.length };
   const watermark = await restoring.resumeAfterRestore(reconcile, report, done);
   return { outcome: 'reconciled', report, reconciled: { ...done, watermark } };

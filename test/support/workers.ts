@@ -41,6 +41,8 @@ export async function startTestWorkers(
       bundle: await getBundle(),
       activities: createActivities(deps),
       log: parts.log,
+      // A file's loops have nothing to end in order.
+      shutdownGraceMs: 100,
     });
     const runs = Promise.all(workers.map((worker) => worker.run()));
     await startLongLived(deps);

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../adapters/ids.js';
+import { verifyLedger } from '../../adapters/postgres/verify.js';
+import { taskQueues } from '../../domain/task-queues.js';
+import type { SignedIn } from '../support/api.js';
+import { startService, type TestService } from '../support/living-service.js';
+import { Paying } from '../support/paying.js';
+import { snapshotDatabase, type Snapshot } from '../support/snapshots.js';
+import { until } from '../support/until.js';
+import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
+import {
+  restoreWorkflow,
+  restoreWorkflowIds,
+  type RestoreInput,
+  type RestoreOutcome,
+} from '../../workflows/restore-contract.js';
+
+describe('a worker that is killed while a restored database is reconciled', () => {
+  let service: TestService;
+  let paying: Paying;
+  let snapshot: Snapshot | undefined;
+  let payers: SignedIn[];
+  let worker: WorkerProcess | undefined;
+
+  before(async () => {
+    service = await startService();
+    paying = new Paying(service);
+    payers = [await service.signIn(), await service.signIn()];
+    await raiseWatermark();
+    snapshot = await snapshotDatabase(service.databaseUrl);
+    await until(
+      'the service is back',
+      async () => (await service.api.stranger().get('/readyz')).status === 200,
+    );
+    // What is lost: a minute, and two payments.
+    await raiseWatermark();
+    for (const payer of payers) {
+      await paying.pay((await paying.page(payer, 2_500)).url);
+      await paying.awaitAvailable(payer, 2_500);
+    }
+    await service.stopWorker();
+    await snapshot.restore();
+  });
+  after(async () => {
+    try {
+      await worker?.kill();
+      await service.stop();
+    } finally {
+      await snapshot?.drop();
+    }
+  });
+
+  const raiseWatermark = (): Promise<unknown> =>
+    service.temporal.workflow.execute('housekeeping', {
+      workflowId: 'housekeeping-by-hand',
+      taskQueue: taskQueues.rentals,
+    });
+
+  const by = { operationId: newId('op'), operator: 'ada', reason: 'disk failed' };
+  const start = (input: RestoreInput) =>
+    service.temporal.workflow.start<(input: RestoreInput) => Promise<RestoreOutcome>>(restoreWorkflow, {
+      ...{ workflowId: restoreWorkflowIds.reconcile, taskQueue: taskQueues.rentals, args: [input] },
+    });
+
+  const entries = (): Promise<unknown[]> => service.db('ledger_entries').select('seq');
+
+  /** What the database does for a worker that is gone, at once instead of when it notices. */
+  async function endSleepers(): Promise<void> {
+    await service.db.raw(`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and wait_event = 'PgSleep'`);
+  }
+
+  async function isAsleep(): Promise<boolean> {
+    const { rows } = await service.db.raw<{ rows: unknown[] }>(
+      `select 1 from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`,
+    );
+    return rows.length > 0;
+  }
+
+  it('between two payments, and again while it lets the service go on: each is credited once', async () => {
+    await service.db.raw(`create function wait_long() returns trigger language plpgsql as
+      $$ begin perform pg_sleep(60); return null; end $$`);
+    await service.db.raw(`create function wait_after_one() returns trigger language plpgsql as
+      $$ begin
+           if exists (select 1 from ledger_entries where wallet_id <> new.wallet_id) then perform pg_sleep(60); end if;
+           return new;
+         end $$`);
+    await service.db.raw(`create trigger wait_after_one before insert on ledger_entries
+      for each row execute function wait_after_one()`);
+    worker = await startWorkerProcess(service);
+    const handle = await start({ reconcile: { ...by, withoutSilentUpstreams: false } });
+    await until('the second payment is being credited', isAsleep);
+    await worker.kill();
+    await endSleepers();
+    await service.db.raw('drop trigger wait_after_one on ledger_entries');
+    assert.equal((await entries()).length, 1);
+
+    await service.db.raw(`create constraint trigger wait_at_commit after insert on operator_actions
+      deferrable initially deferred for each row execute function wait_long()`);
+    worker = await startWorkerProcess(service);
+    await until('it is let go on', isAsleep);
+    await worker.kill();
+    await endSleepers();
+    await service.db.raw('drop trigger wait_at_commit on operator_actions');
+    assert.deepEqual(
+      (await service.db('brakes')).map(({ kind }) => kind),
+      ['restored'],
+    );
+
+    await service.startWorker();
+    const { outcome, reconciled } = await handle.result();
+    assert.equal(outcome, 'reconciled');
+    assert.equal(reconciled?.credited.length, 2);
+    assert.deepEqual(await service.db('brakes'), []);
+    assert.equal((await service.db('operator_actions').where({ id: by.operationId })).length, 1);
+    for (const payer of payers) {
+      assert.deepEqual(await paying.entries(payer), [['processor_topup', 2_500]]);
+    }
+    assert.deepEqual(await verifyLedger(service.db), []);
+    // Whatever the processor sends again changes nothing more.
+    await paying.awaitHandled();
+    assert.equal((await entries()).length, 2);
+  });
+});
