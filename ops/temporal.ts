@@ -1,6 +1,9 @@
 import { Client, Connection } from '@temporalio/client';
 import type { TemporalPlace } from './context.js';
 
+/** Whoever runs a command waits for it: that Temporal is not there must be said soon. */
+const CONNECT_MS = 5_000;
+
 /**
  * Connects to Temporal for one command.
  * @throws Error saying that nothing was started, when it can't be reached; else what `work` throws
@@ -9,12 +12,14 @@ export async function withTemporal<T>(
   { address, namespace }: TemporalPlace,
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
-  const connection = await Connection.connect({ address }).catch((cause: unknown) => {
-    throw new Error(
-      `Nothing was started: Temporal can't be reached at ${address}. Try again when it is up.`,
-      { cause },
-    );
-  });
+  const connection = await Connection.connect({ address, connectTimeout: CONNECT_MS }).catch(
+    (cause: unknown) => {
+      throw new Error(
+        `Nothing was started: Temporal can't be reached at ${address}. Try again when it is up.`,
+        { cause },
+      );
+    },
+  );
   try {
     return await work(new Client({ connection, namespace }));
   } finally {

@@ -37,9 +37,11 @@ describe('a worker that is killed', () => {
   let stopping: Rented;
 
   before(async () => {
-    running = await rent(b200, 'running');
-    askedToStop = await rent(b200, 'running');
-    stopping = await rent(b200, 'running');
+    [running, askedToStop, stopping] = await Promise.all([
+      rent(b200, 'running'),
+      rent(b200, 'running'),
+      rent(b200, 'running'),
+    ]);
     await service.gpus.faults({ failDelete: true });
     await renting.stop(stopping.user, stopping.id);
     await until('its end was asked for', async () => (await renting.row(stopping.id)).settled_at !== null);

@@ -29,9 +29,11 @@ describe('what the processes tell operators', () => {
 
   before(async () => {
     service = await startService({ worker: false });
-    worker = await startWorkerProcess(service, { METRICS_PORT: '0' });
     [apiPort = 0] = await findFreePorts(1);
-    api = await startApiProcess(service, { API_PORT: String(apiPort), METRICS_PORT: '0' });
+    [worker, api] = await Promise.all([
+      startWorkerProcess(service, { METRICS_PORT: '0' }),
+      startApiProcess(service, { API_PORT: String(apiPort), METRICS_PORT: '0' }),
+    ]);
     await until('the catalog is read', async () => (await service.db('listings').first('id')) !== undefined);
     renting = new Renting(service);
     user = await service.signIn(50_000);
@@ -48,9 +50,8 @@ describe('what the processes tell operators', () => {
 
   /** Two rentals, one of them stopped, a payment, and requests to the API's own process. */
   async function tellStory(): Promise<void> {
-    const stopped = await renting.run(user, rtx4090);
+    const [stopped] = await Promise.all([renting.run(user, rtx4090), renting.run(user, b200)]);
     stoppedId = stopped.id;
-    await renting.run(user, b200);
     await renting.stop(user, stopped.id);
     await renting.awaitClosed(stopped.id);
     const paying = new Paying(service);
