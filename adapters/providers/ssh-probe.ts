@@ -40,10 +40,10 @@ export interface ProbeTarget {
 export async function probeSsh(
   target: ProbeTarget & { readonly connectTimeoutMs: number; readonly identTimeoutMs: number },
 ): Promise<ProbeResult> {
-  const startedMs = Date.now();
+  const startedMs = performance.now();
   const resolved = await resolvePodAddress({ ...target, timeoutMs: target.connectTimeoutMs });
   if ('refused' in resolved) return { answered: false, reason: resolved.refused };
-  const leftMs = Math.max(1, target.connectTimeoutMs - (Date.now() - startedMs));
+  const leftMs = Math.max(1, target.connectTimeoutMs - (performance.now() - startedMs));
   return readIdent({
     address: resolved.address,
     port: target.port,
@@ -109,10 +109,10 @@ function reasonOf(error: Error): ProbeReason {
 export async function captureHostKey(
   target: ProbeTarget & { readonly timeoutMs: number },
 ): Promise<string | undefined> {
-  const startedMs = Date.now();
+  const startedMs = performance.now();
   const resolved = await resolvePodAddress(target);
   if ('refused' in resolved) return undefined;
-  const leftMs = Math.max(1, target.timeoutMs - (Date.now() - startedMs));
+  const leftMs = Math.max(1, target.timeoutMs - (performance.now() - startedMs));
   return new Promise((resolve) => {
     const client = new ssh2.Client();
     let fingerprint: string | undefined;

@@ -59,11 +59,11 @@ export async function waitFor<T>(
   wait: Wait,
   look: () => Promise<T | undefined>,
 ): Promise<T> {
-  const deadline = Date.now() + wait.limitMs;
+  const deadline = performance.now() + wait.limitMs;
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (Date.now() >= deadline) {
+    if (performance.now() >= deadline) {
       throw new StoryError(`no ${wait.what} within ${wait.limitMs / 1000} s. ${wait.advice}`);
     }
     await sleep(wait.everyMs, undefined, { signal: stage.signal });

@@ -133,9 +133,9 @@ async function stopLeftover(dataDir: string, log: (line: string) => void): Promi
   }
   log(`an earlier PostgreSQL still runs on this folder (process ${pid}): stopping it`);
   process.kill(pid, 'SIGINT');
-  const deadline = Date.now() + leftoverLimitMs;
+  const deadline = performance.now() + leftoverLimitMs;
   while (isRunning()) {
-    if (Date.now() > deadline) {
+    if (performance.now() > deadline) {
       throw new Error(
         `An earlier PostgreSQL (process ${pid}) still runs on ${dataDir} and does not stop. Run "kill -QUIT ${pid}".`,
       );

@@ -108,8 +108,8 @@ async function waitUntilReady(
 ): Promise<string | undefined> {
   const state: { ended: string | undefined } = { ended: undefined };
   void program.exited.then((reason) => (state.ended = reason));
-  const deadline = Date.now() + plan.readyLimitMs;
-  while (Date.now() < deadline) {
+  const deadline = performance.now() + plan.readyLimitMs;
+  while (performance.now() < deadline) {
     if (plan.signal?.aborted === true) return 'was stopped while it started';
     const ready = await Promise.race([plan.isReady(logged), program.exited.then(() => false)]);
     if (state.ended !== undefined) return `ended before it was ready (${state.ended})`;

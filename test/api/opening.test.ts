@@ -77,9 +77,9 @@ describe('opening an entity', () => {
 
   it('is a 503 within the limit after silence, and says that it never will be', async () => {
     bench.workflow = bench.saysNothing;
-    const startMs = Date.now();
+    const startMs = performance.now();
     const answer = await bench.open();
-    assert.ok(Date.now() - startMs < 2_500);
+    assert.ok(performance.now() - startMs < 2_500);
     assert.equal(answer.status, 503);
     assert.deepEqual(answer.body.details, { rentalId: bench.asked[0], outcome: 'not_done' });
   });

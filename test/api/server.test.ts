@@ -43,10 +43,10 @@ describe('slow clients', () => {
   for (const [what, bytes] of cases) {
     it(`are cut: one that ${what}`, async () => {
       const { socket, received, closed } = await open(port);
-      const startedMs = Date.now();
+      const startedMs = performance.now();
       if (bytes !== '') socket.write(bytes);
       await closed;
-      assert.ok(Date.now() - startedMs < 1_500, `${Date.now() - startedMs} ms`);
+      assert.ok(performance.now() - startedMs < 1_500, `${performance.now() - startedMs} ms`);
       assert.match(received(), /^HTTP\/1\.1 408 |^$/);
     });
   }

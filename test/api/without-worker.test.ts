@@ -22,9 +22,9 @@ describe('opening without any worker', () => {
   });
 
   it('POST /v1/rentals is a 503 within its limit, and names the rental that never will be', async () => {
-    const startMs = Date.now();
+    const startMs = performance.now();
     const answer = await user.post('/v1/rentals', { familyId: 'rtx-4090', gpuCount: 1 });
-    assert.ok(Date.now() - startMs < 2_500);
+    assert.ok(performance.now() - startMs < 2_500);
     assert.deepEqual([answer.status, answer.body.error], [503, 'temporarily_unavailable']);
     assert.match(answer.body.details.rentalId, /^rent_/);
     assert.equal(answer.body.details.outcome, 'not_done');

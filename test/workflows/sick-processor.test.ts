@@ -32,9 +32,9 @@ describe('while the payment processor is', () => {
   after(() => service.stop());
 
   async function checkoutInTime(cents: number): Promise<Answer> {
-    const begunMs = Date.now();
+    const begunMs = performance.now();
     const answer = await paying.checkout(user, cents);
-    const tookMs = Date.now() - begunMs;
+    const tookMs = performance.now() - begunMs;
     assert.ok(tookMs < inTimeMs, `answered after ${tookMs} ms`);
     return answer;
   }

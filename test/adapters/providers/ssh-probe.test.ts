@@ -191,12 +191,12 @@ describe('the SSH probe', () => {
 
     it('gives nothing for a server that only says its line, within the limit', async () => {
       const port = await saying((socket) => socket.write('SSH-2.0-x\r\n'));
-      const startedMs = Date.now();
+      const startedMs = performance.now();
       assert.equal(
         await captureHostKey({ host: '127.0.0.1', port, allowPrivate: true, timeoutMs: 60 }),
         undefined,
       );
-      assert.ok(Date.now() - startedMs < 1_400);
+      assert.ok(performance.now() - startedMs < 1_400);
     });
 
     it('gives nothing for a closed port', async () => {

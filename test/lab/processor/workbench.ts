@@ -69,9 +69,9 @@ function closeServer(server: Server): Promise<void> {
 
 /** Waits until something holds, and fails loudly when it does not come true in time. */
 export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = Date.now() + patienceMs;
+  const deadline = performance.now() + patienceMs;
   while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`waited ${patienceMs} ms in vain for ${what}`);
+    if (performance.now() > deadline) throw new Error(`waited ${patienceMs} ms in vain for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

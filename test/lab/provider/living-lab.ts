@@ -113,8 +113,8 @@ export function runpodRequestOf(change: Partial<AllocationRequest> = {}): Alloca
 
 /** Waits until a condition holds. @throws after ten seconds: only a failing test waits so long */
 export async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
-  const endMs = Date.now() + 10_000;
-  while (Date.now() < endMs) {
+  const endMs = performance.now() + 10_000;
+  while (performance.now() < endMs) {
     const found = await look();
     if (found !== undefined) return found;
     await sleep(10);
