@@ -5,7 +5,7 @@ import type { ListingRow } from '../adapters/postgres/tables.js';
 import type { Database } from '../adapters/postgres/database.js';
 import { using, type OpsContext } from './context.js';
 import { addOdditiesCommand } from './oddities.js';
-import { centsOf, countOf } from './options.js';
+import { countOf, positiveCentsOf } from './options.js';
 import { printRows, readable, type Print } from './output.js';
 
 type Wanted = Print & {
@@ -26,7 +26,7 @@ export function addCatalogCommands(program: Command, context: OpsContext): void 
     .option('--gpus <count>', 'how many', countOf, 1)
     .option('--region <code>', 'a country, or us, eu, apac')
     .option('--provider <code...>', 'only of these upstreams')
-    .option('--max-price <cents>', 'the most that an hour may cost', centsOf)
+    .option('--max-price <cents>', 'the most that an hour may cost', positiveCentsOf)
     .option('--limit <count>', 'at most this many', countOf, 10)
     .addHelpText('after', '\nExample:\n  ops catalog offers --family h100 --gpus 8 --region eu')
     .action(({ json, ...wanted }: Wanted) =>

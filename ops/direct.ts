@@ -12,8 +12,8 @@ import { withTemporalSoon } from './temporal.js';
 const TELL_MS = 3_000;
 
 export interface DirectOptions {
-  /** What can't be undone is asked for first, unless --yes is said. */
-  readonly ask?: boolean;
+  /** What comes of it and can't be undone: it is asked for first, unless --yes is said. */
+  readonly then?: string;
   /** Tells a workflow at once; it finds the change by itself otherwise. */
   readonly tell?: (client: Client, result: OperationResult) => Promise<void>;
 }
@@ -23,11 +23,11 @@ export async function actByHand(
   context: OpsContext,
   action: DirectAction,
   options: OperatorOptions,
-  { ask = false, tell }: DirectOptions = {},
+  { then, tell }: DirectOptions = {},
 ): Promise<void> {
   const operation = operationOf(action, options);
   if (toldOnly(operation, options)) return;
-  if (ask) await askConsent(action, options);
+  if (then !== undefined) await askConsent({ ...action, then }, options);
   await using(context, async (db) => {
     const result = await done(db, operation, options);
     if (result && tell) await tellNow(context, (client) => tell(client, result));

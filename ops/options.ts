@@ -46,6 +46,13 @@ export function centsOf(text: string): number {
   throw new InvalidArgumentError('Whole cents are needed, such as 500 for $5.00.');
 }
 
+/** The same for what must be more than nothing. @throws InvalidArgumentError */
+export function positiveCentsOf(text: string): number {
+  const cents = centsOf(text);
+  if (cents > 0) return cents;
+  throw new InvalidArgumentError('Whole cents of at least 1 are needed, such as 250 for $2.50.');
+}
+
 /** Reads how many are wanted. @throws InvalidArgumentError */
 export function countOf(text: string): number {
   const count = Number(text);

@@ -38,7 +38,9 @@ Examples:
     .description('Accepts that the machines which the upstream’s lists miss are gone: their rentals end.')
     .option('--minutes <count>', 'accept it for so long', countOf, 10)
     .action((providerCode: string, { minutes, ...options }: OperatorOptions & { minutes: number }) =>
-      actByHand(context, { kind: 'release_missing', providerCode, minutes }, options, { ask: true }),
+      actByHand(context, { kind: 'release_missing', providerCode, minutes }, options, {
+        then: 'rentals whose machines the lists miss end',
+      }),
     );
   readable(program.command('attempts').argument('<id>', 'the rental (rent_…)', idOf('rent')))
     .description('What was asked of the upstreams for one rental, in order.')

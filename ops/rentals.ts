@@ -44,7 +44,7 @@ Examples:
     .description('Ends its billing now, and then its machine, as if its user had stopped it.')
     .action((rentalId: RentalId, options: OperatorOptions) =>
       actByHand(context, { kind: 'stop_rental', rentalId }, options, {
-        ask: true,
+        then: 'its billing ends now, and then its machine, with all that is on it',
         tell: ({ workflow }) => tellRental(workflow, rentalId),
       }),
     );

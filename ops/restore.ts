@@ -35,7 +35,9 @@ export function addRestoreCommands(program: Command, context: OpsContext): void 
   asOperator(restore.command('release-pods').description('Lets the service end such machines.'))
     .argument('<pod...>', 'the upstream’s ids, from ops restore pods')
     .action((podIds: string[], options: OperatorOptions) =>
-      actByHand(context, { kind: 'release_pods', podIds }, options, { ask: true }),
+      actByHand(context, { kind: 'release_pods', podIds }, options, {
+        then: 'they end within minutes, with all that is on them',
+      }),
     );
 }
 

@@ -93,6 +93,7 @@ describe('ops rentals, ops catalog, ops topups and ops webhooks', () => {
 
   it('tell what a request would get, and sell nothing of an upstream that is paused', async () => {
     const offers = ['catalog', 'offers', '--family', l40s.familyId];
+    assert.match((await ops(...offers, '--max-price=-5')).err, /Whole cents of at least 1 are needed/);
     const { out } = await ops(...offers);
     assert.match(
       out,
