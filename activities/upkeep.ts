@@ -8,10 +8,10 @@ import {
   listUnclosedRentals,
   listUnclosedTopups,
   listUsersWithOpenAutoTopups,
-  removeExpired,
   type StrayPod,
 } from '../adapters/postgres/upkeep.js';
 import { raiseWatermark } from '../adapters/postgres/watermark.js';
+import { prune } from '../adapters/postgres/retention.js';
 import { takeSlowEnds } from '../adapters/postgres/pod-leaks.js';
 import { expectPodsOfRentals } from '../adapters/postgres/pods-watch.js';
 import { ProviderError, type Provider } from '../adapters/providers/provider.js';
@@ -22,6 +22,7 @@ import { tellRental } from '../adapters/temporal/tell-rental.js';
 import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
 import { keepWatermark } from '../adapters/temporal/watermark.js';
 import { limits } from '../domain/limits.js';
+import { retention } from '../domain/retention.js';
 import { autoTopupWorkflowId, type EventRoute } from '../domain/processor-routes.js';
 import { taskQueues } from '../domain/task-queues.js';
 import { compareWatermarks, refuseWhenRestored } from './ask-first.js';
@@ -91,7 +92,7 @@ export function createUpkeepActivities(deps: ActivityDeps) {
       const watermark = await raiseWatermark(deps.db);
       // Temporal second: it must never have heard of more than the database has committed.
       await keepWatermark(deps.temporal.workflow, watermark);
-      return { watermark, removed: await removeExpired(deps.db) };
+      return { watermark, removed: await pruneTables(deps) };
     },
 
     /** Tells users, once each, that their saved card has expired. */
@@ -100,6 +101,24 @@ export function createUpkeepActivities(deps: ActivityDeps) {
     },
   };
 }
+
+/** Removes what has served its time (decision 70). A table that fails keeps no other from it. */
+async function pruneTables({ db, log }: ActivityDeps): Promise<number> {
+  const end = performance.now() + PRUNE_FOR_MS;
+  let removed = 0;
+  for (const kept of retention) {
+    if (performance.now() > end) break;
+    try {
+      removed += await prune(db, kept);
+    } catch (error) {
+      log.error({ table: kept.table, err: error }, 'a table could not be pruned');
+    }
+  }
+  return removed;
+}
+
+/** Less than what housekeeping may take; what is left goes in the next round. */
+const PRUNE_FOR_MS = 15_000;
 
 /** One upstream, or one pod, that can't be ended now keeps no other from it; the next sweep asks again. */
 async function endStray(deps: ActivityDeps, provider: Provider, stray: StrayPod): Promise<boolean> {

@@ -17,6 +17,7 @@ import * as operators from './015-operators.js';
 import * as figures from './016-figures.js';
 import * as restored from './017-restored.js';
 import * as parked from './018-parked.js';
+import * as nothingStuck from './019-nothing-stuck.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -40,6 +41,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['016-figures', figures],
   ['017-restored', restored],
   ['018-parked', parked],
+  ['019-nothing-stuck', nothingStuck],
 ];
 
 /** The names of all steps: what a database must have for this code to work on it. */

@@ -96,17 +96,3 @@ export async function closeCondemnedAttempts(db: Database, afterMs: number): Pro
   );
   return rowCount;
 }
-
-/** Removes what has served its time: sessions, codes, sign-ins elsewhere, idempotency keys (decisions 6, 8, 9, 11), begun
- * card setups, counters of requests. */
-export async function removeExpired(db: Database): Promise<number> {
-  const sessions = await db('sessions').whereRaw('expires_at < clock_ms()').delete();
-  const codes = await db('login_codes').whereRaw(`created_at < clock_ms() - interval '2 days'`).delete();
-  const states = await db('oauth_states').whereRaw('expires_at < clock_ms()').delete();
-  const keys = await db('idempotency_keys').whereRaw(`created_at < clock_ms() - interval '1 day'`).delete();
-  const setups = await db('card_setups').whereRaw(`created_at < clock_ms() - interval '2 days'`).delete();
-  const counters = await db.raw<{ rowCount: number }>(
-    'delete from rate_limits where expire < epoch_ms(clock_ms())',
-  );
-  return sessions + codes + states + keys + setups + counters.rowCount;
-}

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { removeExpired } from '../../adapters/postgres/upkeep.js';
+import { prune } from '../../adapters/postgres/retention.js';
+import { retention } from '../../domain/retention.js';
 import { createIdentityProviders } from '../../adapters/identity/providers.js';
 import type { Browser, Page } from '../support/browser.js';
 import { startIdentityProvider, type TestIdentityProvider } from '../support/identity-provider.js';
@@ -205,7 +206,9 @@ describe('signing in with an OpenID Connect provider', () => {
     );
     assertMismatch(await browser.get(agreed.location!));
     await signing.begin(browser, 'oidc');
-    await removeExpired(signing.api.db);
+    const kept = retention.find(({ table }) => table === 'oauth_states');
+    assert.ok(kept);
+    await prune(signing.api.db, kept);
     const [left] = await signing.api.db('oauth_states').count({ rows: '*' });
     assert.equal(left?.rows, 1);
   });

@@ -69,6 +69,7 @@ describe('the roles of the database', () => {
       'card_setups',
       'idempotency_keys',
       'login_codes',
+      'look_signals',
       'mail_outbox',
       'oauth_states',
       'processor_events',
@@ -93,6 +94,7 @@ describe('the roles of the database', () => {
       'reconcile_findings (state, acknowledged_at, acknowledged_by, acknowledged_why)',
       'sessions',
       'stop_requests',
+      'stuck_items (attempts, next_attempt_at, set_aside_at)',
       'unknown_pods (released_at, released_by, released_why)',
       'users (blocked_at, blocked_reason)',
     ]);

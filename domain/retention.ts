@@ -1,0 +1,135 @@
+const DAY = 24 * 3_600_000;
+
+/** How long the rows of one table are kept, and which of them may go then. */
+export interface Kept {
+  readonly table: string;
+  /** What operators read of it in docs/operations/retention.md. */
+  readonly what: string;
+  /** From `since` on; in milliseconds. */
+  readonly keptMs: number;
+  /** The column from which the time counts. An index begins with it, so that a pruning reads what it removes. */
+  readonly since: string;
+  /** The column is no timestamptz, but a number of milliseconds since 1970. */
+  readonly inEpochMs?: true;
+  /** SQL on the alias `t`: only such rows go, because something is still expected of the others. */
+  readonly only?: string;
+  /** This column is emptied, and the row stays. */
+  readonly cut?: string;
+}
+
+/**
+ * What is kept for operating, each with its time (decision 70). A new table is one more line here, or in `forGood`;
+ * the worker's role needs the right to delete from it (migrations/grants.ts), and docs/operations/retention.md a row
+ * (a test tells which).
+ */
+export const retention: readonly Kept[] = [
+  { table: 'sessions', what: 'ended sign-ins', keptMs: 0, since: 'expires_at' },
+  { table: 'login_codes', what: 'one-time codes', keptMs: 2 * DAY, since: 'created_at' },
+  { table: 'oauth_states', what: 'sign-ins begun elsewhere', keptMs: 0, since: 'expires_at' },
+  { table: 'idempotency_keys', what: 'retried requests', keptMs: DAY, since: 'created_at' },
+  { table: 'rate_limits', what: 'counters of requests', keptMs: 0, since: 'expire', inEpochMs: true },
+  { table: 'card_setups', what: 'begun savings of a card', keptMs: 2 * DAY, since: 'created_at' },
+  {
+    table: 'intents',
+    what: 'what transactions left to do, once done',
+    keptMs: 7 * DAY,
+    since: 'acknowledged_at',
+  },
+  { table: 'look_signals', what: 'which workflows were told', keptMs: 2 * DAY, since: 'wanted_at' },
+  {
+    table: 'stuck_items',
+    what: 'failed items that no loop finds any more',
+    keptMs: 2 * DAY,
+    since: 'next_attempt_at',
+  },
+  { table: 'mail_outbox', what: 'mails that were sent', keptMs: 180 * DAY, since: 'sent_at' },
+  {
+    table: 'processor_events',
+    what: 'handled events of the payment processor; those of an open dispute stay',
+    keptMs: 400 * DAY,
+    since: 'received_at',
+    only: `t.handled_at is not null and not exists (
+      select 1 from refunds_and_disputes r where r.id = t.workflow_id and r.closed_at is null)`,
+  },
+  {
+    table: 'allocation_attempts',
+    what: 'purchases at upstreams whose rental is closed and whose machine is gone',
+    keptMs: 400 * DAY,
+    since: 'created_at',
+    only: `t.state in ('adopted', 'failed', 'gone')
+      and not exists (select 1 from rentals r where r.id = t.rental_id and r.closed_at is null)
+      and not exists (select 1 from pods p where p.tag = t.tag and p.gone_at is null)`,
+  },
+  {
+    table: 'pods',
+    what: 'machines that are gone, whose rental is closed',
+    keptMs: 400 * DAY,
+    since: 'gone_at',
+    only: `not exists (select 1 from rentals r
+      where r.provider_code = t.provider_code and r.pod_id = t.pod_id and r.closed_at is null)`,
+  },
+  {
+    table: 'meter_shards',
+    what: 'tick engines that there are no more',
+    keptMs: 7 * DAY,
+    since: 'last_tick_at',
+  },
+  {
+    table: 'provider_oddities',
+    what: 'what was skipped in answers of upstreams',
+    keptMs: 90 * DAY,
+    since: 'last_seen_at',
+  },
+  {
+    table: 'reconcile_findings',
+    what: 'findings that are resolved',
+    keptMs: 400 * DAY,
+    since: 'resolved_at',
+    only: `t.state = 'resolved'`,
+  },
+  {
+    table: 'reconcile_runs',
+    what: 'comparisons of the books, and what they read, unless a finding names them',
+    keptMs: 30 * DAY,
+    since: 'started_at',
+    only: `not exists (select 1 from reconcile_findings f where f.first_run_id = t.id)
+      and not exists (select 1 from reconcile_findings f where f.last_run_id = t.id)`,
+  },
+  {
+    table: 'audit_events',
+    what: 'from where something was done; that it was done stays',
+    keptMs: 90 * DAY,
+    since: 'at',
+    only: 't.client_address is not null',
+    cut: 'client_address',
+  },
+];
+
+/** Tables of which nothing goes by age, and why. */
+export const forGood: Readonly<Record<string, string>> = {
+  ledger_entries: 'the ledger',
+  ledger_causes: 'what each entry was written for',
+  operator_actions: 'what operators did',
+  users: 'accounts',
+  wallets: 'accounts',
+  ssh_keys: 'their owner removes them',
+  auto_topups: 'one row per account',
+  saved_cards: 'a late event may not bring a removed card back',
+  topups: 'money that came in',
+  invoices: 'what is owed, and was',
+  invoice_line_items: 'what is owed, and was',
+  refunds_and_disputes: 'money that was taken back',
+  parked_payments: 'money that came in and is nobody’s',
+  rentals: 'what was rented, and at which price',
+  stop_requests: 'when a rental was to end: its bill rests on it',
+  meters: 'one row per running rental',
+  providers: 'one row per upstream',
+  listings: 'one row per offer',
+  provider_families: 'one row per family and upstream',
+  unknown_pods: 'machines that a restored database did not know',
+  reconcile_sources: 'one row per source',
+  reconcile_documents: 'goes with its run',
+  event_cursor: 'one row',
+  brakes: 'one row per pulled brake',
+  watermark: 'one row',
+};
