@@ -38,6 +38,7 @@ export interface Config {
     readonly secureCookie: boolean;
     readonly trustProxy: boolean;
     readonly readsPerMinute: number;
+    readonly readsPerMinuteOfUser: number;
     readonly changesPerMinute: number;
     readonly strangersPerMinute: number;
   };
@@ -124,6 +125,7 @@ const schema = Joi.object({
   OIDC_ISSUER_URL: withClient('OIDC_CLIENT_ID', issuer),
   OIDC_NAME: Joi.string().trim().min(1).max(40).default('Single sign-on'),
   API_READS_PER_MINUTE: perMinute.default(limits.readsPerMinute),
+  API_USER_READS_PER_MINUTE: perMinute.default(limits.readsPerMinuteOfUser),
   API_CHANGES_PER_MINUTE: perMinute.default(limits.changesPerMinute),
   API_STRANGERS_PER_MINUTE: perMinute.default(limits.strangersPerMinute),
   METRICS_HOST: Joi.string().default('127.0.0.1'),
@@ -178,6 +180,7 @@ interface Env extends ProviderEnv, IdentityEnv {
   SECURE_COOKIE: boolean;
   TRUST_PROXY: boolean;
   API_READS_PER_MINUTE: number;
+  API_USER_READS_PER_MINUTE: number;
   API_CHANGES_PER_MINUTE: number;
   API_STRANGERS_PER_MINUTE: number;
   METRICS_HOST: string;
@@ -243,6 +246,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       secureCookie: value.SECURE_COOKIE,
       trustProxy: value.TRUST_PROXY,
       readsPerMinute: value.API_READS_PER_MINUTE,
+      readsPerMinuteOfUser: value.API_USER_READS_PER_MINUTE,
       changesPerMinute: value.API_CHANGES_PER_MINUTE,
       strangersPerMinute: value.API_STRANGERS_PER_MINUTE,
     },

@@ -4,7 +4,6 @@ import { insertMail } from '../adapters/postgres/outbox.js';
 import type { UserId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
 import { Refusal } from '../domain/refusal.js';
-import { auditAddress } from './audit-event.js';
 import { sessionOf, type ApiDeps, type ApiRouter } from './context.js';
 import { clientOf } from './middleware/client-address.js';
 import { endSession, requireSession, setSessionCookie, type Step } from './middleware/session.js';
@@ -56,9 +55,7 @@ function verifyCode(deps: ApiDeps): Step {
     // A wrong try must be counted, so the transaction ends well whatever the verdict is.
     const signedIn = await deps.db.transaction(async (trx) => {
       const verdict = await tryLoginCode(trx, address, body.code);
-      return verdict === 'right'
-        ? openSession(trx, address, { by: 'code', from: auditAddress(ctx) })
-        : verdict;
+      return verdict === 'right' ? openSession(trx, ctx, address, { by: 'code' }) : verdict;
     });
     if (signedIn === 'expired') {
       throw new Refusal('code_expired', 'This code has expired. Ask for a new one.');

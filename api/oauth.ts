@@ -3,7 +3,6 @@ import { IdentityError, type IdentityFault, type IdentityProvider } from '../ada
 import { insertOAuthState, takeOAuthState, type TakenSignIn } from '../adapters/postgres/oauth-states.js';
 import { limits } from '../domain/limits.js';
 import { Refusal } from '../domain/refusal.js';
-import { auditAddress } from './audit-event.js';
 import type { ApiContext, ApiDeps, ApiRouter } from './context.js';
 import { appendCookie, setSessionCookie, type Step } from './middleware/session.js';
 import { openSession } from './open-session.js';
@@ -84,7 +83,7 @@ function callBack(deps: ApiDeps): Step {
       return;
     }
     const { session } = await deps.db.transaction((trx) =>
-      openSession(trx, address.value.toLowerCase(), { by: provider.id, from: auditAddress(ctx) }),
+      openSession(trx, ctx, address.value.toLowerCase(), { by: provider.id }),
     );
     setSessionCookie(ctx, deps, session.token);
     redirect(ctx, deps.settings.dashboardUrl + begun.returnPath);

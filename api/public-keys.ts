@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import ssh2 from 'ssh2';
+import { limits } from '../domain/limits.js';
 import { Refusal } from '../domain/refusal.js';
 import { fieldRefusal } from './validation.js';
 
@@ -18,12 +19,12 @@ const ACCEPTED = new Set([
   'ecdsa-sha2-nistp384',
   'ecdsa-sha2-nistp521',
 ]);
-const MIN_RSA_BITS = 2048;
+const { minRsaBits, maxRsaBits } = limits;
 
 /**
  * Reads an OpenSSH public key line.
  * @throws Refusal weak_key for RSA below 2048 bits and for other kinds than RSA, ECDSA and Ed25519 (decision 14);
- * validation_failed for what is no public key
+ * validation_failed for what is no public key, and for RSA above 8192 bits
  */
 export function parsePublicKey(text: string): PublicKey {
   const { type, blob } = LINE.exec(text.trim())?.groups ?? {};
@@ -33,11 +34,22 @@ export function parsePublicKey(text: string): PublicKey {
   }
   const key = ssh2.utils.parseKey(`${type} ${blob}`);
   if (key instanceof Error) throw notAKey();
-  const { rsaBits } = numbersOf(key.getPublicPEM());
-  if (rsaBits !== undefined && rsaBits < MIN_RSA_BITS) {
-    throw new Refusal('weak_key', `This RSA key has ${rsaBits} bits; at least ${MIN_RSA_BITS} are needed.`);
-  }
+  refuseSize(numbersOf(key.getPublicPEM()).rsaBits);
   return lineOf(key);
+}
+
+/** Too small is weak; too large costs machines and clients more than it is worth. */
+function refuseSize(rsaBits: number | undefined): void {
+  if (rsaBits === undefined) return;
+  if (rsaBits < minRsaBits) {
+    throw new Refusal('weak_key', `This RSA key has ${rsaBits} bits; at least ${minRsaBits} are needed.`);
+  }
+  if (rsaBits > maxRsaBits) {
+    throw fieldRefusal(
+      'publicKey',
+      `publicKey is an RSA key of ${rsaBits} bits; at most ${maxRsaBits} are accepted`,
+    );
+  }
 }
 
 /** Makes a P-256 key pair. The private half is a PEM file that `ssh -i` accepts; it is told once and never kept. */

@@ -11,8 +11,10 @@ export interface ApiSettings {
   readonly dashboardUrl: string;
   /** Behind one proxy that appends the caller to X-Forwarded-For. */
   readonly trustProxy: boolean;
-  /** Decision 58: requests in a minute of one session, and of one client address without a session. */
+  /** Decision 58: requests in a minute. Reads of one session, and of all sessions of one user. */
   readonly readsPerMinute: number;
+  readonly readsPerMinuteOfUser: number;
+  /** Changes of one user, and all of one client address without a session. */
   readonly changesPerMinute: number;
   readonly strangersPerMinute: number;
   readonly billing: {
@@ -47,6 +49,7 @@ export function settingsOf(config: Config): ApiSettings {
     dashboardUrl: config.api.dashboardUrl,
     trustProxy: config.api.trustProxy,
     readsPerMinute: config.api.readsPerMinute,
+    readsPerMinuteOfUser: config.api.readsPerMinuteOfUser,
     changesPerMinute: config.api.changesPerMinute,
     strangersPerMinute: config.api.strangersPerMinute,
     billing: {
@@ -66,6 +69,7 @@ export const defaultSettings: ApiSettings = {
   dashboardUrl: 'http://127.0.0.1:3000',
   trustProxy: false,
   readsPerMinute: limits.readsPerMinute,
+  readsPerMinuteOfUser: limits.readsPerMinuteOfUser,
   changesPerMinute: limits.changesPerMinute,
   strangersPerMinute: limits.strangersPerMinute,
   billing: { enabled: false, publishableKey: '', livemode: false },

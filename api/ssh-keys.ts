@@ -3,6 +3,7 @@ import { deleteSshKey, insertSshKey, listSshKeys } from '../adapters/postgres/ss
 import type { SshKeyRow } from '../adapters/postgres/tables.js';
 import { newId } from '../adapters/ids.js';
 import { isId } from '../domain/ids.js';
+import { limits } from '../domain/limits.js';
 import { Refusal } from '../domain/refusal.js';
 import { auditEvent } from './audit-event.js';
 import { sessionOf, type ApiDeps, type ApiRouter } from './context.js';
@@ -47,14 +48,13 @@ function addKey(deps: ApiDeps): Step {
     const { line: publicKey, fingerprint } = key;
     const row = await deps.db.transaction(async (trx) => {
       const added = await insertSshKey(trx, { id: newId('key'), userId, name, publicKey, fingerprint });
-      if (added) {
+      if (typeof added === 'object') {
         await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'ssh_key_added', entityId: added.id }));
       }
       return added;
     });
-    if (!row) {
-      throw new Refusal('duplicate_key', 'You have this key already.', { fingerprint });
-    }
+    if (row === 'known') throw new Refusal('duplicate_key', 'You have this key already.', { fingerprint });
+    if (row === 'too many') throw tooManyKeys();
     ctx.body = { ...presentKey(row), ...('privateKey' in key && { privateKey: key.privateKey }) };
   };
 }
@@ -73,6 +73,16 @@ function removeKey(deps: ApiDeps): Step {
     if (!removed) throw new Refusal('key_not_found', 'You have no such key: GET /v1/ssh-keys lists yours.');
     ctx.body = { ok: true };
   };
+}
+
+/** The refusal of one key more than a user may have (decision 14). */
+export function tooManyKeys(): Refusal {
+  const { maxSshKeys: maxKeys } = limits;
+  return new Refusal(
+    'too_many_keys',
+    `You have ${maxKeys} keys, as many as one may have. Remove one that you no longer use: DELETE /v1/ssh-keys/:id.`,
+    { maxKeys },
+  );
 }
 
 /** A key on read. */

@@ -25,11 +25,20 @@ export const limits = {
   sessionMs: 30 * DAY,
   sessionTouchMs: MINUTE,
 
+  /** Decision 14: SSH keys of a user. Each opening puts all of them into a machine's first start, unless told. */
+  maxSshKeys: 100,
+  minRsaBits: 2_048,
+  maxRsaBits: 8_192,
+
   /** Decision 11: how long a person may take at an identity provider. */
   oauthStateValidMs: 10 * MINUTE,
-  /** Decisions 12 and 58: requests in a minute of one session, and of one client address without a session. */
+  /**
+   * Decisions 12 and 58: requests in a minute. Reads of one session and of all sessions of a user, changes of a user,
+   * and all of one client address without a session.
+   */
   requestWindowMs: MINUTE,
   readsPerMinute: 600,
+  readsPerMinuteOfUser: 3_000,
   changesPerMinute: 60,
   strangersPerMinute: 300,
 

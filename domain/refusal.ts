@@ -9,6 +9,7 @@ export const refusalStatus = {
   invalid_count: 400,
   weak_key: 400,
   duplicate_key: 400,
+  too_many_keys: 400,
   model_unavailable: 400,
   billing_disabled: 400,
   unauthorized: 401,

@@ -78,9 +78,9 @@ async function touch(db: Database, tokenHash: Buffer): Promise<Date | undefined>
   return rows[0]?.expires_at;
 }
 
-/** Ends one session for good (spec: POST /v1/auth/logout). */
-export async function deleteSession(db: Database | Transaction, tokenHash: Buffer): Promise<void> {
-  await db('sessions').where({ token_hash: tokenHash }).delete();
+/** Ends one session for good (spec: POST /v1/auth/logout). @returns false when it had ended already */
+export async function deleteSession(db: Database | Transaction, tokenHash: Buffer): Promise<boolean> {
+  return (await db('sessions').where({ token_hash: tokenHash }).delete()) > 0;
 }
 
 function hashOf(token: string): Buffer {

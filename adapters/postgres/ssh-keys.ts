@@ -1,18 +1,29 @@
 import type { SshKeyId, UserId } from '../../domain/ids.js';
+import { limits } from '../../domain/limits.js';
 import type { Database, Transaction } from './database.js';
 import type { SshKeyRow } from './tables.js';
 
 /** All keys of a user, oldest first. */
-export async function listSshKeys(db: Database, userId: UserId): Promise<SshKeyRow[]> {
+export async function listSshKeys(db: Database | Transaction, userId: UserId): Promise<SshKeyRow[]> {
   return db('ssh_keys').where({ user_id: userId }).orderBy(['created_at', 'id']);
 }
 
-/** Keeps a key; undefined when the user has one with this fingerprint already. */
+/** Adding keys of one user: one at a time, so that they are counted. */
+const LOCK_KEYS = 7_103;
+
+/**
+ * Keeps a key, unless the user has one with this fingerprint already, or as many as one may have (decision 14).
+ * @returns the row, or why there is none
+ */
 export async function insertSshKey(
-  db: Database | Transaction,
+  trx: Transaction,
   key: { id: SshKeyId; userId: UserId; name: string; publicKey: string; fingerprint: string },
-): Promise<SshKeyRow | undefined> {
-  const [row] = await db('ssh_keys')
+): Promise<SshKeyRow | 'known' | 'too many'> {
+  await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK_KEYS, key.userId]);
+  const has = await listSshKeys(trx, key.userId);
+  if (has.some(({ fingerprint }) => fingerprint === key.fingerprint)) return 'known';
+  if (has.length >= limits.maxSshKeys) return 'too many';
+  const [row] = await trx('ssh_keys')
     .insert({
       id: key.id,
       user_id: key.userId,
@@ -20,9 +31,8 @@ export async function insertSshKey(
       public_key: key.publicKey,
       fingerprint: key.fingerprint,
     })
-    .onConflict(['user_id', 'fingerprint'])
-    .ignore()
     .returning('*');
+  if (!row) throw new Error('the key was not kept');
   return row;
 }
 

@@ -9,7 +9,10 @@ export class WebhookSignatureError extends Error {
 /** @throws WebhookSignatureError */
 export type WebhookVerifier = (rawBody: Buffer, signatureHeader: string | undefined) => ProcessorEvent;
 
-/** How old a signed delivery may be, against replays (docs.stripe.com/webhooks/signature). */
+/**
+ * How old a signed delivery may be, against replays (docs.stripe.com/webhooks/signature). The SDK looks at the past
+ * alone; as far ahead is refused as well, or one that was signed for tomorrow could be replayed until then.
+ */
 const toleranceS = 300;
 
 /**
@@ -31,7 +34,11 @@ export function createWebhookVerifier(config: { secrets: readonly string[] }): W
     if (signatureHeader === undefined || signatureHeader === '') {
       throw new WebhookSignatureError('The request has no Stripe-Signature header.');
     }
-    return eventOf(verify(rawBody, signatureHeader, config.secrets));
+    const body = verify(rawBody, signatureHeader, config.secrets);
+    if (!(signedAtS(signatureHeader) <= Date.now() / 1000 + toleranceS)) {
+      throw new WebhookSignatureError('The webhook is signed for a time that has not come yet.');
+    }
+    return eventOf(body);
   };
 }
 
@@ -50,6 +57,12 @@ function verify(rawBody: Buffer, header: string, secrets: readonly string[]): un
       cause: failure,
     },
   );
+}
+
+/** The instant that the signature covers, in seconds: the last one, as the SDK reads it. */
+function signedAtS(header: string): number {
+  const instants = header.split(',').filter((item) => item.startsWith('t='));
+  return Number.parseInt((instants.at(-1) ?? '').slice('t='.length), 10);
 }
 
 function eventOf(body: unknown): ProcessorEvent {

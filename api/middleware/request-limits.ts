@@ -15,9 +15,10 @@ import { isReading } from './safe-methods.js';
 type Context = Parameters<Middleware<ApiState, object>>[0];
 
 /**
- * Limits the requests under /v1 (decisions 12 and 58): reads and changes of a session apart, and all that a client
- * address sends without a live session, so that made-up cookies win nothing. Says on each answer how the caller
- * stands. It looks the session up for requireSession.
+ * Limits the requests under /v1 (decisions 12 and 58): reads of a session and of all sessions of its user, changes of
+ * a user, and all that a client address sends without a live session, so that neither further sessions nor made-up
+ * cookies win anything. Says on each answer how the caller stands by the limit that is nearest. It looks the session
+ * up for requireSession.
  * @param exempt paths that are not limited: the payment processor's, which proves itself by its signature
  */
 export function limitRequests(deps: ApiDeps, exempt: readonly string[]): Middleware<ApiState, object> {
@@ -28,11 +29,9 @@ export function limitRequests(deps: ApiDeps, exempt: readonly string[]): Middlew
       return;
     }
     const { session, failure } = await lookUp(ctx, deps);
-    const policy = session ? policies[isReading(ctx.method) ? 'reads' : 'changes'] : policies.strangers;
-    const key = session ? session.tokenHash.toString('hex') : clientOf(ctx.ip);
-    const standing = await policy.count.take(key);
-    tell(ctx, policy, standing);
-    if (!standing.allowed) throw tooMany(policy, standing);
+    const nearest = await count(ctx, policies, session);
+    tell(ctx, nearest);
+    if (!nearest.standing.allowed) throw tooMany(nearest);
     if (failure !== undefined) throw failure;
     if (session) ctx.state.session = session;
     await next();
@@ -46,7 +45,32 @@ interface Policy {
   readonly count: ReturnType<typeof createExactCount>;
 }
 
-function policiesOf({ db, settings }: ApiDeps): Record<'reads' | 'changes' | 'strangers', Policy> {
+/** A request that was counted: by which limit, and how its caller stands by it. */
+interface Counted {
+  readonly policy: Policy;
+  readonly standing: Standing;
+}
+
+/**
+ * Counts a request by each limit that it falls under, and tells the one that leaves the caller least. What the
+ * session's own limit refuses is not taken from the user's other sessions.
+ */
+async function count(ctx: Context, policies: Policies, session: Session | undefined): Promise<Counted> {
+  const take = async (policy: Policy, key: string): Promise<Counted> => {
+    return { policy, standing: await policy.count.take(key) };
+  };
+  if (!session) return take(policies.strangers, clientOf(ctx.ip));
+  if (!isReading(ctx.method)) return take(policies.changes, session.userId);
+  const ofSession = await take(policies.reads, session.tokenHash.toString('hex'));
+  if (!ofSession.standing.allowed) return ofSession;
+  const ofUser = await take(policies.readsOfUser, session.userId);
+  const userIsNearer = !ofUser.standing.allowed || ofUser.standing.remaining < ofSession.standing.remaining;
+  return userIsNearer ? ofUser : ofSession;
+}
+
+type Policies = Record<'reads' | 'readsOfUser' | 'changes' | 'strangers', Policy>;
+
+function policiesOf({ db, settings }: ApiDeps): Policies {
   const windowMs = limits.requestWindowMs;
   const policy = (name: string, quota: number, what: string, create: typeof createExactCount): Policy => ({
     ...{ name, quota, what },
@@ -54,7 +78,8 @@ function policiesOf({ db, settings }: ApiDeps): Record<'reads' | 'changes' | 'st
   });
   return {
     reads: policy('reads', settings.readsPerMinute, 'reads in a session', createLeasedCount),
-    changes: policy('changes', settings.changesPerMinute, 'changes in a session', createExactCount),
+    readsOfUser: policy('reads-user', settings.readsPerMinuteOfUser, 'reads of one user', createLeasedCount),
+    changes: policy('changes', settings.changesPerMinute, 'changes of one user', createExactCount),
     strangers: policy(
       'strangers',
       settings.strangersPerMinute,
@@ -76,13 +101,15 @@ async function lookUp(ctx: Context, deps: ApiDeps): Promise<{ session?: Session;
 }
 
 /** The fields of the IETF's draft (draft-ietf-httpapi-ratelimit-headers): they name which limit they are about. */
-function tell(ctx: Context, { name, quota }: Policy, { remaining, resetMs }: Standing): void {
+function tell(ctx: Context, { policy, standing }: Counted): void {
+  const { name, quota } = policy;
+  const { remaining, resetMs } = standing;
   ctx.set('RateLimit-Policy', `"${name}";q=${quota};w=${limits.requestWindowMs / 1000}`);
   ctx.set('RateLimit', `"${name}";r=${remaining};t=${Math.ceil(resetMs / 1000)}`);
 }
 
-function tooMany({ quota, what }: Policy, { resetMs }: Standing): Refusal {
-  const retryAfterSeconds = Math.ceil(resetMs / 1000);
+function tooMany({ policy: { quota, what }, standing }: Counted): Refusal {
+  const retryAfterSeconds = Math.ceil(standing.resetMs / 1000);
   return new Refusal(
     'rate_limited',
     `At most ${quota} ${what} are answered in a minute. Try again in ${retryAfterSeconds} seconds.`,

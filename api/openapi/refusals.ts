@@ -32,6 +32,10 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
     message: 'You have this key already.',
     details: { fingerprint: 'SHA256:3q2+7wEjRWeJq83vEjRWeJq83vEjRWeJq83vEjRWeJo' },
   },
+  too_many_keys: {
+    message: 'You have 100 keys, as many as one may have. Remove one that you no longer use.',
+    details: { maxKeys: limits.maxSshKeys },
+  },
   model_unavailable: {
     message: 'No machine on offer matches now. Try another family, region, GPU count or price.',
     details: { familyId: 'h100-80gb', gpuCount: 8, region: null },

@@ -43,7 +43,7 @@ export const sshKeyOperations: readonly Operation[] = [
     tag,
     summary: 'Adds a public key, or makes a pair',
     description:
-      'RSA from 2048 bits, ECDSA and Ed25519. With `generate`, the private half is in this answer and nowhere else.',
+      'RSA of 2048 to 8192 bits, ECDSA and Ed25519; at most 100 keys. With `generate`, the private half is in this answer and nowhere else.',
     body: {
       schema: keySchema,
       examples: [
@@ -61,7 +61,7 @@ export const sshKeyOperations: readonly Operation[] = [
         examples: [example],
       },
     ],
-    refusals: ['weak_key', 'duplicate_key'],
+    refusals: ['weak_key', 'duplicate_key', 'too_many_keys'],
   },
   {
     method: 'delete',

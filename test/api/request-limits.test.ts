@@ -5,15 +5,19 @@ import { openDatabase } from '../../adapters/postgres/database.js';
 import type { ApiSettings } from '../../api/settings.js';
 import type { Answer } from '../support/answers.js';
 import { ApiClient, startApi, type SignedIn, type TestApi } from '../support/api.js';
+import { insertSessionOf } from '../support/factories.js';
 
 /** `"changes";r=2;t=58` as its parts. */
 function standingIn({ headers }: Answer): { policy: string; left: number; resetSeconds: number } {
-  const [, policy = '', left, reset] = /^"(\w+)";r=(\d+);t=(\d+)$/.exec(headers.get('ratelimit') ?? '') ?? [];
+  const [, policy = '', left, reset] =
+    /^"([\w-]+)";r=(\d+);t=(\d+)$/.exec(headers.get('ratelimit') ?? '') ?? [];
   return { policy, left: Number(left), resetSeconds: Number(reset) };
 }
 
 describe('the limits of requests (decisions 12 and 58)', () => {
-  const settings: Partial<ApiSettings> = { readsPerMinute: 40, changesPerMinute: 5, strangersPerMinute: 6 };
+  const settings: Partial<ApiSettings> = {
+    ...{ readsPerMinute: 40, readsPerMinuteOfUser: 100, changesPerMinute: 5, strangersPerMinute: 6 },
+  };
   let api: TestApi;
   let twin: TestApi;
   let user: SignedIn;
@@ -31,6 +35,8 @@ describe('the limits of requests (decisions 12 and 58)', () => {
     user = await api.signIn();
   });
 
+  const anotherSession = async (): Promise<ApiClient> =>
+    new ApiClient(api.url, await insertSessionOf(api.db, user.user.id));
   const change = (client: ApiClient): Promise<Answer> => client.post('/v1/ssh-keys', { name: 'x' });
   const countOf = (answers: Answer[], status: number): number =>
     answers.filter((answer) => answer.status === status).length;
@@ -46,6 +52,31 @@ describe('the limits of requests (decisions 12 and 58)', () => {
     assert.equal(standingIn(await user.get('/v1/nothing')).left, 38);
     const { resetSeconds } = standingIn(refused);
     assert.ok(resetSeconds > 50 && resetSeconds <= 60, String(resetSeconds));
+  });
+
+  it('let a user make no more changes with many sessions than with one', async () => {
+    const others = await Promise.all([1, 2, 3].map(() => anotherSession()));
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, nth) => change([user, ...others][nth % 4]!)),
+    );
+    assert.deepEqual([countOf(answers, 400), countOf(answers, 429)], [5, 7]);
+    const { status } = await change(await api.signIn());
+    assert.equal(status, 400, 'another user is not held liable');
+  });
+
+  it('let a user read no more with many sessions than 3,000 a minute, here 100', async () => {
+    const others = await Promise.all([1, 2, 3].map(() => anotherSession()));
+    const answers: Answer[] = [];
+    for (const client of [user, ...others]) {
+      const asked = Array.from({ length: 35 }, () => client.get('/v1/rentals'));
+      answers.push(...(await Promise.all(asked)));
+    }
+    assert.deepEqual([countOf(answers, 200), countOf(answers, 429)], [100, 40]);
+    const refused = answers.at(-1)!;
+    assert.deepEqual([standingIn(refused).policy, standingIn(refused).left], ['reads-user', 0]);
+    assert.equal(refused.headers.get('ratelimit-policy'), '"reads-user";q=100;w=60');
+    assert.match(refused.body.message, /At most 100 reads of one user/);
+    assert.equal((await (await api.signIn()).get('/v1/rentals')).status, 200);
   });
 
   it('let two processes pass no more changes of a session than the limit, however they race', async () => {

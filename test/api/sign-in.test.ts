@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { startApi, type TestApi } from '../support/api.js';
+import { ApiClient, startApi, type TestApi } from '../support/api.js';
 import { CodeMails } from './code-mails.js';
 
 const MINUTE = 60_000;
@@ -118,7 +118,36 @@ describe('signing in', () => {
         assert.notEqual(client.sid, planted);
         assert.equal((await client.get('/v1/auth/me')).body.user.email, email);
       }
-      assert.equal((await attacker.get('/v1/auth/me')).body.user.email, attacker.user.email);
+    });
+
+    it('ends the live session that the browser came with, and tells its owner', async () => {
+      const former = await api.signIn();
+      const sid = former.sid!;
+      const { code } = await mails.request(former.user.email);
+      assert.equal(
+        (await former.post('/v1/auth/verify-code', { email: former.user.email, code })).status,
+        200,
+      );
+      assert.notEqual(former.sid, sid);
+      const old = await new ApiClient(api.url, sid).get('/v1/auth/me');
+      assert.deepEqual([old.status, old.body.error], [401, 'unauthorized']);
+      assert.equal((await former.get('/v1/auth/me')).status, 200);
+      const events = await api.db('audit_events').where({ user_id: former.user.id }).orderBy('no');
+      assert.deepEqual(
+        events.map(({ kind, details, client_address: from }) => [kind, details, from]),
+        [
+          ['signed_out', { by: 'new_sign_in' }, '127.0.0.1'],
+          ['signed_in', { by: 'code' }, '127.0.0.1'],
+        ],
+      );
+    });
+
+    it('leaves the session alone that a refused sign-in came with', async () => {
+      const client = await api.signIn();
+      const email = mails.newEmail();
+      const { code } = await mails.request(email);
+      await client.post('/v1/auth/verify-code', { email, code: other(code) });
+      assert.equal((await client.get('/v1/auth/me')).body.user.email, client.user.email);
     });
 
     it('writes neither the code nor the session nor the address into the log', async () => {

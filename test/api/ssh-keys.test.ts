@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { createHash, generateKeyPairSync } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ssh2 from 'ssh2';
+import { newId } from '../../adapters/ids.js';
 import type { SshKeyId } from '../../domain/ids.js';
 import { startApi, type SignedIn, type TestApi } from '../support/api.js';
 
@@ -55,6 +56,15 @@ describe('SSH keys', () => {
     return pemKey(privateKey);
   }
 
+  /** A key of this size that nobody has the private half of: to make a whole one would take minutes. */
+  function hugeRsa(bits: number): string {
+    const modulus = randomBytes(bits / 8);
+    modulus[0] = 0x80 | modulus[0]!;
+    modulus[modulus.length - 1] = 1 | modulus.at(-1)!;
+    const blob = field('ssh-rsa', Buffer.from([1, 0, 1]), Buffer.concat([Buffer.alloc(1), modulus]));
+    return lineOf(blob, 'ssh-rsa');
+  }
+
   function ecdsa(namedCurve: string): string {
     const { privateKey } = generateKeyPairSync('ec', {
       namedCurve,
@@ -98,6 +108,37 @@ describe('SSH keys', () => {
       assert.deepEqual([answer.status, answer.body.error], [400, 'weak_key'], publicKey.slice(0, 40));
     }
     assert.deepEqual((await user.get('/v1/ssh-keys')).body, { sshKeys: [] });
+  });
+
+  it('refuses RSA keys of more than 8192 bits: each sign-in to a machine computes with it', async () => {
+    const largest = await user.post('/v1/ssh-keys', { name: 'k', publicKey: hugeRsa(8192) });
+    assert.equal(largest.status, 200);
+    const answer = await user.post('/v1/ssh-keys', { name: 'k', publicKey: hugeRsa(8200) });
+    assert.deepEqual([answer.status, answer.body.error], [400, 'validation_failed']);
+    assert.equal(answer.body.details.fields[0]!.field, 'publicKey');
+    assert.match(answer.body.message, /8200 bits.*8192/);
+  });
+
+  it('keeps at most 100 keys of a user, however many come at once, and takes one again once one is removed', async () => {
+    await api.db('ssh_keys').insert(
+      Array.from({ length: 98 }, (_, nth) => ({
+        ...{ id: newId('key'), user_id: user.user.id, name: `k${nth}` },
+        ...{ public_key: `ssh-ed25519 ${nth}`, fingerprint: `SHA256:${nth}` },
+      })),
+    );
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => user.post('/v1/ssh-keys', { name: 'more', generate: true })),
+    );
+    const refused = answers.filter(({ status }) => status !== 200);
+    assert.equal(refused.length, 4);
+    for (const { status, body } of refused) {
+      assert.deepEqual([status, body.error, body.details], [400, 'too_many_keys', { maxKeys: 100 }]);
+    }
+    const kept = answers.find(({ status }) => status === 200)!;
+    const twice = await user.post('/v1/ssh-keys', { name: 'again', publicKey: kept.body.publicKey });
+    assert.equal(twice.body.error, 'duplicate_key', 'what one has already is not one more');
+    await user.delete(`/v1/ssh-keys/${kept.body.id}`);
+    assert.equal((await user.post('/v1/ssh-keys', { name: 'again', generate: true })).status, 200);
   });
 
   it('refuses what is no public key', async () => {

@@ -17,6 +17,15 @@ export function describeAccounts(backend: () => Backend): void {
       assert.deepEqual([status, body], [200, { providers: [] }]);
     });
 
+    it('ends the session that the browser came with', async () => {
+      const { user, sid } = await signIn(backend());
+      const next = await signIn(backend(), new ApiClient(backend().url, sid));
+      assert.notEqual(next.user.id, user.id);
+      assert.deepEqual((await next.get('/v1/auth/me')).body.user, next.user);
+      const late = await new ApiClient(backend().url, sid).get('/v1/auth/me');
+      assert.deepEqual([late.status, late.body.error], [401, 'unauthorized']);
+    });
+
     it('ends with this session’s logout alone', async () => {
       const person = await signIn(backend());
       const token = person.sid;

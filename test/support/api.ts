@@ -87,6 +87,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
       reachMs: 300,
       codeRequestsPerClientPerHour: 1_000,
       readsPerMinute: 1_000_000,
+      readsPerMinuteOfUser: 1_000_000,
       changesPerMinute: 1_000_000,
       strangersPerMinute: 1_000_000,
       ...options.settings,

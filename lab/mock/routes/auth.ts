@@ -14,6 +14,11 @@ export function authRoutes(router: ApiRouter, world: World): void {
   });
   router.post('/v1/auth/verify-code', (ctx) => {
     const { email } = readBody(ctx, verifyCodeSchema);
+    const former = world.accounts.find(tokenOf(ctx));
+    if (former) {
+      world.accounts.signOut(tokenOf(ctx));
+      note(world, ctx, former.account, 'signed_out');
+    }
     const { account, created, token, expiresAt } = world.accounts.signIn(email.toLowerCase());
     setSessionCookie(ctx, cookieDeps, token);
     note(world, ctx, account, 'signed_in');

@@ -2,8 +2,9 @@ import type { SshKeyRow } from '../../../adapters/postgres/tables.js';
 import { newId } from '../../../adapters/ids.js';
 import type { ApiRouter } from '../../../api/context.js';
 import { generateKeyPair, parsePublicKey } from '../../../api/public-keys.js';
-import { keySchema, presentKey } from '../../../api/ssh-keys.js';
+import { keySchema, presentKey, tooManyKeys } from '../../../api/ssh-keys.js';
 import { readBody } from '../../../api/validation.js';
+import { limits } from '../../../domain/limits.js';
 import { refusalOf } from '../refuse.js';
 import { note, signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
@@ -38,6 +39,7 @@ function addKey(world: World) {
     if (account.sshKeys.some((row) => row.fingerprint === fingerprint)) {
       throw refusalOf('duplicate_key', { fingerprint });
     }
+    if (account.sshKeys.length >= limits.maxSshKeys) throw tooManyKeys();
     const row: SshKeyRow = {
       ...{ id: newId('key'), user_id: account.user.id, name, public_key: key.line, fingerprint },
       created_at: world.now(),

@@ -67,6 +67,13 @@ describe('the webhook verifier', () => {
     assert.throws(() => verify(body, signed(body, secret, 302)), WebhookSignatureError);
   });
 
+  it('refuses an instant of more than 300 seconds ahead: it would be good for a replay until then', () => {
+    assert.equal(verify(body, signed(body, secret, -290)).id, 'evt_1');
+    for (const ageS of [-310, -86_400, -1e12]) {
+      assert.throws(() => verify(body, signed(body, secret, ageS)), WebhookSignatureError, `${ageS}`);
+    }
+  });
+
   it('accepts either secret while one is rotated, and none but these', () => {
     const rotating = createWebhookVerifier({ secrets: ['whsec_next', secret] });
     assert.equal(rotating(body, signed(body, secret)).id, 'evt_1');
