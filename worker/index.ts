@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
@@ -16,6 +18,7 @@ import { activityFields } from './activity-log.js';
 import { bundleWorkflows } from './bundle.js';
 import { startWorkerMetrics } from './metrics.js';
 import { createProviders } from './providers.js';
+import { createReadiness, pollersAt } from './readiness.js';
 import { ensureSchedules } from './schedules.js';
 import { installTemporal } from './telemetry.js';
 import { createWorkers } from './workers.js';
@@ -33,8 +36,12 @@ const { url, role, poolMax, openPoolMax } = config.database;
 const db = openDatabase(url, poolMax, 'worker', role);
 const openDb = openDatabase(url, openPoolMax, 'worker-open', role);
 const metricsDb = openDatabase(url, 2, 'worker-metrics', role);
+// A container that starts again has its earlier name and process number: the server must not take one for the other.
+const identity = `${process.pid}@${hostname()}-${randomBytes(3).toString('hex')}`;
+const readiness = createReadiness({ identity, listPollers: pollersAt(temporal) });
 const metrics = await startWorkerMetrics({
   ...{ log, sdkMetricsUrl, metricsDb },
+  findFaults: () => readiness.findFaults(),
   listen: config.metrics,
   pools: { worker: db, 'worker-open': openDb, 'worker-metrics': metricsDb },
   providers: config.providers.map(({ code }) => code),
@@ -68,13 +75,16 @@ const workers = await createWorkers({
   bundle: await bundleWorkflows(),
   activities: createActivities(deps),
   log,
+  identity,
 });
 await ensureSchedules(temporal);
 await startLongLived(deps);
 log.info('worker ready');
 try {
   // A signal shuts all of them down: loops notice within the grace time, and their activities move to another worker.
-  await Promise.all(workers.map((worker) => worker.run()));
+  const runs = workers.map((worker) => worker.run());
+  readiness.begin(workers);
+  await Promise.all(runs);
 } finally {
   deps.mail.close();
   await metrics.close();

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { exposeFigures } from '../adapters/metrics/figures.js';
-import { startMetricsListener } from '../adapters/metrics/listener.js';
+import { startMetricsListener, type FindFaults } from '../adapters/metrics/listener.js';
 import { watchPools } from '../adapters/metrics/pools.js';
 import { createRegistry } from '../adapters/metrics/registry.js';
 import { createTickMetrics, type Tick } from '../adapters/metrics/ticks.js';
@@ -23,6 +23,8 @@ export interface WorkerMetricsOptions {
   readonly providers: readonly string[];
   /** Where the SDK serves its metrics; null: nowhere. */
   readonly sdkMetricsUrl: string | null;
+  /** Whether this process polls; served beside the metrics. */
+  readonly findFaults: FindFaults;
 }
 
 /**
@@ -30,7 +32,7 @@ export interface WorkerMetricsOptions {
  * has it. Each worker tells the same of the business: queries take the maximum over them.
  */
 export async function startWorkerMetrics(options: WorkerMetricsOptions): Promise<WorkerMetrics> {
-  const { log, listen, pools, metricsDb, providers, sdkMetricsUrl } = options;
+  const { log, listen, pools, metricsDb, providers, sdkMetricsUrl, findFaults } = options;
   const registry = createRegistry('worker');
   watchPools(registry, pools);
   const observeTick = createTickMetrics(registry);
@@ -38,6 +40,6 @@ export async function startWorkerMetrics(options: WorkerMetricsOptions): Promise
   if (port === null || sdkMetricsUrl === null) return { observeTick, close: () => Promise.resolve() };
   const refresh = exposeFigures(registry, businessFigures(providers), { db: metricsDb, log });
   const scrape = joinTemporal(registry, sdkMetricsUrl, refresh);
-  const listener = await startMetricsListener({ host, port, scrape, log });
+  const listener = await startMetricsListener({ host, port, scrape, findFaults, log });
   return { observeTick, close: () => listener.close() };
 }

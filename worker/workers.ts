@@ -10,6 +10,8 @@ export interface WorkersOptions {
   readonly bundle: WorkflowBundleWithSourceMap;
   readonly activities: Activities;
   readonly log: Logger;
+  /** What the server knows their polls by; the SDK's own unless told. */
+  readonly identity?: string;
   /** How long activities may go on when the worker is shut down before they are told; loops go on until then. */
   readonly shutdownGraceMs?: number;
 }
@@ -35,11 +37,13 @@ const pacedHeartbeats = {
 
 /** One worker per queue in this process, so that slow activities never take the slots of quick ones. */
 export async function createWorkers(options: WorkersOptions): Promise<Worker[]> {
-  const { connection, namespace, activities, bundle, log, shutdownGraceMs = SHUTDOWN_GRACE_MS } = options;
+  const { connection, namespace, activities, bundle, log, identity } = options;
+  const { shutdownGraceMs = SHUTDOWN_GRACE_MS } = options;
   const shared = {
     connection,
     namespace,
     activities,
+    ...(identity === undefined ? {} : { identity }),
     ...timing,
     shutdownGraceTime: shutdownGraceMs,
     interceptors: { activity: [logActivities(log)] },

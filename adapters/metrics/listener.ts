@@ -11,21 +11,28 @@ export interface MetricsListener {
   close(): Promise<void>;
 }
 
+/** Asks how a process stands: what is not well, in words. Never rejects. */
+export type FindFaults = () => Promise<readonly string[]>;
+
 /**
  * Serves `GET /metrics` on an address of its own, never on the public one (decision 66): the figures are the
  * operator's business.
- * @param port 0 takes any free one
+ * @param options.port 0 takes any free one
+ * @param options.findFaults serves `GET /readyz` too: 200 without faults, else 503 with one a line
  */
 export async function startMetricsListener(options: {
   readonly host: string;
   readonly port: number;
   readonly scrape: Scrape;
+  readonly findFaults?: FindFaults;
   readonly log: Logger;
 }): Promise<MetricsListener> {
-  const { host, port, scrape, log } = options;
+  const { host, port, scrape, findFaults, log } = options;
   const server = createServer((request, response) => {
-    if (request.method === 'GET' && request.url === '/metrics') void answer(response, scrape, log);
-    else respond(response, 404, 'Only GET /metrics is here.\n');
+    const asked = `${request.method ?? ''} ${request.url ?? ''}`;
+    if (asked === 'GET /metrics') void answer(response, scrape, log);
+    else if (asked === 'GET /readyz' && findFaults) void answerReadiness(response, findFaults);
+    else respond(response, 404, `Only GET /metrics${findFaults ? ' and GET /readyz are' : ' is'} here.\n`);
   });
   server.requestTimeout = 10_000;
   server.listen(port, host);
@@ -50,6 +57,12 @@ async function answer(response: ServerResponse, scrape: Scrape, log: Logger): Pr
     log.error({ err: error }, 'the metrics could not be read');
     respond(response, 500, 'The metrics could not be read; the log says why.\n');
   }
+}
+
+async function answerReadiness(response: ServerResponse, findFaults: FindFaults): Promise<void> {
+  const faults = await findFaults();
+  if (faults.length === 0) respond(response, 200, 'ready\n');
+  else respond(response, 503, faults.map((fault) => `${fault}\n`).join(''));
 }
 
 function respond(response: ServerResponse, status: number, text: string): void {

@@ -1,0 +1,103 @@
+import type { Client } from '@temporalio/client';
+import { taskQueues } from '../domain/task-queues.js';
+
+/** What a worker asks Temporal for: the tasks of one queue, of one kind. */
+export interface Poll {
+  readonly queue: string;
+  readonly kind: 'workflow' | 'activity';
+}
+
+/** Who asks a queue for tasks, as the server knows it. */
+export interface Poller {
+  readonly identity: string;
+  /** When the server last heard it ask, by the server's clock; only whether it changes counts. */
+  readonly lastAskedAt: string;
+}
+
+/** What createWorkers polls: every queue for activities, and one of them for workflows. */
+export const polls: readonly Poll[] = [
+  { queue: taskQueues.rentals, kind: 'workflow' },
+  ...Object.values(taskQueues).map((queue) => ({ queue, kind: 'activity' as const })),
+];
+
+/** A poll that finds no task lasts a minute, then the next one begins. */
+const SILENT_LIMIT_MS = 90_000;
+const ASK_LIMIT_MS = 3_000;
+
+export interface Readiness {
+  /** Called once the workers run. */
+  begin(workers: readonly { getState(): string }[]): void;
+  /** What is not well, in words; none: this process polls every queue. Never rejects. */
+  findFaults(): Promise<string[]>;
+}
+
+/**
+ * Tells whether this process polls (decision 91: "When is a worker well?"): not by what it believes of itself, but by
+ * what the Temporal server has heard from it.
+ * @param options.identity of this process's polls; no other process, and no earlier one, has it
+ * @param options.listPollers asks the server
+ * @param options.now a clock that never jumps, in milliseconds
+ */
+export function createReadiness(options: {
+  readonly identity: string;
+  readonly listPollers: (poll: Poll) => Promise<readonly Poller[]>;
+  readonly now?: () => number;
+}): Readiness {
+  const { identity, listPollers, now = () => performance.now() } = options;
+  const state: { workers: readonly { getState(): string }[] } = { workers: [] };
+  /** By queue and kind: what was last heard, and since when on our clock. */
+  const heard = new Map<string, { readonly lastAskedAt: string; readonly sinceMs: number }>();
+
+  async function findSilence(poll: Poll): Promise<string | undefined> {
+    const own = (await listPollers(poll)).find((poller) => poller.identity === identity);
+    const what = `queue ${poll.queue}, ${poll.kind} tasks`;
+    if (own === undefined) return `${what}: the Temporal server has not heard from this process`;
+    const key = `${poll.kind}:${poll.queue}`;
+    const before = heard.get(key);
+    if (before?.lastAskedAt !== own.lastAskedAt) {
+      heard.set(key, { lastAskedAt: own.lastAskedAt, sinceMs: now() });
+      return undefined;
+    }
+    if (now() - before.sinceMs <= SILENT_LIMIT_MS) return undefined;
+    return `${what}: the Temporal server has heard nothing for ${Math.round((now() - before.sinceMs) / 1000)} s`;
+  }
+
+  return {
+    begin(workers) {
+      state.workers = workers;
+    },
+    async findFaults() {
+      if (state.workers.length === 0) return ['the workers have not started yet'];
+      const states = state.workers.map((worker) => worker.getState()).filter((name) => name !== 'RUNNING');
+      if (states.length > 0) return [`not all workers run: ${states.join(', ')}`];
+      try {
+        const silences = await Promise.all(polls.map(findSilence));
+        return silences.filter((silence) => silence !== undefined);
+      } catch (error) {
+        return [`Temporal can not be asked: ${error instanceof Error ? error.message : String(error)}`];
+      }
+    },
+  };
+}
+
+/** As temporal.api.enums.v1.TaskQueueType numbers them. */
+const kindNumbers = { workflow: 1, activity: 2 } as const;
+
+/** Asks the Temporal server who polls, within 3 s. */
+export function pollersAt({
+  connection,
+  options: { namespace },
+}: Client): (poll: Poll) => Promise<readonly Poller[]> {
+  return async ({ queue, kind }) => {
+    const request = { namespace, taskQueue: { name: queue }, taskQueueType: kindNumbers[kind] };
+    const { pollers } = await connection.withDeadline(Date.now() + ASK_LIMIT_MS, () =>
+      // The enum's own package is none of ours.
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment
+      connection.workflowService.describeTaskQueue(request),
+    );
+    return pollers.map(({ identity, lastAccessTime }) => ({
+      identity: identity ?? '',
+      lastAskedAt: `${String(lastAccessTime?.seconds)}.${String(lastAccessTime?.nanos)}`,
+    }));
+  };
+}
