@@ -53,6 +53,10 @@ export async function getWallet(db: Database, userId: UserId): Promise<WalletRow
 }
 
 export interface NewRunning {
+  /** Minted unless told. */
+  readonly id?: RentalId;
+  /** Its machine at the upstream; one that no upstream knows unless told. */
+  readonly podId?: string;
   readonly priceCents: number;
   /** How long ago it became running, in milliseconds, by the database's clock. */
   readonly ranMs: number;
@@ -63,7 +67,7 @@ export interface NewRunning {
 
 /** A rental that has run for some time and was not metered yet, with its hold taken from the wallet. */
 export async function insertRunning(db: Database, wallet: WalletRow, rental: NewRunning): Promise<RentalId> {
-  const id = newId('rent');
+  const id = rental.id ?? newId('rent');
   const holdCents = rental.holdCents ?? rental.priceCents;
   await db.transaction(async (trx) => {
     await trx('wallets')
@@ -87,7 +91,7 @@ export async function insertRunning(db: Database, wallet: WalletRow, rental: New
         userId: wallet.user_id,
         listingId: newId('lst'),
         tag: `test-${id}-1`,
-        podId: `pod-${id}`,
+        podId: rental.podId ?? `pod-${id}`,
         price: rental.priceCents,
         maxSpend: rental.maxSpendCents ?? null,
         autoStop: rental.autoStopAfterMs ?? null,
