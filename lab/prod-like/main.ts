@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
 import { Figures } from './figures.js';
 import { watchMetering } from './metering-watch.js';
-import { restartAll } from './restarts.js';
+import { readRestarts, restartAll } from './restarts.js';
 import { startTopology, type Topology } from './topology.js';
 import { arrive, rentUntil } from './user.js';
 import { judge } from './verdict.js';
@@ -14,8 +14,10 @@ import { judge } from './verdict.js';
  * `npm run test:prod-like`: the shape of docker-compose.yml without containers, under load, while each part is
  * restarted in turn. Ends with 1 unless every answer was true and every cent is right.
  */
-const users = 20;
-const quietMs = 30_000;
+const users = Number(process.env['PROD_LIKE_USERS'] ?? '20');
+const quietMs = Number(process.env['PROD_LIKE_QUIET_SECONDS'] ?? '30') * 1_000;
+/** Restarted one after the other; all of them unless told. */
+const restarts = readRestarts(process.env['PROD_LIKE_RESTARTS']);
 const startedAt = Date.now();
 const log = (line: string): void => {
   console.log(`${((Date.now() - startedAt) / 1000).toFixed(0).padStart(5)} s  ${line}`);
@@ -33,11 +35,10 @@ async function play(topology: Topology, db: Database): Promise<string[]> {
   const restarting = (async () => {
     await sleep(quietMs);
     figures.restarting = true;
-    const restarts = await restartAll(topology, log);
+    await restartAll(topology, restarts, log);
     figures.restarting = false;
     await sleep(quietMs / 2);
     end.at = Date.now();
-    return restarts;
   })();
   // Whatever fails first is told at once; the other part ends with the processes.
   await Promise.all([renting, restarting]);
@@ -50,7 +51,7 @@ async function play(topology: Topology, db: Database): Promise<string[]> {
     `longest time without a tick: ${gaps.quietMs} ms quiet, ${gaps.restartingMs} ms while parts were restarted`,
   );
   console.log(
-    `${users} users, ${rentals} rentals, ${await restarting} restarts, ${faults.length} faults, ` +
+    `${users} users, ${rentals} rentals, ${restarts.length} restarts, ${faults.length} faults, ` +
       `${((Date.now() - startedAt) / 1000).toFixed(0)} s in all`,
   );
   return faults;

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PartName, Topology } from './topology.js';
 
+type Restart = readonly [PartName, 'stop' | 'kill'];
+
 /** Every part in turn, first as a deployment does it, then as a crash does. */
-const plan: readonly (readonly [PartName, 'stop' | 'kill'])[] = [
+const all: readonly Restart[] = [
   ['API 1', 'stop'],
   ['API 2', 'stop'],
   ['worker 1', 'stop'],
@@ -18,15 +20,33 @@ const plan: readonly (readonly [PartName, 'stop' | 'kill'])[] = [
 const words = { stop: 'stopped in order', kill: 'killed (SIGKILL)' };
 const pauseMs = 10_000;
 
+/**
+ * Reads which parts are restarted, and how: `worker 1:kill,API 1:stop`.
+ * @param text all of them when it is undefined
+ * @throws Error that names what can be said
+ */
+export function readRestarts(text: string | undefined): readonly Restart[] {
+  if (text === undefined) return all;
+  return text.split(',').map((wanted) => {
+    const found = all.find(([name, how]) => `${name}:${how}` === wanted);
+    if (found) return found;
+    const known = all.map(([name, how]) => `${name}:${how}`).join(', ');
+    throw new Error(`PROD_LIKE_RESTARTS names "${wanted}"; it can name ${known}.`);
+  });
+}
+
 /** Restarts one part after the other, each once the one before is ready again and has worked for a while. */
-export async function restartAll(topology: Topology, log: (line: string) => void): Promise<number> {
-  for (const [name, how] of plan) {
-    const startedAt = Date.now();
+export async function restartAll(
+  topology: Topology,
+  restarts: readonly Restart[],
+  log: (line: string) => void,
+): Promise<void> {
+  for (const [name, how] of restarts) {
+    const startedAt = performance.now();
     await topology.restart(name, how);
     log(
-      `${name} was ${words[how]} and is ready again after ${((Date.now() - startedAt) / 1000).toFixed(1)} s`,
+      `${name} was ${words[how]} and is ready again after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`,
     );
     await sleep(pauseMs);
   }
-  return plan.length;
 }

@@ -9,6 +9,7 @@ import type { SignedIn } from '../support/api.js';
 import { startService, type TestService } from '../support/living-service.js';
 import { netCents, Renting } from '../support/renting.js';
 import { takeChances, type Chances } from '../support/seeded.js';
+import { tellingHistories } from '../support/told-histories.js';
 import { until } from '../support/until.js';
 
 const rentals = Number(process.env['FAULT_RENTALS'] ?? '60');
@@ -128,13 +129,14 @@ describe(`${rentals} rentals while the upstreams do everything wrong`, function 
     await service.gpus.faults({ deleteMs: 20 });
     assert.equal(opened.length, rentals);
 
-    await until(
-      'every rental runs, or is closed',
-      async () => {
-        const open = await service.db('rentals').whereNull('closed_at').whereNot({ status: 'running' });
-        return open.length === 0;
-      },
-      120_000,
+    const unfinished = () =>
+      service.db('rentals').whereNull('closed_at').whereNot({ status: 'running' }).select('id');
+    await tellingHistories(service.db, () =>
+      until('every rental runs, or is closed', async () => (await unfinished()).length === 0, 120_000).catch(
+        async (error: unknown) => {
+          throw new Error(`${String(error)}: ${JSON.stringify(await unfinished())}`, { cause: error });
+        },
+      ),
     );
     await until(
       'the upstreams have the running machines and no other',
@@ -152,7 +154,7 @@ describe(`${rentals} rentals while the upstreams do everything wrong`, function 
       },
       60_000,
     );
-    await assertSettled();
+    await tellingHistories(service.db, assertSettled);
     await stopAll();
     assert.deepEqual(await alive(), []);
     assert.deepEqual(await verifyLedger(service.db), []);

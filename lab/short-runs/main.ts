@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { shortRuns, type ShortRun } from './plan.js';
+
+/**
+ * `npm run test:short`: the campaigns of faults, the run of the production's shape and the benchmarks, each in its
+ * shortest form, one after the other. `npm run test:short -- bench:meter` runs those of that name. Ends with 1 when one
+ * failed; the last line is "N passed, N failed", and SHORT_RUN_COUNTS names a file for the two numbers.
+ */
+const stopping = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => stopping.abort());
+}
+
+const nameOf = ({ script, args }: ShortRun): string => [script, ...args].join(' ');
+
+/** Runs one in a process group of its own, so that it is ended with all that it started. */
+async function play(short: ShortRun): Promise<string | undefined> {
+  const child = spawn('npm', ['run', '--silent', short.script, '--', ...short.args], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, ...short.env },
+    detached: true,
+  });
+  const ended = new Promise<string | undefined>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(code === 0 ? undefined : `exit ${code ?? signal ?? ''}`));
+  });
+  const given = new AbortController();
+  const limit = sleep(short.limitSeconds * 1_000, undefined, {
+    signal: AbortSignal.any([given.signal, stopping.signal]),
+  }).then(
+    () => `it did not end within ${short.limitSeconds} s`,
+    () => (given.signal.aborted ? undefined : 'given up'),
+  );
+  const first = await Promise.race([ended, limit.then((why) => why ?? ended)]);
+  given.abort();
+  await endGroup(child.pid, ended);
+  return first;
+}
+
+/** What is left of the group: asked to end, then killed. */
+async function endGroup(pid: number | undefined, ended: Promise<unknown>): Promise<void> {
+  if (pid === undefined) return;
+  if (!signalGroup(pid, 'SIGTERM')) return;
+  await Promise.race([ended, sleep(15_000, undefined, { ref: false })]);
+  signalGroup(pid, 'SIGKILL');
+}
+
+/** @returns whether anybody of the group was still there */
+function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(-pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+const wanted = process.argv.slice(2);
+const failures: string[] = [];
+const chosen = shortRuns.filter(({ script }) => wanted.length === 0 || wanted.includes(script));
+if (chosen.length === 0) {
+  console.error(
+    `Nothing is called that. There are: ${[...new Set(shortRuns.map(({ script }) => script))].join(', ')}`,
+  );
+  process.exit(2);
+}
+for (const short of chosen) {
+  if (stopping.signal.aborted) break;
+  console.log(`-- ${nameOf(short)}`);
+  const begun = performance.now();
+  const why = await play(short);
+  const seconds = ((performance.now() - begun) / 1_000).toFixed(0);
+  console.log(`-- ${nameOf(short)}: ${why === undefined ? 'passed' : `FAILED (${why})`}, ${seconds} s`);
+  if (why !== undefined) failures.push(nameOf(short));
+}
+for (const name of failures) console.log(`failed: ${name}`);
+const counts = process.env['SHORT_RUN_COUNTS'];
+if (counts !== undefined) writeFileSync(counts, `${chosen.length - failures.length} ${failures.length}\n`);
+console.log(`${chosen.length - failures.length} passed, ${failures.length} failed`);
+process.exit(failures.length === 0 && !stopping.signal.aborted ? 0 : 1);

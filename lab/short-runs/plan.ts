@@ -1,0 +1,48 @@
+/** One command in its shortest form. */
+export interface ShortRun {
+  /** The npm script. */
+  readonly script: string;
+  /** What is passed on to it after `--`. */
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** It is ended after this, in seconds: some four times as long as it takes on two cores. */
+  readonly limitSeconds: number;
+}
+
+function run(
+  script: string,
+  env: Readonly<Record<string, string>>,
+  limitSeconds: number,
+  args: readonly string[] = [],
+): ShortRun {
+  return { script, args, env, limitSeconds };
+}
+
+const faults = (file: string): readonly string[] => [`test/faults/${file}.fault.ts`];
+
+/**
+ * What is too long for each change is run in its shortest form for each: a command that nobody runs stops to work
+ * unseen. Benchmarks measure nothing then: only that they end is looked at.
+ */
+export const shortRuns: readonly ShortRun[] = [
+  run('campaign', { FAULT_RENTALS: '60', FAULT_SECONDS: '75', FAULT_KILLS: '2' }, 420, faults('meter-kills')),
+  run('campaign', { FAULT_PAYMENTS: '150' }, 420, faults('payments')),
+  run('campaign', { FAULT_RENTALS: '27' }, 420, faults('upstreams')),
+  run(
+    'test:prod-like',
+    {
+      PROD_LIKE_USERS: '5',
+      PROD_LIKE_QUIET_SECONDS: '5',
+      PROD_LIKE_RESTARTS: 'API 1:stop,worker 1:kill,Temporal:kill',
+    },
+    600,
+  ),
+  run('bench:meter', { BENCH_RENTALS: '500', BENCH_SECONDS: '2' }, 300),
+  run('bench:ledger', { BENCH_ENTRIES: '1000,10000', BENCH_PAGES: '20' }, 180),
+  run('bench:create', { BENCH_ROUNDS: '1', BENCH_CREATES: '4', BENCH_CALLERS: '2' }, 180),
+  run('bench:read', { BENCH_SECONDS: '1' }, 180),
+  run('bench:api', { BENCH_CLIENTS: '5', BENCH_SECONDS: '8' }, 180),
+  run('bench:webhook', { BENCH_PAYMENTS: '3', BENCH_EVENTS: '100' }, 180),
+  run('bench:probe', { BENCH_PODS: '10', BENCH_SECONDS: '4' }, 240),
+  run('bench:catalog', { BENCH_LISTINGS: '1000', BENCH_ROUNDS: '10' }, 240),
+];
