@@ -1,5 +1,6 @@
 import { isPulled } from '../adapters/postgres/brakes.js';
 import type { Transaction } from '../adapters/postgres/database.js';
+import { endWhenLost } from '../adapters/postgres/money/lost.js';
 import { meterWallets } from '../adapters/postgres/money/meter.js';
 import {
   findRental,
@@ -8,9 +9,8 @@ import {
   type PodAddress,
   type RentalWithStop,
 } from '../adapters/postgres/money/rentals.js';
-import { endLost, endUnstarted, settle } from '../adapters/postgres/money/settle.js';
+import { endUnstarted, settle } from '../adapters/postgres/money/settle.js';
 import { lockWalletOfRental, reread, type LockedWallet } from '../adapters/postgres/money/wallets.js';
-import { findPodOfRental } from '../adapters/postgres/pods.js';
 import type { RentalRow } from '../adapters/postgres/tables.js';
 import type { RentalId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
@@ -71,18 +71,16 @@ export function createRentalActivities(deps: ActivityDeps) {
       return locked(rentalId, async (trx, wallet, rental) => {
         if (rental.status !== 'running') return { nextLookMs: 0 };
         if (await isPulled(trx, 'metering')) return { nextLookMs: PAUSED_LOOK_MS };
-        const pod = await findPodOfRental(trx, rental);
-        if (pod?.lost && !rental.stop)
-          await endLost(trx, wallet, rental, pod.lastAliveAt ?? rental.started_at);
-        else await meterWallets(trx, [wallet.id]);
+        if (!(await endWhenLost(trx, wallet, rental))) await meterWallets(trx, [wallet.id]);
         return { nextLookMs: await nextLookMs(trx, wallet, rental.no, beltMs) };
       });
     },
 
-    /** Settles a rental whose billing has ended (decision 25). */
+    /** Settles a rental whose billing has ended (decision 25), if its machine was not lost before that. */
     async settleRental(rentalId: RentalId): Promise<void> {
       await locked(rentalId, async (trx, wallet, rental) => {
-        if (rental.status === 'stopping') await settle(trx, wallet, rental);
+        if (rental.status !== 'stopping') return;
+        if (!(await endWhenLost(trx, wallet, rental))) await settle(trx, wallet, rental);
       });
     },
 

@@ -1,7 +1,7 @@
 import { listAttempts, moveAttempt } from '../adapters/postgres/attempts.js';
 import { findRental } from '../adapters/postgres/money/rentals.js';
 import { findRepeated, recordAction } from '../adapters/postgres/operator-actions.js';
-import { expectPod, markPodGone } from '../adapters/postgres/pods.js';
+import { expectPod, markPodGone, noteSeenAlive } from '../adapters/postgres/pods.js';
 import { insertStopRequest } from '../adapters/postgres/stop-requests.js';
 import type { AllocationAttemptRow } from '../adapters/postgres/tables.js';
 import { ProviderError } from '../adapters/providers/provider.js';
@@ -56,6 +56,7 @@ async function endNow(deps: ActivityDeps, attempt: AllocationAttemptRow): Promis
     const podId = attempt.pod_id ?? (await provider.find(tag))?.podId;
     if (podId === undefined) return `${code} shows nothing under ${tag}`;
     await expectPod(deps.db, { providerCode: code, podId, tag });
+    await noteSeenAlive(deps.db, code, podId);
     await provider.terminate(podId);
     return `${code} ${podId} was told to end`;
   } catch (error) {

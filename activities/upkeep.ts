@@ -13,6 +13,7 @@ import {
 import { raiseWatermark } from '../adapters/postgres/watermark.js';
 import { prune } from '../adapters/postgres/retention.js';
 import { takeSlowEnds } from '../adapters/postgres/pod-leaks.js';
+import { noteSeenAlive } from '../adapters/postgres/pods.js';
 import { expectPodsOfRentals } from '../adapters/postgres/pods-watch.js';
 import { ProviderError, type Provider } from '../adapters/providers/provider.js';
 import { listUnclosedInvoices } from '../adapters/postgres/money/invoice-states.js';
@@ -73,6 +74,7 @@ export function createUpkeepActivities(deps: ActivityDeps) {
         }
         for (const pod of await stopBlockedRentals(deps.db, limits.blockedForMs)) {
           deps.log.error({ ...pod }, 'ending a machine whose wallet can not be metered');
+          await noteSeenAlive(deps.db, pod.providerCode, pod.podId);
           await deps.providers.get(pod.providerCode)?.terminate(pod.podId);
         }
         await expectPodsOfRentals(deps.db);

@@ -18,6 +18,7 @@ import * as figures from './016-figures.js';
 import * as restored from './017-restored.js';
 import * as parked from './018-parked.js';
 import * as nothingStuck from './019-nothing-stuck.js';
+import * as lostMachines from './022-lost-machines.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -42,6 +43,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['017-restored', restored],
   ['018-parked', parked],
   ['019-nothing-stuck', nothingStuck],
+  ['022-lost-machines', lostMachines],
 ];
 
 /** The names of all steps: what a database must have for this code to work on it. */

@@ -56,7 +56,8 @@ export async function recordPodList(
          port = excluded.port, username = excluded.username, price_per_hour_cents = excluded.price_per_hour_cents,
          missing_lists = 0, gone_at = null, held_since = null,
          last_alive_at = case when pods.status = 'active' and excluded.status <> 'active' and pods.missing_lists = 0
-                              then (select pods_listed_at from before) else pods.last_alive_at end
+                              then greatest(pods.last_alive_at, (select pods_listed_at from before))
+                              else pods.last_alive_at end
        where (pods.status, pods.upstream_status, pods.host, pods.port, pods.username, pods.missing_lists, pods.gone_at,
               pods.held_since, pods.price_per_hour_cents)
              is distinct from (excluded.status, excluded.upstream_status, excluded.host, excluded.port,
@@ -68,7 +69,8 @@ export async function recordPodList(
        update pods set
          missing_lists = missing_lists + 1,
          last_alive_at = case when status = 'active' and missing_lists = 0
-                              then (select pods_listed_at from before) else last_alive_at end,
+                              then greatest(last_alive_at, (select pods_listed_at from before))
+                              else last_alive_at end,
          gone_at = case when missing_lists >= 1 then clock_ms() end
        where provider_code = :providerCode and gone_at is null and pod_id <> all (:heldIds::text[])
           and not exists (select 1 from listed l where l."podId" = pods.pod_id)
@@ -117,11 +119,32 @@ export async function expectPod(
     .ignore();
 }
 
-/** An operator has seen that a pod is gone, whatever its upstream's list says of it. */
+/**
+ * Notes that a pod which the newest list shows alive is alive until now: it is this service that ends it now, so it
+ * was not lost before.
+ */
+export async function noteSeenAlive(db: Database, providerCode: string, podId: string): Promise<void> {
+  await db('pods')
+    .where({ provider_code: providerCode, pod_id: podId, status: 'active', missing_lists: 0 })
+    .whereNull('gone_at')
+    .update({ last_alive_at: db.raw('greatest(last_alive_at, clock_ms())') });
+}
+
+/**
+ * An operator has seen that a pod is gone, whatever its upstream's list says of it. When it went nobody knows: the
+ * newest list that showed it alive is the last that is known of it.
+ */
 export async function markPodGone(db: Database, providerCode: string, tag: string): Promise<void> {
   await db('pods')
     .where({ provider_code: providerCode, tag })
-    .update({ gone_at: db.raw('coalesce(gone_at, clock_ms())') });
+    .update({
+      gone_at: db.raw('coalesce(gone_at, clock_ms())'),
+      last_alive_at: db.raw(
+        `case when status = 'active' and missing_lists = 0 and gone_at is null
+              then greatest(last_alive_at, (select pods_listed_at from providers where code = provider_code))
+              else last_alive_at end`,
+      ),
+    });
 }
 
 /**

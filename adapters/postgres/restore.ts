@@ -27,7 +27,10 @@ export async function findOwnedTags(db: Database, tags: readonly string[]): Prom
   return new Set(rows.map(({ tag }) => tag));
 }
 
-/** Asks for a rental's end at an instant that is past; one that was asked for before stays if it is earlier. */
+/**
+ * Asks for a rental's end at an instant that is past; one that was asked for before stays if it is earlier. Until then
+ * its machine was alive, of which this database's lists, which are from before the backup, know nothing.
+ */
 export async function requestPastStop(
   db: Database,
   rentalId: RentalId,
@@ -35,7 +38,12 @@ export async function requestPastStop(
   reason: string,
 ): Promise<void> {
   await db.raw(
-    `insert into stop_requests (rental_no, requested_by, requested_at, reason)
+    `with alive as (
+       update pods p set last_alive_at = greatest(p.last_alive_at, :at::timestamptz)
+         from rentals r
+        where r.id = :rentalId and p.provider_code = r.provider_code and p.pod_id = r.pod_id
+     )
+     insert into stop_requests (rental_no, requested_by, requested_at, reason)
      select no, 'operator', :at::timestamptz, :reason from rentals where id = :rentalId and settled_at is null
      on conflict (rental_no) do update set requested_at = least(stop_requests.requested_at, excluded.requested_at)
       where stop_requests.open`,

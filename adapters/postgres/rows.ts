@@ -196,6 +196,13 @@ export interface StopRequestRow {
   open: boolean;
 }
 
+/** What a lost machine's settlement rests on, kept when its pod's row has served its time. */
+export interface LostMachineRow {
+  rental_no: number;
+  last_alive_at: Date;
+  settled_at: Date;
+}
+
 export type AttemptState = 'open' | 'adopted' | 'condemned' | 'failed' | 'gone';
 
 export interface AllocationAttemptRow {

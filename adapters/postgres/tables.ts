@@ -28,6 +28,7 @@ declare module 'knex/types/tables.js' {
     rentals_now: Table<rows.RentalRow>;
     meters: Table<rows.MeterRow>;
     stop_requests: Table<rows.StopRequestRow>;
+    lost_machines: Table<rows.LostMachineRow>;
     allocation_attempts: Table<rows.AllocationAttemptRow>;
     pods: Table<rows.PodRow>;
     pod_leaks: Table<rows.PodLeakRow>;

@@ -6,7 +6,8 @@ import { insertManualInvoice } from '../../adapters/postgres/money/manual-invoic
 import { operate } from '../../adapters/postgres/money/operations.js';
 import { lockRental, type RentalWithStop } from '../../adapters/postgres/money/rentals.js';
 import { applyReversal } from '../../adapters/postgres/money/reversals.js';
-import { endLost, endUnstarted, settle } from '../../adapters/postgres/money/settle.js';
+import { endLost } from '../../adapters/postgres/money/lost.js';
+import { endUnstarted, settle } from '../../adapters/postgres/money/settle.js';
 import { tick } from '../../adapters/postgres/money/tick.js';
 import { creditTopup } from '../../adapters/postgres/money/topup-credit.js';
 import {
@@ -81,7 +82,9 @@ export class ToldLedger {
       `select clock_ms() - ? * interval '1 millisecond' as at`,
       [agoMs],
     );
-    await this.locked(id, (trx, wallet, rental) => endLost(trx, wallet, rental, rows[0]!.at));
+    await this.locked(id, async (trx, wallet, rental) => {
+      await endLost(trx, wallet, rental, rows[0]!.at);
+    });
   }
 
   /** One that never ran: its hold is captured and given back. */

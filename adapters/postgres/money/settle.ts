@@ -14,7 +14,8 @@ import { moveHold, type LockedWallet } from './wallets.js';
  */
 export async function settle(trx: Transaction, wallet: LockedWallet, rental: RentalRow): Promise<void> {
   if (rental.settled_at !== null) return;
-  const elapsedMs = elapsed(rental);
+  const endedAt = endWithinLimits(rental);
+  const elapsedMs = rental.running_at === null ? 0 : endedAt.getTime() - rental.running_at.getTime();
   const final = finalCents(rental.price_per_hour_cents, elapsedMs, rental.max_spend_cents);
   const missing = Math.max(0, final - rental.charged_cents);
   const fromHold = Math.min(missing, rental.hold_cents);
@@ -38,6 +39,7 @@ export async function settle(trx: Transaction, wallet: LockedWallet, rental: Ren
   await trx('rentals')
     .where({ no: rental.no })
     .update({
+      ended_at: endedAt,
       charged_cents: charged,
       refunded_cents: Math.max(0, rental.charged_cents - final),
       hold_cents: 0,
@@ -77,47 +79,8 @@ export async function endUnstarted(
   await acknowledgeEnd(trx, rental.no);
 }
 
-/**
- * Ends a running rental whose machine was lost (decision 27). Within the refund window everything is given back;
- * later, what was charged for the time after the machine was last seen alive.
- * @param lastAliveAt the last moment at which the upstream showed it alive
- */
-export async function endLost(
-  trx: Transaction,
-  wallet: LockedWallet,
-  rental: RentalRow,
-  lastAliveAt: Date,
-): Promise<void> {
-  if (rental.status !== 'running' || rental.running_at === null) return;
-  const aliveMs = lastAliveAt.getTime() - rental.running_at.getTime();
-  if (aliveMs <= limits.refundWindowMs && (await fullRefundsToday(trx, wallet)) < limits.fullRefundsPerDay) {
-    return failWithFullRefund(
-      trx,
-      wallet,
-      rental,
-      'The machine was lost within a minute of its start; nothing was charged for it.',
-    );
-  }
-  const ended: RentalRow = {
-    ...rental,
-    status: 'stopping',
-    stop_reason: 'pod_lost',
-    ended_at: new Date(Math.max(rental.running_at.getTime(), lastAliveAt.getTime())),
-    error: 'The machine was lost at the upstream; you were charged until it was last seen alive.',
-  };
-  await trx('rentals').where({ no: rental.no }).update({
-    status: 'stopping',
-    stop_reason: 'pod_lost',
-    ended_at: ended.ended_at,
-    error: ended.error,
-    charged_cents: ended.charged_cents,
-    hold_cents: ended.hold_cents,
-  });
-  await settle(trx, wallet, ended);
-}
-
-/** The rest of the hold becomes a charge and one refund gives back all that was charged: net 0. */
-async function failWithFullRefund(
+/** The rest of the hold becomes a charge and one refund gives back all that was charged: net 0 (decision 27). */
+export async function failWithFullRefund(
   trx: Transaction,
   wallet: LockedWallet,
   rental: RentalRow,
@@ -134,7 +97,8 @@ async function failWithFullRefund(
       charged_cents: charged,
       refunded_cents: charged,
       hold_cents: 0,
-      ended_at: trx.raw('coalesce(ended_at, clock_ms())'),
+      stop_reason: rental.stop_reason,
+      ended_at: rental.ended_at ?? trx.raw('clock_ms()'),
       settled_at: trx.raw('clock_ms()'),
       settled_seq: newestSeq(trx),
     });
@@ -176,19 +140,11 @@ async function refund(
   });
 }
 
-async function fullRefundsToday(trx: Transaction, wallet: LockedWallet): Promise<number> {
-  const row = await trx('rentals')
-    .where({ wallet_id: wallet.id, status: 'failed' })
-    .whereNotNull('running_at')
-    .whereRaw(`settled_at > clock_ms() - interval '1 day'`)
-    .count<{ count: number }[]>('* as count')
-    .first();
-  return row?.count ?? 0;
-}
-
-function elapsed(rental: RentalRow): number {
+/** Nobody pays beyond a limit, whoever wrote the end. */
+function endWithinLimits(rental: RentalRow): Date {
   if (rental.ended_at === null) throw new Error(`rental ${rental.id} has not ended`);
-  return rental.running_at === null ? 0 : rental.ended_at.getTime() - rental.running_at.getTime();
+  const ends = [rental.ended_at, rental.auto_stop_at, rental.spend_limit_at].filter((at) => at !== null);
+  return new Date(Math.min(...ends.map((at) => at.getTime())));
 }
 
 /** The wallet's newest entry: no later one is the rental's. */

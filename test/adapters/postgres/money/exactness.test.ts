@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Database } from '../../../../adapters/postgres/database.js';
 import { lockRental } from '../../../../adapters/postgres/money/rentals.js';
-import { endLost, settle } from '../../../../adapters/postgres/money/settle.js';
+import { endLost } from '../../../../adapters/postgres/money/lost.js';
+import { settle } from '../../../../adapters/postgres/money/settle.js';
 import { tick } from '../../../../adapters/postgres/money/tick.js';
 import { lockWalletOfRental } from '../../../../adapters/postgres/money/wallets.js';
 import type { WalletRow } from '../../../../adapters/postgres/tables.js';
@@ -186,7 +187,8 @@ describe('metering is exact, whatever happens in whatever order', () => {
   async function pass(wallet: WalletRow, ms: number): Promise<void> {
     const back = db.raw(`:ms * interval '1 millisecond'`, { ms });
     await db.raw(
-      `update stop_requests s set requested_at = requested_at - ? from rentals r where r.no = s.rental_no and r.wallet_id = ?`,
+      `update stop_requests s set requested_at = requested_at - ? from rentals r
+        where r.no = s.rental_no and r.wallet_id = ? and r.status = 'running'`,
       [back, wallet.id],
     );
     await db.raw(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Database } from '../../../../adapters/postgres/database.js';
 import { warnOfLowBalance } from '../../../../adapters/postgres/low-balance.js';
 import { lockRental } from '../../../../adapters/postgres/money/rentals.js';
-import { endLost } from '../../../../adapters/postgres/money/settle.js';
+import { endLost } from '../../../../adapters/postgres/money/lost.js';
 import { tick } from '../../../../adapters/postgres/money/tick.js';
 import { lockWalletOfRental } from '../../../../adapters/postgres/money/wallets.js';
 import { verifyLedger } from '../../../../adapters/postgres/verify.js';
