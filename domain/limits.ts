@@ -105,6 +105,8 @@ export const limits = {
   /** Decision 26: how late a tick may be and still end a rental at the instant the money ended. */
   tickLateMs: 5 * SECOND,
   topupWaitMs: 30 * SECOND,
+  /** Decision 78: how long a stop may take from its instant to its commit; a tick in between knows nothing of it. */
+  stopCommitMs: MINUTE,
   /** The processor's smallest charge: an invoice below it is written off. */
   minInvoiceCents: 50,
 

@@ -1,4 +1,5 @@
 import type { UserId } from '../../domain/ids.js';
+import { limits } from '../../domain/limits.js';
 import type { Database } from './database.js';
 
 /** One thing that does not add up, with enough to find it. */
@@ -17,10 +18,63 @@ export interface Discrepancy {
 /** At most so many are told of at once. */
 export const discrepancyLimit = 100;
 
-/** What each settled rental must come to: the formula of decision 25; nothing where it failed (decision 27). */
-const pricedColumns = `r.*, least(r.max_spend_cents,
-                (2 * r.price_per_hour_cents::numeric * coalesce(epoch_ms(r.ended_at) - r.running_ms, 0) + 3600000)
-                  ::bigint / 7200000) as final_cents`;
+/**
+ * Until when each settled rental may be billed, and what that comes to by the formula of decision 25, derived from what
+ * is kept of its stop, its limits, its machine, its money and its ticks, and from nothing that its settlement wrote
+ * (decision 78: How is a settled rental checked?). This is on purpose not the code that settles, said again in SQL.
+ * Over looked_at and entries.
+ */
+const pricedRentals = `
+  evidence as (
+    select r.*, epoch_ms(r.ended_at) as ended_ms, q.requested_ms as stop_ms, coalesce(e.charged, 0)::bigint as charged,
+           (coalesce(e.charged, 0) + coalesce(x.amount_cents, 0))::bigint as ticked,
+           least(q.requested_ms, epoch_ms(r.auto_stop_at),
+                 r.running_ms + ceil(r.max_spend_cents::numeric * 3600000 / r.price_per_hour_cents)::bigint) as asked_ms,
+           -- What 0.1 settled as lost has no row of its own: then the pod's, if it still shows the loss. One whose pod
+           -- was gone well before it was settled was lost, whatever it says.
+           case when l.rental_no is not null then epoch_ms(l.last_alive_at)
+                when r.stop_reason = 'pod_lost' then least(epoch_ms(r.ended_at), epoch_ms(p.last_alive_at))
+                when p.gone_at < r.settled_at - interval '10 seconds' then epoch_ms(p.last_alive_at) end as alive_ms
+      from looked_at r
+      left join entries e on e.rental_no = r.no
+      left join stop_requests q on q.rental_no = r.no
+      left join lost_machines l on l.rental_no = r.no
+      left join pods p on p.provider_code = r.provider_code and p.pod_id = r.pod_id
+      left join ledger_causes c on c.cause = 'settle:' || r.id
+      left join ledger_entries x on x.wallet_id = c.wallet_id and x.seq = c.seq
+     where r.settled_at is not null
+  ), instants as (
+    -- The first milliseconds at which so many cents had accrued: those of the ticks, one more, and all that was charged.
+    select v.*, running_ms + (ticked * 3600000 + price_per_hour_cents - 1) / price_per_hour_cents as ticked_ms,
+           running_ms + ((ticked + 1) * 3600000 + price_per_hour_cents - 1) / price_per_hour_cents as short_ms,
+           running_ms + (charged * 3600000 + price_per_hour_cents - 1) / price_per_hour_cents as charged_ms
+      from evidence v
+  ), bounds as (
+    select i.*,
+           -- A stop that was committed while a tick ran ends no earlier than the cent which that tick took.
+           case when asked_ms = stop_ms then greatest(asked_ms, least(ticked_ms, stop_ms + ${limits.stopCommitMs}))
+                else asked_ms end as asked_end_ms,
+           -- The money's end is known to the cent if ticks ran in time; a late one ends it at its own clock, or where
+           -- it was to end anyway.
+           case when stop_reason = 'balance_exhausted'
+                then case when ended_ms between ticked_ms and charged_ms or ended_ms = asked_ms
+                            or ended_ms - short_ms > ${limits.tickLateMs} then ended_ms else charged_ms end
+           end as money_ms
+      from instants i
+  ), due as (
+    select b.*, case when running_ms is null then ended_ms
+                     when coalesce(alive_ms, asked_end_ms, money_ms) is not null
+                     then greatest(running_ms, least(alive_ms, asked_end_ms, money_ms)) end as due_ms,
+           status = 'failed' and alive_ms > running_ms + ${limits.refundWindowMs} as failed_late
+      from bounds b
+  ), priced as (
+    select d.*, charged_cents - refunded_cents + overage_cents + written_off_cents as settled_cents,
+           case when status = 'failed' then 0
+                when running_ms is null then 0
+                else least(max_spend_cents, (2 * price_per_hour_cents::numeric * (coalesce(due_ms, running_ms) - running_ms)
+                                             + 3600000)::bigint / 7200000) end as final_cents
+      from due d
+  )`;
 
 /** The rules but the chain's, over w (wallets), newest, held, looked_at (rentals), entries and priced. */
 const rules = `
@@ -39,11 +93,16 @@ const rules = `
        from looked_at r left join entries e on e.rental_no = r.no
       where r.charged_cents <> coalesce(e.charged, 0) or r.refunded_cents <> coalesce(e.refunded, 0)
      union all
-     select 'price', wallet_id, user_id, null, id, id || ' is settled at ' ||
-            charged_cents - refunded_cents + overage_cents + written_off_cents || ', the formula says ' || final_cents
+     select 'price', wallet_id, user_id, null, id, id || ' is settled at ' || settled_cents || ', the formula says ' ||
+            final_cents || case when due_ms is null and running_ms is not null then '; nothing that is kept ended it'
+                                when failed_late then '; it failed, and was last seen alive later than the first minute'
+                                when status <> 'failed' and due_ms <> ended_ms
+                                then '; it is billed until ' || from_epoch_ms(ended_ms) || ' and ended at ' ||
+                                     from_epoch_ms(due_ms)
+                                else '' end
        from priced
-      where charged_cents - refunded_cents + overage_cents + written_off_cents
-            <> case status when 'failed' then 0 else final_cents end`;
+      where settled_cents <> final_cents or failed_late
+         or status <> 'failed' and running_ms is not null and due_ms is distinct from ended_ms`;
 
 const sums = `-sum(e.amount_cents) filter (where e.type = 'rental_charge') as charged,
               sum(e.amount_cents) filter (where e.type = 'refund') as refunded`;
@@ -67,7 +126,8 @@ export async function findNewestWallet(db: Database): Promise<number> {
 /**
  * Walks every wallet and checks what must hold: each entry continues its predecessor, the newest equals the wallet,
  * what is reserved equals the holds of its rentals, each rental's charges and refunds equal its entries, and each
- * settled rental's net charge, overage and write-off equal the formula of decision 25.
+ * settled rental ended when what is kept of it says, and its net charge, overage and write-off equal the formula of
+ * decision 25 for that end.
  * @param userId only this user's wallet
  * @returns every discrepancy, at most 100
  */
@@ -97,7 +157,7 @@ export async function verifyWallets(db: Database, { userId, fromId, toId }: Wall
      ), entries as (
        select e.rental_no, ${sums}
          from ledger_entries e join w on w.id = e.wallet_id where e.rental_no is not null group by e.rental_no
-     ), priced as (select ${pricedColumns} from looked_at r where r.settled_at is not null)
+     ), ${pricedRentals}
      select 'chain' as rule, wallet_id as "walletId", user_id as "userId", seq, null::text as "rentalId",
             'entry ' || seq || ' has balance ' || balance_after_cents || ' after ' || before as detail
        from chain where seq <> before_seq + 1 or balance_after_cents <> before + amount_cents
@@ -130,7 +190,7 @@ export async function verifyRecent(db: Database, since: Date): Promise<Discrepan
           select ${sums} from ledger_entries e
            where e.wallet_id = r.wallet_id and e.seq > r.opened_seq and e.seq <= r.settled_seq and e.rental_no = r.no
         ) of_it
-     ), priced as (select ${pricedColumns} from looked_at r)
+     ), ${pricedRentals}
      ${rules}
      limit ${discrepancyLimit}`,
     { since },
