@@ -1,12 +1,18 @@
 import { insertAttempt, moveAttempt, nameAttemptPod } from '../adapters/postgres/attempts.js';
 import { noteProviderFailure, noteProviderSuccess } from '../adapters/postgres/provider-health.js';
 import type { AllocationAttemptRow, ListingRow } from '../adapters/postgres/tables.js';
-import { ProviderError, type AllocatedPod, type Pod, type Provider } from '../adapters/providers/provider.js';
+import {
+  ProviderError,
+  type AllocatedPod,
+  type Pod,
+  type Provider,
+  type Wait,
+} from '../adapters/providers/provider.js';
 import type { RentalId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
 import type { ActivityDeps } from './deps.js';
 
-export interface Order {
+export interface Order extends Wait {
   readonly rentalId: RentalId;
   readonly listing: ListingRow;
   readonly templateId: string;
@@ -19,14 +25,21 @@ export interface Order {
 
 /**
  * What came of asking an upstream for a pod.
- * - bought: the pod exists, its attempt is open until the rental adopts it.
- * - unknown: a pod may exist under the attempt's tag.
+ * - bought: the pod exists at the agreed price, its attempt is open until the rental adopts it.
+ * - unknown: a pod may exist under the attempt's tag; `listed`: it does exist, and has not told its price yet.
  * - none: nothing was bought, or it was given back; the next offer may be tried.
  */
 export type Purchase =
   | { readonly kind: 'bought'; readonly attempt: AllocationAttemptRow; readonly podId: string }
-  | { readonly kind: 'unknown'; readonly attempt: AllocationAttemptRow }
+  | { readonly kind: 'unknown'; readonly attempt: AllocationAttemptRow; readonly listed: boolean }
   | { readonly kind: 'none' };
+
+/** What a found pod is held against. */
+interface Agreed extends Wait {
+  /** How long to look for a pod that the upstream did not name, or for its price. */
+  readonly lookMs: number;
+  readonly maxPricePerHourCents: number;
+}
 
 /** The upstreams that can start a machine from a template. */
 export function providersFor(deps: Pick<ActivityDeps, 'providers'>, templateId: string): string[] {
@@ -48,8 +61,10 @@ export async function buyPod(deps: ActivityDeps, order: Order): Promise<Purchase
     pricePerHourCents: order.listing.price_per_hour_cents,
     endBy: provider.endBy ? order.endBy : null,
   });
+  const agreed = { ...order, lookMs: limits.unknownLookMs };
+  let pod: AllocatedPod;
   try {
-    const pod = await provider.allocate({
+    pod = await provider.allocate({
       tag: attempt.tag,
       offerId: order.listing.offer_id,
       gpuCount: order.listing.gpu_count,
@@ -57,52 +72,65 @@ export async function buyPod(deps: ActivityDeps, order: Order): Promise<Purchase
       maxPricePerHourCents: order.maxPricePerHourCents,
       publicKeys: order.publicKeys,
       endBy: order.endBy,
+      untilMs: order.untilMs,
     });
-    await noteProviderSuccess(deps.db, provider.code, 'creating');
-    return await checkPrice(deps, provider, attempt, pod, order.maxPricePerHourCents);
   } catch (error) {
-    return judgeFailure(deps, provider, order, attempt, error);
+    return judgeFailure(deps, provider, attempt, agreed, error);
   }
+  await noteProviderSuccess(deps.db, provider.code, 'creating');
+  if (pod.pricePerHourCents !== null) return checkPrice(deps, provider, attempt, pod, agreed);
+  return resolveAttempt(deps, provider, { ...attempt, pod_id: pod.podId }, agreed);
 }
 
 /**
- * Finds out what an attempt whose answer was lost has bought, by its tag (decision 21).
- * @param lookMs how long to look for a pod that the upstream did not name
+ * Finds out what an attempt has bought whose answer was lost, or did not tell the price, by its tag (decision 21). A
+ * pod whose price nobody has read is not bought yet (decision 74).
  */
 export async function resolveAttempt(
   deps: ActivityDeps,
   provider: Provider,
   attempt: AllocationAttemptRow,
-  agreed: { readonly lookMs: number; readonly maxPricePerHourCents: number },
+  agreed: Agreed,
 ): Promise<Purchase> {
-  const named = attempt.pod_id === null ? undefined : { podId: attempt.pod_id, pricePerHourCents: null };
-  const pod = (await lookForTag(provider, attempt.tag, named ? 0 : agreed.lookMs)) ?? named;
-  if (!pod) return { kind: 'unknown', attempt };
-  return checkPrice(deps, provider, attempt, pod, agreed.maxPricePerHourCents);
+  if (attempt.pod_id !== null) await nameAttemptPod(deps.db, attempt.id, attempt.pod_id);
+  const pod = await lookForTag(provider, attempt.tag, agreed);
+  if (!pod) return { kind: 'unknown', attempt, listed: false };
+  return checkPrice(deps, provider, attempt, pod, agreed);
 }
 
-/** A pod that is dearer than agreed is given back (decision 19). */
+/** A pod that is dearer than agreed is given back (decision 19), and so is one that ends before it told its price. */
 async function checkPrice(
   deps: ActivityDeps,
   provider: Provider,
   attempt: AllocationAttemptRow,
-  pod: AllocatedPod,
-  maxPricePerHourCents: number,
+  pod: AllocatedPod & Partial<Pick<Pod, 'status'>>,
+  agreed: Agreed,
 ): Promise<Purchase> {
-  await nameAttemptPod(deps.db, attempt.id, pod.podId);
-  if (pod.pricePerHourCents === null || pod.pricePerHourCents <= maxPricePerHourCents) {
-    return { kind: 'bought', attempt, podId: pod.podId };
+  const { podId, pricePerHourCents, status } = pod;
+  await nameAttemptPod(deps.db, attempt.id, podId);
+  const isOver = status === 'lost' || status === 'ending';
+  if (pricePerHourCents === null && !isOver) {
+    deps.log.warn(
+      { provider: provider.code, tag: attempt.tag, podId },
+      'the pod does not tell its price yet',
+    );
+    return { kind: 'unknown', attempt: { ...attempt, pod_id: podId }, listed: status !== undefined };
   }
-  const error = `the pod costs ${pod.pricePerHourCents} cents an hour, agreed were ${maxPricePerHourCents}`;
-  await condemn(deps, provider, attempt, pod.podId, error);
+  const most = agreed.maxPricePerHourCents;
+  if (pricePerHourCents !== null && pricePerHourCents <= most) return { kind: 'bought', attempt, podId };
+  const error =
+    pricePerHourCents === null
+      ? 'the upstream lost the pod before it told its price'
+      : `the pod costs ${pricePerHourCents} cents an hour, agreed were ${most}`;
+  await condemn(deps, provider, attempt, podId, error, agreed);
   return { kind: 'none' };
 }
 
 async function judgeFailure(
   deps: ActivityDeps,
   provider: Provider,
-  order: Order,
   attempt: AllocationAttemptRow,
+  agreed: Agreed,
   error: unknown,
 ): Promise<Purchase> {
   if (!(error instanceof ProviderError)) throw error;
@@ -110,32 +138,41 @@ async function judgeFailure(
     { rentalId: attempt.rental_id, tag: attempt.tag, kind: error.kind, err: error },
     'allocation failed',
   );
-  await noteProviderFailure(deps.db, provider.code, 'creating', error);
   if (error.kind !== 'unknown') {
+    await noteProviderFailure(deps.db, provider.code, 'creating', error);
     await moveAttempt(deps.db, attempt.id, 'open', 'failed', { error: `${error.kind}: ${error.message}` });
     return { kind: 'none' };
   }
-  return resolveAttempt(
-    deps,
-    provider,
-    { ...attempt, pod_id: error.details.podId ?? null },
-    { lookMs: limits.unknownLookMs, maxPricePerHourCents: order.maxPricePerHourCents },
-  );
+  const named = { ...attempt, pod_id: error.details.podId ?? null };
+  const purchase = await resolveAttempt(deps, provider, named, agreed);
+  // A create whose machine is there was a slow one, and no failure of the upstream.
+  const isThere = purchase.kind !== 'unknown' || purchase.listed;
+  if (isThere) await noteProviderSuccess(deps.db, provider.code, 'creating');
+  else await noteProviderFailure(deps.db, provider.code, 'creating', error);
+  return purchase;
 }
 
-/** Looks for the pod of a tag until it is found or the time is over. Lists lag, so one look proves nothing. */
-async function lookForTag(provider: Provider, tag: string, forMs: number): Promise<Pod | undefined> {
-  const deadline = performance.now() + forMs;
+/**
+ * Looks for the pod of a tag, and for its price, until both are known or the time is over. Lists lag, so one look
+ * proves nothing.
+ */
+async function lookForTag(
+  provider: Provider,
+  tag: string,
+  { lookMs, untilMs = Infinity }: Agreed,
+): Promise<Pod | undefined> {
+  const deadline = Math.min(performance.now() + lookMs, untilMs);
+  let seen: Pod | undefined;
   for (;;) {
     try {
-      const pod = await provider.find(tag);
-      if (pod) return pod;
+      seen = (await provider.find(tag, { untilMs })) ?? seen;
+      if (seen !== undefined && (seen.pricePerHourCents !== null || seen.status === 'lost')) return seen;
     } catch (error) {
       // The upstream does not answer: that says nothing about the pod.
       if (!(error instanceof ProviderError)) throw error;
     }
-    if (performance.now() >= deadline) return undefined;
-    await new Promise((resolve) => setTimeout(resolve, Math.min(500, forMs)));
+    if (performance.now() >= deadline) return seen;
+    await new Promise((resolve) => setTimeout(resolve, Math.min(500, lookMs)));
   }
 }
 
@@ -146,11 +183,12 @@ export async function condemn(
   attempt: AllocationAttemptRow,
   podId: string | null,
   error: string,
+  wait: Wait = {},
 ): Promise<void> {
   if (!(await moveAttempt(deps.db, attempt.id, 'open', 'condemned', { error }))) return;
   if (podId === null) return;
   try {
-    await provider.terminate(podId);
+    await provider.terminate(podId, { untilMs: wait.untilMs });
   } catch (failure) {
     deps.log.warn(
       { tag: attempt.tag, podId, err: failure },

@@ -56,12 +56,13 @@ async function openUnderLock(
   const locked = await lockWallet(trx, open);
   const existing = await findRental(trx, rentalId);
   if (existing) return openedOf(rentalId, existing.price_per_hour_cents, existing.provider_code);
-  await refuseWhenLate(trx, open.answerBefore);
+  const leftMs = await refuseWhenLate(trx, open.answerBefore);
+  const untilMs = performance.now() + budgetMs(leftMs);
   await refuseWhenNotAllowed(trx, open.userId);
   await meterWallets(trx, [locked.id]);
   const wallet = await reread(trx, locked);
 
-  const order = await placeOrder(deps, trx, wallet, rentalId, open, tell);
+  const order = await placeOrder(deps, trx, wallet, { rentalId, open }, untilMs, tell);
   const { listing, purchase } = order;
   await refuseWhenLate(trx, open.answerBefore);
   await adopt(trx, purchase);
@@ -98,11 +99,11 @@ async function placeOrder(
   deps: ActivityDeps,
   trx: Transaction,
   wallet: LockedWallet,
-  rentalId: RentalId,
-  open: OpenRequest,
+  { rentalId, open }: OpenRentalInput,
+  untilMs: number,
   tell: (detail: unknown) => void,
 ): Promise<{ listing: ListingRow; purchase: Bought }> {
-  const earlier = await findEarlierPurchase(deps, trx, rentalId);
+  const earlier = await findEarlierPurchase(deps, trx, rentalId, untilMs);
   if (earlier) {
     // Bought by a try of this activity that died before it could commit.
     affordable(wallet, earlier.listing);
@@ -112,10 +113,10 @@ async function placeOrder(
     .where({ user_id: open.userId })
     .whereIn('id', open.sshKeyIds)
     .select('public_key');
-  const deadline = performance.now() + limits.openBudgetMs;
   const providerCodes = providersFor(deps, open.templateId);
   const tried: ListingRow[] = [];
-  while (tried.length < limits.openTries && performance.now() < deadline) {
+  // What is left must do for a call: one that is cut off at once would only leave an unknown outcome.
+  while (tried.length < limits.openTries && untilMs - performance.now() >= limits.openTryMinMs) {
     const listing = await findCheapestOffer(
       trx,
       { ...open, providerCodes, maxPricePerHourCents: priceCap(open, tried[0]) },
@@ -132,9 +133,11 @@ async function placeOrder(
       publicKeys: keys.map((key) => key.public_key),
       maxPricePerHourCents: listing.price_per_hour_cents,
       endBy: await paidUntil(trx, wallet.id, listing.price_per_hour_cents),
+      untilMs,
     });
     if (purchase.kind !== 'none') return { listing, purchase };
   }
+  if (tried.length === 0) refuseWithoutTime(untilMs);
   throw new Refusal(
     'model_unavailable',
     tried.length === 0
@@ -143,11 +146,29 @@ async function placeOrder(
   );
 }
 
+/**
+ * How long the upstreams may take in all (decision 19): each call ends with it, whatever the limit of a single one,
+ * and looking for what a cut-off create has bought still fits before the caller's own deadline (decision 4).
+ */
+function budgetMs(leftMs: number): number {
+  return Math.min(limits.openBudgetMs, leftMs - limits.openFinishMs);
+}
+
+/** @throws Refusal when not even one upstream could be asked: that says nothing about what is on offer */
+function refuseWithoutTime(untilMs: number): void {
+  if (untilMs - performance.now() >= limits.openTryMinMs) return;
+  throw new Refusal(
+    'temporarily_unavailable',
+    'The service was too busy to ask for a machine in time, and nothing happened. Try again.',
+  );
+}
+
 /** A crash may have come after the call: what it bought is found by its tag, and used (decision 21). */
 async function findEarlierPurchase(
   deps: ActivityDeps,
   trx: Transaction,
   rentalId: RentalId,
+  untilMs: number,
 ): Promise<{ listing: ListingRow; purchase: Bought } | undefined> {
   const attempt = (await listAttempts(deps.db, rentalId)).find(({ state }) => state === 'open');
   if (!attempt) return undefined;
@@ -158,6 +179,7 @@ async function findEarlierPurchase(
   const purchase = await resolveAttempt(deps, provider, attempt, {
     lookMs: limits.unknownLookMs,
     maxPricePerHourCents: attempt.price_per_hour_cents,
+    untilMs,
   });
   if (purchase.kind === 'none') return undefined;
   return { listing: { ...listing, price_per_hour_cents: attempt.price_per_hour_cents }, purchase };

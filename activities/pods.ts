@@ -7,6 +7,7 @@ import { findCheapestOffer } from '../adapters/postgres/offers.js';
 import { paidUntil } from '../adapters/postgres/paid-until.js';
 import { expectPod, findPodOfRental } from '../adapters/postgres/pods.js';
 import type { AllocationAttemptRow, RentalRow } from '../adapters/postgres/tables.js';
+import { noteProviderSuccess } from '../adapters/postgres/provider-health.js';
 import { ProviderError, type Provider } from '../adapters/providers/provider.js';
 import type { RentalId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
@@ -83,10 +84,17 @@ async function findByTag(
     lookMs: Math.min(findForMs, limits.pollMs),
     maxPricePerHourCents: rental.price_per_hour_cents,
   });
-  if (found.kind === 'bought') return adoptPod(deps.db, rental, attempt, found.podId);
-  if (found.kind === 'unknown' && Date.now() - attempt.created_at.getTime() >= findForMs) {
-    // It may still appear: the sweeper looks for its tag and ends it.
-    await condemn(deps, provider, attempt, null, `nothing found within ${findForMs} ms`);
+  if (found.kind === 'bought') {
+    await noteProviderSuccess(deps.db, provider.code, 'creating');
+    return adoptPod(deps.db, rental, attempt, found.podId);
+  }
+  if (found.kind === 'none') return false;
+  // A machine that is there, and may tell its price only once it runs, has the time that any has to come up.
+  const forMs = found.listed ? Math.max(findForMs, provider.provisionDeadlineMs) : findForMs;
+  if (Date.now() - attempt.created_at.getTime() >= forMs) {
+    const what = found.listed ? 'its price could not be read' : 'nothing was found';
+    // What was not found may still appear: the sweeper looks for its tag and ends it.
+    await condemn(deps, provider, attempt, found.attempt.pod_id, `${what} within ${forMs} ms`);
   }
   return false;
 }

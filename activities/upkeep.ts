@@ -3,6 +3,7 @@ import { stopBlockedRentals } from '../adapters/postgres/blocked-wallets.js';
 import { listWorkflowsWithWaitingEvents } from '../adapters/postgres/event-handling.js';
 import {
   closeCondemnedAttempts,
+  condemnStrayPod,
   listForgottenAttempts,
   listStrayPods,
   listUnclosedRentals,
@@ -124,6 +125,7 @@ const PRUNE_FOR_MS = 15_000;
 
 /** One upstream, or one pod, that can't be ended now keeps no other from it; the next sweep asks again. */
 async function endStray(deps: ActivityDeps, provider: Provider, stray: StrayPod): Promise<boolean> {
+  if (!(await condemnStrayPod(deps.db, stray))) return false;
   deps.log.warn({ provider: provider.code, ...stray }, 'ending a pod that no rental owns');
   try {
     await provider.terminate(stray.podId);

@@ -54,6 +54,9 @@ export const limits = {
   /** Decisions 19-22: opening a rental. */
   openTries: 5,
   openBudgetMs: 15 * SECOND,
+  /** What must be left of it for another try, and of the caller's time for the rest of the opening. */
+  openTryMinMs: SECOND,
+  openFinishMs: 1_500,
   openLockWaitMs: 5 * SECOND,
   openMaxDearerPercent: 10,
   unknownLookMs: 3 * SECOND,

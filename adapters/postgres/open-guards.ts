@@ -3,18 +3,21 @@ import { limits } from '../../domain/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Transaction } from './database.js';
 
-/** Refuses what may not happen any more, because its caller was told so (decision 4). */
-export async function refuseWhenLate(trx: Transaction, answerBefore: string): Promise<void> {
-  const { rows } = await trx.raw<{ rows: { late: boolean }[] }>(
-    'select clock_ms() > ?::timestamptz as late',
+/**
+ * Refuses what may not happen any more, because its caller was told so (decision 4).
+ * @returns how many milliseconds are left
+ */
+export async function refuseWhenLate(trx: Transaction, answerBefore: string): Promise<number> {
+  const { rows } = await trx.raw<{ rows: { leftMs: number }[] }>(
+    'select epoch_ms(?::timestamptz) - epoch_ms(clock_ms()) as "leftMs"',
     [answerBefore],
   );
-  if (rows[0]?.late !== false) {
-    throw new Refusal(
-      'temporarily_unavailable',
-      'The service was too busy to answer in time, and nothing happened. Try again.',
-    );
-  }
+  const leftMs = rows[0]?.leftMs ?? -1;
+  if (leftMs >= 0) return leftMs;
+  throw new Refusal(
+    'temporarily_unavailable',
+    'The service was too busy to answer in time, and nothing happened. Try again.',
+  );
 }
 
 interface Guards {

@@ -67,6 +67,36 @@ export async function listStrayPods(
   return rows;
 }
 
+/**
+ * Decides, committed, that a pod which looked stray shall end: an attempt that is open is condemned first, so that it
+ * can't be adopted any more (decision 22). Whoever adopted it in between keeps it.
+ * @returns whether the pod may be ended
+ */
+export async function condemnStrayPod(
+  db: Database,
+  { tag, why }: Pick<StrayPod, 'tag' | 'why'>,
+): Promise<boolean> {
+  // Waits for an adoption that is under way, and then finds the attempt open no longer.
+  await db('allocation_attempts')
+    .where({ tag, state: 'open' })
+    .update({
+      state: 'condemned',
+      error: why,
+      changed_at: db.raw('clock_ms()'),
+      given_up_at: db.raw('coalesce(given_up_at, clock_ms())'),
+    });
+  const { rows } = await db.raw<{ rows: { owned: boolean }[] }>(
+    `select exists (select 1 from allocation_attempts a
+                     where a.tag = :tag
+                       and (a.state = 'open'
+                            or a.state = 'adopted'
+                               and not exists (select 1 from rentals r
+                                                where r.id = a.rental_id and r.closed_at is not null))) as owned`,
+    { tag },
+  );
+  return rows[0]?.owned === false;
+}
+
 /** Attempts that are still open long after their call, for which no provisioning rental waits: a crash left them. */
 export async function listForgottenAttempts(
   db: Database,

@@ -30,6 +30,8 @@ export interface HttpRequest {
   readonly body?: unknown;
   /** Less than the client's limit, where the caller can't wait so long. */
   readonly timeoutMs?: number;
+  /** The instant, on the clock of performance.now(), beyond which the caller can't wait whatever the limits say. */
+  readonly untilMs?: number | undefined;
   /**
    * Sent once more, within the same limit, when the connection breaks: an upstream may close a kept-alive connection
    * in the moment of its use. Only for what may happen twice; a GET always may.
@@ -80,7 +82,7 @@ export function createHttpClient(options: {
   };
   return {
     async request(request) {
-      const limitMs = Math.min(request.timeoutMs ?? options.timeoutMs, options.timeoutMs);
+      const limitMs = limitOf(request, options.timeoutMs);
       const endMs = performance.now() + limitMs;
       try {
         return await send(request, limitMs);
@@ -92,6 +94,19 @@ export function createHttpClient(options: {
       }
     },
   };
+}
+
+/**
+ * How long a request may take, whole milliseconds.
+ * @throws HttpFailure when its caller's time is over: it is not sent
+ */
+function limitOf(
+  { method, path, timeoutMs = Infinity, untilMs = Infinity }: HttpRequest,
+  ofClientMs: number,
+): number {
+  const limitMs = Math.floor(Math.min(timeoutMs, ofClientMs, untilMs - performance.now()));
+  if (limitMs > 0) return limitMs;
+  throw new HttpFailure(false, `${method} ${path}: there was no time left to ask`);
 }
 
 /** A request that the upstream would refuse is not sent: it might shut us out for longer. */

@@ -19,19 +19,25 @@ export interface Provider {
    */
   allocate(request: AllocationRequest): Promise<AllocatedPod>;
   /** The pod that carries this tag, in any state but gone. */
-  find(tag: string): Promise<Pod | undefined>;
+  find(tag: string, wait?: Wait): Promise<Pod | undefined>;
   /** All pods that carry this deployment's tag prefix. One call, or one per page. */
   listPods(): Promise<Pod[]>;
   /**
    * Asks the upstream to end a pod. Idempotent. That it answers is no proof that the pod is gone: only its
    * absence from two lists is.
    */
-  terminate(podId: string): Promise<void>;
+  terminate(podId: string, wait?: Wait): Promise<void>;
   /**
    * Lets the upstream itself end a pod at this time, should we be gone by then: the dead man's switch. Absent where
    * the upstream has none.
    */
   endBy?(podId: string, at: Date): Promise<void>;
+}
+
+/** How long a caller can wait for a call, over all the requests that it takes. */
+export interface Wait {
+  /** The instant at which the call fails as one that got no answer, on the clock of `performance.now()`. */
+  readonly untilMs?: number | undefined;
 }
 
 /** Something in an answer that was left out or taken with care; told to operators, never a reason to fail. */
@@ -58,7 +64,7 @@ export interface Offer {
   readonly interconnect: string;
 }
 
-export interface AllocationRequest {
+export interface AllocationRequest extends Wait {
   readonly tag: string;
   readonly offerId: string;
   readonly gpuCount: number;

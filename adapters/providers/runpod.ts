@@ -11,6 +11,7 @@ import {
   type Offer,
   type Pod,
   type Provider,
+  type Wait,
 } from './provider.js';
 import type { RequestBudget } from './request-budget.js';
 import { runpodMinCudaVersion, runpodTemplates } from './runpod-templates.js';
@@ -51,8 +52,8 @@ export function createRunpodProvider(options: RunpodOptions): Provider {
     budget: options.budget,
   });
 
-  async function listPods(): Promise<Pod[]> {
-    const pods = await listFromUpstream(http, 'listing pods', '/v2/pods', 'pods');
+  async function listPods(wait?: Wait): Promise<Pod[]> {
+    const pods = await listFromUpstream(http, 'listing pods', '/v2/pods', 'pods', wait);
     return pods.flatMap((pod) => findPod(pod, tagPrefix, odd) ?? []);
   }
 
@@ -60,14 +61,14 @@ export function createRunpodProvider(options: RunpodOptions): Provider {
     code: options.code,
     provisionDeadlineMs: PROVISION_DEADLINE_MS,
     templates: new Set(runpodTemplates.keys()),
-    listPods,
+    listPods: () => listPods(),
     listOffers: () => listOffers(http, onceEach(odd)),
     allocate: (request) => allocate(http, tagPrefix, request),
-    async find(tag) {
-      return (await listPods()).find((pod) => pod.tag === tag);
+    async find(tag, wait) {
+      return (await listPods(wait)).find((pod) => pod.tag === tag);
     },
-    terminate: (podId) =>
-      endAtUpstream(http, { method: 'DELETE', path: `/v2/pods/${encodeURIComponent(podId)}` }),
+    terminate: (podId, wait) =>
+      endAtUpstream(http, { method: 'DELETE', path: `/v2/pods/${encodeURIComponent(podId)}`, ...wait }),
   };
 }
 
@@ -95,7 +96,7 @@ async function allocate(
   request: AllocationRequest,
 ): Promise<AllocatedPod> {
   const body = createBodyOf(request, tagPrefix);
-  const create = { method: 'POST', path: '/v2/pods', body } as const;
+  const create = { method: 'POST', path: '/v2/pods', body, untilMs: request.untilMs } as const;
   const answer = await callUpstream(http, 'creating a pod', 'buys', create).catch(forThisOfferOnly);
   const pod = fieldsOf(answer.body);
   const podId = textField(pod, 'id');

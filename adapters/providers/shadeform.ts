@@ -2,7 +2,14 @@ import { isTemplateId, templates } from '../../domain/templates.js';
 import { dearestOfEach } from './dearest-of-each.js';
 import { fieldsOf, textField } from './fields.js';
 import { createHttpClient, HttpFailure, type HttpClient } from './http-client.js';
-import { ProviderError, type AllocationRequest, type Oddity, type Pod, type Provider } from './provider.js';
+import {
+  ProviderError,
+  type AllocationRequest,
+  type Oddity,
+  type Pod,
+  type Provider,
+  type Wait,
+} from './provider.js';
 import { findOfferParts, findPod, priceCentsOf, readOffers } from './shadeform-wire.js';
 import { startupScript } from './startup-script.js';
 import type { RequestBudget } from './request-budget.js';
@@ -48,8 +55,8 @@ export function createShadeformProvider(options: ShadeformOptions): Provider {
   /** Operating systems by offer, from the last list: a preference only, so that not knowing them costs nothing. */
   let osOptions = new Map<string, readonly string[]>();
 
-  async function listPods(): Promise<Pod[]> {
-    const instances = await listFromUpstream(http, 'listing pods', '/instances', 'instances');
+  async function listPods(wait?: Wait): Promise<Pod[]> {
+    const instances = await listFromUpstream(http, 'listing pods', '/instances', 'instances', wait);
     return instances.flatMap((instance) => findPod(instance, tagPrefix, odd) ?? []);
   }
 
@@ -57,7 +64,7 @@ export function createShadeformProvider(options: ShadeformOptions): Provider {
     code: options.code,
     provisionDeadlineMs: PROVISION_DEADLINE_MS,
     templates: new Set(templates.map(({ id }) => id)),
-    listPods,
+    listPods: () => listPods(),
     async listOffers() {
       const path = '/instances/types?available=true';
       const types = await listFromUpstream(http, 'listing offers', path, 'instance_types');
@@ -67,18 +74,18 @@ export function createShadeformProvider(options: ShadeformOptions): Provider {
     },
     allocate: (request) =>
       allocate({ http, keys, tagPrefix, request, osOptions: osOptions.get(request.offerId) ?? [] }),
-    async find(tag) {
-      return (await listPods()).find((pod) => pod.tag === tag);
+    async find(tag, wait) {
+      return (await listPods(wait)).find((pod) => pod.tag === tag);
     },
     async endBy(podId, at) {
       const path = `/instances/${encodeURIComponent(podId)}/update`;
       const request = { method: 'POST', path, body: autoDelete(at), repeatable: true } as const;
       await callUpstream(http, 'renewing the date of a pod’s end', 'buys_nothing', request);
     },
-    async terminate(podId) {
+    async terminate(podId, wait) {
       const path = `/instances/${encodeURIComponent(podId)}`;
-      const keyId = await findKeyId(http, path);
-      await endAtUpstream(http, { method: 'POST', path: `${path}/delete` });
+      const keyId = await findKeyId(http, path, wait);
+      await endAtUpstream(http, { method: 'POST', path: `${path}/delete`, ...wait });
       if (keyId !== null) keys.removeLater(keyId);
       keys.sweepLater(async () => (await listPods()).map((pod) => pod.tag));
     },
@@ -106,7 +113,8 @@ async function allocate(deps: {
   }
   const template = shadeformTemplates[request.templateId];
   const publicKeys = request.publicKeys.map(bareKey);
-  const key = await keys.add(request.tag);
+  const { untilMs } = request;
+  const key = await keys.add(request.tag, { untilMs });
   const body = {
     cloud: offer.cloud,
     region: offer.region,
@@ -124,12 +132,13 @@ async function allocate(deps: {
       method: 'POST',
       path: '/instances/create',
       body,
+      untilMs,
     });
     const podId = textField(fieldsOf(answer.body), 'id');
     if (podId === null) throw errorOfAnswer('creating a pod: no id in the answer', 'buys', answer);
     return {
       podId,
-      pricePerHourCents: priceCentsOf(fieldsOf(answer.body)) ?? (await readPrice(http, podId)),
+      pricePerHourCents: priceCentsOf(fieldsOf(answer.body)) ?? (await readPrice(http, podId, { untilMs })),
     };
   } catch (error) {
     // A pod that may exist needs its key until it is ended; the sweep finds the keys of those that never did.
@@ -166,22 +175,23 @@ function launchOf(input: { key: ThrowAwayKey; publicKeys: readonly string[]; tem
 }
 
 /** The price that the pod really costs. That it can't be read does not undo the create: null. */
-async function readPrice(http: HttpClient, podId: string): Promise<number | null> {
+async function readPrice(http: HttpClient, podId: string, wait: Wait): Promise<number | null> {
   const path = `/instances/${encodeURIComponent(podId)}/info`;
-  const fields = await findFields(http, path);
+  const fields = await findFields(http, path, wait);
   return fields === undefined ? null : priceCentsOf(fields);
 }
 
-async function findKeyId(http: HttpClient, path: string): Promise<string | null> {
-  return textField((await findFields(http, `${path}/info`)) ?? {}, 'ssh_key_id');
+async function findKeyId(http: HttpClient, path: string, wait: Wait = {}): Promise<string | null> {
+  return textField((await findFields(http, `${path}/info`, wait)) ?? {}, 'ssh_key_id');
 }
 
 async function findFields(
   http: HttpClient,
   path: string,
+  wait: Wait,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   try {
-    const answer = await http.request({ method: 'GET', path, timeoutMs: SIDE_READ_LIMIT_MS });
+    const answer = await http.request({ method: 'GET', path, timeoutMs: SIDE_READ_LIMIT_MS, ...wait });
     return answer.status === 200 ? fieldsOf(answer.body) : undefined;
   } catch (error) {
     if (error instanceof HttpFailure || error instanceof ProviderError) return undefined;

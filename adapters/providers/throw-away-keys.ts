@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { findList, fieldsOf, textField } from './fields.js';
 import { HttpFailure, type HttpAnswer, type HttpClient } from './http-client.js';
-import { ProviderError } from './provider.js';
+import { ProviderError, type Wait } from './provider.js';
 import { beforeBuying, errorOfAnswer, errorOfFailure } from './upstream-errors.js';
 
 /** Keys without a pod are looked for at most this often, and only those that no create in flight can need. */
@@ -17,7 +17,7 @@ export interface ThrowAwayKey {
 
 export interface ThrowAwayKeys {
   /** Makes a key pair, drops the private half and registers the public one. @throws ProviderError, never `unknown` */
-  add(tag: string): Promise<ThrowAwayKey>;
+  add(tag: string, wait?: Wait): Promise<ThrowAwayKey>;
   /** Removes a key in the background; a failure leaves it to the sweep. */
   removeLater(keyId: string): void;
   /** Now and then removes, in the background, keys of ours whose pod is not among these tags. */
@@ -51,12 +51,16 @@ export function createThrowAwayKeys(http: HttpClient, tagPrefix: string): ThrowA
   }
 
   return {
-    async add(tag) {
+    async add(tag, wait = {}) {
       const publicKey = newPublicKey();
-      const answer = await requestBeforeBuying(http, {
-        name: `${tag}@${Math.floor(Date.now() / 1000)}`,
-        public_key: `${publicKey} ${tag}`,
-      });
+      const answer = await requestBeforeBuying(
+        http,
+        {
+          name: `${tag}@${Math.floor(Date.now() / 1000)}`,
+          public_key: `${publicKey} ${tag}`,
+        },
+        wait,
+      );
       const keyId = textField(fieldsOf(answer.body), 'id');
       if (answer.status < 300 && keyId !== null) return { keyId, publicKey };
       throw beforeBuying(errorOfAnswer('registering a key', 'buys_nothing', answer));
@@ -73,9 +77,9 @@ export function createThrowAwayKeys(http: HttpClient, tagPrefix: string): ThrowA
   };
 }
 
-async function requestBeforeBuying(http: HttpClient, body: unknown): Promise<HttpAnswer> {
+async function requestBeforeBuying(http: HttpClient, body: unknown, wait: Wait): Promise<HttpAnswer> {
   try {
-    return await http.request({ method: 'POST', path: '/sshkeys/add', body, repeatable: true });
+    return await http.request({ method: 'POST', path: '/sshkeys/add', body, repeatable: true, ...wait });
   } catch (error) {
     if (!(error instanceof HttpFailure)) throw error;
     throw beforeBuying(errorOfFailure('registering a key', 'buys_nothing', error));

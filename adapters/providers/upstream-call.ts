@@ -1,6 +1,6 @@
 import { fieldsOf, findList } from './fields.js';
 import { HttpFailure, type HttpAnswer, type HttpClient, type HttpRequest } from './http-client.js';
-import { ProviderError } from './provider.js';
+import { ProviderError, type Wait } from './provider.js';
 import { errorOfAnswer, errorOfFailure, type CallEffect } from './upstream-errors.js';
 
 /**
@@ -34,8 +34,9 @@ export async function listFromUpstream(
   what: string,
   path: string,
   name: string,
+  wait: Wait = {},
 ): Promise<readonly unknown[]> {
-  const answer = await callUpstream(http, what, 'buys_nothing', { method: 'GET', path });
+  const answer = await callUpstream(http, what, 'buys_nothing', { method: 'GET', path, ...wait });
   const list = findList(fieldsOf(answer.body), name);
   if (list === undefined) throw errorOfAnswer(`${what}: no ${name} in the answer`, 'buys_nothing', answer);
   return list;

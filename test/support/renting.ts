@@ -45,6 +45,7 @@ export class Renting {
     user: SignedIn,
     machine: Machine,
     durations: Partial<RentalDurations>,
+    more: Partial<OpenRequest> = {},
   ): Promise<RentalId> {
     const rentalId = newId('rent');
     const open: OpenRequest = {
@@ -59,6 +60,7 @@ export class Renting {
       maxSpendCents: null,
       maxPricePerHourCents: null,
       answerBefore: new Date(Date.now() + 20_000).toISOString(),
+      ...more,
     };
     await startRental(this.service.temporal, { rentalId, open, durations });
     return rentalId;
