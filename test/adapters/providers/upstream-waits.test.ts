@@ -10,7 +10,8 @@ const requests = { shadeform: requestOf, runpod: runpodRequestOf } as const;
 for (const dialect of ['shadeform', 'runpod'] as const) {
   describe(`what a caller of the ${dialect} adapter can wait`, () => {
     it('ends each call, whatever the limit of a call', async () => {
-      const { provider, handlers, stop } = await startScriptedUpstream(dialect);
+      const upstream = await startScriptedUpstream(dialect);
+      const { provider, handlers } = upstream;
       try {
         for (const path of [creates[dialect], lists[dialect]]) handlers[path] = silence;
         const startedMs = performance.now();
@@ -23,12 +24,13 @@ for (const dialect of ['shadeform', 'runpod'] as const) {
         const elapsedMs = performance.now() - startedMs;
         assert.ok(elapsedMs > 5_000 && elapsedMs < 9_000, `${elapsedMs} ms`);
       } finally {
-        await stop();
+        await upstream.stop();
       }
     });
 
     it('that is over before a call sends nothing: nothing was bought', async () => {
-      const { provider, asked, stop } = await startScriptedUpstream(dialect);
+      const upstream = await startScriptedUpstream(dialect);
+      const { provider, asked } = upstream;
       try {
         const over = { untilMs: performance.now() - 1 };
         await assert.rejects(provider.allocate(requests[dialect](over)), (error) =>
@@ -37,7 +39,7 @@ for (const dialect of ['shadeform', 'runpod'] as const) {
         await assert.rejects(provider.terminate('pod-1', over), (error) => isOfKind(error, 'unknown'));
         assert.deepEqual(asked, []);
       } finally {
-        await stop();
+        await upstream.stop();
       }
     });
   });
