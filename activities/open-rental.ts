@@ -16,7 +16,7 @@ import type { OpenRequest } from '../workflows/rental-contract.js';
 import { buyPod, condemn, providersFor, resolveAttempt, type Purchase } from './allocation.js';
 import type { ActivityDeps } from './deps.js';
 import { withHeartbeat } from './heartbeat.js';
-import { answeringRefusals } from './refusals.js';
+import { answeringRefusals, tellingNothingDone } from './refusals.js';
 
 export interface OpenRentalInput {
   readonly rentalId: RentalId;
@@ -33,18 +33,22 @@ type Bought = Exclude<Purchase, { kind: 'none' }>;
  */
 export function createOpenRental(deps: ActivityDeps) {
   return (input: OpenRentalInput): Promise<Opened> =>
-    withHeartbeat((tell) =>
-      answeringRefusals(async () => {
-        tell('locking the wallet');
-        // A refusal is decided in here but thrown outside: what was metered stays committed (decision 19).
-        const opened = await deps.openDb.transaction((trx) =>
-          openUnderLock(deps, trx, input, tell).catch(keepRefusal),
-        );
-        if (!(opened instanceof Refusal)) return opened;
-        await condemnOpenAttempts(deps, input.rentalId, opened.message);
-        throw opened;
-      }),
-    );
+    withHeartbeat((tell) => answeringRefusals(() => tellingNothingDone(() => openOnce(deps, input, tell))));
+}
+
+async function openOnce(
+  deps: ActivityDeps,
+  input: OpenRentalInput,
+  tell: (detail: unknown) => void,
+): Promise<Opened> {
+  tell('locking the wallet');
+  // A refusal is decided in here but thrown outside: what was metered stays committed (decision 19).
+  const opened = await deps.openDb.transaction((trx) =>
+    openUnderLock(deps, trx, input, tell).catch(keepRefusal),
+  );
+  if (!(opened instanceof Refusal)) return opened;
+  await condemnOpenAttempts(deps, input.rentalId, opened.message);
+  throw opened;
 }
 
 async function openUnderLock(

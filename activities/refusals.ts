@@ -1,5 +1,5 @@
-import { ApplicationFailure } from '@temporalio/activity';
-import { Refusal } from '../domain/refusal.js';
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { Refusal, refusalStatus } from '../domain/refusal.js';
 
 /**
  * Lets a refusal cross Temporal as what it is: an answer that is not retried, whose failure type is its code and
@@ -16,5 +16,19 @@ export async function answeringRefusals<T>(work: () => Promise<T>): Promise<T> {
       nonRetryable: true,
       details: [error.details ?? null],
     });
+  }
+}
+
+/**
+ * Adds `outcome: not_done` to a 503 of an opening where that is certain (decision 4): the first try has decided it
+ * and committed nothing. A later try can't know whether an earlier one, which was given up, goes on.
+ */
+export async function tellingNothingDone<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Refusal) || refusalStatus[error.code] < 500) throw error;
+    if (Context.current().info.attempt > 1) throw error;
+    throw new Refusal(error.code, error.message, { ...error.details, outcome: 'not_done' });
   }
 }

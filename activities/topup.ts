@@ -11,7 +11,7 @@ import type { TopupInput } from '../workflows/topup-contract.js';
 import type { ActivityDeps } from './deps.js';
 import { withHeartbeat } from './heartbeat.js';
 import { settleNamedPayments } from './payments.js';
-import { answeringRefusals } from './refusals.js';
+import { answeringRefusals, tellingNothingDone } from './refusals.js';
 import { settleCharge } from './topup-charge.js';
 import { openPage, settlePage } from './topup-page.js';
 
@@ -34,7 +34,9 @@ export function createTopupActivities(deps: ActivityDeps) {
      * @throws ApplicationFailure with the code of a refusal
      */
     async openTopup(topupId: TopupId, open: Open): Promise<{ topupId: TopupId }> {
-      return withHeartbeat(() => answeringRefusals(() => openTopup(deps, topupId, open)));
+      return withHeartbeat(() =>
+        answeringRefusals(() => tellingNothingDone(() => openTopup(deps, topupId, open))),
+      );
     },
 
     /** Reads what became of the payment at the processor and writes it down: credits once, or ends the top-up. */

@@ -37,6 +37,17 @@ export interface ApiState {
   body: unknown;
   /** Who asks; undefined until limitRequests found out. */
   session?: Session;
+  /** What the request opens; undefined until that has an id. */
+  opening?: OpeningProgress;
+}
+
+/** How far an opening has come, by which its failure is told (decision 4). */
+export interface OpeningProgress {
+  readonly idName: 'rentalId' | 'topupId';
+  id: string;
+  lookAt: string;
+  /** Whether anything that may do it was sent. */
+  hasLeft: boolean;
 }
 
 export type ApiContext = RouterContext<ApiState>;

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { ApiDeps, ApiRouter, ApiState } from './context.js';
 import { readBodies } from './middleware/body.js';
 import { errors } from './middleware/errors.js';
+import { openingPaths, tellOutcomes } from './middleware/outcomes.js';
 import { allowOrigins, refuseForeignOrigins } from './middleware/origins.js';
 import { requestId } from './middleware/request-id.js';
 import { requestLog } from './middleware/request-log.js';
@@ -46,6 +47,7 @@ export function createFrame(frame: Frame, router: ApiRouter): Koa<ApiState, obje
   app.use(securityHeaders(frame.overTls));
   app.use(errors());
   app.use(allowOrigins(allowedOrigins, allowedHeaders));
+  app.use(tellOutcomes(openingPaths));
   for (const look of first) app.use(look);
   app.use(refuseForeignOrigins(allowedOrigins));
   app.use(readBodies([webhookPath]));

@@ -44,20 +44,31 @@ export interface Attempt<Id extends string> {
 /**
  * A new id, or the one that stands under the request's Idempotency-Key. When the time of that one is over and it
  * is not there under the wallet's lock, it never will be, and a new one takes its place.
+ * @param noteId is told of the id as soon as the request is about it
  */
 export async function beginAttempt<Id extends string, Row>(
   deps: ApiDeps,
   opening: Opening<Id, Row>,
   idempotencyKey: string | undefined,
+  noteId: (id: Id) => void,
 ): Promise<Attempt<Id>> {
   const id = opening.newId();
-  if (idempotencyKey === undefined) return firstAttempt(deps, id, await readClock(deps.db), undefined);
+  if (idempotencyKey === undefined) {
+    const attempt = firstAttempt(deps, id, await readClock(deps.db), undefined);
+    noteId(id);
+    return attempt;
+  }
   const key = await claimKey(deps.db, opening, idempotencyKey, id);
-  if (key.claim.fresh) return firstAttempt(deps, id, key.claim.claimedAt, key);
-  const again = laterAttempt<Id>(deps, key);
-  if (key.claim.response !== null || again.waitUntilMs > Date.now()) return again;
-  const word = await opening.findUnderLock(again.id, again.answerBefore);
-  return word.kind === 'never' ? renewAttempt(deps, opening, again) : again;
+  const attempt = key.claim.fresh
+    ? firstAttempt(deps, id, key.claim.claimedAt, key)
+    : laterAttempt<Id>(deps, key);
+  noteId(attempt.id);
+  if (attempt.isFirst || key.claim.response !== null || attempt.waitUntilMs > Date.now()) return attempt;
+  const word = await opening.findUnderLock(attempt.id, attempt.answerBefore);
+  if (word.kind !== 'never') return attempt;
+  const renewed = await renewAttempt(deps, opening, attempt);
+  noteId(renewed.id);
+  return renewed;
 }
 
 /** Puts a new id in for one that can't happen any more. Of several retries one succeeds, the others follow it. */

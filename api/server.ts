@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
+import { outcomeUnread } from './middleware/outcomes.js';
+
 /** How long a client may take, in milliseconds. */
 export interface ServerTimeouts {
   /** From the first byte of a request to the end of its headers. */
@@ -51,7 +53,7 @@ export async function startServer(
   server.setTimeout(timeouts.idleMs, (socket) => socket.destroy());
   server.on('request', (request, response) => {
     if (stopping) {
-      refuse(response);
+      refuse(request, response);
       return;
     }
     underWay.add(response);
@@ -86,11 +88,15 @@ export async function startServer(
 }
 
 /** A request on a connection that was kept: another process, or this one after its start, will answer it. */
-function refuse(response: ServerResponse): void {
+function refuse(request: IncomingMessage, response: ServerResponse): void {
   const requestId = randomUUID();
+  const [path = ''] = (request.url ?? '').split('?');
+  const isKeyed = request.headers['idempotency-key'] !== undefined;
+  const details = outcomeUnread(request.method ?? '', path, isKeyed);
   const body = {
     error: 'temporarily_unavailable',
     message: 'This process is about to end. Send the request again.',
+    ...(details && { details }),
     requestId,
   };
   response

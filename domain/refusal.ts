@@ -51,8 +51,9 @@ export class Refusal extends Error {
     readonly code: RefusalCode,
     message: string,
     readonly details?: RefusalDetails,
+    options?: ErrorOptions,
   ) {
-    super(message);
+    super(message, options);
   }
 }
 

@@ -44,7 +44,8 @@ function retryAfterOf(refusal: Refusal): string {
   return typeof seconds === 'number' ? seconds.toString() : '1';
 }
 
-function refusalOf(error: unknown): Refusal {
+/** What is answered for an error: itself where it is a refusal, else a code that shows nothing of the inside. */
+export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (isDatabaseAway(error)) {
     return new Refusal(

@@ -96,7 +96,8 @@ const topups: readonly Operation[] = [
     name: 'createCheckout',
     tag,
     summary: 'Tops the wallet up',
-    description: 'Opens a payment page; when a card is saved, charges it instead.',
+    description:
+      'Opens a payment page; when a card is saved, charges it instead. A 5xx tells `details.outcome`: `not_done`, or `unknown` with `lookAt`.',
     parameters: [idempotencyKey],
     body: { schema: checkoutSchema, examples: [{ amountCents: 2_000 }] },
     answers: [

@@ -144,7 +144,7 @@ export const rentalOperations: readonly Operation[] = [
     tag,
     summary: 'Rents the cheapest machine that matches',
     description:
-      'One hour of its cost is reserved. Poll GET /v1/rentals/{id} every 2 seconds until it is running; it is charged by the second from then on.',
+      'One hour of its cost is reserved. Poll GET /v1/rentals/{id} every 2 seconds until it is running; it is charged by the second from then on. A 5xx tells `details.outcome`: `not_done`, or `unknown` with `lookAt`.',
     parameters: [idempotencyKey],
     body: {
       schema: rentalSchema,

@@ -59,7 +59,9 @@ describe('checkout', () => {
 
     it('is a 503 at once when Temporal is away: nothing was done', async () => {
       const answer = await user.post('/v1/billing/checkout', { amountCents: 100 });
-      assert.deepEqual([answer.status, answer.body.details], [503, { outcome: 'not_done' }]);
+      const { topupId } = answer.body.details;
+      assert.match(topupId, /^top_/);
+      assert.deepEqual([answer.status, answer.body.details], [503, { topupId, outcome: 'not_done' }]);
     });
   });
 

@@ -42,14 +42,10 @@ describe('opening an entity with an Idempotency-Key', () => {
 
   it('replays also while Temporal is away', async () => {
     const first = await bench.open('k');
-    const there = bench.deps;
-    bench.deps = { ...bench.deps, temporal: bench.api.deps.temporal };
-    try {
+    await bench.with({ temporal: bench.api.deps.temporal }, async () => {
       assert.deepEqual((await bench.open('k')).body, first.body);
       assert.equal((await bench.open('other')).status, 503);
-    } finally {
-      bench.deps = there;
-    }
+    });
   });
 
   it('is per user, and per key', async () => {
@@ -77,6 +73,8 @@ describe('opening an entity with an Idempotency-Key', () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => bench.open('k')));
     assert.deepEqual(new Set(answers.map((answer) => answer.status)), new Set([200]));
     assert.equal(new Set(answers.map((answer) => answer.body.id)).size, 1);
+    const marked = answers.map((answer) => answer.headers.get('idempotent-replayed'));
+    assert.deepEqual(marked.toSorted(), [null, 'true', 'true', 'true', 'true'], 'one made it');
     assert.equal(new Set(bench.asked).size, 1);
     assert.equal(await bench.countRentals(), 1);
   });
@@ -123,6 +121,7 @@ describe('opening an entity with an Idempotency-Key', () => {
     await insertRental(bench.api.db, bench.userId, { id: first.body.details.rentalId as RentalId });
     const retry = await bench.open('k');
     assert.deepEqual([retry.status, retry.body.id], [200, first.body.details.rentalId]);
+    assert.equal(retry.headers.get('idempotent-replayed'), 'true');
     assert.equal(await bench.countRentals(), 1);
   });
 

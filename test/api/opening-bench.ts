@@ -7,11 +7,13 @@ import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import Koa from 'koa';
 import { newId } from '../../adapters/ids.js';
+import { openDatabase, type Database } from '../../adapters/postgres/database.js';
 import { findRental } from '../../adapters/postgres/rental-reads.js';
 import type { RentalRow } from '../../adapters/postgres/tables.js';
 import { readUnderWalletLock } from '../../adapters/postgres/wallet-reads.js';
 import type { ApiDeps, ApiState } from '../../api/context.js';
 import { errors } from '../../api/middleware/errors.js';
+import { tellOutcomes } from '../../api/middleware/outcomes.js';
 import { requestId } from '../../api/middleware/request-id.js';
 import { answerOpening } from '../../api/opening.js';
 import { createTemporalGate } from '../../api/temporal.js';
@@ -34,6 +36,12 @@ export class OpeningBench {
     await insertRental(this.api.db, this.userId, { id });
   };
   workflow: Workflow = this.opens;
+  /** What happens right before the row is looked for under the lock, and when the answer is made. */
+  beforeLastLook: () => void = () => undefined;
+  whenPresented: () => void = () => undefined;
+  /** A database that nobody answers for. */
+  private readonly away = openDatabase('postgres://nobody@127.0.0.1:9/none', 1, 'away');
+  private isAway = false;
 
   private constructor(
     readonly api: TestApi,
@@ -42,11 +50,27 @@ export class OpeningBench {
     private readonly server: Server,
   ) {}
 
+  /** The database as the API reaches it. */
+  get db(): Database {
+    return this.isAway ? this.away : this.api.deps.db;
+  }
+
+  databaseGoesAway(): void {
+    this.isAway = true;
+  }
+
+  databaseComesBack(): void {
+    this.isAway = false;
+  }
+
   static async start(): Promise<OpeningBench> {
     const api = await startApi();
     const { address } = await getTemporal();
     const deps: ApiDeps = {
       ...api.deps,
+      get db() {
+        return bench.db;
+      },
       temporal: createTemporalGate({ address, namespace: 'default' }),
       settings: {
         ...api.deps.settings,
@@ -58,7 +82,7 @@ export class OpeningBench {
       },
     };
     const server = createServer();
-    const bench = new OpeningBench(api, deps, server);
+    const bench: OpeningBench = new OpeningBench(api, deps, server);
     const handle = bench.createApp().callback();
     server.on('request', (request, response) => void handle(request, response));
     server.listen(0, '127.0.0.1');
@@ -66,17 +90,33 @@ export class OpeningBench {
     return bench;
   }
 
-  /** Another user, and a workflow that opens what it is asked for. */
-  async begin(): Promise<void> {
-    this.userId = (await insertUser(this.api.db)).id;
+  /** Another user unless told, and a workflow that opens what it is asked for. */
+  async begin(userId?: UserId): Promise<void> {
+    this.userId = userId ?? (await insertUser(this.api.db)).id;
     this.asked = [];
     this.workflow = this.opens;
+    this.isAway = false;
+    this.beforeLastLook = this.whenPresented = () => undefined;
+  }
+
+  /** The same with other settings, or another way to Temporal. */
+  async with(
+    deps: Partial<Pick<ApiDeps, 'settings' | 'temporal'>>,
+    work: () => Promise<void>,
+  ): Promise<void> {
+    const before = this.deps;
+    this.deps = Object.create(before, Object.getOwnPropertyDescriptors(deps)) as ApiDeps;
+    try {
+      await work();
+    } finally {
+      this.deps = before;
+    }
   }
 
   async stop(): Promise<void> {
     this.server.close();
     this.server.closeAllConnections();
-    await this.deps.temporal.close();
+    await Promise.all([this.deps.temporal.close(), this.away.destroy()]);
     await this.api.stop();
   }
 
@@ -108,7 +148,7 @@ export class OpeningBench {
   }
 
   private createApp(): Koa<ApiState, object> {
-    const { db, deps } = this.api;
+    const { deps } = this.api;
     const router = new Router<ApiState>();
     router.post('/open/:body', (ctx) => {
       const { userId } = this;
@@ -121,12 +161,17 @@ export class OpeningBench {
           this.asked.push(id);
           return this.workflow(id, answerBefore);
         },
-        find: (id) => findRental(db, userId, id),
-        findUnderLock: (id, answerBefore) =>
-          readUnderWalletLock(db, userId, answerBefore, this.deps.settings.lockWaitMs, (trx) =>
+        find: (id) => findRental(this.db, userId, id),
+        findUnderLock: (id, answerBefore) => {
+          this.beforeLastLook();
+          return readUnderWalletLock(this.db, userId, answerBefore, this.deps.settings.lockWaitMs, (trx) =>
             findRental(trx, userId, id),
-          ),
-        present: (row) => ({ id: row.id }),
+          );
+        },
+        present: (row) => {
+          this.whenPresented();
+          return { id: row.id };
+        },
         idName: 'rentalId',
         lookAt: (id) => `/v1/rentals/${id}`,
       });
@@ -134,6 +179,7 @@ export class OpeningBench {
     const app = new Koa<ApiState, object>();
     app.use(requestId(deps.log));
     app.use(errors());
+    app.use(tellOutcomes(['a', 'b'].map((body) => ({ path: `/open/${body}`, lookAt: '/v1/rentals' }))));
     app.use(router.routes());
     return app;
   }

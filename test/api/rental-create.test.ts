@@ -90,7 +90,9 @@ describe('renting', () => {
     it('is a 503 at once when Temporal is away: nothing was done', async () => {
       const answer = await user.post('/v1/rentals', body);
       assert.deepEqual([answer.status, answer.body.error], [503, 'temporarily_unavailable']);
-      assert.deepEqual(answer.body.details, { outcome: 'not_done' });
+      const { rentalId } = answer.body.details;
+      assert.match(rentalId, /^rent_/);
+      assert.deepEqual(answer.body.details, { rentalId, outcome: 'not_done' });
     });
   });
 });

@@ -103,7 +103,8 @@ describe('a server that is stopped', () => {
     server = await startServer(
       async ({ url }, response) => {
         asked += 1;
-        if (url === '/') await gate;
+        if (url === '/begun') response.write('begun');
+        if (url !== '/quick') await gate;
         response.end('done');
       },
       { host: '127.0.0.1', port: 0 },
@@ -150,6 +151,19 @@ describe('a server that is stopped', () => {
     release();
     await stopped;
     assert.equal(asked, 1, 'the second one reached no handler');
+  });
+
+  it('says so of what it opens: nothing was done, as far as that is certain', async () => {
+    const running = await open(port);
+    // Its headers have left before the stop, so that its connection is not closed with its answer.
+    running.socket.write('GET /begun HTTP/1.1\r\nHost: a\r\n\r\n');
+    await until('the request is under way', () => running.received().includes('begun'));
+    const stopped = server.stop(10_000);
+    running.socket.write('POST /v1/rentals HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n');
+    await sleep(50);
+    release();
+    await Promise.all([stopped, running.closed]);
+    assert.match(running.received(), /"details":\{"outcome":"not_done"\}/);
   });
 
   it('cuts what does not end within the limit, and says how many', async () => {

@@ -238,6 +238,7 @@ describe('a top-up by the saved card', () => {
     const paused = await paying.checkout(user, 500);
     await service.db('brakes').delete();
     assert.deepEqual([paused.status, paused.body.error], [503, 'temporarily_unavailable']);
+    assert.equal(paused.body.details.outcome, 'not_done');
     await service
       .db('users')
       .where({ id: user.user.id })
