@@ -1,7 +1,7 @@
 # One image for the API, the worker and the migrations: the command says which (docker-compose.yml).
 #   node dist/api/index.js | node dist/worker/index.js | node dist/migrations/run.js
 
-FROM node:20-slim AS build
+FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # No install script is needed here: TypeScript only compiles, and the native parts come prebuilt.
@@ -9,18 +9,19 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 RUN npm run build
 
-FROM node:20-slim AS dependencies
+FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
-FROM node:20-slim
+FROM node:24-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY package.json LICENSE ./
-USER node
+# The user "node" of the base image, by number: what starts the image can see that it is not root.
+USER 1000:1000
 # Inside a container loopback reaches nobody.
 ENV API_HOST=0.0.0.0 API_PORT=8080
 EXPOSE 8080

@@ -11,12 +11,9 @@ import { createWebhookVerifier } from '../adapters/processor/webhook.js';
 import { readConfig } from '../config.js';
 import { schemaSteps } from '../migrations/migrate.js';
 import { createApp } from './app.js';
-import { startServer, type ApiServer } from './server.js';
+import { startServer, stopWithinMs, type ApiServer } from './server.js';
 import { settingsOf } from './settings.js';
 import { createTemporalGate, type TemporalGate } from './temporal.js';
-
-/** How long requests under way may take to end once the process is asked to stop. */
-const STOP_WITHIN_MS = 25_000;
 
 const config = readConfig();
 const log = createLog({ level: config.logLevel, service: 'api' });
@@ -63,7 +60,7 @@ async function stop(
   held: { server: ApiServer; db: Database; temporal: TemporalGate; log: Logger },
 ): Promise<void> {
   held.log.info({ signal }, 'api stopping');
-  const cut = await held.server.stop(STOP_WITHIN_MS);
+  const cut = await held.server.stop(stopWithinMs);
   if (cut > 0) held.log.warn({ cut }, 'requests did not end in time and were cut');
   await Promise.allSettled([metrics?.close(), held.db.destroy(), held.temporal.close()]);
   held.log.info('api stopped');

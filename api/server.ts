@@ -24,6 +24,9 @@ export const defaultTimeouts: ServerTimeouts = {
   idleMs: 120_000,
 };
 
+/** How long requests under way may take to end once the process is asked to stop. */
+export const stopWithinMs = 25_000;
+
 /** What answers requests: the callback of the Koa app. */
 type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 

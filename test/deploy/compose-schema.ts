@@ -2,17 +2,25 @@
 interface ComposeService {
   readonly image: string;
   readonly restart?: string;
-  readonly environment?: Readonly<Record<string, string>>;
+  readonly environment?: Readonly<Record<string, string | number | null>>;
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly healthcheck?: object;
   readonly ports?: readonly string[];
   readonly security_opt?: readonly string[];
   readonly cap_drop?: readonly string[];
+  readonly read_only?: boolean;
+  readonly tmpfs?: readonly string[];
+  readonly mem_limit?: string;
+  readonly profiles?: readonly string[];
+  readonly networks: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly stop_grace_period?: string;
 }
 
 export interface ComposeFile {
   readonly services: Readonly<Record<string, ComposeService>>;
   readonly volumes: object;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
 }
 
 const text = { type: 'string', minLength: 1 };
@@ -32,12 +40,21 @@ export const composeSchema = {
   additionalProperties: false,
   properties: {
     volumes: { type: 'object', additionalProperties: { type: 'null' } },
+    networks: {
+      type: 'object',
+      additionalProperties: {
+        anyOf: [
+          { type: 'null' },
+          { type: 'object', additionalProperties: false, properties: { internal: { type: 'boolean' } } },
+        ],
+      },
+    },
     services: {
       type: 'object',
       minProperties: 1,
       additionalProperties: {
         type: 'object',
-        required: ['image', 'restart'],
+        required: ['image', 'restart', 'networks'],
         additionalProperties: false,
         properties: {
           image: { type: 'string', pattern: '^[a-z0-9./-]+:[a-zA-Z0-9.-]+$' },
@@ -51,7 +68,17 @@ export const composeSchema = {
           security_opt: texts,
           cap_drop: texts,
           ports: { type: 'array', items: { type: 'string', pattern: '^127\\.0\\.0\\.1:.+:[0-9]+$' } },
-          volumes: { type: 'array', items: { type: 'string', pattern: '^[a-z]+:/[a-z/]+$' } },
+          // A volume of the file's own, or a folder of the project, which nothing writes to.
+          volumes: {
+            type: 'array',
+            items: { type: 'string', pattern: '^([a-z-]+:/[a-z/]+|\\./[a-z/]+:/[a-z/]+:ro)$' },
+          },
+          user: { type: 'string', pattern: '^[0-9]+:[0-9]+$' },
+          read_only: { type: 'boolean' },
+          tmpfs: texts,
+          shm_size: { type: 'string', pattern: '^[0-9]+[mg]$' },
+          mem_limit: { type: 'string', pattern: '^[0-9]+[mg]$' },
+          networks: texts,
           environment: {
             type: 'object',
             propertyNames: { pattern: '^[A-Z][A-Z0-9_]*$' },

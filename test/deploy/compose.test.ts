@@ -4,12 +4,22 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
+import { stopWithinMs } from '../../api/server.js';
 import { findOnPath } from '../../lab/servers/temporal-cli-binary.js';
+import { temporalServerVersion } from '../../lab/servers/temporal-server-build.js';
+import { searchAttributes } from '../../workflows/search-attributes.js';
 import { composeSchema, type ComposeFile } from './compose-schema.js';
 
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 const text = readFileSync(`${projectDir}/docker-compose.yml`, 'utf8');
-const { services, volumes } = parse(text, { merge: true }) as ComposeFile;
+const { services, volumes, networks } = parse(text, { merge: true }) as ComposeFile;
+const environmentOf = (name: string): NonNullable<(typeof services)[string]['environment']> =>
+  services[name]?.environment ?? {};
+const membersOf = (network: string): string[] =>
+  Object.entries(services)
+    .filter(([, service]) => service.networks.includes(network))
+    .map(([name]) => name)
+    .sort();
 
 /** What the file says must be set, by `${NAME:?…}`. */
 const needed = [...new Set([...text.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name = '']) => name))];
@@ -53,19 +63,19 @@ describe('docker-compose.yml', () => {
     }
   }
 
-  it('has every part: PostgreSQL, Temporal with its UI, migrations, API, worker, operators’ tool, mails', () => {
+  it('has every part: databases, Temporal with its schema, namespace and UI, our processes, mails', () => {
     assert.deepEqual(Object.keys(services).sort(), [
-      ...['api', 'mailpit', 'migrate', 'ops', 'postgres'],
-      ...['temporal', 'temporal-attributes', 'temporal-ui', 'worker'],
+      ...['api', 'mailpit', 'migrate', 'ops', 'postgres', 'temporal', 'temporal-namespace'],
+      ...['temporal-postgres', 'temporal-schema', 'temporal-ui', 'worker'],
     ]);
   });
 
   it('starts again what ends, and says of each service when it is well or that it runs once', () => {
     for (const [name, { restart, healthcheck }] of Object.entries(services)) {
       assert.ok(restart !== undefined, name);
-      // These have nothing to ask; a worker that can't go on ends.
-      const unasked = ['migrate', 'temporal-attributes', 'ops', 'worker', 'temporal-ui'].includes(name);
-      assert.equal(healthcheck !== undefined, !unasked, name);
+      const runsOnce = ['migrate', 'temporal-schema', 'temporal-namespace', 'ops'].includes(name);
+      assert.equal(healthcheck !== undefined, !runsOnce, name);
+      assert.equal(restart === 'unless-stopped', !runsOnce, name);
     }
   });
 
@@ -82,7 +92,7 @@ describe('docker-compose.yml', () => {
 
   it('gives each of our processes its own login, and the schema’s owner to the migrations alone', () => {
     const userOf = (name: string): string =>
-      /postgres:\/\/([^:]+):/.exec(services[name]?.environment?.['DATABASE_URL'] ?? '')?.[1] ?? '';
+      /postgres:\/\/([^:]+):/.exec(String(environmentOf(name)['DATABASE_URL']))?.[1] ?? '';
     assert.deepEqual(['migrate', 'api', 'worker', 'ops'].map(userOf), [
       'gpu_rental',
       'gpu_rental_api_login',
@@ -94,32 +104,154 @@ describe('docker-compose.yml', () => {
   it('carries no secret: each password and key comes from the environment', () => {
     for (const [name, { environment = {} }] of Object.entries(services)) {
       for (const [variable, value] of Object.entries(environment)) {
-        // Taken away from a process that does not need it.
-        if (value === '' || !/PASSWORD|PWD|SECRET|KEY|DATABASE_URL/.test(variable)) continue;
-        assert.match(value, /\$\{[A-Z_]+:[?-]/, `${name}: ${variable}`);
+        // Handed on only when it is set.
+        if (value === null || !/PASSWORD|PWD|SECRET|KEY|DATABASE_URL/.test(variable)) continue;
+        assert.match(String(value), /\$\{[A-Z_]+:[?-]/, `${name}: ${variable}`);
       }
     }
   });
 
-  it('gives the keys of the upstreams to the worker alone', () => {
-    for (const variable of ['SHADEFORM_API_KEY', 'RUNPOD_API_KEY']) {
-      assert.equal(services['api']?.environment?.[variable], '');
-      assert.match(services['worker']?.environment?.[variable] ?? '', /^\$\{/);
+  it('gives the keys of the upstreams and the mail server’s address to the worker alone', () => {
+    for (const variable of ['SHADEFORM_API_KEY', 'RUNPOD_API_KEY', 'LAB_PROVIDER_KEY']) {
+      const holders = Object.keys(services).filter((name) => variable in environmentOf(name));
+      assert.deepEqual(holders, ['worker'], variable);
+    }
+    const senders = Object.keys(services).filter((name) =>
+      String(environmentOf(name)['SMTP_URL']).startsWith('${SMTP_URL:'),
+    );
+    assert.deepEqual(senders, ['worker']);
+  });
+
+  it('hands on every variable that .env.example documents, and names none that it does not', () => {
+    const [ofService = '', ofLocalStack = '', ofCompose = ''] = readFileSync(
+      `${projectDir}/.env.example`,
+      'utf8',
+    )
+      .split(/^# --- .*$/m)
+      .slice(1);
+    const documented = [...`${ofService}${ofCompose}`.matchAll(/^#?([A-Z][A-Z0-9_]*)=/gm)].map(
+      ([, name = '']) => name,
+    );
+    assert.ok(documented.length > 40, 'the file is read');
+    // What only the file itself knows: addresses inside, and a login of its own for each process.
+    const own = [
+      'API_HOST',
+      'DATABASE_ROLE',
+      'DATABASE_URL',
+      'METRICS_HOST',
+      'METRICS_PORT',
+      'TEMPORAL_ADDRESS',
+    ];
+    const environments = Object.keys(services).map(environmentOf);
+    const handedOn = new Set([
+      ...[...text.matchAll(/\$\{([A-Z][A-Z0-9_]*)/g)].map(([, name = '']) => name),
+      ...environments.flatMap((all) => Object.keys(all).filter((name) => all[name] === null)),
+    ]);
+    assert.deepEqual(
+      documented.filter((name) => !own.includes(name) && !handedOn.has(name)),
+      [],
+    );
+    assert.deepEqual(
+      [...handedOn].filter((name) => !documented.includes(name)),
+      [],
+    );
+    assert.ok(own.every((name) => documented.includes(name) && !handedOn.has(name)));
+    assert.ok(ofLocalStack.includes('LAB_DATA_DIR'), 'the sections are where they were');
+  });
+
+  it('hands each of those to a process that reads it, under its own name', () => {
+    const ofAll = Object.keys(services).map(environmentOf);
+    const onlyInside = [
+      'POSTGRES_PASSWORD',
+      'TEMPORAL_DATABASE_PASSWORD',
+      'TEMPORAL_UI_PORT',
+      'MAILPIT_PORT',
+    ];
+    for (const [, name = ''] of text.matchAll(/\$\{([A-Z][A-Z0-9_]*)/g)) {
+      if (onlyInside.includes(name)) continue;
+      assert.ok(
+        ofAll.some((environment) => name in environment),
+        name,
+      );
     }
   });
 
-  it('opens ports on loopback only, and lets our image gain no rights', () => {
-    for (const [name, { ports = [], image, security_opt: options, cap_drop: dropped }] of Object.entries(
-      services,
-    )) {
+  it('publishes the API alone, and nothing beyond loopback', () => {
+    for (const [name, { ports = [], profiles }] of Object.entries(services)) {
       for (const port of ports) assert.match(port, /^127\.0\.0\.1:/, name);
-      if (!image.startsWith('gpu-rental:')) continue;
-      assert.deepEqual([options, dropped], [['no-new-privileges:true'], ['ALL']], name);
+      assert.equal(ports.length > 0 && profiles === undefined, name === 'api', name);
     }
   });
 
-  it('keeps the database in a volume', () => {
-    assert.deepEqual(Object.keys(volumes), ['postgres']);
+  it('has the mail catcher and Temporal’s UI in a profile only, the UI without write actions', () => {
+    assert.deepEqual(services['mailpit']?.profiles, ['mail']);
+    assert.deepEqual(services['temporal-ui']?.profiles, ['ui']);
+    assert.equal(environmentOf('temporal-ui')['TEMPORAL_DISABLE_WRITE_ACTIONS'], 'true');
+  });
+
+  it('locks every container: no capabilities, no new rights, a root that nobody writes to, bounded memory', () => {
+    for (const [name, service] of Object.entries(services)) {
+      assert.deepEqual([service.security_opt, service.cap_drop], [['no-new-privileges:true'], ['ALL']], name);
+      assert.equal(service.read_only, true, name);
+      assert.ok(service.tmpfs?.includes('/tmp'), name);
+      assert.match(service.mem_limit ?? '', /^\d+[mg]$/, name);
+    }
+  });
+
+  it('keeps both databases where nobody on the API’s side of the front, and nothing outside, reaches them', () => {
+    assert.deepEqual(membersOf('front'), ['api']);
+    assert.deepEqual(membersOf('database'), ['api', 'migrate', 'ops', 'postgres', 'worker']);
+    assert.deepEqual(membersOf('temporal-database'), ['temporal', 'temporal-postgres', 'temporal-schema']);
+    for (const name of ['postgres', 'temporal-postgres', 'temporal', 'migrate', 'ops']) {
+      const open = (services[name]?.networks ?? []).filter((network) => networks[network]?.internal !== true);
+      assert.deepEqual(open, [], name);
+    }
+  });
+
+  it('keeps Temporal’s data in a PostgreSQL and a volume that are not the service’s', () => {
+    assert.deepEqual(Object.keys(volumes), ['postgres', 'temporal-postgres']);
+    assert.deepEqual(services['postgres']?.volumes, ['postgres:/var/lib/postgresql']);
+    assert.deepEqual(services['temporal-postgres']?.volumes, ['temporal-postgres:/var/lib/postgresql']);
+    for (const name of ['temporal', 'temporal-schema']) {
+      assert.equal(environmentOf(name)['SQL_HOST'], 'temporal-postgres');
+    }
+  });
+
+  it('runs the Temporal server that the lab builds, and nothing of the deprecated auto-setup', () => {
+    const version = temporalServerVersion.replace('v', '');
+    assert.equal(services['temporal']?.image, `temporalio/server:${version}`);
+    for (const name of ['temporal-schema', 'temporal-namespace']) {
+      assert.match(services[name]?.image ?? '', new RegExp(`^temporalio/admin-tools:${version}-`));
+    }
+    assert.ok(!text.includes('auto-setup'));
+  });
+
+  it('registers the search attributes that the workflows set', () => {
+    const script = readFileSync(`${projectDir}/ops/temporal/namespace.sh`, 'utf8');
+    const registered = [...script.matchAll(/--name (\w+) --type (\w+)/g)].map(([, name, type]) => [
+      name,
+      type,
+    ]);
+    assert.deepEqual(
+      registered,
+      searchAttributes.map(({ name, type }) => [name, type === 'INT' ? 'Int' : 'Keyword']),
+    );
+  });
+
+  it('has Temporal’s parts listen inside their container, but for the front end', () => {
+    const config = parse(readFileSync(`${projectDir}/ops/temporal/server.yaml`, 'utf8')) as {
+      services: Record<string, { rpc: { bindOnLocalHost?: boolean; bindOnIP?: string } }>;
+    };
+    const open = Object.entries(config.services).filter(([, { rpc }]) => rpc.bindOnLocalHost !== true);
+    assert.deepEqual(
+      open.map(([name]) => name),
+      ['frontend'],
+    );
+  });
+
+  it('gives the API more time to stop than it gives its requests', () => {
+    const graceMs = Number(/^(\d+)s$/.exec(services['api']?.stop_grace_period ?? '')?.[1]) * 1000;
+    assert.ok(graceMs >= stopWithinMs + 10_000, `${graceMs} ms against ${stopWithinMs} ms`);
   });
 });
 
@@ -128,12 +260,19 @@ describe('Dockerfile', () => {
   const last = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')));
 
   it('ends in an image that does not run as root and has no tools for building', () => {
+    // By number, so that what starts it can see that it is not root.
     assert.deepEqual(
       last.filter((line) => line.startsWith('USER ')),
-      ['USER node'],
+      ['USER 1000:1000'],
     );
     assert.ok(lines.some((line) => line.startsWith('RUN npm ci --omit=dev')));
     assert.ok(!last.some((line) => line.startsWith('RUN')));
+  });
+
+  it('stands on a Node whose security fixes have not ended: 24 or newer, of an even number', () => {
+    const majors = lines.flatMap((line) => /^FROM node:(\d+)-slim/.exec(line)?.[1] ?? []).map(Number);
+    assert.equal(majors.length, 3);
+    for (const major of majors) assert.ok(major >= 24 && major % 2 === 0, String(major));
   });
 
   it('is given by .dockerignore what the build compiles, and no more', () => {
