@@ -27,8 +27,11 @@ export async function findPodOfRental(
   };
 }
 
+/** So many machines of a list are written by one statement: its parameter stays below a megabyte. */
+const PODS_AT_ONCE = 2_000;
+
 /**
- * Writes down what one list of our pods at an upstream showed, in one statement that touches only what changed. A
+ * Writes down what one list of our pods at an upstream showed, in one transaction that touches only what changed. A
  * pod that two lists in a row did not show is gone. When one stops being alive, the list before is the last that
  * showed it so (decision 27).
  * @param heldIds pods that the list misses and that are alive all the same
@@ -39,29 +42,51 @@ export async function recordPodList(
   pods: readonly Pod[],
   heldIds: readonly string[] = [],
 ): Promise<void> {
-  await db.raw(
+  await db.transaction(async (trx) => {
+    for (let from = 0; from < pods.length; from += PODS_AT_ONCE) {
+      await recordListed(trx, providerCode, pods.slice(from, from + PODS_AT_ONCE));
+    }
+    const listedIds = pods.map(({ podId }) => podId);
+    await recordMissing(trx, providerCode, listedIds, heldIds);
+  });
+}
+
+async function recordListed(trx: Transaction, providerCode: string, pods: readonly Pod[]): Promise<void> {
+  await trx.raw(
     `with listed as materialized (
        select * from jsonb_to_recordset(:pods::jsonb) as x
          ("podId" text, tag text, status text, "upstreamStatus" text, host text, port int, username text,
           "pricePerHourCents" int)
      ), before as materialized (
        select pods_listed_at from providers where code = :providerCode
-     ), seen as (
-       insert into pods (provider_code, pod_id, tag, status, upstream_status, host, port, username,
-                         price_per_hour_cents, first_seen_at)
-       select :providerCode, "podId", tag, status, "upstreamStatus", host, port, username, "pricePerHourCents", clock_ms()
-         from listed
-       on conflict (provider_code, pod_id) do update set
-         status = excluded.status, upstream_status = excluded.upstream_status, host = excluded.host,
-         port = excluded.port, username = excluded.username, price_per_hour_cents = excluded.price_per_hour_cents,
-         missing_lists = 0, gone_at = null, held_since = null,
-         last_alive_at = case when pods.status = 'active' and excluded.status <> 'active' and pods.missing_lists = 0
-                              then greatest(pods.last_alive_at, (select pods_listed_at from before))
-                              else pods.last_alive_at end
-       where (pods.status, pods.upstream_status, pods.host, pods.port, pods.username, pods.missing_lists, pods.gone_at,
-              pods.held_since, pods.price_per_hour_cents)
-             is distinct from (excluded.status, excluded.upstream_status, excluded.host, excluded.port,
-                               excluded.username, 0, null, null, excluded.price_per_hour_cents)
+     )
+     insert into pods (provider_code, pod_id, tag, status, upstream_status, host, port, username,
+                       price_per_hour_cents, first_seen_at)
+     select :providerCode, "podId", tag, status, "upstreamStatus", host, port, username, "pricePerHourCents", clock_ms()
+       from listed
+     on conflict (provider_code, pod_id) do update set
+       status = excluded.status, upstream_status = excluded.upstream_status, host = excluded.host,
+       port = excluded.port, username = excluded.username, price_per_hour_cents = excluded.price_per_hour_cents,
+       missing_lists = 0, gone_at = null, held_since = null,
+       last_alive_at = case when pods.status = 'active' and excluded.status <> 'active' and pods.missing_lists = 0
+                            then (select pods_listed_at from before) else pods.last_alive_at end
+     where (pods.status, pods.upstream_status, pods.host, pods.port, pods.username, pods.missing_lists, pods.gone_at,
+            pods.held_since, pods.price_per_hour_cents)
+           is distinct from (excluded.status, excluded.upstream_status, excluded.host, excluded.port,
+                             excluded.username, 0, null, null, excluded.price_per_hour_cents)`,
+    { providerCode, pods: JSON.stringify(pods) },
+  );
+}
+
+async function recordMissing(
+  trx: Transaction,
+  providerCode: string,
+  listedIds: readonly string[],
+  heldIds: readonly string[],
+): Promise<void> {
+  await trx.raw(
+    `with before as materialized (
+       select pods_listed_at from providers where code = :providerCode
      ), held as (
        update pods set held_since = coalesce(held_since, clock_ms()), missing_lists = 0
         where provider_code = :providerCode and pod_id = any (:heldIds::text[]) and held_since is null
@@ -69,14 +94,13 @@ export async function recordPodList(
        update pods set
          missing_lists = missing_lists + 1,
          last_alive_at = case when status = 'active' and missing_lists = 0
-                              then greatest(last_alive_at, (select pods_listed_at from before))
-                              else last_alive_at end,
+                              then (select pods_listed_at from before) else last_alive_at end,
          gone_at = case when missing_lists >= 1 then clock_ms() end
        where provider_code = :providerCode and gone_at is null and pod_id <> all (:heldIds::text[])
-          and not exists (select 1 from listed l where l."podId" = pods.pod_id)
+          and not exists (select 1 from unnest(:listedIds::text[]) as l (id) where l.id = pods.pod_id)
      )
      update providers set pods_listed_at = clock_ms() where code = :providerCode`,
-    { providerCode, pods: JSON.stringify(pods), heldIds: [...heldIds] },
+    { providerCode, listedIds: [...listedIds], heldIds: [...heldIds] },
   );
 }
 

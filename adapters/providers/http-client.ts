@@ -1,8 +1,11 @@
+import { createJsonListReader } from './json-list.js';
 import { ProviderError } from './provider.js';
 import type { RequestBudget } from './request-budget.js';
 
-/** The most that an answer may hold: a provider's whole catalog is well under it. */
+/** The most that an answer may hold that is read whole: all but lists. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+/** A list may take so long in all, as long as it makes progress: 50,000 machines are some 100 MB (decision 75). */
+const LIST_LIMIT_MS = 60_000;
 
 export interface HttpAnswer {
   readonly status: number;
@@ -20,6 +23,12 @@ export class HttpFailure extends Error {
     options?: ErrorOptions,
   ) {
     super(message, options);
+  }
+
+  /** The connection broke after the request left: no limit of ours ended it, and what came was no nonsense. */
+  get broke(): boolean {
+    const name = this.cause instanceof Error ? this.cause.name : '';
+    return this.sent && name !== 'TimeoutError' && name !== 'MalformedListError';
   }
 }
 
@@ -39,6 +48,23 @@ export interface HttpRequest {
   readonly repeatable?: boolean;
 }
 
+/** A list that is read while it arrives, whatever its length. */
+export interface ListRequest<T> {
+  readonly path: string;
+  /** The field of the answer that holds the list. */
+  readonly name: string;
+  /** What is kept of an element; the rest of it is dropped at once. */
+  readonly read: (element: unknown) => readonly T[];
+  /** The rest of the list is not read once this has been found. */
+  readonly isWanted?: (item: T) => boolean;
+  readonly untilMs?: number | undefined;
+}
+
+export interface ListAnswer<T> extends HttpAnswer {
+  /** undefined when the answer has no such list, or is no success: that is not the same as an empty one. */
+  readonly items: T[] | undefined;
+}
+
 export interface HttpClient {
   /**
    * One request, and its repetition only where it is repeatable.
@@ -46,6 +72,12 @@ export interface HttpClient {
    * @throws ProviderError rate_limited when the budget is used up: nothing was sent
    */
   request(request: HttpRequest): Promise<HttpAnswer>;
+  /**
+   * Reads a list; repeated once when the connection breaks. Each part of it must come within the client's limit of the
+   * one before, and all of it within a minute.
+   * @throws HttpFailure and ProviderError as `request` does, and HttpFailure for a list that breaks off
+   */
+  list<T>(request: ListRequest<T>): Promise<ListAnswer<T>>;
 }
 
 /**
@@ -60,40 +92,118 @@ export function createHttpClient(options: {
   readonly budget?: RequestBudget | undefined;
 }): HttpClient {
   const base = options.url.replace(/\/+$/, '');
-  const send = async (request: HttpRequest, limitMs: number): Promise<HttpAnswer> => {
+  const fetchAnswer = async (request: HttpRequest, signal: AbortSignal): Promise<Response> => {
     const { method, path, body } = request;
+    return fetch(base + path, {
+      method,
+      redirect: 'manual',
+      signal,
+      headers: {
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...options.headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  };
+  const send = async (request: HttpRequest, limitMs: number): Promise<HttpAnswer> => {
     await refuseOverBudget(request, options.budget);
     try {
-      const response = await fetch(base + path, {
-        method,
-        redirect: 'manual',
-        signal: AbortSignal.timeout(limitMs),
-        headers: {
-          accept: 'application/json',
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...options.headers,
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      return { status: response.status, headers: response.headers, body: parse(await readText(response)) };
+      return await readWhole(await fetchAnswer(request, AbortSignal.timeout(limitMs)));
     } catch (error) {
-      throw failureOf(error, `${method} ${path}`, limitMs);
+      throw failureOf(error, request, limitMs);
+    }
+  };
+  const sendList = async <T>(request: ListRequest<T>, limitMs: number): Promise<ListAnswer<T>> => {
+    const asked = { method: 'GET', path: request.path } as const;
+    await refuseOverBudget(asked, options.budget);
+    const watch = watchProgress(Math.min(limitMs, options.timeoutMs), limitMs);
+    try {
+      const response = await fetchAnswer(asked, watch.signal);
+      if (!response.ok) return { ...(await readWhole(response)), items: undefined };
+      const items = await readItems(response, request, watch.tell);
+      return { status: response.status, headers: response.headers, body: undefined, items };
+    } catch (error) {
+      throw failureOf(error, asked, limitMs);
+    } finally {
+      watch.end();
     }
   };
   return {
-    async request(request) {
-      const limitMs = limitOf(request, options.timeoutMs);
-      const endMs = performance.now() + limitMs;
-      try {
-        return await send(request, limitMs);
-      } catch (error) {
-        const leftMs = Math.floor(endMs - performance.now());
-        const mayRepeat = request.repeatable ?? request.method === 'GET';
-        if (!mayRepeat || leftMs <= 0 || !(error instanceof HttpFailure) || !error.sent) throw error;
-        return send(request, leftMs);
-      }
+    request: (request) =>
+      twice(limitOf(request, options.timeoutMs), request.repeatable ?? request.method === 'GET', (limitMs) =>
+        send(request, limitMs),
+      ),
+    list: (request) =>
+      twice(limitOf({ method: 'GET', ...request }, LIST_LIMIT_MS), true, (limitMs) =>
+        sendList(request, limitMs),
+      ),
+  };
+}
+
+/** Asks, and once more within the same limit when the connection broke and the request may be repeated. */
+async function twice<T>(
+  limitMs: number,
+  mayRepeat: boolean,
+  ask: (limitMs: number) => Promise<T>,
+): Promise<T> {
+  const endMs = performance.now() + limitMs;
+  try {
+    return await ask(limitMs);
+  } catch (error) {
+    const leftMs = Math.floor(endMs - performance.now());
+    if (!mayRepeat || leftMs <= 0 || !(error instanceof HttpFailure) || !error.broke) throw error;
+    return ask(leftMs);
+  }
+}
+
+/** Aborts what makes no progress for `stallMs`, or is not over after `limitMs`. */
+function watchProgress(
+  stallMs: number,
+  limitMs: number,
+): { signal: AbortSignal; tell: () => void; end: () => void } {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort(new DOMException('no progress', 'TimeoutError'));
+  const stall = setTimeout(abort, stallMs);
+  const limit = setTimeout(abort, limitMs);
+  return {
+    signal: controller.signal,
+    tell: () => void stall.refresh(),
+    end() {
+      clearTimeout(stall);
+      clearTimeout(limit);
     },
   };
+}
+
+async function readWhole(response: Response): Promise<HttpAnswer> {
+  return { status: response.status, headers: response.headers, body: parse(await readText(response)) };
+}
+
+async function readItems<T>(
+  response: Response,
+  { name, read, isWanted }: ListRequest<T>,
+  tellProgress: () => void,
+): Promise<T[] | undefined> {
+  const items: T[] = [];
+  const found = { isWanted: false };
+  const reader = createJsonListReader(name, (element) => {
+    for (const item of read(element)) {
+      items.push(item);
+      found.isWanted ||= isWanted?.(item) === true;
+    }
+  });
+  for await (const chunk of chunksOf(response)) {
+    tellProgress();
+    reader.write(chunk);
+    // Leaving the loop closes the connection.
+    if (found.isWanted) return items;
+  }
+  return reader.end() ? items : undefined;
+}
+
+function chunksOf(response: Response): AsyncIterable<Uint8Array> {
+  return (response.body ?? []) as AsyncIterable<Uint8Array>;
 }
 
 /**
@@ -125,7 +235,7 @@ async function readText(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+  for await (const chunk of chunksOf(response)) {
     bytes += chunk.byteLength;
     if (bytes > MAX_ANSWER_BYTES) throw new Error(`the answer is larger than ${MAX_ANSWER_BYTES} bytes`);
     text += decoder.decode(chunk, { stream: true });
@@ -141,7 +251,8 @@ function parse(text: string): unknown {
   }
 }
 
-function failureOf(error: unknown, what: string, limitMs: number): HttpFailure {
+function failureOf(error: unknown, { method, path }: HttpRequest, limitMs: number): HttpFailure {
+  const what = `${method} ${path}`;
   if (error instanceof Error && error.name === 'TimeoutError') {
     return new HttpFailure(true, `${what}: no answer within ${limitMs} ms`, { cause: error });
   }

@@ -11,7 +11,6 @@ import {
   type Offer,
   type Pod,
   type Provider,
-  type Wait,
 } from './provider.js';
 import type { RequestBudget } from './request-budget.js';
 import { runpodMinCudaVersion, runpodTemplates } from './runpod-templates.js';
@@ -52,20 +51,23 @@ export function createRunpodProvider(options: RunpodOptions): Provider {
     budget: options.budget,
   });
 
-  async function listPods(wait?: Wait): Promise<Pod[]> {
-    const pods = await listFromUpstream(http, 'listing pods', '/v2/pods', 'pods', wait);
-    return pods.flatMap((pod) => findPod(pod, tagPrefix, odd) ?? []);
-  }
+  const podsRequest = {
+    path: '/v2/pods',
+    name: 'pods',
+    read: (pod: unknown) => [findPod(pod, tagPrefix, odd) ?? []].flat(),
+  };
 
   return {
     code: options.code,
     provisionDeadlineMs: PROVISION_DEADLINE_MS,
     templates: new Set(runpodTemplates.keys()),
-    listPods: () => listPods(),
+    listPods: () => listFromUpstream(http, 'listing pods', podsRequest),
     listOffers: () => listOffers(http, onceEach(odd)),
     allocate: (request) => allocate(http, tagPrefix, request),
     async find(tag, wait) {
-      return (await listPods(wait)).find((pod) => pod.tag === tag);
+      const isWanted = (pod: Pod): boolean => pod.tag === tag;
+      const pods = await listFromUpstream(http, 'finding a pod', { ...podsRequest, ...wait, isWanted });
+      return pods.find(isWanted);
     },
     terminate: (podId, wait) =>
       endAtUpstream(http, { method: 'DELETE', path: `/v2/pods/${encodeURIComponent(podId)}`, ...wait }),
@@ -84,8 +86,9 @@ async function listOffers(http: HttpClient, odd: (oddity: Oddity) => void): Prom
       minCudaVersion: runpodMinCudaVersion,
     });
     const path = `/v2/catalog/gpus?${query.toString()}`;
-    const gpus = await listFromUpstream(http, `listing offers of ${count} GPUs`, path, 'gpus');
-    offers.push(...gpus.flatMap((gpu) => readOffers(gpu, count, odd)));
+    const read = (gpu: unknown): Offer[] => readOffers(gpu, count, odd);
+    const request = { path, name: 'gpus', read };
+    offers.push(...(await listFromUpstream(http, `listing offers of ${count} GPUs`, request)));
   }
   return dearestOfEach(offers);
 }

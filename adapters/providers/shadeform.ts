@@ -55,27 +55,33 @@ export function createShadeformProvider(options: ShadeformOptions): Provider {
   /** Operating systems by offer, from the last list: a preference only, so that not knowing them costs nothing. */
   let osOptions = new Map<string, readonly string[]>();
 
-  async function listPods(wait?: Wait): Promise<Pod[]> {
-    const instances = await listFromUpstream(http, 'listing pods', '/instances', 'instances', wait);
-    return instances.flatMap((instance) => findPod(instance, tagPrefix, odd) ?? []);
-  }
+  const podsRequest = {
+    path: '/instances',
+    name: 'instances',
+    read: (instance: unknown) => [findPod(instance, tagPrefix, odd) ?? []].flat(),
+  };
+  const listPods = (): Promise<Pod[]> => listFromUpstream(http, 'listing pods', podsRequest);
 
   return {
     code: options.code,
     provisionDeadlineMs: PROVISION_DEADLINE_MS,
     templates: new Set(templates.map(({ id }) => id)),
-    listPods: () => listPods(),
+    listPods,
     async listOffers() {
-      const path = '/instances/types?available=true';
-      const types = await listFromUpstream(http, 'listing offers', path, 'instance_types');
-      const read = types.flatMap((type) => readOffers(type, odd));
+      const read = await listFromUpstream(http, 'listing offers', {
+        path: '/instances/types?available=true',
+        name: 'instance_types',
+        read: (type) => readOffers(type, odd),
+      });
       osOptions = new Map(read.map(({ offer, osOptions }) => [offer.offerId, osOptions]));
       return dearestOfEach(read.map(({ offer }) => offer));
     },
     allocate: (request) =>
       allocate({ http, keys, tagPrefix, request, osOptions: osOptions.get(request.offerId) ?? [] }),
     async find(tag, wait) {
-      return (await listPods(wait)).find((pod) => pod.tag === tag);
+      const isWanted = (pod: Pod): boolean => pod.tag === tag;
+      const pods = await listFromUpstream(http, 'finding a pod', { ...podsRequest, ...wait, isWanted });
+      return pods.find(isWanted);
     },
     async endBy(podId, at) {
       const path = `/instances/${encodeURIComponent(podId)}/update`;

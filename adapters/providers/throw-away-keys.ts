@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { findList, fieldsOf, textField } from './fields.js';
+import { fieldsOf, textField } from './fields.js';
 import { HttpFailure, type HttpAnswer, type HttpClient } from './http-client.js';
 import { ProviderError, type Wait } from './provider.js';
 import { beforeBuying, errorOfAnswer, errorOfFailure } from './upstream-errors.js';
@@ -41,12 +41,16 @@ export function createThrowAwayKeys(http: HttpClient, tagPrefix: string): ThrowA
   }
 
   async function sweep(listTags: () => Promise<readonly string[]>): Promise<void> {
-    const { body } = await http.request({ method: 'GET', path: '/sshkeys' });
+    const isOld = (key: ReturnType<typeof readKey>): boolean =>
+      key.name.startsWith(tagPrefix) && Date.now() - key.madeAtMs > SWEEP_OLDER_THAN_MS;
+    // There is a key for each machine.
+    const { items: old = [] } = await http.list({
+      path: '/sshkeys',
+      name: 'ssh_keys',
+      read: (value) => [readKey(value)].filter(isOld),
+    });
     const tags = new Set(await listTags());
-    const abandoned = (findList(fieldsOf(body), 'ssh_keys') ?? [])
-      .map(readKey)
-      .filter((key) => key.name.startsWith(tagPrefix) && Date.now() - key.madeAtMs > SWEEP_OLDER_THAN_MS)
-      .filter((key) => !tags.has(key.tag));
+    const abandoned = old.filter((key) => !tags.has(key.tag));
     for (const key of abandoned.slice(0, SWEEP_AT_ONCE)) await remove(key.keyId);
   }
 

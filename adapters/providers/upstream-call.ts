@@ -1,6 +1,12 @@
-import { fieldsOf, findList } from './fields.js';
-import { HttpFailure, type HttpAnswer, type HttpClient, type HttpRequest } from './http-client.js';
-import { ProviderError, type Wait } from './provider.js';
+import {
+  HttpFailure,
+  type HttpAnswer,
+  type HttpClient,
+  type HttpRequest,
+  type ListAnswer,
+  type ListRequest,
+} from './http-client.js';
+import { ProviderError } from './provider.js';
 import { errorOfAnswer, errorOfFailure, type CallEffect } from './upstream-errors.js';
 
 /**
@@ -25,21 +31,24 @@ export async function callUpstream(
 }
 
 /**
- * Reads a list that the upstream keeps under a name. An answer without one says nothing: it must not look like
- * "nothing exists".
+ * Reads a list that the upstream keeps under a name, element by element. An answer without one says nothing: it must
+ * not look like "nothing exists".
  * @throws ProviderError
  */
-export async function listFromUpstream(
+export async function listFromUpstream<T>(
   http: HttpClient,
   what: string,
-  path: string,
-  name: string,
-  wait: Wait = {},
-): Promise<readonly unknown[]> {
-  const answer = await callUpstream(http, what, 'buys_nothing', { method: 'GET', path, ...wait });
-  const list = findList(fieldsOf(answer.body), name);
-  if (list === undefined) throw errorOfAnswer(`${what}: no ${name} in the answer`, 'buys_nothing', answer);
-  return list;
+  request: ListRequest<T>,
+): Promise<T[]> {
+  let answer: ListAnswer<T>;
+  try {
+    answer = await http.list(request);
+  } catch (error) {
+    throw error instanceof HttpFailure ? errorOfFailure(what, 'buys_nothing', error) : error;
+  }
+  if (answer.items !== undefined) return answer.items;
+  const isSuccess = answer.status >= 200 && answer.status < 300;
+  throw errorOfAnswer(isSuccess ? `${what}: no ${request.name} in the answer` : what, 'buys_nothing', answer);
 }
 
 /**

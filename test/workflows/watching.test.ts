@@ -178,6 +178,8 @@ describe('the watcher of an upstream', () => {
     const { id, pod_id } = await renting.run(user, machine);
     const { db } = service;
     hidden.add(pod_id!);
+    // One that was read before would bring it back.
+    await lists();
     await db('pods').where({ pod_id: pod_id! }).delete();
     await db('rentals')
       .where({ id })

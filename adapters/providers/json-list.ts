@@ -1,0 +1,83 @@
+import { JSONParser } from '@streamparser/json';
+
+/** The most that one element of a list may take, in bytes: a machine with the longest startup script is well under it. */
+const MAX_ELEMENT_BYTES = 4 * 1024 * 1024;
+/** No account of ours has so many of anything: a list that is longer is no list. */
+const MAX_ELEMENTS = 500_000;
+/** An answer with no element in it is read whole, to tell an empty list from none; up to this many bytes. */
+const MAX_EMPTY_BYTES = 1024 * 1024;
+
+/** What came is no list that can be read: no JSON, cut off, or beyond a limit. */
+export class MalformedListError extends Error {
+  override readonly name = 'MalformedListError';
+}
+
+/** What reading a list in pieces found. */
+export interface JsonListReader {
+  /** @throws MalformedListError */
+  write(chunk: Uint8Array): void;
+  /**
+   * The answer was read to its end.
+   * @returns the list was there, be it empty
+   * @throws MalformedListError for one that broke off
+   */
+  end(): boolean;
+}
+
+/**
+ * Reads the elements of `{"<name>": [ … ]}` while the answer still arrives: no more than one element and one piece of
+ * the answer are in memory at once, however long the list is (decision 75).
+ * @param take hears of each element, in order
+ */
+export function createJsonListReader(name: string, take: (element: unknown) => void): JsonListReader {
+  const parser = new JSONParser({ paths: [`$.${name}.*`], keepStack: false, stringBufferSize: 64 * 1024 });
+  const empty = { chunks: [] as Uint8Array[], bytes: 0 };
+  let elements = 0;
+  let unfinishedBytes = 0;
+  // A field of that name that is no list has no elements.
+  let isList = false;
+  parser.onValue = ({ parent, value }) => {
+    isList ||= Array.isArray(parent);
+    elements += 1;
+    unfinishedBytes = 0;
+    if (elements > MAX_ELEMENTS)
+      throw new MalformedListError(`the list has more than ${MAX_ELEMENTS} elements`);
+    take(value);
+  };
+  return {
+    write(chunk) {
+      unfinishedBytes += chunk.byteLength;
+      if (elements === 0 && empty.bytes <= MAX_EMPTY_BYTES) {
+        empty.bytes += chunk.byteLength;
+        empty.chunks.push(chunk);
+      }
+      asList(() => parser.write(chunk));
+      if (elements > 0) empty.chunks.length = 0;
+      if (unfinishedBytes > MAX_ELEMENT_BYTES) {
+        throw new MalformedListError(`an element of the list is larger than ${MAX_ELEMENT_BYTES} bytes`);
+      }
+    },
+    end() {
+      if (!parser.isEnded) asList(() => parser.end());
+      return elements > 0 ? isList : asList(() => isEmptyList(empty, name));
+    },
+  };
+}
+
+function asList<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof MalformedListError) throw error;
+    throw new MalformedListError(`it is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function isEmptyList(
+  { chunks, bytes }: { chunks: readonly Uint8Array[]; bytes: number },
+  name: string,
+): boolean {
+  if (bytes > MAX_EMPTY_BYTES) return false;
+  const body = JSON.parse(Buffer.concat(chunks).toString()) as unknown;
+  return typeof body === 'object' && body !== null && Array.isArray((body as Record<string, unknown>)[name]);
+}
