@@ -131,7 +131,12 @@ for (const dialect of ['shadeform', 'runpod'] as const) {
     it('reads a list that comes slowly but surely for longer than a call may take', async () => {
       upstream.handlers[path] = (response) => {
         response.writeHead(200, { 'content-type': 'application/json' });
-        const texts = [`{"${name}":[`, JSON.stringify(machines[dialect](1)), ...' '.repeat(6), ']}'];
+        const texts = [
+          `{"${name}":[`,
+          JSON.stringify(machines[dialect](1)),
+          ...Array.from({ length: 6 }, () => ' '),
+          ']}',
+        ];
         const next = (): void => {
           const text = texts.shift();
           if (text === undefined) response.end();
