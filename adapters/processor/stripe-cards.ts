@@ -1,6 +1,6 @@
 import { ProcessorError, type Processor } from './processor.js';
 import { cardOf, requireText } from './stripe-answers.js';
-import type { StripeCalls } from './stripe-calls.js';
+import { attemptKey, type StripeCalls } from './stripe-calls.js';
 
 /** Customers and their cards. */
 export function createStripeCards({
@@ -39,7 +39,7 @@ export function createStripeCards({
     },
     detachCard: async (cardId) => {
       try {
-        await asked(() => stripe.paymentMethods.detach(cardId, {}, { idempotencyKey: `detach:${cardId}` }));
+        await asked(() => stripe.paymentMethods.detach(cardId, {}, attemptKey('detach', cardId)));
       } catch (error) {
         // A refusal names no reason that a program may go by, so the card itself is asked.
         if (!isRefused(error) || (await isAttached(cardId))) throw error;

@@ -6,7 +6,7 @@ import {
   type ProcessorInvoices,
 } from './processor.js';
 import { idOf, requireText } from './stripe-answers.js';
-import type { StripeCalls } from './stripe-calls.js';
+import { attemptKey, type StripeCalls } from './stripe-calls.js';
 
 /** An invoice names its payments, and no charge (docs.stripe.com/changelog, 2025-03-31.basil). */
 const expand = ['payments.data.payment.payment_intent'];
@@ -94,18 +94,14 @@ function createMoves({ stripe, asked }: StripeCalls, getInvoice: GetInvoice): Mo
   return {
     finalizeInvoice: (id) =>
       move(id, ['draft'], () =>
-        stripe.invoices.finalizeInvoice(
-          id,
-          { auto_advance: false, expand },
-          { idempotencyKey: `finalize:${id}` },
-        ),
+        stripe.invoices.finalizeInvoice(id, { auto_advance: false, expand }, attemptKey('finalize', id)),
       ),
     voidInvoice: async (id) => {
       try {
         const before = await getInvoice(id);
         if (before.status === 'draft' && (await deleteDraft(id))) return { ...before, status: 'void' };
         return await move(id, ['draft', 'open', 'uncollectible'], () =>
-          stripe.invoices.voidInvoice(id, { expand }, { idempotencyKey: `void:${id}` }),
+          stripe.invoices.voidInvoice(id, { expand }, attemptKey('void', id)),
         );
       } catch (error) {
         // A draft that was deleted can't be read any more.
@@ -115,7 +111,7 @@ function createMoves({ stripe, asked }: StripeCalls, getInvoice: GetInvoice): Mo
     },
     writeOffInvoice: (id) =>
       move(id, ['draft', 'open'], () =>
-        stripe.invoices.markUncollectible(id, { expand }, { idempotencyKey: `write-off:${id}` }),
+        stripe.invoices.markUncollectible(id, { expand }, attemptKey('write-off', id)),
       ),
   };
 }

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import { ProcessorError, type ChargeInput, type CheckoutInput, type Processor } from './processor.js';
 import { checkoutSessionOf, paymentOf } from './stripe-answers.js';
-import type { StripeCalls } from './stripe-calls.js';
+import { attemptKey, type StripeCalls } from './stripe-calls.js';
 
 /** What is wanted of a session: the payment behind it, its charge for the receipt, and the card if it was kept. */
 const sessionExpansions = ['payment_intent.latest_charge', 'payment_intent.payment_method'];
@@ -72,7 +72,7 @@ export function createStripePayments({
             stripe.paymentIntents.cancel(
               paymentId,
               { cancellation_reason: 'abandoned' },
-              { idempotencyKey: `cancel:${paymentId}` },
+              attemptKey('cancel', paymentId),
             ),
           ),
         );

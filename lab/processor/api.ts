@@ -92,12 +92,28 @@ async function serve(deps: ApiDeps, endpoint: Endpoint, ctx: RouterContext): Pro
   try {
     const slow = faults.takeRequest(ctx.method, ctx.path, ['slow']);
     if (slow !== undefined) await pause(slow.delayMs);
-    const made = execute(deps, endpoint, ctx, request, requestId, early);
+    const made = executeAndKeep(deps, endpoint, ctx, request, requestId, early);
     const lost = faults.takeRequest(ctx.method, ctx.path, ['lost']);
     if (lost === undefined) answer(deps, ctx, made);
     else loseAnswer(ctx, lost);
   } finally {
     release();
+  }
+}
+
+/** Does the request; what it is refused for by the state of things is kept under its key, though it changed nothing. */
+function executeAndKeep(...args: Parameters<typeof execute>): Answer {
+  const [deps, , , request, requestId] = args;
+  try {
+    return execute(...args);
+  } catch (error) {
+    if (request.key !== '' && error instanceof ApiError && error.isAboutState) {
+      const body = writeJson({ error: error.body }, deps.baseUrl());
+      deps.world.transact({ requestId, idempotencyKey: request.key }, () =>
+        deps.idempotency.keep(request, error.status, body),
+      );
+    }
+    throw error;
   }
 }
 
@@ -116,7 +132,7 @@ function execute(
     const made =
       sticky === undefined
         ? perform(world, endpoint, ctx, request.params, baseUrl())
-        : { status: sticky.status, body: writeJson(faultBody(sticky.status), baseUrl()) };
+        : { status: sticky.status, body: writeJson(faultBody(sticky), baseUrl()) };
     if (request.key !== '') deps.idempotency.keep(request, made.status, made.body);
     return made;
   });
@@ -197,7 +213,7 @@ function answer(deps: ApiDeps, ctx: RouterContext, { status, body }: Answer): vo
 function breakBefore(ctx: RouterContext, fault: Fault): void {
   if (fault.kind === 'status') {
     ctx.status = fault.status;
-    ctx.body = faultBody(fault.status);
+    ctx.body = faultBody(fault);
   } else if (fault.kind === 'html') {
     ctx.status = 502;
     ctx.type = 'html';
@@ -212,12 +228,12 @@ function loseAnswer(ctx: RouterContext, { silent }: Pick<Fault, 'silent'>): void
   if (!silent) ctx.req.socket.resetAndDestroy();
 }
 
-function faultBody(status: number): object {
+function faultBody({ status, code }: Pick<Fault, 'status' | 'code'>): object {
   return status === 429
     ? {
         error: {
           type: 'invalid_request_error',
-          code: 'rate_limit',
+          code: code ?? 'rate_limit',
           message: 'Too many requests: wait a moment.',
         },
       }

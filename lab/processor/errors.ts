@@ -30,6 +30,19 @@ export class ApiError extends Error {
   get isDecline(): boolean {
     return this.status === 402;
   }
+
+  /**
+   * The request was well formed, and the object was not in a state for it, or not there: such an answer is kept under
+   * the idempotency key like any other (docs.stripe.com/api/idempotent_requests). A failed validation names its
+   * parameter, and is not kept.
+   */
+  get isAboutState(): boolean {
+    const { type, param } = this.body;
+    return (
+      type === 'invalid_request_error' &&
+      (this.status === 404 || (this.status === 400 && param === undefined))
+    );
+  }
 }
 
 /** A request that is wrong by itself: 400 unless told. */

@@ -28,6 +28,8 @@ export interface Fault {
   /** Events: their kind, such as `checkout.session.completed`; undefined means any. */
   readonly type?: string;
   readonly status: number;
+  /** The code of a 429: `rate_limit` unless told, or `lock_timeout` when another request holds the object. */
+  readonly code?: string;
   readonly delayMs: number;
   readonly declineCode: string;
   readonly sticky: boolean;
@@ -58,6 +60,7 @@ const schema = Joi.object({
   method: Joi.string().valid('GET', 'POST', 'DELETE'),
   type: Joi.string(),
   status: Joi.number().integer().min(400).max(599).default(500),
+  code: Joi.string(),
   delayMs: Joi.number().integer().min(0).max(600_000).default(1000),
   declineCode: Joi.string().default('generic_decline'),
   sticky: Joi.boolean().default(false),

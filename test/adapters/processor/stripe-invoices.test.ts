@@ -188,6 +188,25 @@ describe('the Stripe adapter’s invoices', () => {
     assert.ok(paid.paidAt instanceof Date);
   });
 
+  it('are moved by the next attempt although the processor keeps the failure of the one before', async () => {
+    const invoice = await open();
+    const path = `/v1/invoices/${invoice.processorInvoiceId}/void`;
+    await bench.order({ kind: 'status', status: 500, sticky: true, path });
+    const failure = await failureOf(impatient.voidInvoice(invoice.processorInvoiceId));
+    assert.equal(failure.kind, 'unknown');
+    assert.equal((await bench.processor.voidInvoice(invoice.processorInvoiceId)).status, 'void');
+  });
+
+  it('that another request holds are in an unknown state: asked again with the same key they are made once', async () => {
+    const input = await inputOf();
+    await bench.order({ kind: 'status', status: 429, code: 'lock_timeout', path: '/v1/invoices', times: 5 });
+    const failure = await failureOf(bench.processor.createInvoice(input));
+    assert.deepEqual([failure.kind, failure.details.code], ['unknown', 'lock_timeout']);
+    await fetch(`${bench.lab.url}/lab/faults`, { method: 'DELETE' });
+    const { processorInvoiceId } = await bench.processor.createInvoice(input);
+    assert.equal((await bench.processor.createInvoice(input)).processorInvoiceId, processorInvoiceId);
+  });
+
   it('are void once; one that is paid stays paid', async () => {
     const { processorInvoiceId } = await open();
     for (let turn = 0; turn < 2; turn += 1) {

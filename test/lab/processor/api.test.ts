@@ -129,6 +129,23 @@ describe('the lab processor’s API', () => {
       assert.equal((await post('/v1/customers', { email: 'right@example.com' }, headers)).status, 200);
     });
 
+    it('keep a refusal that the state of the object caused, also when the state is another one by then', async () => {
+      const intent = await post('/v1/payment_intents', { amount: '1000', currency: 'usd' });
+      const path = `/v1/payment_intents/${String(intent.body['id'])}/cancel`;
+      await post(path, {});
+      const headers = { 'idempotency-key': 'key-state' };
+      const first = await post(path, {}, headers);
+      assert.equal(first.status, 400);
+      const second = await post(path, {}, headers);
+      assert.deepEqual([second.status, second.body], [400, first.body]);
+      assert.equal(second.headers.get('idempotent-replayed'), 'true');
+      const missing = { 'idempotency-key': 'key-missing' };
+      for (const replayed of [null, 'true']) {
+        const answer = await post('/v1/payment_intents/pi_none/cancel', {}, missing);
+        assert.deepEqual([answer.status, answer.headers.get('idempotent-replayed')], [404, replayed]);
+      }
+    });
+
     it('keep a 500 that was ordered as sticky, as the processor keeps its own', async () => {
       await bench.order({ kind: 'status', status: 500, sticky: true, path: '/v1/customers' });
       const headers = { 'idempotency-key': 'key-sticky' };
