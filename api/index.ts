@@ -6,6 +6,7 @@ import { watchPools } from '../adapters/metrics/pools.js';
 import { createRegistry } from '../adapters/metrics/registry.js';
 import { createRequestMetrics } from '../adapters/metrics/requests.js';
 import { openDatabase, type Database } from '../adapters/postgres/database.js';
+import { databaseDeadlines } from '../adapters/postgres/deadlines.js';
 import { createStripeProcessor } from '../adapters/processor/stripe.js';
 import { createWebhookVerifier } from '../adapters/processor/webhook.js';
 import { readConfig } from '../config.js';
@@ -17,7 +18,8 @@ import { createTemporalGate, type TemporalGate } from './temporal.js';
 
 const config = readConfig();
 const log = createLog({ level: config.logLevel, service: 'api' });
-const db = openDatabase(config.database.url, config.database.poolMax, 'api', config.database.role);
+const { url, poolMax, role } = config.database;
+const db = openDatabase(url, poolMax, 'api', role, databaseDeadlines.api);
 const temporal = createTemporalGate(config.temporal);
 const { webhookSecrets } = config.processor;
 const registry = createRegistry('api');

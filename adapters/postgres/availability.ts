@@ -8,6 +8,8 @@ const SQL_STATE = /^[0-9A-Z]{5}$/;
 
 /** What Node says when nobody answers at an address, or the way to it broke. */
 const NETWORK_CODES = new Set([
+  // The connection was lost before the answer came (watched-client.ts).
+  'DATABASE_LOST',
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
@@ -33,7 +35,15 @@ export function isDatabaseAway(error: unknown): boolean {
   );
 }
 
+/**
+ * Tells whether what was asked may have been committed although no answer came: its connection was lost at the commit,
+ * or in a statement of its own (decision 72). Whoever repeats it does so by its key, and whoever answers says so.
+ */
+export function isOutcomeUnknown(error: unknown): boolean {
+  return error instanceof Error && 'outcome' in error && error.outcome === 'unknown';
+}
+
 function isDriverText(message: string): boolean {
   // knex puts the statement in front of what the driver said.
-  return DRIVER_TEXTS.test(message.slice(message.lastIndexOf(' - ') + (message.includes(' - ') ? 3 : 0)));
+  return DRIVER_TEXTS.test(message.split(' - ').at(-1) ?? message);
 }

@@ -1,6 +1,8 @@
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
+import { databaseDeadlines, type DatabaseDeadlines } from './deadlines.js';
 import './tables.js';
+import { watchedClient } from './watched-client.js';
 
 /** The service's database: a knex instance whose tables are typed (tables.ts). */
 export type Database = Knex;
@@ -10,34 +12,56 @@ export type Transaction = Knex.Transaction;
 
 /**
  * Opens a pool of connections. int8 comes back as a number and throws when it would not be exact, instants come
- * back as Date.
+ * back as Date. Every wait has its limit (decision 72); a connection that went silent is ended and replaced.
  * @param poolMax connections at most
  * @param applicationName shown to operators in pg_stat_activity
  * @param role the role that each connection works as, with its rights alone; the user of the URL unless told
+ * @throws ConnectionLost from each query whose connection was lost before its answer came; see isOutcomeUnknown
  */
 export function openDatabase(
   url: string,
   poolMax: number,
   applicationName: string,
   role?: string | null,
+  deadlines: DatabaseDeadlines = databaseDeadlines.worker,
 ): Database {
   return knexFactory({
-    client: 'pg',
+    client: watchedClient(deadlines.answerMs),
     // Its errors are logged, and kept by Temporal: their statements must not carry what was bound to them.
     compileSqlOnError: false,
     connection: {
       connectionString: url,
       application_name: applicationName,
-      ...(role === undefined || role === null ? {} : { options: `-c role=${role}` }),
       // A statement that hangs holds locks that others wait for: it is ended by the server.
-      statement_timeout: 30_000,
-      idle_in_transaction_session_timeout: 60_000,
-      connectionTimeoutMillis: 5_000,
+      statement_timeout: deadlines.statementMs,
+      idle_in_transaction_session_timeout: deadlines.idleInTransactionMs,
+      options: serverOptions(role ?? null, deadlines),
+      connectionTimeoutMillis: deadlines.connectMs,
+      // The kernel notices a far side that is gone also while nobody asks it anything.
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       types,
     },
     pool: { min: 0, max: poolMax },
-    acquireConnectionTimeout: 5_000,
+    acquireConnectionTimeout: deadlines.acquireMs,
   });
+}
+
+const KEEP_ALIVE_MS = 10_000;
+
+/** What the driver has no setting for. The server, too, notices a client that is gone, and ends what it held. */
+function serverOptions(role: string | null, { lockMs, transactionMs }: DatabaseDeadlines): string {
+  const settings = {
+    ...(role === null ? {} : { role }),
+    lock_timeout: lockMs,
+    transaction_timeout: transactionMs,
+    tcp_keepalives_idle: KEEP_ALIVE_MS / 1_000,
+    tcp_keepalives_interval: 5,
+    tcp_keepalives_count: 3,
+  };
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ');
 }
 
 const overrides = new pg.TypeOverrides();

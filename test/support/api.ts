@@ -7,6 +7,7 @@ import { defaultSettings, type ApiSettings } from '../../api/settings.js';
 import { createTemporalGate, type TemporalGate } from '../../api/temporal.js';
 import { createLog } from '../../adapters/log.js';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
+import { databaseDeadlines } from '../../adapters/postgres/deadlines.js';
 import type { IdentityProvider } from '../../adapters/identity/identity.js';
 import type { Processor } from '../../adapters/processor/processor.js';
 import { createStripeProcessor } from '../../adapters/processor/stripe.js';
@@ -66,7 +67,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const database = options.databaseUrl === undefined ? await createTestDatabase() : undefined;
   const databaseUrl = options.databaseUrl ?? database!.url;
   const db = openDatabase(databaseUrl, 10, 'api-test');
-  const ownDb = openDatabase(databaseUrl, 10, 'api', databaseRoles.api);
+  const ownDb = openDatabase(databaseUrl, 10, 'api', databaseRoles.api, databaseDeadlines.api);
   const temporal = createTemporalGate({
     address: options.temporalAddress ?? NOBODY,
     namespace: options.namespace ?? 'default',

@@ -1,0 +1,44 @@
+/**
+ * How long each wait for the database may take, in milliseconds (decision 72). The server's limits come first, so
+ * that it ends by itself what takes too long and says so; the client's comes later, and ends the connection.
+ */
+export interface DatabaseDeadlines {
+  /** From the first packet of a new connection until it can be used. */
+  readonly connectMs: number;
+  /** How long a caller waits for a connection of the pool. */
+  readonly acquireMs: number;
+  /** `lock_timeout`: for each lock of another transaction. */
+  readonly lockMs: number;
+  /** `statement_timeout`: for each statement, its waits for locks included. */
+  readonly statementMs: number;
+  /** `transaction_timeout` (PostgreSQL 17): for a whole transaction. */
+  readonly transactionMs: number;
+  /** `idle_in_transaction_session_timeout`: between two statements of a transaction, whose locks others wait for. */
+  readonly idleInTransactionMs: number;
+  /** The client's own, for each answer: beyond it the connection is lost, and what was asked is of unknown outcome. */
+  readonly answerMs: number;
+}
+
+/** By pool. What waits for an upstream or a mail server within a transaction may stand idle for as long as they may take. */
+export const databaseDeadlines = {
+  /** The activities: reports over many rows among them. */
+  worker: {
+    ...{ connectMs: 5_000, acquireMs: 5_000, lockMs: 5_000 },
+    ...{ statementMs: 30_000, transactionMs: 60_000, idleInTransactionMs: 20_000, answerMs: 32_000 },
+  },
+  /** The tick alone: it must go on over a fresh connection within seconds, and waits for nobody's lock. */
+  meter: {
+    ...{ connectMs: 2_000, acquireMs: 3_000, lockMs: 500 },
+    ...{ statementMs: 5_000, transactionMs: 10_000, idleInTransactionMs: 5_000, answerMs: 6_000 },
+  },
+  /** Opening a rental asks upstreams under the wallet's lock (decision 20). */
+  open: {
+    ...{ connectMs: 3_000, acquireMs: 5_000, lockMs: 5_000 },
+    ...{ statementMs: 10_000, transactionMs: 30_000, idleInTransactionMs: 20_000, answerMs: 12_000 },
+  },
+  /** Somebody waits for the answer of each request. */
+  api: {
+    ...{ connectMs: 3_000, acquireMs: 3_000, lockMs: 3_000 },
+    ...{ statementMs: 10_000, transactionMs: 20_000, idleInTransactionMs: 10_000, answerMs: 12_000 },
+  },
+} as const satisfies Record<string, DatabaseDeadlines>;
