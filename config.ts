@@ -26,6 +26,7 @@ export interface Config {
     };
     readonly poolMax: number;
     readonly openPoolMax: number;
+    readonly meterPoolMax: number;
   };
   readonly temporal: { readonly address: string; readonly namespace: string; readonly uiUrl: string };
   readonly api: {
@@ -104,6 +105,7 @@ const schema = Joi.object({
   OPS_DATABASE_PASSWORD: loginPassword,
   DATABASE_POOL_MAX: Joi.number().integer().min(2).max(200).default(20),
   DATABASE_OPEN_POOL_MAX: Joi.number().integer().min(1).max(100).default(20),
+  DATABASE_METER_POOL_MAX: Joi.number().integer().min(1).max(257),
   TEMPORAL_ADDRESS: Joi.string()
     .pattern(/^[^\s:]+:\d+$/)
     .required(),
@@ -169,6 +171,7 @@ interface Env extends ProviderEnv, IdentityEnv {
   OPS_DATABASE_PASSWORD?: string;
   DATABASE_POOL_MAX: number;
   DATABASE_OPEN_POOL_MAX: number;
+  DATABASE_METER_POOL_MAX?: number;
   TEMPORAL_ADDRESS: string;
   TEMPORAL_NAMESPACE: string;
   TEMPORAL_UI_URL: string;
@@ -231,6 +234,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       },
       poolMax: value.DATABASE_POOL_MAX,
       openPoolMax: value.DATABASE_OPEN_POOL_MAX,
+      meterPoolMax: value.DATABASE_METER_POOL_MAX ?? value.METER_SHARDS + 1,
     },
     temporal: {
       address: value.TEMPORAL_ADDRESS,

@@ -13,7 +13,7 @@ import { autoTopupWorkflowId } from '../domain/processor-routes.js';
 import type { EventLook } from '../workflows/event-contract.js';
 import { charge, declineCodeOf, isGone } from './charge.js';
 import type { ActivityDeps } from './deps.js';
-import { withHeartbeat } from './heartbeat.js';
+import { ONE_CALL_MS, withHeartbeat } from './heartbeat.js';
 import { settleNamedPayments, settlePayment } from './payments.js';
 
 /** The activity of auto-topup (spec: Auto-topup trigger; decisions 33, 34). The rows are the state. */
@@ -27,15 +27,18 @@ export function createAutoTopupActivities(deps: ActivityDeps) {
      * @throws ProcessorError `unknown`: call it again
      */
     async lookAtAutoTopup(userId: UserId): Promise<EventLook> {
-      return withHeartbeat(async (tell) => {
-        const events = await listUnhandledEvents(db, autoTopupWorkflowId(userId));
-        const step = await beginAutoTopup(db, userId, newId('top'), rules);
-        tell(step.kind === 'attempt' ? { charging: step.topup.id, cents: step.topup.amount_cents } : step);
-        if (step.kind === 'attempt') await settleAttempt(deps, step.topup);
-        await settleNamedPayments(deps, events);
-        await markHandled(db, events, 'the auto-topup was brought up to date');
-        return step.kind === 'attempt' ? lookAfter(deps, step.topup) : lookOfStep(step);
-      });
+      return withHeartbeat(
+        async (tell) => {
+          const events = await listUnhandledEvents(db, autoTopupWorkflowId(userId));
+          const step = await beginAutoTopup(db, userId, newId('top'), rules);
+          tell(step.kind === 'attempt' ? { charging: step.topup.id, cents: step.topup.amount_cents } : step);
+          if (step.kind === 'attempt') await settleAttempt(deps, step.topup);
+          await settleNamedPayments(deps, events);
+          await markHandled(db, events, 'the auto-topup was brought up to date');
+          return step.kind === 'attempt' ? lookAfter(deps, step.topup) : lookOfStep(step);
+        },
+        { stalledAfterMs: ONE_CALL_MS },
+      );
     },
   };
 }

@@ -5,7 +5,7 @@ import type { RentalId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
 import { createAwaitBoard } from './await-board.js';
 import type { ActivityDeps } from './deps.js';
-import { withHeartbeat } from './heartbeat.js';
+import { ONE_CALL_MS, withHeartbeat } from './heartbeat.js';
 
 /** How the waiting for a pod ended. */
 export type PodOutcome =
@@ -27,19 +27,22 @@ export function createAwaitPod(deps: ActivityDeps) {
      * the database a few queries.
      */
     async awaitPod(rentalId: RentalId, deadlineMs: number): Promise<PodOutcome> {
-      return withHeartbeat(async (tell) => {
-        for (;;) {
-          const rental = await board.look(rentalId);
-          if (rental?.status !== 'provisioning' || rental.stopRequested) return { kind: 'stopped' };
-          const outcome = await judge(deps, rental, deadlineMs);
-          if (outcome) return outcome;
-          tell({
-            upstream: rental.pod?.upstream_status ?? 'not listed yet',
-            waitedSeconds: Math.round(rental.waitedMs / 1_000),
-          });
-          await sleep(pollMs);
-        }
-      }, HEARTBEAT_MS);
+      return withHeartbeat(
+        async (tell) => {
+          for (;;) {
+            const rental = await board.look(rentalId);
+            if (rental?.status !== 'provisioning' || rental.stopRequested) return { kind: 'stopped' };
+            const outcome = await judge(deps, rental, deadlineMs);
+            if (outcome) return outcome;
+            tell({
+              upstream: rental.pod?.upstream_status ?? 'not listed yet',
+              waitedSeconds: Math.round(rental.waitedMs / 1_000),
+            });
+            await sleep(pollMs);
+          }
+        },
+        { stalledAfterMs: ONE_CALL_MS, everyMs: HEARTBEAT_MS },
+      );
     },
   };
 }

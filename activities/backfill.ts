@@ -5,7 +5,7 @@ import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
 import { limits } from '../domain/limits.js';
 import { routeOf } from '../domain/processor-routes.js';
 import type { ActivityDeps } from './deps.js';
-import { withHeartbeat } from './heartbeat.js';
+import { ONE_CALL_MS, withHeartbeat, type Tell } from './heartbeat.js';
 
 /** Reads what the processor says that it sent, and takes in what never arrived. */
 export function createBackfillActivities(deps: ActivityDeps) {
@@ -13,15 +13,12 @@ export function createBackfillActivities(deps: ActivityDeps) {
     /** Feeds events that were missed since the last time, at most 30 days, through the webhook's own door. */
     async backfillEvents(): Promise<{ read: number; missed: number }> {
       if (!deps.processor.enabled) return { read: 0, missed: 0 };
-      return withHeartbeat((tell) => backfill(deps, tell));
+      return withHeartbeat((tell) => backfill(deps, tell), { stalledAfterMs: ONE_CALL_MS });
     },
   };
 }
 
-async function backfill(
-  deps: ActivityDeps,
-  tell: (detail: unknown) => void,
-): Promise<{ read: number; missed: number }> {
+async function backfill(deps: ActivityDeps, tell: Tell): Promise<{ read: number; missed: number }> {
   const { db, processor } = deps;
   const { seenUntil, now } = await readEventCursor(db);
   const earliestMs = now.getTime() - limits.eventsKeptMs;
@@ -34,6 +31,7 @@ async function backfill(
       const { unhandledBy, isNew } = await insertProcessorEvent(db, event, routeOf(event));
       if (!isNew) continue;
       missed += 1;
+      tell({ read, missed });
       if (unhandledBy !== null) await tellWorkflow(deps.temporal.workflow, unhandledBy);
     }
     read += events.length;

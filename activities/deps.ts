@@ -11,6 +11,8 @@ import type { Provider } from '../adapters/providers/provider.js';
 /** What the activities need of the outside. Built by worker/index.ts. */
 export interface ActivityDeps {
   readonly db: Database;
+  /** The tick's own connections: nothing else takes one, so that nothing keeps a tick from its turn (decision 73). */
+  readonly meterDb: Database;
   /** Connections of their own for opening rentals, whose transactions last as long as an upstream's answer. */
   readonly openDb: Database;
   readonly temporal: Client;

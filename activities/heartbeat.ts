@@ -1,23 +1,71 @@
-import { Context } from '@temporalio/activity';
+import { ApplicationFailure, Context } from '@temporalio/activity';
+
+/** Tells of progress: a tick, a row, an answer that came. The detail is what operators see in the heartbeat. */
+export type Tell = (detail: unknown) => void;
+
+export interface Pace {
+  /**
+   * How long the work may go on without progress, in milliseconds: more than the longest of its steps may take by its
+   * own deadlines.
+   */
+  readonly stalledAfterMs: number;
+  /** From one beat to the next; a second unless told. More for what runs a thousandfold. */
+  readonly everyMs?: number;
+}
+
+/** One call of Temporal, the processor or an upstream, with the rows around it. */
+export const ONE_CALL_MS = 60_000;
+/** Several of them in a row, or a pause between two rounds. */
+export const SEVERAL_CALLS_MS = 120_000;
 
 /**
- * Runs an activity's work while telling Temporal every second that this worker lives, with a detail that operators
- * see. When the worker dies, the silence moves the activity to another one.
- * @param everyMs more than a second for what runs a thousandfold: a new detail then goes out with the next beat
+ * Runs an activity's work while telling Temporal that it gets on. A beat is sent only while the last progress is
+ * younger than the work's own limit: a timer that beats by itself would say that all is well for as long as the process
+ * lives. Work that stalls is given up, so that Temporal begins it again, here or at another worker; whatever
+ * it still does ends with what it tells next.
+ * @throws ApplicationFailure `no_progress`, which is retried
  */
 export async function withHeartbeat<T>(
-  work: (tell: (detail: unknown) => void) => Promise<T>,
-  everyMs = 1_000,
+  work: (tell: Tell) => Promise<T>,
+  { stalledAfterMs, everyMs = 1_000 }: Pace,
 ): Promise<T> {
   const context = Context.current();
-  const said: { detail: unknown } = { detail: 'started' };
-  const timer = setInterval(() => context.heartbeat(said.detail), everyMs);
+  const said = { detail: 'started' as unknown, beats: 0, over: false };
+  const { stalled, giveUp } = watchdog();
+  const timer = setInterval(() => {
+    // Beats are counted, not the time: a process that stood still has not let its work get on either.
+    said.beats += 1;
+    if (said.beats * everyMs <= stalledAfterMs) context.heartbeat(said.detail);
+    else giveUp(noProgress(stalledAfterMs, said.detail));
+  }, everyMs);
+  const tell: Tell = (detail) => {
+    if (said.over) throw noProgress(stalledAfterMs, said.detail);
+    said.detail = detail;
+    said.beats = 0;
+    if (everyMs <= 1_000) context.heartbeat(detail);
+  };
+  const working = work(tell);
   try {
-    return await work((detail) => {
-      said.detail = detail;
-      if (everyMs <= 1_000) context.heartbeat(detail);
-    });
+    return await Promise.race([working, stalled]);
   } finally {
+    said.over = true;
     clearInterval(timer);
+    // Nobody waits any more for what was given up.
+    working.catch(() => undefined);
   }
+}
+
+function watchdog(): { stalled: Promise<never>; giveUp: (error: Error) => void } {
+  const held: { giveUp?: (error: Error) => void } = {};
+  const stalled = new Promise<never>((_resolve, reject) => {
+    held.giveUp = reject;
+  });
+  return { stalled, giveUp: (error) => held.giveUp?.(error) };
+}
+
+function noProgress(stalledAfterMs: number, detail: unknown): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: 'no_progress',
+    message: `no progress for ${stalledAfterMs} ms; the last was: ${JSON.stringify(detail)}`,
+  });
 }

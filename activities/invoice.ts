@@ -17,7 +17,7 @@ import { limits } from '../domain/limits.js';
 import { formatUsd } from '../domain/money.js';
 import type { EventLook } from '../workflows/event-contract.js';
 import type { ActivityDeps } from './deps.js';
-import { withHeartbeat } from './heartbeat.js';
+import { SEVERAL_CALLS_MS, withHeartbeat } from './heartbeat.js';
 
 /** The activity of invoices (decision 35). The row is the state; the processor is asked before anything is done. */
 export function createInvoiceActivities(deps: ActivityDeps) {
@@ -29,14 +29,17 @@ export function createInvoiceActivities(deps: ActivityDeps) {
      * @throws ProcessorError: call it again
      */
     async lookAtInvoice(invoiceId: InvoiceId, dayMs: number): Promise<EventLook> {
-      return withHeartbeat(async () => {
-        const events = await listUnhandledEvents(db, invoiceId);
-        const row = await findInvoice(deps, invoiceId);
-        if (row && deps.processor.enabled) await bringUpToDate(deps, row, dayMs);
-        await markHandled(db, events, row ? 'the invoice was brought up to date' : 'no such invoice');
-        if (row) await clearAttention(db, row);
-        return lookOf(deps, invoiceId, dayMs);
-      });
+      return withHeartbeat(
+        async () => {
+          const events = await listUnhandledEvents(db, invoiceId);
+          const row = await findInvoice(deps, invoiceId);
+          if (row && deps.processor.enabled) await bringUpToDate(deps, row, dayMs);
+          await markHandled(db, events, row ? 'the invoice was brought up to date' : 'no such invoice');
+          if (row) await clearAttention(db, row);
+          return lookOf(deps, invoiceId, dayMs);
+        },
+        { stalledAfterMs: SEVERAL_CALLS_MS },
+      );
     },
   };
 }

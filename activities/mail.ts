@@ -2,7 +2,7 @@ import { sleep } from '@temporalio/activity';
 import { deliverDueMails } from '../adapters/postgres/outbox-delivery.js';
 import { refuseWhenRestored } from './ask-first.js';
 import type { ActivityDeps } from './deps.js';
-import { withHeartbeat } from './heartbeat.js';
+import { ONE_CALL_MS, withHeartbeat } from './heartbeat.js';
 
 const LOOK_EVERY_MS = 500;
 
@@ -11,25 +11,28 @@ export function createMailActivities(deps: ActivityDeps) {
   return {
     /** Delivers due mails for `forMs` and returns; its workflow starts it again. */
     async deliverMails(forMs: number): Promise<void> {
-      await withHeartbeat(async (tell) => {
-        const end = performance.now() + forMs;
-        let sent = 0;
-        while (performance.now() < end) {
-          await refuseWhenRestored(deps);
-          const now = await deliverDueMails(deps.db, (mail) =>
-            deps.mail.send({
-              to: mail.recipient,
-              subject: mail.subject,
-              text: mail.body,
-              messageId: `outbox-${mail.id}@${deps.settings.deployment}.gpu-rental`,
-            }),
-          );
-          sent += now;
-          tell({ sent });
-          // The pause, however short, is where a worker that is being shut down lets go.
-          await sleep(now === 0 ? LOOK_EVERY_MS : 1);
-        }
-      });
+      await withHeartbeat(
+        async (tell) => {
+          const end = performance.now() + forMs;
+          let sent = 0;
+          while (performance.now() < end) {
+            await refuseWhenRestored(deps);
+            const { due, sent: now } = await deliverDueMails(deps.db, (mail) =>
+              deps.mail.send({
+                to: mail.recipient,
+                subject: mail.subject,
+                text: mail.body,
+                messageId: `outbox-${mail.id}@${deps.settings.deployment}.gpu-rental`,
+              }),
+            );
+            sent += now;
+            tell({ sent });
+            // The pause, however short, is where a worker that is being shut down lets go.
+            await sleep(due === 0 ? LOOK_EVERY_MS : 1);
+          }
+        },
+        { stalledAfterMs: ONE_CALL_MS },
+      );
     },
   };
 }

@@ -1,32 +1,45 @@
 import { sleep } from '@temporalio/activity';
-import { tick, tickOneByOne, type Shard } from '../adapters/postgres/money/tick.js';
+import { tick, tickApart, type Shard } from '../adapters/postgres/money/tick.js';
+import { isDatabaseAway } from '../adapters/postgres/availability.js';
 import type { Metered } from '../adapters/postgres/money/meter.js';
 import { limits } from '../domain/limits.js';
 import { refuseWhenRestored } from './ask-first.js';
 import { deliverIntents } from './deliver-intents.js';
 import type { ActivityDeps } from './deps.js';
-import { withHeartbeat } from './heartbeat.js';
+import { withHeartbeat, type Tell } from './heartbeat.js';
+
+/**
+ * A tick's steps end within this by the deadlines of their connections (adapters/postgres/deadlines.ts): one that takes
+ * longer is not under way, it is lost.
+ */
+const STALLED_AFTER_MS = 30_000;
+
+/** How long the last delivery of a run may go on beyond its end. */
+const DELIVERY_ENDS_WITHIN_MS = 2_000;
 
 /** The tick engine: every second it brings the wallets of one shard up to date, set by set. */
 export function createMeterActivities(deps: ActivityDeps) {
   return {
     /**
      * Ticks for `forMs` and returns; its workflow starts it again. A tick that is late does not queue up others:
-     * usage is a running total, the next one catches up.
+     * usage is a running total, the next one catches up. It works over connections of its own and waits for nothing
+     * else: what it left to be told is delivered beside it (decision 73).
      */
     async runMeter(shard: number, forMs: number): Promise<'again' | 'retired'> {
       const { shards } = deps.settings;
       if (shard >= shards) return 'retired';
-      return withHeartbeat(async (tell) => {
+      const delivery = new Delivery(deps);
+      const resting = new Resting();
+      const run = async (tell: Tell): Promise<'again'> => {
         const end = performance.now() + forMs;
         for (let tickNo = 1; performance.now() < end; tickNo += 1) {
           const lagMs = await sleepUntilTick({ shard, shards });
           const started = performance.now();
-          await refuseWhenRestored(deps);
-          const metered = await tickOrIsolate(deps, { shard, shards });
-          // Every second tick looks for what was left to be told but was not, by whomever.
-          if (metered.left || tickNo % 2 === 0) await deliverIntents(deps);
+          const onPart = (): void => tell({ tick: tickNo, apart: true });
+          const metered = await again(() => tickOnce(deps, { shard, shards }, resting, onPart));
           const durationMs = performance.now() - started;
+          // Every second tick looks for what was left to be told but was not, by whomever.
+          if (metered.left || tickNo % 2 === 0) delivery.begin();
           deps.observeTick?.({ shard, lagMs, durationMs, entries: metered.entries });
           tell({
             tick: tickNo,
@@ -35,10 +48,64 @@ export function createMeterActivities(deps: ActivityDeps) {
             durationMs: Math.round(durationMs),
           });
         }
-        return 'again' as const;
-      });
+        return 'again';
+      };
+      try {
+        return await withHeartbeat(run, { stalledAfterMs: STALLED_AFTER_MS });
+      } finally {
+        await delivery.ended();
+      }
     },
   };
+}
+
+/** Delivers what ticks left, one delivery at a time. A tick that finds one under way asks for another after it. */
+class Delivery {
+  #running: Promise<void> | undefined;
+  #again = false;
+
+  constructor(private readonly deps: ActivityDeps) {}
+
+  begin(): void {
+    this.#again = this.#running !== undefined;
+    this.#running ??= this.#deliver().finally(() => {
+      this.#running = undefined;
+      if (this.#again) this.begin();
+    });
+  }
+
+  /** Resolves when none is under way, or soon: whoever comes next delivers what is left. */
+  async ended(): Promise<void> {
+    this.#again = false;
+    const limit = { timer: undefined as NodeJS.Timeout | undefined };
+    const soon = new Promise<void>((resolve) => {
+      limit.timer = setTimeout(resolve, DELIVERY_ENDS_WITHIN_MS);
+    });
+    await Promise.race([this.#running, soon]);
+    clearTimeout(limit.timer);
+  }
+
+  async #deliver(): Promise<void> {
+    try {
+      await deliverIntents(this.deps);
+    } catch (error) {
+      this.deps.log.warn({ err: error }, 'what ticks left could not be delivered; trying again');
+    }
+  }
+}
+
+/** Wallets that somebody held up a moment ago: others must not wait for them tick after tick. */
+class Resting {
+  readonly #untilMs = new Map<number, number>();
+
+  ids(): number[] {
+    for (const [id, untilMs] of this.#untilMs) if (untilMs <= performance.now()) this.#untilMs.delete(id);
+    return [...this.#untilMs.keys()];
+  }
+
+  add(walletIds: readonly number[]): void {
+    for (const id of walletIds) this.#untilMs.set(id, performance.now() + limits.heldUpRestMs);
+  }
 }
 
 /** Shards tick at different parts of the second, so that they do not all fire at once. Returns how late it is. */
@@ -50,15 +117,45 @@ async function sleepUntilTick({ shard, shards }: Shard): Promise<number> {
   return Date.now() - next;
 }
 
-/** One broken wallet must not stop the others (decision 29). */
-async function tickOrIsolate(deps: ActivityDeps, shard: Shard): Promise<Metered> {
+/** A connection that was lost is replaced, and the tick made over: what the lost one has committed is not due any more. */
+async function again<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await tick(deps.db, shard);
+    return await work();
   } catch (error) {
-    deps.log.error({ shard: shard.shard, err: error }, 'a tick failed; metering wallet by wallet');
-    const metered = await tickOneByOne(deps.db, shard);
+    if (!isDatabaseAway(error)) throw error;
+    return work();
+  }
+}
+
+async function tickOnce(
+  deps: ActivityDeps,
+  shard: Shard,
+  resting: Resting,
+  onPart: () => void,
+): Promise<Metered> {
+  await refuseWhenRestored({ ...deps, db: deps.meterDb });
+  return tickOrApart(deps, shard, resting, onPart);
+}
+
+/** One broken wallet must not stop the others (decision 29), nor one whose rows somebody else holds. */
+async function tickOrApart(
+  { meterDb, log }: ActivityDeps,
+  shard: Shard,
+  resting: Resting,
+  onPart: () => void,
+): Promise<Metered> {
+  try {
+    return await tick(meterDb, { ...shard, resting: resting.ids() });
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error;
+    log.error({ shard: shard.shard, err: error }, 'a tick failed; metering in parts');
+    const metered = await tickApart(meterDb, { ...shard, resting: resting.ids() }, onPart);
     for (const wallet of metered.blocked) {
-      deps.log.error(wallet, 'metering of this wallet is blocked: repair it, then clear metering_blocked_at');
+      log.error(wallet, 'metering of this wallet is blocked: repair it, then clear metering_blocked_at');
+    }
+    if (metered.heldUp.length > 0) {
+      log.warn({ walletIds: metered.heldUp }, 'somebody holds up the metering of these wallets; later');
+      resting.add(metered.heldUp);
     }
     return metered;
   }

@@ -15,7 +15,7 @@ import { Refusal } from '../domain/refusal.js';
 import type { OpenRequest } from '../workflows/rental-contract.js';
 import { buyPod, condemn, providersFor, resolveAttempt, type Purchase } from './allocation.js';
 import type { ActivityDeps } from './deps.js';
-import { withHeartbeat } from './heartbeat.js';
+import { ONE_CALL_MS, withHeartbeat, type Tell } from './heartbeat.js';
 import { answeringRefusals, tellingNothingDone } from './refusals.js';
 
 export interface OpenRentalInput {
@@ -33,14 +33,12 @@ type Bought = Exclude<Purchase, { kind: 'none' }>;
  */
 export function createOpenRental(deps: ActivityDeps) {
   return (input: OpenRentalInput): Promise<Opened> =>
-    withHeartbeat((tell) => answeringRefusals(() => tellingNothingDone(() => openOnce(deps, input, tell))));
+    withHeartbeat((tell) => answeringRefusals(() => tellingNothingDone(() => openOnce(deps, input, tell))), {
+      stalledAfterMs: ONE_CALL_MS,
+    });
 }
 
-async function openOnce(
-  deps: ActivityDeps,
-  input: OpenRentalInput,
-  tell: (detail: unknown) => void,
-): Promise<Opened> {
+async function openOnce(deps: ActivityDeps, input: OpenRentalInput, tell: Tell): Promise<Opened> {
   tell('locking the wallet');
   // A refusal is decided in here but thrown outside: what was metered stays committed (decision 19).
   const opened = await deps.openDb.transaction((trx) =>

@@ -1,7 +1,7 @@
 import { operate } from '../adapters/postgres/money/operations.js';
 import type { Operation, OperationResult, TerminateAction } from '../domain/operation.js';
 import type { ActivityDeps } from './deps.js';
-import { withHeartbeat } from './heartbeat.js';
+import { ONE_CALL_MS, withHeartbeat } from './heartbeat.js';
 import { answeringRefusals } from './refusals.js';
 import { terminateRental } from './terminate-rental.js';
 
@@ -13,7 +13,9 @@ export function createOperationActivities(deps: ActivityDeps) {
      * @throws ApplicationFailure with the code of a refusal
      */
     async operate(input: Operation): Promise<OperationResult> {
-      const result = await withHeartbeat(() => answeringRefusals(() => act(deps, input)));
+      const result = await withHeartbeat(() => answeringRefusals(() => act(deps, input)), {
+        stalledAfterMs: ONE_CALL_MS,
+      });
       const { operationId, operator, action } = input;
       deps.log.info({ operationId, operator, kind: action.kind }, 'an operator did something by hand');
       return result;

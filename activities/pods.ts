@@ -14,7 +14,7 @@ import { limits } from '../domain/limits.js';
 import type { PodOutcome } from './await-pod.js';
 import type { ActivityDeps } from './deps.js';
 import { refuseWhenRestored } from './ask-first.js';
-import { withHeartbeat } from './heartbeat.js';
+import { SEVERAL_CALLS_MS, withHeartbeat } from './heartbeat.js';
 
 /** The activities that get and end pods. They heartbeat, hold no transaction open and move no money. */
 export function createPodActivities(deps: ActivityDeps) {
@@ -29,24 +29,30 @@ export function createPodActivities(deps: ActivityDeps) {
       rentalId: RentalId,
       findForMs: number,
     ): Promise<Exclude<PodOutcome, { kind: 'answered' }> | null> {
-      return withHeartbeat(async (tell) => {
-        for (;;) {
-          await refuseWhenRestored(deps);
-          const rental = await findRental(deps.db, rentalId);
-          if (rental?.status !== 'provisioning' || rental.pod_id !== null) return null;
-          if (await isStopRequested(deps.db, rental.no)) return { kind: 'stopped' };
-          const attempts = await listAttempts(deps.db, rentalId);
-          const open = attempts.find(({ state }) => state === 'open');
-          if (open) {
-            tell(`looking for ${open.tag} at ${open.provider_code}`);
-            if (await findByTag(deps, rental, open, findForMs)) return null;
-          } else if (attempts.length < limits.openTries) {
-            tell('asking for another machine at the agreed price or less');
-            if ((await buyAnother(deps, rental, attempts)) === 'nothing on offer') break;
-          } else break;
-        }
-        return { kind: 'failed', error: 'No machine could be had at the upstream. The hold was given back.' };
-      });
+      return withHeartbeat(
+        async (tell) => {
+          for (;;) {
+            await refuseWhenRestored(deps);
+            const rental = await findRental(deps.db, rentalId);
+            if (rental?.status !== 'provisioning' || rental.pod_id !== null) return null;
+            if (await isStopRequested(deps.db, rental.no)) return { kind: 'stopped' };
+            const attempts = await listAttempts(deps.db, rentalId);
+            const open = attempts.find(({ state }) => state === 'open');
+            if (open) {
+              tell(`looking for ${open.tag} at ${open.provider_code}`);
+              if (await findByTag(deps, rental, open, findForMs)) return null;
+            } else if (attempts.length < limits.openTries) {
+              tell('asking for another machine at the agreed price or less');
+              if ((await buyAnother(deps, rental, attempts)) === 'nothing on offer') break;
+            } else break;
+          }
+          return {
+            kind: 'failed',
+            error: 'No machine could be had at the upstream. The hold was given back.',
+          };
+        },
+        { stalledAfterMs: SEVERAL_CALLS_MS },
+      );
     },
 
     /**
@@ -54,17 +60,20 @@ export function createPodActivities(deps: ActivityDeps) {
      * that it answers a delete is no proof (design: rule 2).
      */
     async endPods(rentalId: RentalId): Promise<void> {
-      await withHeartbeat(async (tell) => {
-        for (let round = 1; ; round += 1) {
-          await refuseWhenRestored(deps);
-          const { left, lastError } = await endOnce(deps, rentalId);
-          if (left.length === 0) return;
-          tell({ waitingFor: left, round, lastError });
-          // Each round asks again; ever more rarely, but while it is fresh as often as the watcher lists.
-          await sleep(Math.min(30_000, pollMs * Math.ceil(round / 10)));
-          Context.current().cancellationSignal.throwIfAborted();
-        }
-      });
+      await withHeartbeat(
+        async (tell) => {
+          for (let round = 1; ; round += 1) {
+            await refuseWhenRestored(deps);
+            const { left, lastError } = await endOnce(deps, rentalId);
+            if (left.length === 0) return;
+            tell({ waitingFor: left, round, lastError });
+            // Each round asks again; ever more rarely, but while it is fresh as often as the watcher lists.
+            await sleep(Math.min(30_000, pollMs * Math.ceil(round / 10)));
+            Context.current().cancellationSignal.throwIfAborted();
+          }
+        },
+        { stalledAfterMs: SEVERAL_CALLS_MS },
+      );
     },
   };
 }

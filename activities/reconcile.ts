@@ -19,7 +19,7 @@ import type {
 } from '../domain/reconcile.js';
 import { limits } from '../domain/limits.js';
 import type { ActivityDeps } from './deps.js';
-import { withHeartbeat } from './heartbeat.js';
+import { SEVERAL_CALLS_MS, withHeartbeat } from './heartbeat.js';
 import { gatherLedger } from './reconcile-ledger.js';
 import {
   gatherCharges,
@@ -48,7 +48,7 @@ export function createReconcileActivities(deps: ActivityDeps) {
 
     /** Compares one source. That it can't be asked is an answer, and is written down: it is shown until it can. */
     async compareSource(input: CompareInput): Promise<Comparison> {
-      return withHeartbeat((tell) => compare(deps, input, tell));
+      return withHeartbeat((tell) => compare(deps, input, tell), { stalledAfterMs: SEVERAL_CALLS_MS });
     },
 
     /** Notes a source whose comparison did not come through. */

@@ -12,7 +12,11 @@ const RENEWED_AT_ONCE = 10;
  * date that is off by much is renewed; machines whose upstream has no such switch are left alone.
  * @throws ProviderError when the upstream does not answer; what was renewed stays
  */
-export async function renewEnds({ db }: Pick<ActivityDeps, 'db'>, provider: Provider): Promise<void> {
+export async function renewEnds(
+  { db }: Pick<ActivityDeps, 'db'>,
+  provider: Provider,
+  onRenewed: () => void = () => undefined,
+): Promise<void> {
   // What a restored database knows of wallets is too old to date a machine's end by.
   if (!provider.endBy || !(await isDatabaseConfirmed(db))) return;
   const pods = await listPaidPods(db, provider.code);
@@ -28,5 +32,6 @@ export async function renewEnds({ db }: Pick<ActivityDeps, 'db'>, provider: Prov
       throw error;
     }
     await noteEndBy(db, attemptId, wanted);
+    onRenewed();
   }
 }

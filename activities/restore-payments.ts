@@ -7,9 +7,8 @@ import type { Payment, ProcessorEvent } from '../adapters/processor/processor.js
 import type { MissingPayment, Reconciled } from '../domain/restore.js';
 import { isPaidKind, paymentIdOf, routeOf } from '../domain/processor-routes.js';
 import type { ActivityDeps } from './deps.js';
+import type { Tell } from './heartbeat.js';
 import { settleByMetadata } from './payments.js';
-
-type Tell = (detail: unknown) => void;
 
 /** Payments for users of ours that succeeded since an instant and that no ledger entry here was made for. */
 export async function listMissingPayments(
@@ -17,7 +16,7 @@ export async function listMissingPayments(
   since: Date,
   tell: Tell,
 ): Promise<MissingPayment[]> {
-  const missing = await findMissing(deps, await listEvents(deps, since, tell));
+  const missing = await findMissing(deps, await listEvents(deps, since, tell), tell);
   return missing.map(({ paymentId, amountReceivedCents: amountCents, currency, userId, topupId }) => ({
     ...{ paymentId, amountCents, currency, userId, topupId },
   }));
@@ -36,8 +35,11 @@ export async function rebuildPayments(
   tell: Tell,
 ): Promise<Pick<Reconciled, 'credited' | 'parked'>> {
   const events = await listEvents(deps, since, tell);
-  for (const event of events) await insertProcessorEvent(deps.db, event, routeOf(event));
-  const missing = await findMissing(deps, events);
+  for (const [stored, event] of events.entries()) {
+    await insertProcessorEvent(deps.db, event, routeOf(event));
+    tell({ stored: stored + 1, of: events.length });
+  }
+  const missing = await findMissing(deps, events, tell);
   for (const payment of missing) {
     tell({ crediting: payment.paymentId });
     await reconcilingWithin(deps.db, async (trx) => {
@@ -81,7 +83,11 @@ async function listEvents({ processor }: ActivityDeps, since: Date, tell: Tell):
   return events;
 }
 
-async function findMissing(deps: ActivityDeps, events: readonly ProcessorEvent[]): Promise<Payment[]> {
+async function findMissing(
+  deps: ActivityDeps,
+  events: readonly ProcessorEvent[],
+  tell: Tell,
+): Promise<Payment[]> {
   const paid = events.filter((event) => isPaidKind(event.kind) && routeOf(event) !== null);
   const ids = new Set(paid.map(({ object }) => paymentIdOf(object)).filter((id) => id !== null));
   const missing: Payment[] = [];
@@ -89,6 +95,7 @@ async function findMissing(deps: ActivityDeps, events: readonly ProcessorEvent[]
     if (await findCredit(deps.db, paymentId)) continue;
     const payment = await deps.processor.getPayment(paymentId);
     if (payment.status === 'succeeded') missing.push(payment);
+    tell({ missing: missing.length });
   }
   return missing;
 }

@@ -15,7 +15,7 @@ import type { LostRental, Reconciled, RestoreReport, UnknownPod } from '../domai
 import type { RestoreInput } from '../workflows/restore-contract.js';
 import { compareWatermarks } from './ask-first.js';
 import type { ActivityDeps } from './deps.js';
-import { withHeartbeat } from './heartbeat.js';
+import { SEVERAL_CALLS_MS, withHeartbeat, type Tell } from './heartbeat.js';
 import { listMissingPayments, rebuildPayments } from './restore-payments.js';
 
 type Ended = RestoreReport['ended'][number];
@@ -25,7 +25,7 @@ export function createRestoreActivities(deps: ActivityDeps) {
   return {
     /** Compares the database with Temporal, the upstreams and the processor; changes nothing but the brake. */
     async examineRestore(): Promise<RestoreReport> {
-      return withHeartbeat((tell) => examine(deps, tell));
+      return withHeartbeat((tell) => examine(deps, tell), { stalledAfterMs: SEVERAL_CALLS_MS });
     },
 
     /**
@@ -34,10 +34,16 @@ export function createRestoreActivities(deps: ActivityDeps) {
      * @returns how many
      */
     async endClosedRentals(ended: readonly Ended[], reason: string): Promise<number> {
-      return withHeartbeat(async () => {
-        for (const { rentalId, endedAt } of ended) await requestPastStop(deps.db, rentalId, endedAt, reason);
-        return ended.length;
-      });
+      return withHeartbeat(
+        async (tell) => {
+          for (const [done, { rentalId, endedAt }] of ended.entries()) {
+            await requestPastStop(deps.db, rentalId, endedAt, reason);
+            tell({ done: done + 1, of: ended.length });
+          }
+          return ended.length;
+        },
+        { stalledAfterMs: SEVERAL_CALLS_MS },
+      );
     },
 
     /** Takes in what the processor says since the database was dumped, and credits each payment once. */
@@ -47,7 +53,9 @@ export function createRestoreActivities(deps: ActivityDeps) {
     }: Pick<RestoreReport, 'raisedAt' | 'missingPayments'>): Promise<
       Pick<Reconciled, 'credited' | 'parked'>
     > {
-      return withHeartbeat((tell) => rebuildPayments(deps, sinceOf(raisedAt), missingPayments, tell));
+      return withHeartbeat((tell) => rebuildPayments(deps, sinceOf(raisedAt), missingPayments, tell), {
+        stalledAfterMs: SEVERAL_CALLS_MS,
+      });
     },
 
     /**
@@ -68,7 +76,7 @@ export function createRestoreActivities(deps: ActivityDeps) {
   };
 }
 
-async function examine(deps: ActivityDeps, tell: (detail: unknown) => void): Promise<RestoreReport> {
+async function examine(deps: ActivityDeps, tell: Tell): Promise<RestoreReport> {
   const { db, temporal } = deps;
   const database = (await isDatabaseConfirmed(db)) ? 'confirmed' : await compareWatermarks(deps);
   const { value, raisedAt } = await readWatermark(db);
@@ -80,7 +88,7 @@ async function examine(deps: ActivityDeps, tell: (detail: unknown) => void): Pro
   // What a sound database has not caught up with is the daily reconciliation's to find.
   if (database === 'confirmed') return { ...found, ...nothingLost };
   tell('comparing rentals with their runs');
-  const rentals = await compareRentals(deps);
+  const rentals = await compareRentals(deps, tell);
   const lost = await listLost(deps, sinceOf(found.raisedAt));
   tell('asking the upstreams');
   const pods = await listUnknownPods(deps);
@@ -99,10 +107,10 @@ function sinceOf(raisedAt: string): Date {
   return new Date(new Date(raisedAt).getTime() - limits.eventsOverlapMs);
 }
 
-async function compareRentals({
-  db,
-  temporal,
-}: ActivityDeps): Promise<Pick<RestoreReport, 'ended' | 'goingOn' | 'withoutRun'>> {
+async function compareRentals(
+  { db, temporal }: ActivityDeps,
+  tell: Tell,
+): Promise<Pick<RestoreReport, 'ended' | 'goingOn' | 'withoutRun'>> {
   const running = await listRunningRentals(temporal.workflow);
   const ended: Ended[] = [];
   const withoutRun: RentalId[] = [];
@@ -113,6 +121,7 @@ async function compareRentals({
     if (run === 'open') goingOn += 1;
     else if (run === undefined) withoutRun.push(id);
     else ended.push({ rentalId: id, status, endedAt: run.toISOString() });
+    tell({ goingOn, ended: ended.length });
   }
   return { ended, goingOn, withoutRun };
 }

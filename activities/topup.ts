@@ -9,7 +9,7 @@ import { limits } from '../domain/limits.js';
 import { Refusal } from '../domain/refusal.js';
 import type { TopupInput } from '../workflows/topup-contract.js';
 import type { ActivityDeps } from './deps.js';
-import { withHeartbeat } from './heartbeat.js';
+import { ONE_CALL_MS, withHeartbeat } from './heartbeat.js';
 import { settleNamedPayments } from './payments.js';
 import { answeringRefusals, tellingNothingDone } from './refusals.js';
 import { settleCharge } from './topup-charge.js';
@@ -34,8 +34,9 @@ export function createTopupActivities(deps: ActivityDeps) {
      * @throws ApplicationFailure with the code of a refusal
      */
     async openTopup(topupId: TopupId, open: Open): Promise<{ topupId: TopupId }> {
-      return withHeartbeat(() =>
-        answeringRefusals(() => tellingNothingDone(() => openTopup(deps, topupId, open))),
+      return withHeartbeat(
+        () => answeringRefusals(() => tellingNothingDone(() => openTopup(deps, topupId, open))),
+        { stalledAfterMs: ONE_CALL_MS },
       );
     },
 

@@ -30,26 +30,35 @@ import { taskQueues } from '../domain/task-queues.js';
 import { compareWatermarks, refuseWhenRestored } from './ask-first.js';
 import { deliverIntents } from './deliver-intents.js';
 import type { ActivityDeps } from './deps.js';
-import { withHeartbeat } from './heartbeat.js';
+import { SEVERAL_CALLS_MS, withHeartbeat } from './heartbeat.js';
 
 /** What the schedules do: find what a crash, a lost signal or a terminated run has left, and let it go on. */
 export function createUpkeepActivities(deps: ActivityDeps) {
   return {
     /** Starts the workflow of every row that is not final and has no open run, and the long-lived ones. */
     async reviveWorkflows(): Promise<{ rentals: number; payments: number; started: string[] }> {
-      return withHeartbeat(async (tell) => {
-        const started = await startLongLived(deps);
-        const running = await runningWorkflows(deps);
-        const rentals = (await listUnclosedRentals(deps.db)).filter((id) => !running.has(id));
-        tell({ rentals: rentals.length });
-        for (const id of rentals) await tellRental(deps.temporal.workflow, id);
-        const payments = (await listUnfinishedPayments(deps)).filter(
-          ({ workflowId }) => !running.has(workflowId),
-        );
-        for (const route of payments) await tellWorkflow(deps.temporal.workflow, route);
-        await deliverIntents(deps);
-        return { rentals: rentals.length, payments: payments.length, started };
-      });
+      return withHeartbeat(
+        async (tell) => {
+          const started = await startLongLived(deps);
+          const running = await runningWorkflows(deps);
+          const rentals = (await listUnclosedRentals(deps.db)).filter((id) => !running.has(id));
+          tell({ rentals: rentals.length });
+          for (const id of rentals) {
+            await tellRental(deps.temporal.workflow, id);
+            tell({ rental: id });
+          }
+          const payments = (await listUnfinishedPayments(deps)).filter(
+            ({ workflowId }) => !running.has(workflowId),
+          );
+          for (const route of payments) {
+            await tellWorkflow(deps.temporal.workflow, route);
+            tell(route);
+          }
+          await deliverIntents(deps);
+          return { rentals: rentals.length, payments: payments.length, started };
+        },
+        { stalledAfterMs: SEVERAL_CALLS_MS },
+      );
     },
 
     /** Signals the workflows for which a stored event of the processor has waited too long. */
@@ -61,30 +70,35 @@ export function createUpkeepActivities(deps: ActivityDeps) {
 
     /** Ends pods that no live rental owns, and gives up attempts that a crash left open (decision 22). */
     async sweepPods(): Promise<{ ended: string[]; forgotten: number; closed: number }> {
-      return withHeartbeat(async (tell) => {
-        const forgotten = await listForgottenAttempts(deps.db, limits.attemptOpenMs);
-        for (const attempt of forgotten) {
-          await moveAttempt(deps.db, attempt.id, 'open', 'condemned', { error: 'no rental came of it' });
-        }
-        const ended: string[] = [];
-        for (const provider of deps.providers.values()) {
-          for (const stray of await listStrayPods(deps.db, provider.code, limits.attemptOpenMs)) {
-            tell(stray);
-            if (await endStray(deps, provider, stray)) ended.push(stray.tag);
+      return withHeartbeat(
+        async (tell) => {
+          const forgotten = await listForgottenAttempts(deps.db, limits.attemptOpenMs);
+          for (const attempt of forgotten) {
+            tell({ forgotten: attempt.tag });
+            await moveAttempt(deps.db, attempt.id, 'open', 'condemned', { error: 'no rental came of it' });
           }
-        }
-        for (const pod of await stopBlockedRentals(deps.db, limits.blockedForMs)) {
-          deps.log.error({ ...pod }, 'ending a machine whose wallet can not be metered');
-          await noteSeenAlive(deps.db, pod.providerCode, pod.podId);
-          await deps.providers.get(pod.providerCode)?.terminate(pod.podId);
-        }
-        await expectPodsOfRentals(deps.db);
-        for (const pod of await takeSlowEnds(deps.db)) {
-          deps.log.error({ ...pod }, 'a pod does not end although it was told to: look at the upstream');
-        }
-        const closed = await closeCondemnedAttempts(deps.db, 2 * limits.attemptOpenMs);
-        return { ended, forgotten: forgotten.length, closed };
-      });
+          const ended: string[] = [];
+          for (const provider of deps.providers.values()) {
+            for (const stray of await listStrayPods(deps.db, provider.code, limits.attemptOpenMs)) {
+              tell(stray);
+              if (await endStray(deps, provider, stray)) ended.push(stray.tag);
+            }
+          }
+          for (const pod of await stopBlockedRentals(deps.db, limits.blockedForMs)) {
+            tell(pod);
+            deps.log.error({ ...pod }, 'ending a machine whose wallet can not be metered');
+            await noteSeenAlive(deps.db, pod.providerCode, pod.podId);
+            await deps.providers.get(pod.providerCode)?.terminate(pod.podId);
+          }
+          await expectPodsOfRentals(deps.db);
+          for (const pod of await takeSlowEnds(deps.db)) {
+            deps.log.error({ ...pod }, 'a pod does not end although it was told to: look at the upstream');
+          }
+          const closed = await closeCondemnedAttempts(deps.db, 2 * limits.attemptOpenMs);
+          return { ended, forgotten: forgotten.length, closed };
+        },
+        { stalledAfterMs: SEVERAL_CALLS_MS },
+      );
     },
 
     /** Compares and raises the watermark, and removes what has served its time. */

@@ -11,7 +11,7 @@ import { ProviderError, type Provider } from '../adapters/providers/provider.js'
 import { limits } from '../domain/limits.js';
 import { deliverIntents } from './deliver-intents.js';
 import type { ActivityDeps } from './deps.js';
-import { withHeartbeat } from './heartbeat.js';
+import { ONE_CALL_MS, withHeartbeat, type Tell } from './heartbeat.js';
 import { renewEnds } from './renew-ends.js';
 import { askRunningPods, takeInPodList } from './watch-pods.js';
 
@@ -31,23 +31,26 @@ export function createWatchActivities(deps: ActivityDeps) {
     async watchProvider(code: string, forMs: number): Promise<'again' | 'not configured'> {
       const provider = deps.providers.get(code);
       if (!provider) return 'not configured';
-      return withHeartbeat(async (tell) => {
-        await ensureProvider(deps.db, code);
-        const pollMs = deps.settings.pollMs ?? limits.pollMs;
-        const watch = new Watch(deps, provider, pollMs);
-        const end = performance.now() + forMs;
-        try {
-          while (performance.now() < end) {
-            const started = performance.now();
-            await watch.round(started);
-            tell({ ...watch.state });
-            await sleep(Math.max(pollMs / 20, pollMs - (performance.now() - started)));
+      return withHeartbeat(
+        async (tell) => {
+          await ensureProvider(deps.db, code);
+          const pollMs = deps.settings.pollMs ?? limits.pollMs;
+          const watch = new Watch(deps, provider, pollMs, tell);
+          const end = performance.now() + forMs;
+          try {
+            while (performance.now() < end) {
+              const started = performance.now();
+              await watch.round(started);
+              tell({ ...watch.state });
+              await sleep(Math.max(pollMs / 20, pollMs - (performance.now() - started)));
+            }
+          } finally {
+            await watch.ended();
           }
-        } finally {
-          await watch.ended();
-        }
-        return 'again' as const;
-      });
+          return 'again' as const;
+        },
+        { stalledAfterMs: ONE_CALL_MS },
+      );
     },
   };
 }
@@ -65,6 +68,7 @@ class Watch {
     private readonly deps: ActivityDeps,
     private readonly provider: Provider,
     private readonly pollMs: number,
+    private readonly tell: Tell,
   ) {}
 
   async round(nowMs: number): Promise<void> {
@@ -79,7 +83,7 @@ class Watch {
       this.#nextListMs = nowMs + limits.idlePolls * this.pollMs;
     }
     if (nowMs >= this.#nextRenewalMs) {
-      await this.#guarded(() => renewEnds(this.deps, this.provider));
+      await this.#guarded(() => renewEnds(this.deps, this.provider, () => this.tell({ ...this.state })));
       this.#nextRenewalMs = nowMs + limits.deadManRenewEveryMs;
     }
     this.#asking ??= askRunningPods(this.deps, code)
@@ -118,6 +122,7 @@ class Watch {
     const { code } = this.provider;
     try {
       await work();
+      this.tell({ ...this.state });
       await noteProviderSuccess(db, code, 'reading');
       this.state.lastError = null;
       return true;

@@ -2,10 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase, type Database } from '../adapters/postgres/database.js';
+import { databaseDeadlines } from '../adapters/postgres/deadlines.js';
 import { choosePostgresFolder } from '../lab/servers/postgres-home.js';
 import { startPostgres } from '../lab/servers/postgres.js';
 import { findFreePorts } from '../lab/stack/ports.js';
 import { migrateToLatest } from '../migrations/migrate.js';
+
+const HOUR = 3_600_000;
+/** Millions of rows are made before anything is measured. Zero is no limit at the server. */
+const patient = { ...databaseDeadlines.worker, transactionMs: 0, answerMs: 10 * HOUR };
 
 export interface BenchServer {
   readonly db: Database;
@@ -29,7 +34,7 @@ export async function startBenchServer(): Promise<BenchServer> {
     log: () => undefined,
   });
   await migrateToLatest(server.url);
-  const db = openDatabase(server.url, 8, 'bench');
+  const db = openDatabase(server.url, 8, 'bench', null, patient);
   return {
     db,
     url: server.url,

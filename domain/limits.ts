@@ -122,6 +122,8 @@ export const limits = {
   /** Design: metering. */
   tickEveryMs: SECOND,
   meterRunMs: 15 * MINUTE,
+  /** A wallet whose metering somebody held up is left alone for so long: the others' ticks go on (decision 73). */
+  heldUpRestMs: 10 * SECOND,
   /** A running rental settles itself at least this often, whatever the tick engine does (second belt). */
   beltMs: HOUR,
   /** With a large fleet the rounds come further apart, so that no more than this many fire in a second. */

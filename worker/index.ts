@@ -9,6 +9,7 @@ import type { ActivityDeps } from '../activities/deps.js';
 import { createSmtpTransport } from '../adapters/mailer/smtp.js';
 import { createLog } from '../adapters/log.js';
 import { openDatabase } from '../adapters/postgres/database.js';
+import { databaseDeadlines } from '../adapters/postgres/deadlines.js';
 import { createOddityBook } from '../adapters/providers/oddity-book.js';
 import { createProber } from '../adapters/providers/prober.js';
 import { createStripeProcessor } from '../adapters/processor/stripe.js';
@@ -32,9 +33,10 @@ const temporal = new Client({
   connection: await Connection.connect({ address: config.temporal.address }),
   namespace: config.temporal.namespace,
 });
-const { url, role, poolMax, openPoolMax } = config.database;
-const db = openDatabase(url, poolMax, 'worker', role);
-const openDb = openDatabase(url, openPoolMax, 'worker-open', role);
+const { url, role, poolMax, openPoolMax, meterPoolMax } = config.database;
+const db = openDatabase(url, poolMax, 'worker', role, databaseDeadlines.worker);
+const openDb = openDatabase(url, openPoolMax, 'worker-open', role, databaseDeadlines.open);
+const meterDb = openDatabase(url, meterPoolMax, 'worker-meter', role, databaseDeadlines.meter);
 const metricsDb = openDatabase(url, 2, 'worker-metrics', role);
 // A container that starts again has its earlier name and process number: the server must not take one for the other.
 const identity = `${process.pid}@${hostname()}-${randomBytes(3).toString('hex')}`;
@@ -43,12 +45,13 @@ const metrics = await startWorkerMetrics({
   ...{ log, sdkMetricsUrl, metricsDb },
   findFaults: () => readiness.findFaults(),
   listen: config.metrics,
-  pools: { worker: db, 'worker-open': openDb, 'worker-metrics': metricsDb },
+  pools: { worker: db, 'worker-open': openDb, 'worker-meter': meterDb, 'worker-metrics': metricsDb },
   providers: config.providers.map(({ code }) => code),
 });
 const oddities = createOddityBook();
 const deps: ActivityDeps = {
   db,
+  meterDb,
   openDb,
   temporal,
   providers: createProviders(config.providers, { deployment: config.deployment, db, oddities }),
@@ -91,6 +94,7 @@ try {
   await Promise.all([
     db.destroy(),
     openDb.destroy(),
+    meterDb.destroy(),
     metricsDb.destroy(),
     connection.close(),
     temporal.connection.close(),

@@ -28,7 +28,7 @@ export const databaseDeadlines = {
   },
   /** The tick alone: it must go on over a fresh connection within seconds, and waits for nobody's lock. */
   meter: {
-    ...{ connectMs: 2_000, acquireMs: 3_000, lockMs: 500 },
+    ...{ connectMs: 2_000, acquireMs: 3_000, lockMs: 200 },
     ...{ statementMs: 5_000, transactionMs: 10_000, idleInTransactionMs: 5_000, answerMs: 6_000 },
   },
   /** Opening a rental asks upstreams under the wallet's lock (decision 20). */

@@ -2,14 +2,15 @@ import type { Database } from './database.js';
 import type { MailOutboxRow } from './tables.js';
 
 /**
- * Takes the next mails that are due, sends each and marks it, holding their rows so that two senders never take the
- * same one. One that fails is tried again later, ever more rarely, for a day.
- * @returns how many were sent
+ * Takes the next mail that is due, sends and marks it, holding its row so that two senders never take the same one:
+ * one in a transaction, which must not last longer than one mail server takes. One that fails is tried again later,
+ * ever more rarely, for a day.
+ * @returns how many were due, and how many of them were sent
  */
 export async function deliverDueMails(
   db: Database,
   send: (mail: MailOutboxRow & { body: string }) => Promise<void>,
-): Promise<number> {
+): Promise<{ due: number; sent: number }> {
   return db.transaction(async (trx) => {
     const due = await trx('mail_outbox')
       .whereNull('sent_at')
@@ -17,7 +18,7 @@ export async function deliverDueMails(
       .where('next_try_at', '<=', trx.raw('clock_ms()'))
       .where('tries', '<', 30)
       .orderBy('id')
-      .limit(5)
+      .limit(1)
       .forUpdate()
       .skipLocked();
     let sent = 0;
@@ -38,6 +39,6 @@ export async function deliverDueMails(
           });
       }
     }
-    return sent;
+    return { due: due.length, sent };
   });
 }

@@ -5,6 +5,7 @@ import type { Client } from '@temporalio/client';
 import Stripe from 'stripe';
 import { createSmtpTransport } from '../../adapters/mailer/smtp.js';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
+import { databaseDeadlines } from '../../adapters/postgres/deadlines.js';
 import type { Processor } from '../../adapters/processor/processor.js';
 import { createStripeProcessor } from '../../adapters/processor/stripe.js';
 import { createOddityBook } from '../../adapters/providers/oddity-book.js';
@@ -66,6 +67,8 @@ export interface ServiceOptions {
   readonly autoTopupCooldownMs?: number;
   /** Who is told of findings; nobody unless told. */
   readonly operatorEmail?: string;
+  /** By which way the tick reaches the database; directly unless told. */
+  readonly meterUrl?: (databaseUrl: string) => string;
   /** How long the worker waits for one answer of the processor, in milliseconds; the product's limits unless told. */
   readonly processorTimeoutMs?: number;
 }
@@ -174,12 +177,16 @@ function assemble(parts: Parts, options: ServiceOptions, stops: Stops): TestServ
 
 /** What worker/index.ts makes of its configuration. */
 function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerParts {
-  const db = openDatabase(parts.databaseUrl, 10, 'test-worker', databaseRoles.worker);
-  const openDb = openDatabase(parts.databaseUrl, 20, 'test-worker-open', databaseRoles.worker);
+  const { worker } = databaseRoles;
+  const db = openDatabase(parts.databaseUrl, 10, 'test-worker', worker, databaseDeadlines.worker);
+  const openDb = openDatabase(parts.databaseUrl, 20, 'test-worker-open', worker, databaseDeadlines.open);
+  const meterUrl = options.meterUrl?.(parts.databaseUrl) ?? parts.databaseUrl;
+  const meterDb = openDatabase(meterUrl, 2, 'test-worker-meter', worker, databaseDeadlines.meter);
   const mail = createSmtpTransport({ smtpUrl: parts.inbox.smtpUrl, from: 'GPU rental <no-reply@localhost>' });
   stops.push(
     () => db.destroy(),
     () => openDb.destroy(),
+    () => meterDb.destroy(),
     () => mail.close(),
   );
   const oddities = createOddityBook();
@@ -197,7 +204,7 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
     ...(options.processorTimeoutMs === undefined ? {} : { timeoutMs: options.processorTimeoutMs }),
   });
   return {
-    ...{ db, openDb, mail, log: parts.api.deps.log },
+    ...{ db, openDb, meterDb, mail, log: parts.api.deps.log },
     providers: new Map(providers),
     oddities,
     prober: createProber(20),

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Database } from '../../../../adapters/postgres/database.js';
 import { lockRental } from '../../../../adapters/postgres/money/rentals.js';
 import { settle } from '../../../../adapters/postgres/money/settle.js';
-import { tick, tickOneByOne } from '../../../../adapters/postgres/money/tick.js';
+import { tick, tickApart } from '../../../../adapters/postgres/money/tick.js';
 import { lockWalletOfRental } from '../../../../adapters/postgres/money/wallets.js';
 import { verifyLedger } from '../../../../adapters/postgres/verify.js';
 import type { RentalId } from '../../../../domain/ids.js';
@@ -202,7 +202,7 @@ describe('metering', () => {
       .where({ id: brokenId })
       .update({ running_at: new Date(-200_000_000_000_000), price_per_hour_cents: 10_000_000 });
     await assert.rejects(tick(db, whole));
-    const result = await tickOneByOne(db, whole);
+    const result = await tickApart(db, whole);
     assert.deepEqual(
       result.blocked.map(({ walletId }) => walletId),
       [broken.id],
