@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { databaseOf, type DatabaseConfig, type DatabaseEnv } from './config-database.js';
 import { identityOf, type IdentityEnv } from './config-identity.js';
 import { providersOf, type ProviderConfig, type ProviderEnv } from './config-providers.js';
 import type { IdentitySettings } from './adapters/identity/providers.js';
@@ -14,20 +15,7 @@ export interface Config {
   /** Names this installation at the upstreams, so that one never touches another's pods (decision 22). */
   readonly deployment: string;
   readonly logLevel: string;
-  readonly database: {
-    readonly url: string;
-    /** The role that each connection works as; null: the URL's user is, or belongs to, the right one. */
-    readonly role: string | null;
-    /** What the migrations give the logins of the processes; null: they leave that login alone. */
-    readonly loginPasswords: {
-      readonly api: string | null;
-      readonly worker: string | null;
-      readonly ops: string | null;
-    };
-    readonly poolMax: number;
-    readonly openPoolMax: number;
-    readonly meterPoolMax: number;
-  };
+  readonly database: DatabaseConfig;
   readonly temporal: { readonly address: string; readonly namespace: string; readonly uiUrl: string };
   readonly api: {
     readonly host: string;
@@ -105,7 +93,7 @@ const schema = Joi.object({
   OPS_DATABASE_PASSWORD: loginPassword,
   DATABASE_POOL_MAX: Joi.number().integer().min(2).max(200).default(20),
   DATABASE_OPEN_POOL_MAX: Joi.number().integer().min(1).max(100).default(20),
-  DATABASE_METER_POOL_MAX: Joi.number().integer().min(1).max(257),
+  DATABASE_METER_POOL_MAX: Joi.number().integer().min(1).max(257).empty(''),
   TEMPORAL_ADDRESS: Joi.string()
     .pattern(/^[^\s:]+:\d+$/)
     .required(),
@@ -161,17 +149,9 @@ const schema = Joi.object({
   RUNPOD_REQUESTS_PER_MINUTE: requestsPerMinute.default(60),
 }).options({ abortEarly: false, stripUnknown: true, convert: true });
 
-interface Env extends ProviderEnv, IdentityEnv {
+interface Env extends DatabaseEnv, ProviderEnv, IdentityEnv {
   DEPLOYMENT: string;
   LOG_LEVEL: string;
-  DATABASE_URL: string;
-  DATABASE_ROLE?: string;
-  API_DATABASE_PASSWORD?: string;
-  WORKER_DATABASE_PASSWORD?: string;
-  OPS_DATABASE_PASSWORD?: string;
-  DATABASE_POOL_MAX: number;
-  DATABASE_OPEN_POOL_MAX: number;
-  DATABASE_METER_POOL_MAX?: number;
   TEMPORAL_ADDRESS: string;
   TEMPORAL_NAMESPACE: string;
   TEMPORAL_UI_URL: string;
@@ -197,7 +177,6 @@ interface Env extends ProviderEnv, IdentityEnv {
   SMTP_URL: string;
   MAIL_FROM: string;
   OPERATOR_EMAIL: string;
-  METER_SHARDS: number;
   LAB_PROVIDER_DIALECTS: string;
 }
 
@@ -224,18 +203,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return freeze({
     deployment: value.DEPLOYMENT,
     logLevel: value.LOG_LEVEL,
-    database: {
-      url: value.DATABASE_URL,
-      role: value.DATABASE_ROLE ?? null,
-      loginPasswords: {
-        api: value.API_DATABASE_PASSWORD ?? null,
-        worker: value.WORKER_DATABASE_PASSWORD ?? null,
-        ops: value.OPS_DATABASE_PASSWORD ?? null,
-      },
-      poolMax: value.DATABASE_POOL_MAX,
-      openPoolMax: value.DATABASE_OPEN_POOL_MAX,
-      meterPoolMax: value.DATABASE_METER_POOL_MAX ?? value.METER_SHARDS + 1,
-    },
+    database: databaseOf(value),
     temporal: {
       address: value.TEMPORAL_ADDRESS,
       namespace: value.TEMPORAL_NAMESPACE,

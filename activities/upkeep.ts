@@ -30,35 +30,14 @@ import { taskQueues } from '../domain/task-queues.js';
 import { compareWatermarks, refuseWhenRestored } from './ask-first.js';
 import { deliverIntents } from './deliver-intents.js';
 import type { ActivityDeps } from './deps.js';
-import { SEVERAL_CALLS_MS, withHeartbeat } from './heartbeat.js';
+import { SEVERAL_CALLS_MS, withHeartbeat, type Tell } from './heartbeat.js';
 
 /** What the schedules do: find what a crash, a lost signal or a terminated run has left, and let it go on. */
 export function createUpkeepActivities(deps: ActivityDeps) {
   return {
     /** Starts the workflow of every row that is not final and has no open run, and the long-lived ones. */
     async reviveWorkflows(): Promise<{ rentals: number; payments: number; started: string[] }> {
-      return withHeartbeat(
-        async (tell) => {
-          const started = await startLongLived(deps);
-          const running = await runningWorkflows(deps);
-          const rentals = (await listUnclosedRentals(deps.db)).filter((id) => !running.has(id));
-          tell({ rentals: rentals.length });
-          for (const id of rentals) {
-            await tellRental(deps.temporal.workflow, id);
-            tell({ rental: id });
-          }
-          const payments = (await listUnfinishedPayments(deps)).filter(
-            ({ workflowId }) => !running.has(workflowId),
-          );
-          for (const route of payments) {
-            await tellWorkflow(deps.temporal.workflow, route);
-            tell(route);
-          }
-          await deliverIntents(deps);
-          return { rentals: rentals.length, payments: payments.length, started };
-        },
-        { stalledAfterMs: SEVERAL_CALLS_MS },
-      );
+      return withHeartbeat((tell) => revive(deps, tell), { stalledAfterMs: SEVERAL_CALLS_MS });
     },
 
     /** Signals the workflows for which a stored event of the processor has waited too long. */
@@ -136,6 +115,27 @@ async function pruneTables({ db, log }: ActivityDeps): Promise<number> {
 
 /** Less than what housekeeping may take; what is left goes in the next round. */
 const PRUNE_FOR_MS = 15_000;
+
+async function revive(
+  deps: ActivityDeps,
+  tell: Tell,
+): Promise<{ rentals: number; payments: number; started: string[] }> {
+  const started = await startLongLived(deps);
+  const running = await runningWorkflows(deps);
+  const rentals = (await listUnclosedRentals(deps.db)).filter((id) => !running.has(id));
+  tell({ rentals: rentals.length });
+  for (const id of rentals) {
+    await tellRental(deps.temporal.workflow, id);
+    tell({ rental: id });
+  }
+  const payments = (await listUnfinishedPayments(deps)).filter(({ workflowId }) => !running.has(workflowId));
+  for (const route of payments) {
+    await tellWorkflow(deps.temporal.workflow, route);
+    tell(route);
+  }
+  await deliverIntents(deps);
+  return { rentals: rentals.length, payments: payments.length, started };
+}
 
 /** One upstream, or one pod, that can't be ended now keeps no other from it; the next sweep asks again. */
 async function endStray(deps: ActivityDeps, provider: Provider, stray: StrayPod): Promise<boolean> {

@@ -33,7 +33,8 @@ type Statement = string | { readonly sql?: string };
 const GOODBYE_MS = 1_000;
 
 // The dialect is no export of knex: it is the class of a client that never connects.
-const PostgresClient = knexFactory({ client: 'pg' }).client.constructor as typeof Knex.Client;
+const { client } = knexFactory({ client: 'pg' }) as { client: Knex.Client };
+const PostgresClient = client.constructor as typeof Knex.Client;
 
 /**
  * A client of knex whose every answer has a limit. One that does not come in time ends the connection: its socket is

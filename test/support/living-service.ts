@@ -67,8 +67,6 @@ export interface ServiceOptions {
   readonly autoTopupCooldownMs?: number;
   /** Who is told of findings; nobody unless told. */
   readonly operatorEmail?: string;
-  /** By which way the tick reaches the database; directly unless told. */
-  readonly meterUrl?: (databaseUrl: string) => string;
   /** How long the worker waits for one answer of the processor, in milliseconds; the product's limits unless told. */
   readonly processorTimeoutMs?: number;
 }
@@ -180,8 +178,7 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
   const { worker } = databaseRoles;
   const db = openDatabase(parts.databaseUrl, 10, 'test-worker', worker, databaseDeadlines.worker);
   const openDb = openDatabase(parts.databaseUrl, 20, 'test-worker-open', worker, databaseDeadlines.open);
-  const meterUrl = options.meterUrl?.(parts.databaseUrl) ?? parts.databaseUrl;
-  const meterDb = openDatabase(meterUrl, 2, 'test-worker-meter', worker, databaseDeadlines.meter);
+  const meterDb = openDatabase(parts.databaseUrl, 2, 'test-worker-meter', worker, databaseDeadlines.meter);
   const mail = createSmtpTransport({ smtpUrl: parts.inbox.smtpUrl, from: 'GPU rental <no-reply@localhost>' });
   stops.push(
     () => db.destroy(),
