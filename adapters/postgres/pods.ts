@@ -69,7 +69,8 @@ async function recordListed(trx: Transaction, providerCode: string, pods: readon
        port = excluded.port, username = excluded.username, price_per_hour_cents = excluded.price_per_hour_cents,
        missing_lists = 0, gone_at = null, held_since = null,
        last_alive_at = case when pods.status = 'active' and excluded.status <> 'active' and pods.missing_lists = 0
-                            then (select pods_listed_at from before) else pods.last_alive_at end
+                            then greatest(pods.last_alive_at, (select pods_listed_at from before))
+                            else pods.last_alive_at end
      where (pods.status, pods.upstream_status, pods.host, pods.port, pods.username, pods.missing_lists, pods.gone_at,
             pods.held_since, pods.price_per_hour_cents)
            is distinct from (excluded.status, excluded.upstream_status, excluded.host, excluded.port,
@@ -94,7 +95,8 @@ async function recordMissing(
        update pods set
          missing_lists = missing_lists + 1,
          last_alive_at = case when status = 'active' and missing_lists = 0
-                              then (select pods_listed_at from before) else last_alive_at end,
+                              then greatest(last_alive_at, (select pods_listed_at from before))
+                              else last_alive_at end,
          gone_at = case when missing_lists >= 1 then clock_ms() end
        where provider_code = :providerCode and gone_at is null and pod_id <> all (:heldIds::text[])
           and not exists (select 1 from unnest(:listedIds::text[]) as l (id) where l.id = pods.pod_id)
