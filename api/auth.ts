@@ -1,10 +1,12 @@
 import type Joi from 'joi';
-import { requestLoginCode, tryLoginCode } from '../adapters/postgres/login-codes.js';
-import { insertMail } from '../adapters/postgres/outbox.js';
+import { countFailedSignIn } from '../adapters/postgres/failed-sign-ins.js';
+import { linkIdentity } from '../adapters/postgres/identities.js';
+import { tryLoginCode } from '../adapters/postgres/login-codes.js';
 import type { UserId } from '../domain/ids.js';
-import { limits } from '../domain/limits.js';
 import { Refusal } from '../domain/refusal.js';
-import { sessionOf, type ApiDeps, type ApiRouter } from './context.js';
+import { findBrowser, hashOfBrowser, isKnownFor, keepBrowser, rememberBrowser } from './browser-cookie.js';
+import { mailCode } from './code-mail.js';
+import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from './context.js';
 import { clientOf } from './middleware/client-address.js';
 import { endSession, requireSession, setSessionCookie, type Step } from './middleware/session.js';
 import { openSession } from './open-session.js';
@@ -33,38 +35,49 @@ export const verifyCodeSchema: Joi.ObjectSchema<{ email: string; code: string }>
     .required(),
 });
 
-/** Answers the same whether or not there is an account. */
+/**
+ * Answers the same whether or not there is an account, and whether or not the mailbox has had its share. Who is told to
+ * wait is told of requests of their own (decision 84).
+ */
 function requestCode(deps: ApiDeps): Step {
   return async (ctx) => {
-    const address = readBody(ctx, requestCodeSchema).email.toLowerCase();
-    const client = clientOf(ctx.ip);
-    const request = await deps.db.transaction(async (trx) => {
-      const made = await requestLoginCode(trx, address, client, deps.settings.codeRequestsPerClientPerHour);
-      if (made.outcome === 'made') await insertMail(trx, codeMail(made.id, address, made.code));
-      return made;
+    const email = readBody(ctx, requestCodeSchema).email.toLowerCase();
+    const browser = keepBrowser(ctx, deps);
+    const request = await mailCode(deps, {
+      email,
+      clientAddress: clientOf(ctx.ip),
+      browserHash: hashOfBrowser(browser),
+      askedBy: (await isKnownFor(deps, browser, email)) ? 'known_browser' : 'anybody',
     });
     if (request.outcome === 'limited') throw tooManyCodes(request.retryAfterMs);
     ctx.body = { ok: true };
   };
 }
 
+/** A wrong code, one that has lapsed and one that was never sent are refused in the same words (decision 84). */
 function verifyCode(deps: ApiDeps): Step {
   return async (ctx) => {
     const body = readBody(ctx, verifyCodeSchema);
-    const address = body.email.toLowerCase();
+    const email = body.email.toLowerCase();
+    const browser = findBrowser(ctx);
     // A wrong try must be counted, so the transaction ends well whatever the verdict is.
     const signedIn = await deps.db.transaction(async (trx) => {
-      const verdict = await tryLoginCode(trx, address, body.code);
-      return verdict === 'right' ? openSession(trx, ctx, address, { by: 'code' }) : verdict;
+      const verdict = await tryLoginCode(trx, email, body.code, browser && hashOfBrowser(browser));
+      if (!verdict.right) return undefined;
+      const opened = await openSession(trx, ctx, email, { by: 'code' });
+      if (verdict.identity) await linkIdentity(trx, opened.user.id, verdict.identity);
+      return opened;
     });
-    if (signedIn === 'expired') {
-      throw new Refusal('code_expired', 'This code has expired. Ask for a new one.');
-    }
-    if (signedIn === 'wrong') {
-      throw new Refusal('code_invalid', 'This code is not right. Check it, or ask for a new one.');
+    if (!signedIn) {
+      void count(ctx, deps, email);
+      throw new Refusal(
+        'code_invalid',
+        'This code is not right, or is not valid any more. Check it, or ask for a new one.',
+      );
     }
     const { user, created, session } = signedIn;
     setSessionCookie(ctx, deps, session.token);
+    await rememberBrowser(ctx, deps, email);
     ctx.set('Cache-Control', 'no-store');
     ctx.body = {
       user: presentUser({ id: user.id, email: user.email, createdAt: user.created_at }),
@@ -72,6 +85,15 @@ function verifyCode(deps: ApiDeps): Step {
       expiresAt: session.expiresAt.toISOString(),
     };
   };
+}
+
+/** Nobody waits for it: that there is a user to count for must not show in how long the answer takes. */
+async function count(ctx: ApiContext, { db }: ApiDeps, email: string): Promise<void> {
+  try {
+    await countFailedSignIn(db, email);
+  } catch (error) {
+    ctx.state.log.warn({ err: error }, 'a sign-in that failed was not counted');
+  }
 }
 
 function showMe(): Step {
@@ -101,23 +123,7 @@ function tooManyCodes(retryAfterMs: number): Refusal {
   const retryAfterSeconds = Math.ceil(retryAfterMs / 1000);
   return new Refusal(
     'code_request_rate_limited',
-    `Too many codes were asked for. Look for the last mail, or try again in ${retryAfterSeconds} seconds.`,
+    `You asked for a code a moment ago, or too often. Look for the last mail, or try again in ${retryAfterSeconds} seconds.`,
     { retryAfterSeconds },
   );
-}
-
-/** The code stands in the body only, which is wiped once it is sent (decision 36). */
-function codeMail(id: number, recipient: string, code: string) {
-  return {
-    cause: `code:${id}`,
-    recipient,
-    subject: 'Your sign-in code',
-    body: [
-      `Your sign-in code is ${code}.`,
-      '',
-      `It is valid for ${limits.codeValidMs / 60_000} minutes and can be used once.`,
-      'If you did not ask for it, you can ignore this mail: nobody can sign in without the code.',
-    ].join('\n'),
-    wipeAfterSending: true,
-  };
 }

@@ -1,14 +1,26 @@
 import type Joi from 'joi';
-import { IdentityError, type IdentityFault, type IdentityProvider } from '../adapters/identity/identity.js';
+import {
+  IdentityError,
+  type IdentityFault,
+  type IdentityProvider,
+  type VerifiedIdentity,
+} from '../adapters/identity/identity.js';
+import { newId } from '../adapters/ids.js';
+import type { Transaction } from '../adapters/postgres/database.js';
+import { findUserOfIdentity, linkIdentity } from '../adapters/postgres/identities.js';
 import { insertOAuthState, takeOAuthState, type TakenSignIn } from '../adapters/postgres/oauth-states.js';
+import { findOrInsertUser } from '../adapters/postgres/users.js';
 import { limits } from '../domain/limits.js';
 import { Refusal } from '../domain/refusal.js';
+import { hashOfBrowser, keepBrowser, rememberBrowser } from './browser-cookie.js';
+import { mailCode } from './code-mail.js';
 import type { ApiContext, ApiDeps, ApiRouter } from './context.js';
 import { appendCookie, setSessionCookie, type Step } from './middleware/session.js';
-import { openSession } from './open-session.js';
+import { clientOf } from './middleware/client-address.js';
+import { openSession, type OpenedSession } from './open-session.js';
 import { emailField, joi, readQuery } from './validation.js';
 
-/** Signing in with an account elsewhere (spec: Authentication; decisions 11, 57). */
+/** Signing in with an account elsewhere (spec: Authentication; decisions 11, 57, 85). */
 export function oauthRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/auth/providers', listProviders(deps));
   router.get(`${ROUTES}/:provider/start`, start(deps));
@@ -70,33 +82,88 @@ function callBack(deps: ApiDeps): Step {
     const begun = await takeOAuthState(deps.db, provider.id, state, ctx.cookies.get(COOKIE) ?? '');
     if (!begun) throw stateMismatch();
     setBrowserCookie(ctx, deps, '');
-    const email = await attempt(ctx, provider, () => askForEmail(ctx, deps, provider, { state, ...begun }));
-    if ('fault' in email) {
-      toSignInPage(ctx, deps, email.fault);
+    const identity = await attempt(ctx, provider, () =>
+      askForIdentity(ctx, deps, provider, { state, ...begun }),
+    );
+    if ('fault' in identity) {
+      toSignInPage(ctx, deps, identity.fault);
       return;
     }
-    // What can't be mailed to is no address here, whoever has verified it. Looked at before it is made lower case: that
-    // would turn some letters, as the sign of the kelvin, into ASCII, and so into somebody else's address.
-    const address = emailField.validate(email.value);
-    if (address.error) {
+    const mailable = withMailableAddress(identity.value);
+    if (!mailable) {
       toSignInPage(ctx, deps, 'oauth_no_email');
       return;
     }
-    const { session } = await deps.db.transaction((trx) =>
-      openSession(trx, ctx, address.value.toLowerCase(), { by: provider.id }),
-    );
-    setSessionCookie(ctx, deps, session.token);
+    const signedIn = await deps.db.transaction((trx) => signInBy(trx, ctx, provider, mailable));
+    if (!signedIn) {
+      await askForConfirmation(ctx, deps, provider, mailable);
+      return;
+    }
+    setSessionCookie(ctx, deps, signedIn.session.token);
+    await rememberBrowser(ctx, deps, signedIn.user.email);
     redirect(ctx, deps.settings.dashboardUrl + begun.returnPath);
   };
 }
 
-function askForEmail(
+/**
+ * What can't be mailed to is no address here, whoever has verified it. Looked at before it is made lower case: that
+ * would turn some letters, as the sign of the kelvin, into ASCII, and so into somebody else's address.
+ */
+function withMailableAddress(identity: VerifiedIdentity | undefined): VerifiedIdentity | undefined {
+  const isMailable = emailField.validate(identity?.email).error === undefined;
+  return identity && isMailable ? { ...identity, email: identity.email.toLowerCase() } : undefined;
+}
+
+/**
+ * Signs in whom the account elsewhere is linked to, whatever its address is by now. Without a link its address makes a
+ * new user; one that there is already must first confirm by a mailed code (decision 85).
+ * @returns undefined when they must
+ */
+async function signInBy(
+  trx: Transaction,
+  ctx: ApiContext,
+  provider: IdentityProvider,
+  identity: VerifiedIdentity,
+): Promise<OpenedSession | undefined> {
+  const linked = await findUserOfIdentity(trx, identity);
+  if (!linked) {
+    const { user, created } = await findOrInsertUser(trx, identity.email, newId('usr'));
+    if (!created) return undefined;
+    await linkIdentity(trx, user.id, identity);
+  }
+  return openSession(trx, ctx, linked?.email ?? identity.email, { by: provider.id });
+}
+
+/**
+ * Mails a code to the address and sends the browser to the sign-in page, which verifies it as any other (POST
+ * /v1/auth/verify-code): in this browser that links the account. The address stands in the part of the page's URL that
+ * is sent to no server.
+ */
+async function askForConfirmation(
+  ctx: ApiContext,
+  deps: ApiDeps,
+  provider: IdentityProvider,
+  { email, issuer, subject }: VerifiedIdentity,
+): Promise<void> {
+  await mailCode(
+    deps,
+    {
+      ...{ email, identity: { issuer, subject }, askedBy: 'identity' },
+      ...{ clientAddress: clientOf(ctx.ip), browserHash: hashOfBrowser(keepBrowser(ctx, deps)) },
+    },
+    provider.name,
+  );
+  const page = `${deps.settings.dashboardUrl}/login?error=oauth_confirm#email=${encodeURIComponent(email)}`;
+  redirect(ctx, page);
+}
+
+function askForIdentity(
   ctx: ApiContext,
   deps: ApiDeps,
   provider: IdentityProvider,
   begun: TakenSignIn & { readonly state: string },
-): Promise<string | undefined> {
-  return provider.findVerifiedEmail({
+): Promise<VerifiedIdentity | undefined> {
+  return provider.findVerifiedIdentity({
     callbackUrl: callbackUrlOf(deps, provider),
     query: ctx.querystring,
     state: begun.state,

@@ -8,7 +8,7 @@ import { auditAddress } from './audit-event.js';
 import type { ApiContext } from './context.js';
 
 /** Who signed in, whether their account was made by it, and the session. */
-interface OpenedSession {
+export interface OpenedSession {
   readonly user: UserRow;
   readonly created: boolean;
   readonly session: { readonly token: string; readonly expiresAt: Date };

@@ -21,6 +21,9 @@ export const limits = {
   codeRequestsPerHour: 5,
   codeRequestsPerDay: 20,
 
+  /** Decision 84: for how long a browser in which somebody has signed in is known by a cookie. */
+  browserKnownMs: 180 * DAY,
+
   /** Decision 9: sessions. */
   sessionMs: 30 * DAY,
   sessionTouchMs: MINUTE,

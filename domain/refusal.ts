@@ -14,7 +14,6 @@ export const refusalStatus = {
   billing_disabled: 400,
   unauthorized: 401,
   code_invalid: 401,
-  code_expired: 401,
   oauth_state_mismatch: 401,
   card_declined: 402,
   insufficient_balance: 403,

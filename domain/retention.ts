@@ -25,6 +25,7 @@ export interface Kept {
 export const retention: readonly Kept[] = [
   { table: 'sessions', what: 'ended sign-ins', keptMs: 0, since: 'expires_at' },
   { table: 'login_codes', what: 'one-time codes', keptMs: 2 * DAY, since: 'created_at' },
+  { table: 'failed_sign_ins', what: 'tries of codes that did not sign in', keptMs: 90 * DAY, since: 'hour' },
   { table: 'oauth_states', what: 'sign-ins begun elsewhere', keptMs: 0, since: 'expires_at' },
   { table: 'idempotency_keys', what: 'retried requests', keptMs: DAY, since: 'created_at' },
   { table: 'rate_limits', what: 'counters of requests', keptMs: 0, since: 'expire', inEpochMs: true },
@@ -50,6 +51,12 @@ export const retention: readonly Kept[] = [
     since: 'received_at',
     only: `t.handled_at is not null and not exists (
       select 1 from refunds_and_disputes r where r.id = t.workflow_id and r.closed_at is null)`,
+  },
+  {
+    table: 'odd_events',
+    what: 'what the payment processor signed and nobody can read',
+    keptMs: 90 * DAY,
+    since: 'last_received_at',
   },
   {
     table: 'allocation_attempts',
@@ -113,6 +120,8 @@ export const forGood: Readonly<Record<string, string>> = {
   users: 'accounts',
   wallets: 'accounts',
   ssh_keys: 'their owner removes them',
+  identities: 'one row per account elsewhere that signs in',
+  installation_keys: 'one row per key',
   auto_topups: 'one row per account',
   saved_cards: 'a late event may not bring a removed card back',
   topups: 'money that came in',

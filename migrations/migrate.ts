@@ -19,6 +19,7 @@ import * as restored from './017-restored.js';
 import * as parked from './018-parked.js';
 import * as nothingStuck from './019-nothing-stuck.js';
 import * as lostMachines from './022-lost-machines.js';
+import * as signIn from './024-sign-in.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -44,6 +45,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['018-parked', parked],
   ['019-nothing-stuck', nothingStuck],
   ['022-lost-machines', lostMachines],
+  ['024-sign-in', signIn],
 ];
 
 /** The names of all steps: what a database must have for this code to work on it. */

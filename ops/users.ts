@@ -84,5 +84,6 @@ function factsOf({ user, wallet, ...rest }: UserSummary): Fact[] {
     ['machines', `${rest.liveRentals} live, ${rest.burnPerHourCents} cents/h`],
     ['debts', rest.openDebts === 0 ? null : `${rest.openDebts} open invoices, ${rest.openDebtCents} cents`],
     ['sessions', rest.sessions],
+    ['wrong codes', rest.failedSignIns === 0 ? null : `${rest.failedSignIns} in the last 24 hours`],
   ];
 }

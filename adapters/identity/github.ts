@@ -18,8 +18,8 @@ export interface GitHubOptions extends ClientCredentials {
 }
 
 /**
- * GitHub is plain OAuth 2: no ID token, no nonce. The address is asked for with the token, which is then forgotten:
- * the primary one, if it is verified.
+ * GitHub is plain OAuth 2: no ID token, no nonce. The account's number and its address are asked for with the token,
+ * which is then forgotten: the primary address, if it is verified.
  */
 export function createGitHub(options: GitHubOptions): IdentityProvider {
   const { siteUrl = 'https://github.com', apiUrl = 'https://api.github.com' } = options;
@@ -28,10 +28,12 @@ export function createGitHub(options: GitHubOptions): IdentityProvider {
     id: 'github',
     name: 'GitHub',
     findSignInPage: (request) => signInPage(config, 'user:email', request),
-    async findVerifiedEmail(answer) {
+    async findVerifiedIdentity(answer) {
       try {
         const { access_token: token } = await tradeCode(config, answer);
-        return primaryVerified(await readEmails(config, token, apiUrl));
+        const email = primaryVerified(await read(config, token, `${apiUrl}/user/emails?per_page=100`));
+        if (email === undefined) return undefined;
+        return { issuer: siteUrl, subject: numberOf(await read(config, token, `${apiUrl}/user`)), email };
       } catch (error) {
         throw identityErrorOf(error);
       }
@@ -59,8 +61,8 @@ function configurationOf(options: GitHubOptions, siteUrl: string): Configuration
   return config;
 }
 
-async function readEmails(config: Configuration, token: string, apiUrl: string): Promise<unknown> {
-  const url = new URL(`${apiUrl}/user/emails?per_page=100`);
+async function read(config: Configuration, token: string, address: string): Promise<unknown> {
+  const url = new URL(address);
   const headers = new Headers({
     accept: 'application/vnd.github+json',
     'x-github-api-version': '2022-11-28',
@@ -69,6 +71,13 @@ async function readEmails(config: Configuration, token: string, apiUrl: string):
   if (response.ok) return response.json();
   await response.body?.cancel();
   throw ofStatus(response.status);
+}
+
+/** An account keeps its number for good; its name can be given up, and taken by somebody else. */
+function numberOf(user: unknown): string {
+  const id = typeof user === 'object' && user !== null && 'id' in user ? user.id : undefined;
+  if (!Number.isSafeInteger(id)) throw new IdentityError('refused', 'no number of the account');
+  return String(id);
 }
 
 function primaryVerified(emails: unknown): string | undefined {

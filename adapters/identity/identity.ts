@@ -1,7 +1,16 @@
 /** The identity providers that the service knows how to ask (decision 11). */
 export type IdentityProviderId = 'google' | 'github' | 'oidc';
 
-/** Somebody else who tells which e-mail address a person has shown to be theirs. */
+/** An account at an identity provider, and the address that its owner has shown to be theirs. */
+export interface VerifiedIdentity {
+  /** Who vouches. */
+  readonly issuer: string;
+  /** Which account there: it stays the same when addresses change (OpenID Connect Core 5.7). */
+  readonly subject: string;
+  readonly email: string;
+}
+
+/** Somebody else who tells which account a person has there, and which e-mail address is theirs. */
 export interface IdentityProvider {
   readonly id: IdentityProviderId;
   /** What its button says. */
@@ -12,11 +21,11 @@ export interface IdentityProvider {
    */
   findSignInPage(request: IdentityRequest): Promise<URL>;
   /**
-   * Trades the code that the provider sent back for the person's e-mail address. No token outlives the call.
+   * Trades the code that the provider sent back for the person's account there. No token outlives the call.
    * @returns undefined when there is no address that the provider calls verified
    * @throws IdentityError
    */
-  findVerifiedEmail(answer: IdentityAnswer): Promise<string | undefined>;
+  findVerifiedIdentity(answer: IdentityAnswer): Promise<VerifiedIdentity | undefined>;
 }
 
 export interface IdentityRequest {

@@ -13,7 +13,12 @@ import {
   type ClientCredentials,
 } from './authorization-code.js';
 import { identityErrorOf } from './identity-errors.js';
-import { IdentityError, type IdentityAnswer, type IdentityProvider } from './identity.js';
+import {
+  IdentityError,
+  type IdentityAnswer,
+  type IdentityProvider,
+  type VerifiedIdentity,
+} from './identity.js';
 
 export interface OpenIdConnectOptions extends ClientCredentials {
   readonly id: 'google' | 'oidc';
@@ -43,9 +48,9 @@ export function createOpenIdConnect(options: OpenIdConnectOptions): IdentityProv
         throw identityErrorOf(error);
       }
     },
-    async findVerifiedEmail(answer) {
+    async findVerifiedIdentity(answer) {
       try {
-        return await verifiedEmail(await metadata(), answer);
+        return await verifiedIdentity(await metadata(), answer);
       } catch (error) {
         throw identityErrorOf(error);
       }
@@ -53,14 +58,26 @@ export function createOpenIdConnect(options: OpenIdConnectOptions): IdentityProv
   };
 }
 
-async function verifiedEmail(config: Configuration, answer: IdentityAnswer): Promise<string | undefined> {
+async function verifiedIdentity(
+  config: Configuration,
+  answer: IdentityAnswer,
+): Promise<VerifiedIdentity | undefined> {
   const tokens = await tradeCode(config, answer, { expectedNonce: answer.nonce });
   const claims = tokens.claims();
   if (!claims) throw new IdentityError('refused', 'no ID token');
-  if (claims['email'] !== undefined) return emailIn(claims);
-  // Issuers need not put the address into the ID token (OpenID Connect Core 5.4).
+  const email =
+    claims['email'] === undefined ? await askForEmail(config, tokens, claims.sub) : emailIn(claims);
+  return email === undefined ? undefined : { issuer: claims.iss, subject: claims.sub, email };
+}
+
+/** Issuers need not put the address into the ID token (OpenID Connect Core 5.4). */
+async function askForEmail(
+  config: Configuration,
+  tokens: { readonly access_token: string },
+  subject: string,
+): Promise<string | undefined> {
   if (config.serverMetadata().userinfo_endpoint === undefined) return undefined;
-  return emailIn(await fetchUserInfo(config, tokens.access_token, claims.sub));
+  return emailIn(await fetchUserInfo(config, tokens.access_token, subject));
 }
 
 /** Only the standard's own `true` is a yes (OpenID Connect Core 5.1). */

@@ -207,3 +207,13 @@ export interface UnknownPodRow {
   released_by: string | null;
   released_why: string | null;
 }
+
+export interface OddEventRow {
+  id: number;
+  body_hash: Buffer;
+  body: string;
+  reason: string;
+  deliveries: number;
+  first_received_at: Date;
+  last_received_at: Date;
+}

@@ -32,29 +32,6 @@ export interface SessionRow {
   expires_at: Date;
 }
 
-export interface LoginCodeRow {
-  id: number;
-  email: string;
-  code_hash: Buffer;
-  client_address: string;
-  tries: number;
-  created_at: Date;
-  expires_at: Date;
-  used_at: Date | null;
-}
-
-export interface OAuthStateRow {
-  state_hash: Buffer;
-  browser_hash: Buffer;
-  provider: 'google' | 'github' | 'oidc';
-  code_verifier: string;
-  nonce: string;
-  return_path: string;
-  created_at: Date;
-  expires_at: Date;
-  used_at: Date | null;
-}
-
 export interface SshKeyRow {
   id: SshKeyId;
   user_id: UserId;

@@ -2,10 +2,12 @@ import type { Knex } from 'knex';
 import type * as billing from './billing-rows.js';
 import type * as reconcile from './reconcile/rows.js';
 import type * as rows from './rows.js';
+import type * as signIn from './sign-in-rows.js';
 
 export type * from './billing-rows.js';
 export type * from './reconcile/rows.js';
 export type * from './rows.js';
+export type * from './sign-in-rows.js';
 
 /** What an insert or update may say: each column, or an expression that the database evaluates. */
 type Written<Row> = { [Column in keyof Row]?: Row[Column] | Knex.Raw };
@@ -16,8 +18,12 @@ declare module 'knex/types/tables.js' {
     users: Table<rows.UserRow>;
     audit_events: Table<rows.AuditEventRow>;
     sessions: Table<rows.SessionRow>;
-    login_codes: Table<rows.LoginCodeRow>;
-    oauth_states: Table<rows.OAuthStateRow>;
+    login_codes: Table<signIn.LoginCodeRow>;
+    oauth_states: Table<signIn.OAuthStateRow>;
+    identities: Table<signIn.IdentityRow>;
+    failed_sign_ins: Table<signIn.FailedSignInsRow>;
+    odd_events: Table<billing.OddEventRow>;
+    installation_keys: Table<signIn.InstallationKeyRow>;
     ssh_keys: Table<rows.SshKeyRow>;
     wallets: Table<rows.WalletRow>;
     ledger_entries: Table<rows.LedgerEntryRow>;

@@ -29,6 +29,8 @@ export interface UserSummary {
   readonly openDebts: number;
   readonly openDebtCents: number;
   readonly sessions: number;
+  /** Tries of codes that did not sign in, of the last 24 hours. */
+  readonly failedSignIns: number;
 }
 
 interface Counts {
@@ -37,6 +39,7 @@ interface Counts {
   debts: number;
   debt_cents: number;
   sessions: number;
+  failed: number;
 }
 
 export async function readUserSummary(db: Database, user: UserRow): Promise<UserSummary> {
@@ -46,7 +49,9 @@ export async function readUserSummary(db: Database, user: UserRow): Promise<User
     `select (select count(*) from rentals where user_id = :userId and closed_at is null) as live,
             (select coalesce(sum(price_per_hour_cents), 0)::bigint from meters where wallet_id = :walletId) as burn,
             count(i.id) as debts, coalesce(sum(i.amount_cents), 0)::bigint as debt_cents,
-            (select count(*) from sessions where user_id = :userId and expires_at > clock_ms()) as sessions
+            (select count(*) from sessions where user_id = :userId and expires_at > clock_ms()) as sessions,
+            (select coalesce(sum(failed), 0) from failed_sign_ins
+              where user_id = :userId and hour > clock_ms() - interval '24 hours') as failed
        from invoices i
       where i.user_id = :userId and i.status = 'open' and i.void_requested_at is null
         and i.reason in ('overage', 'manual')`,
@@ -62,5 +67,6 @@ export async function readUserSummary(db: Database, user: UserRow): Promise<User
     openDebts: counts.debts,
     openDebtCents: counts.debt_cents,
     sessions: counts.sessions,
+    failedSignIns: counts.failed,
   };
 }

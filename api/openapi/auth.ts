@@ -19,10 +19,18 @@ export const authOperations: readonly Operation[] = [
     name: 'requestCode',
     tag,
     summary: 'Mails a one-time code',
-    description: 'The answer is the same whether or not there is an account.',
+    description:
+      'The answer is the same whether or not there is an account, and whether or not a mail was sent: one mailbox gets one in 30 seconds, 5 an hour and 20 a day, whatever tags its addresses have. 429 tells of requests of this browser or client address alone. Keep the cookie `browser` and send it with the code: the code then has five tries that nobody else can use up. Without it, all others share five.',
     isPublic: true,
     body: { schema: requestCodeSchema, examples: [{ email }, { email, intent: 'signup' }] },
-    answers: [{ description: 'The code is on its way.', schema: done, examples: [{ ok: true }] }],
+    answers: [
+      {
+        description: 'The code is on its way, unless the mailbox has had its share.',
+        schema: done,
+        examples: [{ ok: true }],
+        headers: { 'Set-Cookie': text },
+      },
+    ],
     refusals: ['invalid_email', 'code_request_rate_limited'],
   },
   {
@@ -31,7 +39,8 @@ export const authOperations: readonly Operation[] = [
     name: 'verifyCode',
     tag,
     summary: 'Signs in with a mailed code',
-    description: 'Makes the account when there was none. A code can be used once.',
+    description:
+      'Makes the account when there was none. A code can be used once. A wrong code and one that has lapsed are the same refusal.',
     isPublic: true,
     body: { schema: verifyCodeSchema, examples: [{ email, code: '123456' }] },
     answers: [
@@ -42,7 +51,7 @@ export const authOperations: readonly Operation[] = [
         headers: { 'Set-Cookie': text },
       },
     ],
-    refusals: ['invalid_email', 'code_invalid', 'code_expired'],
+    refusals: ['invalid_email', 'code_invalid'],
   },
   {
     method: 'get',

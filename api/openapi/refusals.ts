@@ -42,8 +42,9 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   },
   billing_disabled: { message: 'Payments are switched off here. Ask support how to pay.' },
   unauthorized: { message: 'Sign in first: POST /v1/auth/request-code.' },
-  code_invalid: { message: 'This code is not right. Check it, or ask for a new one.' },
-  code_expired: { message: 'This code has expired. Ask for a new one.' },
+  code_invalid: {
+    message: 'This code is not right, or is not valid any more. Check it, or ask for a new one.',
+  },
   oauth_state_mismatch: { message: 'This sign-in was not begun in this browser. Begin it again.' },
   card_declined: {
     message: 'The bank declined the card. Use another card.',
@@ -89,7 +90,8 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
     message: 'Another rental of yours is being opened. Try again in a few seconds.',
   },
   code_request_rate_limited: {
-    message: 'Too many codes were asked for. Look for the last mail, or try again in 30 seconds.',
+    message:
+      'You asked for a code a moment ago, or too often. Look for the last mail, or try again in 30 seconds.',
     details: { retryAfterSeconds: limits.codeRequestEveryMs / 1000 },
   },
   internal_error: {

@@ -7,6 +7,7 @@ import { callbackUrlOf, dashboardUrl, signInPage, SigningIn } from '../support/s
 
 const TOKEN = '/login/oauth/access_token';
 const EMAILS = '/user/emails';
+const USER = '/user';
 
 describe('signing in with GitHub', () => {
   let github: ScriptedServer;
@@ -38,6 +39,7 @@ describe('signing in with GitHub', () => {
           { email: 'Octo@Example.com', primary: true, verified: true },
         ],
       },
+      [USER]: { body: { id: 583_231, login: 'octo' } },
     };
   });
 
@@ -62,7 +64,7 @@ describe('signing in with GitHub', () => {
     assert.equal(page.searchParams.get('redirect_uri'), callbackUrlOf('github'));
     const challenge = page.searchParams.get('code_challenge');
     await browser.get(`${callbackUrlOf('github')}?code=c&state=${page.searchParams.get('state')!}`);
-    const [exchange, emails] = github.asked;
+    const [exchange, emails, user] = github.asked;
     assert.deepEqual([exchange!.method, exchange!.path], ['POST', TOKEN]);
     assert.equal(exchange!.form.get('client_secret'), 'secret-of-the-client');
     assert.equal(exchange!.headers.accept, 'application/json');
@@ -70,11 +72,35 @@ describe('signing in with GitHub', () => {
     assert.equal(createHash('sha256').update(verifier).digest('base64url'), challenge);
     assert.deepEqual([emails!.method, emails!.path], ['GET', EMAILS]);
     assert.equal(emails!.headers.authorization, 'Bearer gho_of_the_test');
+    assert.deepEqual([user!.method, user!.path], ['GET', USER]);
+    assert.equal(user!.headers.authorization, 'Bearer gho_of_the_test');
   });
 
   it('signs in by the primary address', async () => {
     assert.equal((await signIn()).location, `${dashboardUrl}/app`);
     assert.equal(await signing.emailOf(browser), 'octo@example.com');
+  });
+
+  it('knows an account by its number: its name and its address may become another’s', async () => {
+    github.answers[USER] = { body: { id: 42, login: 'ann' } };
+    github.answers[EMAILS] = { body: [{ email: 'ann@example.com', primary: true, verified: true }] };
+    await signIn();
+    browser = signing.browser();
+    github.answers[EMAILS] = { body: [{ email: 'new@example.com', primary: true, verified: true }] };
+    await signIn();
+    assert.equal(await signing.emailOf(browser), 'ann@example.com');
+    browser = signing.browser();
+    github.answers[USER] = { body: { id: 43, login: 'ann' } };
+    github.answers[EMAILS] = { body: [{ email: 'ann@example.com', primary: true, verified: true }] };
+    assert.match((await signIn()).location!, /error=oauth_confirm/);
+    signing.assertSignedOut(browser);
+  });
+
+  it('fails when the account has no number', async () => {
+    for (const body of [{}, { id: 'x' }, { id: 1.5 }, 'text']) {
+      github.answers[USER] = { body };
+      await assertFails('oauth_failed');
+    }
   });
 
   it('refuses when the primary address is not verified, whatever the others are', async () => {
@@ -107,7 +133,7 @@ describe('signing in with GitHub', () => {
   });
 
   it('says so when GitHub is down or does not answer', async () => {
-    for (const path of [TOKEN, EMAILS]) {
+    for (const path of [TOKEN, EMAILS, USER]) {
       for (const answer of [
         { status: 502, body: {} },
         { status: 429, body: {} },

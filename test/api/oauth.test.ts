@@ -102,13 +102,12 @@ describe('signing in with an OpenID Connect provider', () => {
     assert.equal(seen.size, 6);
   });
 
-  it('finds the user of the same address, however it is written', async () => {
+  it('asks the user of the same address for a mailed code first, however it is written', async () => {
     const { user } = await signing.api.signIn();
     const browser = signing.browser();
-    const login = person({ email: user.email.toUpperCase() });
-    await signIn(browser, login);
-    const me = await signing.client(browser).get('/v1/auth/me');
-    assert.equal(me.body.user.id, user.id);
+    const page = await signIn(browser, person({ email: user.email.toUpperCase() }));
+    assert.equal(page.location, `${signInPage('oauth_confirm')}#email=${encodeURIComponent(user.email)}`);
+    signing.assertSignedOut(browser);
   });
 
   it('takes the address of the userinfo endpoint when the ID token has none', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ApiClient, startApi, type TestApi } from '../support/api.js';
-import { CodeMails } from './code-mails.js';
+import { CodeMails, otherThan as other } from './code-mails.js';
 
 const MINUTE = 60_000;
 
@@ -99,12 +99,17 @@ describe('signing in', () => {
       assert.deepEqual([reused.status, reused.body.error], [401, 'code_invalid']);
     });
 
-    it('refuses an expired code', async () => {
+    it('refuses an expired code in the words of a wrong one, and of one that was never sent', async () => {
       const email = mails.newEmail();
       const { client, code } = await mails.request(email);
-      await mails.age(email, 10 * MINUTE);
-      const answer = await client.post('/v1/auth/verify-code', { email, code });
-      assert.deepEqual([answer.status, answer.body.error], [401, 'code_expired']);
+      const wrong = await client.post('/v1/auth/verify-code', { email, code: other(code) });
+      await mails.expire(email, code);
+      const expired = await client.post('/v1/auth/verify-code', { email, code });
+      const unsent = await client.post('/v1/auth/verify-code', { email: mails.newEmail(), code });
+      for (const { status, body } of [wrong, expired, unsent]) {
+        assert.deepEqual([status, body.error, body.message], [401, 'code_invalid', wrong.body.message]);
+        assert.equal(body.details, undefined);
+      }
       assert.equal(await api.db('users').where({ email }).first(), undefined);
     });
 
@@ -171,19 +176,24 @@ describe('signing in', () => {
       assert.deepEqual([answer.status, answer.body.error], [401, 'code_invalid']);
     });
 
-    it('refuses an older code once a newer one was sent', async () => {
+    it('sets a cookie of sign-ins beside the session’s, which knows the browser again', async () => {
       const email = mails.newEmail();
-      const first = await mails.request(email);
-      await mails.age(email, MINUTE);
-      const second = await mails.request(email);
-      if (first.code !== second.code) {
-        const answer = await first.client.post('/v1/auth/verify-code', { email, code: first.code });
-        assert.equal(answer.status, 401);
-      }
-      assert.equal(
-        (await second.client.post('/v1/auth/verify-code', { email, code: second.code })).status,
-        200,
+      const { client, code } = await mails.request(email);
+      const asked = client.browser;
+      const answer = await client.post('/v1/auth/verify-code', { email, code });
+      const [, cookie] = answer.headers.getSetCookie();
+      assert.match(
+        cookie!,
+        /^browser=[\w-]{43}\.[\w-]{43}; Path=\/v1\/auth; Max-Age=15552000; HttpOnly; SameSite=Lax$/,
       );
+      assert.notEqual(
+        client.browser!.split('.')[0],
+        asked,
+        'what was in the browser before is worth nothing',
+      );
+      await mails.age(email, MINUTE);
+      const again = await client.post('/v1/auth/request-code', { email });
+      assert.deepEqual(again.headers.getSetCookie(), [], 'it is not made shorter');
     });
 
     it('refuses what is no code of six digits', async () => {
@@ -265,7 +275,3 @@ describe('signing in', () => {
     });
   });
 });
-
-function other(code: string): string {
-  return ((Number(code) + 1) % 1_000_000).toString().padStart(6, '0');
-}

@@ -139,8 +139,11 @@ function parseLine(line: string): Record<string, unknown> {
   return JSON.parse(line) as Record<string, unknown>;
 }
 
-/** Calls the API as a browser would: it keeps the cookie `sid`. */
+/** Calls the API as a browser would: it keeps the cookies `sid` and `browser`. */
 export class ApiClient {
+  /** Of the routes of sign-ins. A client that keeps no cookies sets it to undefined before each call. */
+  browser: string | undefined;
+
   constructor(
     readonly url: string,
     public sid?: string,
@@ -179,7 +182,7 @@ export class ApiClient {
     const response = await fetch(this.url + path, {
       method,
       redirect: 'manual',
-      headers: { ...(this.sid !== undefined && { Cookie: `sid=${this.sid}` }), ...headers },
+      headers: { ...this.cookiesFor(path), ...headers },
       ...(body !== undefined && { body }),
     });
     this.keepCookie(response.headers.getSetCookie());
@@ -193,8 +196,17 @@ export class ApiClient {
     };
   }
 
+  private cookiesFor(path: string): { Cookie?: string } {
+    const cookies = [
+      ...(this.sid === undefined ? [] : [`sid=${this.sid}`]),
+      ...(this.browser === undefined || !path.startsWith('/v1/auth/') ? [] : [`browser=${this.browser}`]),
+    ];
+    return cookies.length === 0 ? {} : { Cookie: cookies.join('; ') };
+  }
+
   private keepCookie(cookies: readonly string[]): void {
     for (const cookie of cookies) {
+      this.browser = /^browser=([^;]*)/.exec(cookie)?.[1] ?? this.browser;
       const value = /^sid=([^;]*)/.exec(cookie)?.[1];
       if (value !== undefined) this.sid = value === '' ? undefined : value;
     }
