@@ -39,6 +39,8 @@ export interface Config {
   /** operatorEmail: who is told of findings; null: the log only. */
   readonly mail: { readonly smtpUrl: string; readonly from: string; readonly operatorEmail: string | null };
   readonly meter: { readonly shards: number };
+  /** What one operator may move alone, in cents (decision 87). */
+  readonly orderSingleLimitCents: number;
   readonly providers: readonly ProviderConfig[];
   /** True only in the lab, whose pods live on loopback: elsewhere private addresses are never probed. */
   readonly allowPrivatePods: boolean;
@@ -136,6 +138,7 @@ const schema = Joi.object({
   MAIL_FROM: Joi.string().default('GPU rental <no-reply@localhost>'),
   OPERATOR_EMAIL: Joi.string().trim().email({ tlds: false }).allow('').default(''),
   METER_SHARDS: Joi.number().integer().min(1).max(256).default(1),
+  ORDER_SINGLE_LIMIT_CENTS: Joi.number().integer().min(0).default(limits.orderSingleLimitCents),
   LAB_PROVIDER_URL: Joi.string().uri(),
   LAB_PROVIDER_KEY: secret.when('LAB_PROVIDER_URL', { is: Joi.exist(), then: Joi.required() }),
   LAB_PROVIDER_DIALECTS: Joi.string()
@@ -177,6 +180,7 @@ interface Env extends DatabaseEnv, ProviderEnv, IdentityEnv {
   SMTP_URL: string;
   MAIL_FROM: string;
   OPERATOR_EMAIL: string;
+  ORDER_SINGLE_LIMIT_CENTS: number;
   LAB_PROVIDER_DIALECTS: string;
 }
 
@@ -231,6 +235,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       operatorEmail: value.OPERATOR_EMAIL === '' ? null : value.OPERATOR_EMAIL,
     },
     meter: { shards: value.METER_SHARDS },
+    orderSingleLimitCents: value.ORDER_SINGLE_LIMIT_CENTS,
     providers: providersOf(value, list(value.LAB_PROVIDER_DIALECTS)),
     allowPrivatePods: value.LAB_PROVIDER_URL !== undefined,
   });

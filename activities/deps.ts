@@ -36,6 +36,10 @@ export interface ActivityDeps {
     readonly topupsPerDayWhenYoung?: number;
     /** From one attempt of auto-topup to the next, in milliseconds; the specification's 5 minutes unless told. */
     readonly autoTopupCooldownMs?: number;
+    /** What one operator may move alone, in cents (decision 87); the limit's unless told. */
+    readonly orderSingleLimitCents?: number;
+    /** How long a day of dunning must be at least, in milliseconds; a real day unless told. */
+    readonly minDunningDayMs?: number;
     /** How often pods are looked at, in milliseconds; the specification's 2 s unless told. */
     readonly pollMs?: number;
   };

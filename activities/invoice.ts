@@ -25,10 +25,12 @@ export function createInvoiceActivities(deps: ActivityDeps) {
   return {
     /**
      * Mirrors an invoice at the processor, brings it to what the processor says, reminds of it and writes it off.
-     * @param dayMs how long a day of dunning is, in milliseconds
+     * @param askedDayMs how long a day of dunning is, in milliseconds; never shorter than this installation's, so that
+     *   nobody who reaches Temporal gives a debt up at once
      * @throws ProcessorError: call it again
      */
-    async lookAtInvoice(invoiceId: InvoiceId, dayMs: number): Promise<EventLook> {
+    async lookAtInvoice(invoiceId: InvoiceId, askedDayMs: number): Promise<EventLook> {
+      const dayMs = Math.max(askedDayMs, deps.settings.minDunningDayMs ?? limits.dayMs);
       return withHeartbeat(
         async () => {
           const events = await listUnhandledEvents(db, invoiceId);

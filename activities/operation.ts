@@ -1,31 +1,65 @@
+import { findRepeated } from '../adapters/postgres/operator-actions.js';
 import { operate } from '../adapters/postgres/money/operations.js';
-import type { Operation, OperationResult, TerminateAction } from '../domain/operation.js';
+import type { OrderOutcome } from '../adapters/postgres/money/orders.js';
+import type { OperationId } from '../domain/ids.js';
+import { limits } from '../domain/limits.js';
+import type { Operation } from '../domain/operation.js';
+import { Refusal } from '../domain/refusal.js';
 import type { ActivityDeps } from './deps.js';
 import { ONE_CALL_MS, withHeartbeat } from './heartbeat.js';
 import { answeringRefusals } from './refusals.js';
 import { terminateRental } from './terminate-rental.js';
 
+/** The row of `operator_orders` that says what is to be done. Release 0.1 said it itself. */
+export type OperateInput = { readonly operationId: OperationId } | Operation;
+
 /** The activity of what operators do by hand. */
 export function createOperationActivities(deps: ActivityDeps) {
   return {
     /**
-     * Does it once per operation id, in one transaction with its record.
-     * @throws ApplicationFailure with the code of a refusal
+     * Does what an operator's order asks for, once, in one transaction with its record. Whoever reaches Temporal can
+     * name an order, and no more: who, what and how much are the row's (decision 87).
+     * @throws ApplicationFailure with the code of a refusal when there is no such order
      */
-    async operate(input: Operation): Promise<OperationResult> {
-      const result = await withHeartbeat(() => answeringRefusals(() => act(deps, input)), {
-        stalledAfterMs: ONE_CALL_MS,
-      });
-      const { operationId, operator, action } = input;
-      deps.log.info({ operationId, operator, kind: action.kind }, 'an operator did something by hand');
-      return result;
+    async operate(input: OperateInput): Promise<OrderOutcome> {
+      return withHeartbeat(
+        () =>
+          answeringRefusals(async () => {
+            if ('action' in input) return doneByRelease01(deps, input);
+            const outcome = await act(deps, input.operationId);
+            deps.log.info({ ...input, ...outcome }, 'an operator’s order was looked at');
+            return outcome;
+          }),
+        { stalledAfterMs: ONE_CALL_MS },
+      );
     },
   };
 }
 
-function act(deps: ActivityDeps, input: Operation): Promise<OperationResult> {
-  const { action } = input;
-  if (action.kind !== 'terminate_rental') return operate(deps.db, { ...input, action });
-  const terminate: Operation<TerminateAction> = { ...input, action };
-  return terminateRental(deps, terminate);
+/** What an input of 0.1 asks for may have been committed before its worker ended: then that is its answer. */
+async function doneByRelease01(deps: ActivityDeps, input: Operation): Promise<OrderOutcome> {
+  const known = await deps.db.transaction((trx) => findRepeated(trx, input));
+  if (known) return { outcome: 'done' };
+  throw new Refusal(
+    'forbidden',
+    'Nothing was done: since release 0.2 money moves only by an order that the ops command has written to the database. Repeat the command with the ops of this release.',
+  );
+}
+
+async function act(deps: ActivityDeps, operationId: OperationId): Promise<OrderOutcome> {
+  const order = await deps.db('operator_orders').where({ id: operationId }).first('kind');
+  switch (order?.kind) {
+    case undefined:
+      throw new Refusal('not_found', `There is no order ${operationId}.`);
+    case 'terminate_rental':
+      return terminateRental(deps, operationId);
+    case 'reconcile_restored':
+      throw new Refusal('validation_failed', `${operationId} is done by the workflow restore.`);
+    default:
+      return operate(
+        deps.db,
+        operationId,
+        deps.settings.orderSingleLimitCents ?? limits.orderSingleLimitCents,
+      );
+  }
 }

@@ -2,6 +2,7 @@ import { isDatabaseConfirmed, readWatermark } from '../adapters/postgres/waterma
 import {
   findOwnedTags,
   findRentalIds,
+  getReconcileOrder,
   listLiveRentals,
   requestPastStop,
   resume,
@@ -9,13 +10,14 @@ import {
 import { keepWatermark, readKeptWatermark } from '../adapters/temporal/watermark.js';
 import { findRunEnd, listRentalRunsSince, listRunningRentals } from '../adapters/temporal/rental-runs.js';
 import { ProviderError } from '../adapters/providers/provider.js';
-import type { RentalId } from '../domain/ids.js';
+import type { OperationId, RentalId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
 import type { LostRental, Reconciled, RestoreReport, UnknownPod } from '../domain/restore.js';
 import type { RestoreInput } from '../workflows/restore-contract.js';
 import { compareWatermarks } from './ask-first.js';
 import type { ActivityDeps } from './deps.js';
 import { SEVERAL_CALLS_MS, withHeartbeat, type Tell } from './heartbeat.js';
+import { answeringRefusals } from './refusals.js';
 import { listMissingPayments, rebuildPayments } from './restore-payments.js';
 
 type Ended = RestoreReport['ended'][number];
@@ -31,11 +33,14 @@ export function createRestoreActivities(deps: ActivityDeps) {
     /**
      * Ends the rentals whose run has closed at that run's end: a stop request of then, by which the metering
      * statement charges them up to it once metering resumes.
+     * @param order the operator's order to reconcile; runs of 0.1 named a reason, and are begun anew
      * @returns how many
+     * @throws ApplicationFailure with the code of a refusal when no operator has ordered it
      */
-    async endClosedRentals(ended: readonly Ended[], reason: string): Promise<number> {
+    async endClosedRentals(ended: readonly Ended[], order: string): Promise<number> {
       return withHeartbeat(
         async (tell) => {
+          const { reason } = await answeringRefusals(() => getReconcileOrder(deps.db, order as OperationId));
           for (const [done, { rentalId, endedAt }] of ended.entries()) {
             await requestPastStop(deps.db, rentalId, endedAt, reason);
             tell({ done: done + 1, of: ended.length });
@@ -63,14 +68,18 @@ export function createRestoreActivities(deps: ActivityDeps) {
      * @returns the new watermark
      */
     async resumeAfterRestore(
-      by: NonNullable<RestoreInput['reconcile']>,
+      { operationId }: NonNullable<RestoreInput['reconcile']>,
       report: RestoreReport,
       done: Omit<Reconciled, 'watermark'>,
     ): Promise<number> {
+      await answeringRefusals(() => getReconcileOrder(deps.db, operationId));
       const kept = await readKeptWatermark(deps.temporal.workflow);
-      const watermark = await resume(deps.db, by, { kept: kept ?? 0, report, done });
+      const watermark = await resume(deps.db, operationId, { kept: kept ?? 0, report, done });
       await keepWatermark(deps.temporal.workflow, watermark);
-      deps.log.warn({ ...by, ...done, watermark }, 'an operator reconciled a restored database: it goes on');
+      deps.log.warn(
+        { operationId, ...done, watermark },
+        'an operator reconciled a restored database: it goes on',
+      );
       return watermark;
     },
   };

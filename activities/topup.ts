@@ -1,6 +1,7 @@
 import { listUnhandledEvents, markHandled } from '../adapters/postgres/event-handling.js';
 import { readClock } from '../adapters/postgres/clock.js';
 import { beginTopup, endTopup, markChargeSent } from '../adapters/postgres/money/topups.js';
+import { earlierOf, findTopupRequest } from '../adapters/postgres/opening-requests.js';
 import { mailTopupOutcome } from '../adapters/postgres/topup-mails.js';
 import type { TopupRow } from '../adapters/postgres/tables.js';
 import { ProcessorError } from '../adapters/processor/processor.js';
@@ -23,13 +24,15 @@ export type TopupLook = {
 };
 
 type Open = NonNullable<TopupInput['open']>;
+type Asked = Parameters<typeof beginTopup>[2];
 
 /** The activities of a top-up. The row is the state; the processor is asked what happened, never guessed. */
 export function createTopupActivities(deps: ActivityDeps) {
   const { db } = deps;
   return {
     /**
-     * Begins a top-up: charges the saved card, or opens a payment page.
+     * Begins a top-up: charges the saved card, or opens a payment page. Whose card, and how much, is the word of the
+     * row that the API committed (decision 88).
      * @returns the top-up that answers the request: a charge of the same amount that was under way already, or this
      * @throws ApplicationFailure with the code of a refusal
      */
@@ -61,12 +64,34 @@ export function createTopupActivities(deps: ActivityDeps) {
 async function openTopup(deps: ActivityDeps, topupId: TopupId, open: Open): Promise<{ topupId: TopupId }> {
   if (!deps.processor.enabled) throw new Refusal('billing_disabled', 'Payments are not configured here.');
   const perDay = deps.settings.topupsPerDayWhenYoung ?? limits.topupsPerDayWhenYoung;
-  const { kind, topup } = await beginTopup(deps.db, topupId, open, perDay);
+  const asked = await askedFor(deps, topupId, open);
+  const { kind, topup } = await beginTopup(deps.db, topupId, asked, perDay);
   if (kind === 'in_flight') return { topupId: topup.id };
-  await goOn(deps, topup, open.answerBefore);
+  await goOn(deps, topup, asked.answerBefore);
   const after = await getTopup(deps, topupId);
   if (after.status === 'failed') throw refusalOf(after);
   return { topupId };
+}
+
+/**
+ * What was asked for, by the committed row. What 0.1 began has none: it goes on if its top-up was begun, and if that is
+ * of the user and the amount that the input names.
+ * @throws Refusal when nothing of ours asks for it
+ */
+async function askedFor({ db }: ActivityDeps, topupId: TopupId, open: Open): Promise<Asked> {
+  const request = await findTopupRequest(db, topupId);
+  if (request) {
+    const { user_id: userId, amount_cents: amountCents } = request;
+    return { userId, amountCents, answerBefore: earlierOf(request.answer_before, open.answerBefore) };
+  }
+  const begun = await db('topups').where({ id: topupId }).first();
+  if (begun && begun.user_id === open.userId && begun.amount_cents === open.amountCents) {
+    return { userId: begun.user_id, amountCents: begun.amount_cents, answerBefore: open.answerBefore };
+  }
+  throw new Refusal(
+    'temporarily_unavailable',
+    'This request is not on record: nothing was begun, and nothing was charged. Try again.',
+  );
 }
 
 /** Takes a top-up that was begun, by this attempt or an earlier one, to a page or to the answer of a charge. */

@@ -1,6 +1,7 @@
 import { findTopup, listTopups as listTopupRows } from '../adapters/postgres/topup-reads.js';
 import type { Database, Transaction } from '../adapters/postgres/database.js';
 import type { TopupRow } from '../adapters/postgres/tables.js';
+import { insertTopupRequest } from '../adapters/postgres/opening-requests.js';
 import { readUnderWalletLock } from '../adapters/postgres/wallet-reads.js';
 import { newId } from '../adapters/ids.js';
 import { isId, type TopupId, type UserId } from '../domain/ids.js';
@@ -40,11 +41,9 @@ function createCheckout(deps: ApiDeps): Step {
       body,
       newId: () => newId('top'),
       start: async (id, answerBefore) => {
-        answeredBy = await openTopup(deps.temporal.client.workflow, id, {
-          userId,
-          amountCents: body.amountCents,
-          answerBefore: answerBefore.toISOString(),
-        });
+        const request = { userId, amountCents: body.amountCents };
+        await insertTopupRequest(deps.db, id, request, answerBefore);
+        answeredBy = await openTopup(deps.temporal.client.workflow, id, request, answerBefore);
       },
       find: (id) => findOpenTopup(deps.db, userId, answeredBy ?? id),
       findUnderLock: (id, answerBefore) =>

@@ -146,6 +146,8 @@ export const limits = {
   /** Decision 23: manual top-ups that a young account may begin in a day. */
   youngAccountMs: 7 * DAY,
   topupsPerDayWhenYoung: 10,
+  /** What one operator may move alone, in cents; above it a second one approves (decision 87). */
+  orderSingleLimitCents: 50_000,
 
   /** The processor forgets a key after a day: a charge that was sent longer ago is looked up, never repeated. */
   chargeKeyMs: 23 * HOUR,

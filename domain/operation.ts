@@ -31,6 +31,19 @@ export interface TerminateAction {
 /** What needs the workers: it moves money, or asks the outside. It runs as the workflow `operation`. */
 export type OperatorAction = MoneyAction | TerminateAction;
 
+/** Lets a restored database go on (decision 67), by the workflow `restore`. */
+export interface ReconcileAction {
+  readonly kind: 'reconcile_restored';
+  /** Goes on although an upstream does not answer. */
+  readonly withoutSilentUpstreams: boolean;
+}
+
+/** What is done only by a row of `operator_orders` (decision 87). */
+export type OrderedAction = OperatorAction | ReconcileAction;
+
+/** approved, rejected: by another operator than who requested it. done, refused: by the worker, for good. */
+export type OrderStatus = 'requested' | 'approved' | 'rejected' | 'done' | 'refused';
+
 /** The global brakes (decision 37). */
 export const brakeKinds = ['creates', 'charges', 'metering'] as const;
 export type BrakeKind = (typeof brakeKinds)[number];

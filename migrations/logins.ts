@@ -32,8 +32,52 @@ export async function ensureLogins(databaseUrl: string, passwords: LoginPassword
   }
 }
 
+/** What an operator logs in as; the database takes their name from it (decision 87). */
+export type OperatorLogin = `operator_${string}`;
+
+/** Whether a login is one operator's own. */
+export function isOperatorLogin(login: string): login is OperatorLogin {
+  return login.startsWith('operator_');
+}
+
+/** Names that become part of a login: short, and never in need of quoting. */
+export const operatorNames = /^[a-z][a-z0-9_]{0,30}$/;
+
+/**
+ * Makes an operator's login, a member of the operators' role alone, or gives it another password.
+ * @throws Error when the connection's user may not make roles: it takes the owner of the database
+ */
+export async function ensureOperatorLogin(
+  knex: Knex,
+  name: string,
+  password: string,
+): Promise<OperatorLogin> {
+  if (!operatorNames.test(name)) throw new Error(`${name} is no name for a login: a to z, 0 to 9 and _`);
+  const login: OperatorLogin = `operator_${name}`;
+  await setLogin(knex, login, 'ops', password);
+  return login;
+}
+
+/** The logins of operators, by name. */
+export async function listOperatorLogins(knex: Knex): Promise<OperatorLogin[]> {
+  const { rows } = await knex.raw<{ rows: { name: OperatorLogin }[] }>(
+    `select r.rolname as name from pg_roles r join pg_auth_members m on m.member = r.oid
+      where m.roleid = ?::regrole and r.rolname like 'operator\\_%' and r.rolcanlogin order by 1`,
+    [databaseRoles.ops],
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** Removes an operator's login. What they did keeps their name. */
+export async function dropOperatorLogin(knex: Knex, login: OperatorLogin): Promise<void> {
+  await knex.raw('drop role ??', [login]);
+}
+
 async function ensureLogin(knex: Knex, role: DatabaseRole, password: string): Promise<void> {
-  const login = loginOf(role);
+  await setLogin(knex, loginOf(role), role, password);
+}
+
+async function setLogin(knex: Knex, login: string, role: DatabaseRole, password: string): Promise<void> {
   const { rows } = await knex.raw<{ rows: unknown[] }>('select 1 from pg_roles where rolname = ?', [login]);
   if (rows.length === 0) await knex.raw('create role ?? nologin', [login]);
   await knex.raw('grant ?? to ??', [databaseRoles[role], login]);

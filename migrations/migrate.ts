@@ -20,6 +20,7 @@ import * as parked from './018-parked.js';
 import * as nothingStuck from './019-nothing-stuck.js';
 import * as lostMachines from './022-lost-machines.js';
 import * as signIn from './024-sign-in.js';
+import * as operatorOrders from './025-operator-orders.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -46,6 +47,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['019-nothing-stuck', nothingStuck],
   ['022-lost-machines', lostMachines],
   ['024-sign-in', signIn],
+  ['025-operator-orders', operatorOrders],
 ];
 
 /** The names of all steps: what a database must have for this code to work on it. */

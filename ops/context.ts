@@ -10,6 +10,8 @@ export interface TemporalPlace {
 /** What the commands work with. Each is asked for when a command needs it, so that --help needs no configuration. */
 export interface OpsContext {
   readonly open: () => Database;
+  /** The same as the user of its URL, whatever role the others work as. */
+  readonly openAsOwner: () => Database;
   readonly temporal: () => TemporalPlace;
   /** How many tick engines there are. */
   readonly shards: () => number;

@@ -1,10 +1,11 @@
 import type { Client } from '@temporalio/client';
+import { newId } from '../adapters/ids.js';
 import { actDirectly } from '../adapters/postgres/direct-actions.js';
 import type { Database } from '../adapters/postgres/database.js';
 import type { DirectAction, Operation, OperationResult } from '../domain/operation.js';
 import { Refusal } from '../domain/refusal.js';
 import { using, type OpsContext } from './context.js';
-import { askConsent, operationOf, printOutcome, toldOnly } from './operator.js';
+import { askConsent, operatorName, printDone, printRefused, toldOnly } from './operator.js';
 import type { OperatorOptions } from './options.js';
 import { withTemporalSoon } from './temporal.js';
 
@@ -25,10 +26,12 @@ export async function actByHand(
   options: OperatorOptions,
   { then, tell }: DirectOptions = {},
 ): Promise<void> {
-  const operation = operationOf(action, options);
-  if (toldOnly(operation, options)) return;
-  if (then !== undefined) await askConsent({ ...action, then }, options);
   await using(context, async (db) => {
+    const operator = await operatorName(db, options);
+    if (toldOnly(operator, action, options)) return;
+    if (then !== undefined) await askConsent({ ...action, then }, options);
+    const { reason, operation: operationId = newId('op') } = options;
+    const operation = { operationId, operator, reason, action };
     const result = await done(db, operation, options);
     if (result && tell) await tellNow(context, (client) => tell(client, result));
   });
@@ -41,11 +44,11 @@ async function done(
 ): Promise<OperationResult | undefined> {
   try {
     const result = await actDirectly(db, operation);
-    printOutcome(operation, { outcome: 'done', result }, options);
+    printDone(operation, result, options);
     return result;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    printOutcome(operation, { outcome: 'refused', code: error.code, message: error.message }, options);
+    printRefused(operation, error, options);
     return undefined;
   }
 }

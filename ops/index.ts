@@ -13,6 +13,7 @@ process.exitCode = await runCommand(process.argv.slice(2), {
     const { url, role } = readOpsConfig().database;
     return openDatabase(url, 2, 'ops', role);
   },
+  openAsOwner: () => openDatabase(readOpsConfig().database.url, 1, 'ops'),
   temporal: () => readOpsConfig().temporal,
   shards: () => readOpsConfig().meter.shards,
 });

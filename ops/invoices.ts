@@ -34,17 +34,17 @@ Examples:
     .requiredOption('--amount-cents <cents>', 'at least 50', centsOf)
     .requiredOption('--description <text>', 'the line that the user reads')
     .action(({ user: userId, amountCents, description, ...options }: Issue) =>
-      operate(context.temporal(), { kind: 'issue_invoice', userId, amountCents, description }, options),
+      operate(context, { kind: 'issue_invoice', userId, amountCents, description }, options),
     );
   asOperator(invoice.command('void').description('Voids one that is not paid.'))
     .argument('<invoice>', 'inv_…', idOf('inv'))
     .action((invoiceId: InvoiceId, options: OperatorOptions) =>
-      operate(context.temporal(), { kind: 'void_invoice', invoiceId }, options),
+      operate(context, { kind: 'void_invoice', invoiceId }, options),
     );
   asOperator(invoice.command('write-off').description('Gives an open one up as uncollectible.'))
     .argument('<invoice>', 'inv_…', idOf('inv'))
     .action((invoiceId: InvoiceId, options: OperatorOptions) =>
-      operate(context.temporal(), { kind: 'write_off_invoice', invoiceId }, options),
+      operate(context, { kind: 'write_off_invoice', invoiceId }, options),
     );
 }
 

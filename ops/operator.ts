@@ -2,44 +2,104 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError, type Client } from '@temporalio/client';
 import { newId } from '../adapters/ids.js';
-import type { Operation, OperatorAction } from '../domain/operation.js';
+import type { Database } from '../adapters/postgres/database.js';
+import {
+  getOrder,
+  nameOfLogin,
+  operatorsOf,
+  readLogin,
+  requestOrder,
+} from '../adapters/postgres/operator-orders.js';
+import type { OperatorOrderRow } from '../adapters/postgres/tables.js';
+import type { OperationId } from '../domain/ids.js';
+import type { OperationResult, OperatorAction, OrderedAction } from '../domain/operation.js';
+import { Refusal } from '../domain/refusal.js';
 import { taskQueues } from '../domain/task-queues.js';
 import { operationWorkflow, type OperationOutcome } from '../workflows/operation-contract.js';
-import type { TemporalPlace } from './context.js';
+import { using, type OpsContext } from './context.js';
 import type { OperatorOptions } from './options.js';
 import { withTemporal } from './temporal.js';
 
 /** How long the outcome is waited for. */
 const WAIT_MS = 30_000;
 
+/** The exit code of what waits for a second operator: it is neither done nor refused. */
+const WAITS = 3;
+
 /**
- * Starts the workflow `operation` and tells what came of it. Its id is told first: whoever loses the connection
- * repeats the command with it.
+ * Writes the order down, lets the workflow `operation` do it, and tells what came of it (decision 87). Its id is told
+ * first: whoever loses the connection repeats the command with it.
  */
 export async function operate(
-  temporal: TemporalPlace,
+  context: OpsContext,
   action: OperatorAction,
   options: OperatorOptions,
 ): Promise<void> {
-  const operation = operationOf(action, options);
-  if (toldOnly(operation, options)) return;
-  await askConsent(action, options);
-  console.error(
-    `Operation and workflow ${operation.operationId}: if the connection breaks, repeat this with --operation ${operation.operationId}`,
-  );
-  const outcome = await withTemporal(temporal, (client) => run(client, operation));
-  printOutcome(operation, outcome, options);
+  await using(context, async (db) => {
+    const order = await placeOrder(db, action, options);
+    if (order) await carryOut(context, db, order.id, options);
+  });
 }
 
-/** Who does what, and why, under the id that makes it happen once. */
-export function operationOf<A extends object>(action: A, options: OperatorOptions): Operation<A> {
-  const { by: operator, reason, operation = newId('op') } = options;
-  return { operationId: operation, operator, reason, action };
+/**
+ * Writes down who asks for what, unless it is a dry run or nobody consents.
+ * @returns undefined when there is nothing to carry out: that has been told
+ */
+export async function placeOrder(
+  db: Database,
+  action: OrderedAction,
+  options: OperatorOptions,
+): Promise<OperatorOrderRow | undefined> {
+  const saidBy = await operatorName(db, options);
+  if (toldOnly(saidBy, action, options)) return undefined;
+  await askConsent(action, options);
+  const { reason, operation: id = newId('op') } = options;
+  console.error(`Operation and workflow ${id}: if the connection breaks, repeat this with --operation ${id}`);
+  try {
+    return await requestOrder(db, { id, action, reason, saidBy });
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    printRefused({ operationId: id, action }, error, options);
+    return undefined;
+  }
+}
+
+/** Lets an order's workflow look at it, and tells how it stands then. */
+export async function carryOut(
+  context: OpsContext,
+  db: Database,
+  id: OperationId,
+  options: Pick<OperatorOptions, 'json'>,
+): Promise<void> {
+  const before = await getOrder(db, id);
+  const said =
+    before.closed_at === null
+      ? await withTemporal(context.temporal(), (client) => run(client, id))
+      : undefined;
+  printOrder(await getOrder(db, id), options, said);
+}
+
+/**
+ * Who acts: the owner of the login, or who `--by` says where several may share the login.
+ * @throws Error when neither tells, or `--by` names somebody else than the login's owner
+ */
+export async function operatorName(db: Database, { by }: Pick<OperatorOptions, 'by'>): Promise<string> {
+  const login = await readLogin(db);
+  const owner = nameOfLogin(login);
+  if (owner === undefined) {
+    if (by !== undefined) return by;
+    throw new Error(
+      `Say who you are: --by <name>. The login ${login} is nobody's own; ops login add makes one for each operator.`,
+    );
+  }
+  if (by === undefined || by === owner) return owner;
+  throw new Error(`You are logged in as ${owner}: leave --by out, or log in as ${by}.`);
 }
 
 /** Whether it was a dry run: then it has told what would be done, and that is all. */
 export function toldOnly(
-  { operator, action }: Operation<object>,
+  operator: string,
+  action: object,
   { dryRun }: Pick<OperatorOptions, 'dryRun'>,
 ): boolean {
   if (dryRun !== true) return false;
@@ -47,14 +107,33 @@ export function toldOnly(
   return true;
 }
 
-/** Tells what came of an operation; exit code 1 when it was refused. */
-export function printOutcome(
-  operation: Operation<object>,
-  outcome: OperationOutcome,
+/** A refusal's code and its words for people. */
+interface Refused {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Tells that something was refused; exit code 1. */
+export function printRefused(
+  asked: object,
+  { code, message }: Refused,
   { json }: Pick<OperatorOptions, 'json'>,
 ): void {
-  if (outcome.outcome === 'refused') process.exitCode = 1;
-  console.log(json === true ? JSON.stringify({ ...operation, ...outcome }) : textOf(outcome));
+  process.exitCode = 1;
+  const told = { ...asked, outcome: 'refused', code, message };
+  console.log(json === true ? JSON.stringify(told) : `Refused (${code}): ${message}`);
+}
+
+/** Tells what was done. */
+export function printDone(
+  asked: object,
+  result: OperationResult,
+  { json }: Pick<OperatorOptions, 'json'>,
+): void {
+  const facts = Object.entries(result).map(([name, value]) => `${name} ${value}`);
+  console.log(
+    json === true ? JSON.stringify({ ...asked, outcome: 'done', result }) : `Done: ${facts.join(', ')}`,
+  );
 }
 
 /** Asks before something is done that can't be undone. @throws Error when nobody consents */
@@ -73,34 +152,66 @@ export async function askConsent(action: object, { yes }: Pick<OperatorOptions, 
   if (answer.trim().toLowerCase() !== 'y') throw new Error('Nothing was done.');
 }
 
-async function run(client: Client, operation: Operation): Promise<OperationOutcome> {
+function printOrder(
+  order: OperatorOrderRow,
+  options: Pick<OperatorOptions, 'json'>,
+  said: OperationOutcome | undefined,
+): void {
+  const { id, reason, request: action } = order;
+  const asked = { operationId: id, operator: operatorsOf(order), reason, action };
+  const refusal = refusalOf(order, said);
+  if (order.result !== null) printDone(asked, order.result, options);
+  else if (refusal) printRefused(asked, refusal, options);
+  else {
+    process.exitCode = WAITS;
+    console.log(
+      options.json === true
+        ? JSON.stringify({ ...asked, outcome: 'waiting' })
+        : `Waiting: it is more than one operator may move alone. Another one approves it:\n  npm run ops -- orders approve ${id}`,
+    );
+  }
+}
+
+/** Why an order is not done: for good, by its row, or this time, by its workflow's word. */
+function refusalOf(
+  { status, code, message, ...order }: OperatorOrderRow,
+  said: OperationOutcome | undefined,
+): Refused | undefined {
+  if (status === 'rejected') {
+    const words = `${order.rejected_by ?? 'An operator'} rejected it: ${order.rejected_why ?? ''}`;
+    return { code: 'rejected', message: words };
+  }
+  if (code !== null) return { code, message: message ?? '' };
+  if (said?.outcome !== 'refused') return undefined;
+  return { code: said.code, message: said.message ?? 'It was refused, and may be tried again.' };
+}
+
+async function run(client: Client, operationId: OperationId): Promise<OperationOutcome> {
   try {
-    return await client.connection.withDeadline(Date.now() + WAIT_MS, () => outcomeOf(client, operation));
+    return await client.connection.withDeadline(Date.now() + WAIT_MS, () => outcomeOf(client, operationId));
   } catch (cause) {
-    const { operationId } = operation;
     throw new Error(
-      `It is not known what came of it (${String(cause)}). Look at the workflow ${operationId}, or repeat this with --operation ${operationId}: what was done is not done twice.`,
+      `It is not known what came of it (${String(cause)}). Look at the workflow ${operationId} and at ops orders show ${operationId}, or repeat this with --operation ${operationId}: what was done is not done twice.`,
       { cause },
     );
   }
 }
 
-/** Runs the operation. What runs under its id may be another request: its record tells, once that has ended. */
-async function outcomeOf(client: Client, operation: Operation): Promise<OperationOutcome> {
-  const workflowId = operation.operationId;
+/** Lets the order be looked at. A look that runs already may have begun before it was approved: it is waited for. */
+async function outcomeOf(client: Client, operationId: OperationId): Promise<OperationOutcome> {
   for (;;) {
     try {
       return (await client.workflow.execute(operationWorkflow, {
-        workflowId,
+        workflowId: operationId,
         taskQueue: taskQueues.rentals,
-        args: [operation],
-        staticSummary: summaryOf(operation),
+        args: [{ operationId }],
+        staticSummary: 'An operator’s order',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         workflowIdConflictPolicy: 'FAIL',
       })) as OperationOutcome;
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      await ended(client, workflowId);
+      await ended(client, operationId);
     }
   }
 }
@@ -112,15 +223,4 @@ async function ended(client: Client, workflowId: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof WorkflowFailedError)) throw error;
   }
-}
-
-/** One short line for the list of workflows; the workflow's details say all of it. */
-function summaryOf({ action, operator, reason }: Operation): string {
-  return `${action.kind} by ${operator}: ${reason}`.slice(0, 100);
-}
-
-function textOf(outcome: OperationOutcome): string {
-  if (outcome.outcome === 'refused') return `Refused (${outcome.code}): ${outcome.message}`;
-  const facts = Object.entries(outcome.result).map(([name, value]) => `${name} ${value}`);
-  return `Done: ${facts.join(', ')}`;
 }

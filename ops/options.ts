@@ -3,7 +3,8 @@ import { isId, type IdPrefix, type OperationId } from '../domain/ids.js';
 
 /** What every command that changes something takes. */
 export interface OperatorOptions {
-  readonly by: string;
+  /** Who does it; undefined where the login is their own. */
+  readonly by?: string;
   readonly reason: string;
   readonly operation?: OperationId;
   readonly yes?: boolean;
@@ -14,7 +15,7 @@ export interface OperatorOptions {
 /** Adds the options of `OperatorOptions`. */
 export function asOperator(command: Command): Command {
   return command
-    .requiredOption('--by <name>', 'who does it; kept for good')
+    .option('--by <name>', 'who does it, where the login is not your own; kept for good')
     .requiredOption('--reason <text>', 'why; kept for good, and told to the user where money moves')
     .option('--operation <id>', 'repeats an operation (op_…): what was done is not done twice', idOf('op'))
     .option('--yes', 'do not ask')

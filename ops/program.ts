@@ -6,6 +6,8 @@ import { addExplainCommand } from './explain.js';
 import { addInvoiceCommands } from './invoices.js';
 import { addLedgerCommands } from './ledger.js';
 import { addLinkCommand } from './links.js';
+import { addLoginCommands } from './logins.js';
+import { addOrderCommands } from './orders.js';
 import { addParkedCommands } from './parked.js';
 import { addProviderCommands } from './providers.js';
 import { addReconcileCommands } from './reconcile.js';
@@ -21,7 +23,7 @@ const groups = [
   ...[addExplainCommand, addStatementCommand, addLedgerCommands, addUserCommands, addWalletCommands],
   ...[addRentalCommands, addTopupCommands, addInvoiceCommands, addProviderCommands, addCatalogCommands],
   ...[addWebhookCommands, addReconcileCommands, addBrakeCommands, addActionCommands, addLinkCommand],
-  ...[addParkedCommands, addRestoreCommands],
+  ...[addParkedCommands, addRestoreCommands, addOrderCommands, addLoginCommands],
 ];
 
 /** The operators' command line, new for each run: options are kept by the command that read them. */
@@ -38,10 +40,11 @@ By question (docs/operations has a page for each):
   the provider is down       ops providers
   do the three truths agree? ops reconcile              ops findings
   stop everything            ops pause creates --by ada --reason "…"
-  what did we do by hand?    ops actions --about usr_…
+  what did we do by hand?    ops actions --about usr_…    ops orders list --all
 
-What changes something takes --by and --reason, which are kept for good, and --dry-run.
-Exit codes: 0 done, 1 refused or something was found, 2 not understood or not known.`,
+What changes something takes --reason, which is kept for good with whose login it was, and --dry-run.
+Exit codes: 0 done, 1 refused or something was found, 2 not understood or not known,
+3 waits for a second operator.`,
     )
     .showHelpAfterError()
     .exitOverride();

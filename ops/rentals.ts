@@ -52,11 +52,7 @@ Examples:
     .description('Ends its billing, and tells every machine that was bought for it to end, at once.')
     .option('--accept-gone', 'the upstream is not asked: you have seen in its console that they are gone')
     .action((rentalId: RentalId, { acceptGone, ...options }: OperatorOptions & { acceptGone?: boolean }) =>
-      operate(
-        context.temporal(),
-        { kind: 'terminate_rental', rentalId, acceptGone: acceptGone === true },
-        options,
-      ),
+      operate(context, { kind: 'terminate_rental', rentalId, acceptGone: acceptGone === true }, options),
     );
 }
 

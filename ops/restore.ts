@@ -1,6 +1,5 @@
 import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
-import { newId } from '../adapters/ids.js';
 import type { Database } from '../adapters/postgres/database.js';
 import { listUnknownPods } from '../adapters/postgres/restore.js';
 import { taskQueues } from '../domain/task-queues.js';
@@ -12,7 +11,7 @@ import {
 } from '../workflows/restore-contract.js';
 import { using, type OpsContext, type TemporalPlace } from './context.js';
 import { actByHand } from './direct.js';
-import { askConsent } from './operator.js';
+import { placeOrder } from './operator.js';
 import { asOperator, type OperatorOptions } from './options.js';
 import { readable, type Print } from './output.js';
 import { reconciledText, reportText } from './restore-text.js';
@@ -28,7 +27,7 @@ export function addRestoreCommands(program: Command, context: OpsContext): void 
     .action(({ json }: Print) => show(context.temporal(), json));
   asOperator(restore.command('reconcile').description('Reconciles it, and lets the service go on.'))
     .option('--without-silent-upstreams', 'go on although an upstream does not answer')
-    .action((options: Reconcile) => reconcile(context.temporal(), options));
+    .action((options: Reconcile) => using(context, (db) => reconcile(context.temporal(), db, options)));
   readable(restore.command('pods'))
     .description('Machines that it did not know, and that wait for your decision.')
     .action(({ json }: Print) => using(context, (db) => listPods(db, json)));
@@ -47,8 +46,8 @@ async function show(temporal: TemporalPlace, json: boolean | undefined): Promise
   console.log(json === true ? JSON.stringify(report) : reportText(report));
 }
 
-async function reconcile(temporal: TemporalPlace, options: Reconcile): Promise<void> {
-  const { by: operator, reason, json } = options;
+async function reconcile(temporal: TemporalPlace, db: Database, options: Reconcile): Promise<void> {
+  const { json, withoutSilentUpstreams: without = false } = options;
   const { report } = await run(temporal, restoreWorkflowIds.look, {});
   if (json !== true) console.log(reportText(report));
   if (report.database === 'confirmed') return;
@@ -56,15 +55,12 @@ async function reconcile(temporal: TemporalPlace, options: Reconcile): Promise<v
     console.log(json === true ? JSON.stringify(report) : 'Nothing was done: it was a dry run.');
     return;
   }
-  await askConsent(
-    { reconcile: 'ends rentals and credits payments as listed above; metering goes on' },
-    options,
-  );
+  if (json !== true) console.log('It ends rentals and credits payments as listed above; metering goes on.');
+  const action = { kind: 'reconcile_restored', withoutSilentUpstreams: without } as const;
+  const order = await placeOrder(db, action, options);
+  if (!order) return;
   const outcome = await run(temporal, restoreWorkflowIds.reconcile, {
-    reconcile: {
-      ...{ operator, reason, operationId: options.operation ?? newId('op') },
-      withoutSilentUpstreams: options.withoutSilentUpstreams === true,
-    },
+    reconcile: { operationId: order.id, withoutSilentUpstreams: without },
   });
   if (outcome.outcome === 'refused') process.exitCode = 1;
   console.log(json === true ? JSON.stringify(outcome) : reconciledText(outcome));

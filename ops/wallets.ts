@@ -33,7 +33,7 @@ Examples:
     .option('--rental <id>', 'what it is given back for (rent_…)', idOf('rent'))
     .action(({ user: userId, amountCents, rental, ...options }: Move & { rental?: RentalId }) =>
       operate(
-        context.temporal(),
+        context,
         { kind: 'refund', userId, amountCents, ...(rental === undefined ? {} : { rentalId: rental }) },
         options,
       ),
@@ -42,7 +42,7 @@ Examples:
     .requiredOption('--user <id>', 'whose (usr_…)', idOf('usr'))
     .requiredOption('--amount-cents <cents>', 'signed: --amount-cents=-500 takes $5.00', centsOf)
     .action(({ user: userId, amountCents, ...options }: Move) =>
-      operate(context.temporal(), { kind: 'adjust', userId, amountCents }, options),
+      operate(context, { kind: 'adjust', userId, amountCents }, options),
     );
   readable(wallet.command('show').argument('<user>', 'an e-mail address or usr_…'))
     .description('What it holds and what was charged last: each entry can be explained.')

@@ -64,6 +64,7 @@ const deps: ActivityDeps = {
   settings: {
     deployment: config.deployment,
     shards: config.meter.shards,
+    orderSingleLimitCents: config.orderSingleLimitCents,
     allowPrivatePods: config.allowPrivatePods,
     operatorEmail: config.mail.operatorEmail,
     checkoutUrls: { success: config.processor.successUrl, cancel: config.processor.cancelUrl },

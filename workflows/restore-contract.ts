@@ -4,10 +4,8 @@ import type { Reconciled, RestoreReport } from '../domain/restore.js';
 export interface RestoreInput {
   /** Absent: only looks. */
   readonly reconcile?: {
-    /** Names it in the record of what operators did. */
+    /** The operator's order: its row says who and why (decision 87). */
     readonly operationId: OperationId;
-    readonly operator: string;
-    readonly reason: string;
     /** Goes on although an upstream does not answer. */
     readonly withoutSilentUpstreams: boolean;
   };

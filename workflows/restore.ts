@@ -1,5 +1,6 @@
 import { setCurrentDetails } from '@temporalio/workflow';
 import { restoring } from './activity-proxies.js';
+import { openingOf } from './early-answer.js';
 import type { RestoreInput, RestoreOutcome } from './restore-contract.js';
 
 /**
@@ -16,8 +17,10 @@ export async function restore({ reconcile }: RestoreInput): Promise<RestoreOutco
     return { outcome: 'refused', message: silent(report.silentUpstreams), report };
   }
   const { raisedAt, missingPayments } = report;
-  setCurrentDetails(`Reconciles for ${reconcile.operator}: ${reconcile.reason}`);
-  const endedRentals = await restoring.endClosedRentals(report.ended, reconcile.reason);
+  setCurrentDetails(`Reconciles as ordered: ops orders show ${reconcile.operationId}.`);
+  const ended = await openingOf(restoring.endClosedRentals(report.ended, reconcile.operationId));
+  if (ended.kind === 'refused') return { outcome: 'refused', message: ended.failure.message, report };
+  const endedRentals = ended.value;
   const { credited, parked } = await restoring.rebuildPayments({ raisedAt, missingPayments });
   const done = { endedRentals, credited, parked, listedPods: report.unknownPods.length };
   const watermark = await restoring.resumeAfterRestore(reconcile, report, done);

@@ -3,8 +3,15 @@ import type { TopupId, UserId } from '../domain/ids.js';
 
 export interface TopupInput {
   readonly topupId: TopupId;
-  /** Absent when the workflow is started again for a row that exists. */
-  readonly open?: { readonly userId: UserId; readonly amountCents: number; readonly answerBefore: string };
+  /**
+   * Absent when the workflow is started again for a row that exists. User and amount are those of `topup_requests`
+   * (decision 88); release 0.1 said them in here.
+   */
+  readonly open?: {
+    readonly answerBefore: string;
+    readonly userId?: UserId;
+    readonly amountCents?: number;
+  };
   /** When to ask the processor itself if no event came, in milliseconds; the last one repeats. */
   readonly askAfterMs?: readonly number[];
 }

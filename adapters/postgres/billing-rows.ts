@@ -145,6 +145,8 @@ export interface OperatorActionRow {
   request: unknown;
   result: unknown;
   done_at: Date;
+  /** Whose connection wrote it; null before release 0.2. */
+  login: string | null;
 }
 
 export interface InvoiceLineItemRow {

@@ -1,8 +1,11 @@
 import { isId, type OperationId, type RentalId, type UserId } from '../../domain/ids.js';
 import type { Reconciled, RestoreReport } from '../../domain/restore.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Operation } from '../../domain/operation.js';
 import type { Payment } from '../processor/processor.js';
 import type { Database, Transaction } from './database.js';
-import type { RentalRow, UnknownPodRow } from './tables.js';
+import { operatorsOf } from './operator-orders.js';
+import type { OperatorOrderRow, RentalRow, UnknownPodRow } from './tables.js';
 
 /** Rentals that something is owed to here. */
 export async function listLiveRentals(db: Database): Promise<Pick<RentalRow, 'id' | 'status'>[]> {
@@ -83,10 +86,22 @@ export async function insertLostTopup(
   );
 }
 
-export interface Reconciler {
-  readonly operationId: OperationId;
-  readonly operator: string;
-  readonly reason: string;
+/**
+ * The order by which an operator lets a restored database go on (decision 87).
+ * @throws Refusal when there is none, or it has ended otherwise
+ */
+export async function getReconcileOrder(
+  db: Database | Transaction,
+  id: OperationId,
+): Promise<OperatorOrderRow> {
+  const order = await db('operator_orders').where({ id, kind: 'reconcile_restored' }).first();
+  if (!order) {
+    throw new Refusal('not_found', `There is no order ${id} to reconcile: repeat ops restore reconcile.`);
+  }
+  if (order.closed_at !== null && order.status !== 'done') {
+    throw new Refusal('validation_failed', `${id} is ${order.status}.`);
+  }
+  return order;
 }
 
 /**
@@ -96,7 +111,7 @@ export interface Reconciler {
  */
 export async function resume(
   db: Database,
-  by: Reconciler,
+  operationId: OperationId,
   {
     kept,
     report,
@@ -114,8 +129,8 @@ export async function resume(
         .onConflict(['provider_code', 'pod_id'])
         .ignore();
     }
-    const known = await trx('operator_actions').where({ id: by.operationId }).first('id');
-    if (!known) await trx.raw('select step_over_lost_numbers()');
+    const order = await getReconcileOrder(trx, operationId);
+    if (order.status !== 'done') await trx.raw('select step_over_lost_numbers()');
     const [row] = await trx('watermark')
       .update({
         value: trx.raw('greatest(value, ?::bigint) + 1', [kept]),
@@ -125,19 +140,28 @@ export async function resume(
       .returning('value');
     if (!row) throw new Error('the watermark row is missing');
     await trx('brakes').where({ kind: 'restored' }).delete();
-    await trx('operator_actions')
-      .insert({
-        id: by.operationId,
-        kind: 'reconcile_restored',
-        operator: by.operator,
-        reason: by.reason,
-        request: JSON.stringify(report),
-        result: JSON.stringify({ ...done, watermark: row.value }),
-      })
-      .onConflict('id')
-      .ignore();
+    if (order.status !== 'done') await recordResume(trx, order, report, { ...done, watermark: row.value });
     return row.value;
   });
+}
+
+async function recordResume(
+  trx: Transaction,
+  order: OperatorOrderRow,
+  report: RestoreReport,
+  done: Reconciled,
+): Promise<void> {
+  const { id, kind, reason } = order;
+  await trx('operator_actions').insert({
+    ...{ id, kind, reason, operator: operatorsOf(order) },
+    request: JSON.stringify(report),
+    result: JSON.stringify(done),
+  });
+  const { endedRentals, credited, parked, listedPods, watermark } = done;
+  const result = { endedRentals, credited: credited.length, parked: parked.length, listedPods, watermark };
+  await trx('operator_orders')
+    .where({ id })
+    .update({ status: 'done', result: JSON.stringify(result) as never });
 }
 
 /** Machines that a restored database did not know and that nobody has released yet. */
@@ -158,7 +182,7 @@ export async function listUnknownPods(db: Database | Transaction): Promise<Unkno
 export async function releaseUnknownPods(
   db: Database | Transaction,
   podIds: readonly string[],
-  by: Pick<Reconciler, 'operator' | 'reason'>,
+  by: Pick<Operation, 'operator' | 'reason'>,
 ): Promise<number> {
   return db('unknown_pods')
     .whereIn('pod_id', [...podIds])

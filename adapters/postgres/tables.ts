@@ -1,10 +1,12 @@
 import type { Knex } from 'knex';
 import type * as billing from './billing-rows.js';
+import type * as orders from './order-rows.js';
 import type * as reconcile from './reconcile/rows.js';
 import type * as rows from './rows.js';
 import type * as signIn from './sign-in-rows.js';
 
 export type * from './billing-rows.js';
+export type * from './order-rows.js';
 export type * from './reconcile/rows.js';
 export type * from './rows.js';
 export type * from './sign-in-rows.js';
@@ -51,6 +53,10 @@ declare module 'knex/types/tables.js' {
     invoices: Table<billing.InvoiceRow>;
     auto_topups: Table<billing.AutoTopupRow>;
     operator_actions: Table<billing.OperatorActionRow>;
+    operator_orders: Table<orders.OperatorOrderRow>;
+    rental_requests: Table<orders.RentalRequestRow>;
+    topup_requests: Table<orders.TopupRequestRow>;
+    answered_machines: Table<orders.AnsweredMachineRow>;
     invoice_line_items: Table<billing.InvoiceLineItemRow>;
     idempotency_keys: Table<billing.IdempotencyKeyRow>;
     mail_outbox: Table<billing.MailOutboxRow>;

@@ -9,6 +9,7 @@ import { insertSessionOf } from '../support/factories.js';
 import { startService, type TestService } from '../support/living-service.js';
 import { Paying } from '../support/paying.js';
 import { Renting, rtx4090 } from '../support/renting.js';
+import { operateNow, testSingleLimitCents } from '../support/operators.js';
 import { CodeMails } from './code-mails.js';
 
 interface Event {
@@ -142,16 +143,13 @@ describe('GET /v1/audit', () => {
   });
 
   it('tells of what operators did, once per operation', async () => {
-    const operation = {
-      ...{ operationId: newId('op'), operator: 'ada', reason: 'a gift' },
-      action: { kind: 'adjust', userId: user.user.id, amountCents: 300 },
-    } as const;
-    await operate(service.db, operation);
-    await operate(service.db, operation);
+    const action = { kind: 'adjust', userId: user.user.id, amountCents: 300 } as const;
+    const operationId = await operateNow(service.db, action, { reason: 'a gift' });
+    await operate(service.db, operationId, testSingleLimitCents);
     const { events } = await trail(user);
     assert.deepEqual(
       events.map(({ kind, entityId, details }) => [kind, entityId, details]),
-      [['changed_by_operator', operation.operationId, { action: 'adjust' }]],
+      [['changed_by_operator', operationId, { action: 'adjust' }]],
     );
   });
 

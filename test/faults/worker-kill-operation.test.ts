@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { newId } from '../../adapters/ids.js';
 import { verifyLedger } from '../../adapters/postgres/verify.js';
-import type { Operation } from '../../domain/operation.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import { startService, type TestService } from '../support/living-service.js';
+import { placeOrder } from '../support/operators.js';
 import { Paying } from '../support/paying.js';
 import { until } from '../support/until.js';
 import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
@@ -40,14 +39,12 @@ describe('a worker that is killed while an operation by hand is committed', () =
   it('is followed by another one that answers with what was done, and does nothing twice', async () => {
     const paying = new Paying(service);
     const user = await service.signIn(1_000);
-    const operation: Operation = {
-      ...{ operationId: newId('op'), operator: 'ada', reason: 'a test' },
-      action: { kind: 'refund', userId: user.user.id, amountCents: 250 },
-    };
-    const { operationId } = operation;
+    const operationId = await placeOrder(service.db, {
+      ...{ kind: 'refund', userId: user.user.id, amountCents: 250 },
+    });
     await slowCommits(3);
     const handle = await service.temporal.workflow.start('operation', {
-      ...{ workflowId: operationId, taskQueue: taskQueues.rentals, args: [operation] },
+      ...{ workflowId: operationId, taskQueue: taskQueues.rentals, args: [{ operationId }] },
     });
     await until('it is being committed', isCommitting);
     await worker?.kill();
@@ -59,10 +56,9 @@ describe('a worker that is killed while an operation by hand is committed', () =
     assert.equal((await handle.describe()).status.name, 'RUNNING');
 
     worker = await startWorkerProcess(service);
-    assert.deepEqual(await handle.result(), {
-      outcome: 'done',
-      result: { amountCents: 250, availableCents: 1_250 },
-    });
+    assert.deepEqual(await handle.result(), { outcome: 'done' });
+    const order = await service.db('operator_orders').where({ id: operationId }).first();
+    assert.deepEqual(order?.result, { amountCents: 250, availableCents: 1_250 });
     assert.deepEqual(await paying.entries(user), [
       ['processor_topup', 1_000],
       ['refund', 250],

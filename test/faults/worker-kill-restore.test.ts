@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { newId } from '../../adapters/ids.js';
 import { verifyLedger } from '../../adapters/postgres/verify.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import type { SignedIn } from '../support/api.js';
 import { startService, type TestService } from '../support/living-service.js';
+import { placeOrder } from '../support/operators.js';
 import { Paying } from '../support/paying.js';
 import { snapshotDatabase, type Snapshot } from '../support/snapshots.js';
 import { until } from '../support/until.js';
@@ -56,7 +56,6 @@ describe('a worker that is killed while a restored database is reconciled', () =
       taskQueue: taskQueues.rentals,
     });
 
-  const by = { operationId: newId('op'), operator: 'ada', reason: 'disk failed' };
   const start = (input: RestoreInput) =>
     service.temporal.workflow.start<(input: RestoreInput) => Promise<RestoreOutcome>>(restoreWorkflow, {
       ...{ workflowId: restoreWorkflowIds.reconcile, taskQueue: taskQueues.rentals, args: [input] },
@@ -88,7 +87,9 @@ describe('a worker that is killed while a restored database is reconciled', () =
     await service.db.raw(`create trigger wait_after_one before insert on ledger_entries
       for each row execute function wait_after_one()`);
     worker = await startWorkerProcess(service);
-    const handle = await start({ reconcile: { ...by, withoutSilentUpstreams: false } });
+    const action = { kind: 'reconcile_restored', withoutSilentUpstreams: false } as const;
+    const operationId = await placeOrder(service.db, action);
+    const handle = await start({ reconcile: { operationId, withoutSilentUpstreams: false } });
     await until('the second payment is being credited', isAsleep);
     await worker.kill();
     await endSleepers();
@@ -112,7 +113,7 @@ describe('a worker that is killed while a restored database is reconciled', () =
     assert.equal(outcome, 'reconciled');
     assert.equal(reconciled?.credited.length, 2);
     assert.deepEqual(await service.db('brakes'), []);
-    assert.equal((await service.db('operator_actions').where({ id: by.operationId })).length, 1);
+    assert.equal((await service.db('operator_actions').where({ id: operationId })).length, 1);
     for (const payer of payers) {
       assert.deepEqual(await paying.entries(payer), [['processor_topup', 2_500]]);
     }

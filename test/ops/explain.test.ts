@@ -53,12 +53,18 @@ describe('ops explain and ops statement', () => {
   it('shows who did by hand what the user is told the reason of', async () => {
     const operationId = await ledger.byHand('adjust', 5);
     const { out } = await ops('explain', await ledger.newestId());
-    assert.match(out, new RegExp(`^by hand +adjust by ada: the machine was slow; ${operationId}$`, 'm'));
+    assert.match(
+      out,
+      new RegExp(`^by hand +adjust by ada \\(gpu_rental\\): the machine was slow; ${operationId}$`, 'm'),
+    );
     const told = JSON.parse((await ops('explain', await ledger.newestId(), '--json')).out) as {
       evidence: { operator: string; cause: string };
       workflows: { workflowId: string; runId: null }[];
     };
-    assert.deepEqual([told.evidence.operator, told.evidence.cause], ['ada', `operation:${operationId}`]);
+    assert.deepEqual(
+      [told.evidence.operator, told.evidence.cause],
+      ['ada (gpu_rental)', `operation:${operationId}`],
+    );
     assert.deepEqual(
       told.workflows.map(({ workflowId, runId }) => [workflowId, runId]),
       [[operationId, null]],

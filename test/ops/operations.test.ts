@@ -80,6 +80,71 @@ describe('ops wallet, ops invoice and ops actions', () => {
     assert.equal(await available(), cents + 7);
   });
 
+  describe('above what one operator may move alone', () => {
+    const asBob = (...args: string[]): Promise<OpsResult> => runOps({ ...service, operator: 'bob' }, ...args);
+    const much = ['--amount-cents', '60000', '--reason', 'an outage', '--yes'];
+
+    async function ask(): Promise<string> {
+      const { code, out, err } = await ops('wallet', 'refund', '--user', user.user.id, ...much);
+      assert.equal(code, 3, err);
+      const [id = ''] = /op_\w{26}/.exec(out) ?? [];
+      assert.match(out, /^Waiting: .* Another one approves it:\n {2}npm run ops -- orders approve op_/);
+      return id;
+    }
+
+    it('wait for another operator, who approves it and sees it done', async () => {
+      const cents = await available();
+      const id = await ask();
+      assert.equal(await available(), cents);
+      assert.match(
+        (await asBob('orders')).out,
+        new RegExp(`^${id} {2}requested {2}refund {2}60000 cents .* by ada`),
+      );
+      const own = await ops('orders', 'approve', id, '--yes');
+      assert.equal(own.code, 1);
+      assert.match(own.out, /^Refused \(forbidden\): op_\w+ is your own order/);
+      assert.equal((await asBob('orders', 'approve', id)).code, 2, 'nobody has consented');
+      const { code, out, err } = await asBob('orders', 'approve', id, '--yes');
+      assert.equal(code, 0, err);
+      assert.match(out, /^Done: amountCents 60000,/);
+      assert.match((await asBob('orders', 'approve', id, '--yes')).out, /^Done: amountCents 60000,/);
+      assert.equal(await available(), cents + 60_000);
+      assert.match((await ops('actions')).out, new RegExp(`${id} refund by ada, approved by bob: an outage`));
+      assert.match(
+        (await ops('orders', 'show', id)).out,
+        /^asked by +operator_ada at .*\napproved +by operator_bob/m,
+      );
+    });
+
+    it('are done no more once they are rejected', async () => {
+      const cents = await available();
+      const id = await ask();
+      assert.equal((await asBob('orders', 'reject', id, '--reason', 'too much')).code, 0);
+      const again = await ops('wallet', 'refund', '--user', user.user.id, ...much, '--operation', id);
+      assert.deepEqual(
+        [again.code, again.out],
+        [1, 'Refused (rejected): operator_bob rejected it: too much\n'],
+      );
+      assert.equal((await asBob('orders', 'approve', id, '--yes')).code, 1);
+      assert.equal(await available(), cents);
+    });
+
+    it('are refused at once when they can’t be done at all', async () => {
+      const args = ['--user', user.user.id, '--amount-cents=-9000000', '--reason', 'x', '--yes'];
+      const { code, out } = await ops('wallet', 'adjust', ...args);
+      assert.equal(code, 1);
+      assert.match(out, /^Refused \(insufficient_balance\)/);
+    });
+  });
+
+  it('take who acts from the login, and nobody else’s name', async () => {
+    const refund = ['wallet', 'refund', '--user', user.user.id, '--amount-cents', '1', '--reason', 'x'];
+    const { code, err } = await ops(...refund, '--yes', '--by', 'bob');
+    assert.equal(code, 2);
+    assert.match(err, /You are logged in as ada: leave --by out, or log in as bob/);
+    assert.match((await ops(...refund, '--dry-run')).out, /^Would do as ada: /);
+  });
+
   it('do nothing on a dry run, nor without a word of consent', async () => {
     const invoice = [
       'invoice',
@@ -104,7 +169,7 @@ describe('ops wallet, ops invoice and ops actions', () => {
     assert.equal(code, 2);
     assert.equal((await ops('wallet', 'refund', '--help')).code, 0);
     assert.match(err, /An id such as inv_01J… is needed/);
-    assert.match((await ops('wallet', 'refund', '--user', user.user.id)).err, /required option '--by/);
+    assert.match((await ops('wallet', 'refund', '--user', user.user.id)).err, /required option '--reason/);
     assert.match((await ops('actions', 'list', '--limit', '-1')).err, /A number from 1 to 1000 is needed/);
   });
 });

@@ -1,10 +1,10 @@
 import { taskQueues } from '../../domain/task-queues.js';
-import { newId } from '../../adapters/ids.js';
 import type { OperatorAction } from '../../domain/operation.js';
 import { autoTopupWorkflowId } from '../../domain/processor-routes.js';
 import { AutoTopping } from '../support/auto-topping.js';
 import { Invoicing } from '../support/invoicing.js';
 import type { TestService } from '../support/living-service.js';
+import { placeOrder } from '../support/operators.js';
 import type { Paying } from '../support/paying.js';
 import type { Renting } from '../support/renting.js';
 import { until } from '../support/until.js';
@@ -95,10 +95,9 @@ export const paymentStories: Record<string, Story> = {
 };
 
 async function operate(service: TestService, action: OperatorAction): Promise<string> {
-  const operationId = newId('op');
+  const operationId = await placeOrder(service.db, action);
   await service.temporal.workflow.start('operation', {
-    ...{ workflowId: operationId, taskQueue: taskQueues.rentals },
-    args: [{ operationId, operator: 'ada', reason: 'a recording', action }],
+    ...{ workflowId: operationId, taskQueue: taskQueues.rentals, args: [{ operationId }] },
   });
   return ended(service, operationId);
 }

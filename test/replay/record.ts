@@ -19,6 +19,7 @@ import { taskQueues } from '../../domain/task-queues.js';
 import { startService, type TestService } from '../support/living-service.js';
 import { b200, l40s, Renting } from '../support/renting.js';
 import { Paying } from '../support/paying.js';
+import { placeOrder } from '../support/operators.js';
 import { stopTestServers } from '../support/started-servers.js';
 import { until } from '../support/until.js';
 import { historiesDir } from './histories.js';
@@ -112,8 +113,9 @@ const stories: Record<string, Story> = {
       return kept === value + 60;
     });
     await confirmDatabase(service.db, value + 60);
-    const by = { operationId: newId('op'), operator: 'ada', reason: 'recording' };
-    return once(service, 'restore', { reconcile: { ...by, withoutSilentUpstreams: false } });
+    const action = { kind: 'reconcile_restored', withoutSilentUpstreams: false } as const;
+    const operationId = await placeOrder(service.db, action);
+    return once(service, 'restore', { reconcile: { operationId, withoutSilentUpstreams: false } });
   },
 };
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { migrateToLatest } from '../../migrations/migrate.js';
+import { makeTestOperators } from './operators.js';
 import { getPostgres } from './servers.js';
 import { findSharedServers, servers } from './started-servers.js';
 
@@ -35,6 +36,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 async function makeTemplate(adminUrl: string, url: string): Promise<void> {
   await runSql(adminUrl, `create database ${template} owner gpu_rental`);
   await migrateToLatest(inDatabase(url, template));
+  await makeTestOperators(inDatabase(url, template));
 }
 
 function inDatabase(url: string, name: string): string {

@@ -65,6 +65,8 @@ export interface ServiceOptions {
   readonly wrapProcessor?: (processor: Processor) => Processor;
   /** From one attempt of auto-topup to the next, in milliseconds; the specification's 5 minutes unless told. */
   readonly autoTopupCooldownMs?: number;
+  /** How short a day of dunning may be, in milliseconds; any length unless told, so that 30 of them pass in seconds. */
+  readonly minDunningDayMs?: number;
   /** Who is told of findings; nobody unless told. */
   readonly operatorEmail?: string;
   /** How long the worker waits for one answer of the processor, in milliseconds; the product's limits unless told. */
@@ -209,6 +211,7 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
     settings: {
       deployment: 'test',
       shards: options.shards ?? 1,
+      minDunningDayMs: options.minDunningDayMs ?? 1,
       allowPrivatePods: true,
       checkoutUrls: { success: 'http://127.0.0.1/success', cancel: 'http://127.0.0.1/cancel' },
       pollMs: options.pollMs ?? 100,

@@ -1,4 +1,5 @@
 import { openDatabase } from '../../adapters/postgres/database.js';
+import { urlAs, type TestOperator } from './operators.js';
 import { runCommand } from '../../ops/program.js';
 
 /**
@@ -9,6 +10,8 @@ import { runCommand } from '../../ops/program.js';
 export interface OpsRequest {
   readonly args: readonly string[];
   readonly databaseUrl: string;
+  /** The operator whose login it is. */
+  readonly login: TestOperator;
   readonly temporalAddress: string;
   readonly namespace: string;
 }
@@ -19,7 +22,7 @@ export interface OpsResult {
   readonly err: string;
 }
 
-async function run({ args, databaseUrl, temporalAddress, namespace }: OpsRequest): Promise<OpsResult> {
+async function run({ args, databaseUrl, login, temporalAddress, namespace }: OpsRequest): Promise<OpsResult> {
   const written = { out: '', err: '' };
   const restore = [
     capture('stdout', (text) => (written.out += text)),
@@ -27,7 +30,8 @@ async function run({ args, databaseUrl, temporalAddress, namespace }: OpsRequest
   ];
   try {
     const code = await runCommand(args, {
-      open: () => openDatabase(databaseUrl, 2, 'ops', 'gpu_rental_ops'),
+      open: () => openDatabase(urlAs(login, databaseUrl), 2, 'ops'),
+      openAsOwner: () => openDatabase(databaseUrl, 1, 'ops'),
       temporal: () => ({ address: temporalAddress, namespace, uiUrl: 'http://127.0.0.1:8233' }),
       shards: () => 1,
     });

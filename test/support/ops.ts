@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { TestOperator } from './operators.js';
 import type { OpsRequest, OpsResult } from './ops-runner.js';
 
 export type { OpsResult } from './ops-runner.js';
@@ -17,11 +18,17 @@ export async function runOps(
   service: {
     readonly databaseUrl: string;
     readonly namespace?: { readonly address: string; readonly name: string };
+    /** The operator whose login it is; Ada's unless told. */
+    readonly operator?: TestOperator;
   },
   ...args: readonly string[]
 ): Promise<OpsResult> {
-  const { databaseUrl, namespace = { address: '127.0.0.1:1', name: 'default' } } = service;
-  const request = { args, databaseUrl, temporalAddress: namespace.address, namespace: namespace.name };
+  const {
+    databaseUrl,
+    operator: login = 'ada',
+    namespace = { address: '127.0.0.1:1', name: 'default' },
+  } = service;
+  const request = { args, login, databaseUrl, temporalAddress: namespace.address, namespace: namespace.name };
   const result = last.then(() => ask(request));
   last = result.catch(() => undefined);
   return result;

@@ -3,7 +3,6 @@ import type { Database, Transaction } from '../../adapters/postgres/database.js'
 import { settleInvoice } from '../../adapters/postgres/money/invoice-payment.js';
 import { requestVoid } from '../../adapters/postgres/money/invoice-voids.js';
 import { insertManualInvoice } from '../../adapters/postgres/money/manual-invoice.js';
-import { operate } from '../../adapters/postgres/money/operations.js';
 import { lockRental, type RentalWithStop } from '../../adapters/postgres/money/rentals.js';
 import { applyReversal } from '../../adapters/postgres/money/reversals.js';
 import { endLost } from '../../adapters/postgres/money/lost.js';
@@ -23,6 +22,7 @@ import type { InvoiceId, RentalId, UserId } from '../../domain/ids.js';
 import { ledgerEntryId } from '../../domain/ledger-ids.js';
 import { insertProvider, insertRental, insertTopup } from './factories.js';
 import { getRental, getWallet, insertRunning } from './money.js';
+import { operateNow } from './operators.js';
 
 const whole = { shard: 0, shards: 1 };
 
@@ -102,12 +102,8 @@ export class ToldLedger {
   }
 
   async byHand(kind: 'refund' | 'adjust', amountCents: number): Promise<string> {
-    const operationId = newId('op');
-    await operate(this.db, {
-      ...{ operationId, operator: 'ada', reason: 'the machine was slow' },
-      action: { kind, userId: this.userId, amountCents },
-    });
-    return operationId;
+    const action = { kind, userId: this.userId, amountCents };
+    return operateNow(this.db, action, { reason: 'the machine was slow' });
   }
 
   /** The processor takes money back, or gives back what it took. */

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../adapters/ids.js';
 import { verifyLedger } from '../../adapters/postgres/verify.js';
-import type { Operation, OperatorAction } from '../../domain/operation.js';
-import type { InvoiceId } from '../../domain/ids.js';
+import type { Operation, OperationResult, OperatorAction } from '../../domain/operation.js';
+import type { InvoiceId, OperationId } from '../../domain/ids.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import type { OperationOutcome } from '../../workflows/operation-contract.js';
 import type { SignedIn } from '../support/api.js';
 import { Invoicing } from '../support/invoicing.js';
 import { startService, type TestService } from '../support/living-service.js';
 import { getRental, insertRunning } from '../support/money.js';
+import { operateNow, placeOrder } from '../support/operators.js';
 
 describe('an operation by hand', () => {
   let service: TestService;
@@ -28,37 +29,103 @@ describe('an operation by hand', () => {
   });
   after(() => service.stop());
 
-  function asked(action: OperatorAction): Operation {
-    return { operationId: newId('op'), operator: 'ada', reason: 'a test', action };
-  }
-
-  async function run(operation: Operation): Promise<OperationOutcome> {
+  async function run(operationId: OperationId): Promise<OperationOutcome> {
     const handle = await service.temporal.workflow.start('operation', {
-      workflowId: operation.operationId,
+      workflowId: operationId,
       taskQueue: taskQueues.rentals,
-      args: [operation],
+      args: [{ operationId }],
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       workflowIdConflictPolicy: 'USE_EXISTING',
     });
     return (await handle.result()) as OperationOutcome;
   }
 
-  async function done(action: OperatorAction): Promise<Record<string, string | number>> {
-    const outcome = await run(asked(action));
-    assert.ok(outcome.outcome === 'done', JSON.stringify(outcome));
-    return outcome.result;
+  const orderOf = async (id: OperationId) => (await service.db('operator_orders').where({ id }).first())!;
+
+  async function done(action: OperatorAction): Promise<OperationResult> {
+    const id = await placeOrder(service.db, action);
+    const outcome = await run(id);
+    const { result, message } = await orderOf(id);
+    assert.deepEqual(outcome, { outcome: 'done' }, message ?? '');
+    return result!;
   }
 
+  /** Each refusal is kept in its order, and leaves no record of a deed. */
   async function refused(action: OperatorAction): Promise<string> {
-    const operation = asked(action);
-    const outcome = await run(operation);
+    const id = await placeOrder(service.db, action);
+    const outcome = await run(id);
     assert.ok(outcome.outcome === 'refused', JSON.stringify(outcome));
-    assert.equal(
-      await service.db('operator_actions').where({ id: operation.operationId }).first(),
-      undefined,
-    );
+    const order = await orderOf(id);
+    assert.deepEqual([order.status, order.code], ['refused', outcome.code]);
+    assert.equal(await service.db('operator_actions').where({ id }).first(), undefined);
     return outcome.code;
   }
+
+  describe('by whoever reaches Temporal', () => {
+    /** As 0.1 was started: who, why and how much in the input. */
+    async function startAs01(action: OperatorAction, operationId = newId('op')): Promise<OperationOutcome> {
+      const input: Operation = { operationId, operator: 'ada', reason: 'a gift', action };
+      return (await service.temporal.workflow.execute('operation', {
+        ...{ workflowId: operationId, taskQueue: taskQueues.rentals, args: [input] },
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      })) as OperationOutcome;
+    }
+
+    it('moves no cent by an amount in the input', async () => {
+      const userId = user.user.id;
+      const { id: invoiceId } = await invoicing.open(user, 700);
+      const actions: OperatorAction[] = [
+        { kind: 'refund', userId, amountCents: 100_000 },
+        { kind: 'adjust', userId, amountCents: 100_000 },
+        { kind: 'adjust', userId, amountCents: -500 },
+        { kind: 'issue_invoice', userId, amountCents: 900, description: 'pay me' },
+        { kind: 'void_invoice', invoiceId },
+        { kind: 'write_off_invoice', invoiceId },
+      ];
+      for (const action of actions) {
+        const outcome = await startAs01(action);
+        assert.ok(outcome.outcome === 'refused' && outcome.code === 'forbidden', action.kind);
+      }
+      assert.equal((await invoicing.wallet(user)).available_cents, 1_000);
+      assert.equal((await invoicing.invoice(invoiceId)).void_requested_at, null);
+      assert.equal((await service.db('invoices').where({ user_id: userId })).length, 1);
+    });
+
+    it('moves the amount of the order, whatever the input says', async () => {
+      const userId = user.user.id;
+      const id = await placeOrder(service.db, { kind: 'refund', userId, amountCents: 100 });
+      const outcome = await startAs01({ kind: 'refund', userId, amountCents: 100_000 }, id);
+      assert.equal(outcome.outcome, 'refused');
+      const forged: unknown = await service.temporal.workflow.execute('operation', {
+        ...{ workflowId: id, taskQueue: taskQueues.rentals, workflowIdReusePolicy: 'ALLOW_DUPLICATE' },
+        args: [{ operationId: id, amountCents: 100_000 }],
+      });
+      assert.deepEqual(forged, { outcome: 'done' });
+      assert.equal((await invoicing.wallet(user)).available_cents, 1_100);
+    });
+
+    it('gets nothing for the id of no order', async () => {
+      assert.deepEqual(
+        { ...(await run(newId('op'))), message: '' },
+        { outcome: 'refused', code: 'not_found', message: '' },
+      );
+    });
+
+    it('answers what 0.1 had done when its worker ended', async () => {
+      const id = await operateNow(service.db, { kind: 'refund', userId: user.user.id, amountCents: 100 });
+      const outcome = await startAs01({ kind: 'refund', userId: user.user.id, amountCents: 100 }, id);
+      assert.deepEqual(outcome, { outcome: 'done' });
+      assert.equal((await invoicing.wallet(user)).available_cents, 1_100);
+    });
+
+    it('ends a rental’s machines by no word of its own', async () => {
+      const wallet = await invoicing.wallet(user);
+      const rentalId = await insertRunning(service.db, wallet, { priceCents: 100, ranMs: 0 });
+      const outcome = await startAs01({ kind: 'terminate_rental', rentalId, acceptGone: true });
+      assert.equal(outcome.outcome, 'refused');
+      assert.equal((await getRental(service.db, rentalId)).status, 'running');
+    });
+  });
 
   it('refunds to the wallet, and tells the user why', async () => {
     const result = await done({ kind: 'refund', userId: user.user.id, amountCents: 250 });
@@ -128,30 +195,19 @@ describe('an operation by hand', () => {
   });
 
   it('is done once however often it is asked for, at once and later', async () => {
-    const operation = asked({ kind: 'refund', userId: user.user.id, amountCents: 100 });
-    const outcomes = await Promise.all(Array.from({ length: 10 }, () => run(operation)));
-    outcomes.push(await run(operation));
+    const id = await placeOrder(service.db, { kind: 'refund', userId: user.user.id, amountCents: 100 });
+    const outcomes = await Promise.all(Array.from({ length: 10 }, () => run(id)));
+    outcomes.push(await run(id));
     assert.equal(new Set(outcomes.map((outcome) => JSON.stringify(outcome))).size, 1);
     assert.equal((await invoicing.wallet(user)).available_cents, 1_100);
-    assert.equal((await service.db('operator_actions').where({ id: operation.operationId })).length, 1);
-  });
-
-  it('refuses another request under an id that was used', async () => {
-    const operation = asked({ kind: 'refund', userId: user.user.id, amountCents: 100 });
-    await run(operation);
-    const other = await run({
-      ...operation,
-      action: { ...operation.action, amountCents: 200 } as OperatorAction,
-    });
-    assert.ok(other.outcome === 'refused' && other.code === 'idempotency_conflict');
-    assert.equal((await invoicing.wallet(user)).available_cents, 1_100);
+    assert.equal((await service.db('operator_actions').where({ id })).length, 1);
   });
 
   it('refuses amounts that are none, users, invoices and rentals that do not exist', async () => {
     const userId = user.user.id;
     const nobody = newId('usr');
     assert.equal(await refused({ kind: 'refund', userId, amountCents: 0 }), 'invalid_amount');
-    assert.equal(await refused({ kind: 'refund', userId, amountCents: 1.5 }), 'invalid_amount');
+    assert.equal(await refused({ kind: 'refund', userId, amountCents: -1 }), 'invalid_amount');
     assert.equal(await refused({ kind: 'adjust', userId, amountCents: 0 }), 'invalid_amount');
     assert.equal(
       await refused({ kind: 'issue_invoice', userId, amountCents: 49, description: 'x' }),
@@ -164,11 +220,10 @@ describe('an operation by hand', () => {
     assert.equal((await invoicing.wallet(user)).available_cents, 1_000);
   });
 
-  it('refuses to be done by nobody, for no reason, or without a word for the user', async () => {
+  it('refuses to be done for no reason, or without a word for the user', async () => {
     const action: OperatorAction = { kind: 'refund', userId: user.user.id, amountCents: 1 };
-    for (const blank of [{ operator: ' ' }, { reason: '' }, { reason: 'x'.repeat(501) }]) {
-      const outcome = await run({ ...asked(action), ...blank });
-      assert.ok(outcome.outcome === 'refused' && outcome.code === 'validation_failed');
+    for (const reason of ['', ' ', 'x'.repeat(501)]) {
+      await assert.rejects(placeOrder(service.db, action, { reason }), { code: 'validation_failed' });
     }
     assert.equal(
       await refused({ kind: 'issue_invoice', userId: user.user.id, amountCents: 900, description: ' ' }),
@@ -178,11 +233,13 @@ describe('an operation by hand', () => {
   });
 
   it('is kept with who and why, and can’t be changed or removed', async () => {
-    const operation = asked({ kind: 'refund', userId: user.user.id, amountCents: 100 });
-    await run(operation);
-    const actions = service.db('operator_actions').where({ id: operation.operationId });
+    const action = { kind: 'refund', userId: user.user.id, amountCents: 100 } as const;
+    const id = await placeOrder(service.db, action);
+    await run(id);
+    const actions = service.db('operator_actions').where({ id });
     const row = await actions.clone().first();
-    assert.deepEqual([row?.operator, row?.reason, row?.request], ['ada', 'a test', operation.action]);
+    // The tests' service works as the owner, whose login is nobody's own.
+    assert.deepEqual([row?.operator, row?.reason, row?.request], ['ada (gpu_rental)', 'a test', action]);
     await assert.rejects(actions.clone().update({ reason: 'another' }), /never changed/);
     await assert.rejects(actions.clone().delete(), /never changed/);
     await assert.rejects(service.db('operator_actions').truncate(), /never changed/);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../adapters/ids.js';
+import { insertTopupRequest } from '../../adapters/postgres/opening-requests.js';
 import type { TopupRow } from '../../adapters/postgres/tables.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import type { SignedIn } from '../support/api.js';
@@ -38,11 +39,12 @@ describe('a top-up by the saved card', () => {
     { answerWithinMs = 20_000, askAfterMs }: { answerWithinMs?: number; askAfterMs?: number[] },
   ) {
     const topupId = newId('top');
-    const answerBefore = new Date(Date.now() + answerWithinMs).toISOString();
+    const answerBefore = new Date(Date.now() + answerWithinMs);
+    await insertTopupRequest(service.db, topupId, { userId: user.user.id, amountCents }, answerBefore);
     const run = await service.temporal.workflow.start('topup', {
       workflowId: topupId,
       taskQueue: taskQueues.rentals,
-      args: [{ topupId, open: { userId: user.user.id, amountCents, answerBefore }, askAfterMs }],
+      args: [{ topupId, open: { answerBefore: answerBefore.toISOString() }, askAfterMs }],
     });
     return { topupId, run };
   }

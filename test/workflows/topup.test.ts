@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import Stripe from 'stripe';
 import { newId } from '../../adapters/ids.js';
+import { insertTopupRequest } from '../../adapters/postgres/opening-requests.js';
 import type { TopupRow } from '../../adapters/postgres/tables.js';
 import { verifyLedger } from '../../adapters/postgres/verify.js';
 import { webhookPath } from '../../api/webhook-path.js';
@@ -57,12 +58,11 @@ describe('a top-up through the payment page', () => {
   /** Opens one as the API does, but asking the processor by itself after these times. */
   async function openAsking(askAfterMs: readonly number[]): Promise<TopupRow> {
     const topupId = newId('top');
-    const answerBefore = new Date(Date.now() + 20_000).toISOString();
-    const input: TopupInput = {
-      topupId,
-      open: { userId: user.user.id, amountCents: 2_500, answerBefore },
-      askAfterMs,
-    };
+    const answerBefore = new Date(Date.now() + 20_000);
+    const request = { userId: user.user.id, amountCents: 2_500 };
+    await insertTopupRequest(service.db, topupId, request, answerBefore);
+    const open = { answerBefore: answerBefore.toISOString() };
+    const input: TopupInput = { topupId, open, askAfterMs };
     await service.temporal.workflow.executeUpdateWithStart(openTopupUpdate, {
       updateId: 'open',
       startWorkflowOperation: new WithStartWorkflowOperation<(input: TopupInput) => Promise<TopupOutcome>>(

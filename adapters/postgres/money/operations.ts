@@ -1,38 +1,81 @@
-import type { InvoiceId, UserId } from '../../../domain/ids.js';
+import type { InvoiceId, OperationId, UserId } from '../../../domain/ids.js';
 import { limits } from '../../../domain/limits.js';
 import { formatUsd } from '../../../domain/money.js';
 import { Refusal } from '../../../domain/refusal.js';
-import type { MoneyAction, Operation as AnyOperation, OperationResult } from '../../../domain/operation.js';
+import type {
+  MoneyAction,
+  Operation as AnyOperation,
+  OperationResult,
+  OrderedAction,
+} from '../../../domain/operation.js';
 import { insertAuditEvent } from '../audit-events.js';
 import type { Database, Transaction } from '../database.js';
-import { findRepeated, recordAction, refuseText } from '../operator-actions.js';
+import { recordAction, refuseText } from '../operator-actions.js';
 import { insertMail } from '../outbox.js';
 import type { InvoiceRow } from '../tables.js';
 import { requestVoid } from './invoice-voids.js';
 import { insertManualInvoice } from './manual-invoice.js';
+import { endOf, endOrder, lockOrder, operationOf, refuseOrder, type OrderOutcome } from './orders.js';
 import { post } from './post.js';
 import { lockWalletOfUser, type LockedWallet } from './wallets.js';
 
 type Operation = AnyOperation<MoneyAction>;
 
 /**
- * Does what an operator asked for, under the wallet's lock and in one transaction with its record in
- * `operator_actions`, once per operation id: a repetition gets the first one's result.
- * @throws Refusal when it can't be done, or the id was used for something else; nothing is written then
+ * Does what a row of `operator_orders` asks for, under the row's lock and the wallet's, in one transaction with its
+ * record in `operator_actions`, once (decisions 48, 87). What can't be done is written into the row as refused.
+ * @param singleLimitCents what one operator may move alone; above it a second one must have approved
  */
-export async function operate(db: Database, input: Operation): Promise<OperationResult> {
-  return db.transaction(async (trx) => {
-    const wallet = await lockWalletOfUser(trx, await userOf(trx, input.action));
-    const known = await findRepeated(trx, input);
-    if (known) return known;
-    const result = await act(trx, wallet, input);
-    await recordAction(trx, input, result);
-    await insertAuditEvent(trx, {
-      ...{ userId: wallet.userId, kind: 'changed_by_operator', entityId: input.operationId },
-      details: { action: input.action.kind },
-    });
-    return result;
+export async function operate(
+  db: Database,
+  operationId: OperationId,
+  singleLimitCents: number,
+): Promise<OrderOutcome> {
+  try {
+    return await db.transaction((trx) => operateUnderLock(trx, operationId, singleLimitCents));
+  } catch (error) {
+    if (error instanceof NeedsApproval) return { outcome: 'waiting' };
+    if (!(error instanceof Refusal)) throw error;
+    return refuseOrder(db, operationId, error);
+  }
+}
+
+/** Takes back what was tried: it can be done, and a second operator must approve it first. */
+class NeedsApproval extends Error {}
+
+async function operateUnderLock(
+  trx: Transaction,
+  operationId: OperationId,
+  singleLimitCents: number,
+): Promise<OrderOutcome> {
+  const order = await lockOrder(trx, operationId);
+  const end = endOf(order);
+  if (end) return end;
+  const { request: action } = order;
+  if (!isMoneyAction(action)) throw new Error(`${operationId} is a ${action.kind}, which moves no money`);
+  const wallet = await lockWalletOfUser(trx, await userOf(trx, action));
+  const needsApproval = order.status !== 'approved' && (await stakeOf(trx, action)) > singleLimitCents;
+  const input = operationOf(order, action);
+  const result = await act(trx, wallet, input);
+  // After it: what can't be done is refused before a second operator is asked.
+  if (needsApproval) throw new NeedsApproval();
+  await recordAction(trx, input, result);
+  await endOrder(trx, operationId, result);
+  await insertAuditEvent(trx, {
+    ...{ userId: wallet.userId, kind: 'changed_by_operator', entityId: operationId },
+    details: { action: action.kind },
   });
+  return { outcome: 'done' };
+}
+
+function isMoneyAction(action: OrderedAction): action is MoneyAction {
+  return action.kind !== 'terminate_rental' && action.kind !== 'reconcile_restored';
+}
+
+/** The cents that are given, taken, asked for or given up. */
+async function stakeOf(trx: Transaction, action: MoneyAction): Promise<number> {
+  if ('amountCents' in action) return Math.abs(action.amountCents);
+  return (await getInvoice(trx, action.invoiceId)).amount_cents;
 }
 
 async function userOf(trx: Transaction, action: MoneyAction): Promise<UserId> {

@@ -25,6 +25,7 @@ import {
   openMoneyDatabase,
   type MoneyDatabase,
 } from '../../support/money.js';
+import { placeOrder } from '../../support/operators.js';
 
 const unknownPod = {
   providerCode: 'lab',
@@ -38,6 +39,8 @@ const report: RestoreReport = {
   ...{ lostMinutes: 60, ended: [], goingOn: 0, withoutRun: [], lost: [], silentUpstreams: [] },
   ...{ unknownPods: [unknownPod], missingPayments: [] },
 };
+const reconcile = { kind: 'reconcile_restored', withoutSilentUpstreams: false } as const;
+const by = { operator: 'ada', reason: 'disk failed' };
 const done = { endedRentals: 0, credited: [], parked: [], listedPods: 1 };
 
 describe('reconciling a restored database, step by step and twice', () => {
@@ -73,10 +76,10 @@ describe('reconciling a restored database, step by step and twice', () => {
 
   it('goes on above Temporal’s watermark, and records it once', async () => {
     await confirmDatabase(db, 61);
-    const by = { operationId: newId('op'), operator: 'ada', reason: 'disk failed' };
-    assert.equal(await resume(db, by, { kept: 61, report, done }), 62);
+    const order = await placeOrder(db, reconcile);
+    assert.equal(await resume(db, order, { kept: 61, report, done }), 62);
     assert.equal(await isDatabaseConfirmed(db), true);
-    assert.equal(await resume(db, by, { kept: 62, report, done }), 63);
+    assert.equal(await resume(db, order, { kept: 62, report, done }), 63);
     assert.equal((await db('operator_actions')).length, 1);
     assert.deepEqual(await db('brakes'), []);
   });
@@ -92,8 +95,8 @@ describe('reconciling a restored database, step by step and twice', () => {
       await raiseWatermark(worker);
       assert.equal(await confirmDatabase(worker, 61), 'restored');
       assert.equal(await isDatabaseConfirmed(api), false);
-      const by = { operationId: newId('op'), operator: 'ada', reason: 'disk failed' };
-      await resume(worker, by, { kept: 61, report, done });
+      const order = await placeOrder(db, reconcile);
+      await resume(worker, order, { kept: 61, report, done });
       assert.equal(await isDatabaseConfirmed(api), true);
       assert.equal(await releaseUnknownPods(ops, ['pod-1'], by), 1);
       await assert.rejects(api.raw('select step_over_lost_numbers()'), /permission denied/);
@@ -105,16 +108,16 @@ describe('reconciling a restored database, step by step and twice', () => {
   it('gives no number again that was given in the lost time', async () => {
     await db('mail_outbox').insert(mailOf('before'));
     await confirmDatabase(db, 61);
-    const by = { operationId: newId('op'), operator: 'ada', reason: 'disk failed' };
-    await resume(db, by, { kept: 61, report, done });
+    const order = await placeOrder(db, reconcile);
+    await resume(db, order, { kept: 61, report, done });
     await db('mail_outbox').insert(mailOf('after'));
     const [before, after] = await db('mail_outbox').orderBy('id').select('id');
     assert.ok(after!.id - before!.id >= 1_000_000, `${after!.id} after ${before!.id}`);
   });
 
   it('keeps unknown machines until a human releases them', async () => {
-    const by = { operationId: newId('op'), operator: 'ada', reason: 'disk failed' };
-    await resume(db, by, { kept: 1, report, done });
+    const order = await placeOrder(db, reconcile);
+    await resume(db, order, { kept: 1, report, done });
     assert.deepEqual(
       (await listUnknownPods(db)).map(({ pod_id }) => pod_id),
       ['pod-1'],

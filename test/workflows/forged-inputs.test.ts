@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../adapters/ids.js';
+import { beginTopup } from '../../adapters/postgres/money/topups.js';
+import { insertTopupRequest } from '../../adapters/postgres/opening-requests.js';
+import { verifyLedger } from '../../adapters/postgres/verify.js';
+import { confirmDatabase, readWatermark } from '../../adapters/postgres/watermark.js';
+import { keepWatermark, readKeptWatermark } from '../../adapters/temporal/watermark.js';
+import type { OperationId, TopupId } from '../../domain/ids.js';
+import { limits } from '../../domain/limits.js';
+import { taskQueues } from '../../domain/task-queues.js';
+import type { RestoreOutcome } from '../../workflows/restore-contract.js';
+import type { TopupInput, TopupOutcome } from '../../workflows/topup-contract.js';
+import type { SignedIn } from '../support/api.js';
+import { startService, type TestService } from '../support/living-service.js';
+import { Invoicing } from '../support/invoicing.js';
+import { placeOrder } from '../support/operators.js';
+import { until } from '../support/until.js';
+
+/** Decision 88: who reaches Temporal can name a row, and no more. */
+describe('a workflow that somebody else than the service starts', () => {
+  let service: TestService;
+  let paying: Invoicing;
+  let user: SignedIn;
+  before(async () => {
+    service = await startService();
+    paying = new Invoicing(service);
+  });
+  beforeEach(async () => {
+    user = await service.signIn();
+  });
+  afterEach(async () => {
+    await paying.awaitHandled();
+    assert.deepEqual(await verifyLedger(service.db), []);
+  });
+  after(() => service.stop());
+
+  const soon = (): string => new Date(Date.now() + 20_000).toISOString();
+
+  describe('topup', () => {
+    beforeEach(() => paying.saveCard(user));
+
+    async function start(topupId: TopupId, open: NonNullable<TopupInput['open']>): Promise<TopupOutcome> {
+      return (await service.temporal.workflow.execute('topup', {
+        ...{ workflowId: topupId, taskQueue: taskQueues.rentals, args: [{ topupId, open }] },
+      })) as TopupOutcome;
+    }
+
+    const requests = async (): Promise<number> => (await paying.state()).payment_intents.length;
+
+    it('charges nobody’s card for an amount and a user in its input', async () => {
+      const before = await requests();
+      const topupId = newId('top');
+      const open = { userId: user.user.id, amountCents: 5_000, answerBefore: soon() };
+      assert.deepEqual(await start(topupId, open), { outcome: 'refused', code: 'temporarily_unavailable' });
+      assert.equal(await service.db('topups').where({ id: topupId }).first(), undefined);
+      assert.equal(await requests(), before);
+    });
+
+    it('charges what the committed request says, whatever its input says', async () => {
+      const [topupId, victim] = [newId('top'), await service.signIn()];
+      const request = { userId: user.user.id, amountCents: 700 };
+      await insertTopupRequest(service.db, topupId, request, new Date(soon()));
+      const open = { userId: victim.user.id, amountCents: 5_000, answerBefore: soon() };
+      assert.deepEqual(await start(topupId, open), { outcome: 'succeeded' });
+      assert.deepEqual(await paying.entries(user), [['processor_topup', 700]]);
+      assert.deepEqual(await paying.entries(victim), []);
+    });
+
+    it('begins nothing after the time that the request was given, whatever its input says', async () => {
+      const topupId = newId('top');
+      const request = { userId: user.user.id, amountCents: 700 };
+      await insertTopupRequest(service.db, topupId, request, new Date(Date.now() - 1_000));
+      const outcome = await start(topupId, { answerBefore: '2099-01-01T00:00:00.000Z' });
+      assert.deepEqual(outcome, { outcome: 'refused', code: 'temporarily_unavailable' });
+      assert.deepEqual(await paying.entries(user), []);
+    });
+
+    it('goes on with what 0.1 had begun, if it is of the user and the amount of its input', async () => {
+      const topupId = newId('top');
+      const open = { userId: user.user.id, amountCents: 800, answerBefore: soon() };
+      await beginTopup(service.db, topupId, open, 10);
+      const forged = await start(topupId, { ...open, amountCents: 5_000 });
+      assert.equal(forged.outcome, 'refused');
+      const other = newId('top');
+      await beginTopup(service.db, other, open, 10);
+      assert.deepEqual(await start(other, open), { outcome: 'succeeded' });
+      assert.deepEqual(await paying.entries(user), [['processor_topup', 800]]);
+    });
+  });
+
+  it('gives up no debt by a short day in its input', async () => {
+    const deployed = await startService({ minDunningDayMs: limits.dayMs });
+    try {
+      const debts = new Invoicing(deployed);
+      const id = await debts.draft(await deployed.signIn(), 700);
+      await debts.start(id, 1);
+      const { due_at: dueAt, finalized_at: openedAt } = await debts.awaitInvoice(id, 'open');
+      assert.equal(dueAt!.getTime() - openedAt!.getTime(), 7 * limits.dayMs);
+    } finally {
+      await deployed.stop();
+    }
+  });
+
+  // The last one: it leaves the database behind Temporal's watermark, and mends it.
+  it('lets no restored database go on that no operator has ordered to', async () => {
+    const { value } = await readWatermark(service.db);
+    const { workflow } = service.temporal;
+    await keepWatermark(workflow, value + 60);
+    await until('it is shown', async () => (await readKeptWatermark(workflow)) === value + 60);
+    assert.equal(await confirmDatabase(service.db, value + 60), 'restored');
+    const reconcile = async (operationId: OperationId): Promise<RestoreOutcome> =>
+      (await workflow.execute('restore', {
+        ...{ workflowId: operationId, taskQueue: taskQueues.rentals },
+        args: [{ reconcile: { operationId, operator: 'ada', reason: 'x', withoutSilentUpstreams: true } }],
+      })) as RestoreOutcome;
+    const forged = await reconcile(newId('op'));
+    assert.deepEqual(
+      [forged.outcome, (forged.message ?? '').includes('There is no order op_')],
+      ['refused', true],
+    );
+    const [brake] = await service.db('brakes');
+    assert.equal(brake?.kind, 'restored');
+    const action = { kind: 'reconcile_restored', withoutSilentUpstreams: false } as const;
+    assert.equal((await reconcile(await placeOrder(service.db, action))).outcome, 'reconciled');
+    assert.deepEqual(await service.db('brakes'), []);
+  });
+});
