@@ -31,6 +31,24 @@ export const retention: readonly Kept[] = [
   { table: 'rate_limits', what: 'counters of requests', keptMs: 0, since: 'expire', inEpochMs: true },
   { table: 'card_setups', what: 'begun savings of a card', keptMs: 2 * DAY, since: 'created_at' },
   {
+    table: 'rental_requests',
+    what: 'what users asked to rent; the rental itself stays',
+    keptMs: 30 * DAY,
+    since: 'requested_at',
+  },
+  {
+    table: 'topup_requests',
+    what: 'what users asked to pay in; the top-up itself stays',
+    keptMs: 30 * DAY,
+    since: 'requested_at',
+  },
+  {
+    table: 'answered_machines',
+    what: 'where machines answered that were never billed',
+    keptMs: 2 * DAY,
+    since: 'answered_at',
+  },
+  {
     table: 'intents',
     what: 'what transactions left to do, once done',
     keptMs: 7 * DAY,
@@ -117,6 +135,7 @@ export const forGood: Readonly<Record<string, string>> = {
   ledger_entries: 'the ledger',
   ledger_causes: 'what each entry was written for',
   operator_actions: 'what operators did',
+  operator_orders: 'what operators asked for',
   users: 'accounts',
   wallets: 'accounts',
   ssh_keys: 'their owner removes them',

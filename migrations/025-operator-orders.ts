@@ -152,6 +152,7 @@ export async function up(knex: Knex): Promise<void> {
       host_key_fingerprint text,
       answered_at timestamptz(3) not null default clock_ms()
     );
+    create index answered_machines_age on answered_machines (answered_at);
   `);
   await grant(knex, {
     operator_orders: {
