@@ -14,7 +14,7 @@ import { ONE_CALL_MS, withHeartbeat } from './heartbeat.js';
 import { settleNamedPayments } from './payments.js';
 import { answeringRefusals, tellingNothingDone } from './refusals.js';
 import { settleCharge } from './topup-charge.js';
-import { openPage, settlePage } from './topup-page.js';
+import { openPage, settlePage, takePageUp } from './topup-page.js';
 
 export type TopupLook = {
   /** waiting: nothing is decided yet. closed: credited, or over with nothing paid. */
@@ -54,9 +54,9 @@ export function createTopupActivities(deps: ActivityDeps) {
       return lookOf(deps, topupId);
     },
 
-    /** The top-up could not be begun in time: it is over, unless its charge has left. */
+    /** The top-up could not be begun in time: it is over, unless its page was asked for or its charge has left. */
     async abandonTopup(topupId: TopupId, error: string): Promise<void> {
-      await endTopup(db, topupId, { status: 'failed', error, onlyFrom: 'creating' });
+      await endTopup(db, topupId, { status: 'failed', error, onlyUnsent: true });
     },
   };
 }
@@ -97,7 +97,12 @@ async function askedFor({ db }: ActivityDeps, topupId: TopupId, open: Open): Pro
 /** Takes a top-up that was begun, by this attempt or an earlier one, to a page or to the answer of a charge. */
 async function goOn(deps: ActivityDeps, topup: TopupRow, answerBefore: string): Promise<void> {
   if (topup.closed_at !== null || topup.session_id !== null) return;
-  if (topup.source === 'checkout') return openPage(deps, topup);
+  if (topup.source !== 'checkout') return chargeOrPage(deps, topup, answerBefore);
+  // A charge that became a page has left in time.
+  await openPage(deps, topup, topup.charge_sent_at === null ? answerBefore : undefined);
+}
+
+async function chargeOrPage(deps: ActivityDeps, topup: TopupRow, answerBefore: string): Promise<void> {
   // An earlier attempt may have marked it; only one that was never marked is too late.
   await markChargeSent(deps.db, topup.id, answerBefore);
   const marked = await getTopup(deps, topup.id);
@@ -121,6 +126,7 @@ async function lookAt(deps: ActivityDeps, topup: TopupRow): Promise<void> {
     return;
   }
   if (topup.closed_at !== null) return;
+  if (topup.page_asked_at !== null) return takePageUp(deps, topup, topup.page_asked_at);
   if (topup.charge_sent_at === null) return endWhenNeverBegun(deps, topup);
   if (topup.source === 'saved_card') return lookAtCharge(deps, topup);
   // The charge needs its owner, and a crash has kept his page from being opened.
@@ -143,7 +149,7 @@ async function endWhenNeverBegun(deps: ActivityDeps, topup: TopupRow): Promise<v
   const ageMs = (await readClock(deps.db)).getTime() - topup.created_at.getTime();
   if (ageMs < limits.topupBeginMs) return;
   const error = 'It could not be begun in time. Nothing was charged: try again.';
-  await endTopup(deps.db, topup.id, { status: 'failed', error, onlyFrom: 'creating' });
+  await endTopup(deps.db, topup.id, { status: 'failed', error, onlyUnsent: true });
 }
 
 function refusalOf(topup: TopupRow): Refusal {

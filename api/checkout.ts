@@ -1,8 +1,8 @@
 import { findTopup, listTopups as listTopupRows } from '../adapters/postgres/topup-reads.js';
 import type { Database, Transaction } from '../adapters/postgres/database.js';
 import type { TopupRow } from '../adapters/postgres/tables.js';
+import { readUnderTopupLock } from '../adapters/postgres/last-word.js';
 import { insertTopupRequest } from '../adapters/postgres/opening-requests.js';
-import { readUnderWalletLock } from '../adapters/postgres/wallet-reads.js';
 import { newId } from '../adapters/ids.js';
 import { isId, type TopupId, type UserId } from '../domain/ids.js';
 import { Refusal } from '../domain/refusal.js';
@@ -47,8 +47,8 @@ function createCheckout(deps: ApiDeps): Step {
       },
       find: (id) => findOpenTopup(deps.db, userId, answeredBy ?? id),
       findUnderLock: (id, answerBefore) =>
-        readUnderWalletLock(deps.db, userId, answerBefore, deps.settings.lockWaitMs, (trx) =>
-          findOpenTopup(trx, userId, id),
+        readUnderTopupLock(deps.db, answeredBy ?? id, answerBefore, deps.settings.lockWaitMs, (trx) =>
+          findOpenOrSent(trx, userId, answeredBy ?? id),
         ),
       present: presentCheckout,
       idName: 'topupId',
@@ -75,6 +75,19 @@ async function findOpenTopup(
   }
   if (row === undefined || row.status === 'creating' || row.status === 'failed') return undefined;
   return row;
+}
+
+/** The last look: what was sent for may yet become a page or a charge (decision 82). */
+async function findOpenOrSent(
+  trx: Transaction,
+  userId: UserId,
+  id: TopupId,
+): Promise<TopupRow | 'sent' | undefined> {
+  const open = await findOpenTopup(trx, userId, id);
+  if (open !== undefined) return open;
+  const row = await findTopup(trx, userId, id);
+  const isSent = row !== undefined && (row.page_asked_at ?? row.charge_sent_at) !== null;
+  return isSent && row.closed_at === null ? 'sent' : undefined;
 }
 
 function listTopups(deps: ApiDeps): Step {

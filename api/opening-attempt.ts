@@ -1,6 +1,6 @@
 import { readClock } from '../adapters/postgres/clock.js';
 import { renewIdempotencyKey } from '../adapters/postgres/idempotency-keys.js';
-import type { LastWord } from '../adapters/postgres/wallet-reads.js';
+import type { LastWord } from '../adapters/postgres/last-word.js';
 import type { UserId } from '../domain/ids.js';
 import type { ApiDeps } from './context.js';
 import { claimKey, type KeptKey } from './idempotency.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
-import type { LastWord } from '../adapters/postgres/wallet-reads.js';
+import type { LastWord } from '../adapters/postgres/last-word.js';
 import { isRefusalCode, Refusal, refusalStatus, type RefusalDetails } from '../domain/refusal.js';
 import type { ApiContext, ApiDeps } from './context.js';
 import { idempotencyKeyOf, keepAnswer, replayAnswer } from './idempotency.js';

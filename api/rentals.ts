@@ -8,7 +8,7 @@ import {
 import { listSshKeys } from '../adapters/postgres/ssh-keys.js';
 import { insertStopRequest } from '../adapters/postgres/stop-requests.js';
 import type { RentalRow } from '../adapters/postgres/tables.js';
-import { readUnderWalletLock } from '../adapters/postgres/wallet-reads.js';
+import { readUnderWalletLock } from '../adapters/postgres/last-word.js';
 import { newId } from '../adapters/ids.js';
 import { isId, type RentalId } from '../domain/ids.js';
 import { Refusal } from '../domain/refusal.js';

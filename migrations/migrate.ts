@@ -19,6 +19,7 @@ import * as restored from './017-restored.js';
 import * as parked from './018-parked.js';
 import * as nothingStuck from './019-nothing-stuck.js';
 import * as lostMachines from './022-lost-machines.js';
+import * as promisesKept from './023-promises-kept.js';
 import * as signIn from './024-sign-in.js';
 import * as operatorOrders from './025-operator-orders.js';
 
@@ -46,6 +47,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['018-parked', parked],
   ['019-nothing-stuck', nothingStuck],
   ['022-lost-machines', lostMachines],
+  ['023-promises-kept', promisesKept],
   ['024-sign-in', signIn],
   ['025-operator-orders', operatorOrders],
 ];

@@ -23,6 +23,7 @@ export interface TopupRow {
   source: TopupSource;
   pm_id: string | null;
   charge_sent_at: Date | null;
+  page_asked_at: Date | null;
   decline_code: string | null;
 }
 

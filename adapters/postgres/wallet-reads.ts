@@ -1,5 +1,5 @@
 import type { UserId } from '../../domain/ids.js';
-import type { Database, Transaction } from './database.js';
+import type { Database } from './database.js';
 
 /** What GET /v1/billing/balance tells (decision 31). Amounts in cents. */
 export interface Balance {
@@ -52,48 +52,4 @@ export async function getBalance(db: Database, userId: UserId): Promise<Balance>
     holdsCents: row.holds_cents,
     readAt: row.read_at,
   };
-}
-
-/** SQLSTATE lock_not_available: another transaction held the lock for longer than lock_timeout. */
-const LOCK_NOT_AVAILABLE = '55P03';
-
-export type LastWord<Row> =
-  | { readonly kind: 'there'; readonly row: Row }
-  /** It is not there, and never will be. */
-  | { readonly kind: 'never' }
-  /** The lock was not to be had, or the time for it is not over: it may still happen. */
-  | { readonly kind: 'unknown' };
-
-/**
- * Reads a row that a silent activity was to make, under the lock of the wallet (decision 4). The activity checks
- * its deadline under this lock right before it commits, so after the deadline the answer is final.
- * @param answerBefore the last instant, by the database's clock, at which the row may still be made
- * @param lockWaitMs how long to wait for the lock
- */
-export async function readUnderWalletLock<Row>(
-  db: Database,
-  userId: UserId,
-  answerBefore: Date,
-  lockWaitMs: number,
-  read: (trx: Transaction) => Promise<Row | undefined>,
-): Promise<LastWord<Row>> {
-  try {
-    return await db.transaction(async (trx): Promise<LastWord<Row>> => {
-      await trx.raw("select set_config('lock_timeout', ?, true)", [`${lockWaitMs}ms`]);
-      await trx.raw('select id from wallets where user_id = ? for no key update', [userId]);
-      const row = await read(trx);
-      if (row !== undefined) return { kind: 'there', row };
-      const { rows } = await trx.raw<{ rows: { over: boolean }[] }>('select clock_ms() > ? as over', [
-        answerBefore,
-      ]);
-      return { kind: rows[0]?.over === true ? 'never' : 'unknown' };
-    });
-  } catch (error) {
-    if (sqlStateOf(error) === LOCK_NOT_AVAILABLE) return { kind: 'unknown' };
-    throw error;
-  }
-}
-
-function sqlStateOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

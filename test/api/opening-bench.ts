@@ -10,7 +10,7 @@ import { newId } from '../../adapters/ids.js';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
 import { findRental } from '../../adapters/postgres/rental-reads.js';
 import type { RentalRow } from '../../adapters/postgres/tables.js';
-import { readUnderWalletLock } from '../../adapters/postgres/wallet-reads.js';
+import { readUnderWalletLock } from '../../adapters/postgres/last-word.js';
 import type { ApiDeps, ApiState } from '../../api/context.js';
 import { errors } from '../../api/middleware/errors.js';
 import { tellOutcomes } from '../../api/middleware/outcomes.js';

@@ -3,6 +3,7 @@ import { Refusal } from '../../../domain/refusal.js';
 import type { CheckoutSession } from '../../processor/processor.js';
 import { insertAuditEvent } from '../audit-events.js';
 import type { Database, Transaction } from '../database.js';
+import { lockTopup } from '../last-word.js';
 import { refuseWhenLate } from '../open-guards.js';
 import { findChargeableCard } from '../saved-cards.js';
 import type { TopupRow } from '../tables.js';
@@ -31,6 +32,7 @@ export async function beginTopup(
   perDayWhenYoung: number,
 ): Promise<Begun> {
   return db.transaction(async (trx): Promise<Begun> => {
+    await lockTopup(trx, topupId);
     const existing = await trx('topups').where({ id: topupId }).first();
     if (existing) return { kind: 'begun', topup: existing };
     await refuseTopupWhenNotAllowed(trx, input.userId, perDayWhenYoung);
@@ -80,11 +82,29 @@ async function joinCharge(trx: Transaction, { userId, amountCents }: NewTopup): 
  * @returns false when it is too late for it (decision 4), or the top-up is over
  */
 export async function markChargeSent(db: Database, topupId: TopupId, answerBefore: string): Promise<boolean> {
-  const marked = await db('topups')
-    .where({ id: topupId, source: 'saved_card', status: 'creating' })
-    .whereRaw('clock_ms() <= ?::timestamptz', [answerBefore])
-    .update({ status: 'processing', charge_sent_at: db.raw('clock_ms()') });
-  return marked === 1;
+  return db.transaction(async (trx) => {
+    await lockTopup(trx, topupId);
+    const marked = await trx('topups')
+      .where({ id: topupId, source: 'saved_card', status: 'creating' })
+      .whereRaw('clock_ms() <= ?::timestamptz', [answerBefore])
+      .update({ status: 'processing', charge_sent_at: trx.raw('clock_ms()') });
+    return marked === 1;
+  });
+}
+
+/**
+ * Notes that the payment page is asked for now: from here on one may be open (decision 82).
+ * @returns false when it is too late for it (decision 4), or the top-up is over; true also when it was noted before
+ */
+export async function markPageAsked(db: Database, topupId: TopupId, answerBefore: string): Promise<boolean> {
+  return db.transaction(async (trx) => {
+    await lockTopup(trx, topupId);
+    const marked = await trx('topups')
+      .where({ id: topupId, source: 'checkout', status: 'creating' })
+      .whereRaw('(page_asked_at is not null or clock_ms() <= ?::timestamptz)', [answerBefore])
+      .update({ page_asked_at: trx.raw('coalesce(page_asked_at, clock_ms())') });
+    return marked === 1;
+  });
 }
 
 /** The bank has not decided yet. */
@@ -124,12 +144,12 @@ export async function endTopup(
     readonly status: 'failed' | 'expired';
     readonly error?: string;
     readonly declineCode?: string;
-    /** Only in this status; in any unless told. */
-    readonly onlyFrom?: TopupRow['status'];
+    /** Only when nothing was asked of the processor for it. */
+    readonly onlyUnsent?: true;
   },
 ): Promise<boolean> {
   const query = db('topups').where({ id: topupId }).whereNull('closed_at');
-  if (end.onlyFrom !== undefined) void query.where({ status: end.onlyFrom });
+  if (end.onlyUnsent === true) void query.where({ status: 'creating', page_asked_at: null });
   const ended = await query.update({
     status: end.status,
     error: end.error ?? null,
