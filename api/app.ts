@@ -21,7 +21,7 @@ import { rentalRoutes } from './rentals.js';
 import { sshKeyRoutes } from './ssh-keys.js';
 import { statementRoutes } from './statement.js';
 import { webhookPath } from './webhook-path.js';
-import { webhookRoutes } from './webhook.js';
+import { unreadWebhook, webhookRoutes } from './webhook.js';
 
 /** Every resource of the API. */
 const resources = [
@@ -60,6 +60,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState, object> {
   return createFrame(
     {
       ...{ log, allowedOrigins, trustProxy, overTls: secureCookie, first },
+      rawPaths: [unreadWebhook(deps)],
       observeRequest: deps.observeRequest,
     },
     createRouter(deps),

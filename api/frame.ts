@@ -2,7 +2,7 @@ import { Router } from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import type { Logger } from 'pino';
 import type { ApiDeps, ApiRouter, ApiState } from './context.js';
-import { readBodies } from './middleware/body.js';
+import { readBodies, type RawPath } from './middleware/body.js';
 import { errors } from './middleware/errors.js';
 import { openingPaths, tellOutcomes } from './middleware/outcomes.js';
 import { allowOrigins, refuseForeignOrigins } from './middleware/origins.js';
@@ -10,7 +10,6 @@ import { requestId } from './middleware/request-id.js';
 import { requestLog } from './middleware/request-log.js';
 import { refuseUnrouted } from './middleware/routing.js';
 import { securityHeaders } from './middleware/security-headers.js';
-import { webhookPath } from './webhook-path.js';
 
 /** What every request passes, whatever answers it: the API and its mock (lab/mock/) are framed alike. */
 export interface Frame {
@@ -23,6 +22,8 @@ export interface Frame {
   readonly allowedHeaders?: readonly string[];
   /** Hears of each request that was answered. */
   readonly observeRequest?: ApiDeps['observeRequest'];
+  /** Paths whose bodies are read by rules of their own. */
+  readonly rawPaths?: readonly RawPath[];
   /** What looks at a request before anything of it is read. */
   readonly first?: readonly Middleware<ApiState, object>[];
 }
@@ -34,7 +35,7 @@ export function createPlainRouter(): ApiRouter {
 
 /** Puts the frame around routes. */
 export function createFrame(frame: Frame, router: ApiRouter): Koa<ApiState, object> {
-  const { log, allowedOrigins, trustProxy, allowedHeaders = [], first = [] } = frame;
+  const { log, allowedOrigins, trustProxy, allowedHeaders = [], first = [], rawPaths = [] } = frame;
   const app = new Koa<ApiState, object>({
     proxy: trustProxy,
     // Only the last address of X-Forwarded-For is our own proxy's word; the ones before it are the caller's.
@@ -50,7 +51,7 @@ export function createFrame(frame: Frame, router: ApiRouter): Koa<ApiState, obje
   app.use(tellOutcomes(openingPaths));
   for (const look of first) app.use(look);
   app.use(refuseForeignOrigins(allowedOrigins));
-  app.use(readBodies([webhookPath]));
+  app.use(readBodies(rawPaths));
   app.use(router.routes());
   app.use(refuseUnrouted());
   return app;

@@ -27,7 +27,9 @@ const instant = joi
   .string()
   .custom((text: string, helpers) => {
     const at = new Date(text);
-    if (INSTANT.test(text) && !Number.isNaN(at.getTime())) return at;
+    // An offset may lead out of the years that are written with four digits.
+    const year = at.getUTCFullYear();
+    if (INSTANT.test(text) && year >= 1 && year <= 9999) return at;
     return helpers.message({
       custom: '{{#label}} must be a day such as 2026-11-01, or an instant such as 2026-11-01T00:00:00Z',
     });

@@ -8,6 +8,7 @@ import type { ApiContext } from './context.js';
 interface FieldFault {
   readonly field: string;
   readonly message: string;
+  readonly isMissing?: boolean;
 }
 
 /** Fields with a code of their own: the narrow code wins over validation_failed (decision 3). */
@@ -93,6 +94,14 @@ export function readBody<T>(ctx: ApiContext, schema: Joi.ObjectSchema<T>): T {
  * @throws Refusal naming every parameter that is not right
  */
 export function readQuery<T>(ctx: ApiContext, schema: Joi.ObjectSchema<T>): T {
+  const { queryMaxChars, queryMaxParameters } = limits;
+  const isLong = ctx.querystring.length > queryMaxChars;
+  if (isLong || Object.keys(ctx.query).length > queryMaxParameters) {
+    throw fieldRefusal(
+      'query',
+      `query may have at most ${queryMaxParameters} parameters and ${queryMaxChars} characters`,
+    );
+  }
   return validated(schema, { ...ctx.query }, true);
 }
 
@@ -111,19 +120,29 @@ function validated<T>(schema: Joi.ObjectSchema<T>, input: unknown, convert: bool
   throw refusalOf(faultsOf(result.error));
 }
 
-/** One fault per field, the first: the others say the same in other words. */
+/** One fault per field, the first: the others say the same in other words. What the caller wrote is cut. */
 function faultsOf(error: Joi.ValidationError): FieldFault[] {
   const faults = new Map<string, FieldFault>();
-  for (const { path, message } of error.details) {
-    const field = path.length === 0 ? 'body' : path.join('.');
-    if (!faults.has(field)) faults.set(field, { field, message });
+  for (const { path, message, type } of error.details) {
+    const field = cut(path.length === 0 ? 'body' : path.join('.'));
+    if (faults.size >= limits.faultsTold) break;
+    if (!faults.has(field))
+      faults.set(field, { field, message: cut(message), isMissing: type === 'any.required' });
   }
   return [...faults.values()];
 }
 
-function refusalOf(fields: readonly FieldFault[]): Refusal {
-  const narrow = fields.find((fault) => Object.hasOwn(NARROW, fault.field));
+function cut(text: string): string {
+  return text.length <= limits.faultMaxChars ? text : `${text.slice(0, limits.faultMaxChars)}…`;
+}
+
+function refusalOf(faults: readonly FieldFault[]): Refusal {
+  // The first missing field decides: a narrower code for a later one would send the caller to the wrong field.
+  const narrow = faults.find(
+    ({ field, isMissing }, index) => Object.hasOwn(NARROW, field) && (index === 0 || isMissing !== true),
+  );
   const code = (narrow && NARROW[narrow.field]) ?? 'validation_failed';
-  const message = fields.map((fault) => fault.message).join('; ');
-  return new Refusal(code, `The request is not right: ${message}.`, { fields });
+  const text = faults.map((fault) => fault.message).join('; ');
+  const fields = faults.map(({ field, message }) => ({ field, message }));
+  return new Refusal(code, `The request is not right: ${text}.`, { fields });
 }

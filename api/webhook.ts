@@ -1,14 +1,32 @@
 import { insertProcessorEvent } from '../adapters/postgres/processor-events.js';
 import type { ProcessorEvent } from '../adapters/processor/processor.js';
 import { processorApiVersion } from '../adapters/processor/stripe.js';
+import { mayBeSigned } from '../adapters/processor/webhook.js';
 import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
 import { routeOf, type EventRoute } from '../domain/processor-routes.js';
+import { limits } from '../domain/limits.js';
 import { Refusal } from '../domain/refusal.js';
 import type { ApiContext, ApiDeps, ApiRouter } from './context.js';
+import type { RawPath } from './middleware/body.js';
 import type { Step } from './middleware/session.js';
 import { webhookPath } from './webhook-path.js';
 
 const SIGNAL_LIMIT_MS = 10_000;
+
+/**
+ * How the webhook's body is read. Anybody can call it, without a session and without a limit of requests: what can't
+ * be the processor's by its headers alone is refused unread (decision 83).
+ */
+export function unreadWebhook(deps: ApiDeps): RawPath {
+  return {
+    path: webhookPath,
+    limitBytes: limits.eventMaxBytes,
+    refuseUnread(header) {
+      if (!deps.verifyWebhook) throw disabled();
+      if (!mayBeSigned(header('Stripe-Signature'), Date.now())) throw unsigned();
+    },
+  };
+}
 
 /** Events of the payment processor (spec: Events). Authenticated by their signature, not by a session. */
 export function webhookRoutes(router: ApiRouter, deps: ApiDeps): void {
@@ -30,15 +48,21 @@ function takeEvent(deps: ApiDeps): Step {
 }
 
 function verified(ctx: ApiContext, deps: ApiDeps): ProcessorEvent {
-  if (!deps.verifyWebhook) {
-    throw new Refusal('billing_disabled', 'Payments are switched off here: no event is expected.');
-  }
+  if (!deps.verifyWebhook) throw disabled();
   try {
     return deps.verifyWebhook(ctx.state.rawBody, ctx.get('Stripe-Signature'));
   } catch (error) {
     ctx.state.log.warn({ err: error }, 'a webhook was refused');
-    throw new Refusal('validation_failed', 'This is not a signed event of the payment processor.');
+    throw unsigned();
   }
+}
+
+function disabled(): Refusal {
+  return new Refusal('billing_disabled', 'Payments are switched off here: no event is expected.');
+}
+
+function unsigned(): Refusal {
+  return new Refusal('validation_failed', 'This is not a signed event of the payment processor.');
 }
 
 /** Events keep the version and the mode of their endpoint: another one than ours is read all the same, and logged. */

@@ -45,6 +45,18 @@ export const limits = {
   changesPerMinute: 60,
   strangersPerMinute: 300,
 
+  /** Decision 83: what a request may hold before it is looked at, and how many faults of it an answer tells. */
+  bodyMaxBytes: 16 * 1024,
+  bodyMaxDepth: 8,
+  bodyMaxFields: 64,
+  bodyMaxItems: 200,
+  queryMaxChars: 4_096,
+  queryMaxParameters: 32,
+  faultsTold: 20,
+  faultMaxChars: 200,
+  /** The processor's events are larger; the signature is looked at before they are read. */
+  eventMaxBytes: 512 * 1024,
+
   /** Decision 6: idempotency keys. */
   idempotencyKeyMaxChars: 255,
   idempotencyKeptMs: DAY,

@@ -15,6 +15,20 @@ export type WebhookVerifier = (rawBody: Buffer, signatureHeader: string | undefi
  */
 const toleranceS = 300;
 
+/** The longest header that is looked at: a time and a few signatures, while secrets are rotated. */
+const HEADER_MAX_CHARS = 1_000;
+
+/**
+ * Tells whether a header may be that of a signed delivery, before any of the delivery is read: it has a time that is
+ * not too old, and a signature. Whether that is right, only the bytes can tell.
+ * @param nowMs milliseconds since 1970
+ */
+export function mayBeSigned(header: string, nowMs: number): boolean {
+  if (header.length > HEADER_MAX_CHARS || !/(^|,)v1=[0-9a-f]{64}(,|$)/.test(header)) return false;
+  const seconds = Number(/(?:^|,)t=(\d{1,12})(?:,|$)/.exec(header)?.[1]);
+  return nowMs / 1000 - seconds <= toleranceS;
+}
+
 /**
  * Makes the check that stands before every webhook. Several secrets are valid at once while one is rotated.
  * @param config.secrets each as the processor shows it; at least one

@@ -9,12 +9,16 @@ export function refuseUnrouted(): Middleware<ApiState, object> {
     const { routeMatched, matched } = ctx as Partial<Pick<RouterContext, 'routeMatched' | 'matched'>>;
     if (routeMatched === true) return;
     const methods = new Set((matched ?? []).flatMap((layer) => layer.methods));
-    if (methods.size === 0) throw new Refusal('not_found', `There is nothing at ${ctx.path}.`);
+    if (methods.size === 0) throw new Refusal('not_found', `There is nothing at ${shortened(ctx.path)}.`);
     ctx.set('Allow', [...methods, 'OPTIONS'].join(', '));
     if (ctx.method === 'OPTIONS') {
       ctx.status = 204;
       return;
     }
-    throw new Refusal('method_not_allowed', `${ctx.method} is not possible at ${ctx.path}.`);
+    throw new Refusal('method_not_allowed', `${ctx.method} is not possible at ${shortened(ctx.path)}.`);
   };
+}
+
+function shortened(path: string): string {
+  return path.length <= 200 ? path : `${path.slice(0, 200)}…`;
 }

@@ -103,6 +103,11 @@ function describe(operation: Operation): object {
     responses: {
       ...Object.fromEntries(operation.answers.map((answer) => [answer.status ?? 200, responseOf(answer)])),
       ...unlessTold(operation, refusalResponses(refusalsOf(operation), headersOf)),
+      // The server's own: nothing of such a request is looked at (server.ts).
+      431: {
+        description:
+          'The address and the headers have more than 16 KiB. The connection is closed, without a body.',
+      },
     },
   };
 }

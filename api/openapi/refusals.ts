@@ -82,7 +82,7 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
       'The first request with this Idempotency-Key is still being worked on. Try again in a few seconds.',
     details: { rentalId: exampleId('rent') },
   },
-  payload_too_large: { message: 'The body may have at most 1048576 bytes.' },
+  payload_too_large: { message: 'The body may have at most 16384 bytes.' },
   unsupported_media_type: {
     message: 'Send the body as application/json in UTF-8, uncompressed.',
   },

@@ -117,6 +117,9 @@ describe('a statement and the ledger as CSV', () => {
     ['an end before the beginning', 'from=2026-01-02&to=2026-01-01', 'to'],
     ['an instant without an offset', 'from=2026-01-01T00:00:00&to=2026-01-02', 'from'],
     ['a day that does not exist', 'from=2026-13-01&to=2027-01-02', 'from'],
+    ['a year of five digits', 'from=2026-01-01&to=%2B010000-01-01T00:00:00Z', 'to'],
+    ['an offset that leads into one', 'from=2026-01-01&to=9999-12-31T23:59:59-01:00', 'to'],
+    ['an offset that leads before the first year', 'from=0001-01-01T00:00:00%2B01:00&to=2026-01-02', 'from'],
     ['words', 'from=yesterday&to=2026-01-02', 'from'],
   ];
   for (const [why, query, field] of refused) {
