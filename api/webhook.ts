@@ -1,7 +1,9 @@
+import { isUnacceptable } from '../adapters/postgres/availability.js';
+import { insertOddEvent } from '../adapters/postgres/odd-events.js';
 import { insertProcessorEvent } from '../adapters/postgres/processor-events.js';
 import type { ProcessorEvent } from '../adapters/processor/processor.js';
 import { processorApiVersion } from '../adapters/processor/stripe.js';
-import { mayBeSigned } from '../adapters/processor/webhook.js';
+import { mayBeSigned, OddEventError } from '../adapters/processor/webhook.js';
 import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
 import { routeOf, type EventRoute } from '../domain/processor-routes.js';
 import { limits } from '../domain/limits.js';
@@ -35,16 +37,52 @@ export function webhookRoutes(router: ApiRouter, deps: ApiDeps): void {
 
 /**
  * Stores an event once and answers as soon as it is committed; then the workflow that acts on it is told. If that
- * fails, a sweeper tells it again: the stored row is what counts.
+ * fails, a sweeper tells it again: the stored row is what counts. What is signed and can't be read is put aside for
+ * operators: delivered again it would be as odd, and after days the processor would switch the endpoint off.
  */
 function takeEvent(deps: ApiDeps): Step {
   return async (ctx) => {
-    const event = verified(ctx, deps);
-    logOddities(ctx, deps, event);
-    const { unhandledBy } = await kept(ctx, deps, event);
+    const unhandledBy = await keptOrPutAside(ctx, deps);
     ctx.body = { received: true };
     if (unhandledBy !== null) void tell(ctx, deps, unhandledBy);
   };
+}
+
+/** @returns the workflow that must look at it; null where there is none */
+async function keptOrPutAside(ctx: ApiContext, deps: ApiDeps): Promise<EventRoute | null> {
+  try {
+    const event = verified(ctx, deps);
+    logOddities(ctx, deps, event);
+    return (await insertProcessorEvent(deps.db, event, routeOf(event))).unhandledBy;
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    const reason = whyOdd(error);
+    if (reason === undefined) throw notKept(ctx, error);
+    await putAside(ctx, deps, reason);
+    return null;
+  }
+}
+
+/** Why nobody will ever be able to keep this event; undefined for a failure of ours, after which it may come again. */
+function whyOdd(error: unknown): string | undefined {
+  if (error instanceof OddEventError) return error.message;
+  return isUnacceptable(error) ? 'it holds what the database can’t' : undefined;
+}
+
+async function putAside(ctx: ApiContext, { db }: ApiDeps, reason: string): Promise<void> {
+  try {
+    const oddEvent = await insertOddEvent(db, ctx.state.rawBody, reason);
+    if (oddEvent.deliveries === 1) {
+      ctx.state.log.error({ reason, oddEventId: oddEvent.id }, 'a signed event could not be read: put aside');
+    }
+  } catch (error) {
+    throw notKept(ctx, error);
+  }
+}
+
+function notKept(ctx: ApiContext, error: unknown): Refusal {
+  ctx.state.log.error({ err: error }, 'an event could not be kept');
+  return new Refusal('temporarily_unavailable', 'The event could not be kept. Deliver it again.');
 }
 
 function verified(ctx: ApiContext, deps: ApiDeps): ProcessorEvent {
@@ -52,6 +90,7 @@ function verified(ctx: ApiContext, deps: ApiDeps): ProcessorEvent {
   try {
     return deps.verifyWebhook(ctx.state.rawBody, ctx.get('Stripe-Signature'));
   } catch (error) {
+    if (error instanceof OddEventError) throw error;
     ctx.state.log.warn({ err: error }, 'a webhook was refused');
     throw unsigned();
   }
@@ -74,19 +113,6 @@ function logOddities(ctx: ApiContext, { settings }: ApiDeps, event: ProcessorEve
       { eventId: id, kind, apiVersion, livemode, expected },
       'an event of another API version or mode: correct the endpoint at the payment processor',
     );
-  }
-}
-
-async function kept(
-  ctx: ApiContext,
-  deps: ApiDeps,
-  event: ProcessorEvent,
-): Promise<{ unhandledBy: EventRoute | null }> {
-  try {
-    return await insertProcessorEvent(deps.db, event, routeOf(event));
-  } catch (error) {
-    ctx.state.log.error({ err: error, eventId: event.id }, 'an event could not be kept');
-    throw new Refusal('temporarily_unavailable', 'The event could not be kept. Deliver it again.');
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
+import { listOddEvents } from '../adapters/postgres/odd-events.js';
 import { findEvent, listEvents } from '../adapters/postgres/payment-search.js';
-import type { ProcessorEventRow } from '../adapters/postgres/tables.js';
+import type { OddEventRow, ProcessorEventRow } from '../adapters/postgres/tables.js';
 import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
 import type { OperationResult } from '../domain/operation.js';
 import type { EventWorkflow } from '../domain/processor-routes.js';
@@ -59,6 +60,14 @@ Examples:
         ]);
       }),
     );
+  readable(webhooks.command('odd'))
+    .description('What the processor signed and nobody could read, newest first. It was answered with 200.')
+    .option('--limit <count>', 'at most this many', countOf, 50)
+    .action(({ json, limit }: Listing) =>
+      using(context, async (db) => {
+        printRows(await listOddEvents(db, limit), json, oddLineOf);
+      }),
+    );
   asOperator(webhooks.command('replay').argument('<event>', 'evt_…'))
     .description(
       'Lets its workflow look at it again. What it did is not done twice: credits have one cause each.',
@@ -72,6 +81,11 @@ Examples:
 
 function routeOfResult({ workflow, workflowId }: OperationResult) {
   return { workflow: workflow as EventWorkflow, workflowId: String(workflowId) };
+}
+
+function oddLineOf({ id, reason, deliveries, first_received_at: first, body }: OddEventRow): string {
+  const times = `${deliveries} ${deliveries === 1 ? 'delivery' : 'deliveries'} since ${iso(first)}`;
+  return [String(id), times, reason, body.slice(0, 120).replaceAll(/\s+/g, ' ')].join('  ');
 }
 
 function lineOf(event: ProcessorEventRow): string {

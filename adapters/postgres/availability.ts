@@ -35,6 +35,19 @@ export function isDatabaseAway(error: unknown): boolean {
   );
 }
 
+/** Data that does not fit (class 22), breaks a constraint (23), or goes beyond what the server can hold (54). */
+const UNACCEPTABLE_STATES = /^(22|23|54)...$/;
+
+/** Tells whether a query failed because of the very data that it was given: it would fail again. */
+export function isUnacceptable(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    UNACCEPTABLE_STATES.test(error.code)
+  );
+}
+
 /**
  * Tells whether what was asked may have been committed although no answer came: its connection was lost at the commit,
  * or in a statement of its own (decision 72). Whoever repeats it does so by its key, and whoever answers says so.

@@ -76,7 +76,7 @@ const webhook: Operation = {
   },
   answers: [
     {
-      description: 'It is kept, and will be acted on once.',
+      description: 'It is kept, and will be acted on once. What can’t be read is put aside for operators.',
       schema: object({ received: yes }),
       examples: [{ received: true }],
     },

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import Stripe from 'stripe';
-import { createWebhookVerifier, WebhookSignatureError } from '../../../adapters/processor/webhook.js';
+import {
+  createWebhookVerifier,
+  OddEventError,
+  WebhookSignatureError,
+} from '../../../adapters/processor/webhook.js';
 import { signature } from '../../../lab/processor/delivery.js';
 import {
   cards,
@@ -87,16 +91,19 @@ describe('the webhook verifier', () => {
     assert.equal(verify(body, both).id, 'evt_1');
   });
 
-  it('refuses a signed delivery that is not an event', () => {
+  it('tells a signed delivery that is not an event from a stranger’s', () => {
     for (const text of [
       '[]',
       'null',
       '{}',
       'not json',
       '{"id":"evt_1","type":"a","created":"x","data":{"object":{}}}',
+      '{"id":"evt_1","type":"a","created":1e14,"data":{"object":{}}}',
+      '{"id":"evt_1","object":"v2.core.event","type":"a"}',
     ]) {
       const payload = Buffer.from(text);
-      assert.throws(() => verify(payload, signed(payload, secret)), WebhookSignatureError, text);
+      assert.throws(() => verify(payload, signed(payload, secret)), OddEventError, text);
+      assert.throws(() => verify(payload, signed(payload, 'whsec_other')), WebhookSignatureError, text);
     }
   });
 
