@@ -1,8 +1,8 @@
-import { listAuditEvents } from '../adapters/postgres/audit-events.js';
+import { findAuditEventNo, listAuditEvents } from '../adapters/postgres/audit-events.js';
 import type { AuditEventRow } from '../adapters/postgres/tables.js';
 import { auditKinds, type AuditKind } from '../domain/audit.js';
 import { sessionOf, type ApiDeps, type ApiRouter } from './context.js';
-import { isNumberKey, pageOf, readCursor } from './cursor.js';
+import { isIdKey, numberOf, pageOf, readCursor } from './cursor.js';
 import { requireSession, type Step } from './middleware/session.js';
 import { joi, pageFields, readQuery } from './validation.js';
 
@@ -19,9 +19,12 @@ export const auditQuery = joi.object<{ kind?: AuditKind; cursor?: string; pageSi
 function showAudit(deps: ApiDeps): Step {
   return async (ctx) => {
     const { kind, cursor, pageSize } = readQuery(ctx, auditQuery);
-    const filter = { kind, beforeNo: readCursor(cursor, isNumberKey)?.[0] };
-    const rows = await listAuditEvents(deps.db, sessionOf(ctx).userId, filter, pageSize + 1);
-    const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.no]);
+    const { userId } = sessionOf(ctx);
+    const beforeNo = await numberOf(readCursor(cursor, isIdKey('aud')), (id) =>
+      findAuditEventNo(deps.db, userId, id),
+    );
+    const rows = await listAuditEvents(deps.db, userId, { kind, beforeNo }, pageSize + 1);
+    const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
     ctx.body = { events: page.map(presentAuditEvent), nextCursor };
   };
 }

@@ -1,3 +1,5 @@
+import { isId, type IdPrefix } from '../domain/ids.js';
+import type { Refusal } from '../domain/refusal.js';
 import { fieldRefusal } from './validation.js';
 
 /** The opaque cursor of a keyset: what the last row of a page is sorted by (decision 7). */
@@ -17,7 +19,7 @@ export function readCursor<Key extends readonly (string | number)[]>(
   if (cursor === undefined) return undefined;
   const value = decoded(cursor);
   if (!Array.isArray(value) || !isKey(value)) {
-    throw fieldRefusal('cursor', 'cursor must be the nextCursor of a previous response');
+    throw noSuchCursor();
   }
   return value;
 }
@@ -33,6 +35,29 @@ export function pageOf<Row>(
   return { page, nextCursor: rows.length > pageSize && last !== undefined ? toCursor(keyOf(last)) : null };
 }
 
+/** A key of one id of the caller's own, where rows are numbered over all users: their numbers tell how many there are. */
+export function isIdKey<P extends IdPrefix>(
+  prefix: P,
+): (value: readonly unknown[]) => value is [`${P}_${string}`] {
+  return (value): value is [`${P}_${string}`] =>
+    value.length === 1 && typeof value[0] === 'string' && isId(prefix, value[0]);
+}
+
+/**
+ * The number of the row that a cursor names.
+ * @param find undefined where the caller has no such row
+ * @throws Refusal validation_failed for a row that is not the caller's
+ */
+export async function numberOf<Id>(
+  key: readonly [Id] | undefined,
+  find: (id: Id) => Promise<number | undefined>,
+): Promise<number | undefined> {
+  if (key === undefined) return undefined;
+  const no = await find(key[0]);
+  if (no === undefined) throw noSuchCursor();
+  return no;
+}
+
 /** A key of one whole, positive number. */
 export function isNumberKey(value: readonly unknown[]): value is [number] {
   return value.length === 1 && Number.isSafeInteger(value[0]) && Number(value[0]) > 0;
@@ -44,4 +69,9 @@ function decoded(cursor: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** The refusal of a cursor that no page of the list answered. */
+export function noSuchCursor(): Refusal {
+  return fieldRefusal('cursor', 'cursor must be the nextCursor of a previous response');
 }

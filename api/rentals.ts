@@ -15,7 +15,7 @@ import { Refusal } from '../domain/refusal.js';
 import { isFinal } from '../domain/rental.js';
 import { auditEvent, noteAudit } from './audit-event.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from './context.js';
-import { isNumberKey, pageOf, readCursor } from './cursor.js';
+import { isIdKey, numberOf, pageOf, readCursor } from './cursor.js';
 import { requireSession, type Step } from './middleware/session.js';
 import { answerOpening } from './opening.js';
 import { presentMeter, presentOpened, presentRental, presentStop } from './rental-presenter.js';
@@ -68,10 +68,13 @@ function createRental(deps: ApiDeps): Step {
 function listRentals(deps: ApiDeps): Step {
   return async (ctx) => {
     const { status, cursor, pageSize } = readQuery(ctx, rentalsQuery);
-    const before = readCursor(cursor, isNumberKey)?.[0];
     const { userId } = sessionOf(ctx);
+    const before = await numberOf(
+      readCursor(cursor, isIdKey('rent')),
+      async (id) => (await findRental(deps.db, userId, id))?.no,
+    );
     const rows = await listRentalRows(deps.db, userId, status, before, pageSize + 1);
-    const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.no]);
+    const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
     ctx.body = { rentals: page.map(presentRental), nextCursor };
   };
 }

@@ -1,5 +1,5 @@
 import type { AuditKind } from '../../domain/audit.js';
-import type { UserId } from '../../domain/ids.js';
+import type { AuditEventId, UserId } from '../../domain/ids.js';
 import { newId } from '../ids.js';
 import type { Database, Transaction } from './database.js';
 import type { AuditEventRow } from './tables.js';
@@ -49,4 +49,14 @@ export async function listAuditEvents(
   if (filter.kind !== undefined) void query.andWhere({ kind: filter.kind });
   if (filter.beforeNo !== undefined) void query.andWhere('no', '<', filter.beforeNo);
   return query;
+}
+
+/** The number of a user's event; undefined for another user's just as for none (decision 5). */
+export async function findAuditEventNo(
+  db: Database,
+  userId: UserId,
+  id: AuditEventId,
+): Promise<number | undefined> {
+  const row = await db('audit_events').where({ id, user_id: userId }).first('no');
+  return row?.no;
 }

@@ -161,6 +161,10 @@ describe('GET /v1/audit', () => {
     const second = await trail(user, `?pageSize=3&cursor=${first.nextCursor!}`);
     assert.deepEqual([first.events.length, second.events.length, second.nextCursor], [3, 2, null]);
     assert.equal(new Set([...first.events, ...second.events].map(({ id }) => id)).size, 5);
+    const cursor = JSON.parse(Buffer.from(first.nextCursor!, 'base64url').toString()) as unknown;
+    assert.deepEqual(cursor, [first.events.at(-1)!.id], 'it tells nothing of how many events there are');
+    const others = await (await service.signIn()).get(`/v1/audit?cursor=${first.nextCursor!}`);
+    assert.deepEqual([others.status, others.body.error], [400, 'validation_failed']);
     const outs = await trail(user, '?kind=signed_out');
     assert.deepEqual(
       outs.events.map(({ kind }) => kind),

@@ -112,6 +112,18 @@ describe('rentals on read', () => {
       assert.deepEqual(listed[0], (await user.get(`/v1/rentals/${ids[0]}`)).body);
     });
 
+    it('has cursors that tell an id of the user’s own and no number, and takes nobody else’s', async () => {
+      const mine = [await insertRental(api.db, user.user.id), await insertRental(api.db, user.user.id)];
+      const { body } = await user.get('/v1/rentals?pageSize=1');
+      const cursor = Buffer.from(body.nextCursor!, 'base64url').toString();
+      assert.deepEqual(JSON.parse(cursor), [mine[1]!.id]);
+      const other = await api.signIn();
+      await insertRental(api.db, other.user.id);
+      const answer = await other.get(`/v1/rentals?cursor=${body.nextCursor!}`);
+      assert.deepEqual([answer.status, answer.body.error], [400, 'validation_failed']);
+      assert.equal(answer.body.details.fields[0]!.field, 'cursor');
+    });
+
     it('filters by status', async () => {
       await insertRental(api.db, user.user.id);
       const running = await insertRunningRental(api.db, user.user.id, 0);

@@ -31,6 +31,9 @@ const cases: readonly Case[] = [
   ['POST', '/v1/rentals', { familyId: 'b200', gpuCount: 8, sshKeyIds: ['key_1'] }, 404, 'key_not_found'],
   ['POST', '/v1/rentals', undefined, 400, 'validation_failed', 'body'],
   ['GET', '/v1/rentals?status=lost', undefined, 400, 'validation_failed', 'status'],
+  // [7], as cursors of the release before were: the number of a row counts those of all users.
+  ['GET', '/v1/rentals?cursor=Wzdd', undefined, 400, 'validation_failed', 'cursor'],
+  ['GET', '/v1/audit?cursor=Wzdd', undefined, 400, 'validation_failed', 'cursor'],
   ['GET', noRental, undefined, 404, 'rental_not_found'],
   ['GET', '/v1/rentals/1', undefined, 404, 'rental_not_found'],
   ['GET', `${noRental}/meter`, undefined, 404, 'rental_not_found'],

@@ -1,6 +1,6 @@
 import { auditQuery, presentAuditEvent } from '../../../api/audit.js';
 import type { ApiRouter } from '../../../api/context.js';
-import { isNumberKey, pageOf, readCursor } from '../../../api/cursor.js';
+import { isIdKey, numberOf, pageOf, readCursor } from '../../../api/cursor.js';
 import { readQuery } from '../../../api/validation.js';
 import { signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
@@ -9,13 +9,15 @@ import type { World } from '../world.js';
 export function auditRoutes(router: ApiRouter, world: World): void {
   router.get(
     '/v1/audit',
-    signedIn(world, (ctx, { audit }) => {
+    signedIn(world, async (ctx, { audit }) => {
       const { kind, cursor, pageSize } = readQuery(ctx, auditQuery);
-      const before = readCursor(cursor, isNumberKey)?.[0] ?? Infinity;
-      const events = audit.filter(
-        (event) => event.no < before && (kind === undefined || event.kind === kind),
+      const before = await numberOf(readCursor(cursor, isIdKey('aud')), (id) =>
+        Promise.resolve(audit.find((event) => event.id === id)?.no),
       );
-      const { page, nextCursor } = pageOf(events.toReversed(), pageSize, (event) => [event.no]);
+      const events = audit.filter(
+        (event) => event.no < (before ?? Infinity) && (kind === undefined || event.kind === kind),
+      );
+      const { page, nextCursor } = pageOf(events.toReversed(), pageSize, (event) => [event.id]);
       ctx.body = { events: page.map(presentAuditEvent), nextCursor };
     }),
   );

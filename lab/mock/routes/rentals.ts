@@ -1,7 +1,7 @@
 import type { ChargeBucket, ChargeInterval } from '../../../adapters/postgres/rental-charges.js';
 import type { LedgerEntry } from '../../../adapters/postgres/ledger-reads.js';
 import type { ApiContext, ApiRouter } from '../../../api/context.js';
-import { isNumberKey, pageOf, readCursor } from '../../../api/cursor.js';
+import { isIdKey, numberOf, pageOf, readCursor } from '../../../api/cursor.js';
 import { chargesQuery, presentCharges } from '../../../api/rental-charges.js';
 import { presentMeter, presentOpened, presentRental, presentStop } from '../../../api/rental-presenter.js';
 import { readRentalRequest, rentalsQuery } from '../../../api/rental-request.js';
@@ -21,14 +21,16 @@ export function rentalRoutes(router: ApiRouter, world: World): void {
   router.post('/v1/rentals', createRental(world));
   router.get(
     '/v1/rentals',
-    signedIn(world, (ctx, account) => {
+    signedIn(world, async (ctx, account) => {
       const { status, cursor, pageSize } = readQuery(ctx, rentalsQuery);
-      const before = readCursor(cursor, isNumberKey)?.[0] ?? Infinity;
+      const before = await numberOf(readCursor(cursor, isIdKey('rent')), (id) =>
+        Promise.resolve(account.rentals.find(({ row }) => row.id === id)?.row.no),
+      );
       const rows = account.rentals
         .map(({ row }) => row)
-        .filter((row) => row.no < before && (status === undefined || row.status === status))
+        .filter((row) => row.no < (before ?? Infinity) && (status === undefined || row.status === status))
         .toReversed();
-      const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.no]);
+      const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
       ctx.body = { rentals: page.map(presentRental), nextCursor };
     }),
   );
