@@ -1,11 +1,13 @@
 import { moveEventCursor, readEventCursor } from '../adapters/postgres/event-cursor.js';
 import { insertProcessorEvent } from '../adapters/postgres/processor-events.js';
 import { eventPages } from '../adapters/processor/event-pages.js';
-import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
+import type { ProcessorEvent } from '../adapters/processor/processor.js';
 import { limits } from '../domain/limits.js';
-import { routeOf } from '../domain/processor-routes.js';
+import { routeOf, type EventRoute } from '../domain/processor-routes.js';
 import type { ActivityDeps } from './deps.js';
+import { eachItem } from './each-item.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from './heartbeat.js';
+import { tellLooks } from './tell-looks.js';
 
 /** Reads what the processor says that it sent, and takes in what never arrived. */
 export function createBackfillActivities(deps: ActivityDeps) {
@@ -26,18 +28,39 @@ async function backfill(deps: ActivityDeps, tell: Tell): Promise<{ read: number;
   const since = new Date(Math.max(earliestMs, seenUntil.getTime() - limits.eventsOverlapMs));
   let read = 0;
   let missed = 0;
+  let failed = 0;
   for await (const events of eventPages(processor, since)) {
-    for (const event of events) {
-      const { unhandledBy, isNew } = await insertProcessorEvent(db, event, routeOf(event));
-      if (!isNew) continue;
-      missed += 1;
-      tell({ read, missed });
-      if (unhandledBy !== null) await tellWorkflow(deps.temporal.workflow, unhandledBy);
-    }
+    const taken = await takeIn(deps, events, tell);
     read += events.length;
-    tell({ read, missed });
+    missed += taken.missed;
+    failed += taken.failed;
+    tell({ read, missed, failed });
   }
   if (missed > 0) deps.log.warn({ read, missed, since }, 'events of the processor had never arrived');
-  await moveEventCursor(db, now);
+  // One that could not be taken in is read again: the next time begins where this one began, for as long as the
+  // processor keeps it.
+  if (failed === 0) await moveEventCursor(db, now);
   return { read, missed };
+}
+
+/** One event that can't be taken in keeps no other from it (decision 69). */
+async function takeIn(
+  deps: ActivityDeps,
+  events: readonly ProcessorEvent[],
+  tell: Tell,
+): Promise<{ missed: number; failed: number }> {
+  const fresh: EventRoute[] = [];
+  let missed = 0;
+  const taken = await eachItem(
+    deps,
+    { duty: 'event', items: events, keyOf: ({ id }) => id, tell },
+    async (event) => {
+      const { unhandledBy, isNew } = await insertProcessorEvent(deps.db, event, routeOf(event));
+      if (!isNew) return;
+      missed += 1;
+      if (unhandledBy !== null) fresh.push(unhandledBy);
+    },
+  );
+  await tellLooks(deps, fresh, { tell });
+  return { missed, failed: events.length - taken.length };
 }

@@ -1,46 +1,56 @@
+import { listDueIntents, markDelivered, type DueIntent } from '../adapters/postgres/intents.js';
 import { warnOfLowBalance } from '../adapters/postgres/low-balance.js';
 import { listInvoicesToTell, markTold } from '../adapters/postgres/money/invoice-states.js';
-import { listDueIntents, markDelivered } from '../adapters/postgres/intents.js';
 import { isDatabaseConfirmed } from '../adapters/postgres/watermark.js';
-import { tellRental } from '../adapters/temporal/tell-rental.js';
-import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
-import type { UserId } from '../domain/ids.js';
+import type { LookRoute } from '../adapters/tell-look.js';
 import { autoTopupWorkflowId } from '../domain/processor-routes.js';
 import type { ActivityDeps } from './deps.js';
+import { eachItem } from './each-item.js';
+import { tellLooks } from './tell-looks.js';
 
 /**
  * Delivers what transactions left to do: tells the workflows of rentals, and mails warnings. A workflow that is not
- * running is started again for its row (design: Temporal 1), so a lost one loses no intent.
+ * running is started again for its row (design: Temporal 1), so a lost one loses no intent. One that fails keeps no
+ * other from it (decision 69).
  * Not while the database may have been restored: a workflow that has ended would be started again (decision 67).
  * @returns how many were delivered
+ * @throws when Temporal or the database is away
  */
 export async function deliverIntents(deps: ActivityDeps): Promise<number> {
   if (!(await isDatabaseConfirmed(deps.db))) return 0;
   const due = await listDueIntents(deps.db, 500);
-  const delivered: number[] = [];
-  for (const intent of due) {
-    if (intent.rentalId !== null) await tellRental(deps.temporal.workflow, intent.rentalId);
-    else if (intent.kind === 'auto_topup') await tellAutoTopup(deps, intent.userId);
-    else if (intent.kind === 'low_balance') await warnOfLowBalance(deps.db, intent.id);
-    delivered.push(intent.id);
-  }
-  await markDelivered(deps.db, delivered);
-  return delivered.length + (await tellInvoices(deps));
+  const warned = await warn(deps, due);
+  const told = new Set((await tellLooks(deps, due.flatMap(routesOf))).map(({ workflowId }) => workflowId));
+  const delivered = due.filter((intent) => routesOf(intent).some(({ workflowId }) => told.has(workflowId)));
+  await markDelivered(
+    deps.db,
+    [...warned, ...delivered].map(({ id }) => id),
+  );
+  return warned.length + delivered.length + (await tellInvoices(deps));
+}
+
+function warn(deps: ActivityDeps, due: readonly DueIntent[]): Promise<DueIntent[]> {
+  const items = due.filter(({ kind }) => kind === 'low_balance');
+  return eachItem(deps, { duty: 'warning', items, keyOf: ({ id }) => String(id) }, ({ id }) =>
+    warnOfLowBalance(deps.db, id),
+  );
+}
+
+/** Who acts on an intent; nobody on a warning. */
+function routesOf({ kind, rentalId, userId }: DueIntent): LookRoute[] {
+  if (rentalId !== null) return [{ workflow: 'rental', workflowId: rentalId }];
+  if (kind === 'auto_topup') return [{ workflow: 'autoTopup', workflowId: autoTopupWorkflowId(userId) }];
+  return [];
 }
 
 /** Tells the workflows of invoices that were made or that somebody wants looked at. */
 async function tellInvoices(deps: ActivityDeps): Promise<number> {
-  const ids = await listInvoicesToTell(deps.db);
-  for (const workflowId of ids)
-    await tellWorkflow(deps.temporal.workflow, { workflow: 'invoice', workflowId });
+  const routes = (await listInvoicesToTell(deps.db)).map((id) => ({
+    workflow: 'invoice' as const,
+    workflowId: id,
+  }));
+  const told = new Set((await tellLooks(deps, routes)).map(({ workflowId }) => workflowId));
+  const ids = routes.map(({ workflowId }) => workflowId).filter((id) => told.has(id));
   await markTold(deps.db, ids);
   return ids.length;
-}
-
-/** Lets a user's auto-topup look at the level. */
-export async function tellAutoTopup(deps: ActivityDeps, userId: UserId): Promise<void> {
-  await tellWorkflow(deps.temporal.workflow, {
-    workflow: 'autoTopup',
-    workflowId: autoTopupWorkflowId(userId),
-  });
 }

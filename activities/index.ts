@@ -7,6 +7,7 @@ import type { ActivityDeps } from './deps.js';
 import { createInvoiceActivities } from './invoice.js';
 import { createMailActivities } from './mail.js';
 import { createMeterActivities } from './meter.js';
+import { noticing } from './noticing.js';
 import { createOpenRental } from './open-rental.js';
 import { createOperationActivities } from './operation.js';
 import { createPodActivities } from './pods.js';
@@ -19,9 +20,10 @@ import { createTopupActivities } from './topup.js';
 import { createUpkeepActivities } from './upkeep.js';
 import { createWatchActivities } from './watch.js';
 
-/** All activities, bound to the outside world; each asks first whether the database may be acted on. Workflows see the type only. */
+/** All activities, bound to the outside world; each asks first whether the database may be acted on,
+ * and notes what fails. Workflows see the type only. */
 export function createActivities(deps: ActivityDeps) {
-  return askingFirst(deps, {
+  const activities = {
     openRental: createOpenRental(deps),
     ...createRentalActivities(deps),
     ...createPodActivities(deps),
@@ -40,7 +42,8 @@ export function createActivities(deps: ActivityDeps) {
     ...createRestoreActivities(deps),
     ...createUpkeepActivities(deps),
     ...createReconcileActivities(deps),
-  });
+  };
+  return askingFirst(deps, noticing(deps, activities));
 }
 
 export type Activities = ReturnType<typeof createActivities>;

@@ -1,7 +1,9 @@
 import { sleep } from '@temporalio/activity';
-import { deliverDueMails } from '../adapters/postgres/outbox-delivery.js';
+import { deliverDueMails, type MailDelivery } from '../adapters/postgres/outbox-delivery.js';
+import { clearStuck } from '../adapters/postgres/stuck-items.js';
 import { refuseWhenRestored } from './ask-first.js';
 import type { ActivityDeps } from './deps.js';
+import { noteStuck } from './each-item.js';
 import { ONE_CALL_MS, withHeartbeat } from './heartbeat.js';
 
 const LOOK_EVERY_MS = 500;
@@ -17,14 +19,7 @@ export function createMailActivities(deps: ActivityDeps) {
           let sent = 0;
           while (performance.now() < end) {
             await refuseWhenRestored(deps);
-            const { due, sent: now } = await deliverDueMails(deps.db, (mail) =>
-              deps.mail.send({
-                to: mail.recipient,
-                subject: mail.subject,
-                text: mail.body,
-                messageId: `outbox-${mail.id}@${deps.settings.deployment}.gpu-rental`,
-              }),
-            );
+            const { due, sent: now } = await deliverDueMails(deps.db, deliveryOf(deps));
             sent += now;
             tell({ sent });
             // The pause, however short, is where a worker that is being shut down lets go.
@@ -34,5 +29,20 @@ export function createMailActivities(deps: ActivityDeps) {
         { stalledAfterMs: ONE_CALL_MS },
       );
     },
+  };
+}
+
+export function deliveryOf(deps: ActivityDeps): MailDelivery {
+  return {
+    send: (mail) =>
+      deps.mail.send({
+        to: mail.recipient,
+        subject: mail.subject,
+        text: mail.body,
+        messageId: `outbox-${mail.id}@${deps.settings.deployment}.gpu-rental`,
+      }),
+    failed: async ({ id }, error) =>
+      (await noteStuck(deps, { duty: 'mail', item: String(id), error })).nextTryMs,
+    recovered: ({ id }) => clearStuck(deps.db, 'mail', String(id)),
   };
 }

@@ -4,7 +4,7 @@ import { isDatabaseAway } from '../adapters/postgres/availability.js';
 import type { Metered } from '../adapters/postgres/money/meter.js';
 import { limits } from '../domain/limits.js';
 import { refuseWhenRestored } from './ask-first.js';
-import { deliverIntents } from './deliver-intents.js';
+import { Delivery } from './delivery.js';
 import type { ActivityDeps } from './deps.js';
 import { withHeartbeat, type Tell } from './heartbeat.js';
 
@@ -13,9 +13,6 @@ import { withHeartbeat, type Tell } from './heartbeat.js';
  * longer is not under way, it is lost.
  */
 const STALLED_AFTER_MS = 30_000;
-
-/** How long the last delivery of a run may go on beyond its end. */
-const DELIVERY_ENDS_WITHIN_MS = 2_000;
 
 /** The tick engine: every second it brings the wallets of one shard up to date, set by set. */
 export function createMeterActivities(deps: ActivityDeps) {
@@ -57,41 +54,6 @@ export function createMeterActivities(deps: ActivityDeps) {
       }
     },
   };
-}
-
-/** Delivers what ticks left, one delivery at a time. A tick that finds one under way asks for another after it. */
-class Delivery {
-  #running: Promise<void> | undefined;
-  #again = false;
-
-  constructor(private readonly deps: ActivityDeps) {}
-
-  begin(): void {
-    this.#again = this.#running !== undefined;
-    this.#running ??= this.#deliver().finally(() => {
-      this.#running = undefined;
-      if (this.#again) this.begin();
-    });
-  }
-
-  /** Resolves when none is under way, or soon: whoever comes next delivers what is left. */
-  async ended(): Promise<void> {
-    this.#again = false;
-    const limit = { timer: undefined as NodeJS.Timeout | undefined };
-    const soon = new Promise<void>((resolve) => {
-      limit.timer = setTimeout(resolve, DELIVERY_ENDS_WITHIN_MS);
-    });
-    await Promise.race([this.#running, soon]);
-    clearTimeout(limit.timer);
-  }
-
-  async #deliver(): Promise<void> {
-    try {
-      await deliverIntents(this.deps);
-    } catch (error) {
-      this.deps.log.warn({ err: error }, 'what ticks left could not be delivered; trying again');
-    }
-  }
 }
 
 /** Wallets that somebody held up a moment ago: others must not wait for them tick after tick. */

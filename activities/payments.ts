@@ -4,10 +4,10 @@ import { parkPayment } from '../adapters/postgres/money/parked-payments.js';
 import { saveCard } from '../adapters/postgres/saved-cards.js';
 import type { TopupRow } from '../adapters/postgres/tables.js';
 import type { Payment } from '../adapters/processor/processor.js';
-import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
 import { isPaidKind, paymentIdOf } from '../domain/processor-routes.js';
 import { isId, type TopupId, type UserId } from '../domain/ids.js';
 import type { ActivityDeps } from './deps.js';
+import { tellLooks } from './tell-looks.js';
 
 /**
  * Credits a payment of a top-up that succeeded, with what was really paid. What can't be credited is put aside for
@@ -93,7 +93,8 @@ async function keepCard(deps: ActivityDeps, userId: UserId, payment: Payment): P
 
 /** Lets the workflows of cards that were removed detach them. One that can't be told is found by the reviver. */
 export async function tellCards(deps: ActivityDeps, cardIds: readonly string[]): Promise<void> {
-  for (const workflowId of cardIds) {
-    await tellWorkflow(deps.temporal.workflow, { workflow: 'card', workflowId });
-  }
+  await tellLooks(
+    deps,
+    cardIds.map((workflowId) => ({ workflow: 'card', workflowId })),
+  );
 }

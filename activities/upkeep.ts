@@ -1,36 +1,28 @@
-import { moveAttempt } from '../adapters/postgres/attempts.js';
-import { stopBlockedRentals } from '../adapters/postgres/blocked-wallets.js';
 import { listWorkflowsWithWaitingEvents } from '../adapters/postgres/event-handling.js';
+import { listUnclosedInvoices } from '../adapters/postgres/money/invoice-states.js';
+import { prune } from '../adapters/postgres/retention.js';
+import { listUnclosedReversals } from '../adapters/postgres/reversal-reads.js';
+import { listExpiredCards, noticeExpiredCard } from '../adapters/postgres/expired-cards.js';
+import { listUndetachedCards } from '../adapters/postgres/saved-cards.js';
 import {
-  closeCondemnedAttempts,
-  condemnStrayPod,
-  listForgottenAttempts,
-  listStrayPods,
   listUnclosedRentals,
   listUnclosedTopups,
   listUsersWithOpenAutoTopups,
-  type StrayPod,
 } from '../adapters/postgres/upkeep.js';
 import { raiseWatermark } from '../adapters/postgres/watermark.js';
-import { prune } from '../adapters/postgres/retention.js';
-import { takeSlowEnds } from '../adapters/postgres/pod-leaks.js';
-import { noteSeenAlive } from '../adapters/postgres/pods.js';
-import { expectPodsOfRentals } from '../adapters/postgres/pods-watch.js';
-import { ProviderError, type Provider } from '../adapters/providers/provider.js';
-import { listUnclosedInvoices } from '../adapters/postgres/money/invoice-states.js';
-import { listUnclosedReversals } from '../adapters/postgres/reversal-reads.js';
-import { listUndetachedCards, noticeExpiredCards } from '../adapters/postgres/saved-cards.js';
-import { tellRental } from '../adapters/temporal/tell-rental.js';
-import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
+import type { LookRoute } from '../adapters/tell-look.js';
 import { keepWatermark } from '../adapters/temporal/watermark.js';
 import { limits } from '../domain/limits.js';
-import { retention } from '../domain/retention.js';
 import { autoTopupWorkflowId, type EventRoute } from '../domain/processor-routes.js';
+import { retention } from '../domain/retention.js';
 import { taskQueues } from '../domain/task-queues.js';
 import { compareWatermarks, refuseWhenRestored } from './ask-first.js';
 import { deliverIntents } from './deliver-intents.js';
 import type { ActivityDeps } from './deps.js';
+import { eachItem, eachPart } from './each-item.js';
 import { SEVERAL_CALLS_MS, withHeartbeat, type Tell } from './heartbeat.js';
+import { sweep, type Swept } from './sweep.js';
+import { tellLooks } from './tell-looks.js';
 
 /** What the schedules do: find what a crash, a lost signal or a terminated run has left, and let it go on. */
 export function createUpkeepActivities(deps: ActivityDeps) {
@@ -43,41 +35,12 @@ export function createUpkeepActivities(deps: ActivityDeps) {
     /** Signals the workflows for which a stored event of the processor has waited too long. */
     async redeliverEvents(): Promise<{ workflows: number }> {
       const waiting = await listWorkflowsWithWaitingEvents(deps.db, limits.eventRedeliverMs);
-      for (const route of waiting) await tellWorkflow(deps.temporal.workflow, route);
-      return { workflows: waiting.length };
+      return { workflows: (await tellLooks(deps, waiting)).length };
     },
 
     /** Ends pods that no live rental owns, and gives up attempts that a crash left open (decision 22). */
-    async sweepPods(): Promise<{ ended: string[]; forgotten: number; closed: number }> {
-      return withHeartbeat(
-        async (tell) => {
-          const forgotten = await listForgottenAttempts(deps.db, limits.attemptOpenMs);
-          for (const attempt of forgotten) {
-            tell({ forgotten: attempt.tag });
-            await moveAttempt(deps.db, attempt.id, 'open', 'condemned', { error: 'no rental came of it' });
-          }
-          const ended: string[] = [];
-          for (const provider of deps.providers.values()) {
-            for (const stray of await listStrayPods(deps.db, provider.code, limits.attemptOpenMs)) {
-              tell(stray);
-              if (await endStray(deps, provider, stray)) ended.push(stray.tag);
-            }
-          }
-          for (const pod of await stopBlockedRentals(deps.db, limits.blockedForMs)) {
-            tell(pod);
-            deps.log.error({ ...pod }, 'ending a machine whose wallet can not be metered');
-            await noteSeenAlive(deps.db, pod.providerCode, pod.podId);
-            await deps.providers.get(pod.providerCode)?.terminate(pod.podId);
-          }
-          await expectPodsOfRentals(deps.db);
-          for (const pod of await takeSlowEnds(deps.db)) {
-            deps.log.error({ ...pod }, 'a pod does not end although it was told to: look at the upstream');
-          }
-          const closed = await closeCondemnedAttempts(deps.db, 2 * limits.attemptOpenMs);
-          return { ended, forgotten: forgotten.length, closed };
-        },
-        { stalledAfterMs: SEVERAL_CALLS_MS },
-      );
+    async sweepPods(): Promise<Swept> {
+      return withHeartbeat((tell) => sweep(deps, tell), { stalledAfterMs: SEVERAL_CALLS_MS });
     },
 
     /** Compares and raises the watermark, and removes what has served its time. */
@@ -93,28 +56,10 @@ export function createUpkeepActivities(deps: ActivityDeps) {
 
     /** Tells users, once each, that their saved card has expired. */
     async tellOfExpiredCards(): Promise<{ expiredCards: number }> {
-      return { expiredCards: await noticeExpiredCards(deps.db) };
+      return { expiredCards: await tellOfExpired(deps) };
     },
   };
 }
-
-/** Removes what has served its time (decision 70). A table that fails keeps no other from it. */
-async function pruneTables({ db, log }: ActivityDeps): Promise<number> {
-  const end = performance.now() + PRUNE_FOR_MS;
-  let removed = 0;
-  for (const kept of retention) {
-    if (performance.now() > end) break;
-    try {
-      removed += await prune(db, kept);
-    } catch (error) {
-      log.error({ table: kept.table, err: error }, 'a table could not be pruned');
-    }
-  }
-  return removed;
-}
-
-/** Less than what housekeeping may take; what is left goes in the next round. */
-const PRUNE_FOR_MS = 15_000;
 
 async function revive(
   deps: ActivityDeps,
@@ -122,33 +67,35 @@ async function revive(
 ): Promise<{ rentals: number; payments: number; started: string[] }> {
   const started = await startLongLived(deps);
   const running = await runningWorkflows(deps);
-  const rentals = (await listUnclosedRentals(deps.db)).filter((id) => !running.has(id));
-  tell({ rentals: rentals.length });
-  for (const id of rentals) {
-    await tellRental(deps.temporal.workflow, id);
-    tell({ rental: id });
-  }
-  const payments = (await listUnfinishedPayments(deps)).filter(({ workflowId }) => !running.has(workflowId));
-  for (const route of payments) {
-    await tellWorkflow(deps.temporal.workflow, route);
-    tell(route);
-  }
+  const isLost = ({ workflowId }: LookRoute): boolean => !running.has(workflowId);
+  const rentals = (await listRentalRoutes(deps)).filter(isLost);
+  const payments = (await listUnfinishedPayments(deps)).filter(isLost);
+  tell({ rentals: rentals.length, payments: payments.length });
+  await tellLooks(deps, [...rentals, ...payments], { hasNoRun: true, tell });
   await deliverIntents(deps);
   return { rentals: rentals.length, payments: payments.length, started };
 }
 
-/** One upstream, or one pod, that can't be ended now keeps no other from it; the next sweep asks again. */
-async function endStray(deps: ActivityDeps, provider: Provider, stray: StrayPod): Promise<boolean> {
-  if (!(await condemnStrayPod(deps.db, stray))) return false;
-  deps.log.warn({ provider: provider.code, ...stray }, 'ending a pod that no rental owns');
-  try {
-    await provider.terminate(stray.podId);
-    return true;
-  } catch (error) {
-    if (!(error instanceof ProviderError)) throw error;
-    deps.log.warn({ provider: provider.code, podId: stray.podId, err: error }, 'it could not be ended yet');
-    return false;
+/** Removes what has served its time (decision 70). A table that fails keeps no other from it. */
+async function pruneTables(deps: ActivityDeps): Promise<number> {
+  const end = performance.now() + PRUNE_FOR_MS;
+  let removed = 0;
+  for (const kept of retention) {
+    if (performance.now() > end) break;
+    removed += (await eachPart(deps, `pruning ${kept.table}`, () => prune(deps.db, kept))) ?? 0;
   }
+  return removed;
+}
+
+/** Less than what housekeeping may take; what is left goes in the next round. */
+const PRUNE_FOR_MS = 15_000;
+
+async function tellOfExpired(deps: ActivityDeps): Promise<number> {
+  const items = await listExpiredCards(deps.db);
+  const told = await eachItem(deps, { duty: 'card_expiry', items, keyOf: ({ pm_id }) => pm_id }, (card) =>
+    noticeExpiredCard(deps.db, card.pm_id),
+  );
+  return told.length;
 }
 
 /** Makes sure that the tick engines, the watchers and the mailer run; those that do are left alone. */
@@ -168,8 +115,9 @@ export async function startLongLived(deps: ActivityDeps): Promise<string[]> {
     })),
     { type: 'mailer', summary: 'Sends the mails of the outbox', id: 'mailer', arg: {} },
   ];
-  for (const { type, summary, id, arg } of wanted) {
-    await deps.temporal.workflow.start(type, {
+  const items = { duty: 'long_lived', items: wanted, keyOf: ({ id }: { id: string }) => id } as const;
+  const started = await eachItem(deps, items, ({ type, summary, id, arg }) =>
+    deps.temporal.workflow.start(type, {
       workflowId: id,
       taskQueue: taskQueues.rentals,
       args: [arg],
@@ -177,14 +125,19 @@ export async function startLongLived(deps: ActivityDeps): Promise<string[]> {
       staticDetails: longLivedDetails,
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       workflowIdConflictPolicy: 'USE_EXISTING',
-    });
-  }
-  return wanted.map(({ id }) => id);
+    }),
+  );
+  return started.map(({ id }) => id);
 }
 
 /** For who finds one of them in the UI. */
 const longLivedDetails =
   'It runs for ever: a loop of a quarter of an hour, then the next. What it does now stands in the heartbeat of its pending activity. Terminated by mistake, it is started again by the schedule "revive" within half a minute.';
+
+async function listRentalRoutes({ db }: ActivityDeps): Promise<LookRoute[]> {
+  const ids = await listUnclosedRentals(db);
+  return ids.map((workflowId) => ({ workflow: 'rental', workflowId }));
+}
 
 /** Rows about money at the processor that are not final: each should have a workflow (design: Temporal 7). */
 async function listUnfinishedPayments({ db }: ActivityDeps): Promise<EventRoute[]> {

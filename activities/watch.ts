@@ -9,7 +9,7 @@ import {
 import { recordOddities } from '../adapters/postgres/provider-oddities.js';
 import { ProviderError, type Provider } from '../adapters/providers/provider.js';
 import { limits } from '../domain/limits.js';
-import { deliverIntents } from './deliver-intents.js';
+import { Delivery } from './delivery.js';
 import type { ActivityDeps } from './deps.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from './heartbeat.js';
 import { renewEnds } from './renew-ends.js';
@@ -58,6 +58,7 @@ export function createWatchActivities(deps: ActivityDeps) {
 /** The rounds of one watcher. Each step has its own pace; a step that fails is noted and comes again. */
 class Watch {
   readonly state: WatchState = { lists: 0, pods: 0, held: 0, offers: 0, lastError: null };
+  readonly #delivery: Delivery;
   #nextCatalogMs = 0;
   #nextListMs = 0;
   #nextRenewalMs = 0;
@@ -69,7 +70,9 @@ class Watch {
     private readonly provider: Provider,
     private readonly pollMs: number,
     private readonly tell: Tell,
-  ) {}
+  ) {
+    this.#delivery = new Delivery(deps);
+  }
 
   async round(nowMs: number): Promise<void> {
     const { db } = this.deps;
@@ -97,6 +100,7 @@ class Watch {
 
   /** Resolves when nothing of it is under way any more. */
   async ended(): Promise<void> {
+    await this.#delivery.ended();
     await this.#asking;
   }
 
@@ -113,7 +117,7 @@ class Watch {
     this.state.held = await takeInPodList(this.deps, this.provider.code, pods);
     this.state.lists += 1;
     this.state.pods = pods.length;
-    if ((await noteLostPods(this.deps.db, this.provider.code)) > 0) await deliverIntents(this.deps);
+    if ((await noteLostPods(this.deps.db, this.provider.code)) > 0) this.#delivery.begin();
   }
 
   /** An upstream that fails is noted and asked again; its listings age out by themselves (decision 13). */

@@ -1,6 +1,6 @@
 import { findAutoTopup, readBurnPerHour, saveAutoTopup } from '../adapters/postgres/auto-topup-settings.js';
 import type { AutoTopupRow } from '../adapters/postgres/tables.js';
-import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
+import { tellLook } from '../adapters/tell-look.js';
 import type { UserId } from '../domain/ids.js';
 import { autoTopupWorkflowId } from '../domain/processor-routes.js';
 import { Refusal } from '../domain/refusal.js';
@@ -51,10 +51,10 @@ function putSettings(deps: ApiDeps): Step {
 async function tell(ctx: ApiContext, deps: ApiDeps, userId: UserId): Promise<void> {
   try {
     await deps.temporal.within(TELL_LIMIT_MS, () =>
-      tellWorkflow(deps.temporal.client.workflow, {
-        workflow: 'autoTopup',
-        workflowId: autoTopupWorkflowId(userId),
-      }),
+      tellLook(
+        { db: deps.db, workflows: deps.temporal.client.workflow },
+        { workflow: 'autoTopup', workflowId: autoTopupWorkflowId(userId) },
+      ),
     );
   } catch (error) {
     // The next tick of a machine that runs looks at the level all the same.

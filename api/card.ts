@@ -2,7 +2,7 @@ import { ensureCustomer } from '../adapters/customer-of-user.js';
 import { beginCardSetup, keepCardSetup } from '../adapters/postgres/card-setups.js';
 import { findSavedCard, removeCardOfUser } from '../adapters/postgres/saved-cards.js';
 import { ProcessorError } from '../adapters/processor/processor.js';
-import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
+import { tellLook } from '../adapters/tell-look.js';
 import type { UserId } from '../domain/ids.js';
 import { Refusal } from '../domain/refusal.js';
 import { auditAddress } from './audit-event.js';
@@ -70,7 +70,10 @@ function removeCard(deps: ApiDeps): Step {
 async function detach(ctx: ApiContext, deps: ApiDeps, pmId: string): Promise<void> {
   try {
     await deps.temporal.within(TELL_LIMIT_MS, () =>
-      tellWorkflow(deps.temporal.client.workflow, { workflow: 'card', workflowId: pmId }),
+      tellLook(
+        { db: deps.db, workflows: deps.temporal.client.workflow },
+        { workflow: 'card', workflowId: pmId },
+      ),
     );
   } catch (error) {
     // The row says that it is to be detached: the reviver starts the workflow.

@@ -4,7 +4,7 @@ import { insertProcessorEvent } from '../adapters/postgres/processor-events.js';
 import type { ProcessorEvent } from '../adapters/processor/processor.js';
 import { processorApiVersion } from '../adapters/processor/stripe.js';
 import { mayBeSigned, OddEventError } from '../adapters/processor/webhook.js';
-import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
+import { tellLook } from '../adapters/tell-look.js';
 import { routeOf, type EventRoute } from '../domain/processor-routes.js';
 import { limits } from '../domain/limits.js';
 import { Refusal } from '../domain/refusal.js';
@@ -118,7 +118,9 @@ function logOddities(ctx: ApiContext, { settings }: ApiDeps, event: ProcessorEve
 
 async function tell(ctx: ApiContext, deps: ApiDeps, route: EventRoute): Promise<void> {
   try {
-    await deps.temporal.within(SIGNAL_LIMIT_MS, () => tellWorkflow(deps.temporal.client.workflow, route));
+    await deps.temporal.within(SIGNAL_LIMIT_MS, () =>
+      tellLook({ db: deps.db, workflows: deps.temporal.client.workflow }, route),
+    );
   } catch (error) {
     ctx.state.log.warn({ err: error, ...route }, 'a workflow could not be told of its event yet');
   }

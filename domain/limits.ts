@@ -190,6 +190,20 @@ export const limits = {
   /** From then on it is told that a source was not compared in full. */
   reconcileFullOverdueMs: 2 * DAY,
 
+  /** Decision 69: how an item is tried again that fails, after how many tries it is set aside, and how often then. */
+  retryBaseMs: 10 * SECOND,
+  retryMaxMs: 15 * MINUTE,
+  triesUntilSetAside: 12,
+  setAsideRetryMs: HOUR,
+  /** A look of a workflow that fails so often at once is tried again later, as all that fails. */
+  quickTries: 5,
+  /**
+   * The server takes 10,000 signals per run and then refuses all. A run is told once until it has looked, again after
+   * this when it did not, and so often in a day (auto-topup's cooldown alone takes 288).
+   */
+  lookUnhandledMs: MINUTE,
+  looksPerDay: 1_000,
+
   /** A processor event that was stored but not handled is delivered again when it is older than this. */
   eventRedeliverMs: 10 * SECOND,
 } as const;

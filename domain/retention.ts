@@ -150,6 +150,7 @@ export const forGood: Readonly<Record<string, string>> = {
   parked_payments: 'money that came in and is nobody’s',
   rentals: 'what was rented, and at which price',
   stop_requests: 'when a rental was to end: its bill rests on it',
+  lost_machines: 'when a machine was last seen alive: its bill rests on it',
   meters: 'one row per running rental',
   providers: 'one row per upstream',
   listings: 'one row per offer',

@@ -13,6 +13,7 @@ import { addProviderCommands } from './providers.js';
 import { addReconcileCommands } from './reconcile.js';
 import { addRentalCommands } from './rentals.js';
 import { addRestoreCommands } from './restore.js';
+import { addSetAsideCommands } from './set-aside.js';
 import { addStatementCommand } from './statement.js';
 import { addTopupCommands } from './topups.js';
 import { addUserCommands } from './users.js';
@@ -23,7 +24,7 @@ const groups = [
   ...[addExplainCommand, addStatementCommand, addLedgerCommands, addUserCommands, addWalletCommands],
   ...[addRentalCommands, addTopupCommands, addInvoiceCommands, addProviderCommands, addCatalogCommands],
   ...[addWebhookCommands, addReconcileCommands, addBrakeCommands, addActionCommands, addLinkCommand],
-  ...[addParkedCommands, addRestoreCommands, addOrderCommands, addLoginCommands],
+  ...[addParkedCommands, addRestoreCommands, addOrderCommands, addLoginCommands, addSetAsideCommands],
 ];
 
 /** The operators' command line, new for each run: options are kept by the command that read them. */
@@ -39,6 +40,7 @@ By question (docs/operations has a page for each):
   a pod is stuck             ops rentals show rent_…    ops rentals force-terminate rent_…
   the provider is down       ops providers
   do the three truths agree? ops reconcile              ops findings
+  what is stuck?             ops set-aside list
   stop everything            ops pause creates --by ada --reason "…"
   what did we do by hand?    ops actions --about usr_…    ops orders list --all
 

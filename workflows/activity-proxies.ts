@@ -6,6 +6,12 @@ import { taskQueues } from '../domain/task-queues.js';
 /** Refusals are answers; they are not retried. Everything else is, until its limit. */
 const retry = { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '30s' } as const;
 
+/**
+ * For how long what is retried for ever is tried in one go. Then its workflow has its turn, waits, and goes on by a new
+ * run where its history has grown (decision 69): money and machines are never given up by it.
+ */
+const oneGo = '10 minutes';
+
 /** Opening waits for an upstream under the wallet's lock, with a caller waiting: short limits (design: Temporal 4). */
 export const opening = proxyActivities<Pick<Activities, 'openRental'>>({
   taskQueue: taskQueues.rentals,
@@ -32,6 +38,7 @@ export const autoCharging = proxyActivities<Pick<Activities, 'lookAtAutoTopup'>>
   taskQueue: taskQueues.rentals,
   heartbeatTimeout: '5s',
   startToCloseTimeout: '60s',
+  scheduleToCloseTimeout: oneGo,
   retry: { ...retry, maximumInterval: '10s' },
 });
 
@@ -40,6 +47,7 @@ export const invoicing = proxyActivities<Pick<Activities, 'lookAtInvoice'>>({
   taskQueue: taskQueues.rentals,
   heartbeatTimeout: '5s',
   startToCloseTimeout: '2 minutes',
+  scheduleToCloseTimeout: oneGo,
   retry,
 });
 
@@ -71,7 +79,7 @@ export const steps = proxyActivities<
     | 'tellOfExpiredCards'
     | 'redeliverEvents'
   >
->({ taskQueue: taskQueues.rentals, startToCloseTimeout: '30s', retry });
+>({ taskQueue: taskQueues.rentals, startToCloseTimeout: '30s', scheduleToCloseTimeout: oneGo, retry });
 
 /** Upkeep reads many rows and asks upstreams: it heartbeats. The next one comes by schedule. */
 export const upkeep = proxyActivities<
@@ -104,6 +112,7 @@ export const upstream = proxyActivities<Pick<Activities, 'findPod' | 'awaitPod' 
   taskQueue: taskQueues.upstream,
   heartbeatTimeout: '10s',
   startToCloseTimeout: '1 day',
+  scheduleToCloseTimeout: '1 day',
   retry,
 });
 
@@ -112,6 +121,7 @@ export const loops = proxyActivities<Pick<Activities, 'runMeter' | 'watchProvide
   taskQueue: taskQueues.meter,
   heartbeatTimeout: '10s',
   startToCloseTimeout: '20 minutes',
+  scheduleToCloseTimeout: '1 hour',
   retry: { ...retry, maximumInterval: '5s' },
 });
 
@@ -119,6 +129,7 @@ export const mails = proxyActivities<Pick<Activities, 'deliverMails'>>({
   taskQueue: taskQueues.mail,
   heartbeatTimeout: '10s',
   startToCloseTimeout: '20 minutes',
+  scheduleToCloseTimeout: '1 hour',
   retry: { ...retry, maximumInterval: '5s' },
 });
 

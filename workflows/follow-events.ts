@@ -7,6 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { processorEventSignal, type EventLook } from './event-contract.js';
+import { goOnAfter, isVeryLong, pauseMs } from './generations.js';
 import { entityStatusAttribute } from './search-attributes.js';
 
 /**
@@ -20,9 +21,10 @@ export async function followEvents(
 ): Promise<EventLook | undefined> {
   const state = { events: 0 };
   setHandler(processorEventSignal, () => void (state.events += 1));
+  const tries = { failed: 0 };
   for (let asked = 0; ; asked += 1) {
     const before = state.events;
-    const seen = await look();
+    const seen = await lookOrWait(look, tries);
     setCurrentDetails(seen.summary);
     upsertSearchAttributes([{ key: entityStatusAttribute, value: seen.status }]);
     // A signal that came while the row was read is looked at before the run ends.
@@ -31,10 +33,25 @@ export async function followEvents(
       await condition(allHandlersFinished);
       return seen;
     }
-    if (isQuiet && workflowInfo().continueAsNewSuggested) return undefined;
+    // A new run begins with a look: whatever it was told meanwhile is seen by that.
+    if ((isQuiet && workflowInfo().continueAsNewSuggested) || isVeryLong()) return undefined;
     const waitMs = seen.nextLookMs ?? waits[Math.min(asked, waits.length - 1)] ?? HOUR;
     setCurrentDetails(`${seen.summary}. Waits for an event until ${untilOf(waitMs)}.`);
     await condition(() => state.events !== before, waitMs);
+  }
+}
+
+/** A look that used up its schedule (no worker, a time-out) comes again, ever more rarely, or when an event comes. */
+async function lookOrWait(look: () => Promise<EventLook>, tries: { failed: number }): Promise<EventLook> {
+  try {
+    const seen = await look();
+    tries.failed = 0;
+    return seen;
+  } catch (error) {
+    goOnAfter(error);
+    tries.failed += 1;
+    const summary = 'It could not be looked at: see the last activity that failed';
+    return { state: 'waiting', status: 'stuck', summary, nextLookMs: pauseMs(tries.failed) };
   }
 }
 

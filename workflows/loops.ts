@@ -1,6 +1,7 @@
-import { continueAsNew, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { continueAsNew, setCurrentDetails, sleep } from '@temporalio/workflow';
 import { limits } from '../domain/limits.js';
 import { loops, mails } from './activity-proxies.js';
+import { goOnAfter, isLong, pauseMs } from './generations.js';
 
 /** The tick engine of one shard: `meter:<shard>`. */
 export async function meter(input: { shard: number; runMs?: number }): Promise<'retired'> {
@@ -8,8 +9,9 @@ export async function meter(input: { shard: number; runMs?: number }): Promise<'
     `Meters the wallets of shard ${input.shard} each second; see the pending activity's heartbeat. Its entries stay 0 while metering is paused: "ops brakes" tells.`,
   );
   for (;;) {
-    if ((await loops.runMeter(input.shard, input.runMs ?? limits.meterRunMs)) === 'retired') return 'retired';
-    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof meter>(input);
+    const run = () => loops.runMeter(input.shard, input.runMs ?? limits.meterRunMs);
+    if ((await goingOn(run)) === 'retired') return 'retired';
+    if (isLong()) await continueAsNew<typeof meter>(input);
   }
 }
 
@@ -19,9 +21,9 @@ export async function providerWatch(input: { code: string; runMs?: number }): Pr
     `Lists our pods at ${input.code} every 2 s and its offers every 30 s; the pending activity's heartbeat tells what it answers (lastError).`,
   );
   for (;;) {
-    const outcome = await loops.watchProvider(input.code, input.runMs ?? limits.meterRunMs);
-    if (outcome === 'not configured') return outcome;
-    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof providerWatch>(input);
+    const run = () => loops.watchProvider(input.code, input.runMs ?? limits.meterRunMs);
+    if ((await goingOn(run)) === 'not configured') return 'not configured';
+    if (isLong()) await continueAsNew<typeof providerWatch>(input);
   }
 }
 
@@ -29,7 +31,18 @@ export async function providerWatch(input: { code: string; runMs?: number }): Pr
 export async function mailer(input: { runMs?: number }): Promise<void> {
   setCurrentDetails('Sends the mails that transactions left in the outbox; see the heartbeat.');
   for (;;) {
-    await mails.deliverMails(input.runMs ?? limits.meterRunMs);
-    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof mailer>(input);
+    await goingOn(() => mails.deliverMails(input.runMs ?? limits.meterRunMs));
+    if (isLong()) await continueAsNew<typeof mailer>(input);
+  }
+}
+
+/** A loop that used up its schedule begins anew after a moment. */
+async function goingOn<T>(run: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await run();
+  } catch (error) {
+    goOnAfter(error);
+    await sleep(pauseMs(1));
+    return undefined;
   }
 }

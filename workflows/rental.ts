@@ -5,7 +5,6 @@ import {
   setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
-  workflowInfo,
 } from '@temporalio/workflow';
 import type { PodOutcome } from '../activities/await-pod.js';
 import type { RentalLook, RentalPhase } from '../activities/rental.js';
@@ -13,6 +12,7 @@ import type { RentalId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
 import { opening, steps, upstream } from './activity-proxies.js';
 import { answerOf, openingOf, type Opening } from './early-answer.js';
+import { goOnAfter, isLong, pauseMs } from './generations.js';
 import {
   lookSignal,
   openUpdate,
@@ -43,28 +43,58 @@ type Opened = Awaited<ReturnType<typeof opening.openRental>>;
 export async function rental(input: RentalInput): Promise<RentalOutcome> {
   const { rentalId, open } = input;
   const durations: RentalDurations = { ...defaultDurations, ...input.durations };
-  const state = { looks: 0, settled: false };
+  const state = { looks: 0, settled: false, stuck: false };
   const opened = open === undefined ? taken(rentalId) : beginOpening(rentalId, open);
   setHandler(openUpdate, () => answerOf(opened));
   setHandler(lookSignal, () => void (state.looks += 1));
   setHandler(stopUpdate, async () => {
     state.looks += 1;
-    await condition(() => state.settled);
+    // Nobody waits for what takes hours; the request's row holds.
+    await condition(() => state.settled || state.stuck);
   });
 
   const outcome = await opened;
   if (outcome.kind === 'refused')
     return end(state, { outcome: 'refused', code: outcome.failure.type ?? 'unknown' });
 
-  for (;;) {
-    const look = await steps.lookAtRental(rentalId);
-    tellOperators(look);
-    state.settled = look.phase === 'end_pod' || look.phase === 'closed';
-    if (look.phase === 'missing') return end(state, { outcome: 'missing' });
-    if (look.phase === 'closed')
-      return end(state, { outcome: look.facts?.status === 'failed' ? 'failed' : 'stopped' });
-    await takeStep(look.phase, rentalId, durations, state);
+  for (let failures = 0; ;) {
+    const looks = state.looks;
+    try {
+      const done = await goOn(rentalId, durations, state);
+      if (done) return await end(state, done);
+      failures = 0;
+      state.stuck = false;
+    } catch (error) {
+      goOnAfter(error);
+      failures += 1;
+      state.stuck = true;
+      await condition(() => state.looks !== looks, pauseMs(failures));
+      if (isLong()) await continueAsNew<typeof rental>({ rentalId, durations });
+    }
   }
+}
+
+/** One round: reads where the rental stands and takes the next step. @returns what it came to, when it is over */
+async function goOn(
+  rentalId: RentalId,
+  durations: RentalDurations,
+  state: RunState,
+): Promise<RentalOutcome | undefined> {
+  const look = await steps.lookAtRental(rentalId);
+  tellOperators(look);
+  state.settled = look.phase === 'end_pod' || look.phase === 'closed';
+  if (look.phase === 'missing') return { outcome: 'missing' };
+  if (look.phase === 'closed') return { outcome: look.facts?.status === 'failed' ? 'failed' : 'stopped' };
+  await takeStep(look.phase, rentalId, durations, state);
+  return undefined;
+}
+
+interface RunState {
+  /** How often it was told to look. */
+  looks: number;
+  settled: boolean;
+  /** The last step used up its schedule. */
+  stuck: boolean;
 }
 
 /** What a rental waits for in each phase, for a person at night. */
@@ -141,7 +171,7 @@ async function meterUntilEnded(
     if (nextLookMs === 0 || (await steps.lookAtRental(rentalId)).phase !== 'running') return;
     await condition(() => state.looks !== seen, nextLookMs);
     // A caller who waits for a stop is answered by this run: it is about to end anyway.
-    if (workflowInfo().continueAsNewSuggested && allHandlersFinished()) {
+    if (allHandlersFinished() && isLong()) {
       await continueAsNew<typeof rental>({ rentalId, durations });
     }
   }

@@ -8,6 +8,7 @@ import {
 import { openingTopup, steps } from './activity-proxies.js';
 import { answerOf, openingOf, type Opening } from './early-answer.js';
 import { followEvents } from './follow-events.js';
+import { goOnAfter } from './generations.js';
 import { openTopupUpdate, type TopupInput, type TopupOutcome } from './topup-contract.js';
 
 const MINUTE = 60_000;
@@ -30,7 +31,8 @@ export async function topup(input: TopupInput): Promise<TopupOutcome> {
 
   const outcome = await opened;
   if (outcome.kind === 'refused') {
-    await steps.abandonTopup(topupId, outcome.failure.message);
+    // Its looks end one that was never begun, should this not get through.
+    await steps.abandonTopup(topupId, outcome.failure.message).catch(goOnAfter);
   } else if (outcome.value.topupId !== topupId) {
     await condition(allHandlersFinished);
     return { outcome: 'joined' };

@@ -1,5 +1,7 @@
 import type { EventRoute } from '../../domain/processor-routes.js';
 import type { Database } from './database.js';
+import { hasNoFreshSignal } from './look-signals.js';
+import { isNotWaiting } from './stuck-items.js';
 import type { ProcessorEventRow } from './tables.js';
 
 export type WaitingEvent = Pick<ProcessorEventRow, 'id' | 'kind' | 'created_at' | 'object'>;
@@ -35,16 +37,20 @@ export async function markHandled(
     .update({ handled_at: db.raw('clock_ms()'), note });
 }
 
-/** Workflows for which an event has waited for longer than this: its signal was lost. */
+/**
+ * Workflows for which an event has waited for longer than this, because its signal was lost, those first that wait for
+ * the longest. One that was told and has not looked yet, or whose look failed lately, is not among them (decision 69).
+ */
 export async function listWorkflowsWithWaitingEvents(
   db: Database,
   olderThanMs: number,
 ): Promise<EventRoute[]> {
   const { rows } = await db.raw<{ rows: EventRoute[] }>(
-    `select distinct workflow_type as workflow, workflow_id as "workflowId" from processor_events
+    `select workflow_type as workflow, workflow_id as "workflowId" from processor_events e
       where handled_at is null and workflow_id is not null
-        and received_at < clock_ms() - :olderThanMs * interval '1 millisecond'
-      limit 1000`,
+        and received_at < (select clock_ms()) - :olderThanMs * interval '1 millisecond'
+        and ${isNotWaiting('workflow', 'e.workflow_id')} and ${hasNoFreshSignal('e.workflow_id')}
+      group by workflow_type, workflow_id order by min(received_at) limit 1000`,
     { olderThanMs },
   );
   return rows;

@@ -5,6 +5,7 @@ import { listHeldPods } from './pods-watch.js';
 import { acceptMissing } from './provider-health.js';
 import { acknowledgeFinding } from './reconcile/findings.js';
 import { listUnknownPods, releaseUnknownPods } from './restore.js';
+import { putBack } from './stuck-items.js';
 
 type Decision = Pick<Operation, 'operator' | 'reason'>;
 
@@ -26,6 +27,8 @@ export async function decide(
       return resolveParked(trx, decision, action.paymentId);
     case 'acknowledge_finding':
       return acknowledge(trx, decision, action.findingId);
+    case 'retry_set_aside':
+      return retrySetAside(trx, action);
   }
 }
 
@@ -85,4 +88,15 @@ async function acknowledge(
   const row = await acknowledgeFinding(trx, findingId, operator, reason);
   if (row) return { findingId, finding: row.kind, subject: row.subject };
   throw new Refusal('not_found', `There is no finding ${findingId} that stands: see ops findings.`);
+}
+
+/** Its loop tries it with its next round. */
+async function retrySetAside(
+  trx: Transaction,
+  { duty, item }: Extract<HumanDecision, { kind: 'retry_set_aside' }>,
+): Promise<OperationResult> {
+  const items = await putBack(trx, duty, item);
+  if (items > 0)
+    return { items, ...(duty === undefined ? {} : { duty }), ...(item === undefined ? {} : { item }) };
+  throw new Refusal('not_found', 'Nothing of that is set aside: see ops set-aside list.');
 }

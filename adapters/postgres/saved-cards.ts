@@ -3,7 +3,6 @@ import type { Card } from '../processor/processor.js';
 import { insertAuditEvent, type AuditEvent } from './audit-events.js';
 import type { Database, Transaction } from './database.js';
 import { disableAutoTopup } from './auto-topup-settings.js';
-import { insertMail } from './outbox.js';
 import type { SavedCardRow } from './tables.js';
 
 /** How much later than the processor's whole seconds a removal may be by our clock and still be meant for the card
@@ -145,38 +144,4 @@ export async function listUndetachedCards(db: Database): Promise<string[]> {
     .whereRaw(`removed_at < clock_ms() - interval '15 seconds'`)
     .select('pm_id');
   return rows.map((row) => row.pm_id);
-}
-
-/**
- * Tells users, once each, that their saved card has expired.
- * @returns how many were told
- */
-export async function noticeExpiredCards(db: Database): Promise<number> {
-  return db.transaction(async (trx) => {
-    const expired = await trx('saved_cards')
-      .whereNull('removed_at')
-      .whereNull('expiry_noticed_at')
-      .whereRaw(`${expiresAt} <= clock_ms()`)
-      .limit(100)
-      .forNoKeyUpdate()
-      .skipLocked();
-    for (const card of expired) {
-      const user = await trx('users').where({ id: card.user_id }).first('email');
-      if (!user) throw new Error(`no user ${card.user_id}`);
-      await insertMail(trx, {
-        cause: `card-expired:${card.pm_id}`,
-        recipient: user.email,
-        subject: 'Your saved card has expired',
-        body: [
-          `Your ${card.brand} card ending in ${card.last4} has expired, and can’t be charged any more.`,
-          'Save another card in your billing settings; until then you pay on the payment page.',
-        ].join('\n'),
-        wipeAfterSending: false,
-      });
-      await trx('saved_cards')
-        .where({ pm_id: card.pm_id })
-        .update({ expiry_noticed_at: trx.raw('clock_ms()') });
-    }
-    return expired.length;
-  });
 }

@@ -1,12 +1,14 @@
 import type { Knex } from 'knex';
 import type * as billing from './billing-rows.js';
 import type * as orders from './order-rows.js';
+import type * as loops from './loop-rows.js';
 import type * as reconcile from './reconcile/rows.js';
 import type * as rows from './rows.js';
 import type * as signIn from './sign-in-rows.js';
 
 export type * from './billing-rows.js';
 export type * from './order-rows.js';
+export type * from './loop-rows.js';
 export type * from './reconcile/rows.js';
 export type * from './rows.js';
 export type * from './sign-in-rows.js';
@@ -42,6 +44,8 @@ declare module 'knex/types/tables.js' {
     pod_leaks: Table<rows.PodLeakRow>;
     provider_oddities: Table<rows.ProviderOddityRow>;
     intents: Table<rows.IntentRow>;
+    stuck_items: Table<loops.StuckItemRow>;
+    look_signals: Table<loops.LookSignalRow>;
     meter_shards: Table<rows.MeterShardRow>;
     topups: Table<billing.TopupRow>;
     saved_cards: Table<billing.SavedCardRow>;

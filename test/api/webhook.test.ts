@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Stripe from 'stripe';
 import { newId } from '../../adapters/ids.js';
+import { acknowledgeLook } from '../../adapters/postgres/look-signals.js';
 import type { TopupId } from '../../domain/ids.js';
 import type { Answer } from '../support/answers.js';
 import { startApi, type TestApi, webhookSecret } from '../support/api.js';
@@ -84,12 +85,16 @@ describe('POST /v1/billing/processor/webhook', () => {
     await untilSignalled(topupId, 1);
   });
 
-  it('tells the workflow again of an event that was delivered twice and is not handled', async () => {
+  it('tells the workflow again of an event that was delivered twice, once it has looked and left it unhandled', async () => {
     const topupId = newId('top');
     signalled.push(topupId);
     const payload = paidSession(topupId);
     await deliver(payload);
     await untilSignalled(topupId, 1);
+    // It has a signal that it has not handled yet: that one is enough (decision 69).
+    assert.equal((await deliver(payload)).status, 200);
+    await untilSignalled(topupId, 1);
+    await acknowledgeLook(api.db, topupId, new Date(Date.now() + 60_000));
     assert.equal((await deliver(payload)).status, 200);
     await untilSignalled(topupId, 2);
     assert.equal((await api.db('processor_events').where({ workflow_id: topupId })).length, 1);

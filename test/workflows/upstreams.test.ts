@@ -163,7 +163,7 @@ describe('a rental with several upstreams', () => {
     // 10,000 cents at 40 an hour, and an hour more.
     assert.ok(Math.abs((await hoursLeft()) - 251) < 1, `${await hoursLeft()} hours`);
     await credit(service.db, user.user.id, 10_000);
-    await renewEnds(service, service.gpus.provider);
+    await renewEnds({ db: service.db, log: service.api.deps.log }, service.gpus.provider);
     assert.ok(Math.abs((await hoursLeft()) - 501) < 1, `${await hoursLeft()} hours`);
   });
 });

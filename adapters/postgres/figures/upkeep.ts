@@ -1,3 +1,5 @@
+import { limits } from '../../../domain/limits.js';
+import { duties, type Duty } from '../../../domain/stuck.js';
 import type { FigureGroup } from '../../metrics/figures.js';
 import type { BrakeRow } from '../tables.js';
 
@@ -10,6 +12,12 @@ export const upkeepFigures: FigureGroup = {
     mails_unsent: { help: 'Mails in the outbox that are not sent.' },
     oldest_unsent_mail_seconds: { help: 'Age of the oldest of them; 0: none.' },
     brake_pulled: { help: '1 while operators have pulled this brake (decision 37).', labels: ['brake'] },
+    set_aside_items: {
+      help: 'Items that failed so often that they are tried once an hour (ops set-aside list).',
+      labels: ['duty'],
+    },
+    stuck_items: { help: 'Items whose last try failed, those that are set aside among them.' },
+    looks_capped: { help: 'Workflows that were told to look as often today as they may be in a day.' },
     watermark_age_seconds: { help: 'Since the schedule "housekeeping" last raised the watermark.' },
   },
   async read(trx) {
@@ -21,6 +29,15 @@ export const upkeepFigures: FigureGroup = {
          from (select count(*) as mails, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as "mailS"
                  from mail_outbox where sent_at is null) m`,
     );
+    const { rows: stuck } = await trx.raw<{ rows: { duty: string; items: number; aside: number }[] }>(
+      `select duty, count(*) as items, count(set_aside_at) as aside from stuck_items
+        where next_attempt_at > now() - interval '3 hours' group by duty`,
+    );
+    const { rows: looks } = await trx.raw<{ rows: { capped: number }[] }>(
+      `select count(*) as capped from look_signals
+        where counted_on = (now() at time zone 'UTC')::date and signals >= :perDay and signals >= 900`,
+      { perDay: limits.looksPerDay },
+    );
     const now = rows[0] ?? { mails: 0, mailS: 0, watermarkS: Infinity, brakes: [] };
     return [
       { metric: 'mails_unsent', value: now.mails },
@@ -30,6 +47,13 @@ export const upkeepFigures: FigureGroup = {
         labels: { brake },
         value: now.brakes.includes(brake) ? 1 : 0,
       })),
+      ...(Object.keys(duties) as Duty[]).map((duty) => ({
+        metric: 'set_aside_items',
+        labels: { duty },
+        value: stuck.find((row) => row.duty === duty)?.aside ?? 0,
+      })),
+      { metric: 'stuck_items', value: stuck.reduce((sum, { items }) => sum + items, 0) },
+      { metric: 'looks_capped', value: looks[0]?.capped ?? 0 },
       { metric: 'watermark_age_seconds', value: Math.max(0, now.watermarkS) },
     ];
   },

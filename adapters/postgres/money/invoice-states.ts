@@ -2,7 +2,10 @@ import type { InvoiceId } from '../../../domain/ids.js';
 import { dunning } from '../../../domain/dunning.js';
 import type { ProcessorInvoice } from '../../processor/processor.js';
 import type { Database } from '../database.js';
+import { isDueAgain } from '../intents.js';
 import { mailOpenedInvoice } from '../invoice-mails.js';
+import { hasNoFreshSignal } from '../look-signals.js';
+import { isNotWaiting } from '../stuck-items.js';
 import type { InvoiceRow } from '../tables.js';
 
 /** Keeps the id of an invoice's mirror, whatever has become of the invoice meanwhile. */
@@ -67,7 +70,9 @@ export async function clearAttention(db: Database, row: InvoiceRow): Promise<voi
 export async function listInvoicesToTell(db: Database): Promise<InvoiceId[]> {
   const rows = await db('invoices')
     .whereNotNull('attention_at')
-    .whereRaw(`(told_at is null or told_at < clock_ms() - interval '10 seconds')`)
+    .whereRaw(`(told_at is null or ${isDueAgain('told_at', 'attention_at')})`)
+    .whereRaw(isNotWaiting('workflow', 'invoices.id'))
+    .whereRaw(hasNoFreshSignal('invoices.id'))
     .orderBy('attention_at')
     .limit(500)
     .select('id');
