@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import { databaseOf, type DatabaseConfig, type DatabaseEnv } from './config-database.js';
 import { identityOf, type IdentityEnv } from './config-identity.js';
+import { processorOf, type ProcessorConfig, type ProcessorEnv } from './config-processor.js';
 import { providersOf, type ProviderConfig, type ProviderEnv } from './config-providers.js';
 import type { IdentitySettings } from './adapters/identity/providers.js';
 import { limits } from './domain/limits.js';
@@ -38,24 +39,14 @@ export interface Config {
   readonly identity: IdentitySettings;
   /** operatorEmail: who is told of findings; null: the log only. */
   readonly mail: { readonly smtpUrl: string; readonly from: string; readonly operatorEmail: string | null };
+  /** What auto-topup of an account may charge in a day, for accounts that are made from now on; null: no cap. */
+  readonly autoTopupDailyCapCents: number | null;
   readonly meter: { readonly shards: number };
   /** What one operator may move alone, in cents (decision 87). */
   readonly orderSingleLimitCents: number;
   readonly providers: readonly ProviderConfig[];
   /** True only in the lab, whose pods live on loopback: elsewhere private addresses are never probed. */
   readonly allowPrivatePods: boolean;
-}
-
-/** The payment processor. An empty secretKey means that billing is disabled (400 `billing_disabled`). */
-export interface ProcessorConfig {
-  readonly secretKey: string;
-  readonly publishableKey: string;
-  /** Several secrets are valid at once while one is being rotated. */
-  readonly webhookSecrets: readonly string[];
-  /** Set only to reach a simulator: scheme, host and port of its API. */
-  readonly apiUrl: string | null;
-  readonly successUrl: string;
-  readonly cancelUrl: string;
 }
 
 const requestsPerMinute = Joi.number().integer().min(10).max(1_000_000);
@@ -137,6 +128,11 @@ const schema = Joi.object({
     .required(),
   MAIL_FROM: Joi.string().default('GPU rental <no-reply@localhost>'),
   OPERATOR_EMAIL: Joi.string().trim().email({ tlds: false }).allow('').default(''),
+  AUTO_TOPUP_DAILY_CAP_CENTS: Joi.number()
+    .integer()
+    .min(limits.minAutoTopupCents)
+    .max(limits.maxDailyCapCents)
+    .empty(''),
   METER_SHARDS: Joi.number().integer().min(1).max(256).default(1),
   ORDER_SINGLE_LIMIT_CENTS: Joi.number().integer().min(0).default(limits.orderSingleLimitCents),
   LAB_PROVIDER_URL: Joi.string().uri(),
@@ -152,7 +148,7 @@ const schema = Joi.object({
   RUNPOD_REQUESTS_PER_MINUTE: requestsPerMinute.default(60),
 }).options({ abortEarly: false, stripUnknown: true, convert: true });
 
-interface Env extends DatabaseEnv, ProviderEnv, IdentityEnv {
+interface Env extends DatabaseEnv, ProviderEnv, ProcessorEnv, IdentityEnv {
   DEPLOYMENT: string;
   LOG_LEVEL: string;
   TEMPORAL_ADDRESS: string;
@@ -161,7 +157,6 @@ interface Env extends DatabaseEnv, ProviderEnv, IdentityEnv {
   API_HOST: string;
   API_PORT: number;
   API_PUBLIC_URL?: string;
-  DASHBOARD_URL: string;
   ALLOWED_ORIGINS: string;
   SECURE_COOKIE: boolean;
   TRUST_PROXY: boolean;
@@ -171,15 +166,11 @@ interface Env extends DatabaseEnv, ProviderEnv, IdentityEnv {
   API_STRANGERS_PER_MINUTE: number;
   METRICS_HOST: string;
   METRICS_PORT?: number;
-  STRIPE_SECRET_KEY: string;
-  STRIPE_PUBLISHABLE_KEY: string;
   STRIPE_WEBHOOK_SECRETS: string;
-  STRIPE_API_URL?: string;
-  CHECKOUT_SUCCESS_URL?: string;
-  CHECKOUT_CANCEL_URL?: string;
   SMTP_URL: string;
   MAIL_FROM: string;
   OPERATOR_EMAIL: string;
+  AUTO_TOPUP_DAILY_CAP_CENTS?: number;
   ORDER_SINGLE_LIMIT_CENTS: number;
   LAB_PROVIDER_DIALECTS: string;
 }
@@ -227,30 +218,19 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       strangersPerMinute: value.API_STRANGERS_PER_MINUTE,
     },
     metrics: { host: value.METRICS_HOST, port: value.METRICS_PORT ?? null },
-    processor: processorOf(value),
+    processor: processorOf(value, list(value.STRIPE_WEBHOOK_SECRETS)),
     identity: identityOf(value),
     mail: {
       smtpUrl: value.SMTP_URL,
       from: value.MAIL_FROM,
       operatorEmail: value.OPERATOR_EMAIL === '' ? null : value.OPERATOR_EMAIL,
     },
+    autoTopupDailyCapCents: value.AUTO_TOPUP_DAILY_CAP_CENTS ?? null,
     meter: { shards: value.METER_SHARDS },
     orderSingleLimitCents: value.ORDER_SINGLE_LIMIT_CENTS,
     providers: providersOf(value, list(value.LAB_PROVIDER_DIALECTS)),
     allowPrivatePods: value.LAB_PROVIDER_URL !== undefined,
   });
-}
-
-function processorOf(value: Env): ProcessorConfig {
-  const dashboard = value.DASHBOARD_URL.replace(/\/$/, '');
-  return {
-    secretKey: value.STRIPE_SECRET_KEY,
-    publishableKey: value.STRIPE_PUBLISHABLE_KEY,
-    webhookSecrets: list(value.STRIPE_WEBHOOK_SECRETS),
-    apiUrl: value.STRIPE_API_URL ?? null,
-    successUrl: value.CHECKOUT_SUCCESS_URL ?? `${dashboard}/app/billing?session=success`,
-    cancelUrl: value.CHECKOUT_CANCEL_URL ?? `${dashboard}/app/billing?session=cancel`,
-  };
 }
 
 /** Without one of its own, the API is reached where it listens, as in local development. */

@@ -13,6 +13,7 @@ import { autoTopupWorkflowId } from '../domain/processor-routes.js';
 import type { EventLook } from '../workflows/event-contract.js';
 import { charge, declineCodeOf, isGone } from './charge.js';
 import type { ActivityDeps } from './deps.js';
+import { learnFingerprint } from './fingerprint.js';
 import { ONE_CALL_MS, withHeartbeat } from './heartbeat.js';
 import { settleNamedPayments, settlePayment } from './payments.js';
 
@@ -30,6 +31,7 @@ export function createAutoTopupActivities(deps: ActivityDeps) {
       return withHeartbeat(
         async (tell) => {
           const events = await listUnhandledEvents(db, autoTopupWorkflowId(userId));
+          await learnFingerprint(deps, userId);
           const step = await beginAutoTopup(db, userId, newId('top'), rules);
           tell(step.kind === 'attempt' ? { charging: step.topup.id, cents: step.topup.amount_cents } : step);
           if (step.kind === 'attempt') await settleAttempt(deps, step.topup);

@@ -1,4 +1,5 @@
 import { ensureCustomer } from '../adapters/customer-of-user.js';
+import { isHeld } from '../adapters/postgres/charge-marks.js';
 import { readClock } from '../adapters/postgres/clock.js';
 import type { TopupRow } from '../adapters/postgres/tables.js';
 import { ProcessorError, type Failure, type Payment } from '../adapters/processor/processor.js';
@@ -23,7 +24,8 @@ export async function charge(deps: ActivityDeps, topup: TopupRow): Promise<Charg
     return { kind: 'payment', payment: await deps.processor.getPayment(topup.payment_id) };
   }
   const customerId = await ensureCustomer(deps, topup.user_id);
-  if (await isOlderThanItsKey(deps, topup)) {
+  // What was denied meanwhile is not charged again: if the first try left, it is found (decision 79).
+  if ((await isOlderThanItsKey(deps, topup)) || (await isHeld(deps.db, topup.user_id, topup.pm_id))) {
     return (await lookUp(deps, topup, customerId)) ?? { kind: 'none' };
   }
   return chargeByKey(deps, topup, customerId);

@@ -8,11 +8,11 @@ import { applyReversal, type Reversal } from '../adapters/postgres/money/reversa
 import { findCredit } from '../adapters/postgres/money/topup-credit.js';
 import { findReversal } from '../adapters/postgres/reversal-reads.js';
 import type { RefundOrDisputeRow } from '../adapters/postgres/tables.js';
-import type { Dispute, Payment, Refund } from '../adapters/processor/processor.js';
-import { isId } from '../domain/ids.js';
+import type { Dispute, Refund } from '../adapters/processor/processor.js';
 import type { EventLook } from '../workflows/event-contract.js';
 import type { ActivityDeps } from './deps.js';
 import { settleInvoicesOf } from './invoice.js';
+import { findPayer, markPayer, takeInWarning } from './mark-payer.js';
 import { settleByMetadata } from './payments.js';
 
 /** The activities of refunds and disputes (decision 30): the processor is asked, and the wallet follows. */
@@ -30,9 +30,16 @@ export function createReversalActivities(deps: ActivityDeps) {
       });
     },
 
+    /** @param id a dispute's, or an early fraud warning's, which takes no money */
     async lookAtDispute(id: string): Promise<EventLook> {
-      return lookAt(deps, id, async () => {
+      return lookAt(deps, id, async (events) => {
+        if (events.some(({ kind }) => kind.startsWith('radar.early_fraud_warning.'))) {
+          return takeInWarning(deps, id);
+        }
         const dispute = await deps.processor.getDispute(id);
+        const { chargeId, paymentId } = dispute;
+        // First of all: what the dispute takes may itself ask for an automatic charge.
+        await markPayer(deps, { id, kind: 'dispute', chargeId, paymentId });
         const kinds = await listEventKinds(db, id);
         await settle(deps, dispute.paymentId, dispute.currency, ofDispute(dispute, kinds));
       });
@@ -50,9 +57,22 @@ async function lookAt(
   const events = await listUnhandledEvents(deps.db, id);
   if (events.length > 0 || row?.closed_at === null) await ask(events);
   const after = await findReversal(deps.db, id);
-  const look = after === undefined ? nothingOfOurs : lookOf(after);
+  const look = after === undefined ? await lookOfMark(deps, id) : lookOf(after);
   await markHandled(deps.db, events, look.summary);
   return look;
+}
+
+/** What moved no money here may have left a mark (decision 79). */
+async function lookOfMark({ db }: ActivityDeps, id: string): Promise<EventLook> {
+  const mark = await db('charge_marks').where({ id }).first();
+  if (!mark) return nothingOfOurs;
+  const state = mark.lifted_at === null ? 'marked' : 'lifted';
+  const whom = mark.user_id ?? 'nobody here';
+  return {
+    state: 'closed',
+    status: state,
+    summary: `${mark.kind} about ${mark.charge_id} of ${whom}: ${state}`,
+  };
 }
 
 const nothingOfOurs: EventLook = {
@@ -142,10 +162,4 @@ async function findPaymentOf(
   const settled = await findCredit(deps.db, paymentId);
   if (settled) return { userId: settled.userId, paymentCents: settled.creditedCents, credited: true };
   return { userId: user.id, paymentCents: payment.amountReceivedCents, credited: false };
-}
-
-async function findPayer(deps: ActivityDeps, { customerId, userId }: Payment) {
-  const users = deps.db('users');
-  if (customerId !== null) return users.where({ processor_customer_id: customerId }).first('id');
-  return userId !== null && isId('usr', userId) ? users.where({ id: userId }).first('id') : undefined;
 }

@@ -1,6 +1,7 @@
 import { listUnhandledEvents, markHandled } from '../adapters/postgres/event-handling.js';
 import { readClock } from '../adapters/postgres/clock.js';
-import { beginTopup, endTopup, markChargeSent } from '../adapters/postgres/money/topups.js';
+import { isHeld } from '../adapters/postgres/charge-marks.js';
+import { becomePage, beginTopup, endTopup, markChargeSent } from '../adapters/postgres/money/topups.js';
 import { earlierOf, findTopupRequest } from '../adapters/postgres/opening-requests.js';
 import { mailTopupOutcome } from '../adapters/postgres/topup-mails.js';
 import type { TopupRow } from '../adapters/postgres/tables.js';
@@ -12,6 +13,7 @@ import type { TopupInput } from '../workflows/topup-contract.js';
 import type { ActivityDeps } from './deps.js';
 import { ONE_CALL_MS, withHeartbeat } from './heartbeat.js';
 import { settleNamedPayments } from './payments.js';
+import { learnFingerprint } from './fingerprint.js';
 import { answeringRefusals, tellingNothingDone } from './refusals.js';
 import { settleCharge } from './topup-charge.js';
 import { openPage, settlePage, takePageUp } from './topup-page.js';
@@ -65,6 +67,7 @@ async function openTopup(deps: ActivityDeps, topupId: TopupId, open: Open): Prom
   if (!deps.processor.enabled) throw new Refusal('billing_disabled', 'Payments are not configured here.');
   const perDay = deps.settings.topupsPerDayWhenYoung ?? limits.topupsPerDayWhenYoung;
   const asked = await askedFor(deps, topupId, open);
+  await learnFingerprint(deps, asked.userId);
   const { kind, topup } = await beginTopup(deps.db, topupId, asked, perDay);
   if (kind === 'in_flight') return { topupId: topup.id };
   await goOn(deps, topup, asked.answerBefore);
@@ -106,9 +109,7 @@ async function chargeOrPage(deps: ActivityDeps, topup: TopupRow, answerBefore: s
   // An earlier attempt may have marked it; only one that was never marked is too late.
   await markChargeSent(deps.db, topup.id, answerBefore);
   const marked = await getTopup(deps, topup.id);
-  if (marked.status === 'creating') {
-    throw new Refusal('temporarily_unavailable', 'The card could not be charged in time. Try again.');
-  }
+  if (marked.status === 'creating') return goOnUncharged(deps, marked, answerBefore);
   try {
     const outcome = marked.closed_at === null ? await settleCharge(deps, marked) : 'decided';
     if (outcome === 'needs_page') await openPage(deps, marked);
@@ -117,6 +118,15 @@ async function chargeOrPage(deps: ActivityDeps, topup: TopupRow, answerBefore: s
     if (isUnknown(error) && (await readClock(deps.db)) > new Date(answerBefore)) return;
     throw error;
   }
+}
+
+/** Its charge did not leave: its payer was marked since it began, and pays on a page (decision 79), or it is too late. */
+async function goOnUncharged(deps: ActivityDeps, topup: TopupRow, answerBefore: string): Promise<void> {
+  if (!(await isHeld(deps.db, topup.user_id, topup.pm_id))) {
+    throw new Refusal('temporarily_unavailable', 'The card could not be charged in time. Try again.');
+  }
+  await becomePage(deps.db, topup.id);
+  return openPage(deps, topup, answerBefore);
 }
 
 async function lookAt(deps: ActivityDeps, topup: TopupRow): Promise<void> {

@@ -64,7 +64,10 @@ function verifyCode(deps: ApiDeps): Step {
     const signedIn = await deps.db.transaction(async (trx) => {
       const verdict = await tryLoginCode(trx, email, body.code, browser && hashOfBrowser(browser));
       if (!verdict.right) return undefined;
-      const opened = await openSession(trx, ctx, email, { by: 'code' });
+      const opened = await openSession(trx, ctx, email, {
+        by: 'code',
+        autoTopupDailyCapCents: deps.settings.autoTopupDailyCapCents,
+      });
       if (verdict.identity) await linkIdentity(trx, opened.user.id, verdict.identity);
       return opened;
     });

@@ -94,7 +94,9 @@ function callBack(deps: ApiDeps): Step {
       toSignInPage(ctx, deps, 'oauth_no_email');
       return;
     }
-    const signedIn = await deps.db.transaction((trx) => signInBy(trx, ctx, provider, mailable));
+    const signedIn = await deps.db.transaction((trx) =>
+      signInBy(trx, ctx, deps, { provider, identity: mailable }),
+    );
     if (!signedIn) {
       await askForConfirmation(ctx, deps, provider, mailable);
       return;
@@ -122,16 +124,20 @@ function withMailableAddress(identity: VerifiedIdentity | undefined): VerifiedId
 async function signInBy(
   trx: Transaction,
   ctx: ApiContext,
-  provider: IdentityProvider,
-  identity: VerifiedIdentity,
+  deps: ApiDeps,
+  { provider, identity }: { readonly provider: IdentityProvider; readonly identity: VerifiedIdentity },
 ): Promise<OpenedSession | undefined> {
+  const { autoTopupDailyCapCents } = deps.settings;
   const linked = await findUserOfIdentity(trx, identity);
   if (!linked) {
-    const { user, created } = await findOrInsertUser(trx, identity.email, newId('usr'));
+    const { user, created } = await findOrInsertUser(trx, identity.email, {
+      id: newId('usr'),
+      autoTopupDailyCapCents,
+    });
     if (!created) return undefined;
     await linkIdentity(trx, user.id, identity);
   }
-  return openSession(trx, ctx, linked?.email ?? identity.email, { by: provider.id });
+  return openSession(trx, ctx, linked?.email ?? identity.email, { by: provider.id, autoTopupDailyCapCents });
 }
 
 /**

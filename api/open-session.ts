@@ -19,16 +19,19 @@ export interface OpenedSession {
  * user, whose row and wallet are made at the first sign-in (decisions 9, 11). The session is always a new one, so
  * that one which somebody else put into the browser is worth nothing, and the one that the browser came with ends.
  * @param email in lower case
- * @param how by what it was shown, for the audit trail (decision 59)
+ * @param how by what it was shown, for the audit trail (decision 59), and what a new account's auto-topup may charge
  */
 export async function openSession(
   trx: Transaction,
   ctx: ApiContext,
   email: string,
-  how: { readonly by: string },
+  how: { readonly by: string; readonly autoTopupDailyCapCents: number | null },
 ): Promise<OpenedSession> {
   await endFormerSession(trx, ctx);
-  const { user, created } = await findOrInsertUser(trx, email, newId('usr'));
+  const { user, created } = await findOrInsertUser(trx, email, {
+    id: newId('usr'),
+    autoTopupDailyCapCents: how.autoTopupDailyCapCents,
+  });
   await insertAuditEvent(trx, {
     ...{ userId: user.id, kind: 'signed_in', clientAddress: auditAddress(ctx) },
     details: { by: how.by },

@@ -23,6 +23,8 @@ export interface ApiSettings {
     /** Whether the secret key is one for real money. */
     readonly livemode: boolean;
   };
+  /** What auto-topup of an account that is made now may charge in a day, in cents; null: no cap. */
+  readonly autoTopupDailyCapCents: number | null;
   readonly meterShards: number;
   /** How many codes one client address may ask for in an hour, for whatever e-mail addresses (decision 8). */
   readonly codeRequestsPerClientPerHour: number;
@@ -57,6 +59,7 @@ export function settingsOf(config: Config): ApiSettings {
       publishableKey: config.processor.publishableKey,
       livemode: /^[sr]k_live_/.test(config.processor.secretKey),
     },
+    autoTopupDailyCapCents: config.autoTopupDailyCapCents,
     meterShards: config.meter.shards,
   };
 }
@@ -73,6 +76,7 @@ export const defaultSettings: ApiSettings = {
   changesPerMinute: limits.changesPerMinute,
   strangersPerMinute: limits.strangersPerMinute,
   billing: { enabled: false, publishableKey: '', livemode: false },
+  autoTopupDailyCapCents: null,
   meterShards: 1,
   codeRequestsPerClientPerHour: 30,
   answerWithinMs: limits.answerWithinMs,

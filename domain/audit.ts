@@ -11,6 +11,7 @@ export const auditKinds = [
   'card_removed',
   'auto_topup_changed',
   'changed_by_operator',
+  'charges_held',
 ] as const;
 
 export type AuditKind = (typeof auditKinds)[number];

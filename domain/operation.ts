@@ -58,7 +58,9 @@ export type HumanDecision =
   /** A payment that was put aside has been credited or given back; the reason says which. */
   | { readonly kind: 'resolve_parked'; readonly paymentId: string }
   /** What was set aside is tried at once (decision 69): of one duty, or one item, or all. */
-  | { readonly kind: 'retry_set_aside'; readonly duty?: string; readonly item?: string };
+  | { readonly kind: 'retry_set_aside'; readonly duty?: string; readonly item?: string }
+  /** A dispute or a bank's warning is understood: its payer and its card may be charged while they are away again. */
+  | { readonly kind: 'lift_charge_mark'; readonly markId: string };
 
 /**
  * What is one write to the database, and moves no money by itself: it works while Temporal is away, which is when

@@ -39,6 +39,8 @@ const routes: ReadonlyMap<unknown, Route> = new Map<unknown, Route>([
   // A second way to refunds whose own events never came: the workflow lists those of the charge.
   ['charge', (kind, object) => (kind === 'charge.refunded' ? to('refund', object['id']) : null)],
   ['dispute', (_kind, object) => to('dispute', object['id'])],
+  // Both say that a payment is denied, and meet one kind of workflow, which asks for what its events are about.
+  ['radar.early_fraud_warning', (_kind, object) => to('dispute', object['id'])],
   ['invoice', routeOfInvoice],
 ]);
 

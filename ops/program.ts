@@ -8,6 +8,7 @@ import { addLedgerCommands } from './ledger.js';
 import { addLinkCommand } from './links.js';
 import { addLoginCommands } from './logins.js';
 import { addOrderCommands } from './orders.js';
+import { addMarkCommands } from './marks.js';
 import { addParkedCommands } from './parked.js';
 import { addProviderCommands } from './providers.js';
 import { addReconcileCommands } from './reconcile.js';
@@ -25,6 +26,7 @@ const groups = [
   ...[addRentalCommands, addTopupCommands, addInvoiceCommands, addProviderCommands, addCatalogCommands],
   ...[addWebhookCommands, addReconcileCommands, addBrakeCommands, addActionCommands, addLinkCommand],
   ...[addParkedCommands, addRestoreCommands, addOrderCommands, addLoginCommands, addSetAsideCommands],
+  addMarkCommands,
 ];
 
 /** The operators' command line, new for each run: options are kept by the command that read them. */

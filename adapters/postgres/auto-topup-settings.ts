@@ -1,6 +1,8 @@
 import type { UserId } from '../../domain/ids.js';
 import { limits } from '../../domain/limits.js';
+import { Refusal } from '../../domain/refusal.js';
 import { insertAuditEvent, type AuditEvent } from './audit-events.js';
+import { isHeld } from './charge-marks.js';
 import type { Database, Transaction } from './database.js';
 import type { AutoTopupRow } from './tables.js';
 
@@ -21,6 +23,7 @@ export interface AutoTopupSettings {
 /**
  * Stores the settings.
  * @param clientAddress from where they came, for the audit trail
+ * @throws Refusal `blocked` when they are to be enabled and nothing may be charged automatically (decision 79)
  * @returns undefined when they are to be enabled and the user has no card that can be charged: nothing is stored
  */
 export async function saveAutoTopup(
@@ -31,6 +34,13 @@ export async function saveAutoTopup(
 ): Promise<AutoTopupRow | undefined> {
   return db.transaction(async (trx) => {
     if (settings.enabled && !(await lockChargeableCard(trx, userId))) return undefined;
+    if (settings.enabled && (await isHeld(trx, userId))) {
+      throw new Refusal(
+        'blocked',
+        'A payment by this card or account was disputed, or reported as fraud: ask support. You can pay on the payment page.',
+        { reason: 'charges_held' },
+      );
+    }
     const { rows } = await trx.raw<{ rows: AutoTopupRow[] }>(
       `insert into auto_topups (wallet_id, user_id, enabled, threshold_cents, topup_amount_cents, daily_cap_cents)
        select id, user_id, :enabled, :threshold, coalesce(:amount, :defaultAmount::int), :cap

@@ -32,6 +32,8 @@ export interface SavedCardRow {
   user_id: UserId;
   brand: string;
   last4: string;
+  /** null: 0.1 saved it, and nobody has asked the processor yet; or the processor tells none. */
+  fingerprint: string | null;
   exp_month: number;
   exp_year: number;
   set_up_at: Date;
@@ -59,6 +61,17 @@ export interface ParkedPaymentRow {
   parked_at: Date;
   resolved_at: Date | null;
   resolution: string | null;
+}
+
+/** Who and which card is not charged while its owner is away, and since when (decision 79). */
+export interface ChargeMarkRow {
+  id: string;
+  kind: 'dispute' | 'early_fraud_warning';
+  charge_id: string;
+  user_id: UserId | null;
+  fingerprint: string | null;
+  marked_at: Date;
+  lifted_at: Date | null;
 }
 
 export interface RefundOrDisputeRow {
@@ -133,7 +146,7 @@ export interface AutoTopupRow {
   threshold_cents: number | null;
   topup_amount_cents: number;
   daily_cap_cents: number | null;
-  disabled_why: 'charge_failed' | 'card_removed' | 'card_expired' | null;
+  disabled_why: 'charge_failed' | 'card_removed' | 'card_expired' | 'charges_held' | null;
   next_attempt_at: Date | null;
   updated_at: Date;
 }

@@ -35,6 +35,9 @@ export async function actDirectly(db: Database, input: Operation<DirectAction>):
 /** Whose account it is about, if it is about one: its user reads of it in the audit trail (decision 59). */
 async function findUserOf(trx: Transaction, action: DirectAction): Promise<UserId | undefined> {
   if ('userId' in action) return action.userId;
+  if (action.kind === 'lift_charge_mark') {
+    return (await trx('charge_marks').where({ id: action.markId }).first('user_id'))?.user_id ?? undefined;
+  }
   if (!('rentalId' in action)) return undefined;
   return (await trx('rentals').where({ id: action.rentalId }).first('user_id'))?.user_id;
 }

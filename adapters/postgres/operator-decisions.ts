@@ -25,6 +25,8 @@ export async function decide(
       return releasePods(trx, decision, action.podIds);
     case 'resolve_parked':
       return resolveParked(trx, decision, action.paymentId);
+    case 'lift_charge_mark':
+      return liftChargeMark(trx, action.markId);
     case 'acknowledge_finding':
       return acknowledge(trx, decision, action.findingId);
     case 'retry_set_aside':
@@ -77,6 +79,22 @@ async function resolveParked(
     .where({ payment_id: paymentId })
     .update({ resolved_at: trx.raw('clock_ms()'), resolution: reason });
   return { paymentId, amountCents: parked.amount_cents, currency: parked.currency };
+}
+
+/** A denied payment is understood. Auto-topup stays off until its user switches it on. */
+async function liftChargeMark(trx: Transaction, markId: string): Promise<OperationResult> {
+  const mark = await trx('charge_marks').where({ id: markId }).forUpdate().first();
+  if (!mark) throw new Refusal('not_found', `There is no mark ${markId}: see ops marks.`);
+  if (mark.lifted_at !== null) {
+    throw new Refusal(
+      'validation_failed',
+      `${markId} was lifted already, at ${mark.lifted_at.toISOString()}.`,
+    );
+  }
+  await trx('charge_marks')
+    .where({ id: markId })
+    .update({ lifted_at: trx.raw('clock_ms()') });
+  return { markId, userId: mark.user_id ?? 'nobody', card: mark.fingerprint ?? 'unknown' };
 }
 
 /** A finding is known: it is no alarm any more. */

@@ -10,6 +10,8 @@ export interface UserRow {
   processor_customer_id: string | null;
   blocked_at: Date | null;
   blocked_reason: string | null;
+  /** What auto-topup may charge in a day, as the installation was set when the account was made; null: no cap. */
+  auto_topup_daily_cap_cents: number | null;
   created_at: Date;
 }
 

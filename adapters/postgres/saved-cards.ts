@@ -92,8 +92,11 @@ export async function refreshCard(db: Database, card: Card): Promise<void> {
   await db('saved_cards').where({ pm_id: card.cardId }).update(detailsOf(card));
 }
 
-function detailsOf(card: Card): Pick<SavedCardRow, 'brand' | 'last4' | 'exp_month' | 'exp_year'> {
-  return { brand: card.brand, last4: card.last4, exp_month: card.expMonth, exp_year: card.expYear };
+function detailsOf(
+  card: Card,
+): Pick<SavedCardRow, 'brand' | 'last4' | 'exp_month' | 'exp_year' | 'fingerprint'> {
+  const { brand, last4, fingerprint } = card;
+  return { brand, last4, fingerprint, exp_month: card.expMonth, exp_year: card.expYear };
 }
 
 /**

@@ -49,6 +49,7 @@ declare module 'knex/types/tables.js' {
     meter_shards: Table<rows.MeterShardRow>;
     topups: Table<billing.TopupRow>;
     saved_cards: Table<billing.SavedCardRow>;
+    charge_marks: Table<billing.ChargeMarkRow>;
     card_setups: Table<billing.CardSetupRow>;
     parked_payments: Table<billing.ParkedPaymentRow>;
     refunds_and_disputes: Table<billing.RefundOrDisputeRow>;

@@ -5,15 +5,15 @@ import type { UserRow } from './tables.js';
 /**
  * The user with this e-mail address, made with an empty wallet when there is none yet.
  * @param email in lower case
- * @param newUserId the id that a new user gets
+ * @param fresh the id that a new user gets, and what their auto-topup may charge in a day for good (decision 79)
  */
 export async function findOrInsertUser(
   trx: Transaction,
   email: string,
-  newUserId: UserId,
+  fresh: { readonly id: UserId; readonly autoTopupDailyCapCents: number | null },
 ): Promise<{ user: UserRow; created: boolean }> {
   const inserted = await trx('users')
-    .insert({ id: newUserId, email })
+    .insert({ id: fresh.id, email, auto_topup_daily_cap_cents: fresh.autoTopupDailyCapCents })
     .onConflict('email')
     .ignore()
     .returning('*');

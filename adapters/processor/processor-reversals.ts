@@ -8,6 +8,13 @@ export interface Refund {
   readonly status: 'pending' | 'succeeded' | 'failed' | 'canceled';
 }
 
+/** What a bank says before its customer disputes: it takes a payment for fraud. */
+export interface FraudWarning {
+  readonly warningId: string;
+  readonly chargeId: string;
+  readonly paymentId: string | null;
+}
+
 /** A payment that its payer denies at the bank. */
 export interface Dispute {
   readonly disputeId: string;

@@ -1,6 +1,6 @@
 import type { ProcessorInvoices } from './processor-invoices.js';
 import type { ProcessorLists } from './processor-lists.js';
-import type { Dispute, Refund } from './processor-reversals.js';
+import type { Dispute, FraudWarning, Refund } from './processor-reversals.js';
 
 export type * from './processor-invoices.js';
 export type * from './processor-lists.js';
@@ -46,6 +46,9 @@ export interface Processor extends ProcessorInvoices, ProcessorLists {
   /** Newest first, at most a hundred. */
   listRefundsOfCharge(chargeId: string): Promise<Refund[]>;
   getDispute(disputeId: string): Promise<Dispute>;
+  getFraudWarning(warningId: string): Promise<FraudWarning>;
+  /** What the card that paid a charge is known by, whoever saves it; null when it was no card. */
+  getCardFingerprint(chargeId: string): Promise<string | null>;
 
   /** A page of events since an instant, newest first; the processor keeps them for 30 days. */
   listEvents(input: { since: Date; after: string | null }): Promise<EventPage>;
@@ -126,6 +129,8 @@ export interface Card {
   readonly last4: string;
   readonly expMonth: number;
   readonly expYear: number;
+  /** The same for the same number, whoever saves it; null where the processor tells none. */
+  readonly fingerprint: string | null;
   /** Its owner agreed on a payment page that it is kept and offered again. */
   readonly keptByConsent: boolean;
 }

@@ -102,6 +102,7 @@ export function cardOf(method: Stripe.PaymentMethod): Card {
     last4: requireText(method.card.last4, 'the card’s last four digits'),
     expMonth: requireInteger(method.card.exp_month, 'the card’s month'),
     expYear: requireInteger(method.card.exp_year, 'the card’s year'),
+    fingerprint: method.card.fingerprint ?? null,
     keptByConsent: method.allow_redisplay === 'always',
   };
 }

@@ -1,20 +1,25 @@
 import type Stripe from 'stripe';
 import type { Processor } from './processor.js';
-import { disputeOf, idOf, refundOf } from './stripe-answers.js';
+import { disputeOf, idOf, refundOf, requireText } from './stripe-answers.js';
 import type { StripeCalls } from './stripe-calls.js';
 import { readEvent } from './webhook.js';
 
 const pageSize = 100;
 
+type PaidByCharge = Stripe.Refund | Stripe.Dispute | Stripe.Radar.EarlyFraudWarning;
+
 /** What the processor tells afterwards: refunds, disputes, and the events themselves. */
 export function createStripeRecords({
   stripe,
   asked,
-}: StripeCalls): Pick<Processor, 'getRefund' | 'listRefundsOfCharge' | 'getDispute' | 'listEvents'> {
+}: StripeCalls): Pick<
+  Processor,
+  'getRefund' | 'listRefundsOfCharge' | 'getDispute' | 'getFraudWarning' | 'getCardFingerprint' | 'listEvents'
+> {
   /** The payment behind a charge, for objects that name only the charge. */
-  async function paymentBehind(object: Stripe.Refund | Stripe.Dispute): Promise<string | null> {
+  async function paymentBehind(object: PaidByCharge): Promise<string | null> {
     const chargeId = idOf(object.charge);
-    if (idOf(object.payment_intent) !== null || chargeId === null) return null;
+    if (idOf(object.payment_intent ?? null) !== null || chargeId === null) return null;
     return idOf((await asked(() => stripe.charges.retrieve(chargeId))).payment_intent);
   }
 
@@ -30,6 +35,18 @@ export function createStripeRecords({
     getDispute: async (disputeId) => {
       const dispute = await asked(() => stripe.disputes.retrieve(disputeId));
       return disputeOf(dispute, await paymentBehind(dispute));
+    },
+    getFraudWarning: async (warningId) => {
+      const warning = await asked(() => stripe.radar.earlyFraudWarnings.retrieve(warningId));
+      return {
+        warningId: requireText(warning.id, 'the warning’s id'),
+        chargeId: requireText(idOf(warning.charge), 'the warning’s charge'),
+        paymentId: idOf(warning.payment_intent ?? null) ?? (await paymentBehind(warning)),
+      };
+    },
+    getCardFingerprint: async (chargeId) => {
+      const charge = await asked(() => stripe.charges.retrieve(chargeId));
+      return charge.payment_method_details?.card?.fingerprint ?? null;
     },
     listEvents: async ({ since, after }) => {
       const page = await asked(() =>

@@ -92,6 +92,8 @@ const disabledProcessor: Processor = {
   getRefund: refuseDisabled,
   listRefundsOfCharge: refuseDisabled,
   getDispute: refuseDisabled,
+  getFraudWarning: refuseDisabled,
+  getCardFingerprint: refuseDisabled,
   listEvents: refuseDisabled,
   listCharges: refuseDisabled,
   findCharge: refuseDisabled,

@@ -78,9 +78,11 @@ const autoTopup = {
   enabled: bool,
   thresholdCents: orNull(cents('Charges when less than this is available.')),
   topupAmountCents: orNull(cents('What is charged.')),
-  dailyCapCents: orNull(cents('At most this in 24 hours.')),
+  dailyCapCents: orNull(
+    cents('At most this in 24 hours. The installation may cap an account lower: ask support.'),
+  ),
   disabledReason: orNull(
-    oneOf(['charge_failed', 'card_removed', 'card_expired']),
+    oneOf(['charge_failed', 'card_removed', 'card_expired', 'charges_held']),
     'Why the service switched it off.',
   ),
 };
@@ -208,7 +210,8 @@ const automatic: readonly Operation[] = [
     name: 'putAutoTopup',
     tag,
     summary: 'Switches auto-topup on or off',
-    description: 'Needs a saved card. What is left out stays as it is.',
+    description:
+      'Needs a saved card. What is left out stays as it is. While a dispute or a bank’s warning of fraud stands against the account or its card, enabling is refused (`blocked`, `details.reason` `charges_held`).',
     body: {
       schema: autoTopupSchema,
       examples: [
@@ -223,7 +226,7 @@ const automatic: readonly Operation[] = [
         examples: [{ ...exampleAutoTopup, warnings: [] }],
       },
     ],
-    refusals: ['billing_disabled', 'no_saved_card'],
+    refusals: ['billing_disabled', 'no_saved_card', 'blocked'],
   },
 ];
 

@@ -11,7 +11,7 @@ export function saveCard(world: World, account: Account, declines: boolean): voi
       pm_id: newProcessorId('pm'),
       user_id: account.user.id,
       // The endings of the processor's own test cards.
-      ...{ brand: 'visa', last4: declines ? '0341' : '4242' },
+      ...{ brand: 'visa', last4: declines ? '0341' : '4242', fingerprint: null },
       ...{ exp_month: 12, exp_year: at.getUTCFullYear() + 4 },
       ...{ set_up_at: at, saved_at: at, removed_at: null, removed_why: null, detached_at: null },
       expiry_noticed_at: null,

@@ -6,6 +6,7 @@ import { chargeEndpoints } from './charges.js';
 import { checkoutSessionEndpoints } from './checkout-sessions.js';
 import { customerEndpoints } from './customers.js';
 import { disputeEndpoints } from './disputes.js';
+import { fraudWarningEndpoints } from './fraud-warnings.js';
 import { ApiError, invalidRequest } from './errors.js';
 import { eventEndpoints } from './events.js';
 import { expand } from './expand.js';
@@ -32,6 +33,7 @@ const endpoints: readonly Endpoint[] = [
   ...chargeEndpoints,
   ...refundEndpoints,
   ...disputeEndpoints,
+  ...fraudWarningEndpoints,
   ...invoiceItemEndpoints,
   ...invoiceEndpoints,
   ...checkoutSessionEndpoints,

@@ -24,6 +24,8 @@ export interface TestCard {
   readonly refund: 'succeeds' | 'fails' | 'pending';
   /** What its owner does as soon as it is charged. */
   readonly disputes: 'never' | 'at_once' | 'inquires';
+  /** Its bank takes the charge for fraud, and warns of it. */
+  readonly warns: boolean;
 }
 
 export function decline(declineCode: string): Decline {
@@ -64,6 +66,7 @@ function card(
     authentication: 'never',
     refund: 'succeeds',
     disputes: 'never',
+    warns: false,
     ...rest,
   };
 }
@@ -109,6 +112,7 @@ export const testCards: readonly TestCard[] = [
   card('4000000000007726', 'pm_card_pendingRefund', { refund: 'pending' }),
   card('4000000000000259', 'pm_card_createDispute', { disputes: 'at_once' }),
   card('4000000000001976', 'pm_card_createDisputeInquiry', { disputes: 'inquires' }),
+  card('4000000000005423', 'pm_card_createIssuerFraudRecord', { warns: true }),
 ];
 
 export function findTestCard(number: string): TestCard | undefined {

@@ -2,6 +2,7 @@ import type Stripe from 'stripe';
 import { type Decline, decline, type TestCard } from './cards.js';
 import { createCharge } from './charges.js';
 import { openDispute } from './disputes.js';
+import { warnOfFraud } from './fraud-warnings.js';
 import { ApiError } from './errors.js';
 import type { World } from './endpoint.js';
 import { idOf } from './ids.js';
@@ -131,6 +132,7 @@ function charge(
   keepMethod(world, succeeded, method);
   world.emit('payment_intent.succeeded', succeeded);
   settleInvoice(world, succeeded);
+  if (card.warns) warnOfFraud(world, made);
   if (card.disputes !== 'never') openDispute(world, made, { inquiry: card.disputes === 'inquires' });
   return succeeded;
 }

@@ -1,6 +1,7 @@
 import type Stripe from 'stripe';
 import { invalidRequest, noSuch } from './errors.js';
 import type { Call, Endpoint, World } from './endpoint.js';
+import { closeWarnings } from './fraud-warnings.js';
 import { idOf, newId } from './ids.js';
 import { page } from './listing.js';
 
@@ -51,6 +52,7 @@ export function openDispute(
   });
   world.store.put('charges', { ...charge, disputed: true });
   world.emit('charge.dispute.created', opened);
+  closeWarnings(world, charge.id);
   return isInquiry ? opened : withdraw(world, opened);
 }
 

@@ -7,6 +7,7 @@ import { attemptPayment, finishProcessing } from './charging.js';
 import { getDetails, getSession, settleSession } from './checkout-sessions.js';
 import { decideDispute, escalateDispute, getDispute, openDispute } from './disputes.js';
 import type { World } from './endpoint.js';
+import { warnOfFraud } from './fraud-warnings.js';
 import { ApiError, invalidRequest } from './errors.js';
 import { idOf } from './ids.js';
 import { writeJson } from './page-url.js';
@@ -25,6 +26,8 @@ const actions: Readonly<Record<string, Action>> = {
       reason: fields.get('reason') ?? undefined,
       inquiry: fields.get('inquiry') === 'true',
     }),
+  /** Its bank takes a charge for fraud, before its owner disputes it. */
+  'charges/warn': (world, id) => warnOfFraud(world, getCharge(world, id)),
   'disputes/escalate': (world, id) => escalateDispute(world, getDispute(world, id)),
   'disputes/win': (world, id) => decideDispute(world, getDispute(world, id), true),
   'disputes/lose': (world, id) => decideDispute(world, getDispute(world, id), false),

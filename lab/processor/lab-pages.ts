@@ -55,6 +55,7 @@ function state({ store, faults }: World, log: RequestLog): object {
     charges: store.list('charges'),
     refunds: store.list('refunds'),
     disputes: store.list('disputes'),
+    fraud_warnings: store.list('fraud_warnings'),
     invoices: store.list('invoices'),
     invoice_items: store.list('invoice_items'),
     invoice_payments: store.list('invoice_payments'),

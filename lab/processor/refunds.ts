@@ -2,6 +2,7 @@ import type Stripe from 'stripe';
 import { getCharge } from './charges.js';
 import { invalidRequest, noSuch } from './errors.js';
 import type { Call, Endpoint, World } from './endpoint.js';
+import { closeWarnings } from './fraud-warnings.js';
 import { idOf, newId } from './ids.js';
 import { page } from './listing.js';
 import { getIntent } from './payment-intents.js';
@@ -64,7 +65,9 @@ function create({ world, params }: Call): Stripe.Refund {
     transfer_reversal: null,
   });
   world.emit('refund.created', refund);
-  world.emit('charge.refunded', moveRefunded(world, charge, amount));
+  const moved = moveRefunded(world, charge, amount);
+  world.emit('charge.refunded', moved);
+  if (moved.refunded) closeWarnings(world, moved.id);
   // The documented card whose refunds succeed at first and fail afterwards.
   return outcome === 'fails' ? failRefund(world, refund) : refund;
 }

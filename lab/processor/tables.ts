@@ -99,6 +99,7 @@ export interface Tables {
   charges: Stripe.Charge;
   refunds: Stripe.Refund;
   disputes: Stripe.Dispute;
+  fraud_warnings: Stripe.Radar.EarlyFraudWarning;
   invoices: Stripe.Invoice;
   invoice_items: InvoiceItemRow;
   invoice_payments: Stripe.InvoicePayment;
@@ -122,6 +123,7 @@ const listed: Record<TableName, true> = {
   charges: true,
   refunds: true,
   disputes: true,
+  fraud_warnings: true,
   invoices: true,
   invoice_items: true,
   invoice_payments: true,

@@ -123,6 +123,15 @@ const adapterCalls: Record<Call, (teller: Teller) => Promise<void>> = {
     await order(teller, `/lab/disputes/${inquiry}/escalate`);
     for (const disputeId of [won, lost, inquiry]) await teller.processor.getDispute(disputeId);
   },
+  getFraudWarning: async (teller) => {
+    const { chargeId } = await charge(teller, 'top_warned', 'pm_card_createIssuerFraudRecord');
+    const { data } = await teller.stripe.radar.earlyFraudWarnings.list({ charge: chargeId ?? '' });
+    await teller.processor.getFraudWarning(data[0]?.id ?? '');
+  },
+  getCardFingerprint: async (teller) => {
+    const { chargeId } = await charge(teller, 'top_fingerprint', 'pm_card_visa');
+    await teller.processor.getCardFingerprint(chargeId ?? '');
+  },
   listEvents: async (teller) => {
     const since = new Date(Date.now() - 3600_000);
     const { after } = await teller.processor.listEvents({ since, after: null });

@@ -46,6 +46,23 @@ describe('signing in', () => {
       assert.ok(!sessions[0]!.token_hash.equals(Buffer.from(client.sid!, 'base64url')));
     });
 
+    it('gives a new account the cap of its day, and leaves it when the setting changes', async () => {
+      const email = mails.newEmail();
+      const capOf = async (autoTopupDailyCapCents: number | null): Promise<number | null | undefined> => {
+        const set = await startApi({ settings: { autoTopupDailyCapCents }, databaseUrl: api.databaseUrl });
+        try {
+          const { code } = await mails.request(email);
+          await set.stranger().post('/v1/auth/verify-code', { email, code });
+        } finally {
+          await set.stop();
+        }
+        await mails.age(email, MINUTE);
+        return (await api.db('users').where({ email }).first())?.auto_topup_daily_cap_cents;
+      };
+      assert.equal(await capOf(3_000), 3_000);
+      assert.equal(await capOf(9_000), 3_000);
+    });
+
     it('marks the cookie Secure outside local development', async () => {
       const secure = await startApi({ settings: { secureCookie: true }, databaseUrl: api.databaseUrl });
       try {

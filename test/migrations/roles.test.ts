@@ -92,6 +92,7 @@ describe('the roles of the database', () => {
     assert.deepEqual(await writableBy(owner, databaseRoles.ops), [
       'audit_events',
       'brakes',
+      'charge_marks (lifted_at)',
       'operator_actions',
       'operator_orders (id, kind, request, reason, said_by, status, rejected_why)',
       'parked_payments (resolved_at, resolution)',

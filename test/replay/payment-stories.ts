@@ -90,6 +90,7 @@ export const paymentStories: Record<string, Story> = {
       return row !== undefined && row.taken_at !== null;
     });
     await paying.order(`disputes/${id}/win`);
+    await paying.liftMarks();
     return ended(service, id);
   },
 };

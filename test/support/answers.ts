@@ -110,4 +110,5 @@ export interface AnswerDetails {
   readonly outcome: string;
   readonly availableCents: number;
   readonly requiredCents: number;
+  readonly reason: string;
 }

@@ -20,6 +20,7 @@ describe('a dispute', () => {
   afterEach(async () => {
     await paying.clearFaults();
     await paying.awaitHandled();
+    await paying.liftMarks();
     await paying.assertAddsUp();
   });
   after(() => service.stop());

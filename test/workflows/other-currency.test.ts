@@ -56,6 +56,7 @@ describe('money of another currency than US dollars', () => {
   afterEach(async () => {
     Object.assign(inEuros, { payments: false, reversals: false });
     await paying.awaitHandled();
+    await paying.liftMarks();
   });
   after(() => service.stop());
 

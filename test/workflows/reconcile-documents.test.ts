@@ -19,7 +19,10 @@ describe('reconcile: refunds, disputes and invoices', () => {
     user = await service.signIn();
     await paying.saveCard(user);
   });
-  afterEach(() => paying.clearFaults());
+  afterEach(async () => {
+    await paying.clearFaults();
+    await paying.liftMarks();
+  });
   after(() => service.stop());
 
   async function charged(cents: number): Promise<{ paymentId: string; chargeId: string }> {

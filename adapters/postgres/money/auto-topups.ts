@@ -1,5 +1,6 @@
 import type { TopupId, UserId } from '../../../domain/ids.js';
 import { disableAutoTopup } from '../auto-topup-settings.js';
+import { isHeld } from '../charge-marks.js';
 import type { Database, Transaction } from '../database.js';
 import { findChargeableCard } from '../saved-cards.js';
 import type { AutoTopupRow, TopupRow } from '../tables.js';
@@ -65,15 +66,30 @@ async function decide(
   if (wallet.availableCents >= (settings.threshold_cents ?? 0)) {
     return { kind: 'quiet', why: `${wallet.availableCents} cents are available` };
   }
+  const held = holdBack(settings, now);
+  if (held !== null) {
+    await postpone(trx, wallet.id, rules.cooldownMs);
+    return { kind: 'cooling', untilMs: rules.cooldownMs, why: held };
+  }
+  return chargeOf(trx, wallet, settings);
+}
+
+/** The card to charge; without one that may be charged, auto-topup goes off. */
+async function chargeOf(
+  trx: Transaction,
+  wallet: LockedWallet,
+  settings: AutoTopupRow,
+): Promise<Due | Extract<AutoTopupStep, { kind: 'quiet' }>> {
   const card = await findChargeableCard(trx, wallet.userId);
   if (!card) {
     await disableAutoTopup(trx, wallet.userId, 'card_expired');
     return { kind: 'quiet', why: 'the saved card can’t be charged any more' };
   }
-  const held = holdBack(settings, now);
-  if (held === null) return { kind: 'due', amountCents: settings.topup_amount_cents, pmId: card.pm_id };
-  await postpone(trx, wallet.id, rules.cooldownMs);
-  return { kind: 'cooling', untilMs: rules.cooldownMs, why: held };
+  if (await isHeld(trx, wallet.userId)) {
+    await disableAutoTopup(trx, wallet.userId, 'charges_held');
+    return { kind: 'quiet', why: 'a payment was denied: an operator must lift the mark first' };
+  }
+  return { kind: 'due', amountCents: settings.topup_amount_cents, pmId: card.pm_id };
 }
 
 interface State {
@@ -83,6 +99,8 @@ interface State {
   blocked: boolean;
   /** Of auto-topups within a day. */
   charged_cents: number;
+  /** What the installation allows this account in a day; null: no cap. */
+  account_cap_cents: number | null;
 }
 
 async function readState(trx: Transaction, wallet: LockedWallet, settings: AutoTopupRow): Promise<State> {
@@ -93,19 +111,24 @@ async function readState(trx: Transaction, wallet: LockedWallet, settings: AutoT
             exists (select 1 from users where id = :userId and blocked_at is not null) as blocked,
             (select coalesce(sum(credited_cents), 0)::bigint from topups
               where user_id = :userId and source = 'auto_topup' and created_at > clock_ms() - interval '1 day')
-              as charged_cents`,
+              as charged_cents,
+            (select auto_topup_daily_cap_cents from users where id = :userId) as account_cap_cents`,
     { nextAttemptAt: settings.next_attempt_at, walletId: wallet.id, userId: wallet.userId },
   );
   if (!rows[0]) throw new Error('the state of an auto-topup has no row');
   return rows[0];
 }
 
-/** Why nothing may be charged although it is due; null when it may (decisions 23, 37, and the user's own cap). */
+/**
+ * Why nothing may be charged although it is due; null when it may (decisions 23, 37, the user's own cap, and the one that
+ * the installation gave the account when it was made).
+ */
 function holdBack(settings: AutoTopupRow, now: State): string | null {
   if (now.brake !== null) return 'held back: the operators have paused payments';
   if (now.blocked) return 'held back: the user is blocked';
-  const cap = settings.daily_cap_cents;
-  if (cap !== null && now.charged_cents + settings.topup_amount_cents > cap) {
+  const caps = [settings.daily_cap_cents, now.account_cap_cents].filter((cents) => cents !== null);
+  const cap = Math.min(...caps);
+  if (now.charged_cents + settings.topup_amount_cents > cap) {
     return `held back: the cap of ${cap} cents a day is reached`;
   }
   return null;

@@ -3,6 +3,7 @@ import { Refusal } from '../../../domain/refusal.js';
 import type { CheckoutSession } from '../../processor/processor.js';
 import { insertAuditEvent } from '../audit-events.js';
 import type { Database, Transaction } from '../database.js';
+import { isHeld, isMarked } from '../charge-marks.js';
 import { lockTopup } from '../last-word.js';
 import { refuseWhenLate } from '../open-guards.js';
 import { findChargeableCard } from '../saved-cards.js';
@@ -37,7 +38,9 @@ export async function beginTopup(
     if (existing) return { kind: 'begun', topup: existing };
     await refuseTopupWhenNotAllowed(trx, input.userId, perDayWhenYoung);
     const card = await findChargeableCard(trx, input.userId);
-    const topup = await insertTopup(trx, topupId, input, card?.pm_id ?? null);
+    // Whose payment was denied pays on a page (decision 79).
+    const pmId = card && !(await isHeld(trx, input.userId)) ? card.pm_id : null;
+    const topup = await insertTopup(trx, topupId, input, pmId);
     if (!topup) return joinCharge(trx, input);
     await insertAuditEvent(trx, { userId: input.userId, kind: 'checkout_begun', entityId: topupId });
     // Last of all: whoever waits for the answer counts on nothing being begun after this instant.
@@ -78,8 +81,9 @@ async function joinCharge(trx: Transaction, { userId, amountCents }: NewTopup): 
 }
 
 /**
- * Notes that the charge leaves now. From here on its outcome is the processor's word.
- * @returns false when it is too late for it (decision 4), or the top-up is over
+ * Notes that the charge leaves now, in the statement that sees that nobody has marked its payer or its card
+ * (decision 79). From here on its outcome is the processor's word.
+ * @returns false when it is too late for it (decision 4), it may not be charged, or the top-up is over
  */
 export async function markChargeSent(db: Database, topupId: TopupId, answerBefore: string): Promise<boolean> {
   return db.transaction(async (trx) => {
@@ -87,6 +91,9 @@ export async function markChargeSent(db: Database, topupId: TopupId, answerBefor
     const marked = await trx('topups')
       .where({ id: topupId, source: 'saved_card', status: 'creating' })
       .whereRaw('clock_ms() <= ?::timestamptz', [answerBefore])
+      .whereRaw(
+        `not ${isMarked('topups.user_id', '(select c.fingerprint from saved_cards c where c.pm_id = topups.pm_id)')}`,
+      )
       .update({ status: 'processing', charge_sent_at: trx.raw('clock_ms()') });
     return marked === 1;
   });

@@ -147,6 +147,7 @@ describe('the Stripe adapter’s saved cards', () => {
         brand: 'mastercard',
         last4: '4444',
         expMonth: 12,
+        fingerprint: 'lab555555554444',
         expYear: card.expYear,
         keptByConsent: false,
       });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { saveAutoTopup } from '../../../../adapters/postgres/auto-topup-settings.js';
 import type { Database } from '../../../../adapters/postgres/database.js';
+import { beginAutoTopup } from '../../../../adapters/postgres/money/auto-topups.js';
 import { tick } from '../../../../adapters/postgres/money/tick.js';
 import type { IntentRow, WalletRow } from '../../../../adapters/postgres/tables.js';
 import { verifyLedger } from '../../../../adapters/postgres/verify.js';
@@ -121,6 +122,40 @@ describe('the level of auto-topup in a tick', () => {
     await postpone(wallet, '1 minute');
     await tick(db, whole);
     assert.equal((await getRental(db, id)).stop_reason, 'balance_exhausted');
+  });
+
+  for (const { own, account, begins } of [
+    { own: null, account: null, begins: true },
+    { own: null, account: 3_999, begins: false },
+    { own: 3_999, account: null, begins: false },
+    { own: 5_000, account: 3_999, begins: false },
+    { own: 5_000, account: 4_000, begins: true },
+  ]) {
+    it(`${begins ? 'begins' : 'holds back'} a second $20 by a cap of ${own ?? 'none'} of the user's and ${account ?? 'none'} of the account's`, async () => {
+      const wallet = await armed(900);
+      await insertRunning(db, wallet, { priceCents: 3_600, ranMs: 1_000, holdCents: 0 });
+      await db('users').where({ id: wallet.user_id }).update({ auto_topup_daily_cap_cents: account });
+      await db('auto_topups').where({ wallet_id: wallet.id }).update({ daily_cap_cents: own });
+      const first = await beginAutoTopup(db, wallet.user_id, newId('top'), { cooldownMs: 0 });
+      assert.equal(first.kind, 'attempt');
+      await db('topups')
+        .where({ user_id: wallet.user_id })
+        .update({ credited_cents: 2_000, closed_at: db.raw('clock_ms()'), status: 'failed' });
+      const second = await beginAutoTopup(db, wallet.user_id, newId('top'), { cooldownMs: 0 });
+      assert.equal(second.kind, begins ? 'attempt' : 'cooling');
+    });
+  }
+
+  it('begins nothing for a marked user, and switches it off', async () => {
+    const wallet = await armed(900);
+    await insertRunning(db, wallet, { priceCents: 3_600, ranMs: 1_000, holdCents: 0 });
+    await db('charge_marks').insert({
+      ...{ id: newId('op'), kind: 'dispute', charge_id: 'ch_1', user_id: wallet.user_id },
+    });
+    const step = await beginAutoTopup(db, wallet.user_id, newId('top'), { cooldownMs: 0 });
+    assert.equal(step.kind, 'quiet');
+    const settings = await db('auto_topups').where({ wallet_id: wallet.id }).first();
+    assert.equal(settings?.disabled_why, 'charges_held');
   });
 
   it('asks for an attempt with an empty wallet, of which no tick takes anything', async () => {
