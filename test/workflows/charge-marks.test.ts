@@ -188,8 +188,8 @@ describe('a payment that its payer or their bank denies (decision 79)', () => {
         path: '/v1/payment_intents',
       });
       await topping.order('faults', { kind: 'event_drop', times: 1_000, type: 'payment_intent.succeeded' });
-      await topping.put(user, settings);
       await topping.run(user, 60);
+      await topping.put(user, settings);
       const attempt = await topping.awaitAttempt(user, 'processing');
       await until('it was tried', async () => (await topping.faults()).some((left) => isTaken(left, fault)));
       return attempt;
