@@ -34,6 +34,8 @@ export interface ActivityDeps {
     readonly operatorEmail?: string | null;
     /** How many top-ups a young account may begin in a day (decision 23); the limit's unless told. */
     readonly topupsPerDayWhenYoung?: number;
+    /** Machines of a user that are not billed, in an hour, after which a create waits; the product's limit unless told. */
+    readonly freeMachinesPerHour?: number;
     /** From one attempt of auto-topup to the next, in milliseconds; the specification's 5 minutes unless told. */
     readonly autoTopupCooldownMs?: number;
     /** What one operator may move alone, in cents (decision 87); the limit's unless told. */

@@ -5,7 +5,11 @@ import { meterWallets } from '../adapters/postgres/money/meter.js';
 import { insertAuditEvent } from '../adapters/postgres/audit-events.js';
 import { findRental, insertRental } from '../adapters/postgres/money/rentals.js';
 import { lockWalletOfUser, moveHold, reread, type LockedWallet } from '../adapters/postgres/money/wallets.js';
-import { refuseWhenLate, refuseWhenNotAllowed } from '../adapters/postgres/open-guards.js';
+import {
+  refuseFreeMachines,
+  refuseWhenLate,
+  refuseWhenNotAllowed,
+} from '../adapters/postgres/open-guards.js';
 import { findCheapestOffer } from '../adapters/postgres/offers.js';
 import { paidUntil } from '../adapters/postgres/paid-until.js';
 import type { ListingRow } from '../adapters/postgres/tables.js';
@@ -61,6 +65,8 @@ async function openUnderLock(
   const leftMs = await refuseWhenLate(trx, open.answerBefore);
   const untilMs = performance.now() + budgetMs(leftMs);
   await refuseWhenNotAllowed(trx, open.userId);
+  const freePerHour = deps.settings.freeMachinesPerHour ?? limits.freeMachinesPerHour;
+  await refuseFreeMachines(trx, open.userId, freePerHour);
   await meterWallets(trx, [locked.id]);
   const wallet = await reread(trx, locked);
 

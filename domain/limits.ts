@@ -78,6 +78,8 @@ export const limits = {
   unknownFindMs: MINUTE,
   attemptOpenMs: 5 * MINUTE,
   maxLiveRentals: 20,
+  /** Decision 83: machines of a user that are not billed, in an hour, after which the next create waits. */
+  freeMachinesPerHour: 10,
 
   /** The dead man's switch at the upstreams: how long beyond the wallet's money, and how far ahead at most. */
   deadManMarginMs: HOUR,

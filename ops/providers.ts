@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { listAttempts } from '../adapters/postgres/attempts.js';
 import type { Database } from '../adapters/postgres/database.js';
-import { listLeakingPods, sumLeaks } from '../adapters/postgres/pod-leaks.js';
+import { listLeakingPods, sumFreeMachines, sumLeaks } from '../adapters/postgres/pod-leaks.js';
 import { listHeldPods } from '../adapters/postgres/pods-watch.js';
 import { listProviders } from '../adapters/postgres/provider-health.js';
 import type { ProviderRow } from '../adapters/postgres/tables.js';
@@ -74,13 +74,14 @@ function addPauses(providers: Command, context: OpsContext): void {
 
 async function show(db: Database, days: number, json: boolean): Promise<void> {
   const providers = await listProviders(db);
-  const [held, leaking, leaks] = [
+  const [held, leaking, leaks, free] = [
     await listHeldPods(db),
     await listLeakingPods(db),
     await sumLeaks(db, days),
+    await sumFreeMachines(db, days),
   ];
   if (json) {
-    console.log(JSON.stringify({ providers, held, leaking, leaks }));
+    console.log(JSON.stringify({ providers, held, leaking, leaks, free }));
     return;
   }
   for (const provider of providers) console.log(lineOf(provider));
@@ -95,6 +96,10 @@ async function show(db: Database, days: number, json: boolean): Promise<void> {
   for (const sum of leaks)
     console.log(
       `unpaid ${sum.providerCode} ${sum.kind}: ${sum.pods} pods, ${sum.seconds} s, ${sum.cents} cents in ${days} days`,
+    );
+  for (const sum of free)
+    console.log(
+      `free   ${sum.providerCode} ${sum.kind}: ${sum.machines} machines of ${sum.users} users (${sum.topUserMachines} of ${sum.topUserId}), ${sum.seconds} s, ${sum.cents} cents in ${days} days`,
     );
   if (leaks.length === 0) console.log(`Nothing ran unpaid in the last ${days} days.`);
 }

@@ -71,3 +71,40 @@ export async function refuseWhenNotAllowed(trx: Transaction, userId: UserId): Pr
     );
   }
 }
+
+/** How soon a create is worth another try while the machines that are in its way are still being got. */
+const PROVISIONED_SOON_S = 30;
+
+/**
+ * Machines that nobody is billed for cost the upstream's price all the same (decision 83): those that were stopped
+ * before they ran, lost within the refund window, or ran for less than half a cent, and those that may yet become one.
+ * One that its upstream failed to deliver, or an operator stopped, is not the user's doing. Call it under the lock of
+ * the wallet.
+ * @throws Refusal rate_limited with the time after which one more may be had
+ */
+export async function refuseFreeMachines(trx: Transaction, userId: UserId, perHour: number): Promise<void> {
+  const { rows } = await trx.raw<{ rows: { free: number; wait_s: number | null }[] }>(
+    `with ended as (
+       select r.settled_at from rentals r
+        where r.user_id = :userId and r.settled_at > clock_ms() - interval '1 hour'
+          and r.charged_cents = r.refunded_cents and r.stop_reason is distinct from 'operator'
+          and not (r.status = 'failed' and r.running_at is null)
+        order by r.settled_at desc limit :perHour
+     )
+     select (select count(*) from ended) + (
+              select count(*) from rentals r
+               where r.user_id = :userId and r.closed_at is null and r.settled_at is null and r.running_at is null)
+              as free,
+            (select ceil(extract(epoch from min(settled_at) + interval '1 hour' - clock_ms()))::int
+               from ended having count(*) >= :perHour) as wait_s`,
+    { userId, perHour },
+  );
+  const { free = 0, wait_s: waitS = null } = rows[0] ?? {};
+  if (free < perHour) return;
+  const retryAfterSeconds = Math.max(1, waitS ?? PROVISIONED_SOON_S);
+  throw new Refusal(
+    'rate_limited',
+    `${perHour} machines of the last hour were not billed, or are still being got. Try again in ${retryAfterSeconds} seconds.`,
+    { reason: 'too_many_free_machines', limit: perHour, retryAfterSeconds },
+  );
+}

@@ -27,6 +27,35 @@ export async function sumLeaks(db: Database, days: number): Promise<LeakSum[]> {
   return rows;
 }
 
+export interface FreeSum {
+  readonly providerCode: string;
+  readonly kind: string;
+  readonly machines: number;
+  readonly users: number;
+  /** Who had most of them. */
+  readonly topUserId: string;
+  readonly topUserMachines: number;
+  readonly seconds: number;
+  readonly cents: number;
+}
+
+/** What machines cost in the last `days` until their rentals ended, that nobody was billed for (decision 83). */
+export async function sumFreeMachines(db: Database, days: number): Promise<FreeSum[]> {
+  const { rows } = await db.raw<{ rows: FreeSum[] }>(
+    `with by_user as (
+       select provider_code, kind, user_id, count(*) as machines, sum(seconds) as seconds, sum(cents) as cents
+         from free_machines where settled_at > clock_ms() - :days * interval '1 day'
+        group by provider_code, kind, user_id
+     )
+     select provider_code as "providerCode", kind, sum(machines)::bigint as machines, count(*) as users,
+            (array_agg(user_id order by machines desc, user_id))[1] as "topUserId",
+            max(machines) as "topUserMachines", sum(seconds)::bigint as seconds, sum(cents)::bigint as cents
+       from by_user group by provider_code, kind order by provider_code, kind`,
+    { days },
+  );
+  return rows;
+}
+
 /**
  * The pods that were told to end long ago and are still there, each once: an operator must look at the upstream.
  * Their renters pay nothing for it.

@@ -16,13 +16,14 @@ type Request = Omit<OpenRequest, 'answerBefore'>;
 
 /**
  * Opens a rental at the cheapest matching listing and holds an hour of it (spec: POST /v1/rentals).
- * @throws Refusal blocked, model_unavailable, insufficient_balance
+ * @throws Refusal blocked, rate_limited, model_unavailable, insufficient_balance
  */
 export function openRental(world: World, account: Account, request: Request, fate: RentalFate): MockRental {
   const { wallet } = account;
   if (account.rentals.filter(({ row }) => isLive(row)).length >= limits.maxLiveRentals) {
     throw refusalOf('blocked', { reason: 'too_many_rentals', limit: limits.maxLiveRentals });
   }
+  refuseFreeMachines(world, account);
   const listing = findCheapest(world, request);
   if (!listing) throw refusalOf('model_unavailable');
   const requiredCents = listing.price_per_hour_cents;
@@ -34,6 +35,21 @@ export function openRental(world: World, account: Account, request: Request, fat
   account.rentals.push(rental);
   world.after(world.durations.provisionMs, () => comeUp(world, account, rental));
   return rental;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Machines that nobody is billed for, as the service counts them (decision 83). */
+function refuseFreeMachines(world: World, account: Account): void {
+  const free = account.rentals.filter(({ row }) => {
+    if (row.settled_at === null) return row.running_at === null;
+    if (row.status === 'failed' && row.running_at === null) return false;
+    return row.charged_cents === row.refunded_cents && after(row.settled_at, HOUR_MS) > world.now();
+  });
+  if (free.length < limits.freeMachinesPerHour) return;
+  throw refusalOf('rate_limited', {
+    ...{ reason: 'too_many_free_machines', limit: limits.freeMachinesPerHour, retryAfterSeconds: 30 },
+  });
 }
 
 function isLive({ status }: RentalWithHealth): boolean {

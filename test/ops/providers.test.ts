@@ -3,7 +3,7 @@ import { newId } from '../../adapters/ids.js';
 import { takeSlowEnds } from '../../adapters/postgres/pod-leaks.js';
 import { recordOddities } from '../../adapters/postgres/provider-oddities.js';
 import type { RentalId } from '../../domain/ids.js';
-import { insertProvider } from '../support/factories.js';
+import { insertProvider, insertRental } from '../support/factories.js';
 import { insertRunning, insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money.js';
 import { runOps, type OpsResult } from '../support/ops.js';
 
@@ -125,5 +125,20 @@ describe('ops providers and ops attempts', () => {
     const { out } = await ops('attempts', rentalId);
     assert.match(out, /^1\. lab offer-1 at 40 cents\/h: failed {2}pod none, .* {2}no_capacity: sold out$/m);
     assert.equal((await ops('attempts', 'rent_1')).code, 2);
+  });
+
+  it('shows what machines cost that nobody was billed for, and who had most', async () => {
+    const { db } = database;
+    const wallet = await insertWallet(db, 0);
+    const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+    for (const podId of ['pod-free-1', 'pod-free-2']) {
+      await insertRental(db, wallet.user_id, {
+        ...{ status: 'stopped', stop_reason: 'user', pod_id: podId, price_per_hour_cents: 360 },
+        ...{ started_at: minutesAgo(11), ended_at: minutesAgo(1), settled_at: minutesAgo(1) },
+      });
+    }
+    const { out } = await ops('providers');
+    const line = `free   lab stopped while provisioning: 2 machines of 1 users (2 of ${wallet.user_id}), 1200 s, 120 cents`;
+    assert.ok(out.includes(line), out);
   });
 });

@@ -67,6 +67,8 @@ export interface ServiceOptions {
   readonly autoTopupCooldownMs?: number;
   /** How short a day of dunning may be, in milliseconds; any length unless told, so that 30 of them pass in seconds. */
   readonly minDunningDayMs?: number;
+  /** Machines that one user may get unbilled in an hour; the product's limit unless told. */
+  readonly freeMachinesPerHour?: number;
   /** Who is told of findings; nobody unless told. */
   readonly operatorEmail?: string;
   /** How long the worker waits for one answer of the processor, in milliseconds; the product's limits unless told. */
@@ -216,10 +218,19 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
       checkoutUrls: { success: 'http://127.0.0.1/success', cancel: 'http://127.0.0.1/cancel' },
       pollMs: options.pollMs ?? 100,
       operatorEmail: options.operatorEmail ?? null,
-      ...(options.autoTopupCooldownMs === undefined
-        ? {}
-        : { autoTopupCooldownMs: options.autoTopupCooldownMs }),
+      ...limitsOf(options),
     },
+  };
+}
+
+/** The product's limits that a test changes. */
+function limitsOf({
+  autoTopupCooldownMs,
+  freeMachinesPerHour,
+}: ServiceOptions): Pick<WorkerParts['settings'], 'autoTopupCooldownMs' | 'freeMachinesPerHour'> {
+  return {
+    ...(autoTopupCooldownMs !== undefined && { autoTopupCooldownMs }),
+    ...(freeMachinesPerHour !== undefined && { freeMachinesPerHour }),
   };
 }
 

@@ -6,6 +6,7 @@ import type { RentalId } from '../../domain/ids.js';
 import { limits } from '../../domain/limits.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import type { SignedIn } from '../support/api.js';
+import { insertRental } from '../support/factories.js';
 import { startService, type TestService } from '../support/living-service.js';
 import { l40s, Renting, rtx4090 } from '../support/renting.js';
 import { until } from '../support/until.js';
@@ -182,6 +183,22 @@ describe('opening a rental', () => {
     await lock.raw('select id from wallets where user_id = ? for no key update', [user.user.id]);
     return lock;
   }
+
+  it('waits after ten machines in an hour that nobody was billed for, without a hold', async () => {
+    const renter = await service.signIn(10_000);
+    const at = new Date(Date.now() - 60_000);
+    for (let count = 0; count < 10; count += 1) {
+      await insertRental(service.db, renter.user.id, {
+        ...{ status: 'stopped', stop_reason: 'user', started_at: at, ended_at: at },
+        ...{ settled_at: at, terminated_at: at, closed_at: at },
+      });
+    }
+    const answer = await renter.post('/v1/rentals', { familyId: 'rtx-4090', gpuCount: 1 });
+    assert.deepEqual([answer.status, answer.body.error], [429, 'rate_limited']);
+    const seconds = Number(answer.headers.get('retry-after'));
+    assert.ok(seconds > 3_400 && seconds <= 3_540, `${seconds} s`);
+    assert.equal((await renter.get('/v1/billing/balance')).body.reservedCents, 0);
+  });
 
   it('20 times at once with money for 3 opens exactly 3', async () => {
     await service.gpus.faults({ bootMs: 60_000 });

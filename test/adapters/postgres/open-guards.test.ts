@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../../adapters/postgres/database.js';
 import { openDatabase } from '../../../adapters/postgres/database.js';
-import { refuseWhenNotAllowed } from '../../../adapters/postgres/open-guards.js';
-import type { UserRow } from '../../../adapters/postgres/tables.js';
+import { refuseFreeMachines, refuseWhenNotAllowed } from '../../../adapters/postgres/open-guards.js';
+import type { RentalRow, UserRow } from '../../../adapters/postgres/tables.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { createTestDatabase } from '../../support/database.js';
 import { insertRental, insertStoppedRental, insertUser } from '../../support/factories.js';
@@ -56,5 +56,68 @@ describe('a new rental (decision 23)', () => {
     await isRefused('temporarily_unavailable', undefined);
     await db('brakes').delete();
     await isAllowed();
+  });
+
+  describe('after machines that nobody was billed for (decision 83)', () => {
+    const perHour = 3;
+    const waits = async (): Promise<number | undefined> => {
+      try {
+        await db.transaction((trx) => refuseFreeMachines(trx, user.id, perHour));
+        return undefined;
+      } catch (error) {
+        assert.ok(error instanceof Refusal);
+        assert.equal(error.code, 'rate_limited');
+        return error.details?.['retryAfterSeconds'] as number;
+      }
+    };
+    /** One that has ended so many minutes ago. */
+    const ended = (minutesAgo: number, columns: Partial<RentalRow> = {}) => {
+      const at = new Date(Date.now() - minutesAgo * 60_000);
+      return insertRental(db, user.id, {
+        ...{ status: 'stopped', stop_reason: 'user', started_at: at, ended_at: at, settled_at: at },
+        ...{ terminated_at: at, closed_at: at },
+        ...columns,
+      });
+    };
+
+    it('waits until the first of as many as are allowed is an hour old', async () => {
+      for (const minutesAgo of [70, 50, 40]) await ended(minutesAgo);
+      assert.equal(await waits(), undefined);
+      await ended(10);
+      const seconds = await waits();
+      assert.ok(seconds !== undefined && Math.abs(seconds - 600) <= 5, `${seconds} s`);
+    });
+
+    it('counts what was refunded, and what ran below half a cent', async () => {
+      const ranAt = new Date(Date.now() - 60_000);
+      const charged = { running_at: ranAt, charged_cents: 50, refunded_cents: 50 };
+      await ended(1, { ...charged, status: 'failed', error: 'lost', stop_reason: 'pod_lost' });
+      await ended(1, { running_at: ranAt });
+      await ended(1);
+      assert.ok((await waits()) !== undefined);
+    });
+
+    it('counts those that are being got, for a moment', async () => {
+      for (let count = 0; count < perHour; count += 1) await insertRental(db, user.id);
+      assert.equal(await waits(), 30);
+    });
+
+    it('counts nothing that was billed, that the upstream or an operator ended, or of others', async () => {
+      const ranAt = new Date(Date.now() - 600_000);
+      await ended(1, { running_at: ranAt, charged_cents: 1 });
+      await ended(1, { status: 'failed', error: 'never ready', stop_reason: null });
+      await ended(1, { stop_reason: 'operator' });
+      await insertRental(db, user.id, { status: 'running', running_at: ranAt });
+      const other = await insertUser(db);
+      for (let count = 0; count < perHour; count += 1) await insertRental(db, other.id);
+      assert.equal(await waits(), undefined);
+    });
+
+    it('finds them by an index', async () => {
+      const { rows } = await db.raw<{ rows: { indexname: string }[] }>(
+        "select indexname from pg_indexes where tablename = 'rentals' and indexname = 'rentals_settled_of_user'",
+      );
+      assert.equal(rows.length, 1);
+    });
   });
 });
