@@ -10,6 +10,7 @@ import {
 } from '../adapters/providers/provider.js';
 import type { RentalId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
+import { provisionDeadlineMs } from '../domain/provisioning.js';
 import type { ActivityDeps } from './deps.js';
 
 export interface Order extends Wait {
@@ -60,6 +61,7 @@ export async function buyPod(deps: ActivityDeps, order: Order): Promise<Purchase
     offerId: order.listing.offer_id,
     pricePerHourCents: order.listing.price_per_hour_cents,
     endBy: provider.endBy ? order.endBy : null,
+    deadlineMs: provisionDeadlineMs(provider.provisionDeadlineMs, order.listing.max_boot_ms),
   });
   const agreed = { ...order, lookMs: limits.unknownLookMs };
   let pod: AllocatedPod;
@@ -117,7 +119,9 @@ async function checkPrice(
     return { kind: 'unknown', attempt: { ...attempt, pod_id: podId }, listed: status !== undefined };
   }
   const most = agreed.maxPricePerHourCents;
-  if (pricePerHourCents !== null && pricePerHourCents <= most) return { kind: 'bought', attempt, podId };
+  const mostAtUpstream = most + (provider.priceToleranceCents ?? 0);
+  if (pricePerHourCents !== null && pricePerHourCents <= mostAtUpstream)
+    return { kind: 'bought', attempt, podId };
   const error =
     pricePerHourCents === null
       ? 'the upstream lost the pod before it told its price'

@@ -47,14 +47,23 @@ export function createAwaitPod(deps: ActivityDeps) {
   };
 }
 
+/**
+ * The machine's own deadline, which its offer and its upstream have made (decision 76). Workflows of release 0.1 say the
+ * one limit that there was: only another number is an order.
+ */
+function deadlineOf(rental: AwaitedRental, saidMs: number): number {
+  return saidMs === limits.provisionDeadlineMs ? (rental.deadlineMs ?? saidMs) : saidMs;
+}
+
 /** undefined while there is nothing to do but to wait on. */
 async function judge(
   deps: ActivityDeps,
   rental: AwaitedRental,
   deadlineMs: number,
 ): Promise<PodOutcome | undefined> {
-  if (rental.waitedMs > deadlineMs) {
-    const seconds = Math.round(deadlineMs / 1_000);
+  const mostMs = deadlineOf(rental, deadlineMs);
+  if (rental.waitedMs > mostMs) {
+    const seconds = Math.round(mostMs / 1_000);
     return { kind: 'failed', error: `The machine did not answer within ${seconds} seconds.` };
   }
   if (rental.lost) {

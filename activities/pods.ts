@@ -99,7 +99,9 @@ async function findByTag(
   }
   if (found.kind === 'none') return false;
   // A machine that is there, and may tell its price only once it runs, has the time that any has to come up.
-  const forMs = found.listed ? Math.max(findForMs, provider.provisionDeadlineMs) : findForMs;
+  const forMs = found.listed
+    ? Math.max(findForMs, attempt.deadline_ms ?? provider.provisionDeadlineMs)
+    : findForMs;
   if (Date.now() - attempt.created_at.getTime() >= forMs) {
     const what = found.listed ? 'its price could not be read' : 'nothing was found';
     // What was not found may still appear: the sweeper looks for its tag and ends it.
@@ -120,6 +122,7 @@ async function buyAnother(
       gpuCount: rental.gpu_count,
       region: rental.region_code,
       providerCodes: providersFor(deps, rental.template_id),
+      templateId: rental.template_id,
       maxPricePerHourCents: rental.price_per_hour_cents,
     },
     attempts.map(({ listing_id }) => listing_id),

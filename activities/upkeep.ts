@@ -1,5 +1,6 @@
 import { listWorkflowsWithWaitingEvents } from '../adapters/postgres/event-handling.js';
 import { listUnclosedInvoices } from '../adapters/postgres/money/invoice-states.js';
+import { takeUntoldNotices } from '../adapters/postgres/operator-notices.js';
 import { prune } from '../adapters/postgres/retention.js';
 import { listUnclosedReversals } from '../adapters/postgres/reversal-reads.js';
 import { listExpiredCards, noticeExpiredCard } from '../adapters/postgres/expired-cards.js';
@@ -51,6 +52,7 @@ export function createUpkeepActivities(deps: ActivityDeps) {
       const watermark = await raiseWatermark(deps.db);
       // Temporal second: it must never have heard of more than the database has committed.
       await keepWatermark(deps.temporal.workflow, watermark);
+      await tellOperators(deps);
       return { watermark, removed: await pruneTables(deps) };
     },
 
@@ -74,6 +76,13 @@ async function revive(
   await tellLooks(deps, [...rentals, ...payments], { hasNoRun: true, tell });
   await deliverIntents(deps);
   return { rentals: rentals.length, payments: payments.length, started };
+}
+
+/** Tells operators, by the log and by mail, of what was noted for them since the last round. */
+async function tellOperators({ db, log, settings }: ActivityDeps): Promise<void> {
+  for (const { cause, subject, body } of await takeUntoldNotices(db, settings.operatorEmail ?? null)) {
+    log.error({ cause, body }, subject);
+  }
 }
 
 /** Removes what has served its time (decision 70). A table that fails keeps no other from it. */

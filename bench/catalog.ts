@@ -166,7 +166,11 @@ async function pickOffers(db: Database): Promise<Record<string, number>> {
     ),
   );
   const ms = await time(rounds, 1, async (index) => {
-    await findCheapestOffer(db, { ...takeTurns(wanted, index), maxPricePerHourCents: null }, []);
+    await findCheapestOffer(
+      db,
+      { ...takeTurns(wanted, index), maxPricePerHourCents: null, templateId: 'ubuntu-24-04' },
+      [],
+    );
   });
   return figures('pick', ms);
 }

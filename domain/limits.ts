@@ -102,8 +102,12 @@ export const limits = {
 
   /** spec: Provisioning poll interval; decision 27: refund window of a machine that was lost. */
   pollMs: 2 * SECOND,
-  /** How long a machine may take until its SSH daemon answers. */
+  /**
+   * What a rental's workflow says about how long a machine may take until its SSH daemon answers: where it says just
+   * this, the attempt's own deadline holds (decision 76). The longest of those.
+   */
   provisionDeadlineMs: 10 * MINUTE,
+  provisionDeadlineMaxMs: 90 * MINUTE,
   refundWindowMs: MINUTE,
   /** How long an SSH daemon may take to accept, to send its identification line (RFC 4253 4.2), to show its key. */
   sshConnectMs: 1_500,

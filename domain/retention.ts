@@ -61,6 +61,7 @@ export const retention: readonly Kept[] = [
     keptMs: 2 * DAY,
     since: 'next_attempt_at',
   },
+  { table: 'operator_notices', what: 'what operators were told of', keptMs: 400 * DAY, since: 'told_at' },
   { table: 'mail_outbox', what: 'mails that were sent', keptMs: 180 * DAY, since: 'sent_at' },
   {
     table: 'processor_events',

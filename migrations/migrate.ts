@@ -18,6 +18,7 @@ import * as figures from './016-figures.js';
 import * as restored from './017-restored.js';
 import * as parked from './018-parked.js';
 import * as nothingStuck from './019-nothing-stuck.js';
+import * as upstreamsTold from './021-upstreams-told.js';
 import * as chargeMarks from './022-charge-marks.js';
 import * as lostMachines from './022-lost-machines.js';
 import * as promisesKept from './023-promises-kept.js';
@@ -47,6 +48,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['017-restored', restored],
   ['018-parked', parked],
   ['019-nothing-stuck', nothingStuck],
+  ['021-upstreams-told', upstreamsTold],
   ['022-lost-machines', lostMachines],
   ['022-charge-marks', chargeMarks],
   ['023-promises-kept', promisesKept],

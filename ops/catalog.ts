@@ -54,7 +54,7 @@ async function offersInOrder(db: Database, wanted: Omit<Wanted, 'json'>): Promis
       db,
       {
         ...{ familyId: wanted.family, gpuCount: wanted.gpus, region: wanted.region ?? null },
-        ...{ providerCodes, maxPricePerHourCents: wanted.maxPrice ?? null },
+        ...{ providerCodes, maxPricePerHourCents: wanted.maxPrice ?? null, templateId: null },
       },
       offers.map(({ id }) => id),
     );

@@ -8,6 +8,7 @@ import { addLedgerCommands } from './ledger.js';
 import { addLinkCommand } from './links.js';
 import { addLoginCommands } from './logins.js';
 import { addOrderCommands } from './orders.js';
+import { addNoticeCommands } from './notices.js';
 import { addMarkCommands } from './marks.js';
 import { addParkedCommands } from './parked.js';
 import { addProviderCommands } from './providers.js';
@@ -26,7 +27,7 @@ const groups = [
   ...[addRentalCommands, addTopupCommands, addInvoiceCommands, addProviderCommands, addCatalogCommands],
   ...[addWebhookCommands, addReconcileCommands, addBrakeCommands, addActionCommands, addLinkCommand],
   ...[addParkedCommands, addRestoreCommands, addOrderCommands, addLoginCommands, addSetAsideCommands],
-  addMarkCommands,
+  ...[addMarkCommands, addNoticeCommands],
 ];
 
 /** The operators' command line, new for each run: options are kept by the command that read them. */
@@ -43,6 +44,7 @@ By question (docs/operations has a page for each):
   the provider is down       ops providers
   do the three truths agree? ops reconcile              ops findings
   what is stuck?             ops set-aside list
+  what must I look at?       ops notices                ops parked
   stop everything            ops pause creates --by ada --reason "…"
   what did we do by hand?    ops actions --about usr_…    ops orders list --all
 

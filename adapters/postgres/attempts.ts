@@ -11,6 +11,8 @@ export interface NewAttempt {
   readonly pricePerHourCents: number;
   /** When the upstream itself ends the pod, where it can. */
   readonly endBy: Date | null;
+  /** By when the machine must answer, from now, in milliseconds. */
+  readonly deadlineMs: number;
 }
 
 /**
@@ -20,9 +22,10 @@ export interface NewAttempt {
 export async function insertAttempt(db: Database, attempt: NewAttempt): Promise<AllocationAttemptRow> {
   const { rows } = await db.raw<{ rows: AllocationAttemptRow[] }>(
     `insert into allocation_attempts
-       (rental_id, attempt, provider_code, listing_id, offer_id, tag, price_per_hour_cents, end_by)
+       (rental_id, attempt, provider_code, listing_id, offer_id, tag, price_per_hour_cents, end_by,
+        deadline_ms)
      select :rentalId, n, :providerCode, :listingId, :offerId, :deployment || '-' || :rentalId || '-' || n, :price::int,
-            :endBy::timestamptz
+            :endBy::timestamptz, :deadlineMs::int
        from (select coalesce(max(attempt), 0) + 1 as n from allocation_attempts where rental_id = :rentalId) next
      returning *`,
     { ...attempt, price: attempt.pricePerHourCents },

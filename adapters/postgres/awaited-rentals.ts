@@ -8,7 +8,10 @@ export interface AwaitedRental {
   readonly rentalId: RentalId;
   readonly status: RentalStatus;
   readonly stopRequested: boolean;
+  /** Since its machine was asked for. */
   readonly waitedMs: number;
+  /** How long that may be; null for a machine of release 0.1. */
+  readonly deadlineMs: number | null;
   /** null before the first list showed it. */
   readonly pod: Pick<PodRow, 'status' | 'upstream_status' | 'host' | 'port' | 'username'> | null;
   /** Another live machine is shown at the same address: nobody knows whose daemon answers there. */
@@ -24,7 +27,8 @@ export async function readAwaitedRentals(
 ): Promise<Map<RentalId, AwaitedRental>> {
   const { rows } = await db.raw<{ rows: AwaitedRental[] }>(
     `select r.id as "rentalId", r.status, s.rental_no is not null as "stopRequested",
-            epoch_ms(clock_ms()) - epoch_ms(r.started_at) as "waitedMs",
+            epoch_ms(clock_ms()) - epoch_ms(coalesce(a.created_at, r.started_at)) as "waitedMs",
+            a.deadline_ms as "deadlineMs",
             case when p.pod_id is not null then jsonb_build_object(
               'status', p.status, 'upstream_status', p.upstream_status, 'host', p.host, 'port', p.port,
               'username', p.username) end as pod,
@@ -32,6 +36,7 @@ export async function readAwaitedRentals(
                        and (o.provider_code, o.pod_id) <> (p.provider_code, p.pod_id)) as "sharesAddress",
             coalesce(p.status in ('lost', 'ending') or p.gone_at is not null, false) as lost
        from rentals r
+       left join allocation_attempts a on a.tag = r.tag
        left join stop_requests s on s.rental_no = r.no
        left join pods p on p.provider_code = r.provider_code and p.pod_id = r.pod_id
       where r.id = any (:rentalIds::text[])`,

@@ -233,3 +233,12 @@ export interface OddEventRow {
   first_received_at: Date;
   last_received_at: Date;
 }
+
+export interface OperatorNoticeRow {
+  id: number;
+  cause: string;
+  subject: string;
+  body: string;
+  noted_at: Date;
+  told_at: Date | null;
+}

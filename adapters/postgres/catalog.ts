@@ -54,6 +54,8 @@ async function readOffered(trx: Transaction, providerCode: string): Promise<Map<
     region: 'region',
     regionCode: 'region_code',
     interconnect: 'interconnect',
+    maxBootMs: 'max_boot_ms',
+    templates: 'template_ids',
   });
   return new Map(rows.map((row) => [row.offerId, keyOf(row)]));
 }
@@ -61,7 +63,19 @@ async function readOffered(trx: Transaction, providerCode: string): Promise<Map<
 /** The same text for two offers that say the same. */
 function keyOf(offer: Offer): string {
   const { model, family, vramGb, gpuCount, pricePerHourCents, region, regionCode, interconnect } = offer;
-  return [model, family, vramGb, gpuCount, pricePerHourCents, region, regionCode, interconnect].join('\n');
+  const { maxBootMs = null, templates = null } = offer;
+  const texts = [
+    model,
+    family,
+    vramGb,
+    gpuCount,
+    pricePerHourCents,
+    region,
+    regionCode,
+    interconnect,
+    maxBootMs,
+  ];
+  return [...texts, templates?.join(' ')].join('\n');
 }
 
 async function upsertListings(
@@ -72,16 +86,17 @@ async function upsertListings(
   const rows = offers.map((offer) => ({ ...offer, id: newId('lst') }));
   await trx.raw(
     `insert into listings (id, provider_code, offer_id, model, family, vram_gb, gpu_count, price_per_hour_cents,
-                           region, region_code, interconnect)
+                           region, region_code, interconnect, max_boot_ms, template_ids)
      select id, :providerCode, "offerId", model, family, "vramGb", "gpuCount", "pricePerHourCents", region,
-            "regionCode", interconnect
+            "regionCode", interconnect, "maxBootMs", templates
        from jsonb_to_recordset(:rows::jsonb) as x
          (id text, "offerId" text, model text, family text, "vramGb" int, "gpuCount" int, "pricePerHourCents" int,
-          region text, "regionCode" text, interconnect text)
+          region text, "regionCode" text, interconnect text, "maxBootMs" int, templates text[])
      on conflict (provider_code, offer_id) do update set
        model = excluded.model, family = excluded.family, vram_gb = excluded.vram_gb,
        gpu_count = excluded.gpu_count, price_per_hour_cents = excluded.price_per_hour_cents,
        region = excluded.region, region_code = excluded.region_code, interconnect = excluded.interconnect,
+       max_boot_ms = excluded.max_boot_ms, template_ids = excluded.template_ids,
        offered = true`,
     { providerCode, rows: JSON.stringify(rows) },
   );

@@ -10,6 +10,8 @@ export interface Wanted {
   readonly region: string | null;
   /** The upstreams that are asked at all: configured, and with what the rental starts from. */
   readonly providerCodes: readonly string[];
+  /** Not every offer can start it: its operating system, or its kind, may not fit. null for any. */
+  readonly templateId: string | null;
   /** The most that an hour may cost; null for any price. */
   readonly maxPricePerHourCents: number | null;
 }
@@ -29,6 +31,7 @@ export async function findCheapestOffer(
         and l.provider_code = any (${liveProviderCodes})
         and (:countries::text[] is null or l.region_code = any (:countries::text[]))
         and (:maxPrice::int is null or l.price_per_hour_cents <= :maxPrice::int)
+        and (:templateId::text is null or l.template_ids is null or :templateId::text = any (l.template_ids))
         and l.provider_code = any (:providerCodes::text[])
         and l.id <> all (:tried::text[])
       order by l.price_per_hour_cents, l.id limit 1`,
@@ -38,6 +41,7 @@ export async function findCheapestOffer(
       countries: wanted.region === null ? null : [...countriesOf(wanted.region)],
       maxPrice: wanted.maxPricePerHourCents,
       providerCodes: [...wanted.providerCodes],
+      templateId: wanted.templateId,
       tried: [...tried],
     },
   );

@@ -1,6 +1,7 @@
 import type { ProviderError } from '../providers/provider.js';
 import { limits } from '../../domain/limits.js';
 import type { Database } from './database.js';
+import { noteForOperators } from './operator-notices.js';
 import type { OutReason, ProviderRow } from './tables.js';
 
 /**
@@ -55,11 +56,28 @@ export async function noteProviderFailure(
     })
     .returning(['failures', 'create_failures']);
   const inARow = row?.[circuit.failures] ?? 0;
+  if (isWithoutFunds(error)) await noteNoFunds(db, code, message);
   if (out) await openCircuit(db, code, out);
   else if (error.kind === 'unknown' && inARow >= limits.breakAfterFailures) {
     const forMs = Math.min(limits.breakMaxMs, limits.breakBaseMs * (inARow + 1 - limits.breakAfterFailures));
     await openCircuit(db, code, { reason: circuit.reason, forMs });
   }
+}
+
+/** Told once a day for as long as it lasts: nothing can be rented there, and some upstreams end what runs. */
+async function noteNoFunds(db: Database, code: string, message: string): Promise<void> {
+  const { rows } = await db.raw<{ rows: { day: string }[] }>(
+    `select to_char(clock_ms() at time zone 'UTC', 'YYYY-MM-DD') as day`,
+  );
+  await noteForOperators(db, {
+    cause: `no-funds:${code}:${rows[0]?.day ?? ''}`,
+    subject: `The account at the upstream ${code} has no money left`,
+    body: [
+      `A machine was refused: ${message}`,
+      'Nothing of it is for sale until it sells again; it is asked once in a few minutes. Top the account up there.',
+      'How it does: npm run ops -- providers',
+    ].join('\n'),
+  });
 }
 
 /** From now on nothing of the upstream is for sale, for so long. */
@@ -72,8 +90,13 @@ async function openCircuit(
   await db('providers').where({ code }).update({ out_until: until, out_reason: reason });
 }
 
-/** An account that is not let in (401), has no money (402) or is shut out (403) stays so for a while. */
-const ACCOUNT_STATUSES: readonly (number | undefined)[] = [401, 402, 403];
+/** An account that is not let in (401) or is shut out (403) stays so for a while. */
+const ACCOUNT_STATUSES: readonly (number | undefined)[] = [401, 403];
+
+/** 402 says so by itself; Shadeform says it by a code, with 409. */
+function isWithoutFunds({ kind, details }: ProviderError): boolean {
+  return kind === 'refused' && (details.noFunds === true || details.status === 402);
+}
 
 function outOf(error: ProviderError): { reason: OutReason; forMs: number } | undefined {
   if (error.kind === 'rate_limited')
@@ -81,6 +104,7 @@ function outOf(error: ProviderError): { reason: OutReason; forMs: number } | und
       reason: 'rate_limited',
       forMs: Math.min(error.details.retryAfterMs ?? limits.breakBaseMs, limits.rateLimitMaxMs),
     };
+  if (isWithoutFunds(error)) return { reason: 'no_funds', forMs: limits.breakMaxMs };
   if (error.kind === 'refused' && ACCOUNT_STATUSES.includes(error.details.status))
     return { reason: 'refused', forMs: limits.breakMaxMs };
   return undefined;

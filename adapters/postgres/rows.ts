@@ -74,7 +74,7 @@ export interface LedgerCauseRow {
 }
 
 /** Why an upstream's offers are not for sale for a while. */
-export type OutReason = 'failing' | 'failing_creates' | 'refused' | 'rate_limited';
+export type OutReason = 'failing' | 'failing_creates' | 'refused' | 'rate_limited' | 'no_funds';
 
 export interface ProviderRow {
   code: string;
@@ -106,6 +106,10 @@ export interface ListingRow {
   region_code: string;
   interconnect: string;
   offered: boolean;
+  /** null when the upstream does not tell. */
+  max_boot_ms: number | null;
+  /** null for all that the upstream can start. */
+  template_ids: string[] | null;
   created_at: Date;
 }
 
@@ -201,6 +205,8 @@ export interface AllocationAttemptRow {
   end_by: Date | null;
   given_up_at: Date | null;
   slow_end_told_at: Date | null;
+  /** By when its machine must answer, from its beginning; null for one of release 0.1. */
+  deadline_ms: number | null;
 }
 
 export interface PodRow {

@@ -42,6 +42,7 @@ declare module 'knex/types/tables.js' {
     allocation_attempts: Table<rows.AllocationAttemptRow>;
     pods: Table<rows.PodRow>;
     pod_leaks: Table<rows.PodLeakRow>;
+    operator_notices: Table<billing.OperatorNoticeRow>;
     provider_oddities: Table<rows.ProviderOddityRow>;
     intents: Table<rows.IntentRow>;
     stuck_items: Table<loops.StuckItemRow>;

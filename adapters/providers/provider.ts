@@ -7,8 +7,13 @@ import type { TemplateId } from '../../domain/templates.js';
 export interface Provider {
   /** Short code, shown to users as `providerCode`. */
   readonly code: string;
-  /** How long a pod may take to become reachable before it counts as failed. */
+  /** How long a pod may take to become reachable before it counts as failed; an offer's own boot time may extend it. */
   readonly provisionDeadlineMs: number;
+  /**
+   * What a pod may cost above its offer, in cents an hour: its disk, of which the upstream's price may or may not tell.
+   * It is ours to pay. Absent: nothing.
+   */
+  readonly priceToleranceCents?: number;
   /** What a machine of this upstream can be started from; rentals of other templates go elsewhere. */
   readonly templates: ReadonlySet<TemplateId>;
   /** Everything on offer now, whole: what is missing from the answer is not for sale. */
@@ -42,7 +47,8 @@ export interface Wait {
 
 /** Something in an answer that was left out or taken with care; told to operators, never a reason to fail. */
 export interface Oddity {
-  readonly kind: 'malformed' | 'unknown_gpu' | 'unknown_region' | 'unusable_count' | 'unknown_status';
+  readonly kind:
+    'malformed' | 'unknown_gpu' | 'unknown_region' | 'unusable_count' | 'unknown_status' | 'unfit_system';
   /** The upstream's own word for it. */
   readonly subject: string;
 }
@@ -62,6 +68,10 @@ export interface Offer {
   /** ISO 3166 country code. */
   readonly regionCode: string;
   readonly interconnect: string;
+  /** How long the upstream says that it may take to boot; absent or null when it does not say. */
+  readonly maxBootMs?: number | null;
+  /** What it can be started from; absent: all that the provider can start. */
+  readonly templates?: readonly TemplateId[];
 }
 
 export interface AllocationRequest extends Wait {
@@ -111,7 +121,13 @@ export class ProviderError extends Error {
   constructor(
     readonly kind: ProviderErrorKind,
     message: string,
-    readonly details: { status?: number; retryAfterMs?: number; podId?: string } = {},
+    readonly details: {
+      status?: number;
+      retryAfterMs?: number;
+      podId?: string;
+      /** Our account there has no money left: a matter for operators, and none of this offer. */
+      noFunds?: boolean;
+    } = {},
     options?: ErrorOptions,
   ) {
     super(message, options);

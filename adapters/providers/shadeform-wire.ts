@@ -4,6 +4,7 @@ import { findGpuModel } from './gpu-models.js';
 import { findOurPod, type StatusWords } from './listed-pod.js';
 import type { Oddity, Offer, Pod } from './provider.js';
 import { findCountry } from './regions.js';
+import { listFittingTemplates } from './templates.js';
 
 /** Only these counts can be rented (spec: Limits). */
 const GPU_COUNTS: readonly number[] = limits.gpuCounts;
@@ -45,11 +46,30 @@ export function readOffers(value: unknown, odd: (oddity: Oddity) => void): WireO
   const name = textField(type, 'shade_instance_type');
   const machine = findMachine(type, `${cloud ?? '?'}/${name ?? '?'}`, odd);
   if (cloud === null || name === null || machine === undefined) return [];
-  const osOptions = textsField(fieldsOf(type['configuration']), 'os_options');
+  const osOptions = osOptionsOf(type);
+  const fitting = listFittingTemplates(osOptions, textField(type, 'deployment_type'));
+  if (fitting.length === 0) {
+    odd({ kind: 'unfit_system', subject: `${cloud}/${name}: ${osOptions.join(', ')}` });
+    return [];
+  }
+  const what = { ...machine, maxBootMs: maxBootMsOf(type), templates: fitting };
   return regionsOf(type, cloud, odd).map(({ code, label, country }) => ({
-    offer: { offerId: offerIdOf(cloud, name, code), ...machine, region: label, regionCode: country },
+    offer: { offerId: offerIdOf(cloud, name, code), ...what, region: label, regionCode: country },
     osOptions,
   }));
+}
+
+/** `os_options` of an element of `instance_types`. */
+export function osOptionsOf(type: Fields): string[] {
+  return textsField(fieldsOf(type['configuration']), 'os_options');
+}
+
+/** A boot time of days is a fault, and none that anybody waits for. */
+const MAX_BOOT_SECONDS = 86_400;
+
+function maxBootMsOf(type: Fields): number | null {
+  const seconds = numberField(fieldsOf(type['boot_time']), 'max_boot_in_sec');
+  return seconds === null || seconds <= 0 || seconds > MAX_BOOT_SECONDS ? null : Math.ceil(seconds * 1_000);
 }
 
 /** What is sold, wherever it stands; undefined when it can't be sold by us, which is told as an oddity. */

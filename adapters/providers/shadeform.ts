@@ -10,20 +10,20 @@ import {
   type Provider,
   type Wait,
 } from './provider.js';
-import { findOfferParts, findPod, priceCentsOf, readOffers } from './shadeform-wire.js';
+import { findOfferParts, findPod, osOptionsOf, priceCentsOf, readOffers } from './shadeform-wire.js';
 import { startupScript } from './startup-script.js';
 import type { RequestBudget } from './request-budget.js';
 import { callUpstream, endAtUpstream, listFromUpstream } from './upstream-call.js';
-import { errorOfAnswer } from './upstream-errors.js';
-import { shadeformTemplates, type PodTemplate } from './templates.js';
+import { beforeBuying, errorOfAnswer } from './upstream-errors.js';
+import { findFittingOs, shadeformTemplates, type PodTemplate } from './templates.js';
 import { bareKey, createThrowAwayKeys, type ThrowAwayKey, type ThrowAwayKeys } from './throw-away-keys.js';
 
 /** Decision 20: each call at most 5 s. */
 const CALL_LIMIT_MS = 5_000;
 /** Nothing hangs on these reads, and the wallet is locked or a pod is being ended while they wait. */
 const SIDE_READ_LIMIT_MS = 2_000;
-/** Shadeform's own estimates of the boot time reach 10 minutes. */
-const PROVISION_DEADLINE_MS = 10 * 60_000;
+/** Its own longest boot times begin at 10 minutes; where an offer tells a longer one, it has twice that. */
+const PROVISION_DEADLINE_MS = 20 * 60_000;
 
 export interface ShadeformOptions {
   /** Shown to users as `providerCode`; the cloud behind it stays inside the offer's id. */
@@ -52,7 +52,7 @@ export function createShadeformProvider(options: ShadeformOptions): Provider {
     budget: options.budget,
   });
   const keys = createThrowAwayKeys(http, tagPrefix);
-  /** Operating systems by offer, from the last list: a preference only, so that not knowing them costs nothing. */
+  /** Operating systems by offer, from the last list that this process has read. */
   let osOptions = new Map<string, readonly string[]>();
 
   const podsRequest = {
@@ -77,7 +77,7 @@ export function createShadeformProvider(options: ShadeformOptions): Provider {
       return dearestOfEach(read.map(({ offer }) => offer));
     },
     allocate: (request) =>
-      allocate({ http, keys, tagPrefix, request, osOptions: osOptions.get(request.offerId) ?? [] }),
+      allocate({ http, keys, tagPrefix, request, osOptions: osOptions.get(request.offerId) }),
     async find(tag, wait) {
       const isWanted = (pod: Pod): boolean => pod.tag === tag;
       const pods = await listFromUpstream(http, 'finding a pod', { ...podsRequest, ...wait, isWanted });
@@ -103,23 +103,20 @@ async function allocate(deps: {
   readonly keys: ThrowAwayKeys;
   readonly request: AllocationRequest;
   readonly tagPrefix: string;
-  readonly osOptions: readonly string[];
+  /** undefined when this process has not listed the offer: another one has. */
+  readonly osOptions: readonly string[] | undefined;
 }): Promise<{ podId: string; pricePerHourCents: number | null }> {
   const { http, keys, request } = deps;
-  const offer = findOfferParts(request.offerId);
-  if (offer === undefined || !isTemplateId(request.templateId)) {
-    throw new ProviderError(
-      'refused',
-      `no such offer or template: ${request.offerId}, ${request.templateId}`,
-    );
-  }
-  if (!request.tag.startsWith(deps.tagPrefix)) {
-    // Such a pod would never be listed again: it must not be bought.
-    throw new ProviderError('refused', `a tag must begin with ${deps.tagPrefix}: ${request.tag}`);
-  }
-  const template = shadeformTemplates[request.templateId];
+  const { offer, template } = partsOf(request, deps.tagPrefix);
   const publicKeys = request.publicKeys.map(bareKey);
   const { untilMs } = request;
+  const os = findFittingOs(template, deps.osOptions ?? (await readOsOptions(http, offer, { untilMs })));
+  if (os === undefined) {
+    throw new ProviderError(
+      'no_capacity',
+      `${request.offerId} can't be had with ${request.templateId} any more`,
+    );
+  }
   const key = await keys.add(request.tag, { untilMs });
   const body = {
     cloud: offer.cloud,
@@ -130,7 +127,7 @@ async function allocate(deps: {
     tags: [request.tag],
     ssh_key_id: key.keyId,
     ...(request.endBy === null ? {} : autoDelete(request.endBy)),
-    ...chosenOs(template, deps.osOptions),
+    os,
     ...launchOf({ key, publicKeys, template }),
   };
   try {
@@ -153,17 +150,45 @@ async function allocate(deps: {
   }
 }
 
+/** @throws ProviderError refused for a request that is none */
+function partsOf({ offerId, templateId, tag }: AllocationRequest, tagPrefix: string) {
+  const offer = findOfferParts(offerId);
+  if (offer === undefined || !isTemplateId(templateId)) {
+    throw new ProviderError('refused', `no such offer or template: ${offerId}, ${templateId}`);
+  }
+  if (!tag.startsWith(tagPrefix)) {
+    // Such a pod would never be listed again: it must not be bought.
+    throw new ProviderError('refused', `a tag must begin with ${tagPrefix}: ${tag}`);
+  }
+  return { offer, template: shadeformTemplates[templateId] };
+}
+
 /** The upstream's own limit on what a forgotten pod may cost: it deletes the pod at this time. */
 function autoDelete(at: Date): { auto_delete: { date_threshold: string } } {
   return { auto_delete: { date_threshold: at.toISOString() } };
 }
 
-function chosenOs(template: PodTemplate, osOptions: readonly string[]): { os?: string } {
-  for (const preferred of template.osPreference) {
-    const os = osOptions.find((option) => option.startsWith(preferred));
-    if (os !== undefined) return { os };
+/**
+ * The operating systems that an offer lists now; none when it is not listed.
+ * @throws ProviderError, never `unknown`: nothing was bought
+ */
+async function readOsOptions(
+  http: HttpClient,
+  { cloud, type }: { cloud: string; type: string },
+  wait: Wait,
+): Promise<string[]> {
+  const query = new URLSearchParams({ cloud, shade_instance_type: type }).toString();
+  try {
+    const lists = await listFromUpstream(http, 'reading the operating systems of an offer', {
+      path: `/instances/types?${query}`,
+      name: 'instance_types',
+      read: (listed) => [osOptionsOf(fieldsOf(listed))],
+      ...wait,
+    });
+    return lists[0] ?? [];
+  } catch (error) {
+    throw error instanceof ProviderError ? beforeBuying(error) : error;
   }
-  return {};
 }
 
 function launchOf(input: { key: ThrowAwayKey; publicKeys: readonly string[]; template: PodTemplate }): {

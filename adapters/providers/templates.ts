@@ -1,4 +1,4 @@
-import type { TemplateId } from '../../domain/templates.js';
+import { templates, type TemplateId } from '../../domain/templates.js';
 
 /** A container that is started on the pod once it is up. */
 export interface TemplateContainer {
@@ -13,19 +13,21 @@ export interface TemplateContainer {
 }
 
 export interface PodTemplate {
-  /** Beginnings of the operating system names that fit, best first. None fits: the upstream's own default. */
+  /** Beginnings of the operating system names that fit, best first. An offer that lists none of them can't start it. */
   readonly osPreference: readonly string[];
   readonly container: TemplateContainer | null;
 }
 
+/** For a container it makes no difference; the plain template is named for its system. */
 const OS = ['ubuntu24.04', 'ubuntu22.04'];
+const PLAIN_OS = ['ubuntu24.04'];
 
 /**
  * What each template becomes on a Shadeform machine (decision 13): an operating system, and for all but the plain
  * one a container, because Shadeform's machines come with a container runtime and the NVIDIA toolkit.
  */
 export const shadeformTemplates: Readonly<Record<TemplateId, PodTemplate>> = {
-  'ubuntu-24-04': { osPreference: OS, container: null },
+  'ubuntu-24-04': { osPreference: PLAIN_OS, container: null },
   pytorch: {
     osPreference: OS,
     container: { image: 'pytorch/pytorch:latest', port: null, command: ['sleep', 'infinity'], env: {} },
@@ -52,3 +54,23 @@ export const shadeformTemplates: Readonly<Record<TemplateId, PodTemplate>> = {
     },
   },
 };
+
+/** What has a container runtime of its own: a container has none. */
+const DOCKER_KINDS: readonly (string | null)[] = ['vm', 'baremetal'];
+
+/** The operating system to ask for; undefined when the offer lists none that fits, so that no other is sold as it. */
+export function findFittingOs(template: PodTemplate, osOptions: readonly string[]): string | undefined {
+  const fitting = template.osPreference.map((start) => osOptions.find((option) => option.startsWith(start)));
+  return fitting.find((os) => os !== undefined);
+}
+
+/**
+ * What an offer can be started from.
+ * @param kind Shadeform's `deployment_type`: vm, container or baremetal
+ */
+export function listFittingTemplates(osOptions: readonly string[], kind: string | null): TemplateId[] {
+  return templates
+    .map(({ id }) => id)
+    .filter((id) => shadeformTemplates[id].container === null || DOCKER_KINDS.includes(kind))
+    .filter((id) => findFittingOs(shadeformTemplates[id], osOptions) !== undefined);
+}

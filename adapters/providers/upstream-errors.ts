@@ -17,13 +17,17 @@ const DEFAULT_RETRY_AFTER_MS = 5_000;
  * tries a bounded number of offers, so that a mistake of ours ends as well.
  */
 export function errorOfAnswer(what: string, effect: CallEffect, answer: HttpAnswer): ProviderError {
-  const kind = kindOfStatus(answer.status, effect);
+  const fields = fieldsOf(answer.body);
+  const noFunds = answer.status === 402 || textField(fields, 'error_code') === 'INSUFFICIENT_FUNDS';
+  const podId = effect === 'buys' ? textField(fields, 'id') : null;
+  // An error that names a machine has made it, whatever else it says.
+  const kind = podId !== null ? 'unknown' : noFunds ? 'refused' : kindOfStatus(answer.status, effect);
   const retryAfterMs = kind === 'rate_limited' ? retryAfterOf(answer.headers) : undefined;
-  const podId = effect === 'buys' ? textField(fieldsOf(answer.body), 'id') : null;
   return new ProviderError(kind, `${what}: HTTP ${answer.status}${wordsOf(answer.body)}`, {
     status: answer.status,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(podId === null ? {} : { podId }),
+    ...(noFunds ? { noFunds } : {}),
   });
 }
 

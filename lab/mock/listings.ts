@@ -37,7 +37,7 @@ function listingOf(offer: LabOffer, at: Date): ListingRow[] {
       ...{ model: gpu.model, family: gpu.family, vram_gb: gpu.vramGb, gpu_count: offer.gpuCount },
       price_per_hour_cents: offer.priceCents,
       ...{ region: offer.label, region_code: country, interconnect: offer.interconnect },
-      offered: true,
+      ...{ offered: true, max_boot_ms: null, template_ids: null },
       created_at: at,
     },
   ];

@@ -23,6 +23,8 @@ const on = Joi.array()
 
 export const faultsSchema = Joi.object({
   noCapacity: timesOr({ types: Joi.array().items(Joi.string()).min(1) }),
+  noFunds: times,
+  diskInPrice: times,
   loseCreateAnswer: times,
   failCreateAfterMake: times,
   rateLimitCreate: timesOr({ retryAfterSeconds }),
@@ -48,6 +50,8 @@ type WithTimes<T> = WireTimes | ({ times?: WireTimes } & Partial<T>);
 /** The body of POST /lab/faults: each field sets one fault, those that are left out stay as they are. */
 export interface FaultsBody {
   noCapacity?: WithTimes<{ types: string[] }>;
+  noFunds?: WireTimes;
+  diskInPrice?: WireTimes;
   loseCreateAnswer?: WireTimes;
   failCreateAfterMake?: WireTimes;
   rateLimitCreate?: WithTimes<{ retryAfterSeconds: number }>;

@@ -13,6 +13,10 @@ export type Endpoint = (typeof endpoints)[number];
 export interface LabFaults {
   /** Creates are refused for lack of capacity; `types` limits that to some instance types. */
   noCapacity: { times: Times; types: readonly string[] | null } | null;
+  /** Creates are refused because the account has no money, in the dialect's own way. */
+  noFunds: Times;
+  /** The price that RunPod tells of any pod has the cost of its disk in it, while this is not 0. */
+  diskInPrice: Times;
   /** The pod is made and the create is never answered. */
   loseCreateAnswer: Times;
   /** The pod is made and the create is answered with a 500. */
@@ -49,6 +53,8 @@ export interface LabFaults {
 export function noFaults(): LabFaults {
   return {
     noCapacity: null,
+    noFunds: 0,
+    diskInPrice: 0,
     loseCreateAnswer: 0,
     failCreateAfterMake: 0,
     rateLimitCreate: null,

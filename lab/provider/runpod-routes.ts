@@ -11,7 +11,7 @@ import { isOfDialect, type LabPod, type LabPodStatus } from './state.js';
 interface CreateBody {
   name: string;
   image: string;
-  gpu: { id: string; count: number };
+  gpu: { id: string; count?: number; minCudaVersion?: string; allowedCudaVersions?: string[] };
   cloud: 'SECURE' | 'COMMUNITY';
   dataCenterIds: string[];
   ports: string[];
@@ -28,7 +28,7 @@ const createSchema = Joi.object({
   image: Joi.string().required(),
   gpu: Joi.object({
     id: Joi.string().required(),
-    count: Joi.number().integer().min(1).default(1),
+    count: Joi.number().integer().min(1),
     minCudaVersion: version,
     allowedCudaVersions: Joi.array().items(version),
   }).required(),
@@ -64,8 +64,9 @@ export function runpodRoutes(fleet: Fleet): Router {
   });
   router.get('/pods', (ctx) => {
     refuse(ctx, fleet, 'list');
-    const pods = fleet.listed().filter((pod) => isOfDialect(pod, 'runpod'));
-    ctx.body = { pods: pods.map(presentPod) };
+    // One that was deleted leaves the list at once, though it takes a moment to be gone.
+    const pods = fleet.listed().filter((pod) => isOfDialect(pod, 'runpod') && pod.status !== 'deleting');
+    ctx.body = { pods: pods.map((pod) => presentPod(pod, fleet)) };
   });
   router.post('/pods', (ctx) => create(ctx, fleet));
   router.delete('/pods/:id', async (ctx) => {
@@ -96,9 +97,15 @@ const TITLES = new Map([
 
 async function create(ctx: Context, fleet: Fleet): Promise<void> {
   const body = await readBody<CreateBody>(ctx, createSchema, 422);
+  const { count, minCudaVersion, allowedCudaVersions } = body.gpu;
+  // As there: without a count nothing is ever found, and two rules for one version contradict each other.
+  if (count === undefined) ctx.throw(400, 'no instances available for this request');
+  if (minCudaVersion !== undefined && allowedCudaVersions !== undefined)
+    ctx.throw(400, 'minCudaVersion and allowedCudaVersions exclude each other');
   const offer = findOffer(body);
   if (offer === undefined) ctx.throw(400, 'no machine with these GPUs in these data centers');
   refuse(ctx, fleet, 'create');
+  if (strikes(fleet.faults, 'noFunds')) ctx.throw(402, 'the balance is too low');
   // No status of its own: RunPod answers a lack of capacity as it answers a rule that was broken.
   if (isSoldOut(fleet, offer)) ctx.throw(400, 'no capacity for this request');
   const pod = await fleet.create(newPodOf(body, offer));
@@ -110,7 +117,7 @@ async function create(ctx: Context, fleet: Fleet): Promise<void> {
   if (strikes(fleet.faults, 'failCreateAfterMake'))
     ctx.throw(500, 'the lab was told to fail after making the pod');
   ctx.status = 201;
-  ctx.body = presentPod(pod);
+  ctx.body = presentPod(pod, fleet);
 }
 
 /** RunPod tells the quota of each window as well. */
@@ -150,6 +157,11 @@ function listGpus(ctx: Context): unknown[] {
   const { include, product, count = '1', cloud = 'SECURE' } = ctx.query;
   if (include === 'AVAILABILITY' && product === undefined)
     ctx.throw(400, 'include=AVAILABILITY needs product');
+  const filters = ['product', 'count', 'cloud', 'country', 'minCudaVersion'].filter(
+    (name) => name in ctx.query,
+  );
+  if (include === undefined && filters.length > 0)
+    ctx.throw(400, `${filters.join(', ')} can be asked only with include=AVAILABILITY`);
   const gpuIds = new Set(runpodLabOffers.map((offer) => getLabGpu(offer).productName));
   return [...gpuIds].map((gpuId) => {
     const offers = runpodLabOffers.filter((offer) => getLabGpu(offer).productName === gpuId);
@@ -182,7 +194,10 @@ function stockOf(offers: readonly LabOffer[]): Record<string, unknown> {
   return { availability: 'HIGH', dataCenters };
 }
 
-function presentPod(pod: LabPod): Record<string, unknown> {
+/** $0.10 a GB and month, for the 50 GB that are always shown: whether `cost` tells of it is not documented. */
+const DISK_USD_PER_HOUR = (50 * 0.1) / 730;
+
+function presentPod(pod: LabPod, { faults }: Fleet): Record<string, unknown> {
   const offer = runpodLabOffers.find(({ type, region }) => type === pod.type && region === pod.region);
   const isUp = pod.status === 'active';
   const ended = pod.status === 'deleting' || pod.status === 'deleted';
@@ -204,7 +219,7 @@ function presentPod(pod: LabPod): Record<string, unknown> {
     cudaVersion: '12.8',
     ssh: { proxy: null, direct: isUp ? directOf(pod) : null },
     template: null,
-    cost: ended ? 0 : pod.priceCents / 100,
+    cost: ended ? 0 : pod.priceCents / 100 + (faults.diskInPrice === 0 ? 0 : DISK_USD_PER_HOUR),
     locked: false,
     globalNetworking: { enabled: false },
     runtime: null,

@@ -128,6 +128,12 @@ async function create(ctx: Context, fleet: Fleet, store: LabStore): Promise<void
   const key = store.state.sshKeys.find((candidate) => candidate.id === body.ssh_key_id);
   if (body.ssh_key_id !== undefined && key === undefined) ctx.throw(400, 'no such ssh_key_id');
   refuseRequest(ctx, fleet, 'create');
+  if (strikes(fleet.faults, 'noFunds')) {
+    // The same status as a conflict: only the code tells.
+    ctx.status = 409;
+    ctx.body = { error_code: 'INSUFFICIENT_FUNDS', error: 'Balance must be a minimum of $5' };
+    return;
+  }
   if (isSoldOut(fleet, offer)) ctx.throw(409, 'out of capacity');
   const pod = await fleet.create(newPodOf(body, offer, key?.publicKey ?? null));
   if (strikes(fleet.faults, 'loseCreateAnswer')) {

@@ -26,6 +26,7 @@ export async function insertRunningOnMachine(
     offerId: request.offerId,
     pricePerHourCents: rental.priceCents,
     endBy: null,
+    deadlineMs: 600_000,
   });
   const { podId } = await gpus.provider.allocate(request);
   await moveAttempt(db, attempt.id, 'open', 'adopted', { podId });

@@ -26,8 +26,6 @@ function lagging(provider: Provider): Provider {
   const noteWait = ({ untilMs }: Wait = {}): void => void waits.push((untilMs ?? NaN) - performance.now());
   return {
     ...provider,
-    // As long as a machine whose price is not told is waited for here.
-    provisionDeadlineMs: 1_500,
     async find(tag, wait) {
       noteWait(wait);
       const pod = lists.unfound ? undefined : await provider.find(tag, wait);
@@ -96,7 +94,11 @@ describe('a rental’s machine', () => {
     it('ends a machine that never tells it, and gives everything back', async () => {
       prices.hidden = 'all';
       const id = await renting.openDirectly(user, l40s, { unknownFindMs: 300 });
-      const failed = await renting.awaitClosed(id);
+      await until('none of its machines has time left', async () => {
+        await service.db('allocation_attempts').where({ rental_id: id }).update({ deadline_ms: 1_000 });
+        return (await renting.row(id)).closed_at !== null;
+      });
+      const failed = await renting.row(id);
       assert.deepEqual([failed.status, failed.charged_cents - failed.refunded_cents], ['failed', 0]);
       await until('every machine is gone', async () =>
         (await bought(id)).every(([podStatus]) => podStatus === 'deleted'),
@@ -126,6 +128,15 @@ describe('a rental’s machine', () => {
     assert.deepEqual([upstream?.create_failures, upstream?.out_reason], [0, null]);
   });
 
+  it('that does not come up in the time of its offer is given up, and everything given back (decision 76)', async () => {
+    await service.gpus.faults({ bootMs: 60_000 });
+    const id = await renting.open(user, l40s);
+    await service.db('allocation_attempts').where({ rental_id: id }).update({ deadline_ms: 1_000 });
+    const failed = await renting.awaitClosed(id);
+    assert.match(failed.error ?? '', /did not answer within 1 seconds/);
+    assert.equal(failed.charged_cents - failed.refunded_cents, 0);
+  });
+
   describe('that the sweep finds while nobody has adopted it', () => {
     /** A rental that looks for its machine in vain, for longer than the sweep waits. */
     async function lookingFor(): Promise<{ id: RentalId; attempt: AllocationAttemptRow; podId: string }> {
@@ -135,7 +146,7 @@ describe('a rental’s machine', () => {
       const [attempt] = await service
         .db('allocation_attempts')
         .where({ rental_id: id })
-        .update({ created_at: service.db.raw(`created_at - interval '6 minutes'`) })
+        .update({ created_at: service.db.raw(`created_at - interval '6 minutes'`), deadline_ms: 3_600_000 })
         .returning('*');
       const pod = await until('the watcher has seen it', () =>
         service.db('pods').where({ tag: attempt!.tag }).first(),

@@ -97,7 +97,11 @@ describe('a rental with several upstreams', () => {
     },
   });
   before(async () => {
-    service = await startService({ dialects: ['shadeform', 'runpod'], wrapProvider: withFailingCreates });
+    service = await startService({
+      dialects: ['shadeform', 'runpod'],
+      wrapProvider: withFailingCreates,
+      operatorEmail: 'operators@example.com',
+    });
     renting = new Renting(service);
     await until('both catalogs are read', async () => {
       const rows = await service.db('listings').distinct('provider_code');
@@ -140,6 +144,62 @@ describe('a rental with several upstreams', () => {
       ({ providerCode }) => providerCode,
     );
     assert.deepEqual([...new Set(codes)], ['lab-runpod']);
+  });
+
+  it('leaves one alone whose account has no money left, and tells operators once a day', async () => {
+    await service.gpus.faults({ noFunds: 1 });
+    for (let count = 0; count < 2; count += 1) {
+      const { id } = await renting.run(user, machine, { maxPricePerHourCents: 100 });
+      assert.equal((await renting.row(id)).provider_code, 'lab-runpod');
+      await renting.stop(user, id);
+      await renting.awaitClosed(id);
+    }
+    const [upstream] = await service.db('providers').where({ code: 'lab' });
+    assert.equal(upstream?.out_reason, 'no_funds');
+    await service.temporal.workflow.execute('housekeeping', {
+      workflowId: 'housekeeping-by-hand',
+      taskQueue: 'rentals',
+    });
+    const mails = await service.db('mail_outbox').where({ recipient: 'operators@example.com' });
+    assert.deepEqual(
+      mails.map(({ subject }) => subject),
+      ['The account at the upstream lab has no money left'],
+    );
+  });
+
+  it('pays for the disk that one adds to its price, and charges the renter what was agreed', async () => {
+    creates.set('lab', () => new ProviderError('no_capacity', 'sold out'));
+    await service.gpus.faults({ diskInPrice: true });
+    const { id, price_per_hour_cents, pod_id } = await renting.run(user, machine, {
+      maxPricePerHourCents: 100,
+    });
+    await service.gpus.clearFaults();
+    assert.equal(price_per_hour_cents, 69);
+    const pod = await service.db('pods').where({ pod_id: pod_id! }).first();
+    assert.deepEqual(
+      [pod?.price_per_hour_cents, (await attemptsOf(id)).at(-1)],
+      [70, ['lab-runpod', 69, 'adopted']],
+    );
+  });
+
+  it('goes to another when the cheapest can’t start the template, and gives each machine its own time', async () => {
+    await service
+      .db('listings')
+      .where({ provider_code: 'lab', family: 'rtx-4090', gpu_count: 1 })
+      .update({ template_ids: ['vllm'] });
+    const { id } = await renting.run(user, machine, { maxPricePerHourCents: 100 });
+    assert.deepEqual((await attemptsOf(id)).at(-1), ['lab-runpod', 69, 'adopted']);
+    await service.db('listings').update({ template_ids: null, max_boot_ms: 25 * 60_000 });
+    const slow = await renting.run(user, machine, { maxPricePerHourCents: 100 });
+    const deadlines = await service
+      .db('allocation_attempts')
+      .whereIn('rental_id', [id, slow.id])
+      .where({ state: 'adopted' })
+      .orderBy('id');
+    assert.deepEqual(
+      deadlines.map(({ deadline_ms }) => deadline_ms),
+      [20 * 60_000, 50 * 60_000],
+    );
   });
 
   it('asks only those that can start the template', async () => {

@@ -2,7 +2,7 @@ import type { FigureGroup, Sample } from '../../metrics/figures.js';
 import type { Transaction } from '../database.js';
 import type { OutReason } from '../tables.js';
 
-const reasons: readonly OutReason[] = ['failing', 'failing_creates', 'refused', 'rate_limited'];
+const reasons: readonly OutReason[] = ['failing', 'failing_creates', 'refused', 'rate_limited', 'no_funds'];
 
 /**
  * How the upstreams do, and what their machines cost that nobody pays for (decision 55).

@@ -1,6 +1,7 @@
 import { limits } from '../../../domain/limits.js';
 import { elapsedMsAtCents } from '../../../domain/metering.js';
 import type { Transaction } from '../database.js';
+import { noteForOperators } from '../operator-notices.js';
 import { findPodOfRental } from '../pods.js';
 import type { RentalRow } from '../tables.js';
 import type { RentalWithStop } from './rentals.js';
@@ -54,6 +55,7 @@ export async function endLost(
     await failWithFullRefund(trx, wallet, { ...lost, stop_reason: null }, error);
     return true;
   }
+  if (isYoung) await noteRefusedRefund(trx, rental);
   const error = 'The machine was lost at the upstream; you were charged until it was last seen alive.';
   await endAt(trx, wallet, { ...lost, error });
   return true;
@@ -81,6 +83,20 @@ async function moneyEndedMs(
   if (meter === undefined || meter.starved_ms === null) return null;
   const funds = rental.charged_cents + rental.hold_cents + wallet.availableCents;
   return meter.running_ms + elapsedMsAtCents(rental.price_per_hour_cents, funds);
+}
+
+/** Beyond the day's automatic refunds a person decides (decision 27): abuse, or an upstream that fails many. */
+async function noteRefusedRefund(trx: Transaction, rental: RentalRow): Promise<void> {
+  await noteForOperators(trx, {
+    cause: `refund-limit:${rental.id}`,
+    subject: `No automatic refund any more today: ${rental.user_id}`,
+    body: [
+      `${rental.id} of ${rental.user_id} was lost at ${rental.provider_code} within a minute of its start.`,
+      `It was charged for its time: the account had ${limits.fullRefundsPerDay} full refunds in 24 hours already.`,
+      `Look at the others: npm run ops -- users show ${rental.user_id}`,
+      `Give it back if it is due: npm run ops -- wallet adjust --user ${rental.user_id} --amount-cents …`,
+    ].join('\n'),
+  });
 }
 
 async function fullRefundsToday(trx: Transaction, wallet: LockedWallet): Promise<number> {

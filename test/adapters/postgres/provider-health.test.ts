@@ -42,7 +42,7 @@ describe('the circuit of an upstream', () => {
       {
         familyId: listing?.family ?? '',
         gpuCount: listing?.gpu_count ?? 0,
-        ...{ region: null, maxPricePerHourCents: null, providerCodes: ['lab'] },
+        ...{ region: null, maxPricePerHourCents: null, providerCodes: ['lab'], templateId: null },
       },
       [],
     );

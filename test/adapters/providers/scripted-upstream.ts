@@ -45,7 +45,11 @@ export interface ScriptedUpstream {
 }
 
 export async function startScriptedUpstream(dialect: Dialect = 'shadeform'): Promise<ScriptedUpstream> {
-  const handlers: Record<string, Handler> = { 'POST /v1/sshkeys/add': json(200, { id: 'key-1' }) };
+  const configuration = { os_options: ['ubuntu24.04_cuda12.8_shade_os'] };
+  const handlers: Record<string, Handler> = {
+    'POST /v1/sshkeys/add': json(200, { id: 'key-1' }),
+    'GET /v1/instances/types': json(200, { instance_types: [{ configuration }] }),
+  };
   const asked: string[] = [];
   const sent: SentRequest[] = [];
   const oddities: Oddity[] = [];

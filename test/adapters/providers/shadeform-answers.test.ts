@@ -43,6 +43,8 @@ describe('the Shadeform adapter: the kind of each failure', () => {
     ['408', json(408, {}), 'unknown'],
     ['409', json(409, { error: 'x' }), 'no_capacity'],
     ['410', json(410, {}), 'no_capacity'],
+    ['409 for want of money', json(409, { error_code: 'INSUFFICIENT_FUNDS', error: 'x' }), 'refused'],
+    ['409 of a machine that was made', json(409, { error: 'x', id: 'pod-1' }), 'unknown'],
     ['422', json(422, {}), 'refused'],
     ['429', json(429, {}), 'rate_limited'],
     ['a redirect', json(307, {}, { location: 'http://127.0.0.1:1/' }), 'refused'],

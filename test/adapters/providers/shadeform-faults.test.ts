@@ -36,6 +36,7 @@ describe('the Shadeform adapter against the lab’s faults', () => {
   const refusals: [string, () => Promise<unknown>, ProviderErrorKind][] = [
     ['no capacity', () => lab.faults({ noCapacity: 1 }), 'no_capacity'],
     ['no capacity of this type', () => lab.faults({ noCapacity: { types: ['RTX4090'] } }), 'no_capacity'],
+    ['no money left', () => lab.faults({ noFunds: 1 }), 'refused'],
     [
       'a rate limit',
       () => lab.faults({ rateLimitCreate: { times: 1, retryAfterSeconds: 12 } }),

@@ -103,6 +103,48 @@ describe('the Shadeform adapter: reading lists', () => {
     );
   });
 
+  it('offers a machine for what it can be started from: its systems, and a runtime of its own for containers', async () => {
+    const types = {
+      both: typeOf({}),
+      'a bare metal': typeOf({ deployment_type: 'baremetal' }),
+      'a container': typeOf({ deployment_type: 'container' }),
+      'of an unknown kind': typeOf({ deployment_type: undefined }),
+      'old systems': typeOf({ configuration: { os_options: ['ubuntu22.04_cuda12.6_shade_os'] } }),
+      'other systems': typeOf({ configuration: { os_options: ['rocky9'] } }),
+      none: typeOf({ configuration: { os_options: undefined } }),
+    };
+    const sold: Record<string, string | undefined> = {};
+    for (const [what, type] of Object.entries(types)) {
+      handlers['GET /v1/instances/types'] = json(200, { instance_types: [type] });
+      const [offer] = await provider.listOffers();
+      sold[what] = offer?.templates?.map((id) => (id === 'ubuntu-24-04' ? 'plain' : id)).join(' ');
+    }
+    const containers = 'pytorch vllm ollama a1111 text-generation-webui';
+    assert.deepEqual(sold, {
+      both: `plain ${containers}`,
+      'a bare metal': `plain ${containers}`,
+      'a container': 'plain',
+      'of an unknown kind': 'plain',
+      'old systems': containers,
+      'other systems': undefined,
+      none: undefined,
+    });
+    assert.deepEqual(
+      upstream.oddities.map(({ kind }) => kind),
+      ['unfit_system', 'unfit_system'],
+    );
+  });
+
+  it('tells how long a machine may take to boot, and nothing where that is nonsense', async () => {
+    const told: (number | null | undefined)[] = [];
+    for (const max_boot_in_sec of [600, 0.5, 0, -1, 1e9, 'soon', undefined]) {
+      const type = typeOf({ boot_time: { min_boot_in_sec: 1, max_boot_in_sec } });
+      handlers['GET /v1/instances/types'] = json(200, { instance_types: [type] });
+      told.push((await provider.listOffers())[0]?.maxBootMs);
+    }
+    assert.deepEqual(told, [600_000, 500, null, null, null, null, null]);
+  });
+
   it('rounds a price with a fraction of a cent up, and keeps the dearer of an offer listed twice', async () => {
     const twice = [
       typeOf({ hourly_price: 154.84 }),
@@ -124,10 +166,12 @@ function typeOf(change: { configuration?: Record<string, unknown>; [field: strin
     cloud: 'lambda',
     shade_instance_type: 'H100_sxm5',
     hourly_price: 329,
+    deployment_type: 'vm',
     availability: [{ region: 'us-south-1', available: true, display_name: 'US, Texas' }],
     ...change,
     configuration: {
       ...{ num_gpus: 1, gpu_type: 'H100', interconnect: 'sxm5', vram_per_gpu_in_gb: 80 },
+      os_options: ['ubuntu24.04_cuda12.8_shade_os', 'ubuntu22.04_cuda12.6_shade_os'],
       ...change.configuration,
     },
   };

@@ -1,3 +1,4 @@
+import { templates } from '../../../domain/templates.js';
 import assert from 'node:assert/strict';
 import { createShadeformProvider } from '../../../adapters/providers/shadeform.js';
 import { labOffers } from '../../../lab/provider/offers.js';
@@ -49,6 +50,8 @@ describe('the Shadeform adapter against the living lab', () => {
           region: 'US, North Texas',
           regionCode: 'US',
           interconnect: 'sxm5',
+          maxBootMs: 60_000,
+          templates: templates.map(({ id }) => id),
         },
       );
     });

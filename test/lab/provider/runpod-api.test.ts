@@ -1,10 +1,11 @@
+import type { ProviderError } from '../../../adapters/providers/provider.js';
 import assert from 'node:assert/strict';
 import { startLivingLab, untilActive, runpodRequestOf, type LivingLab } from './living-lab.js';
 
 const CREATE = {
   name: 'test-raw',
   image: 'runpod/base:1.0.2-cuda1281-ubuntu2404',
-  gpu: { id: 'NVIDIA GeForce RTX 4090' },
+  gpu: { id: 'NVIDIA GeForce RTX 4090', count: 1 },
 };
 
 describe('lab provider: the API in RunPod’s dialect', () => {
@@ -75,13 +76,31 @@ describe('lab provider: the API in RunPod’s dialect', () => {
     assert.equal(await lab.provider.find(request.tag), undefined);
   });
 
-  it('shows a pod that is on its way out as ended, at no cost', async () => {
+  it('shows a pod no more from the moment of its deletion', async () => {
     await lab.faults({ deleteMs: 60_000 });
     const request = runpodRequestOf();
     const { podId } = await lab.runpod.allocate(request);
     assert.equal((await lab.call('DELETE', `/v2/pods/${podId}`)).status, 204);
     await lab.faults({ deleteMs: 20 });
-    const pod = await lab.runpod.find(request.tag);
-    assert.deepEqual([pod?.upstreamStatus, pod?.pricePerHourCents, pod?.host], ['EXITED', null, null]);
+    assert.equal(await lab.runpod.find(request.tag), undefined);
+  });
+
+  it('refuses what RunPod refuses: no count, two rules for one version, filters without include', async () => {
+    const gpu = { id: 'NVIDIA GeForce RTX 4090', count: 1 };
+    const create = (change: object) =>
+      lab.call('POST', '/v2/pods', { name: 'test-x', image: 'i', gpu: { ...gpu, ...change } });
+    assert.equal((await create({ count: undefined })).status, 400);
+    assert.equal((await create({ minCudaVersion: '12.8', allowedCudaVersions: ['12.8'] })).status, 400);
+    for (const query of ['product=POD', 'count=1', 'minCudaVersion=12.8&cloud=SECURE'])
+      assert.equal((await lab.call('GET', `/v2/catalog/gpus?${query}`)).status, 400, query);
+  });
+
+  it('tells of an account without money by 402', async () => {
+    await lab.faults({ noFunds: 1 });
+    await assert.rejects(lab.runpod.allocate(runpodRequestOf()), (error: ProviderError) => {
+      assert.deepEqual([error.kind, error.details.noFunds], ['refused', true]);
+      return true;
+    });
+    await lab.runpod.allocate(runpodRequestOf());
   });
 });

@@ -1,3 +1,4 @@
+import { takeUntoldNotices } from '../../../../adapters/postgres/operator-notices.js';
 import assert from 'node:assert/strict';
 import type { ActivityDeps } from '../../../../activities/deps.js';
 import { createRentalActivities } from '../../../../activities/rental.js';
@@ -189,6 +190,15 @@ describe('the end of a machine that was lost (decision 77)', () => {
       nets.push(charged - refunded);
     }
     assert.deepEqual(nets, [...Array.from({ length: limits.fullRefundsPerDay }, () => 0), 40]);
+    const told = await takeUntoldNotices(db, 'ops@example.com');
+    assert.equal(told.length, 1, 'an operator is told of the one beyond the limit (decision 27)');
+    assert.match(told[0]?.body ?? '', new RegExp(`${wallet.user_id} was lost`));
+    const mails = await db('mail_outbox').where({ recipient: 'ops@example.com' });
+    assert.deepEqual(
+      mails.map(({ subject }) => subject),
+      [told[0]?.subject],
+    );
+    assert.deepEqual(await takeUntoldNotices(db, 'ops@example.com'), [], 'once');
   });
 
   async function rent(rental: Omit<NewRunning, 'priceCents'>): Promise<{ id: RentalId; wallet: WalletRow }> {

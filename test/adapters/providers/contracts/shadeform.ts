@@ -134,7 +134,7 @@ export const shadeformContract: Contract = {
     'GET /v1/instances/types': {
       type: 'object',
       additionalProperties: false,
-      properties: { available: { enum: ['true', 'false'] } },
+      properties: { available: { enum: ['true', 'false'] }, cloud: text, shade_instance_type: text },
     },
   },
   answers: {
