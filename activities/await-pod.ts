@@ -1,5 +1,6 @@
 import { sleep } from '@temporalio/activity';
 import type { AwaitedRental } from '../adapters/postgres/awaited-rentals.js';
+import { keepAnswer } from '../adapters/postgres/answered-machines.js';
 import type { PodAddress } from '../adapters/postgres/money/rentals.js';
 import type { RentalId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
@@ -9,7 +10,8 @@ import { ONE_CALL_MS, withHeartbeat } from './heartbeat.js';
 
 /** How the waiting for a pod ended. */
 export type PodOutcome =
-  | { readonly kind: 'answered'; readonly address: PodAddress }
+  /** Its address is a row: hosts do not cross Temporal (decision 89). A run that 0.1 began may hold it. */
+  | { readonly kind: 'answered'; readonly address?: PodAddress }
   | { readonly kind: 'stopped' }
   | { readonly kind: 'failed'; readonly error: string };
 
@@ -71,7 +73,9 @@ async function judge(
     return { kind: 'failed', error: `The upstream lost the machine (${word}).` };
   }
   const address = await findAnsweringAddress(deps, rental);
-  return address && { kind: 'answered', address };
+  if (!address) return undefined;
+  await keepAnswer(deps.db, rental.rentalId, address);
+  return { kind: 'answered' };
 }
 
 async function findAnsweringAddress(

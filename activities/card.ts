@@ -82,5 +82,5 @@ async function lookOf(deps: ActivityDeps, pmId: string): Promise<EventLook> {
   const row = await findCard(deps.db, pmId);
   if (row === undefined) return { state: 'missing', status: 'missing', summary: 'not a saved card of ours' };
   const status = row.removed_at === null ? 'saved' : `removed: ${row.removed_why ?? ''}`;
-  return { state: 'closed', status, summary: `${status}; ${row.brand} •••• ${row.last4}` };
+  return { state: 'closed', status, summary: status };
 }

@@ -10,13 +10,15 @@ import {
   refuseWhenLate,
   refuseWhenNotAllowed,
 } from '../adapters/postgres/open-guards.js';
+import { earlierOf, findRentalRequest, takesOpeningsOf01 } from '../adapters/postgres/opening-requests.js';
 import { findCheapestOffer } from '../adapters/postgres/offers.js';
 import { paidUntil } from '../adapters/postgres/paid-until.js';
 import type { ListingRow } from '../adapters/postgres/tables.js';
 import type { RentalId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
 import { Refusal } from '../domain/refusal.js';
-import type { OpenRequest } from '../workflows/rental-contract.js';
+import type { RentalRequest } from '../domain/opening.js';
+import type { OpenInput, OpenInput01 } from '../workflows/rental-contract.js';
 import { buyPod, condemn, providersFor, resolveAttempt, type Purchase } from './allocation.js';
 import type { ActivityDeps } from './deps.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from './heartbeat.js';
@@ -24,8 +26,11 @@ import { answeringRefusals, tellingNothingDone } from './refusals.js';
 
 export interface OpenRentalInput {
   readonly rentalId: RentalId;
-  readonly open: OpenRequest;
+  readonly open: OpenInput | OpenInput01;
 }
+
+/** What is to be opened, by the row that was committed. */
+type Order = { readonly rentalId: RentalId; readonly open: RentalRequest & OpenInput };
 
 type Opened = { rentalId: RentalId; pricePerHourCents: number; providerCode: string };
 type Bought = Exclude<Purchase, { kind: 'none' }>;
@@ -43,20 +48,33 @@ export function createOpenRental(deps: ActivityDeps) {
 }
 
 async function openOnce(deps: ActivityDeps, input: OpenRentalInput, tell: Tell): Promise<Opened> {
+  const order = { rentalId: input.rentalId, open: await askedFor(deps, input) };
   tell('locking the wallet');
   // A refusal is decided in here but thrown outside: what was metered stays committed (decision 19).
   const opened = await deps.openDb.transaction((trx) =>
-    openUnderLock(deps, trx, input, tell).catch(keepRefusal),
+    openUnderLock(deps, trx, order, tell).catch(keepRefusal),
   );
   if (!(opened instanceof Refusal)) return opened;
   await condemnOpenAttempts(deps, input.rentalId, opened.message);
   throw opened;
 }
 
+/**
+ * What was asked for, by the committed row; of its time and the messenger's, the earlier one counts. What 0.1 began has no
+ * row, and is taken for an hour after the database had its step, or where it was begun (decision 88).
+ * @throws Refusal when nothing of ours asks for it
+ */
+async function askedFor(deps: ActivityDeps, { rentalId, open }: OpenRentalInput): Promise<Order['open']> {
+  const request = await findRentalRequest(deps.db, rentalId);
+  if (request) return { ...request, answerBefore: earlierOf(request.answerBefore, open.answerBefore) };
+  if ('userId' in open && (await takesOpeningsOf01(deps.db))) return open;
+  throw new Refusal('temporarily_unavailable', 'This request is not on record: nothing was done. Try again.');
+}
+
 async function openUnderLock(
   deps: ActivityDeps,
   trx: Transaction,
-  { rentalId, open }: OpenRentalInput,
+  { rentalId, open }: Order,
   tell: (detail: unknown) => void,
 ): Promise<Opened> {
   const locked = await lockWallet(trx, open);
@@ -107,7 +125,7 @@ async function placeOrder(
   deps: ActivityDeps,
   trx: Transaction,
   wallet: LockedWallet,
-  { rentalId, open }: OpenRentalInput,
+  { rentalId, open }: Order,
   untilMs: number,
   tell: (detail: unknown) => void,
 ): Promise<{ listing: ListingRow; purchase: Bought }> {
@@ -193,7 +211,7 @@ async function findEarlierPurchase(
   return { listing: { ...listing, price_per_hour_cents: attempt.price_per_hour_cents }, purchase };
 }
 
-async function lockWallet(trx: Transaction, open: OpenRequest): Promise<LockedWallet> {
+async function lockWallet(trx: Transaction, open: RentalRequest): Promise<LockedWallet> {
   await trx.raw(`set local lock_timeout = '${limits.openLockWaitMs}ms'`);
   try {
     return await lockWalletOfUser(trx, open.userId);
@@ -223,7 +241,7 @@ function affordable(wallet: LockedWallet, listing: ListingRow): void {
   );
 }
 
-function priceCap(open: OpenRequest, first: ListingRow | undefined): number | null {
+function priceCap(open: RentalRequest, first: ListingRow | undefined): number | null {
   if (!first) return open.maxPricePerHourCents;
   const dearest = Math.floor((first.price_per_hour_cents * (100 + limits.openMaxDearerPercent)) / 100);
   return open.maxPricePerHourCents ?? dearest;

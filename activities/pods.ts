@@ -178,7 +178,7 @@ async function askForEnd(
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     deps.log.warn({ tag: attempt.tag, err: error }, 'could not end a pod yet; trying again');
-    return { isGone: false, error: error.message };
+    return { isGone: false, error: error.briefly };
   }
 }
 

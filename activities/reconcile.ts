@@ -95,7 +95,8 @@ async function compare(
     deps.log.warn({ source, err: error }, 'reconcile could not compare this; it is shown as not compared');
     const why = `${error.kind}: ${error.message}`;
     await noteGap(deps.db, source, why);
-    return { found: 0, why };
+    // The upstream's own words stay in the row (decision 89).
+    return { found: 0, why: error instanceof ProviderError ? error.briefly : why };
   }
 }
 

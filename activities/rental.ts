@@ -1,3 +1,4 @@
+import { takeAnswer } from '../adapters/postgres/answered-machines.js';
 import { isPulled } from '../adapters/postgres/brakes.js';
 import type { Transaction } from '../adapters/postgres/database.js';
 import { endWhenLost } from '../adapters/postgres/money/lost.js';
@@ -45,12 +46,17 @@ export function createRentalActivities(deps: ActivityDeps) {
       return { phase: phaseOf(rental), facts, summary: summaryOf(rental) };
     },
 
-    /** The SSH daemon answered: billing begins, unless a stop came first. */
-    async startMetering(rentalId: RentalId, address: PodAddress): Promise<void> {
+    /**
+     * The SSH daemon answered: billing begins, unless a stop came first. Where it answered is the row's word.
+     * @param from01 what a run that 0.1 began was told, for want of a row
+     */
+    async startMetering(rentalId: RentalId, from01?: PodAddress): Promise<void> {
       await locked(rentalId, async (trx, wallet, rental) => {
         if (rental.status !== 'provisioning') return;
         if (rental.stop) return endUnstarted(trx, wallet, rental, { kind: 'stopped' });
-        await startRunning(trx, rental, address);
+        const address = (await takeAnswer(trx, rental.no)) ?? from01;
+        // Without one it is waited for again.
+        if (address) await startRunning(trx, rental, address);
       });
     },
 

@@ -132,7 +132,7 @@ class Watch {
       return true;
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
-      this.state.lastError = `${error.kind}: ${error.message}`;
+      this.state.lastError = error.briefly;
       log.warn({ provider: code, err: error }, 'the upstream did not answer; asking again');
       await noteProviderFailure(db, code, 'reading', error);
       return false;

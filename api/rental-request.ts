@@ -1,10 +1,10 @@
 import { isFamilyId } from '../domain/families.js';
 import { isId, type SshKeyId, type UserId } from '../domain/ids.js';
+import type { RentalRequest } from '../domain/opening.js';
 import { limits } from '../domain/limits.js';
 import { Refusal } from '../domain/refusal.js';
 import { rentalStatuses, type RentalStatus } from '../domain/rental.js';
 import { defaultTemplateId, templates } from '../domain/templates.js';
-import type { OpenRequest } from '../workflows/rental-contract.js';
 import type { ApiContext } from './context.js';
 import { joi, pageFields, readBody, regionField } from './validation.js';
 
@@ -66,7 +66,7 @@ export async function readRentalRequest(
   ctx: ApiContext,
   userId: UserId,
   listOwnKeys: () => Promise<SshKeyId[]>,
-): Promise<{ body: RentalBody; request: Omit<OpenRequest, 'answerBefore'> }> {
+): Promise<{ body: RentalBody; request: RentalRequest }> {
   const body = readBody(ctx, rentalSchema);
   if (!isFamilyId(body.familyId)) {
     throw new Refusal(

@@ -1,4 +1,5 @@
 import { insertAuditEvent } from '../adapters/postgres/audit-events.js';
+import { insertRentalRequest } from '../adapters/postgres/opening-requests.js';
 import {
   findMeterReading,
   findRental,
@@ -47,11 +48,10 @@ function createRental(deps: ApiDeps): Step {
       userId,
       body,
       newId: () => newId('rent'),
-      start: (id, answerBefore) =>
-        openRental(deps.temporal.client.workflow, id, {
-          ...request,
-          answerBefore: answerBefore.toISOString(),
-        }),
+      start: async (id, answerBefore) => {
+        await insertRentalRequest(deps.db, id, request, answerBefore);
+        await openRental(deps.temporal.client.workflow, id, request, answerBefore);
+      },
       find: (id) => findRental(deps.db, userId, id),
       findUnderLock: (id, answerBefore) =>
         readUnderWalletLock(deps.db, userId, answerBefore, deps.settings.lockWaitMs, (trx) =>

@@ -1,23 +1,19 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { RentalId, SshKeyId, UserId } from '../domain/ids.js';
+import type { RentalId } from '../domain/ids.js';
+import type { RentalRequest } from '../domain/opening.js';
 import { lookSignalName } from '../domain/rental.js';
 
-/** What a user asked for. Validated by the API; ids and intent only, no personal data. */
-export interface OpenRequest {
-  readonly userId: UserId;
-  readonly familyId: string;
-  readonly gpuCount: number;
-  readonly templateId: string;
-  /** ISO country code, or us, eu, apac; null for anywhere. */
-  readonly region: string | null;
-  readonly name: string | null;
-  readonly sshKeyIds: readonly SshKeyId[];
-  readonly autoStopAfterMs: number | null;
-  readonly maxSpendCents: number | null;
-  readonly maxPricePerHourCents: number | null;
+/**
+ * What an opening is told. All else is the word of the committed row in `rental_requests` (decisions 88, 89): names,
+ * labels and texts of users never cross Temporal.
+ */
+export interface OpenInput {
   /** ISO instant by the database's clock: after it, the rental must not be opened any more (decision 4). */
   readonly answerBefore: string;
 }
+
+/** What release 0.1 said in the input. */
+export type OpenInput01 = OpenInput & RentalRequest;
 
 /** Durations of the workflow, in milliseconds. Tests shorten them; the defaults stand in domain/limits.ts. */
 export interface RentalDurations {
@@ -29,7 +25,7 @@ export interface RentalDurations {
 export interface RentalInput {
   readonly rentalId: RentalId;
   /** Absent when the workflow is started again for a row that exists. */
-  readonly open?: OpenRequest;
+  readonly open?: OpenInput | OpenInput01;
   readonly durations?: Partial<RentalDurations>;
 }
 

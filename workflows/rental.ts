@@ -138,7 +138,7 @@ async function takeStep(
     }
     case 'await_pod': {
       const pod = await upstream.awaitPod(rentalId, durations.provisionDeadlineMs);
-      if (pod.kind === 'answered') await steps.startMetering(rentalId, pod.address);
+      if (pod.kind === 'answered') await beginBilling(rentalId, pod.address);
       else await giveUp(rentalId, pod);
       return;
     }
@@ -151,6 +151,13 @@ async function takeStep(
       await steps.closeRental(rentalId);
   }
 }
+
+/** Where the machine answered is a row; only a run that 0.1 began was told it, and hands it on. */
+async function beginBilling(rentalId: RentalId, from01: Answered['address']): Promise<void> {
+  await (from01 === undefined ? steps.startMetering(rentalId) : steps.startMetering(rentalId, from01));
+}
+
+type Answered = Extract<PodOutcome, { kind: 'answered' }>;
 
 async function giveUp(rentalId: RentalId, pod: Exclude<PodOutcome, { kind: 'answered' }>): Promise<void> {
   await steps.giveUpProvisioning(rentalId, pod.kind === 'failed' ? pod.error : null);

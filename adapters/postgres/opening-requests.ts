@@ -1,27 +1,7 @@
-import type { RentalId, SshKeyId, TopupId, UserId } from '../../domain/ids.js';
+import type { RentalId, TopupId } from '../../domain/ids.js';
+import type { RentalRequest, TopupRequest } from '../../domain/opening.js';
 import type { Database } from './database.js';
 import type { RentalRequestRow, TopupRequestRow } from './tables.js';
-
-/** What a user asks to rent; validated by the API. */
-export interface RentalRequest {
-  readonly userId: UserId;
-  readonly familyId: string;
-  readonly gpuCount: number;
-  readonly templateId: string;
-  /** ISO country code, or us, eu, apac; null for anywhere. */
-  readonly region: string | null;
-  readonly name: string | null;
-  readonly sshKeyIds: readonly SshKeyId[];
-  readonly autoStopAfterMs: number | null;
-  readonly maxSpendCents: number | null;
-  readonly maxPricePerHourCents: number | null;
-}
-
-/** What a user asks to be charged; amounts in cents. */
-export interface TopupRequest {
-  readonly userId: UserId;
-  readonly amountCents: number;
-}
 
 /**
  * Commits what a rental's opening asks for, before its workflow starts (decision 88). The first word about an id stands:
@@ -66,8 +46,27 @@ export async function insertTopupRequest(
     .ignore();
 }
 
-export async function findRentalRequest(db: Database, id: RentalId): Promise<RentalRequestRow | undefined> {
-  return db('rental_requests').where({ id }).first();
+/** What a rental's opening asks for; undefined when nothing of ours does. */
+export async function findRentalRequest(
+  db: Database,
+  id: RentalId,
+): Promise<(RentalRequest & { readonly answerBefore: Date }) | undefined> {
+  const row: RentalRequestRow | undefined = await db('rental_requests').where({ id }).first();
+  return (
+    row && {
+      userId: row.user_id,
+      familyId: row.family_id,
+      gpuCount: row.gpu_count,
+      templateId: row.template_id,
+      region: row.region,
+      name: row.name,
+      sshKeyIds: row.ssh_key_ids,
+      autoStopAfterMs: row.auto_stop_after_ms,
+      maxSpendCents: row.max_spend_cents,
+      maxPricePerHourCents: row.max_price_per_hour_cents,
+      answerBefore: row.answer_before,
+    }
+  );
 }
 
 export async function findTopupRequest(db: Database, id: TopupId): Promise<TopupRequestRow | undefined> {

@@ -132,4 +132,9 @@ export class ProviderError extends Error {
   ) {
     super(message, options);
   }
+
+  /** What it was, without the upstream's own words: for whoever must not see those. */
+  get briefly(): string {
+    return this.details.status === undefined ? this.kind : `${this.kind}, HTTP ${this.details.status}`;
+  }
 }

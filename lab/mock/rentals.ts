@@ -5,14 +5,14 @@ import { newId } from '../../adapters/ids.js';
 import { limits } from '../../domain/limits.js';
 import { elapsedMsAtCents } from '../../domain/metering.js';
 import { countriesOf } from '../../domain/regions.js';
-import type { OpenRequest } from '../../workflows/rental-contract.js';
+import type { RentalRequest } from '../../domain/opening.js';
 import type { Account, MockRental, RentalFate } from './account.js';
 import { matches } from './listings.js';
 import { refusalOf } from './refuse.js';
 import { failWithFullRefund, settle } from './settle.js';
 import type { World } from './world.js';
 
-type Request = Omit<OpenRequest, 'answerBefore'>;
+type Request = RentalRequest;
 
 /**
  * Opens a rental at the cheapest matching listing and holds an hour of it (spec: POST /v1/rentals).

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { WithStartWorkflowOperation, type Client } from '@temporalio/client';
 import { newId } from '../../adapters/ids.js';
+import { insertRentalRequest } from '../../adapters/postgres/opening-requests.js';
 import type { LedgerEntryRow, RentalRow, WalletRow } from '../../adapters/postgres/tables.js';
 import { verifyLedger } from '../../adapters/postgres/verify.js';
 import type { RentalId, UserId } from '../../domain/ids.js';
 import type { LabPod } from '../../lab/provider/state.js';
 import { finalCents } from '../../domain/metering.js';
+import type { RentalRequest } from '../../domain/opening.js';
 import { rentalWorkflow, type RentalStatus } from '../../domain/rental.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import {
   openUpdate,
-  type OpenRequest,
   type RentalDurations,
   type RentalInput,
   type RentalOutcome,
@@ -45,10 +46,10 @@ export class Renting {
     user: SignedIn,
     machine: Machine,
     durations: Partial<RentalDurations>,
-    more: Partial<OpenRequest> = {},
+    { answerBefore = soon(), ...more }: Partial<RentalRequest & { answerBefore: string }> = {},
   ): Promise<RentalId> {
     const rentalId = newId('rent');
-    const open: OpenRequest = {
+    const request: RentalRequest = {
       userId: user.user.id,
       familyId: machine.familyId,
       gpuCount: machine.gpuCount,
@@ -59,9 +60,10 @@ export class Renting {
       autoStopAfterMs: null,
       maxSpendCents: null,
       maxPricePerHourCents: null,
-      answerBefore: new Date(Date.now() + 20_000).toISOString(),
       ...more,
     };
+    await insertRentalRequest(this.service.db, rentalId, request, new Date(answerBefore));
+    const open = { answerBefore };
     await startRental(this.service.temporal, { rentalId, open, durations });
     return rentalId;
   }
@@ -154,6 +156,11 @@ export class Renting {
   async assertAddsUp(userId?: UserId): Promise<void> {
     assert.deepEqual(await verifyLedger(this.service.db, userId), []);
   }
+}
+
+/** When an opening that begins now must have answered. */
+function soon(): string {
+  return new Date(Date.now() + 20_000).toISOString();
 }
 
 /** Starts a rental's workflow, and waits until it has answered that it is open. */

@@ -1,19 +1,22 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../adapters/ids.js';
 import { beginTopup } from '../../adapters/postgres/money/topups.js';
-import { insertTopupRequest } from '../../adapters/postgres/opening-requests.js';
+import { insertRentalRequest, insertTopupRequest } from '../../adapters/postgres/opening-requests.js';
 import { verifyLedger } from '../../adapters/postgres/verify.js';
 import { confirmDatabase, readWatermark } from '../../adapters/postgres/watermark.js';
 import { keepWatermark, readKeptWatermark } from '../../adapters/temporal/watermark.js';
 import type { OperationId, TopupId } from '../../domain/ids.js';
 import { limits } from '../../domain/limits.js';
+import type { RentalRequest } from '../../domain/opening.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import type { RestoreOutcome } from '../../workflows/restore-contract.js';
 import type { TopupInput, TopupOutcome } from '../../workflows/topup-contract.js';
 import type { SignedIn } from '../support/api.js';
 import { startService, type TestService } from '../support/living-service.js';
 import { Invoicing } from '../support/invoicing.js';
+import { credit } from '../support/money.js';
 import { placeOrder } from '../support/operators.js';
+import { Renting, startRental } from '../support/renting.js';
 import { until } from '../support/until.js';
 
 /** Decision 88: who reaches Temporal can name a row, and no more. */
@@ -85,6 +88,72 @@ describe('a workflow that somebody else than the service starts', () => {
       await beginTopup(service.db, other, open, 10);
       assert.deepEqual(await start(other, open), { outcome: 'succeeded' });
       assert.deepEqual(await paying.entries(user), [['processor_topup', 800]]);
+    });
+  });
+
+  describe('rental', () => {
+    const request: RentalRequest = {
+      ...{ userId: 'usr_', familyId: 'rtx-4090', gpuCount: 1, templateId: 'ubuntu-24-04', region: null },
+      ...{
+        name: null,
+        sshKeyIds: [],
+        autoStopAfterMs: null,
+        maxSpendCents: null,
+        maxPricePerHourCents: null,
+      },
+    };
+    let renting: Renting;
+    beforeEach(async () => {
+      renting = new Renting(service);
+      await credit(service.db, user.user.id, 5_000);
+    });
+
+    const codeOf = (opening: Promise<void>): Promise<string> =>
+      opening.then(
+        () => 'opened',
+        (error: unknown) => (error as { cause?: { type?: string } }).cause?.type ?? String(error),
+      );
+
+    it('opens what the committed request says, whatever its input says', async () => {
+      const [rentalId, victim] = [newId('rent'), await service.signIn(50_000)];
+      const asked = { ...request, userId: user.user.id, name: 'as it was asked' };
+      await insertRentalRequest(service.db, rentalId, asked, new Date(soon()));
+      const open = {
+        ...{ ...request, userId: victim.user.id, familyId: 'b200', gpuCount: 8, name: 'forged' },
+        answerBefore: '2099-01-01T00:00:00.000Z',
+      };
+      await startRental(service.temporal, { rentalId, open });
+      const row = await renting.row(rentalId);
+      assert.deepEqual([row.user_id, row.family, row.name], [user.user.id, 'rtx-4090', 'as it was asked']);
+      await renting.stop(user, rentalId);
+    });
+
+    it('opens nothing after the time that the request was given', async () => {
+      const rentalId = newId('rent');
+      const asked = { ...request, userId: user.user.id };
+      await insertRentalRequest(service.db, rentalId, asked, new Date(Date.now() - 1_000));
+      const open = { answerBefore: '2099-01-01T00:00:00.000Z' };
+      assert.equal(
+        await codeOf(startRental(service.temporal, { rentalId, open })),
+        'temporarily_unavailable',
+      );
+    });
+
+    it('goes on with what 0.1 began, for an hour after the database had its step, and no longer', async () => {
+      const open = { ...request, userId: user.user.id, answerBefore: soon() };
+      const rentalId = newId('rent');
+      await startRental(service.temporal, { rentalId, open });
+      assert.equal((await renting.row(rentalId)).user_id, user.user.id);
+      await renting.stop(user, rentalId);
+
+      await service.db.raw(`update knex_migrations set migration_time = now() - interval '61 minutes'`);
+      const later = newId('rent');
+      const late = startRental(service.temporal, {
+        rentalId: later,
+        open: { ...open, answerBefore: soon() },
+      });
+      assert.equal(await codeOf(late), 'temporarily_unavailable');
+      assert.equal(await service.db('rentals').where({ id: later }).first(), undefined);
     });
   });
 

@@ -1,5 +1,5 @@
 import { newId } from '../../../adapters/ids.js';
-import type { OpenRequest } from '../../../workflows/rental-contract.js';
+import type { RentalRequest } from '../../../domain/opening.js';
 import type { Account } from '../../../lab/mock/account.js';
 import { tick } from '../../../lab/mock/meter.js';
 import { mockDurations, World, type Clock } from '../../../lab/mock/world.js';
@@ -54,7 +54,7 @@ export function createTestWorld(): { world: World; account: Account; live: (ms: 
 }
 
 /** A request for eight B200 at 3992 cents an hour. */
-export function requestOf(more: Partial<OpenRequest> = {}): Omit<OpenRequest, 'answerBefore'> {
+export function requestOf(more: Partial<RentalRequest> = {}): RentalRequest {
   return {
     ...{ userId: newId('usr'), familyId: 'b200', gpuCount: 8, templateId: 'ubuntu-24-04', region: null },
     ...{ name: null, sshKeyIds: [], autoStopAfterMs: null, maxSpendCents: null, maxPricePerHourCents: null },

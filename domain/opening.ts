@@ -1,0 +1,22 @@
+import type { SshKeyId, UserId } from './ids.js';
+
+/** What a user asks to rent; validated by the API. */
+export interface RentalRequest {
+  readonly userId: UserId;
+  readonly familyId: string;
+  readonly gpuCount: number;
+  readonly templateId: string;
+  /** ISO country code, or us, eu, apac; null for anywhere. */
+  readonly region: string | null;
+  readonly name: string | null;
+  readonly sshKeyIds: readonly SshKeyId[];
+  readonly autoStopAfterMs: number | null;
+  readonly maxSpendCents: number | null;
+  readonly maxPricePerHourCents: number | null;
+}
+
+/** What a user asks to be charged; amounts in cents. */
+export interface TopupRequest {
+  readonly userId: UserId;
+  readonly amountCents: number;
+}
