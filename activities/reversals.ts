@@ -6,7 +6,7 @@ import {
 } from '../adapters/postgres/event-handling.js';
 import { applyReversal, type Reversal } from '../adapters/postgres/money/reversals.js';
 import { findCredit } from '../adapters/postgres/money/topup-credit.js';
-import { findReversal } from '../adapters/postgres/reversal-reads.js';
+import { findCreditByHand, findReversal, readDebtsPaidBy } from '../adapters/postgres/reversal-reads.js';
 import type { RefundOrDisputeRow } from '../adapters/postgres/tables.js';
 import type { Dispute, Refund } from '../adapters/processor/processor.js';
 import type { EventLook } from '../workflows/event-contract.js';
@@ -141,25 +141,34 @@ async function settle(deps: ActivityDeps, paymentId: string, currency: string, w
   await applyReversal(deps.db, { ...word, ...payment, paymentId });
 }
 
+type Brought = Pick<Reversal, 'userId' | 'paymentCents' | 'credited'>;
+
 /**
  * Whose payment it is and what it brought. One of ours that succeeded and was not credited yet is credited first,
- * because events come in any order.
+ * because events come in any order. One that is parked, or that nobody here knows, has brought nothing: nothing is owed
+ * when it is given back (decision 80: What does a refund of a payment that was never credited cost?).
  */
-async function findPaymentOf(
-  deps: ActivityDeps,
-  paymentId: string,
-): Promise<Pick<Reversal, 'userId' | 'paymentCents' | 'credited'> | undefined> {
-  const early = await findCredit(deps.db, paymentId);
-  if (early) return { userId: early.userId, paymentCents: early.creditedCents, credited: true };
+async function findPaymentOf(deps: ActivityDeps, paymentId: string): Promise<Brought | undefined> {
+  const early = await findAnyCredit(deps, paymentId);
+  if (early) return early;
   const payment = await deps.processor.getPayment(paymentId);
   if (payment.topupId !== null || payment.userId !== null) await settleByMetadata(deps, payment);
-  const late = await findCredit(deps.db, paymentId);
-  if (late) return { userId: late.userId, paymentCents: late.creditedCents, credited: true };
+  const late = await findAnyCredit(deps, paymentId);
+  if (late) return late;
   const user = await findPayer(deps, payment);
   if (user === undefined || payment.currency !== 'usd') return undefined;
-  // It may have settled an offer of ours, whose own event is late: then it is credited as well.
+  // It may have settled an invoice of ours, whose own event is late: an offer is credited, a debt is owed again.
   await settleInvoicesOf(deps, user.id);
-  const settled = await findCredit(deps.db, paymentId);
-  if (settled) return { userId: settled.userId, paymentCents: settled.creditedCents, credited: true };
-  return { userId: user.id, paymentCents: payment.amountReceivedCents, credited: false };
+  return (
+    (await findAnyCredit(deps, paymentId)) ?? {
+      userId: user.id,
+      paymentCents: await readDebtsPaidBy(deps.db, paymentId),
+      credited: false,
+    }
+  );
+}
+
+async function findAnyCredit({ db }: ActivityDeps, paymentId: string): Promise<Brought | undefined> {
+  const credit = (await findCredit(db, paymentId)) ?? (await findCreditByHand(db, paymentId));
+  return credit && { userId: credit.userId, paymentCents: credit.creditedCents, credited: true };
 }

@@ -56,7 +56,12 @@ export type HumanDecision =
   /** Machines that a restored database did not know: the service may end them. */
   | { readonly kind: 'release_pods'; readonly podIds: readonly string[] }
   /** A payment that was put aside has been credited or given back; the reason says which. */
-  | { readonly kind: 'resolve_parked'; readonly paymentId: string }
+  | {
+      readonly kind: 'resolve_parked';
+      readonly paymentId: string;
+      /** The operation that credited it, if it was not given back. */
+      readonly creditedBy?: OperationId;
+    }
   /** What was set aside is tried at once (decision 69): of one duty, or one item, or all. */
   | { readonly kind: 'retry_set_aside'; readonly duty?: string; readonly item?: string }
   /** A dispute or a bank's warning is understood: its payer and its card may be charged while they are away again. */

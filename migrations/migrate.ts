@@ -20,6 +20,7 @@ import * as parked from './018-parked.js';
 import * as nothingStuck from './019-nothing-stuck.js';
 import * as upstreamsTold from './021-upstreams-told.js';
 import * as chargeMarks from './022-charge-marks.js';
+import * as creditedByHand from './022-credited-by-hand.js';
 import * as lostMachines from './022-lost-machines.js';
 import * as promisesKept from './023-promises-kept.js';
 import * as signIn from './024-sign-in.js';
@@ -51,6 +52,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['021-upstreams-told', upstreamsTold],
   ['022-lost-machines', lostMachines],
   ['022-charge-marks', chargeMarks],
+  ['022-credited-by-hand', creditedByHand],
   ['023-promises-kept', promisesKept],
   ['024-sign-in', signIn],
   ['025-operator-orders', operatorOrders],

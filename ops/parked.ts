@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
+import type { OperationId } from '../domain/ids.js';
 import { listParkedPayments } from '../adapters/postgres/payment-search.js';
 import { using, type OpsContext } from './context.js';
 import { actByHand } from './direct.js';
-import { asOperator, type OperatorOptions } from './options.js';
+import { asOperator, idOf, type OperatorOptions } from './options.js';
 import { iso, printRows, readable, type Print } from './output.js';
 
 /** `ops parked …`: money that came in and belongs to nobody's wallet. */
@@ -16,7 +17,7 @@ export function addParkedCommands(program: Command, context: OpsContext): void {
 First refund it at the processor, or credit its owner; then say so:
   ops parked
   ops wallet adjust --user usr_01J… --amount-cents 2000 --by ada --reason "pi_3Q… was paid in euros"
-  ops parked resolve pi_3Q… --by ada --reason "credited by hand: op_01J…"`,
+  ops parked resolve pi_3Q… --credited-by op_01J… --by ada --reason "he wrote in"`,
     );
   readable(parked.command('list', { isDefault: true }))
     .description('Lists those that nobody has resolved, the oldest first.')
@@ -35,7 +36,19 @@ First refund it at the processor, or credit its owner; then say so:
     );
   asOperator(parked.command('resolve').argument('<payment>', 'pi_…'))
     .description('Notes that one was credited or given back. It moves no money itself.')
-    .action((paymentId: string, options: OperatorOptions) =>
-      actByHand(context, { kind: 'resolve_parked', paymentId }, options),
+    .option(
+      '--credited-by <operation>',
+      'op_… of the correction that credited it: what the processor takes back of it later is owed then',
+      idOf('op'),
+    )
+    .action((paymentId: string, options: OperatorOptions & { creditedBy?: OperationId }) =>
+      actByHand(
+        context,
+        {
+          ...{ kind: 'resolve_parked', paymentId },
+          ...(options.creditedBy === undefined ? {} : { creditedBy: options.creditedBy }),
+        },
+        options,
+      ),
     );
 }

@@ -61,6 +61,8 @@ export interface ParkedPaymentRow {
   parked_at: Date;
   resolved_at: Date | null;
   resolution: string | null;
+  /** The operation that credited it; null when it was given back, or nobody has decided. */
+  credited_by: OperationId | null;
 }
 
 /** Who and which card is not charged while its owner is away, and since when (decision 79). */

@@ -1,3 +1,4 @@
+import type { OperationId } from '../../domain/ids.js';
 import type { HumanDecision, Operation, OperationResult } from '../../domain/operation.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Transaction } from './database.js';
@@ -24,7 +25,7 @@ export async function decide(
     case 'release_pods':
       return releasePods(trx, decision, action.podIds);
     case 'resolve_parked':
-      return resolveParked(trx, decision, action.paymentId);
+      return resolveParked(trx, decision, action);
     case 'lift_charge_mark':
       return liftChargeMark(trx, action.markId);
     case 'acknowledge_finding':
@@ -68,17 +69,36 @@ async function releasePods(
 async function resolveParked(
   trx: Transaction,
   { reason }: Decision,
-  paymentId: string,
+  { paymentId, creditedBy }: Extract<HumanDecision, { kind: 'resolve_parked' }>,
 ): Promise<OperationResult> {
   const parked = await trx('parked_payments').where({ payment_id: paymentId }).forUpdate().first();
   if (!parked) throw new Refusal('not_found', `No payment ${paymentId} is parked: see ops parked.`);
   if (parked.resolved_at !== null) {
     throw new Refusal('validation_failed', `${paymentId} is resolved already: ${parked.resolution ?? ''}.`);
   }
+  if (creditedBy !== undefined) await refuseUnlessCredited(trx, creditedBy);
   await trx('parked_payments')
     .where({ payment_id: paymentId })
-    .update({ resolved_at: trx.raw('clock_ms()'), resolution: reason });
+    .update({
+      resolved_at: trx.raw('clock_ms()'),
+      resolution: reason,
+      credited_by: creditedBy ?? null,
+    });
   return { paymentId, amountCents: parked.amount_cents, currency: parked.currency };
+}
+
+/** Only an operation that gave a wallet money can have credited a payment, and only one. */
+async function refuseUnlessCredited(trx: Transaction, operationId: OperationId): Promise<void> {
+  const action = await trx('operator_actions').where({ id: operationId }).first('kind', 'request');
+  const { amountCents } = (action?.request ?? {}) as { amountCents?: number };
+  const gave = action?.kind === 'adjust' || action?.kind === 'refund';
+  if (!gave || amountCents === undefined || amountCents <= 0) {
+    throw new Refusal('not_found', `${operationId} gave no wallet anything: see ops actions.`);
+  }
+  const other = await trx('parked_payments').where({ credited_by: operationId }).first('payment_id');
+  if (other) {
+    throw new Refusal('validation_failed', `${operationId} credited ${other.payment_id}, and only that.`);
+  }
 }
 
 /** A denied payment is understood. Auto-topup stays off until its user switches it on. */

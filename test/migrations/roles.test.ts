@@ -95,7 +95,7 @@ describe('the roles of the database', () => {
       'charge_marks (lifted_at)',
       'operator_actions',
       'operator_orders (id, kind, request, reason, said_by, status, rejected_why)',
-      'parked_payments (resolved_at, resolution)',
+      'parked_payments (resolved_at, resolution, credited_by)',
       'processor_events (workflow_id, handled_at, note, workflow_type)',
       'providers',
       'reconcile_findings (state, acknowledged_at, acknowledged_by, acknowledged_why)',

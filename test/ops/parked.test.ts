@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { newId } from '../../adapters/ids.js';
+import type { OperationId } from '../../domain/ids.js';
 import { openMoneyDatabase, type MoneyDatabase } from '../support/money.js';
 import { runOps, type OpsResult } from '../support/ops.js';
 
@@ -39,6 +41,41 @@ describe('ops parked', () => {
     assert.match((await ops('actions', '--about', 'pi_euro')).out, /resolve_parked by ada: given back: re_1/);
     const again = await ops('parked', 'resolve', 'pi_euro', ...who);
     assert.deepEqual([again.code, again.out.includes('is resolved already: given back: re_1')], [1, true]);
+  });
+
+  it('keeps by which operation one was credited, and takes none that credited nothing, or another', async () => {
+    const operationId = newId('op');
+    const insert = (id: OperationId, kind: string, amountCents: number) =>
+      database.db('operator_actions').insert({
+        ...{ id, kind, operator: 'ada', reason: 'it is hers', result: '{}' },
+        request: JSON.stringify({ kind, userId: newId('usr'), amountCents }),
+      });
+    await insert(operationId, 'adjust', 500);
+    const taking = newId('op');
+    await insert(taking, 'adjust', -500);
+    const credited = (by: string, payment = 'pi_other') =>
+      ops('parked', 'resolve', payment, '--credited-by', by, ...who);
+    for (const none of [taking, newId('op')]) {
+      const { code, out } = await credited(none);
+      assert.deepEqual([code, out.includes(`${none} gave no wallet anything`)], [1, true], out);
+    }
+    assert.deepEqual(await waiting(), ['pi_other']);
+    assert.equal((await credited(operationId)).code, 0);
+    const [row] = await database.db('parked_payments').where({ payment_id: 'pi_other' });
+    assert.equal(row?.credited_by, operationId);
+    await database
+      .db('parked_payments')
+      .insert({ payment_id: 'pi_third', amount_cents: 500, currency: 'usd', reason: 'nobody’s' });
+    const twice = await credited(operationId, 'pi_third');
+    assert.deepEqual(
+      [twice.code, twice.out.includes(`${operationId} credited pi_other, and only that`)],
+      [1, true],
+    );
+    await database.db('parked_payments').where({ payment_id: 'pi_third' }).delete();
+    await database
+      .db('parked_payments')
+      .where({ payment_id: 'pi_other' })
+      .update({ credited_by: null, resolved_at: null, resolution: null });
   });
 
   it('names a payment that is not parked, and changes nothing', async () => {

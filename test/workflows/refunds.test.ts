@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
+import { newId } from '../../adapters/ids.js';
+import { actDirectly } from '../../adapters/postgres/direct-actions.js';
+import { post } from '../../adapters/postgres/money/post.js';
+import { lockWalletOfUser } from '../../adapters/postgres/money/wallets.js';
+import { recordAction } from '../../adapters/postgres/operator-actions.js';
+import { Invoicing } from '../support/invoicing.js';
 import { startService, type TestService } from '../support/living-service.js';
 import { Paying } from '../support/paying.js';
 import { Reversing, sums } from '../support/reversing.js';
+import { until } from '../support/until.js';
 
 describe('a refund', () => {
   let service: TestService;
@@ -134,18 +141,73 @@ describe('a refund', () => {
     assert.equal((await paying.topup(topupId)).status, 'succeeded');
   });
 
-  it('of a payment that never credited the wallet becomes an invoice', async () => {
-    const { chargeId } = await reversing.paid(1_000);
-    const customer = (await service.stripe.charges.retrieve(chargeId)).customer as string;
-    // As the payment of a debt invoice is: it names the customer, and nothing of ours.
-    const debt = await service.stripe.paymentIntents.create({
-      ...{ amount: 700, currency: 'usd', customer, payment_method: (await paying.card(reversing.user))! },
-      ...{ payment_method_types: ['card'], confirm: true, off_session: true },
-    });
-    const refund = await service.stripe.refunds.create({ payment_intent: debt.id });
+  it('of the payment of a debt makes it owed again', async () => {
+    await reversing.paid(1_000);
+    const invoicing = new Invoicing(service);
+    const debt = await invoicing.open(reversing.user, 700);
+    await paying.pay(debt.hosted_invoice_url!);
+    const { payment_id: paymentId } = await invoicing.awaitInvoice(debt.id, 'paid');
+    const refund = await service.stripe.refunds.create({ payment_intent: paymentId! });
     assert.deepEqual(sums(await reversing.awaitRow(refund.id, 'closed_at')), [0, 700, 0]);
     assert.equal((await paying.wallet(reversing.user)).available_cents, 1_000);
-    notOurs.push(debt.id);
+    notOurs.push(paymentId!);
+  });
+
+  /** A payment by the user's own customer that this service knows nothing of: nobody is credited with it. */
+  async function unknownPayment(amount: number, metadata: Record<string, string> = {}): Promise<string> {
+    const { chargeId } = await reversing.paid(1_000);
+    const customer = (await service.stripe.charges.retrieve(chargeId)).customer as string;
+    const { id } = await service.stripe.paymentIntents.create({
+      ...{ amount, currency: 'usd', customer, payment_method: (await paying.card(reversing.user))! },
+      ...{ payment_method_types: ['card'], confirm: true, off_session: true, metadata },
+    });
+    notOurs.push(id);
+    return id;
+  }
+
+  it('of a payment that never credited the wallet costs nothing', async () => {
+    const paymentId = await unknownPayment(700);
+    const refund = await service.stripe.refunds.create({ payment_intent: paymentId });
+    assert.deepEqual(sums(await reversing.awaitRow(refund.id, 'closed_at')), [0, 0, 0]);
+    assert.deepEqual(await reversing.invoices(), []);
+    assert.equal((await paying.wallet(reversing.user)).available_cents, 1_000);
+  });
+
+  describe('of a payment that is parked', () => {
+    /** It names another user's top-up: nobody can be credited. */
+    async function parkedPayment(): Promise<string> {
+      const { topupId } = await paying.page(await service.signIn(), 700);
+      const id = await unknownPayment(700, { topup_id: topupId, user_id: reversing.user.user.id });
+      await until('it is parked', () => service.db('parked_payments').where({ payment_id: id }).first());
+      return id;
+    }
+
+    it('costs nothing, as our own runbook orders it', async () => {
+      const paymentId = await parkedPayment();
+      const refund = await service.stripe.refunds.create({ payment_intent: paymentId });
+      assert.deepEqual(sums(await reversing.awaitRow(refund.id, 'closed_at')), [0, 0, 0]);
+      assert.deepEqual(await reversing.invoices(), []);
+      assert.equal((await paying.wallet(reversing.user)).available_cents, 1_000);
+    });
+
+    it('and was credited by hand takes what it brought', async () => {
+      const paymentId = await parkedPayment();
+      const operationId = newId('op');
+      await service.db.transaction(async (trx) => {
+        const wallet = await lockWalletOfUser(trx, reversing.user.user.id);
+        const cause = `operation:${operationId}`;
+        await post(trx, wallet, { type: 'adjustment', availableCents: 700, cause });
+        const action = { kind: 'adjust' as const, userId: wallet.userId, amountCents: 700 };
+        await recordAction(trx, { operationId, operator: 'ada', reason: 'it is hers', action }, {});
+      });
+      await actDirectly(service.db, {
+        ...{ operationId: newId('op'), operator: 'ada', reason: 'credited' },
+        action: { kind: 'resolve_parked', paymentId, creditedBy: operationId },
+      });
+      const refund = await service.stripe.refunds.create({ payment_intent: paymentId });
+      assert.deepEqual(sums(await reversing.awaitRow(refund.id, 'closed_at')), [700, 0, 0]);
+      assert.equal((await paying.wallet(reversing.user)).available_cents, 1_000);
+    });
   });
 
   it('of a stranger’s payment is nothing of ours', async () => {
