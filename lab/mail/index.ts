@@ -8,6 +8,8 @@ import { createMailWeb } from './web.js';
 export interface MailInboxOptions {
   /** 0 takes a free one. */
   readonly smtpPort: number;
+  /** Where mails are taken: loopback unless told. The page is on loopback always. */
+  readonly smtpHost?: string;
   /** 0 takes a free one. */
   readonly httpPort: number;
   /** Where the mails are kept; null keeps them in memory. */
@@ -26,7 +28,7 @@ const maxMailBytes = 1024 * 1024;
 const maxRecipients = 50;
 
 /**
- * Starts a mail server on 127.0.0.1 that takes every mail and delivers none: it shows them on a small page and
+ * Starts a mail server on loopback that takes every mail and delivers none: it shows them on a small page and
  * as JSON (web.ts). It keeps the last 1,000. A mail is acknowledged once it is kept.
  * @throws Error (code EADDRINUSE) when a port is taken
  */
@@ -34,9 +36,10 @@ export async function startMailInbox(options: MailInboxOptions): Promise<MailInb
   const store = await openMailStore(options.dataDir);
   const smtp = createSmtp(store);
   const web = createMailWeb(store);
-  await listen(smtp.server, options.smtpPort);
+  const smtpHost = options.smtpHost ?? '127.0.0.1';
+  await listen(smtp.server, options.smtpPort, smtpHost);
   try {
-    await listen(web, options.httpPort);
+    await listen(web, options.httpPort, '127.0.0.1');
   } catch (error) {
     await new Promise<void>((resolve) => smtp.close(resolve));
     throw error;
@@ -44,7 +47,7 @@ export async function startMailInbox(options: MailInboxOptions): Promise<MailInb
   // Errors of one connection (a client that hangs up) must not end the process.
   smtp.on('error', (error) => process.stderr.write(`mail inbox: ${error.message}\n`));
   return {
-    smtpUrl: `smtp://127.0.0.1:${portOf(smtp.server)}`,
+    smtpUrl: `smtp://${smtpHost}:${portOf(smtp.server)}`,
     url: `http://127.0.0.1:${portOf(web)}`,
     async close() {
       await Promise.all([
@@ -110,10 +113,10 @@ function smtpError(responseCode: number, message: string): Error {
   return Object.assign(new Error(message), { responseCode });
 }
 
-async function listen(server: Server, port: number): Promise<void> {
+async function listen(server: Server, port: number, host: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
+    server.listen(port, host, () => {
       server.off('error', reject);
       resolve();
     });

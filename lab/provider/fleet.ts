@@ -43,6 +43,11 @@ export class Fleet {
     readonly settings: LabSettings,
   ) {}
 
+  /** The address that all machines have. */
+  get host(): string {
+    return this.place.host;
+  }
+
   /** Makes a pod and lets it boot. Durable when it returns. */
   async create(request: NewPod): Promise<LabPod> {
     const ails = drawAils(this.faults);

@@ -197,7 +197,7 @@ function stockOf(offers: readonly LabOffer[]): Record<string, unknown> {
 /** $0.10 a GB and month, for the 50 GB that are always shown: whether `cost` tells of it is not documented. */
 const DISK_USD_PER_HOUR = (50 * 0.1) / 730;
 
-function presentPod(pod: LabPod, { faults }: Fleet): Record<string, unknown> {
+function presentPod(pod: LabPod, { faults, host }: Fleet): Record<string, unknown> {
   const offer = runpodLabOffers.find(({ type, region }) => type === pod.type && region === pod.region);
   const isUp = pod.status === 'active';
   const ended = pod.status === 'deleting' || pod.status === 'deleted';
@@ -217,7 +217,7 @@ function presentPod(pod: LabPod, { faults }: Fleet): Record<string, unknown> {
     cloud: 'SECURE',
     dataCenterId: pod.region,
     cudaVersion: '12.8',
-    ssh: { proxy: null, direct: isUp ? directOf(pod) : null },
+    ssh: { proxy: null, direct: isUp ? directOf(pod, host) : null },
     template: null,
     cost: ended ? 0 : pod.priceCents / 100 + (faults.diskInPrice === 0 ? 0 : DISK_USD_PER_HOUR),
     locked: false,
@@ -228,10 +228,9 @@ function presentPod(pod: LabPod, { faults }: Fleet): Record<string, unknown> {
   };
 }
 
-function directOf(pod: LabPod): Record<string, unknown> | null {
+function directOf(pod: LabPod, host: string): Record<string, unknown> | null {
   const port = pod.shownPort ?? pod.port;
   if (port === null) return null;
   const username = podUserNameOf(pod);
-  const host = '127.0.0.1';
   return { host, port, username, command: `ssh ${username}@${host} -p ${port}` };
 }

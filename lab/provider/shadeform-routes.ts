@@ -75,13 +75,13 @@ export function shadeformRoutes(fleet: Fleet, store: LabStore): Router {
       instances: fleet
         .listed()
         .filter((pod) => isOfDialect(pod, 'shadeform'))
-        .map(presentPod),
+        .map((pod) => presentPod(pod, fleet.host)),
     };
   });
   router.post('/instances/create', (ctx) => create(ctx, fleet, store));
   router.get('/instances/:id/info', (ctx) => {
     const pod = getPod(ctx, fleet, ctx.params['id'], 'shadeform');
-    ctx.body = presentPod(pod);
+    ctx.body = presentPod(pod, fleet.host);
   });
   router.post('/instances/:id/update', async (ctx) => {
     const pod = getPod(ctx, fleet, ctx.params['id'], 'shadeform');
@@ -208,7 +208,7 @@ function configurationOf(offer: LabOffer): Record<string, unknown> {
   };
 }
 
-function presentPod(pod: LabPod): Record<string, unknown> {
+function presentPod(pod: LabPod, host: string): Record<string, unknown> {
   const offer = findLabOffer(pod.cloud, pod.type, pod.region);
   const atIso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
   return {
@@ -221,7 +221,7 @@ function presentPod(pod: LabPod): Record<string, unknown> {
     shade_cloud: true,
     name: pod.name,
     configuration: { ...(offer === undefined ? {} : configurationOf(offer)), os: pod.os },
-    ip: pod.port === null ? null : '127.0.0.1',
+    ip: pod.port === null ? null : host,
     ssh_user: podUserNameOf(pod),
     ssh_port: pod.shownPort ?? pod.port,
     auto_delete: typeof pod.endByMs !== 'number' ? null : { date_threshold: atIso(pod.endByMs) },

@@ -1,0 +1,34 @@
+/** What came of a command in a container. */
+export interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** How a container ended when it was asked to stop. */
+export interface Stopped {
+  readonly service: string;
+  /** 137: it had to be killed. */
+  readonly code: number;
+}
+
+/** Something that runs docker-compose.yml. */
+export interface Engine {
+  readonly name: string;
+  /** An address of this machine that containers reach too, where the stand-ins for the outside listen. */
+  readonly hostAddress: string;
+  /** The profiles whose services can be had here. */
+  readonly profiles: readonly string[];
+  /** Starts all services in the order of their conditions, and waits until each is well. @throws Error naming one that is not */
+  up(): Promise<void>;
+  /** Runs a command in a service's container. */
+  exec(service: string, command: readonly string[]): Promise<Outcome>;
+  /** Runs a service once more, in a container of its own, with these arguments in place of its command. */
+  runOnce(service: string, args: readonly string[]): Promise<Outcome>;
+  /** Asks one after the other to end, dependents first. */
+  stop(): Promise<readonly Stopped[]>;
+  /** The last lines of a service. */
+  logsOf(service: string): Promise<string>;
+  /** Removes whatever is left. */
+  remove(): Promise<void>;
+}
