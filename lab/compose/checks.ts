@@ -1,13 +1,13 @@
 import type { ComposeFile } from './compose-file.js';
 import type { Engine, Outcome } from './engine.js';
 
-/** What must not be reached from where: a name that does not even resolve there. */
+/** What shares no network with whom: a name that does not even resolve there. */
 const apart: Readonly<Record<string, readonly string[]>> = {
-  api: ['temporal-postgres', 'temporal-ui'],
+  api: ['temporal-postgres'],
   worker: ['temporal-postgres'],
   temporal: ['postgres'],
-  postgres: ['temporal', 'temporal-postgres', 'worker'],
-  'temporal-ui': ['postgres', 'temporal-postgres', 'api'],
+  postgres: ['temporal', 'temporal-postgres', 'temporal-ui'],
+  'temporal-ui': ['postgres', 'temporal-postgres'],
 };
 
 /** @returns what of a running container is not as the compose file says */
@@ -16,15 +16,14 @@ export async function findLockFaults(engine: Engine, service: string, file: Comp
   const faults: string[] = [];
   const { stdout: status } = await sh('cat /proc/1/status');
   const field = (name: string): string => new RegExp(`^${name}:\\s*(\\S+)`, 'm').exec(status)?.[1] ?? '';
-  if (!/^0+$/.test(field('CapBnd')) || !/^0+$/.test(field('CapEff'))) faults.push('it has capabilities');
+  if (!/^0+,0+$/.test(`${field('CapBnd')},${field('CapEff')}`)) faults.push('it has capabilities');
   if (field('NoNewPrivs') !== '1') faults.push('it may gain rights');
   if (field('Uid') === '0') faults.push('it runs as root');
   if ((await sh('touch /forbidden')).code === 0) faults.push('its root can be written to');
   if ((await sh('touch /tmp/allowed')).code !== 0) faults.push('its /tmp can not be written to');
   for (const other of apart[service] ?? []) {
-    if (file.services[other] !== undefined && (await sh(`getent hosts ${other}`)).code === 0) {
-      faults.push(`it reaches ${other}`);
-    }
+    if (!(other in file.services)) throw new Error(`There is no service ${other} to be kept apart from.`);
+    if ((await sh(`getent hosts ${other}`)).code === 0) faults.push(`it reaches ${other}`);
   }
   return faults.map((fault) => `${service}: ${fault}`);
 }

@@ -59,15 +59,7 @@ export function createPodmanEngine(options: PodmanEngineOptions): Engine {
     hostAddress,
     profiles,
     async up() {
-      for (const [network, given] of Object.entries(file.networks)) {
-        await podman.must([
-          'network',
-          'create',
-          ...(given?.internal === true ? ['--internal'] : []),
-          network,
-        ]);
-      }
-      for (const volume of Object.keys(file.volumes)) await podman.must(['volume', 'create', volume]);
+      await makeNetworksAndVolumes(podman, file);
       await Promise.all(
         names.map(async (name) => {
           const runsOnce = isAwaitedToEnd(file, name);
@@ -87,15 +79,11 @@ export function createPodmanEngine(options: PodmanEngineOptions): Engine {
         ],
         runLimitMs,
       ),
-    async stop() {
-      const stopped: Stopped[] = [];
-      for (const name of inStopOrder(file, names).filter((service) => !isAwaitedToEnd(file, service))) {
-        await podman.must(['stop', name]);
-        const code = await podman.must(['inspect', '--format', '{{.State.ExitCode}}', name]);
-        stopped.push({ service: name, code: Number(code) });
-      }
-      return stopped;
-    },
+    stop: () =>
+      stopAll(
+        podman,
+        inStopOrder(file, names).filter((name) => !isAwaitedToEnd(file, name)),
+      ),
     async logsOf(service) {
       const { stdout, stderr } = await podman.run(['logs', '--tail', '40', service]);
       return `${stdout}${stderr}`;
@@ -105,6 +93,23 @@ export function createPodmanEngine(options: PodmanEngineOptions): Engine {
       await podman.run(['network', 'prune', '--force']);
     },
   };
+}
+
+async function makeNetworksAndVolumes(podman: Podman, file: ComposeFile): Promise<void> {
+  for (const [network, given] of Object.entries(file.networks)) {
+    await podman.must(['network', 'create', ...(given?.internal === true ? ['--internal'] : []), network]);
+  }
+  for (const volume of Object.keys(file.volumes)) await podman.must(['volume', 'create', volume]);
+}
+
+async function stopAll(podman: Podman, names: readonly string[]): Promise<Stopped[]> {
+  const stopped: Stopped[] = [];
+  for (const name of names) {
+    await podman.must(['stop', name]);
+    const code = await podman.must(['inspect', '--format', '{{.State.ExitCode}}', name]);
+    stopped.push({ service: name, code: Number(code) });
+  }
+  return stopped;
 }
 
 function serviceOf(file: ComposeFile, name: string): ComposeFile['services'][string] {

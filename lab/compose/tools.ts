@@ -14,8 +14,11 @@ const packageOf: Readonly<Record<string, string>> = {
   unshare: 'util-linux',
 };
 
-/** What podman starts by itself, from a folder that is not on the PATH. */
-const helpers = ['netavark', 'aardvark-dns', 'debian-archive-keyring'];
+/** What podman starts by itself, from folders that are not on the PATH. */
+const helpers = ['netavark', 'aardvark-dns'];
+const helperPath = '/usr/lib/podman:/usr/libexec/podman:/usr/local/lib/podman:/usr/local/libexec/podman';
+/** By which mmdebstrap knows Debian's packages. */
+const keys = 'debian-archive-keyring';
 const installLimitMs = 300_000;
 
 /**
@@ -29,8 +32,12 @@ export async function findToolFault(
   if (process.platform !== 'linux') return 'containers are run by Linux only';
   if (process.getuid?.() !== 0)
     return 'there is no docker compose, and to run containers without it takes root';
-  const missing = (): string[] =>
-    Object.keys(packageOf).filter((name) => findOnPath(name, `${searchPath}:/usr/sbin:/sbin`) === undefined);
+  const missing = (): string[] => [
+    ...Object.keys(packageOf).filter(
+      (name) => findOnPath(name, `${searchPath}:/usr/sbin:/sbin`) === undefined,
+    ),
+    ...helpers.filter((name) => findOnPath(name, helperPath) === undefined),
+  ];
   if (missing().length > 0) {
     if (findOnPath('apt-get', searchPath) === undefined) {
       return `there is neither docker compose nor ${missing().join(', ')}, and no apt-get to install them with`;
@@ -42,7 +49,7 @@ export async function findToolFault(
 }
 
 async function install(): Promise<void> {
-  const packages = [...new Set([...Object.values(packageOf), ...helpers])];
+  const packages = [...new Set([...Object.values(packageOf), ...helpers, keys])];
   const apt = (...args: string[]): ReturnType<typeof runProgram> =>
     runProgram('apt-get', args, installLimitMs, { DEBIAN_FRONTEND: 'noninteractive' });
   const attempt = ['install', '--yes', '--no-install-recommends', ...packages];
