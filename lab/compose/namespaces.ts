@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -31,7 +32,10 @@ export function makeRunFolder(): string {
     const pid = name.slice(prefix.length).split('-')[0] ?? '';
     if (!existsSync(`/proc/${pid}`)) removeRunFolder(join(parent, name));
   }
-  return mkdtempSync(join(parent, `${prefix}${process.pid}-`));
+  const folder = mkdtempSync(join(parent, `${prefix}${process.pid}-`));
+  // The lab's machines have another user, who must get through to their homes below.
+  chmodSync(folder, 0o711);
+  return folder;
 }
 
 /** Called when nothing of the run lives any more: with its namespaces, its mounts and networks have gone. */
@@ -96,7 +100,7 @@ export async function furnish(folder: string): Promise<void> {
   await must('mount', '-t', 'tmpfs', 'tmpfs', '/dev/shm');
   // Quicker than a disk, and gone with the run.
   if (freemem() > 1.5 * storeBytes)
-    await must('mount', '-t', 'tmpfs', '-o', `size=${storeBytes}`, 'tmpfs', folder);
+    await must('mount', '-t', 'tmpfs', '-o', `size=${storeBytes},mode=711`, 'tmpfs', folder);
   // Where both versions of the control groups are mounted, crun takes neither.
   if (hasMount('cgroup2', '/sys/fs/cgroup/unified')) await must('umount', '/sys/fs/cgroup/unified');
 }
