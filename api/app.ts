@@ -15,6 +15,7 @@ import { ledgerRoutes } from './ledger.js';
 import { refuseChangesWhenRestored } from './middleware/restored.js';
 import { limitRequests } from './middleware/request-limits.js';
 import { oauthRoutes } from './oauth.js';
+import { plainPageRoutes } from './plain-pages.js';
 import { openApiRoutes } from './openapi.js';
 import { rentalChargeRoutes } from './rental-charges.js';
 import { rentalRoutes } from './rentals.js';
@@ -43,6 +44,7 @@ const resources = [
   webhookRoutes,
   auditRoutes,
   openApiRoutes,
+  plainPageRoutes,
 ];
 
 /** Every route; what a handler works with comes in by deps. */

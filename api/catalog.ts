@@ -24,6 +24,7 @@ export function catalogRoutes(router: ApiRouter, deps: ApiDeps): void {
 }
 
 interface ListingQuery {
+  readonly familyId?: string;
   readonly model?: string;
   readonly minVramGb?: number;
   readonly gpuCount?: number;
@@ -34,6 +35,7 @@ interface ListingQuery {
 }
 
 export const listingQuery = joi.object<ListingQuery>({
+  familyId: joi.text().maxChars(64),
   model: joi.text().maxChars(64),
   minVramGb: joi.number().min(0).max(1_000_000),
   gpuCount: joi.number().valid(...limits.gpuCounts),
@@ -80,8 +82,9 @@ export function showTemplates(): Step {
 
 /** What a query asks the listings for. */
 export function filterOf(query: ListingQuery): ListingFilter {
-  const { model, minVramGb, gpuCount, region, maxPricePerHourCents } = query;
+  const { familyId, model, minVramGb, gpuCount, region, maxPricePerHourCents } = query;
   return {
+    ...(familyId !== undefined && { familyId }),
     ...(model !== undefined && { model }),
     // The columns are whole numbers, so a bound between two of them is the next one inside.
     ...(minVramGb !== undefined && { minVramGb: Math.ceil(minVramGb) }),

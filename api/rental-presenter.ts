@@ -10,10 +10,12 @@ export function presentRental(row: RentalWithHealth) {
     name: row.name,
     status: row.status,
     familyId: row.family,
+    family: row.family,
     model: row.model,
     gpuCount: row.gpu_count,
     region: row.region,
     provider: row.provider_code,
+    providerCode: row.provider_code,
     templateId: row.template_id,
     interconnect: row.interconnect,
     pricePerHourCents: row.price_per_hour_cents,
@@ -29,6 +31,7 @@ export function presentRental(row: RentalWithHealth) {
     maxSpendCents: row.max_spend_cents,
     totalChargedCents: netChargedCents(row),
     error: row.error,
+    failure: failureOf(row),
     stopReason: row.stop_reason,
     warnings: warningsOf(row),
   };
@@ -75,6 +78,12 @@ export function presentMeter(reading: MeterReading) {
     holdCents: rental.hold_cents,
     lastTickAt: timeOf(reading.lastTickAt),
   };
+}
+
+/** Why a rental failed, by what is known of it: its code for programs, its text for people. */
+function failureOf({ status, error, running_at: runningAt }: RentalRow): object | null {
+  if (status !== 'failed' || error === null) return null;
+  return { code: runningAt === null ? 'not_provisioned' : 'lost_at_start', message: error };
 }
 
 function netChargedCents(row: RentalRow): number {

@@ -60,7 +60,7 @@ export const rentalsQuery = joi.object<{ status?: RentalStatus; cursor?: string;
  * Step 1 of POST /v1/rentals: validates the request's shape. The other steps are the activity's.
  * @param listOwnKeys the ids of the user's keys
  * @returns the body as validated, and what the workflow is asked for
- * @throws Refusal validation_failed, invalid_count, model_unavailable (no such family), key_not_found
+ * @throws Refusal validation_failed, invalid_count, unknown_family, key_not_found
  */
 export async function readRentalRequest(
   ctx: ApiContext,
@@ -70,7 +70,7 @@ export async function readRentalRequest(
   const body = readBody(ctx, rentalSchema);
   if (!isFamilyId(body.familyId)) {
     throw new Refusal(
-      'model_unavailable',
+      'unknown_family',
       `There is no GPU family ${body.familyId}: GET /v1/catalog/families lists them.`,
       { familyId: body.familyId },
     );

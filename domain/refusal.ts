@@ -10,6 +10,7 @@ export const refusalStatus = {
   weak_key: 400,
   duplicate_key: 400,
   too_many_keys: 400,
+  unknown_family: 400,
   model_unavailable: 400,
   billing_disabled: 400,
   unauthorized: 401,

@@ -4,6 +4,7 @@ import { liveProviderCodes } from './provider-health.js';
 import type { ListingRow } from './tables.js';
 
 export interface ListingFilter {
+  readonly familyId?: string;
   readonly model?: string;
   readonly minVramGb?: number;
   readonly gpuCount?: number;
@@ -34,6 +35,7 @@ export async function listLiveListings(
     .whereRaw(`l.provider_code = any (${liveProviderCodes})`)
     .orderBy(['l.price_per_hour_cents', 'l.id'])
     .limit(limit);
+  if (filter.familyId !== undefined) void query.where('l.family', filter.familyId);
   if (filter.model !== undefined) void query.where('l.model', filter.model);
   if (filter.minVramGb !== undefined) void query.where('l.vram_gb', '>=', filter.minVramGb);
   if (filter.gpuCount !== undefined) void query.where('l.gpu_count', filter.gpuCount);

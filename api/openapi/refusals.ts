@@ -36,6 +36,10 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
     message: 'You have 100 keys, as many as one may have. Remove one that you no longer use.',
     details: { maxKeys: limits.maxSshKeys },
   },
+  unknown_family: {
+    message: 'There is no GPU family abacus: GET /v1/catalog/families lists them.',
+    details: { familyId: 'abacus' },
+  },
   model_unavailable: {
     message: 'No machine on offer matches now. Try another family, region, GPU count or price.',
     details: { familyId: 'h100-80gb', gpuCount: 8, region: null },

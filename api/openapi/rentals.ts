@@ -55,10 +55,12 @@ const rental = object({
   name: orNull(text),
   status,
   familyId: text,
+  family: { ...text, description: 'The same, as listings name it.' },
   model: text,
   gpuCount: { type: 'integer', enum: limits.gpuCounts },
   region: text,
   provider: text,
+  providerCode: { ...text, description: 'The same, as listings name it.' },
   templateId: text,
   interconnect: text,
   pricePerHourCents: cents('Locked for this rental.'),
@@ -74,17 +76,42 @@ const rental = object({
   maxSpendCents: orNull(whole),
   totalChargedCents: cents('So far, less what was refunded.'),
   error: orNull(text, 'Told when status is failed.'),
+  failure: orNull(
+    object({ code: oneOf(['not_provisioned', 'lost_at_start']), message: text }),
+    'Told when status is failed: whether the machine never came up, or was lost within a minute.',
+  ),
   stopReason: orNull(oneOf(stopReasons)),
   warnings,
 });
 
 const exampleRental = {
-  ...{ id, name: 'first', status: 'running', familyId: 'rtx-4090', model: 'RTX_4090', gpuCount: 1 },
-  ...{ region: 'Oslo, Norway', provider: 'acme', templateId: 'ubuntu-24-04', interconnect: 'pcie' },
+  ...{
+    id,
+    name: 'first',
+    status: 'running',
+    familyId: 'rtx-4090',
+    family: 'rtx-4090',
+    model: 'RTX_4090',
+    gpuCount: 1,
+  },
+  ...{
+    region: 'Oslo, Norway',
+    provider: 'acme',
+    providerCode: 'acme',
+    templateId: 'ubuntu-24-04',
+    interconnect: 'pcie',
+  },
   ...{ pricePerHourCents: 50, host: '203.0.113.7', port: 22022, username: 'ubuntu' },
   hostKeyFingerprint: 'SHA256:3q2+7wEjRWeJq83vEjRWeJq83vEjRWeJq83vEjRWeJo',
   ...{ startedAt: '2026-11-01T09:30:00.000Z', runningAt: '2026-11-01T09:30:41.250Z', stoppedAt: null },
-  ...{ terminatedAt: null, autoStopAt: null, maxSpendCents: null, totalChargedCents: 7, error: null },
+  ...{
+    terminatedAt: null,
+    autoStopAt: null,
+    maxSpendCents: null,
+    totalChargedCents: 7,
+    error: null,
+    failure: null,
+  },
   ...{ stopReason: null, warnings: [] },
 };
 
@@ -164,6 +191,7 @@ export const rentalOperations: readonly Operation[] = [
     refusals: [
       ...([
         'invalid_count',
+        'unknown_family',
         'model_unavailable',
         'insufficient_balance',
         'blocked',

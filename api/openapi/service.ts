@@ -1,4 +1,5 @@
 import { docsFiles, docsPath, documentPath } from '../docs-page.js';
+import { indexPath, paidPath } from '../plain-pages.js';
 import { webhookPath } from '../webhook-path.js';
 import { listOf, object, oneOf, text, yes } from './json-schema.js';
 import type { Operation } from './operation.js';
@@ -144,4 +145,41 @@ const description: readonly Operation[] = [
   },
 ];
 
-export const serviceOperations: readonly Operation[] = [...health, webhook, ...description];
+const page = {
+  description: 'The page.',
+  type: 'text/html',
+  schema: { type: 'string', pattern: '^<!doctype html>' },
+  examples: ['<!doctype html>'],
+} as const;
+
+const pages: readonly Operation[] = [
+  {
+    method: 'get',
+    path: indexPath,
+    name: 'showIndex',
+    tag,
+    summary: 'Links to what there is',
+    isPublic: true,
+    answers: [page],
+  },
+  {
+    method: 'get',
+    path: paidPath,
+    name: 'showPaid',
+    tag,
+    summary: 'Where the payment page leads back to, where there is no dashboard',
+    isPublic: true,
+    parameters: [
+      {
+        name: 'session',
+        in: 'query',
+        description: 'What the payment page says of itself: success or cancel.',
+        schema: { type: 'string' },
+        example: 'success',
+      },
+    ],
+    answers: [page],
+  },
+];
+
+export const serviceOperations: readonly Operation[] = [...health, webhook, ...description, ...pages];

@@ -57,14 +57,18 @@ export function findListings(
 
 /** Tells whether a listing is what was asked for. */
 export function matches(row: ListingRow, filter: ListingFilter): boolean {
-  const { model, minVramGb = 0, gpuCount, regionCodes, maxPricePerHourCents = Infinity } = filter;
+  const { minVramGb = 0, gpuCount, regionCodes, maxPricePerHourCents = Infinity } = filter;
   return (
-    (model === undefined || row.model === model) &&
+    isOfKind(row, filter) &&
     row.vram_gb >= minVramGb &&
     (gpuCount === undefined || row.gpu_count === gpuCount) &&
     (regionCodes === undefined || regionCodes.includes(row.region_code)) &&
     row.price_per_hour_cents <= maxPricePerHourCents
   );
+}
+
+function isOfKind(row: ListingRow, { familyId = row.family, model = row.model }: ListingFilter): boolean {
+  return row.family === familyId && row.model === model;
 }
 
 function isBeyond(row: ListingRow, after: ListingKey): boolean {

@@ -113,7 +113,7 @@ function childEnv(settings: StackSettings, secrets: StackSecrets): NodeJS.Proces
     LOG_LEVEL: logLevelOf(settings),
     API_HOST: '127.0.0.1',
     METRICS_HOST: '127.0.0.1',
-    DASHBOARD_URL: settings.dashboardUrl ?? urls.mail,
+    DASHBOARD_URL: settings.dashboardUrl ?? urls.api,
     SECURE_COOKIE: 'false',
     SMTP_URL: urls.smtp,
     STRIPE_SECRET_KEY: secrets.processorSecretKey,

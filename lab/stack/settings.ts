@@ -30,7 +30,7 @@ export interface StackSettings {
   readonly temporalAddress: string | null;
   readonly temporalNamespace: string;
   readonly cliPlaces: TemporalCliPlaces;
-  /** null: the inbox's own page, for there is no dashboard here. */
+  /** null: the API's own plain pages, for there is no dashboard here. */
   readonly dashboardUrl: string | null;
   /** What the children inherit. */
   readonly env: NodeJS.ProcessEnv;

@@ -63,10 +63,10 @@ describe('renting', () => {
       assert.equal(answer.body.details.fields.length, 3);
     });
 
-    it('answers model_unavailable for a family that does not exist', async () => {
+    it('answers unknown_family for a family that does not exist', async () => {
       for (const familyId of ['rtx-9999', 'constructor', 'RTX-4090']) {
         const answer = await user.post('/v1/rentals', { ...body, familyId });
-        assert.deepEqual([answer.status, answer.body.error], [400, 'model_unavailable'], familyId);
+        assert.deepEqual([answer.status, answer.body.error], [400, 'unknown_family'], familyId);
       }
     });
 

@@ -28,10 +28,12 @@ describe('rentals on read', () => {
         name: 'training',
         status: 'provisioning',
         familyId: 'rtx-4090',
+        family: 'rtx-4090',
         model: 'RTX_4090',
         gpuCount: 1,
         region: 'Oslo, Norway',
         provider: 'lab',
+        providerCode: 'lab',
         templateId: 'ubuntu-24-04',
         interconnect: 'pcie',
         pricePerHourCents: 50,
@@ -47,6 +49,7 @@ describe('rentals on read', () => {
         maxSpendCents: null,
         totalChargedCents: 0,
         error: null,
+        failure: null,
         stopReason: null,
         warnings: ['no_ssh_key'],
       });
@@ -77,6 +80,13 @@ describe('rentals on read', () => {
       });
       const { body } = await user.get(`/v1/rentals/${rental.id}`);
       assert.deepEqual([body.status, body.error], ['failed', 'the machine did not start in time']);
+      const { failure } = body as unknown as { failure: object };
+      assert.deepEqual(failure, { code: 'not_provisioned', message: 'the machine did not start in time' });
+      const lost = await insertRental(api.db, user.user.id, {
+        ...{ status: 'failed', error: 'lost', running_at: new Date(), settled_at: new Date() },
+      });
+      const shown = (await user.get(`/v1/rentals/${lost.id}`)).body as unknown as { failure: object };
+      assert.deepEqual(shown.failure, { code: 'lost_at_start', message: 'lost' });
     });
 
     it('is rental_not_found for another user’s id as for one that does not exist', async () => {

@@ -169,7 +169,7 @@ describe('every request', () => {
 
   describe('its path and method', () => {
     it('is 404 not_found where there is nothing', async () => {
-      for (const path of ['/', '/v1', '/v1/nothing', '/v1/rentals/', '/V1/rentals', '/v1/rentals/a/b/c']) {
+      for (const path of ['/app', '/v1', '/v1/nothing', '/v1/rentals/', '/V1/rentals', '/v1/rentals/a/b/c']) {
         const answer = await user.get(path);
         assert.deepEqual([answer.status, answer.body.error], [404, 'not_found'], path);
       }

@@ -85,6 +85,8 @@ export function describeAccounts(backend: () => Backend): void {
 
     for (const [filter, prices] of [
       ['model=B200&gpuCount=8', [3_992]],
+      ['familyId=b200&gpuCount=8', [3_992]],
+      ['familyId=abacus', []],
       ['model=RTX_4090&maxPricePerHourCents=100', [40, 69]],
       ['model=L40S&region=eu', [155, 623]],
       ['model=H100_SXM_80GB&region=us&gpuCount=1', [329]],

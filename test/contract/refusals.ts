@@ -25,7 +25,7 @@ const cases: readonly Case[] = [
   ['GET', '/v1/catalog/listings?region=mars', undefined, 400, 'validation_failed', 'region'],
   ['POST', '/v1/rentals', { familyId: 'b200', gpuCount: 3 }, 400, 'invalid_count', 'gpuCount'],
   ['POST', '/v1/rentals', { familyId: 'b200', gpuCount: 1, x: 1 }, 400, 'validation_failed', 'x'],
-  ['POST', '/v1/rentals', { familyId: 'abacus', gpuCount: 1 }, 400, 'model_unavailable'],
+  ['POST', '/v1/rentals', { familyId: 'abacus', gpuCount: 1 }, 400, 'unknown_family'],
   ['POST', '/v1/rentals', { familyId: 'b200', gpuCount: 4 }, 400, 'model_unavailable'],
   ['POST', '/v1/rentals', { familyId: 'b200', gpuCount: 8 }, 403, 'insufficient_balance'],
   ['POST', '/v1/rentals', { familyId: 'b200', gpuCount: 8, sshKeyIds: ['key_1'] }, 404, 'key_not_found'],

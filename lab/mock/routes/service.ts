@@ -1,5 +1,6 @@
 import type { ApiRouter } from '../../../api/context.js';
 import { openApiRoutes } from '../../../api/openapi.js';
+import { indexPath, showIndex } from '../../../api/plain-pages.js';
 import { webhookPath } from '../../../api/webhook-path.js';
 import { Refusal } from '../../../domain/refusal.js';
 
@@ -17,4 +18,5 @@ export function serviceRoutes(router: ApiRouter): void {
     throw new Refusal('validation_failed', 'This is not a signed event of the payment processor.');
   });
   openApiRoutes(router);
+  router.get(indexPath, showIndex);
 }
