@@ -36,6 +36,7 @@ const unasked: ReadonlySet<string> = new Set([
   'watchProvider',
   'deliverMails',
   'keepHouse',
+  'runUpkeep',
   'examineRestore',
   'endClosedRentals',
   'rebuildPayments',

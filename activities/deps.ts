@@ -42,6 +42,8 @@ export interface ActivityDeps {
     readonly orderSingleLimitCents?: number;
     /** How long a day of dunning must be at least, in milliseconds; a real day unless told. */
     readonly minDunningDayMs?: number;
+    /** The upkeep is not started: somebody runs its rounds by hand. */
+    readonly withoutUpkeep?: boolean;
     /** How often pods are looked at, in milliseconds; the specification's 2 s unless told. */
     readonly pollMs?: number;
   };

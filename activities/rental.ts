@@ -27,7 +27,7 @@ export interface RentalLook {
   readonly summary: string;
 }
 
-/** How long a rental whose metering is paused waits before it looks again, in milliseconds. */
+/** How long a rental whose metering is paused waits at least before it looks again, in milliseconds. */
 const PAUSED_LOOK_MS = 10_000;
 
 /** The activities that read and move a rental's row. Each may run twice: what is done already is left alone. */
@@ -76,7 +76,7 @@ export function createRentalActivities(deps: ActivityDeps) {
     async meterRental(rentalId: RentalId, beltMs: number): Promise<{ nextLookMs: number }> {
       return locked(rentalId, async (trx, wallet, rental) => {
         if (rental.status !== 'running') return { nextLookMs: 0 };
-        if (await isPulled(trx, 'metering')) return { nextLookMs: PAUSED_LOOK_MS };
+        if (await isPulled(trx, 'metering')) return { nextLookMs: await pausedLookMs(trx) };
         if (!(await endWhenLost(trx, wallet, rental))) await meterWallets(trx, [wallet.id]);
         return { nextLookMs: await nextLookMs(trx, wallet, rental.no, beltMs) };
       });
@@ -146,11 +146,27 @@ async function nextLookMs(
     { rentalNo, walletId: wallet.id },
   );
   const burn = rows[0]?.burn ?? 0;
-  // With a large fleet the rounds come further apart; their jitter keeps them from firing together.
-  const fleetMs = ((rows[0]?.fleet ?? 0) * 1_000) / limits.beltRoundsPerSecond;
-  const periodMs = Math.max(beltMs, fleetMs) * (1 - Math.random() / 10);
+  const periodMs = pacedMs(rows[0]?.fleet ?? 0, beltMs);
   const runwayMs =
     burn === 0 ? periodMs : Math.ceil(((availableCents + reservedCents + 1) * 3_600_000) / burn);
   // A moment past the instant, so that the round finds it reached; and not in a tight loop when it is long past.
   return Math.max(250, Math.min(periodMs, runwayMs, rows[0]?.limit_ms ?? periodMs) + 50);
+}
+
+/**
+ * With a large fleet the rounds come further apart, three a second in all; their jitter keeps them from firing together.
+ * @param leastMs how long the rounds of one rental are apart at least
+ */
+function pacedMs(fleet: number, leastMs: number): number {
+  return Math.max(leastMs, (fleet * 1_000) / limits.beltRoundsPerSecond) * (1 - Math.random() / 10);
+}
+
+/**
+ * While metering is paused nothing is due, and a fleet that looked each ten seconds would be a herd. Each looks at its own
+ * time as before, so that none of them comes at the instant at which the brake is released: the tick engine, which
+ * looks each second, meters then.
+ */
+async function pausedLookMs(trx: Transaction): Promise<number> {
+  const { rows } = await trx.raw<{ rows: { fleet: number }[] }>('select count(*) as fleet from meters');
+  return Math.round(pacedMs(rows[0]?.fleet ?? 0, PAUSED_LOOK_MS));
 }

@@ -1,3 +1,4 @@
+import { sleep } from '@temporalio/activity';
 import { listWorkflowsWithWaitingEvents } from '../adapters/postgres/event-handling.js';
 import { listUnclosedInvoices } from '../adapters/postgres/money/invoice-states.js';
 import { takeUntoldNotices } from '../adapters/postgres/operator-notices.js';
@@ -17,6 +18,7 @@ import { limits } from '../domain/limits.js';
 import { autoTopupWorkflowId, type EventRoute } from '../domain/processor-routes.js';
 import { retention } from '../domain/retention.js';
 import { taskQueues } from '../domain/task-queues.js';
+import { upkeepDuties, type UpkeepDuty } from '../domain/upkeep.js';
 import { compareWatermarks, refuseWhenRestored } from './ask-first.js';
 import { deliverIntents } from './deliver-intents.js';
 import type { ActivityDeps } from './deps.js';
@@ -25,7 +27,7 @@ import { SEVERAL_CALLS_MS, withHeartbeat, type Tell } from './heartbeat.js';
 import { sweep, type Swept } from './sweep.js';
 import { tellLooks } from './tell-looks.js';
 
-/** What the schedules do: find what a crash, a lost signal or a terminated run has left, and let it go on. */
+/** The upkeep: finds what a crash, a lost signal or a terminated run has left, and let it go on. */
 export function createUpkeepActivities(deps: ActivityDeps) {
   return {
     /** Starts the workflow of every row that is not final and has no open run, and the long-lived ones. */
@@ -35,8 +37,7 @@ export function createUpkeepActivities(deps: ActivityDeps) {
 
     /** Signals the workflows for which a stored event of the processor has waited too long. */
     async redeliverEvents(): Promise<{ workflows: number }> {
-      const waiting = await listWorkflowsWithWaitingEvents(deps.db, limits.eventRedeliverMs);
-      return { workflows: (await tellLooks(deps, waiting)).length };
+      return redeliver(deps);
     },
 
     /** Ends pods that no live rental owns, and gives up attempts that a crash left open (decision 22). */
@@ -46,21 +47,75 @@ export function createUpkeepActivities(deps: ActivityDeps) {
 
     /** Compares and raises the watermark, and removes what has served its time. */
     async keepHouse(): Promise<{ watermark: number; removed: number }> {
-      // Compared each minute: rows that were put back under a running server change its incarnation in no way.
-      await compareWatermarks(deps);
-      await refuseWhenRestored(deps);
-      const watermark = await raiseWatermark(deps.db);
-      // Temporal second: it must never have heard of more than the database has committed.
-      await keepWatermark(deps.temporal.workflow, watermark);
-      await tellOperators(deps);
-      return { watermark, removed: await pruneTables(deps) };
+      return keepHouse(deps, () => undefined);
     },
 
     /** Tells users, once each, that their saved card has expired. */
     async tellOfExpiredCards(): Promise<{ expiredCards: number }> {
       return { expiredCards: await tellOfExpired(deps) };
     },
+
+    /**
+     * Does one duty of the upkeep again and again for `forMs` and returns; its workflow starts it again. A round that
+     * fails is counted, and made good by the next.
+     */
+    async runUpkeep(duty: UpkeepDuty, forMs: number): Promise<void> {
+      const { everyMs, round } = upkeep[duty];
+      await withHeartbeat(
+        async (tell) => {
+          const end = performance.now() + forMs;
+          for (let rounds = 1; performance.now() < end; rounds += 1) {
+            const started = performance.now();
+            const done = await eachPart(deps, duty, () => round(deps, tell));
+            tell({ rounds, ...done });
+            await sleep(Math.max(everyMs / 10, everyMs - (performance.now() - started)));
+          }
+        },
+        { stalledAfterMs: SEVERAL_CALLS_MS },
+      );
+    },
   };
+}
+
+/** How often each duty comes round, and what a round is. */
+const upkeep: Readonly<
+  Record<UpkeepDuty, { everyMs: number; round: (deps: ActivityDeps, tell: Tell) => Promise<object> }>
+> = {
+  redeliver: { everyMs: limits.eventRedeliverMs, round: unlessRestored(redeliver) },
+  revive: { everyMs: limits.reviveEveryMs, round: unlessRestored(revive) },
+  sweep: { everyMs: limits.sweepEveryMs, round: unlessRestored(sweep) },
+  housekeeping: {
+    everyMs: limits.housekeepingEveryMs,
+    round: async (deps, tell) => {
+      // Whoever starts the others is started again as well.
+      await startLongLived(deps);
+      const kept = await keepHouse(deps, tell);
+      return { ...kept, expiredCards: await tellOfExpired(deps) };
+    },
+  },
+};
+
+function unlessRestored(round: (deps: ActivityDeps, tell: Tell) => Promise<object>) {
+  return async (deps: ActivityDeps, tell: Tell): Promise<object> => {
+    await refuseWhenRestored(deps);
+    return round(deps, tell);
+  };
+}
+
+async function redeliver(deps: ActivityDeps, tell?: Tell): Promise<{ workflows: number }> {
+  const waiting = await listWorkflowsWithWaitingEvents(deps.db, limits.eventRedeliverMs);
+  return { workflows: (await tellLooks(deps, waiting, tell === undefined ? {} : { tell })).length };
+}
+
+async function keepHouse(deps: ActivityDeps, tell: Tell): Promise<{ watermark: number; removed: number }> {
+  // Compared each minute: rows that were put back under a running server change its incarnation in no way.
+  await compareWatermarks(deps);
+  await refuseWhenRestored(deps);
+  const watermark = await raiseWatermark(deps.db);
+  // Temporal second: it must never have heard of more than the database has committed.
+  await keepWatermark(deps.temporal.workflow, watermark);
+  await eachPart(deps, 'notices for operators', () => tellOperators(deps));
+  return { watermark, removed: await pruneTables(deps, tell) };
 }
 
 async function revive(
@@ -86,12 +141,12 @@ async function tellOperators({ db, log, settings }: ActivityDeps): Promise<void>
 }
 
 /** Removes what has served its time (decision 70). A table that fails keeps no other from it. */
-async function pruneTables(deps: ActivityDeps): Promise<number> {
+async function pruneTables(deps: ActivityDeps, tell: Tell): Promise<number> {
   const end = performance.now() + PRUNE_FOR_MS;
   let removed = 0;
   for (const kept of retention) {
     if (performance.now() > end) break;
-    removed += (await eachPart(deps, `pruning ${kept.table}`, () => prune(deps.db, kept))) ?? 0;
+    removed += (await eachPart(deps, `pruning ${kept.table}`, () => prune(deps.db, kept, { tell }))) ?? 0;
   }
   return removed;
 }
@@ -122,6 +177,12 @@ export async function startLongLived(deps: ActivityDeps): Promise<string[]> {
       id: `provider-watch:${code}`,
       arg: { code },
     })),
+    ...(deps.settings.withoutUpkeep === true ? [] : upkeepDuties).map((duty) => ({
+      type: 'upkeep',
+      summary: upkeepSummaries[duty],
+      id: `upkeep:${duty}`,
+      arg: { duty },
+    })),
     { type: 'mailer', summary: 'Sends the mails of the outbox', id: 'mailer', arg: {} },
   ];
   const items = { duty: 'long_lived', items: wanted, keyOf: ({ id }: { id: string }) => id } as const;
@@ -141,7 +202,14 @@ export async function startLongLived(deps: ActivityDeps): Promise<string[]> {
 
 /** For who finds one of them in the UI. */
 const longLivedDetails =
-  'It runs for ever: a loop of a quarter of an hour, then the next. What it does now stands in the heartbeat of its pending activity. Terminated by mistake, it is started again by the schedule "revive" within half a minute.';
+  'It runs for ever: a loop of a quarter of an hour, then the next. What it does now stands in the heartbeat of its pending activity. Terminated by mistake, it is started again by "upkeep:revive" or "upkeep:housekeeping" within a minute.';
+
+const upkeepSummaries: Readonly<Record<UpkeepDuty, string>> = {
+  revive: 'Starts the workflow of every unfinished row that has none',
+  redeliver: 'Signals workflows whose events of the processor have waited',
+  sweep: 'Ends machines that no live rental owns',
+  housekeeping: 'Raises the watermark, removes what expired, tells of expired cards',
+};
 
 async function listRentalRoutes({ db }: ActivityDeps): Promise<LookRoute[]> {
   const ids = await listUnclosedRentals(db);

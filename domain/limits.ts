@@ -212,4 +212,8 @@ export const limits = {
 
   /** A processor event that was stored but not handled is delivered again when it is older than this. */
   eventRedeliverMs: 10 * SECOND,
+  /** How often the other duties of the upkeep come round. */
+  reviveEveryMs: 30 * SECOND,
+  sweepEveryMs: MINUTE,
+  housekeepingEveryMs: MINUTE,
 } as const;

@@ -1,4 +1,13 @@
-import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type Client } from '@temporalio/client';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  ScheduleOverlapPolicy,
+  type Client,
+  type ScheduleDescription,
+  type ScheduleOptions,
+} from '@temporalio/client';
+import { msToNumber } from '@temporalio/common/lib/time.js';
 import { taskQueues } from '../domain/task-queues.js';
 
 type Duration = `${number}${'s' | 'm' | 'h'}`;
@@ -15,19 +24,6 @@ interface ScheduleSpec {
 
 /** What is done at intervals; fast loops live in long workflows instead (design: Temporal 6). */
 const schedules: readonly ScheduleSpec[] = [
-  {
-    id: 'revive',
-    workflow: 'revive',
-    every: '30s',
-    note: 'Starts the workflow of every unfinished row that has none.',
-  },
-  { id: 'sweep', workflow: 'sweep', every: '60s', note: 'Ends pods that no live rental owns.' },
-  {
-    id: 'redeliver',
-    workflow: 'redeliver',
-    every: '10s',
-    note: 'Signals workflows whose events have waited.',
-  },
   {
     id: 'backfill',
     workflow: 'backfill',
@@ -49,36 +45,87 @@ const schedules: readonly ScheduleSpec[] = [
     args: [{ scope: 'full' }],
     note: 'Compares all of our books with the processor, and walks every wallet.',
   },
-  {
-    id: 'housekeeping',
-    workflow: 'housekeeping',
-    every: '60s',
-    note: 'Raises the watermark, removes what expired.',
-  },
 ];
 
-/** Creates the schedules that do not exist yet. Several workers may do it at once. */
+/** Schedules of release 0.1: loops of the upkeep do their work now (workflows/loops.ts). */
+const retired = ['revive', 'sweep', 'redeliver', 'housekeeping'] as const;
+
+/**
+ * Brings the schedules to what they should be: creates those that are missing, changes those that differ, and deletes
+ * those that are wanted no more. What operators have paused stays paused. Several workers may do it at once.
+ */
 export async function ensureSchedules(client: Client): Promise<void> {
-  for (const { id, workflow, every, offset, args, note } of schedules) {
+  for (const wanted of schedules) await ensureSchedule(client, optionsOf(wanted));
+  for (const id of retired) {
     try {
-      await client.schedule.create({
-        scheduleId: id,
-        spec: { intervals: [{ every, ...(offset === undefined ? {} : { offset }) }] },
-        // After an outage one run is enough; the default would make up for a year.
-        policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: every },
-        action: {
-          type: 'startWorkflow',
-          workflowType: workflow,
-          workflowId: id,
-          taskQueue: taskQueues.rentals,
-          args: [...(args ?? [])],
-          staticSummary: note,
-          staticDetails: `Started every ${every} by the schedule "${id}". One that fails is made good by the next.`,
-        },
-        state: { note },
-      });
+      await client.schedule.getHandle(id).delete();
     } catch (error) {
-      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+      if (!(error instanceof ScheduleNotFoundError)) throw error;
     }
   }
+}
+
+type Wanted = ReturnType<typeof optionsOf>;
+
+function optionsOf({ id, workflow, every, offset, args, note }: ScheduleSpec) {
+  return {
+    scheduleId: id,
+    spec: { intervals: [{ every, ...(offset === undefined ? {} : { offset }) }] },
+    // After an outage one run is enough; the default would make up for a year.
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: every },
+    action: {
+      type: 'startWorkflow',
+      workflowType: workflow,
+      workflowId: id,
+      taskQueue: taskQueues.rentals,
+      args: [...(args ?? [])],
+      staticSummary: note,
+      staticDetails: `Started every ${every} by the schedule "${id}". One that fails is made good by the next.`,
+    },
+    state: { note },
+  } satisfies ScheduleOptions;
+}
+
+async function ensureSchedule(client: Client, wanted: Wanted): Promise<void> {
+  try {
+    await client.schedule.create(wanted);
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    const handle = client.schedule.getHandle(wanted.scheduleId);
+    if (isAsWanted(await handle.describe(), wanted)) return;
+    const { spec, policies, action, state } = wanted;
+    // Whether it is paused is the operators' to say.
+    await handle.update((now) => ({ ...now, spec, policies, action, state: { ...now.state, ...state } }));
+  }
+}
+
+function isAsWanted({ spec, policies, action, state }: ScheduleDescription, wanted: Wanted): boolean {
+  const ms = (interval: { every: Duration | number; offset?: Duration | number | undefined }) => [
+    msToNumber(interval.every),
+    msToNumber(interval.offset ?? 0),
+  ];
+  const { workflowType, workflowId, taskQueue, args, staticSummary, staticDetails } = action;
+  return isDeepStrictEqual(
+    {
+      intervals: (spec.intervals ?? []).map((interval) => ms(interval as { every: number })),
+      policies: [policies.overlap, policies.catchupWindow],
+      action: [workflowType, workflowId, taskQueue, args ?? [], staticSummary, staticDetails],
+      note: state.note,
+      others: [spec.calendars ?? [], spec.skip ?? []].flat().length,
+    },
+    {
+      intervals: wanted.spec.intervals.map(ms),
+      policies: [wanted.policies.overlap, msToNumber(wanted.policies.catchupWindow)],
+      action: [
+        wanted.action.workflowType,
+        wanted.action.workflowId,
+        wanted.action.taskQueue,
+        wanted.action.args,
+        wanted.action.staticSummary,
+        wanted.action.staticDetails,
+      ],
+      note: wanted.state.note,
+      others: 0,
+    },
+  );
 }

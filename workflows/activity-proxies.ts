@@ -117,7 +117,7 @@ export const upstream = proxyActivities<Pick<Activities, 'findPod' | 'awaitPod' 
 });
 
 /** Loops that run for a quarter of an hour and are started again: a dead worker's moves within ten seconds. */
-export const loops = proxyActivities<Pick<Activities, 'runMeter' | 'watchProvider'>>({
+export const loops = proxyActivities<Pick<Activities, 'runMeter' | 'watchProvider' | 'runUpkeep'>>({
   taskQueue: taskQueues.meter,
   heartbeatTimeout: '10s',
   startToCloseTimeout: '20 minutes',

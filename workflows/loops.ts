@@ -1,5 +1,6 @@
 import { continueAsNew, setCurrentDetails, sleep } from '@temporalio/workflow';
 import { limits } from '../domain/limits.js';
+import type { UpkeepDuty } from '../domain/upkeep.js';
 import { loops, mails } from './activity-proxies.js';
 import { goOnAfter, isLong, pauseMs } from './generations.js';
 
@@ -33,6 +34,15 @@ export async function mailer(input: { runMs?: number }): Promise<void> {
   for (;;) {
     await goingOn(() => mails.deliverMails(input.runMs ?? limits.meterRunMs));
     if (isLong()) await continueAsNew<typeof mailer>(input);
+  }
+}
+
+/** One duty of the upkeep: `upkeep:<duty>`. */
+export async function upkeep(input: { duty: UpkeepDuty; runMs?: number }): Promise<void> {
+  setCurrentDetails(`The duty "${input.duty}", again and again; see the pending activity's heartbeat.`);
+  for (;;) {
+    await goingOn(() => loops.runUpkeep(input.duty, input.runMs ?? limits.meterRunMs));
+    if (isLong()) await continueAsNew<typeof upkeep>(input);
   }
 }
 

@@ -1,17 +1,22 @@
 import { patched } from '@temporalio/workflow';
 import { steps, upkeep } from './activity-proxies.js';
 
-/** Scheduled: starts the workflow of every unfinished row that has none (design: Temporal 7). */
+/**
+ * What schedules of release 0.1 started; the loops `upkeep:<duty>` do it now. They stay, so that runs that are open end,
+ * and for who wants a round by hand.
+ */
+
+/** Starts the workflow of every unfinished row that has none (design: Temporal 7). */
 export const revive = () => upkeep.reviveWorkflows();
 
-/** Scheduled: ends pods that no live rental owns. */
+/** Ends pods that no live rental owns. */
 export const sweep = () => upkeep.sweepPods();
 
-/** Scheduled: signals workflows whose events of the processor have waited. */
+/** Signals workflows whose events of the processor have waited. */
 export const redeliver = () => steps.redeliverEvents();
 
 /**
- * Scheduled: raises the watermark and removes what has expired, and tells users whose card has. Apart, so that a mail
+ * Raises the watermark and removes what has expired, and tells users whose card has. Apart, so that a mail
  * that can't be written never holds the watermark back, by which a restored database is noticed.
  */
 export async function housekeeping(): Promise<Housekeeping> {

@@ -57,6 +57,8 @@ export interface ServiceOptions {
   readonly dialects?: readonly ('shadeform' | 'runpod')[];
   /** How often pods are looked at. */
   readonly pollMs?: number;
+  /** true: with the loops of the upkeep; unless told, a test runs their rounds by hand. */
+  readonly upkeep?: boolean;
   /** How many tick engines there are; 0 leaves metering to the rentals' own loops. */
   readonly shards?: number;
   /** Puts something between the service and its upstream, such as a list that lags. */
@@ -215,6 +217,7 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
       shards: options.shards ?? 1,
       minDunningDayMs: options.minDunningDayMs ?? 1,
       allowPrivatePods: true,
+      withoutUpkeep: options.upkeep !== true,
       checkoutUrls: { success: 'http://127.0.0.1/success', cancel: 'http://127.0.0.1/cancel' },
       pollMs: options.pollMs ?? 100,
       operatorEmail: options.operatorEmail ?? null,

@@ -5,7 +5,7 @@ import type { BrakeRow } from '../tables.js';
 
 const brakeKinds: readonly BrakeRow['kind'][] = ['creates', 'charges', 'metering'];
 
-/** Mails, brakes, and whether the schedules run. */
+/** Mails, brakes, what is stuck, and whether the upkeep runs. */
 export const upkeepFigures: FigureGroup = {
   name: 'upkeep',
   metrics: {
@@ -18,7 +18,7 @@ export const upkeepFigures: FigureGroup = {
     },
     stuck_items: { help: 'Items whose last try failed, those that are set aside among them.' },
     looks_capped: { help: 'Workflows that were told to look as often today as they may be in a day.' },
-    watermark_age_seconds: { help: 'Since the schedule "housekeeping" last raised the watermark.' },
+    watermark_age_seconds: { help: 'Since the loop "upkeep:housekeeping" last raised the watermark.' },
   },
   async read(trx) {
     const { rows } = await trx.raw<{
