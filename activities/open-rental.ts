@@ -14,12 +14,14 @@ import { earlierOf, findRentalRequest, takesOpeningsOf01 } from '../adapters/pos
 import { findCheapestOffer } from '../adapters/postgres/offers.js';
 import { paidUntil } from '../adapters/postgres/paid-until.js';
 import type { ListingRow } from '../adapters/postgres/tables.js';
+import { transactionOfUser, UserBusy } from '../adapters/postgres/user-turns.js';
 import type { RentalId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
 import { Refusal } from '../domain/refusal.js';
 import type { RentalRequest } from '../domain/opening.js';
 import type { OpenInput, OpenInput01 } from '../workflows/rental-contract.js';
 import { buyPod, condemn, providersFor, resolveAttempt, type Purchase } from './allocation.js';
+import { isWalletBusy } from './busy-wallet.js';
 import type { ActivityDeps } from './deps.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from './heartbeat.js';
 import { answeringRefusals, tellingNothingDone } from './refusals.js';
@@ -33,6 +35,9 @@ export interface OpenRentalInput {
 type Order = { readonly rentalId: RentalId; readonly open: RentalRequest & OpenInput };
 
 type Opened = { rentalId: RentalId; pricePerHourCents: number; providerCode: string };
+/** Whose turn came late still gets a look at the lock, which is mostly free then. */
+const MIN_LOCK_WAIT_MS = 200;
+
 type Bought = Exclude<Purchase, { kind: 'none' }>;
 
 /**
@@ -51,9 +56,15 @@ async function openOnce(deps: ActivityDeps, input: OpenRentalInput, tell: Tell):
   const order = { rentalId: input.rentalId, open: await askedFor(deps, input) };
   tell('locking the wallet');
   // A refusal is decided in here but thrown outside: what was metered stays committed (decision 19).
-  const opened = await deps.openDb.transaction((trx) =>
-    openUnderLock(deps, trx, order, tell).catch(keepRefusal),
-  );
+  const lockUntilMs = performance.now() + limits.openLockWaitMs;
+  const opened = await transactionOfUser(
+    deps.openDb,
+    order.open.userId,
+    (trx) => openUnderLock(deps, trx, order, { tell, lockUntilMs }).catch(keepRefusal),
+    limits.openLockWaitMs,
+  ).catch((error: unknown) => {
+    throw error instanceof UserBusy ? refusalWhenBusy(error) : error;
+  });
   if (!(opened instanceof Refusal)) return opened;
   await condemnOpenAttempts(deps, input.rentalId, opened.message);
   throw opened;
@@ -75,9 +86,9 @@ async function openUnderLock(
   deps: ActivityDeps,
   trx: Transaction,
   { rentalId, open }: Order,
-  tell: (detail: unknown) => void,
+  { tell, lockUntilMs }: { tell: Tell; lockUntilMs: number },
 ): Promise<Opened> {
-  const locked = await lockWallet(trx, open);
+  const locked = await lockWallet(trx, open, lockUntilMs);
   const existing = await findRental(trx, rentalId);
   if (existing) return openedOf(rentalId, existing.price_per_hour_cents, existing.provider_code);
   const leftMs = await refuseWhenLate(trx, open.answerBefore);
@@ -211,22 +222,23 @@ async function findEarlierPurchase(
   return { listing: { ...listing, price_per_hour_cents: attempt.price_per_hour_cents }, purchase };
 }
 
-async function lockWallet(trx: Transaction, open: RentalRequest): Promise<LockedWallet> {
-  await trx.raw(`set local lock_timeout = '${limits.openLockWaitMs}ms'`);
+async function lockWallet(trx: Transaction, open: RentalRequest, lockUntilMs: number): Promise<LockedWallet> {
+  const leftMs = Math.max(MIN_LOCK_WAIT_MS, Math.round(lockUntilMs - performance.now()));
+  await trx.raw(`set local lock_timeout = '${leftMs}ms'`);
   try {
     return await lockWalletOfUser(trx, open.userId);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === '55P03')) throw error;
-    // A later try may have met an earlier one of its own, which may yet commit: it asks again.
-    if (Context.current().info.attempt > 1) throw error;
-    throw new Refusal(
-      'rate_limited',
-      'Another rental of yours is being opened. Try again in a few seconds.',
-      {
-        retryAfterSeconds: limits.openLockWaitMs / 1_000,
-      },
-    );
+    throw isWalletBusy(error) ? refusalWhenBusy(error) : error;
   }
+}
+
+/** Somebody else holds the wallet: in this process, where its turn did not come, or in another one. */
+function refusalWhenBusy(error: unknown): unknown {
+  // A later try may have met an earlier one of its own, which may yet commit: it asks again.
+  if (Context.current().info.attempt > 1) return error;
+  return new Refusal('rate_limited', 'Another rental of yours is being opened. Try again in a few seconds.', {
+    retryAfterSeconds: limits.openLockWaitMs / 1_000,
+  });
 }
 
 function affordable(wallet: LockedWallet, listing: ListingRow): void {

@@ -5,6 +5,7 @@ import { endWhenLost } from '../adapters/postgres/money/lost.js';
 import { meterWallets } from '../adapters/postgres/money/meter.js';
 import {
   findRental,
+  getUserOfRental,
   lockRental,
   startRunning,
   type PodAddress,
@@ -15,6 +16,8 @@ import { lockWalletOfRental, reread, type LockedWallet } from '../adapters/postg
 import type { RentalRow } from '../adapters/postgres/tables.js';
 import type { RentalId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
+import { transactionOfUser } from '../adapters/postgres/user-turns.js';
+import { laterWhenBusy } from './busy-wallet.js';
 import type { ActivityDeps } from './deps.js';
 
 /** What is to be done next for a rental, read from its row: the row is the state (design: Temporal 1). */
@@ -105,15 +108,18 @@ export function createRentalActivities(deps: ActivityDeps) {
     },
   };
 
-  /** Wallet first, then rental, everywhere (design: rule 5). */
-  function locked<T>(
+  /** Wallet first, then rental, everywhere (design: rule 5), and when it is the user's turn (decision 73). */
+  async function locked<T>(
     rentalId: RentalId,
     work: (trx: Transaction, wallet: LockedWallet, rental: RentalWithStop) => Promise<T>,
   ): Promise<T> {
-    return deps.db.transaction(async (trx) => {
-      const wallet = await lockWalletOfRental(trx, rentalId);
-      return work(trx, wallet, await lockRental(trx, rentalId));
-    });
+    const userId = await getUserOfRental(deps.db, rentalId);
+    return laterWhenBusy(() =>
+      transactionOfUser(deps.db, userId, async (trx) => {
+        const wallet = await lockWalletOfRental(trx, rentalId);
+        return work(trx, wallet, await lockRental(trx, rentalId));
+      }),
+    );
   }
 }
 

@@ -145,6 +145,10 @@ export const limits = {
   meterRunMs: 15 * MINUTE,
   /** A wallet whose metering somebody held up is left alone for so long: the others' ticks go on (decision 73). */
   heldUpRestMs: 10 * SECOND,
+  /** How many of one user may wait for their turn at the wallet in one process, for how long, and when it is asked anew. */
+  userTurnsWaiting: 8,
+  userTurnWaitMs: 5 * SECOND,
+  busyWalletRetryMs: SECOND,
   /** A running rental settles itself at least this often, whatever the tick engine does (second belt). */
   beltMs: HOUR,
   /** With a large fleet the rounds come further apart, so that no more than this many fire in a second. */

@@ -38,7 +38,7 @@ export const databaseDeadlines = {
   },
   /** Somebody waits for the answer of each request. */
   api: {
-    ...{ connectMs: 3_000, acquireMs: 3_000, lockMs: 3_000 },
+    ...{ connectMs: 3_000, acquireMs: 2_000, lockMs: 3_000 },
     ...{ statementMs: 10_000, transactionMs: 20_000, idleInTransactionMs: 10_000, answerMs: 12_000 },
   },
 } as const satisfies Record<string, DatabaseDeadlines>;

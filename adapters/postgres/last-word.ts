@@ -1,5 +1,6 @@
 import type { TopupId, UserId } from '../../domain/ids.js';
 import type { Database, Transaction } from './database.js';
+import { transactionOfUser, UserBusy } from './user-turns.js';
 
 /** SQLSTATE lock_not_available: another transaction held the lock for longer than lock_timeout. */
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -17,6 +18,9 @@ export type LastWord<Row> =
 /** A row that answers; `sent` when what would make it has left already; undefined when it is not there. */
 type Look<Row> = (trx: Transaction) => Promise<Row | 'sent' | undefined>;
 
+/** Begins the transaction of a look. */
+type Begin<Row> = (work: (trx: Transaction) => Promise<LastWord<Row>>) => Promise<LastWord<Row>>;
+
 /**
  * Reads a row that a silent activity was to make, under the lock of the wallet (decision 4). The activity checks
  * its deadline under this lock right before it commits, so after the deadline the answer is final.
@@ -31,7 +35,9 @@ export async function readUnderWalletLock<Row>(
   read: Look<Row>,
 ): Promise<LastWord<Row>> {
   const lock = 'select id from wallets where user_id = ? for no key update';
-  return readUnder((trx) => trx.raw(lock, [userId]), db, answerBefore, lockWaitMs, read);
+  // Of one user one at a time waits for it over a connection (decision 73).
+  const inTurn: Begin<Row> = (work) => transactionOfUser(db, userId, work, lockWaitMs);
+  return readUnder((trx) => trx.raw(lock, [userId]), inTurn, answerBefore, lockWaitMs, read);
 }
 
 /**
@@ -45,7 +51,13 @@ export async function readUnderTopupLock<Row>(
   lockWaitMs: number,
   read: Look<Row>,
 ): Promise<LastWord<Row>> {
-  return readUnder((trx) => lockTopup(trx, topupId), db, answerBefore, lockWaitMs, read);
+  return readUnder(
+    (trx) => lockTopup(trx, topupId),
+    (work) => db.transaction(work),
+    answerBefore,
+    lockWaitMs,
+    read,
+  );
 }
 
 /** Locks what begins a top-up, or sends for its page or charge, against the last look at it. */
@@ -55,13 +67,13 @@ export async function lockTopup(trx: Transaction, topupId: TopupId): Promise<voi
 
 async function readUnder<Row>(
   lock: (trx: Transaction) => Promise<unknown>,
-  db: Database,
+  begin: Begin<Row>,
   answerBefore: Date,
   lockWaitMs: number,
   read: Look<Row>,
 ): Promise<LastWord<Row>> {
   try {
-    return await db.transaction(async (trx): Promise<LastWord<Row>> => {
+    return await begin(async (trx): Promise<LastWord<Row>> => {
       await trx.raw("select set_config('lock_timeout', ?, true)", [`${lockWaitMs}ms`]);
       await lock(trx);
       const row = await read(trx);
@@ -73,7 +85,7 @@ async function readUnder<Row>(
       return { kind: rows[0]?.over === true ? 'never' : 'unknown' };
     });
   } catch (error) {
-    if (sqlStateOf(error) === LOCK_NOT_AVAILABLE) return { kind: 'unknown' };
+    if (error instanceof UserBusy || sqlStateOf(error) === LOCK_NOT_AVAILABLE) return { kind: 'unknown' };
     throw error;
   }
 }

@@ -9,6 +9,7 @@ import { acknowledge } from './auto-topups.js';
 import { voidOlderOffers } from './invoice-voids.js';
 import { endTopup } from './topups.js';
 import { lockWalletOfUser } from './wallets.js';
+import { transactionOfUser } from '../user-turns.js';
 
 /**
  * Ends an attempt whose charge has failed (spec: Auto-topup trigger), in one transaction and once: auto-topup is
@@ -20,7 +21,7 @@ export async function failAutoTopup(
   topup: TopupRow,
   failure: { readonly declineCode: string; readonly error: string },
 ): Promise<void> {
-  await db.transaction(async (trx) => {
+  await transactionOfUser(db, topup.user_id, async (trx) => {
     const wallet = await lockWalletOfUser(trx, topup.user_id);
     const ended = await endTopup(trx, topup.id, { status: 'failed', ...failure });
     if (!ended) return;
@@ -34,7 +35,7 @@ export async function failAutoTopup(
 
 /** Ends an attempt that never reached the processor: nothing was charged, and nothing is wrong with the card. */
 export async function dropAutoTopup(db: Database, topup: TopupRow): Promise<void> {
-  await db.transaction(async (trx) => {
+  await transactionOfUser(db, topup.user_id, async (trx) => {
     const wallet = await lockWalletOfUser(trx, topup.user_id);
     await endTopup(trx, topup.id, {
       status: 'failed',

@@ -5,6 +5,7 @@ import type { Database, Transaction } from '../database.js';
 import { findChargeableCard } from '../saved-cards.js';
 import type { AutoTopupRow, TopupRow } from '../tables.js';
 import { lockWalletOfUser, type LockedWallet } from './wallets.js';
+import { transactionOfUser } from '../user-turns.js';
 
 /** What an auto-topup comes to when it is looked at. */
 export type AutoTopupStep =
@@ -29,7 +30,7 @@ export async function beginAutoTopup(
   topupId: TopupId,
   rules: AutoTopupRules,
 ): Promise<AutoTopupStep> {
-  return db.transaction(async (trx) => {
+  return transactionOfUser(db, userId, async (trx) => {
     const wallet = await lockWalletOfUser(trx, userId);
     const open = await trx('topups')
       .where({ user_id: userId, source: 'auto_topup', closed_at: null })

@@ -6,6 +6,7 @@ import type { InvoiceRow } from '../tables.js';
 import { post } from './post.js';
 import { creditPayment } from './topup-credit.js';
 import { lockWalletOfUser, type LockedWallet } from './wallets.js';
+import { transactionOfUser } from '../user-turns.js';
 
 export interface InvoicePaid {
   /** The payment that settled it; null when it was paid out of band. */
@@ -20,8 +21,8 @@ export interface InvoicePaid {
  * @returns whether it was settled now
  */
 export async function settleInvoice(db: Database, invoiceId: InvoiceId, paid: InvoicePaid): Promise<boolean> {
-  return db.transaction(async (trx) => {
-    const { user_id: userId } = await getInvoice(trx, invoiceId);
+  const { user_id: userId } = await getInvoice(db, invoiceId);
+  return transactionOfUser(db, userId, async (trx) => {
     const wallet = await lockWalletOfUser(trx, userId);
     // Wallet first, then the invoice, everywhere (design: rule 5).
     const row = await getInvoice(trx, invoiceId, true);
@@ -81,8 +82,8 @@ async function returnDebt(trx: Transaction, wallet: LockedWallet, invoice: Invoi
   });
 }
 
-async function getInvoice(trx: Transaction, id: InvoiceId, locked = false): Promise<InvoiceRow> {
-  const query = trx('invoices').where({ id });
+async function getInvoice(db: Database | Transaction, id: InvoiceId, locked = false): Promise<InvoiceRow> {
+  const query = db('invoices').where({ id });
   const row = await (locked ? query.forUpdate() : query).first();
   if (!row) throw new Error(`no invoice ${id}`);
   return row;

@@ -1,5 +1,5 @@
 import { elapsedMsAtCents } from '../../../domain/metering.js';
-import type { RentalId } from '../../../domain/ids.js';
+import type { RentalId, UserId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
 import type { RentalRow, StopRequestRow } from '../tables.js';
 
@@ -45,6 +45,13 @@ export async function insertRental(trx: Transaction, rental: NewRental): Promise
 
 export async function findRental(db: Database | Transaction, id: RentalId): Promise<RentalRow | undefined> {
   return db('rentals_now').where({ id }).first();
+}
+
+/** Whose rental it is. @throws when there is none */
+export async function getUserOfRental(db: Database, id: RentalId): Promise<UserId> {
+  const row = await db('rentals').where({ id }).first('user_id');
+  if (!row) throw new Error(`no rental ${id}`);
+  return row.user_id;
 }
 
 /**

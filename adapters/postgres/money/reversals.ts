@@ -8,6 +8,7 @@ import { post } from './post.js';
 import { giveBack } from './reversal-returns.js';
 import { mailTaken } from './reversal-mails.js';
 import { lockWalletOfUser, reread, type LockedWallet } from './wallets.js';
+import { transactionOfUser } from '../user-turns.js';
 
 /** What the processor says now of a refund or a dispute, and of the payment that it is about. */
 export interface Reversal {
@@ -34,7 +35,7 @@ export interface Reversal {
  * rest by an invoice; what came back there comes back here as it was debited.
  */
 export async function applyReversal(db: Database, reversal: Reversal): Promise<RefundOrDisputeRow> {
-  return db.transaction(async (trx) => {
+  return transactionOfUser(db, reversal.userId, async (trx) => {
     const wallet = await lockWalletOfUser(trx, reversal.userId);
     const row = await lockRow(trx, wallet, reversal);
     if (reversal.returned) {

@@ -8,6 +8,7 @@ import { acknowledge } from './auto-topups.js';
 import { voidOffersCoveredBy } from './invoice-voids.js';
 import { post } from './post.js';
 import { lockWalletOfUser } from './wallets.js';
+import { transactionOfUser } from '../user-turns.js';
 
 /**
  * Credits a payment that succeeded to the wallet of its top-up, with what was really received, and leaves the
@@ -16,9 +17,9 @@ import { lockWalletOfUser } from './wallets.js';
  * @returns whether it was credited now
  */
 export async function creditTopup(db: Database, topupId: TopupId, payment: Payment): Promise<boolean> {
-  return db.transaction(async (trx) => {
-    const topup = await trx('topups').where({ id: topupId }).first();
-    if (!topup) throw new Error(`no top-up ${topupId}`);
+  const topup = await db('topups').where({ id: topupId }).first();
+  if (!topup) throw new Error(`no top-up ${topupId}`);
+  return transactionOfUser(db, topup.user_id, async (trx) => {
     if (!(await creditPayment(trx, topup.user_id, payment, topup))) return false;
     await trx.raw(
       `update topups
@@ -50,7 +51,7 @@ export async function creditTopup(db: Database, topupId: TopupId, payment: Payme
  * @returns whether it was credited now
  */
 export async function creditUser(db: Database, userId: UserId, payment: Payment): Promise<boolean> {
-  return db.transaction((trx) => creditPayment(trx, userId, payment, null));
+  return transactionOfUser(db, userId, (trx) => creditPayment(trx, userId, payment, null));
 }
 
 /**
