@@ -39,6 +39,8 @@ export interface ApiSettings {
   readonly stopWaitMs: number;
   /** How long a call waits for a sign of life from Temporal before it is refused. */
   readonly reachMs: number;
+  /** How long the answer of /readyz is kept for whoever asks next. */
+  readonly readyKeptMs: number;
 }
 
 /** The API's settings of a configuration, with the service's limits (domain/limits.ts). */
@@ -85,4 +87,5 @@ export const defaultSettings: ApiSettings = {
   idempotencyWaitMs: limits.idempotencyWaitMs,
   stopWaitMs: 10_000,
   reachMs: 2_000,
+  readyKeptMs: 1_000,
 };

@@ -1,4 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
+import { temporalKeepAlive } from '../adapters/temporal/client.js';
 
 /** The API's way to Temporal: every call through it has a limit, and the server may come and go. */
 export interface TemporalGate {
@@ -18,7 +19,11 @@ export function createTemporalGate(options: { address: string; namespace: string
   const connection = Connection.lazy({
     address: options.address,
     // The library's default pause between two tries grows to two minutes: too long to come back by itself.
-    channelArgs: { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 1_000 },
+    channelArgs: {
+      ...temporalKeepAlive,
+      'grpc.initial_reconnect_backoff_ms': 100,
+      'grpc.max_reconnect_backoff_ms': 1_000,
+    },
     // No retries in here: they would go on beyond the limit. Whoever calls knows whether to ask again.
     interceptors: [],
   });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import { compareWatermarks } from '../activities/ask-first.js';
@@ -11,6 +11,7 @@ import { createLog } from '../adapters/log.js';
 import { openDatabase } from '../adapters/postgres/database.js';
 import { databaseDeadlines } from '../adapters/postgres/deadlines.js';
 import { createOddityBook } from '../adapters/providers/oddity-book.js';
+import { connectTemporal } from '../adapters/temporal/client.js';
 import { createProber } from '../adapters/providers/prober.js';
 import { createStripeProcessor } from '../adapters/processor/stripe.js';
 import { readConfig } from '../config.js';
@@ -30,7 +31,7 @@ const sdkMetricsUrl = await installTemporal(log, config.metrics.port !== null);
 
 const connection = await NativeConnection.connect({ address: config.temporal.address });
 const temporal = new Client({
-  connection: await Connection.connect({ address: config.temporal.address }),
+  connection: await connectTemporal(config.temporal.address),
   namespace: config.temporal.namespace,
 });
 const { url, role, poolMax, openPoolMax, meterPoolMax } = config.database;

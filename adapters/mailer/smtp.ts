@@ -14,16 +14,46 @@ export interface MailTransport {
   close(): void;
 }
 
-/** Sends mails through an SMTP server, with limits on each step. */
-export function createSmtpTransport(config: { smtpUrl: string; from: string }): MailTransport {
+/** A server that answers each step, and never the last one, would hold up the outbox for ever. */
+const MAIL_LIMIT_MS = 15_000;
+
+/** Sends mails through an SMTP server, with limits on each step and on the whole of a mail (decision 72). */
+export function createSmtpTransport(config: {
+  readonly smtpUrl: string;
+  readonly from: string;
+  /** For one mail, from looking the server up to its last answer; 15 seconds unless told. */
+  readonly limitMs?: number;
+  readonly stepLimitsMs?: Readonly<Record<string, number>>;
+}): MailTransport {
+  const { limitMs = MAIL_LIMIT_MS } = config;
   const url = new URL(config.smtpUrl);
-  const stepLimitsMs = { connectionTimeout: 5_000, greetingTimeout: 5_000, socketTimeout: 10_000 };
+  const stepLimitsMs = {
+    ...{ dnsTimeout: 5_000, connectionTimeout: 5_000, greetingTimeout: 5_000, socketTimeout: 10_000 },
+    ...config.stepLimitsMs,
+  };
   for (const [step, ms] of Object.entries(stepLimitsMs)) url.searchParams.set(step, ms.toString());
   const transport = nodemailer.createTransport(url.href, { from: config.from });
   return {
     send: async ({ to, subject, text, messageId }) => {
-      await transport.sendMail({ to, subject, text, messageId: `<${messageId}>` });
+      await within(limitMs, transport.sendMail({ to, subject, text, messageId: `<${messageId}>` }));
     },
     close: () => transport.close(),
   };
+}
+
+/** Nobody waits longer: a mail that is taken after all may come twice, under one message id. */
+async function within<T>(limitMs: number, sending: Promise<T>): Promise<T> {
+  const limit = { timer: undefined as NodeJS.Timeout | undefined };
+  const late = new Promise<never>((_resolve, reject) => {
+    limit.timer = setTimeout(
+      () => reject(new Error(`the mail server did not take the mail within ${limitMs} ms`)),
+      limitMs,
+    );
+  });
+  try {
+    return await Promise.race([sending, late]);
+  } finally {
+    clearTimeout(limit.timer);
+    sending.catch(() => undefined);
+  }
 }

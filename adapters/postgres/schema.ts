@@ -1,13 +1,25 @@
+import type { BrakeKind } from '../../domain/operation.js';
 import type { Database } from './database.js';
 
-/** The steps of the schema, of those that are asked for, that this database has not taken; the order is kept. */
-export async function listMissingSteps(db: Database, steps: readonly string[]): Promise<string[]> {
-  if (steps.length === 0) return [];
-  const { rows } = await db.raw<{ rows: { name: string }[] }>(
-    `select s.name from unnest(?::text[]) with ordinality s (name, no)
-      where not exists (select 1 from knex_migrations m where m.name = s.name)
-      order by s.no`,
+/** What /readyz asks of the database. */
+export interface Readiness {
+  /** The steps of the schema, of those that are asked for, that this database has not taken, in their order. */
+  readonly missing: readonly string[];
+  /** The brakes that are pulled (decision 37). */
+  readonly brakes: readonly BrakeKind[];
+}
+
+/** Reads it in one short statement. */
+export async function readReadiness(db: Database, steps: readonly string[]): Promise<Readiness> {
+  const { rows } = await db.raw<{ rows: Readiness[] }>(
+    `select array(
+              select s.name from unnest(?::text[]) with ordinality s (name, no)
+               where not exists (select 1 from knex_migrations m where m.name = s.name)
+               order by s.no) as missing,
+            array(select kind from brakes order by kind) as brakes`,
     [[...steps]],
   );
-  return rows.map(({ name }) => name);
+  const row = rows[0];
+  if (!row) throw new Error('the readiness statement answered no row');
+  return row;
 }

@@ -43,7 +43,8 @@ export function createStripeProcessor(config: StripeConfig): Processor {
     ...addressOf(config.apiUrl),
   });
   const chargeTimeoutMs = config.chargeTimeoutMs ?? config.timeoutMs ?? defaultChargeTimeoutMs;
-  const calls: StripeCalls = { stripe, chargeTimeoutMs, asked };
+  const callMs = wholeCallMs(Math.max(chargeTimeoutMs, config.timeoutMs ?? defaultTimeoutMs));
+  const calls: StripeCalls = { stripe, chargeTimeoutMs, asked: (call) => asked(call, callMs) };
   return {
     enabled: true,
     ...createStripePayments(calls),
@@ -61,11 +62,26 @@ function addressOf(apiUrl: string | null): Pick<Stripe.StripeConfig, 'host' | 'p
   return { host: url.hostname, port: url.port || (protocol === 'http' ? 80 : 443), protocol };
 }
 
-async function asked<T>(call: () => Promise<T>): Promise<T> {
+/** Twice, because the SDK itself repeats a call whose connection was cut; and what an answer takes to be read. */
+function wholeCallMs(attemptMs: number): number {
+  return 2 * attemptMs + 1_000;
+}
+
+/** The SDK's own limit is one of silence: an answer that comes byte by byte would never end. */
+async function asked<T>(call: () => Promise<T>, limitMs: number): Promise<T> {
+  const limit = { timer: undefined as NodeJS.Timeout | undefined };
+  const late = new Promise<never>((_resolve, reject) => {
+    const error = new ProcessorError('unknown', `no whole answer of the processor within ${limitMs} ms`);
+    limit.timer = setTimeout(() => reject(error), limitMs);
+  });
+  const asking = call();
   try {
-    return await call();
+    return await Promise.race([asking, late]);
   } catch (error) {
-    throw processorErrorOf(error);
+    throw error instanceof ProcessorError ? error : processorErrorOf(error);
+  } finally {
+    clearTimeout(limit.timer);
+    asking.catch(() => undefined);
   }
 }
 

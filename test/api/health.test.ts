@@ -79,6 +79,46 @@ describe('health', () => {
     }
   });
 
+  describe('while all connections of its pool are taken', () => {
+    let busy: TestApi;
+    before(async () => {
+      busy = await startApi({ settings: { readyKeptMs: 1_000 } });
+    });
+    after(() => busy.stop());
+
+    interface Pool {
+      numUsed(): number;
+      numPendingAcquires(): number;
+    }
+
+    it('answers 503 soon, lets /readyz wait for one connection at most, and leaks none', async () => {
+      const { pool } = busy.deps.db.client as { pool: Pool };
+      const client = await busy.signIn();
+      const held = await Promise.all(Array.from({ length: 10 }, () => busy.deps.db.transaction()));
+      try {
+        const startMs = performance.now();
+        const asked = Promise.all(Array.from({ length: 50 }, () => busy.stranger().get('/readyz')));
+        await until(() => pool.numPendingAcquires() > 0);
+        assert.equal(pool.numPendingAcquires(), 1);
+        for (const answer of await asked) assert.equal(answer.body.checks.postgres, 'away');
+        const answer = await client.get('/v1/billing/balance');
+        assert.deepEqual([answer.status, answer.body.error], [503, 'temporarily_unavailable']);
+        assert.ok(performance.now() - startMs < 8_000);
+      } finally {
+        await Promise.all(held.map((trx) => trx.rollback()));
+      }
+      await until(() => pool.numUsed() === 0 && pool.numPendingAcquires() === 0);
+      assert.equal((await client.get('/v1/billing/balance')).status, 200);
+    });
+
+    it('asks the database once for all who ask within a second', async () => {
+      const counted = { statements: 0 };
+      busy.deps.db.on('query', () => (counted.statements += 1));
+      for (let round = 0; round < 20; round += 1) await busy.stranger().get('/readyz');
+      assert.ok(counted.statements <= 3, `${counted.statements} statements for 20 questions`);
+    });
+  });
+
   describe('while Postgres is away', () => {
     let database: TestDatabase;
     let way: Way;

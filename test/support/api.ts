@@ -86,6 +86,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
       secureCookie: false,
       billing: { enabled: true, publishableKey: 'pk_test_api', livemode: false },
       reachMs: 300,
+      readyKeptMs: 0,
       codeRequestsPerClientPerHour: 1_000,
       readsPerMinute: 1_000_000,
       readsPerMinuteOfUser: 1_000_000,

@@ -1,8 +1,9 @@
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { NativeConnection, Runtime, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.js';
 import type { ActivityDeps } from '../../activities/deps.js';
 import { startLongLived } from '../../activities/upkeep.js';
+import { connectTemporal } from '../../adapters/temporal/client.js';
 import { bundleWorkflows } from '../../worker/bundle.js';
 import { createWorkers } from '../../worker/workers.js';
 
@@ -30,7 +31,7 @@ export async function startTestWorkers(
 ): Promise<TestWorkers> {
   const [native, plain] = await Promise.all([
     NativeConnection.connect({ address: where.address }),
-    Connection.connect({ address: where.address }),
+    connectTemporal(where.address),
   ]);
   const deps = { ...parts, temporal: new Client({ connection: plain, namespace: where.name }) };
   const close = (): Promise<unknown> => Promise.all([native.close(), plain.close()]);

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { Client, isGrpcDeadlineError } from '@temporalio/client';
+import { connectTemporal } from '../../../adapters/temporal/client.js';
+import { tellRental } from '../../../adapters/temporal/tell-rental.js';
+import { newId } from '../../../adapters/ids.js';
+import { createTestNamespace, type TestNamespace } from '../../support/namespace.js';
+import { openSilentWay, type SilentWay } from '../../support/silent-way.js';
+import { until } from '../../support/until.js';
+
+describe('a Temporal that goes silent', () => {
+  let namespace: TestNamespace;
+  let way: SilentWay;
+  let client: Client;
+
+  before(async () => {
+    namespace = await createTestNamespace();
+    way = await openSilentWay(Number(namespace.address.split(':')[1]));
+    const connection = await connectTemporal(`127.0.0.1:${way.port}`, 500);
+    client = new Client({ connection, namespace: namespace.name });
+  });
+  after(async () => {
+    await client.connection.close();
+    await way.close();
+    await namespace.close();
+  });
+
+  const calls: Record<string, () => Promise<unknown>> = {
+    'telling a workflow': () => tellRental(client.workflow, newId('rent')),
+    'describing one': () => client.workflow.getHandle('nobody').describe(),
+    'listing them': async () => {
+      for await (const execution of client.workflow.list()) assert.ok(execution.workflowId);
+    },
+  };
+
+  it('ends each call by its deadline, and is reached again over a fresh connection', async () => {
+    await tellRental(client.workflow, newId('rent'));
+    way.silence();
+    for (const [what, call] of Object.entries(calls)) {
+      const startedMs = performance.now();
+      const error = await call().then(
+        () => assert.fail(`${what} was answered`),
+        (failure: unknown) => failure,
+      );
+      assert.ok(hasDeadline(error), `${what}: ${String(error)}`);
+      assert.ok(performance.now() - startedMs < 5_000, what);
+    }
+    await until('a call is answered', () =>
+      tellRental(client.workflow, newId('rent')).then(
+        () => true,
+        () => false,
+      ),
+    );
+    assert.equal(way.closed, way.silent, 'the silent connection is gone');
+  });
+});
+
+/** The client wraps what came over the wire, some calls twice. */
+function hasDeadline(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { cause } = error;
+  return isGrpcDeadlineError(error) || hasDeadline(cause);
+}
