@@ -35,7 +35,10 @@ function showInvoices(deps: ApiDeps): Step {
 
 function showInvoice(deps: ApiDeps): Step {
   return async (ctx) => {
-    ctx.body = presentInvoice(await getInvoice(ctx, deps));
+    const invoice = await getInvoice(ctx, deps);
+    // Internal and transient (spec: Invoice status): it is not there yet, and pay-url says so of it with null.
+    if (invoice.row.status === 'draft') throw notFound();
+    ctx.body = presentInvoice(invoice);
   };
 }
 
@@ -72,7 +75,7 @@ async function getInvoice(ctx: ApiContext, deps: ApiDeps): Promise<Invoice> {
   const id = ctx.params['id'] ?? '';
   const invoice = isId('inv', id) && (await findInvoice(deps.db, sessionOf(ctx).userId, id));
   if (!invoice) {
-    throw new Refusal('invoice_not_found', 'You have no such invoice: GET /v1/billing/invoices lists yours.');
+    throw notFound();
   }
   return invoice;
 }
@@ -107,4 +110,8 @@ export function presentInvoice({ row, rentalId, lineItems }: Invoice) {
 
 function isoOf(instant: Date | null): string | null {
   return instant?.toISOString() ?? null;
+}
+
+function notFound(): Refusal {
+  return new Refusal('invoice_not_found', 'You have no such invoice: GET /v1/billing/invoices lists yours.');
 }

@@ -30,6 +30,7 @@ export function presentRental(row: RentalWithHealth) {
     autoStopAt: timeOf(row.auto_stop_at),
     maxSpendCents: row.max_spend_cents,
     totalChargedCents: netChargedCents(row),
+    writtenOffCents: row.written_off_cents,
     error: row.error,
     failure: failureOf(row),
     stopReason: row.stop_reason,

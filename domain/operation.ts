@@ -9,7 +9,12 @@ export type MoneyAction =
       readonly description: string;
     }
   | { readonly kind: 'void_invoice'; readonly invoiceId: InvoiceId }
-  | { readonly kind: 'write_off_invoice'; readonly invoiceId: InvoiceId }
+  | {
+      readonly kind: 'write_off_invoice';
+      readonly invoiceId: InvoiceId;
+      /** Its user may rent and top up no more: a written-off debt by itself keeps nobody from it (decision 23). */
+      readonly blockUser?: true;
+    }
   | {
       readonly kind: 'refund';
       readonly userId: UserId;

@@ -43,8 +43,13 @@ Examples:
     );
   asOperator(invoice.command('write-off').description('Gives an open one up as uncollectible.'))
     .argument('<invoice>', 'inv_…', idOf('inv'))
-    .action((invoiceId: InvoiceId, options: OperatorOptions) =>
-      operate(context, { kind: 'write_off_invoice', invoiceId }, options),
+    .option('--block-user', 'its user may rent and top up no more, by the same order')
+    .action((invoiceId: InvoiceId, { blockUser, ...options }: OperatorOptions & { blockUser?: true }) =>
+      operate(
+        context,
+        { ...{ kind: 'write_off_invoice', invoiceId }, ...(blockUser === true && { blockUser }) },
+        options,
+      ),
     );
 }
 

@@ -41,9 +41,7 @@ export async function mailReminder(
     lines: [
       ...(await whatFor(db, invoice)),
       ...payLines(invoice),
-      ...(isLast
-        ? ['', 'It is given up as uncollectible soon; you can’t rent machines until it is paid.']
-        : []),
+      ...(isLast ? ['', 'It is overdue: you can’t rent machines while it stands open.'] : []),
     ],
   });
 }

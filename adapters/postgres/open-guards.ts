@@ -38,7 +38,7 @@ export async function refuseWhenNotAllowed(trx: Transaction, userId: UserId): Pr
             u.blocked_at is not null as blocked, u.blocked_reason,
             (select min(id) from invoices i where i.user_id = u.id and i.void_requested_at is null
                 and i.reason in ('overage', 'manual')
-                and (i.status = 'open' and i.due_at < clock_ms() or i.status = 'uncollectible')) as debt,
+                and i.status = 'open' and i.due_at < clock_ms()) as debt,
             (select count(*) from rentals r where r.user_id = u.id and r.closed_at is null
                 and r.status in ('provisioning', 'running')) as live
        from users u where u.id = :userId`,

@@ -75,6 +75,7 @@ const rental = object({
   autoStopAt: orNull(instant),
   maxSpendCents: orNull(whole),
   totalChargedCents: cents('So far, less what was refunded.'),
+  writtenOffCents: cents('What could not be had and is not asked for: less than the smallest invoice.'),
   error: orNull(text, 'Told when status is failed.'),
   failure: orNull(
     object({ code: oneOf(['not_provisioned', 'lost_at_start']), message: text }),
@@ -109,6 +110,7 @@ const exampleRental = {
     autoStopAt: null,
     maxSpendCents: null,
     totalChargedCents: 7,
+    writtenOffCents: 0,
     error: null,
     failure: null,
   },

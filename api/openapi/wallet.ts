@@ -21,7 +21,7 @@ import type { Operation } from './operation.js';
 const tag = 'Wallet';
 
 const balance = object({
-  availableCents: cents('What can be spent; below zero after a reversal.'),
+  availableCents: cents('What can be spent; never below zero.'),
   reservedCents: cents('Held for the first hour of what runs.'),
   totalCents: cents('Available plus reserved; the ledger’s balanceCents.'),
   openInvoicesCents: cents('What is owed.'),

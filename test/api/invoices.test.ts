@@ -47,6 +47,9 @@ describe('reading invoices', () => {
       assert.deepEqual(await list(`?status=${status}`), [ids[status]]);
     }
     assert.deepEqual(await list('?limit=2'), [ids['uncollectible'], ids['void']]);
+    // A draft is internal (spec: Invoice status).
+    const hidden = await user.get(`/v1/billing/invoices/${ids['draft']!}`);
+    assert.deepEqual([hidden.status, hidden.body.error], [404, 'invoice_not_found']);
 
     const urls = new Map<string, string | null>();
     for (const [status, id] of Object.entries(ids)) {

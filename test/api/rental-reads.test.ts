@@ -48,6 +48,7 @@ describe('rentals on read', () => {
         autoStopAt: null,
         maxSpendCents: null,
         totalChargedCents: 0,
+        writtenOffCents: 0,
         error: null,
         failure: null,
         stopReason: null,
@@ -70,6 +71,12 @@ describe('rentals on read', () => {
       assert.equal(body.runningAt, rental.running_at!.toISOString());
       assert.equal(body.totalChargedCents, 30);
       assert.deepEqual(body.warnings, []);
+    });
+
+    it('shows what was written off', async () => {
+      const rental = await insertStoppedRental(api.db, user.user.id, { written_off_cents: 12 });
+      const { body } = await user.get(`/v1/rentals/${rental.id}`);
+      assert.equal(body.writtenOffCents, 12);
     });
 
     it('shows why one failed', async () => {

@@ -13,6 +13,7 @@ interface Rental {
   readonly runningAt: string;
   readonly stoppedAt: string;
   readonly totalChargedCents: number;
+  readonly writtenOffCents: number;
 }
 
 /** The life of a rental, from its creation to the last cent. Each step goes on where the one before ended. */
@@ -83,9 +84,10 @@ export function describeRenting(backend: () => Backend): void {
     it('is stopped, settled half up, and gives back what it held', async () => {
       const { status, body } = await person.post(`/v1/rentals/${id}/stop`);
       assert.equal(status, 200);
-      const { runningAt, stoppedAt, totalChargedCents } = await awaitStatus('stopped');
+      const { runningAt, stoppedAt, totalChargedCents, writtenOffCents } = await awaitStatus('stopped');
       const elapsedMs = Date.parse(stoppedAt) - Date.parse(runningAt);
       assert.equal(totalChargedCents, finalCents(priceCents, elapsedMs, null));
+      assert.equal(writtenOffCents, 0);
       assert.deepEqual(
         [body.finalChargedCents, body.refundedCents],
         [totalChargedCents, priceCents - totalChargedCents],

@@ -80,6 +80,7 @@ export interface Item {
   readonly hostKeyFingerprint: string | null;
   readonly pricePerHourCents: number;
   readonly totalChargedCents: number;
+  readonly writtenOffCents: number;
   readonly warnings: readonly string[];
 
   readonly rentalId: string;

@@ -95,7 +95,7 @@ async function act(trx: Transaction, wallet: LockedWallet, input: Operation): Pr
     case 'void_invoice':
       return voidInvoice(trx, input, action.invoiceId);
     case 'write_off_invoice':
-      return writeOff(trx, action.invoiceId);
+      return writeOff(trx, wallet, input, action);
     case 'refund':
       return refund(trx, wallet, input, action);
     case 'adjust':
@@ -128,7 +128,12 @@ async function voidInvoice(
 }
 
 /** Its workflow gives it up, after it asked the processor whether it was paid. */
-async function writeOff(trx: Transaction, invoiceId: InvoiceId): Promise<OperationResult> {
+async function writeOff(
+  trx: Transaction,
+  wallet: LockedWallet,
+  { reason }: Operation,
+  { invoiceId, blockUser }: Extract<MoneyAction, { kind: 'write_off_invoice' }>,
+): Promise<OperationResult> {
   await getInvoice(trx, invoiceId);
   const requested = await trx('invoices')
     .where({ id: invoiceId, status: 'open' })
@@ -138,7 +143,14 @@ async function writeOff(trx: Transaction, invoiceId: InvoiceId): Promise<Operati
       attention_at: trx.raw('clock_ms()'),
       told_at: null,
     });
-  if (requested === 1) return { invoiceId, was: 'open' };
+  if (requested === 1) {
+    if (blockUser !== true) return { invoiceId, was: 'open' };
+    await trx('users')
+      .where({ id: wallet.userId })
+      .whereNull('blocked_at')
+      .update({ blocked_at: trx.raw('clock_ms()'), blocked_reason: reason });
+    return { invoiceId, was: 'open', blocked: wallet.userId };
+  }
   const state = stateOf(await getInvoice(trx, invoiceId));
   throw new Refusal('validation_failed', `${invoiceId} is ${state}: only an open one can be written off.`);
 }
