@@ -1,7 +1,6 @@
 import { findRental } from '../adapters/postgres/rental-reads.js';
 import { readLedger, type LedgerEntry } from '../adapters/postgres/ledger-reads.js';
 import { ledgerEntryTypes, type LedgerEntryType } from '../domain/ledger.js';
-import { ledgerEntryId } from '../domain/ledger-ids.js';
 import { isId, type RentalId, type UserId } from '../domain/ids.js';
 import { Refusal } from '../domain/refusal.js';
 import { sessionOf, type ApiDeps, type ApiRouter } from './context.js';
@@ -58,7 +57,7 @@ async function ownRental(
 /** A ledger entry on read. */
 export function presentEntry(entry: LedgerEntry) {
   return {
-    id: ledgerEntryId(entry.walletId, entry.seq),
+    id: entry.id,
     type: entry.type,
     amountCents: entry.amountCents,
     balanceAfterCents: entry.balanceAfterCents,

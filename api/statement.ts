@@ -9,7 +9,6 @@ import {
   type Stretch,
 } from '../adapters/postgres/statement-reads.js';
 import type { RentalId } from '../domain/ids.js';
-import { ledgerEntryId } from '../domain/ledger-ids.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from './context.js';
 import { requireSession, type Step } from './middleware/session.js';
 import { fieldRefusal, joi, readQuery } from './validation.js';
@@ -154,7 +153,7 @@ async function* pagesOf(deps: ApiDeps, whole: Stretch): AsyncGenerator<LedgerEnt
 }
 
 const columns: Record<string, (entry: LedgerEntry) => string | number | null> = {
-  id: ({ walletId, seq }) => ledgerEntryId(walletId, seq),
+  id: ({ id }) => id,
   createdAt: ({ createdAt }) => createdAt.toISOString(),
   type: ({ type }) => type,
   amountCents: ({ amountCents }) => amountCents,

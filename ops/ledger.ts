@@ -4,7 +4,6 @@ import { readLedger, type LedgerEntry } from '../adapters/postgres/ledger-reads.
 import { countWallets, verifyLedger, type Discrepancy } from '../adapters/postgres/verify.js';
 import { isId, type RentalId, type UserId } from '../domain/ids.js';
 import { ledgerEntryTypes, type LedgerEntryType } from '../domain/ledger.js';
-import { ledgerEntryId } from '../domain/ledger-ids.js';
 import { using, type OpsContext } from './context.js';
 import { countOf, idOf, oneOf } from './options.js';
 import { printRows, readable, type Print } from './output.js';
@@ -39,8 +38,7 @@ export function addLedgerCommands(program: Command, context: OpsContext): void {
       using(context, async (db) => {
         const { id } = await getUser(db, user);
         const { entries } = await readLedger(db, id, { type, rentalId: rental }, limit);
-        const shown = entries.map((entry) => ({ id: ledgerEntryId(entry.walletId, entry.seq), ...entry }));
-        printRows(shown, json, entryLine);
+        printRows(entries, json, entryLine);
       }),
     );
 }
@@ -48,7 +46,7 @@ export function addLedgerCommands(program: Command, context: OpsContext): void {
 /** An entry on a line. */
 export function entryLine(entry: LedgerEntry): string {
   return [
-    ledgerEntryId(entry.walletId, entry.seq),
+    entry.id,
     entry.createdAt.toISOString(),
     entry.type.padEnd(15),
     `${entry.amountCents} cents`,

@@ -3,7 +3,6 @@ import { readLedger } from '../adapters/postgres/ledger-reads.js';
 import { listActions } from '../adapters/postgres/operator-actions.js';
 import { readUserSummary } from '../adapters/postgres/user-lookup.js';
 import type { RentalId, UserId } from '../domain/ids.js';
-import { ledgerEntryId } from '../domain/ledger-ids.js';
 import { using, type OpsContext } from './context.js';
 import { entryLine } from './ledger.js';
 import { operate } from './operator.js';
@@ -51,11 +50,10 @@ Examples:
       using(context, async (db) => {
         const { user, wallet: held } = await readUserSummary(db, await getUser(db, who));
         const { entries } = await readLedger(db, user.id, {}, limit);
-        const shown = entries.map((entry) => ({ ...entry, id: ledgerEntryId(entry.walletId, entry.seq) }));
-        printFacts({ user, wallet: held, entries: shown }, json, [
+        printFacts({ user, wallet: held, entries: entries }, json, [
           ['wallet', `${held.id} of ${user.id} ${user.email}`],
           ['holds', `${held.available_cents} available + ${held.reserved_cents} reserved cents`],
-          ...shown.map((entry): Fact => ['entry', entryLine(entry)]),
+          ...entries.map((entry): Fact => ['entry', entryLine(entry)]),
         ]);
       }),
     );

@@ -5,7 +5,6 @@ import {
   type PricedRental,
 } from '../../domain/charge-derivation.js';
 import type { Evidence, ExplainedEntry, Explanation } from '../../domain/explanation.js';
-import { ledgerEntryId, parseLedgerEntryId } from '../../domain/ledger-ids.js';
 import { whyOf } from '../../domain/why.js';
 import type { Database, Transaction } from './database.js';
 import {
@@ -17,6 +16,7 @@ import {
 } from './entry-documents.js';
 import { podEvidence } from './entry-evidence.js';
 import { explainRental, priceRental } from './explained-rows.js';
+import { getLedgerIds, type LedgerIds } from './ledger-ids.js';
 import type { LedgerEntryRow, RentalRow, WalletRow } from './tables.js';
 
 /** An entry, whose wallet it is in, and what it was made for. */
@@ -29,7 +29,7 @@ export interface FoundEntry {
 /**
  * Explains a ledger entry from what the database keeps: nothing is written while metering for the sake of it, so the
  * reading costs a walk over the rental's entries before this one.
- * @param id a public id, of whatever wallet
+ * @param id a public id, of whatever wallet, or its plain one of release 0.1 (decision 86)
  * @param shards how many shards the wallets are hashed to: whose tick engine wrote it
  * @returns undefined when there is no such entry
  */
@@ -39,14 +39,17 @@ export async function explainEntry(
   shards: number,
   userId?: string,
 ): Promise<Explanation | undefined> {
-  const key = parseLedgerEntryId(id);
+  const ids = await getLedgerIds(db);
+  const key = ids.parse(id);
   if (!key) return undefined;
   return db.transaction(
     async (trx) => {
       const found = await findEntry(trx, key.walletId, key.seq);
       // Somebody else's entry is none (decision 5).
       if (!found || (userId !== undefined && found.wallet.user_id !== userId)) return undefined;
-      return explain(trx, found, shards);
+      // A plain id of an entry that never had one was made up: who could try them would find their wallet's number.
+      if (key.isPlain && userId !== undefined && found.row.created_at > ids.since) return undefined;
+      return explain(trx, found, shards, ids);
     },
     { isolationLevel: 'repeatable read', readOnly: true },
   );
@@ -60,14 +63,19 @@ async function findEntry(trx: Transaction, walletId: number, seq: number): Promi
   return { row, wallet, cause: cause?.cause ?? null };
 }
 
-async function explain(trx: Transaction, found: FoundEntry, shards: number): Promise<Explanation> {
+async function explain(
+  trx: Transaction,
+  found: FoundEntry,
+  shards: number,
+  ids: LedgerIds,
+): Promise<Explanation> {
   const { row, cause } = found;
   const rental =
     row.rental_no === null ? undefined : await trx('rentals_now').where({ no: row.rental_no }).first();
   const documents = await documentsOf(trx, cause);
   const money = rental ? await derive(trx, found, rental) : { charge: null, rentalRefund: null };
   const facts = {
-    entry: entryOf(row, rental),
+    entry: entryOf(row, rental, ids),
     ...money,
     rental: rental ? explainRental(rental) : null,
     ...documents.shown,
@@ -87,9 +95,9 @@ async function explain(trx: Transaction, found: FoundEntry, shards: number): Pro
   return { ...facts, why: whyOf(facts), evidence };
 }
 
-function entryOf(row: LedgerEntryRow, rental: RentalRow | undefined): ExplainedEntry {
+function entryOf(row: LedgerEntryRow, rental: RentalRow | undefined, ids: LedgerIds): ExplainedEntry {
   return {
-    id: ledgerEntryId(row.wallet_id, row.seq),
+    id: ids.of(row.wallet_id, row.seq),
     type: row.type,
     amountCents: row.amount_cents,
     balanceBeforeCents: row.balance_after_cents - row.amount_cents,

@@ -1,9 +1,11 @@
-import type { RentalId, UserId } from '../../domain/ids.js';
+import type { LedgerEntryId, RentalId, UserId } from '../../domain/ids.js';
 import type { LedgerEntryType } from '../../domain/ledger.js';
 import type { Database } from './database.js';
+import { getLedgerIds, type LedgerIds } from './ledger-ids.js';
 
 /** A ledger entry as it is shown; amounts in cents. */
 export interface LedgerEntry {
+  readonly id: LedgerEntryId;
   readonly walletId: number;
   readonly seq: number;
   readonly type: LedgerEntryType;
@@ -45,6 +47,7 @@ export async function readLedger(
   filter: LedgerFilter,
   limit: number,
 ): Promise<{ balanceCents: number; entries: LedgerEntry[] }> {
+  const ids = await getLedgerIds(db);
   const { rows } = await db.raw<{ rows: Row[] }>(
     `select w.id as wallet_id, w.available_cents + w.reserved_cents as balance_cents,
             e.seq, e.type, e.amount_cents, e.balance_after_cents, e.created_at, e.processor_charge_id,
@@ -68,7 +71,7 @@ export async function readLedger(
   );
   const first = rows[0];
   if (!first) throw new Error(`no wallet of user ${userId}`);
-  return { balanceCents: first.balance_cents, entries: rows.flatMap(entriesOf) };
+  return { balanceCents: first.balance_cents, entries: rows.flatMap((row) => entriesOf(row, ids)) };
 }
 
 /** A rental's entries: its own, within the stretch of the wallet's ledger that its life spans. */
@@ -83,10 +86,11 @@ function typeCondition(type: LedgerEntryType | undefined): string {
 }
 
 /** A wallet without entries comes as one row without an entry. */
-function entriesOf(row: Row): LedgerEntry[] {
+function entriesOf(row: Row, ids: LedgerIds): LedgerEntry[] {
   if (row.seq === null) return [];
   return [
     {
+      id: ids.of(row.wallet_id, row.seq),
       walletId: row.wallet_id,
       seq: row.seq,
       type: row.type,

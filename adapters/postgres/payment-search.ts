@@ -1,8 +1,8 @@
 import type { LedgerEntryId, TopupId, UserId } from '../../domain/ids.js';
-import { ledgerEntryId } from '../../domain/ledger-ids.js';
 import type { TopupStatus } from '../../domain/topup.js';
 import type { Database } from './database.js';
 import { findTopupOfPayment } from './entry-documents.js';
+import { getLedgerIds } from './ledger-ids.js';
 import type { ParkedPaymentRow, ProcessorEventRow, TopupRow } from './tables.js';
 
 export interface TopupFilter {
@@ -43,6 +43,7 @@ export interface TopupHistory {
 }
 
 export async function readTopupHistory(db: Database, topup: TopupRow): Promise<TopupHistory> {
+  const ids = await getLedgerIds(db);
   const events = await eventsAbout(db, topup);
   const paymentIds = [
     ...new Set([
@@ -66,7 +67,7 @@ export async function readTopupHistory(db: Database, topup: TopupRow): Promise<T
   return {
     topup,
     credits: rows.map(({ wallet_id: walletId, seq, at, cents }) => ({
-      entryId: ledgerEntryId(walletId, seq),
+      entryId: ids.of(walletId, seq),
       ...{ at, cents },
     })),
     events,

@@ -7,9 +7,9 @@ import {
   type RefundDerivation,
 } from '../../domain/charge-derivation.js';
 import type { InvoiceId, LedgerEntryId, OperationId, RentalId } from '../../domain/ids.js';
-import { ledgerEntryId } from '../../domain/ledger-ids.js';
 import type { Database } from './database.js';
 import { occasionOf, pricedOf } from './explain-entry.js';
+import { getLedgerIds, type LedgerIds } from './ledger-ids.js';
 import type { RentalRow } from './tables.js';
 
 /** One entry of a rental with its sum. */
@@ -53,11 +53,12 @@ interface EntryRow {
 
 /** Reads all of it from one moment. @returns undefined when there is no such rental */
 export async function readSettlementSheet(db: Database, id: RentalId): Promise<SettlementSheet | undefined> {
+  const ids = await getLedgerIds(db);
   return db.transaction(
     async (trx) => {
       const rental = await trx('rentals_now').where({ id }).first();
       if (!rental) return undefined;
-      const lines = await linesOf(trx, rental);
+      const lines = await linesOf(trx, rental, ids);
       const overage = await trx('invoices').where({ rental_no: rental.no, reason: 'overage' }).first();
       const byHand = await trx('operator_actions')
         .where({ kind: 'refund' })
@@ -83,7 +84,7 @@ export async function readSettlementSheet(db: Database, id: RentalId): Promise<S
 }
 
 /** Its entries lie between two numbers that its row keeps: the walk is along the primary key. */
-async function linesOf(db: Database, rental: RentalRow): Promise<SheetLine[]> {
+async function linesOf(db: Database, rental: RentalRow, ids: LedgerIds): Promise<SheetLine[]> {
   const { rows } = await db.raw<{ rows: EntryRow[] }>(
     `select e.wallet_id, e.seq, e.type, e.amount_cents, e.balance_after_cents, e.created_at, c.cause
        from wallets w
@@ -105,7 +106,7 @@ async function linesOf(db: Database, rental: RentalRow): Promise<SheetLine[]> {
     if (row.type !== 'refund')
       Object.assign(sums, { cents: sums.cents - row.amount_cents, at: row.created_at });
     return {
-      id: ledgerEntryId(row.wallet_id, row.seq),
+      id: ids.of(row.wallet_id, row.seq),
       at: row.created_at,
       amountCents: row.amount_cents,
       balanceAfterCents: row.balance_after_cents,

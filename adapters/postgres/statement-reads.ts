@@ -1,6 +1,7 @@
 import type { RentalId, UserId } from '../../domain/ids.js';
 import type { LedgerEntryType } from '../../domain/ledger.js';
 import type { Database, Transaction } from './database.js';
+import { getLedgerIds } from './ledger-ids.js';
 import type { LedgerEntry } from './ledger-reads.js';
 
 /** Entries of a wallet from one sequence number up to, and without, another. */
@@ -105,7 +106,8 @@ async function balanceBefore(trx: Transaction, walletId: number, seq: number): P
 
 /** A page of a stretch, oldest first, at most this many entries. */
 export async function readStretch(db: Database, stretch: Stretch, limit: number): Promise<LedgerEntry[]> {
-  const { rows } = await db.raw<{ rows: LedgerEntry[] }>(
+  const ids = await getLedgerIds(db);
+  const { rows } = await db.raw<{ rows: Omit<LedgerEntry, 'id'>[] }>(
     `select e.wallet_id as "walletId", e.seq, e.type, e.amount_cents as "amountCents",
             e.balance_after_cents as "balanceAfterCents", e.created_at as "createdAt", r.id as "rentalId",
             e.processor_charge_id as "processorChargeId"
@@ -114,5 +116,5 @@ export async function readStretch(db: Database, stretch: Stretch, limit: number)
       order by e.seq limit :limit`,
     { ...stretch, limit },
   );
-  return rows;
+  return rows.map((row) => ({ id: ids.of(row.walletId, row.seq), ...row }));
 }

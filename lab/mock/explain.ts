@@ -8,19 +8,17 @@ import type { LedgerEntry } from '../../adapters/postgres/ledger-reads.js';
 import type { RentalWithHealth } from '../../adapters/postgres/rental-reads.js';
 import { deriveCharge, deriveRefund, type ChargeOccasion } from '../../domain/charge-derivation.js';
 import type { Explanation } from '../../domain/explanation.js';
-import { ledgerEntryId, parseLedgerEntryId } from '../../domain/ledger-ids.js';
 import { whyOf } from '../../domain/why.js';
 import type { Account } from './account.js';
 
 /** Why an entry of the account is there; undefined when it has no such entry. */
 export function explainEntry(account: Account, id: string): Omit<Explanation, 'evidence'> | undefined {
-  const { walletId, seq } = parseLedgerEntryId(id) ?? {};
-  const entry = account.wallet.entries.find((one) => one.walletId === walletId && one.seq === seq);
+  const entry = account.wallet.entries.find((one) => one.id === id);
   if (!entry) return undefined;
   const row = account.rentals.find((rental) => rental.row.id === entry.rentalId)?.row;
   const facts = {
     entry: {
-      id: ledgerEntryId(entry.walletId, entry.seq),
+      id: entry.id,
       type: entry.type,
       amountCents: entry.amountCents,
       balanceBeforeCents: entry.balanceAfterCents - entry.amountCents,

@@ -1,3 +1,4 @@
+import { ledgerEntryId } from '../../domain/ledger-ids.js';
 import type { LedgerEntry } from '../../adapters/postgres/ledger-reads.js';
 import type { RentalId } from '../../domain/ids.js';
 import type { LedgerEntryType } from '../../domain/ledger.js';
@@ -47,9 +48,12 @@ export class Wallet {
     const amountCents = availableCents + reservedCents;
     if (amountCents === 0) return;
     this.#move(availableCents, reservedCents);
+    const seq = this.#entries.length + 1;
     this.#entries.push({
+      // The mock has no key: how many wallets it has is no secret.
+      id: ledgerEntryId(this.id, seq),
       walletId: this.id,
-      seq: this.#entries.length + 1,
+      seq,
       type,
       amountCents,
       balanceAfterCents: this.totalCents,

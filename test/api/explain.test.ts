@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { creditTopup } from '../../adapters/postgres/money/topup-credit.js';
+import { explainEntry } from '../../adapters/postgres/explain-entry.js';
 import { verifyLedger } from '../../adapters/postgres/verify.js';
 import type { Explanation } from '../../domain/explanation.js';
-import { getRental } from '../support/money.js';
-import { startApi, type SignedIn, type TestApi } from '../support/api.js';
+import { ledgerEntryId } from '../../domain/ledger-ids.js';
+import { getRental, getWallet } from '../support/money.js';
+import { ApiClient, startApi, type SignedIn, type TestApi } from '../support/api.js';
 import { ToldLedger } from '../support/told-ledger.js';
 
 describe('GET /v1/billing/ledger/:id/explain', () => {
@@ -198,6 +200,28 @@ describe('GET /v1/billing/ledger/:id/explain', () => {
     for (const before of [0, 1]) {
       const text = JSON.stringify(await explain(await ledger.newestId(before)));
       assert.doesNotMatch(text, /evidence|workflow|operator"|pod-rent|test-rent|ada/);
+    }
+  });
+
+  it('takes the plain ids that release 0.1 showed, of entries of its time alone, and shows the new ones', async () => {
+    const { id: walletId, seq } = await getWallet(api.db, user.user.id);
+    const plain = ledgerEntryId(walletId, seq);
+    const made = await user.get(`/v1/billing/ledger/${plain}/explain`);
+    assert.deepEqual([made.status, made.body.error], [404, 'not_found'], 'nobody was ever shown it');
+    assert.equal((await explainEntry(api.db, plain, 1))?.entry.id, await ledger.newestId(), 'operators may');
+
+    await api.db('installation_keys').update({ created_at: api.db.raw('clock_ms()') });
+    const upgraded = await startApi({ databaseUrl: api.databaseUrl });
+    try {
+      const client = new ApiClient(upgraded.url, user.sid);
+      const kept = await client.get(`/v1/billing/ledger/${plain}/explain`);
+      assert.equal(kept.status, 200);
+      const { entries } = (await client.get('/v1/billing/ledger')).body;
+      assert.equal((kept.body as unknown as Told).entry.id, entries[0]!.id);
+      assert.notEqual(entries[0]!.id, plain);
+      assert.equal((await client.get(`/v1/billing/ledger/${entries[0]!.id}/explain`)).status, 200);
+    } finally {
+      await upgraded.stop();
     }
   });
 

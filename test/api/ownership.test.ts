@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { UserId } from '../../domain/ids.js';
-import { ledgerEntryId } from '../../domain/ledger-ids.js';
+import { getLedgerIds } from '../../adapters/postgres/ledger-ids.js';
 import { refusalStatus, type RefusalCode } from '../../domain/refusal.js';
 import { newId } from '../../adapters/ids.js';
 import type { Answer } from '../support/answers.js';
@@ -68,7 +68,7 @@ const insert: Record<string, (api: TestApi, userId: UserId) => Promise<string>> 
   async led({ db }, userId) {
     await credit(db, userId, 100);
     const { id, seq } = await getWallet(db, userId);
-    return ledgerEntryId(id, seq);
+    return (await getLedgerIds(db)).of(id, seq);
   },
   async inv({ db }, userId) {
     const wallet = await db('wallets').where({ user_id: userId }).first();

@@ -1,4 +1,5 @@
 import { newId } from '../../adapters/ids.js';
+import { getLedgerIds } from '../../adapters/postgres/ledger-ids.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { settleInvoice } from '../../adapters/postgres/money/invoice-payment.js';
 import { requestVoid } from '../../adapters/postgres/money/invoice-voids.js';
@@ -19,7 +20,6 @@ import { insertStopRequest } from '../../adapters/postgres/stop-requests.js';
 import type { TopupRow } from '../../adapters/postgres/tables.js';
 import type { Payment } from '../../adapters/processor/processor.js';
 import type { InvoiceId, RentalId, UserId } from '../../domain/ids.js';
-import { ledgerEntryId } from '../../domain/ledger-ids.js';
 import { insertProvider, insertRental, insertTopup } from './factories.js';
 import { getRental, getWallet, insertRunning } from './money.js';
 import { operateNow } from './operators.js';
@@ -36,7 +36,7 @@ export class ToldLedger {
   /** The public id of the newest entry, or of the one so many before it. */
   async newestId(before = 0): Promise<string> {
     const { id, seq } = await getWallet(this.db, this.userId);
-    return ledgerEntryId(id, seq - before);
+    return (await getLedgerIds(this.db)).of(id, seq - before);
   }
 
   async payTopup(
