@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { findTemporalCli } from '../servers/temporal-cli.js';
 import { findTemporalServer } from '../servers/temporal-server-build.js';
@@ -74,14 +74,14 @@ async function runByPodman(startedAtMs: number): Promise<number> {
   } catch (error) {
     return leaveOut(`what the images are made of can not be had: ${String(error)}`);
   }
-  const folder = makeRunFolder();
+  const folder = await makeRunFolder();
   const plan = `${folder}.json`;
   try {
     writeFileSync(plan, JSON.stringify(prepared), { mode: 0o600 });
     return await runApart(folder, stopping.signal);
   } finally {
-    removeRunFolder(plan);
-    removeRunFolder(folder);
+    rmSync(plan, { force: true });
+    await removeRunFolder(folder);
   }
 }
 
@@ -154,13 +154,13 @@ async function run(): Promise<number> {
   const startedAtMs = Date.now();
   const docker = await findDockerCompose();
   if (docker === undefined) return runByPodman(startedAtMs);
-  const own = makeRunFolder();
+  const own = await makeRunFolder();
   try {
     return await playWith(own, startedAtMs, docker.hostAddress, (variables) =>
       createDockerEngine({ projectDir, folder: own, hostAddress: docker.hostAddress, variables, log }),
     );
   } finally {
-    removeRunFolder(own);
+    await removeRunFolder(own);
   }
 }
 

@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { freemem } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { drop, keep } from '../servers/keeper.js';
 import { runProgram } from './podman.js';
@@ -24,13 +25,14 @@ const main = fileURLToPath(new URL('main.ts', import.meta.url));
 /** Not below /tmp, which may be memory, or too small. */
 const parent = '/var/tmp';
 const prefix = 'gpu-rental-compose-';
+const endLimitMs = 30_000;
 const storeBytes = 6 * 1024 ** 3;
 
 /** A folder for one run, named by its process, after those of dead ones have been removed. */
-export function makeRunFolder(): string {
+export async function makeRunFolder(): Promise<string> {
   for (const name of readdirSync(parent).filter((entry) => entry.startsWith(prefix))) {
     const pid = name.slice(prefix.length).split('-')[0] ?? '';
-    if (!existsSync(`/proc/${pid}`)) removeRunFolder(join(parent, name));
+    if (!existsSync(`/proc/${pid}`)) await removeRunFolder(join(parent, name));
   }
   const folder = mkdtempSync(join(parent, `${prefix}${process.pid}-`));
   // The lab's machines have another user, who must get through to their homes below.
@@ -38,22 +40,38 @@ export function makeRunFolder(): string {
   return folder;
 }
 
-/** Called when nothing of the run lives any more: with its namespaces, its mounts and networks have gone. */
-export function removeRunFolder(folder: string): void {
+/**
+ * Called when the run's first process is gone: with its namespaces, its mounts and networks go, and the kernel ends what
+ * lives in them, which takes a moment.
+ * @throws Error after 30 s, when its control groups are still in use
+ */
+export async function removeRunFolder(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   const controllers = '/sys/fs/cgroup';
-  for (const root of [controllers, ...readdirSync(controllers).map((name) => join(controllers, name))]) {
-    removeGroups(join(root, basename(folder)));
+  const roots = [controllers, ...readdirSync(controllers).map((name) => join(controllers, name))];
+  const deadline = performance.now() + endLimitMs;
+  for (const root of roots) {
+    while (!removeGroups(join(root, basename(folder)))) {
+      if (performance.now() > deadline) throw new Error(`${join(root, basename(folder))} is still in use`);
+      await sleep(100);
+    }
   }
 }
 
-/** Control groups are removed as empty folders are, the innermost first. */
-function removeGroups(folder: string): void {
-  if (!existsSync(folder)) return;
-  for (const name of readdirSync(folder)) {
-    if (statSync(join(folder, name)).isDirectory()) removeGroups(join(folder, name));
+/** Control groups are removed as empty folders are, the innermost first. @returns false while one is in use */
+function removeGroups(folder: string): boolean {
+  try {
+    for (const name of readdirSync(folder)) {
+      if (statSync(join(folder, name)).isDirectory() && !removeGroups(join(folder, name))) return false;
+    }
+    rmdirSync(folder);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return true;
+    if (code === 'EBUSY') return false;
+    throw error;
   }
-  rmdirSync(folder);
 }
 
 /**
