@@ -22,11 +22,12 @@ export interface DirectOptions {
 /** Does what needs Postgres only, and leaves who and why (decision 65). Exit code 1 when it is refused. */
 export async function actByHand(
   context: OpsContext,
-  action: DirectAction,
+  asked: DirectAction | ((db: Database) => Promise<DirectAction>),
   options: OperatorOptions,
   { then, tell }: DirectOptions = {},
 ): Promise<void> {
   await using(context, async (db) => {
+    const action = typeof asked === 'function' ? await asked(db) : asked;
     const operator = await operatorName(db, options);
     if (toldOnly(operator, action, options)) return;
     if (then !== undefined) await askConsent({ ...action, then }, options);

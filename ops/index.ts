@@ -1,19 +1,41 @@
 import { openDatabase } from '../adapters/postgres/database.js';
-import { readConfig, type Config } from '../config.js';
+import { ConfigError, readConfig, type Config } from '../config.js';
+import { opsEnvironment, type OpsEnvironment } from './local-stack.js';
 import { runCommand } from './program.js';
 
-/** No command uses these two: at night nobody should have to look them up. */
-function readOpsConfig(): Config {
-  return readConfig({ DASHBOARD_URL: 'http://127.0.0.1', SMTP_URL: 'smtp://127.0.0.1', ...process.env });
-}
+/** No command uses these: at night nobody should have to look them up. */
+const unused = { DASHBOARD_URL: 'http://127.0.0.1', SMTP_URL: 'smtp://127.0.0.1' };
 
 /** The operators' command line: `npm run ops -- <command>`. */
-process.exitCode = await runCommand(process.argv.slice(2), {
-  open: () => {
-    const { url, role } = readOpsConfig().database;
-    return openDatabase(url, 2, 'ops', role);
-  },
-  openAsOwner: () => openDatabase(readOpsConfig().database.url, 1, 'ops'),
-  temporal: () => readOpsConfig().temporal,
-  shards: () => readOpsConfig().meter.shards,
-});
+async function main(): Promise<number> {
+  const { env, ownerUrl, argv }: OpsEnvironment = opsEnvironment(process.env, process.argv.slice(2));
+  const read = (more: NodeJS.ProcessEnv = {}): Config => {
+    try {
+      return readConfig({ ...unused, ...more, ...env });
+    } catch (error) {
+      if (!(error instanceof ConfigError) || env['DATABASE_URL']) throw error;
+      throw new Error(
+        `${error.message}\nNo local stack runs on this folder's data either: "npm start" brings one up.`,
+        { cause: error },
+      );
+    }
+  };
+  // What needs the database alone works where nothing is said of Temporal.
+  const withoutTemporal = { TEMPORAL_ADDRESS: '127.0.0.1:7233' };
+  return runCommand(argv, {
+    open: () => {
+      const { url, role } = read(withoutTemporal).database;
+      return openDatabase(url, 2, 'ops', role);
+    },
+    openAsOwner: () => openDatabase(ownerUrl ?? read(withoutTemporal).database.url, 1, 'ops'),
+    temporal: () => read().temporal,
+    shards: () => read(withoutTemporal).meter.shards,
+  });
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 2;
+}

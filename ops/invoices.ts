@@ -1,16 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
+import type { Database } from '../adapters/postgres/database.js';
 import { findInvoiceOfAnyone, listAllInvoices } from '../adapters/postgres/invoice-reads.js';
 import type { Invoice } from '../adapters/postgres/invoice-reads.js';
-import type { InvoiceId, UserId } from '../domain/ids.js';
+import type { InvoiceRow } from '../adapters/postgres/tables.js';
+import type { InvoiceId } from '../domain/ids.js';
 import { using, type OpsContext } from './context.js';
-import { operate } from './operator.js';
+import { carryOut, operate, placeOrder } from './operator.js';
 import { asOperator, centsOf, countOf, idOf, type OperatorOptions } from './options.js';
 import { iso, printFacts, printRows, readable, whenSet, type Fact, type Print } from './output.js';
 import { linkTo } from './temporal-links.js';
-import { getUser } from './users.js';
+import { getUser, userIdOf } from './users.js';
 
 type Issue = OperatorOptions & {
-  readonly user: UserId;
+  readonly user: string;
   readonly amountCents: number;
   readonly description: string;
 };
@@ -26,16 +29,14 @@ export function addInvoiceCommands(program: Command, context: OpsContext): void 
       `
 Examples:
   ops invoices list --user ann@example.com
-  ops invoice create --user usr_01J… --amount-cents 900 --description "…" --by ada --reason "a wire came short"`,
+  ops invoice create --user ann@example.com --amount-cents 900 --description "…" --by ada --reason "a wire came short"`,
     );
   addReading(invoice, context);
   asOperator(invoice.command('create').description('Issues a manual invoice: a debt.'))
-    .requiredOption('--user <id>', 'whose (usr_…)', idOf('usr'))
+    .requiredOption('--user <who>', 'whose: e-mail address or usr_…')
     .requiredOption('--amount-cents <cents>', 'at least 50', centsOf)
     .requiredOption('--description <text>', 'the line that the user reads')
-    .action(({ user: userId, amountCents, description, ...options }: Issue) =>
-      operate(context, { kind: 'issue_invoice', userId, amountCents, description }, options),
-    );
+    .action((issue: Issue) => using(context, (db) => issueInvoice(context, db, issue)));
   asOperator(invoice.command('void').description('Voids one that is not paid.'))
     .argument('<invoice>', 'inv_…', idOf('inv'))
     .action((invoiceId: InvoiceId, options: OperatorOptions) =>
@@ -51,6 +52,37 @@ Examples:
         options,
       ),
     );
+}
+
+/** How long the processor may take to open an invoice that was written. */
+const OPEN_MS = 15_000;
+
+/** Issues one, and waits until its user can pay it: until then it is a draft that nobody sees. */
+async function issueInvoice(
+  context: OpsContext,
+  db: Database,
+  { user, amountCents, description, ...options }: Issue,
+): Promise<void> {
+  const userId = await userIdOf(db, user);
+  const order = await placeOrder(db, { kind: 'issue_invoice', userId, amountCents, description }, options);
+  if (!order) return;
+  const { result } = await carryOut(context, db, order.id, options);
+  if (result === null || options.json === true) return;
+  const row = await awaitOpen(db, result['invoiceId'] as InvoiceId);
+  console.log(
+    row?.status === 'open'
+      ? `It is open, and its user was mailed: ${row.hosted_invoice_url ?? ''}`
+      : `It is ${row?.status ?? 'missing'} yet: the payment processor has not made it. Its workflow goes on by itself; see ops invoices show ${String(result['invoiceId'])}.`,
+  );
+}
+
+async function awaitOpen(db: Database, id: InvoiceId): Promise<InvoiceRow | undefined> {
+  const end = performance.now() + OPEN_MS;
+  for (;;) {
+    const row = await db('invoices').where({ id }).first();
+    if (row?.status !== 'draft' || performance.now() > end) return row;
+    await sleep(200);
+  }
 }
 
 function addReading(invoice: Command, context: OpsContext): void {

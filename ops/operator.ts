@@ -29,14 +29,16 @@ const WAITS = 3;
 /**
  * Writes the order down, lets the workflow `operation` do it, and tells what came of it (decision 87). Its id is told
  * first: whoever loses the connection repeats the command with it.
+ * @param action what is asked for, or how to find it in the database
  */
 export async function operate(
   context: OpsContext,
-  action: OperatorAction,
+  action: OperatorAction | ((db: Database) => Promise<OperatorAction>),
   options: OperatorOptions,
 ): Promise<void> {
   await using(context, async (db) => {
-    const order = await placeOrder(db, action, options);
+    const asked = typeof action === 'function' ? await action(db) : action;
+    const order = await placeOrder(db, asked, options);
     if (order) await carryOut(context, db, order.id, options);
   });
 }
@@ -64,19 +66,21 @@ export async function placeOrder(
   }
 }
 
-/** Lets an order's workflow look at it, and tells how it stands then. */
+/** Lets an order's workflow look at it, and tells how it stands then. @returns that */
 export async function carryOut(
   context: OpsContext,
   db: Database,
   id: OperationId,
   options: Pick<OperatorOptions, 'json'>,
-): Promise<void> {
+): Promise<OperatorOrderRow> {
   const before = await getOrder(db, id);
   const said =
     before.closed_at === null
       ? await withTemporal(context.temporal(), (client) => run(client, id))
       : undefined;
-  printOrder(await getOrder(db, id), options, said);
+  const after = await getOrder(db, id);
+  printOrder(after, options, said);
+  return after;
 }
 
 /**

@@ -48,6 +48,7 @@ By question (docs/operations has a page for each):
   stop everything            ops pause creates --by ada --reason "…"
   what did we do by hand?    ops actions --about usr_…    ops orders list --all
 
+On a local stack that runs (npm start) no configuration is needed; --as bob acts as its other operator.
 What changes something takes --reason, which is kept for good with whose login it was, and --dry-run.
 Exit codes: 0 done, 1 refused or something was found, 2 not understood or not known,
 3 waits for a second operator.`,

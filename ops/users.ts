@@ -2,15 +2,16 @@ import type { Command } from 'commander';
 import type { Database } from '../adapters/postgres/database.js';
 import {
   findUser,
+  listUsers,
   listSessionsOf,
   readUserSummary,
   type UserSummary,
 } from '../adapters/postgres/user-lookup.js';
 import type { UserRow } from '../adapters/postgres/tables.js';
-import type { UserId } from '../domain/ids.js';
+import { isId, type UserId } from '../domain/ids.js';
 import { using, type OpsContext } from './context.js';
 import { actByHand } from './direct.js';
-import { asOperator, idOf, type OperatorOptions } from './options.js';
+import { asOperator, countOf, type OperatorOptions } from './options.js';
 import { iso, printFacts, printRows, readable, whenSet, type Fact, type Print } from './output.js';
 
 /** `ops users …` */
@@ -23,8 +24,24 @@ export function addUserCommands(program: Command, context: OpsContext): void {
       'after',
       `
 Examples:
+  ops users list
   ops users find ann@example.com
-  ops users block usr_01J… --by ada --reason "stolen cards"`,
+  ops users block ann@example.com --by ada --reason "stolen cards"`,
+    );
+  readable(users.command('list'))
+    .description('Lists them, the newest first.')
+    .option('--limit <count>', 'at most this many', countOf, 50)
+    .action(({ limit, json }: Print & { limit: number }) =>
+      using(context, async (db) => {
+        printRows(await listUsers(db, limit), json, (user) =>
+          [
+            user.id,
+            user.email,
+            `since ${iso(user.created_at)}`,
+            user.blocked_at === null ? '' : `BLOCKED: ${user.blocked_reason ?? ''}`,
+          ].join('  '),
+        );
+      }),
     );
   readable(users.command('find').argument('<who>', 'an e-mail address or usr_…'))
     .description('One user, with his wallet, machines and debts.')
@@ -57,10 +74,17 @@ function addChanges(users: Command, context: OpsContext): void {
     ['unblock', 'unblock_user', 'Lets him rent again.'],
   ] as const;
   for (const [name, kind, description] of changes) {
-    asOperator(users.command(name).argument('<user>', 'usr_…', idOf('usr')))
+    asOperator(users.command(name).argument('<who>', 'an e-mail address or usr_…'))
       .description(description)
-      .action((userId: UserId, options: OperatorOptions) => actByHand(context, { kind, userId }, options));
+      .action((who: string, options: OperatorOptions) =>
+        actByHand(context, async (db) => ({ kind, userId: await userIdOf(db, who) }), options),
+      );
   }
+}
+
+/** Whose account is meant. An id is taken as it is: what is done by it says whether there is such a user. */
+export async function userIdOf(db: Database, who: string): Promise<UserId> {
+  return isId('usr', who) ? who : (await getUser(db, who)).id;
 }
 
 /** @throws Error when there is none, telling how to look */

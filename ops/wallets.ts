@@ -2,15 +2,15 @@ import type { Command } from 'commander';
 import { readLedger } from '../adapters/postgres/ledger-reads.js';
 import { listActions } from '../adapters/postgres/operator-actions.js';
 import { readUserSummary } from '../adapters/postgres/user-lookup.js';
-import type { RentalId, UserId } from '../domain/ids.js';
+import type { RentalId } from '../domain/ids.js';
 import { using, type OpsContext } from './context.js';
 import { entryLine } from './ledger.js';
 import { operate } from './operator.js';
 import { asOperator, centsOf, countOf, idOf, type OperatorOptions } from './options.js';
 import { iso, printFacts, printRows, readable, type Fact, type Print } from './output.js';
-import { getUser } from './users.js';
+import { getUser, userIdOf } from './users.js';
 
-type Move = OperatorOptions & { readonly user: UserId; readonly amountCents: number };
+type Move = OperatorOptions & { readonly user: string; readonly amountCents: number };
 
 /** `ops wallet …` */
 export function addWalletCommands(program: Command, context: OpsContext): void {
@@ -23,25 +23,32 @@ export function addWalletCommands(program: Command, context: OpsContext): void {
       `
 Examples:
   ops wallet show ann@example.com
-  ops wallet refund --user usr_01J… --amount-cents 250 --rental rent_01J… --by ada --reason "the machine was slow"
+  ops wallet refund --user ann@example.com --amount-cents 250 --rental rent_01J… --by ada --reason "the machine was slow"
   ops wallet adjust --user usr_01J… --amount-cents=-500 --by ada --reason "credited twice"`,
     );
   asOperator(wallet.command('refund').description('Gives money back to a wallet.'))
-    .requiredOption('--user <id>', 'whose (usr_…)', idOf('usr'))
+    .requiredOption('--user <who>', 'whose: e-mail address or usr_…')
     .requiredOption('--amount-cents <cents>', 'positive', centsOf)
     .option('--rental <id>', 'what it is given back for (rent_…)', idOf('rent'))
-    .action(({ user: userId, amountCents, rental, ...options }: Move & { rental?: RentalId }) =>
+    .action(({ user, amountCents, rental, ...options }: Move & { rental?: RentalId }) =>
       operate(
         context,
-        { kind: 'refund', userId, amountCents, ...(rental === undefined ? {} : { rentalId: rental }) },
+        async (db) => ({
+          ...{ kind: 'refund', userId: await userIdOf(db, user), amountCents },
+          ...(rental === undefined ? {} : { rentalId: rental }),
+        }),
         options,
       ),
     );
   asOperator(wallet.command('adjust').description('Corrects a wallet, up or down.'))
-    .requiredOption('--user <id>', 'whose (usr_…)', idOf('usr'))
+    .requiredOption('--user <who>', 'whose: e-mail address or usr_…')
     .requiredOption('--amount-cents <cents>', 'signed: --amount-cents=-500 takes $5.00', centsOf)
-    .action(({ user: userId, amountCents, ...options }: Move) =>
-      operate(context, { kind: 'adjust', userId, amountCents }, options),
+    .action(({ user, amountCents, ...options }: Move) =>
+      operate(
+        context,
+        async (db) => ({ kind: 'adjust', userId: await userIdOf(db, user), amountCents }),
+        options,
+      ),
     );
   readable(wallet.command('show').argument('<user>', 'an e-mail address or usr_…'))
     .description('What it holds and what was charged last: each entry can be explained.')

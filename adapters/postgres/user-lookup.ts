@@ -8,6 +8,11 @@ export async function findUser(db: Database, who: string): Promise<UserRow | und
   return db('users').where({ email: who.trim().toLowerCase() }).first();
 }
 
+/** Users, the newest first: ids begin with their time. */
+export async function listUsers(db: Database, limit: number): Promise<UserRow[]> {
+  return db('users').orderBy('id', 'desc').limit(limit);
+}
+
 /** A session without its token's hash. */
 export type KnownSession = Pick<SessionRow, 'created_at' | 'last_seen_at' | 'expires_at'>;
 

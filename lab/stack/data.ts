@@ -9,7 +9,7 @@ import type { StackSettings } from './settings.js';
 /** All that a stack and its parts keep in the data folder. Nothing else in it is ever removed. */
 const entries = [
   ...['postgres', 'postgres-binaries', 'temporal', 'provider', 'processor', 'mail', 'demo', 'logs'],
-  ...['secrets.json', 'stack.json'],
+  ...['secrets.json', 'stack.json', 'ops.json'],
 ];
 
 /**

@@ -8,6 +8,8 @@ export interface StackSecrets {
   readonly processorSecretKey: string;
   readonly processorPublishableKey: string;
   readonly webhookSecret: string;
+  /** Of the two operators' logins. */
+  readonly operatorPassword: string;
 }
 
 /**
@@ -16,21 +18,28 @@ export interface StackSecrets {
  */
 export function readSecrets(dataDir: string): StackSecrets {
   const file = join(dataDir, 'secrets.json');
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as StackSecrets;
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) {
-      throw new Error(`${file} can not be read. Repair it, or run "npm run reset".`, { cause: error });
-    }
-  }
+  const kept = readKept(file);
   const random = () => randomBytes(24).toString('hex');
   const secrets: StackSecrets = {
     providerKey: `lab_${random()}`,
     processorSecretKey: `sk_test_${random()}`,
     processorPublishableKey: `pk_test_${random()}`,
     webhookSecret: `whsec_${random()}`,
+    operatorPassword: random(),
+    ...kept,
   };
+  if (kept?.operatorPassword !== undefined) return secrets;
   mkdirSync(dataDir, { recursive: true });
   writeFileSync(file, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
   return secrets;
+}
+
+/** What an earlier start has made; that of an earlier release lacks what came since. */
+function readKept(file: string): Partial<StackSecrets> | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Partial<StackSecrets>;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw new Error(`${file} can not be read. Repair it, or run "npm run reset".`, { cause: error });
+  }
 }

@@ -9,6 +9,7 @@ import { findTemporalCli } from '../servers/temporal-cli.js';
 import { findTemporalFault, registerSearchAttributes, startTemporal } from '../servers/temporal.js';
 import { childrenOf, logFileOf, planOf } from './children.js';
 import { lockDataDir } from './lock.js';
+import { forgetOperators, makeOperators } from './operators.js';
 import { assertPortsFree } from './ports.js';
 import { readSecrets } from './secrets.js';
 import type { StackSettings } from './settings.js';
@@ -59,6 +60,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const lock = lockDataDir(settings.dataDir, urls);
   const parts: Supervised[] = [];
   const stop = async () => {
+    forgetOperators(settings);
     // A part leaves the list once it is stopped, so that a kill meanwhile reaches all that still run.
     for (const part of [...parts].reverse()) {
       log(`stopping ${part.name}`);
@@ -72,6 +74,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     await assertPortsFree(settings, { afterCrash: lock.afterCrash, log });
     const postgresDir = await startDatabase(build);
     await startWorkflowServer(build);
+    await makeOperators(settings, readSecrets(settings.dataDir));
     await startChildren(build);
     const trimming = setInterval(() => trimLogs(settings), logCheckMs);
     return {
@@ -86,6 +89,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       kill() {
         clearInterval(trimming);
         for (const part of parts) part.kill();
+        forgetOperators(settings);
         lock.release();
       },
     };

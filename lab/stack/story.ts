@@ -25,12 +25,31 @@ export function describeStack(stack: Pick<Stack, 'settings' | 'urls' | 'postgres
     line,
     ...rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`),
     line,
+    'The operators’ commands find this stack by themselves (it has two operators, ada and bob):',
+    '',
+    '  npm run ops -- --help',
+    '  npm run ops -- users list',
+    '  npm run ops -- --as bob orders',
+    ...(urls.temporalUi === null
+      ? []
+      : [
+          '',
+          'The rentals in the Temporal UI:',
+          `  ${rentalsAt(urls.temporalUi, settings.temporalNamespace)}`,
+        ]),
+    line,
     'Copy and paste into another terminal (bash; curl, node and ssh are all it takes):',
     '',
     curlStory(urls),
     line,
     'Ctrl-C stops everything; the data stays.',
   ].join('\n');
+}
+
+/** The list of rentals' workflows, without the loops and schedules beside them. */
+function rentalsAt(temporalUi: string, namespace: string): string {
+  const query = encodeURIComponent('WorkflowType = "rental"');
+  return `${temporalUi}/namespaces/${namespace}/workflows?query=${query}`;
 }
 
 /** One rental from the sign-in to the last cent, as a shell script. */

@@ -172,4 +172,40 @@ describe('ops wallet, ops invoice and ops actions', () => {
     assert.match((await ops('wallet', 'refund', '--user', user.user.id)).err, /required option '--reason/);
     assert.match((await ops('actions', 'list', '--limit', '-1')).err, /A number from 1 to 1000 is needed/);
   });
+
+  it('issue an invoice to whom an e-mail address names, and answer when it can be paid', async () => {
+    const args = [
+      '--user',
+      user.user.email,
+      '--amount-cents',
+      '900',
+      '--description',
+      'A wire',
+      '--reason',
+      'x',
+    ];
+    const { code, out, err } = await ops('invoice', 'create', ...args, '--yes');
+    assert.equal(code, 0, err);
+    assert.match(out, /^Done: invoiceId inv_\w+, amountCents 900\nIt is open, and its user was mailed: http/);
+    const [invoice] = await service.db('invoices').where({ user_id: user.user.id });
+    assert.equal(invoice?.status, 'open');
+  });
+
+  // The last one: it takes the processor away.
+  it('say what an invoice waits for that the processor does not make', async () => {
+    await service.processor.close();
+    const args = [
+      '--user',
+      user.user.email,
+      '--amount-cents',
+      '900',
+      '--description',
+      'A wire',
+      '--reason',
+      'x',
+    ];
+    const { code, out } = await ops('invoice', 'create', ...args, '--yes');
+    assert.equal(code, 0);
+    assert.match(out, /^Done: .*\nIt is draft yet: the payment processor has not made it\./);
+  }).timeout(60_000);
 });

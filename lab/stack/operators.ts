@@ -1,0 +1,61 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import knexFactory from 'knex';
+import { databaseRoles } from '../../migrations/grants.js';
+import { ensureOperatorLogin } from '../../migrations/logins.js';
+import type { StackSecrets } from './secrets.js';
+import type { StackSettings } from './settings.js';
+import { urlsOf } from './urls.js';
+
+/** The two operators of a local stack: the second one approves what is too much for the first (decision 87). */
+export const stackOperators = ['ada', 'bob'] as const;
+
+/**
+ * Makes the operators' logins, and writes down where the ops command finds this stack: it looks for it by itself
+ * (ops/local-stack.ts).
+ */
+export async function makeOperators(settings: StackSettings, secrets: StackSecrets): Promise<void> {
+  const urls = urlsOf(settings);
+  const ownerUrl = settings.databaseUrl ?? urls.database;
+  const logins = Object.fromEntries(
+    await Promise.all(
+      stackOperators.map(async (name) => [name, await loginUrl(ownerUrl, name, secrets)] as const),
+    ),
+  );
+  const found = {
+    pid: process.pid,
+    logins,
+    env: {
+      DATABASE_URL: ownerUrl,
+      DATABASE_ROLE: databaseRoles.ops,
+      TEMPORAL_ADDRESS: urls.temporal,
+      TEMPORAL_NAMESPACE: settings.temporalNamespace,
+      ...(urls.temporalUi === null ? {} : { TEMPORAL_UI_URL: urls.temporalUi }),
+      ...(settings.env['METER_SHARDS'] === undefined ? {} : { METER_SHARDS: settings.env['METER_SHARDS'] }),
+    },
+  };
+  writeFileSync(fileOf(settings), `${JSON.stringify(found, null, 2)}\n`, { mode: 0o600 });
+}
+
+/** The stack is about to stop: nobody finds it any more. */
+export function forgetOperators(settings: StackSettings): void {
+  rmSync(fileOf(settings), { force: true });
+}
+
+/** The database as one operator. One's own database may not let us make logins: then nobody is told apart. */
+async function loginUrl(ownerUrl: string, name: string, { operatorPassword }: StackSecrets): Promise<string> {
+  const knex = knexFactory({ client: 'pg', connection: ownerUrl, pool: { min: 0, max: 1 } });
+  try {
+    const login = await ensureOperatorLogin(knex, name, operatorPassword);
+    return Object.assign(new URL(ownerUrl), { username: login, password: operatorPassword }).toString();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === '42501') return '';
+    throw error;
+  } finally {
+    await knex.destroy();
+  }
+}
+
+function fileOf(settings: StackSettings): string {
+  return join(settings.dataDir, 'ops.json');
+}
