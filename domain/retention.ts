@@ -151,6 +151,7 @@ export const forGood: Readonly<Record<string, string>> = {
   parked_payments: 'money that came in and is nobody’s',
   rentals: 'what was rented, and at which price',
   stop_requests: 'when a rental was to end: its bill rests on it',
+  charge_marks: 'whose payment was denied: the mark holds until an operator lifts it',
   lost_machines: 'when a machine was last seen alive: its bill rests on it',
   meters: 'one row per running rental',
   providers: 'one row per upstream',

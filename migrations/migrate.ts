@@ -18,13 +18,13 @@ import * as figures from './016-figures.js';
 import * as restored from './017-restored.js';
 import * as parked from './018-parked.js';
 import * as nothingStuck from './019-nothing-stuck.js';
+import * as lostMachines from './020-lost-machines.js';
 import * as upstreamsTold from './021-upstreams-told.js';
 import * as chargeMarks from './022-charge-marks.js';
-import * as creditedByHand from './022-credited-by-hand.js';
-import * as lostMachines from './022-lost-machines.js';
 import * as promisesKept from './023-promises-kept.js';
 import * as signIn from './024-sign-in.js';
 import * as operatorOrders from './025-operator-orders.js';
+import * as creditedByHand from './026-credited-by-hand.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -49,13 +49,13 @@ const steps: readonly [name: string, step: Step][] = [
   ['017-restored', restored],
   ['018-parked', parked],
   ['019-nothing-stuck', nothingStuck],
+  ['020-lost-machines', lostMachines],
   ['021-upstreams-told', upstreamsTold],
-  ['022-lost-machines', lostMachines],
   ['022-charge-marks', chargeMarks],
-  ['022-credited-by-hand', creditedByHand],
   ['023-promises-kept', promisesKept],
   ['024-sign-in', signIn],
   ['025-operator-orders', operatorOrders],
+  ['026-credited-by-hand', creditedByHand],
 ];
 
 /** The names of all steps: what a database must have for this code to work on it. */

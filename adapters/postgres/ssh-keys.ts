@@ -9,7 +9,7 @@ export async function listSshKeys(db: Database | Transaction, userId: UserId): P
 }
 
 /** Adding keys of one user: one at a time, so that they are counted. */
-const LOCK_KEYS = 7_103;
+const LOCK_KEYS = 7_104;
 
 /**
  * Keeps a key, unless the user has one with this fingerprint already, or as many as one may have (decision 14).
