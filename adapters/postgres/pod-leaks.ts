@@ -62,14 +62,17 @@ export async function sumFreeMachines(db: Database, days: number): Promise<FreeS
  */
 export async function takeSlowEnds(db: Database): Promise<PodLeakRow[]> {
   const { rows } = await db.raw<{ rows: PodLeakRow[] }>(
-    `with told as (
+    // The few that are there first: all that ever were are not read for it.
+    `with slow as materialized (
+       select * from pod_leaks
+        where gone_at is null and slow_end_told_at is null
+          and since < (select clock_ms()) - :slowMs * interval '1 millisecond'
+     ), told as (
        update allocation_attempts a set slow_end_told_at = clock_ms()
-         from pod_leaks l
-        where l.tag = a.tag and l.gone_at is null and l.slow_end_told_at is null
-          and l.since < clock_ms() - :slowMs * interval '1 millisecond'
+        where a.tag = any (array(select tag from slow))
        returning a.tag
      )
-     select l.* from pod_leaks l join told using (tag)`,
+     select slow.* from slow join told using (tag)`,
     { slowMs: limits.slowEndMs },
   );
   return rows;

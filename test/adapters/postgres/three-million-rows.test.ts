@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import pg from 'pg';
+import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
+import { listWorkflowsWithWaitingEvents } from '../../../adapters/postgres/event-handling.js';
+import { listExpiredCards } from '../../../adapters/postgres/expired-cards.js';
+import { listDueIntents } from '../../../adapters/postgres/intents.js';
+import { listInvoicesToTell, listUnclosedInvoices } from '../../../adapters/postgres/money/invoice-states.js';
+import { deliverDueMails } from '../../../adapters/postgres/outbox-delivery.js';
+import { takeSlowEnds } from '../../../adapters/postgres/pod-leaks.js';
+import { expectPodsOfRentals } from '../../../adapters/postgres/pods-watch.js';
+import { isBusy } from '../../../adapters/postgres/pods.js';
+import { prune } from '../../../adapters/postgres/retention.js';
+import {
+  closeCondemnedAttempts,
+  listForgottenAttempts,
+  listStrayPods,
+  listUnclosedRentals,
+  listUnclosedTopups,
+  listUsersWithOpenAutoTopups,
+} from '../../../adapters/postgres/upkeep.js';
+import { retention } from '../../../domain/retention.js';
+import { databaseRoles } from '../../../migrations/grants.js';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { getPostgres } from '../../support/servers.js';
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Shared Hit Blocks'?: number;
+  readonly 'Shared Read Blocks'?: number;
+  readonly Plans?: readonly Plan[];
+}
+
+/** Pages of 8 KiB that one look may read: what is done must cost it nothing. */
+const PAGES_MAX = 3_000;
+
+/** What has grown for years: rows that are done, three million of them in the narrowest table, and none that is due. */
+const rows: Readonly<Record<string, string>> = {
+  intents: `insert into intents (kind, wallet_id, created_at, delivered_at, acknowledged_at)
+    select 'auto_topup', n, now() - interval '6 days', now() - interval '6 days', now() - interval '6 days'
+      from generate_series(1, 3000000) n`,
+  processor_events: `insert into processor_events (id, kind, created_at, received_at, livemode, object, workflow_type,
+      workflow_id, handled_at)
+    select 'evt_' || n, 'k', now() - interval '9 days', now() - interval '9 days', true, '{}', 'topup', 'top_' || n, now()
+      from generate_series(1, 60000) n`,
+  mail_outbox: `insert into mail_outbox (cause, recipient, subject, body, created_at, sent_at, next_try_at)
+    select 'c' || n, 'r', 's', 'b', now() - interval '9 days', now() - interval '9 days', now() - interval '9 days'
+      from generate_series(1, 60000) n`,
+  pods: `insert into pods (provider_code, pod_id, tag, status, upstream_status, first_seen_at, gone_at)
+    select 'lab', 'pod' || n, 'tag' || n, 'active', 'active', now() - interval '9 days', now() - interval '9 days'
+      from generate_series(1, 60000) n`,
+  allocation_attempts: `insert into allocation_attempts (rental_id, attempt, provider_code, listing_id, offer_id, tag,
+      price_per_hour_cents, state, created_at)
+    select 'rent_' || n, 1, 'lab', 'lst', 'o', 'tag' || n, 1, 'gone', now() - interval '9 days'
+      from generate_series(1, 60000) n`,
+  saved_cards: `insert into saved_cards (pm_id, user_id, brand, last4, exp_month, exp_year, set_up_at)
+    select 'pm_' || n, 'usr_' || n, 'visa', '4242', 1, 2099, now() from generate_series(1, 60000) n`,
+  audit_events: `insert into audit_events (id, user_id, kind, client_address)
+    select 'aud_' || lpad(n::text, 26, '0'), 'usr_' || n, 'signed_in', '::1' from generate_series(1, 60000) n`,
+  idempotency_keys: `insert into idempotency_keys (user_id, endpoint, key, body_hash, target_id)
+    select 'usr_' || n, 'e', 'k', decode(repeat('00', 32), 'hex'), 't' from generate_series(1, 60000) n`,
+};
+
+describe('with three million rows that are done, each look of a loop', () => {
+  let database: TestDatabase;
+  let db: Database;
+  before(async () => {
+    database = await createTestDatabase();
+    await fill(database);
+    db = openDatabase(database.url, 2, 'test-worker', databaseRoles.worker);
+  });
+  after(async () => {
+    await db.destroy();
+    await database.drop();
+  });
+
+  const never = (): Promise<never> => Promise.reject(new Error('nothing is due'));
+  const looks: Readonly<Record<string, () => Promise<unknown>>> = {
+    'intents to deliver': () => listDueIntents(db, 500),
+    'events to redeliver': () => listWorkflowsWithWaitingEvents(db, 10_000),
+    'invoices to tell': () => listInvoicesToTell(db),
+    'rentals to revive': () => listUnclosedRentals(db),
+    'top-ups to revive': () => listUnclosedTopups(db),
+    'auto-topups to revive': () => listUsersWithOpenAutoTopups(db),
+    'invoices to revive': () => listUnclosedInvoices(db),
+    'mails to send': () => deliverDueMails(db, { send: never, failed: never, recovered: never }),
+    'cards that expired': () => listExpiredCards(db),
+    'an upstream’s lists': () => isBusy(db, 'lab'),
+    'stray machines': () => listStrayPods(db, 'lab', 300_000),
+    'machines no list showed': () => expectPodsOfRentals(db),
+    'machines that do not end': () => takeSlowEnds(db),
+    'forgotten purchases': () => listForgottenAttempts(db, 300_000),
+    'condemned purchases': () => closeCondemnedAttempts(db, 600_000),
+    ...Object.fromEntries(retention.map((kept) => [`pruning ${kept.table}`, () => prune(db, kept)])),
+  };
+  for (const [what, look] of Object.entries(looks)) {
+    it(`reads by an index: ${what}`, async () => {
+      for (const { sql, plan } of await plansOf(db, look)) {
+        const scanned = nodesOf(plan).filter((node) => node['Node Type'] === 'Seq Scan');
+        const big = scanned.map((node) => node['Relation Name'] ?? '').filter((table) => table in rows);
+        assert.deepEqual(big, [], sql);
+        const pages = (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
+        assert.ok(pages < PAGES_MAX, `${pages} pages: ${sql}`);
+      }
+    });
+  }
+});
+
+/** The plans of all that a look asks, as they were run. */
+async function plansOf(
+  db: Database,
+  look: () => Promise<unknown>,
+): Promise<{ readonly sql: string; readonly plan: Plan }[]> {
+  const asked: { sql: string; bindings: readonly unknown[] }[] = [];
+  const listen = (query: { sql: string; bindings?: readonly unknown[] }): void => {
+    if (/^\s*(with|select|insert|update|delete)/i.test(query.sql)) {
+      asked.push({ sql: query.sql, bindings: query.bindings ?? [] });
+    }
+  };
+  db.on('query', listen);
+  await look();
+  db.off('query', listen);
+  assert.ok(asked.length > 0);
+  const plans: { sql: string; plan: Plan }[] = [];
+  for (const { sql, bindings } of asked) {
+    await db
+      .transaction(async (trx) => {
+        // As it came to the server: with its own numbers for what is bound.
+        const { client: own } = trx as unknown as { client: { acquireConnection(): Promise<pg.Client> } };
+        const client = await own.acquireConnection();
+        const { rows: found } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+          `explain (analyze, buffers, format json) ${sql}`,
+          [...bindings],
+        );
+        plans.push({ sql, plan: found[0]!['QUERY PLAN'][0].Plan });
+        throw new Undone();
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof Undone)) throw error;
+      });
+  }
+  return plans;
+}
+
+class Undone extends Error {}
+
+function nodesOf(plan: Plan): Plan[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+}
+
+/** Without foreign keys and triggers, which a superuser may leave out: years of rows in seconds. */
+async function fill({ url }: TestDatabase): Promise<void> {
+  const admin = new URL((await getPostgres()).adminUrl);
+  admin.pathname = new URL(url).pathname;
+  const client = new pg.Client({ connectionString: admin.toString() });
+  await client.connect();
+  try {
+    await client.query(`set session_replication_role = replica`);
+    await client.query(`set synchronous_commit = off`);
+    for (const insert of Object.values(rows)) await client.query(insert);
+    await client.query('vacuum analyze');
+  } finally {
+    await client.end();
+  }
+}
