@@ -25,8 +25,8 @@ function showSettings(deps: ApiDeps): Step {
 }
 
 /**
- * Stores the settings. Enabled ones are looked at by the workflow at once (workflows/auto-topup.ts); from then on the
- * tick looks at the level each second.
+ * Stores the settings, with an intent where the level asks for one. The workflow is told at once as well
+ * (workflows/auto-topup.ts); from then on whatever lowers what is available looks at the level.
  */
 function putSettings(deps: ApiDeps): Step {
   return async (ctx) => {

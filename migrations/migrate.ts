@@ -25,6 +25,7 @@ import * as promisesKept from './023-promises-kept.js';
 import * as signIn from './024-sign-in.js';
 import * as operatorOrders from './025-operator-orders.js';
 import * as creditedByHand from './026-credited-by-hand.js';
+import * as topupLevel from './027-topup-level.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -56,6 +57,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['024-sign-in', signIn],
   ['025-operator-orders', operatorOrders],
   ['026-credited-by-hand', creditedByHand],
+  ['027-topup-level', topupLevel],
 ];
 
 /** The names of all steps: what a database must have for this code to work on it. */

@@ -5,6 +5,7 @@ import { insertAuditEvent, type AuditEvent } from './audit-events.js';
 import { isHeld } from './charge-marks.js';
 import type { Database, Transaction } from './database.js';
 import type { AutoTopupRow } from './tables.js';
+import { noteTopupLevel } from './topup-level.js';
 
 /** A user's settings of auto-topup; undefined before the first PUT. */
 export async function findAutoTopup(db: Database, userId: UserId): Promise<AutoTopupRow | undefined> {
@@ -65,6 +66,7 @@ export async function saveAutoTopup(
     );
     const [row] = rows;
     if (!row) throw new Error(`${userId} has no wallet`);
+    await noteTopupLevel(trx, row.wallet_id);
     await insertAuditEvent(trx, {
       ...{ userId, kind: 'auto_topup_changed', clientAddress },
       details: {

@@ -70,6 +70,7 @@ describe('the roles of the database', () => {
       'failed_sign_ins',
       'idempotency_keys',
       'identities',
+      'intents (kind, wallet_id)',
       'login_codes',
       'look_signals',
       'mail_outbox',

@@ -4,6 +4,7 @@ import { isHeld } from '../charge-marks.js';
 import type { Database, Transaction } from '../database.js';
 import { findChargeableCard } from '../saved-cards.js';
 import type { AutoTopupRow, TopupRow } from '../tables.js';
+import { somethingRuns } from '../topup-level.js';
 import { lockWalletOfUser, type LockedWallet } from './wallets.js';
 import { transactionOfUser } from '../user-turns.js';
 
@@ -107,7 +108,7 @@ interface State {
 async function readState(trx: Transaction, wallet: LockedWallet, settings: AutoTopupRow): Promise<State> {
   const { rows } = await trx.raw<{ rows: State[] }>(
     `select ceil(extract(epoch from cast(:nextAttemptAt as timestamptz) - clock_ms()) * 1000)::bigint as cooling_ms,
-            exists (select 1 from meters where wallet_id = :walletId) as running,
+            ${somethingRuns(':walletId')} as running,
             (select reason from brakes where kind = 'charges') as brake,
             exists (select 1 from users where id = :userId and blocked_at is not null) as blocked,
             (select coalesce(sum(credited_cents), 0)::bigint from topups

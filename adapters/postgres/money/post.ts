@@ -1,6 +1,7 @@
 import type { LedgerEntryType } from '../../../domain/ledger.js';
 import { assertCents } from '../../../domain/money.js';
 import type { Transaction } from '../database.js';
+import { noteTopupLevel } from '../topup-level.js';
 import type { LockedWallet } from './wallets.js';
 
 /** One change of a wallet's total, with the one thing that it was made for. */
@@ -18,7 +19,8 @@ export interface Posting {
 
 /**
  * Writes one ledger entry and moves the wallet with it, in one statement: the only writer of balances beside the
- * metering statement. The wallet must be locked by this transaction.
+ * metering statement. What lowers the available part leaves an intent for auto-topup where it falls below the level
+ * (decision 34). The wallet must be locked by this transaction.
  * @returns false when the cause was posted before: nothing is written then
  */
 export async function post(trx: Transaction, wallet: LockedWallet, posting: Posting): Promise<boolean> {
@@ -52,5 +54,7 @@ export async function post(trx: Transaction, wallet: LockedWallet, posting: Post
       note: posting.note ?? null,
     },
   );
-  return result.rows.length === 1;
+  if (result.rows.length === 0) return false;
+  if (posting.availableCents < 0) await noteTopupLevel(trx, wallet.id);
+  return true;
 }

@@ -2,6 +2,7 @@ import { elapsedMsAtCents } from '../../../domain/metering.js';
 import type { RentalId, UserId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
 import type { RentalRow, StopRequestRow } from '../tables.js';
+import { noteTopupLevel } from '../topup-level.js';
 
 /** A rental as money sees it, with what was asked about its end. */
 export type RentalWithStop = RentalRow & {
@@ -33,7 +34,10 @@ export type NewRental = Pick<
   | 'opened_seq'
 >;
 
-/** Writes the rental row in status provisioning, holding its first hour. */
+/**
+ * Writes the rental row in status provisioning, holding its first hour, which was moved from what is available before:
+ * auto-topup goes by what is left (decision 34).
+ */
 export async function insertRental(trx: Transaction, rental: NewRental): Promise<void> {
   await trx('rentals').insert({
     ...rental,
@@ -41,6 +45,7 @@ export async function insertRental(trx: Transaction, rental: NewRental): Promise
     hold_cents: rental.price_per_hour_cents,
     started_at: trx.raw('clock_ms()'),
   });
+  await noteTopupLevel(trx, rental.wallet_id);
 }
 
 export async function findRental(db: Database | Transaction, id: RentalId): Promise<RentalRow | undefined> {

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { saveAutoTopup } from '../../../../adapters/postgres/auto-topup-settings.js';
 import type { Database } from '../../../../adapters/postgres/database.js';
 import { beginAutoTopup } from '../../../../adapters/postgres/money/auto-topups.js';
+import { post } from '../../../../adapters/postgres/money/post.js';
+import { insertRental } from '../../../../adapters/postgres/money/rentals.js';
+import { lockWalletOfUser, moveHold } from '../../../../adapters/postgres/money/wallets.js';
 import { tick } from '../../../../adapters/postgres/money/tick.js';
 import type { IntentRow, WalletRow } from '../../../../adapters/postgres/tables.js';
 import { verifyLedger } from '../../../../adapters/postgres/verify.js';
@@ -156,6 +159,74 @@ describe('the level of auto-topup in a tick', () => {
     assert.equal(step.kind, 'quiet');
     const settings = await db('auto_topups').where({ wallet_id: wallet.id }).first();
     assert.equal(settings?.disabled_why, 'charges_held');
+  });
+
+  describe('in the transaction that lowers what is available', () => {
+    /** One that costs 40 cents an hour: its first cent comes due after 90 seconds. */
+    const slow = { priceCents: 40, ranMs: 0, holdCents: 0 };
+
+    it('by the hold of an opening, before anything runs', async () => {
+      const wallet = await armed(1_030);
+      await db.transaction(async (trx) => {
+        const locked = await lockWalletOfUser(trx, wallet.user_id);
+        await moveHold(trx, locked, 40);
+        await insertRental(trx, {
+          ...{
+            id: newId('rent'),
+            wallet_id: wallet.id,
+            user_id: wallet.user_id,
+            name: null,
+            family: 'rtx-4090',
+          },
+          ...{ model: 'RTX_4090', gpu_count: 1, region: 'Oslo', region_code: 'NO', interconnect: 'pcie' },
+          ...{ template_id: 'ubuntu-24-04', ssh_key_ids: [], listing_id: newId('lst'), provider_code: 'lab' },
+          ...{ tag: `test-${wallet.id}`, pod_id: null, price_per_hour_cents: 40, max_spend_cents: null },
+          ...{ auto_stop_after_ms: null, opened_seq: locked.seq },
+        });
+      });
+      assert.equal((await openIntents(wallet)).length, 1);
+      const step = await beginAutoTopup(db, wallet.user_id, newId('top'), { cooldownMs: 0 });
+      assert.equal(step.kind, 'attempt', 'and it begins while the machine is being got');
+    });
+
+    for (const { what, cents, intents } of [
+      { what: 'by an entry that takes from it', cents: -50, intents: 1 },
+      { what: 'not by one that leaves enough', cents: -10, intents: 0 },
+      { what: 'not by one that gives', cents: 1, intents: 0 },
+    ]) {
+      it(what, async () => {
+        const wallet = await armed(1_030);
+        await insertRunning(db, wallet, slow);
+        await postCents(wallet, cents);
+        assert.equal((await openIntents(wallet)).length, intents);
+      });
+    }
+
+    it('not while nothing runs, nor in the cooldown', async () => {
+      const idle = await armed(1_030);
+      await postCents(idle, -50);
+      const cooling = await armed(1_030);
+      await insertRunning(db, cooling, slow);
+      await postpone(cooling, '1 minute');
+      await postCents(cooling, -50);
+      assert.deepEqual([await openIntents(idle), await openIntents(cooling)], [[], []]);
+    });
+
+    it('by the settings themselves', async () => {
+      const wallet = await armed(1_030);
+      await insertRunning(db, wallet, slow);
+      await saveAutoTopup(db, wallet.user_id, { enabled: true, thresholdCents: 1_000 });
+      assert.deepEqual(await openIntents(wallet), []);
+      await saveAutoTopup(db, wallet.user_id, { enabled: true, thresholdCents: 1_031 });
+      assert.equal((await openIntents(wallet)).length, 1);
+    });
+
+    async function postCents(wallet: WalletRow, availableCents: number): Promise<void> {
+      await db.transaction(async (trx) => {
+        const locked = await lockWalletOfUser(trx, wallet.user_id);
+        await post(trx, locked, { type: 'adjustment', availableCents, cause: `test:${newId('op')}` });
+      });
+    }
   });
 
   it('asks for an attempt with an empty wallet, of which no tick takes anything', async () => {
