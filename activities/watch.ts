@@ -13,6 +13,7 @@ import { Delivery } from './delivery.js';
 import type { ActivityDeps } from './deps.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from './heartbeat.js';
 import { renewEnds } from './renew-ends.js';
+import { readBalance } from './watch-balance.js';
 import { askRunningPods, takeInPodList } from './watch-pods.js';
 
 /** What operators see of a watcher: its heartbeat. */
@@ -24,7 +25,10 @@ interface WatchState {
   lastError: string | null;
 }
 
-/** Watches one upstream: one list call every 2 seconds serves all its pods, one catalog every 30. */
+/**
+ * Watches one upstream: one list call every 2 seconds serves all its pods, one catalog every 30. Where the upstream's
+ * quotas allow less, both come evenly later (decision 93).
+ */
 export function createWatchActivities(deps: ActivityDeps) {
   return {
     /** Runs for `forMs` and returns; its workflow starts it again. A worker that dies is replaced by heartbeat. */
@@ -62,8 +66,12 @@ class Watch {
   #nextCatalogMs = 0;
   #nextListMs = 0;
   #nextRenewalMs = 0;
+  #nextBalanceMs = 0;
+  /** While the quotas hold both back, list and catalog take turns. */
+  #owesList = false;
   /** Asking the machines takes seconds when many are silent: the lists do not wait for it. */
   #asking: Promise<unknown> | undefined;
+  #balance: Promise<void> | undefined;
 
   constructor(
     private readonly deps: ActivityDeps,
@@ -78,13 +86,10 @@ class Watch {
     const { db } = this.deps;
     const { code } = this.provider;
     if ((await rateLimitedForMs(db, code)) > 0) return;
-    if (nowMs >= this.#nextCatalogMs && (await this.#guarded(() => this.#syncCatalog()))) {
-      this.#nextCatalogMs = nowMs + limits.catalogSyncMs;
-    }
-    if (nowMs >= this.#nextListMs || (await isBusy(db, code))) {
-      await this.#guarded(() => this.#list());
-      this.#nextListMs = nowMs + limits.idlePolls * this.pollMs;
-    }
+    const isListDue = nowMs >= this.#nextListMs || (await isBusy(db, code));
+    if (nowMs >= this.#nextCatalogMs && !(isListDue && this.#owesList)) await this.#catalogInTurn(nowMs);
+    if (isListDue) await this.#listInTurn(nowMs);
+    if (nowMs >= this.#nextBalanceMs) this.#beginBalance(nowMs);
     if (nowMs >= this.#nextRenewalMs) {
       await this.#guarded(() => renewEnds(this.deps, this.provider, () => this.tell({ ...this.state })));
       this.#nextRenewalMs = nowMs + limits.deadManRenewEveryMs;
@@ -102,6 +107,33 @@ class Watch {
   async ended(): Promise<void> {
     await this.#delivery.ended();
     await this.#asking;
+    await this.#balance;
+  }
+
+  async #catalogInTurn(nowMs: number): Promise<void> {
+    if (await this.#isPutOff('offers')) return;
+    this.#owesList = true;
+    if (await this.#guarded(() => this.#syncCatalog())) this.#nextCatalogMs = nowMs + limits.catalogSyncMs;
+  }
+
+  async #listInTurn(nowMs: number): Promise<void> {
+    if (await this.#isPutOff('pods')) return;
+    this.#owesList = false;
+    await this.#guarded(() => this.#list());
+    this.#nextListMs = nowMs + limits.idlePolls * this.pollMs;
+  }
+
+  /** What our own pace puts off is no failure of the upstream, whose offers stay for sale. */
+  async #isPutOff(read: 'offers' | 'pods'): Promise<boolean> {
+    return ((await this.provider.pace?.(read)) ?? 0) > 0;
+  }
+
+  /** Nothing waits for it, and it has the limit of a call. */
+  #beginBalance(nowMs: number): void {
+    this.#nextBalanceMs = nowMs + limits.balanceEveryMs;
+    this.#balance ??= readBalance(this.deps, this.provider).finally(() => {
+      this.#balance = undefined;
+    });
   }
 
   async #syncCatalog(): Promise<void> {

@@ -121,6 +121,10 @@ export const limits = {
   silentProbes: 3,
   /** While nothing waits at an upstream and nothing is young, its lists are read every so many polls. */
   idlePolls: 5,
+  /** However small an upstream's quotas, it is read once in this time: what nobody looks at may be lost unseen. */
+  slowestReadMs: MINUTE,
+  /** How often the balance of our account at an upstream is read. */
+  balanceEveryMs: 5 * MINUTE,
   /** More than this share of an upstream's machines vanishing at once is rather a fault of its list. */
   vanishedShare: 0.2,
   /** A pod that was told to end and is still there after this is told to operators. */

@@ -6,6 +6,7 @@ import { listHeldPods } from '../adapters/postgres/pods-watch.js';
 import { listProviders } from '../adapters/postgres/provider-health.js';
 import type { ProviderRow } from '../adapters/postgres/tables.js';
 import type { RentalId } from '../domain/ids.js';
+import { runwaySeconds } from '../domain/runway.js';
 import { using, type OpsContext } from './context.js';
 import { actByHand } from './direct.js';
 import { addOdditiesCommand } from './oddities.js';
@@ -114,5 +115,16 @@ function lineOf(row: ProviderRow): string {
     row.paused_at === null
       ? ''
       : `; paused since ${iso(row.paused_at)} by ${row.paused_by ?? ''}: ${row.paused_reason ?? ''}`;
-  return `${row.code}: ${out}${paused}; catalog ${iso(row.catalog_synced_at)}; pods ${iso(row.pods_listed_at)}${error}`;
+  return `${row.code}: ${out}${paused}; catalog ${iso(row.catalog_synced_at)}; pods ${iso(row.pods_listed_at)}${balanceOf(row)}${error}`;
+}
+
+function balanceOf({
+  balance_cents: cents,
+  burn_cents_per_hour: burn,
+  balance_read_at: at,
+}: ProviderRow): string {
+  if (cents === null || burn === null) return '';
+  const hours = runwaySeconds(cents, burn) / 3_600;
+  const lasts = Number.isFinite(hours) ? `, lasts ${Math.floor(hours)} h` : '';
+  return `; balance ${cents} cents at ${burn} cents/h${lasts}, read ${iso(at)}`;
 }

@@ -1,4 +1,4 @@
-import type { ProviderError } from '../providers/provider.js';
+import type { AccountBalance, ProviderError } from '../providers/provider.js';
 import { limits } from '../../domain/limits.js';
 import type { Database } from './database.js';
 import { noteForOperators } from './operator-notices.js';
@@ -127,6 +127,21 @@ export async function rateLimitedForMs(db: Database, code: string): Promise<numb
 export async function acceptMissing(db: Database, code: string, minutes: number): Promise<boolean> {
   const until = db.raw(`clock_ms() + ?::int * interval '1 minute'`, [minutes]);
   return (await db('providers').where({ code }).update({ missing_accepted_until: until })) === 1;
+}
+
+/** Keeps what our account at an upstream holds, and when that was read. */
+export async function recordBalance(
+  db: Database,
+  code: string,
+  { balanceCents, burnCentsPerHour }: AccountBalance,
+): Promise<void> {
+  await db('providers')
+    .where({ code })
+    .update({
+      balance_cents: balanceCents,
+      burn_cents_per_hour: burnCentsPerHour,
+      balance_read_at: db.raw('clock_ms()'),
+    });
 }
 
 /** Every upstream that was ever configured. */

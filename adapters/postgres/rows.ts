@@ -1,6 +1,7 @@
 import type { AuditKind } from '../../domain/audit.js';
 import type { AuditEventId, ListingId, RentalId, SshKeyId, UserId } from '../../domain/ids.js';
 import type { LedgerEntryType } from '../../domain/ledger.js';
+import type { QuotaWindow } from '../providers/quotas.js';
 import type { RentalStatus, StopReason } from '../../domain/rental.js';
 
 /** The rows as Postgres holds them; what each column means stands in migrations/. */
@@ -91,6 +92,16 @@ export interface ProviderRow {
   paused_at: Date | null;
   paused_by: string | null;
   paused_reason: string | null;
+  balance_cents: number | null;
+  burn_cents_per_hour: number | null;
+  balance_read_at: Date | null;
+}
+
+export interface ProviderQuotasRow {
+  provider_code: string;
+  windows: QuotaWindow[];
+  told_at: Date;
+  next_read_at: Date;
 }
 
 export interface ListingRow {

@@ -33,6 +33,7 @@ declare module 'knex/types/tables.js' {
     ledger_entries: Table<rows.LedgerEntryRow>;
     ledger_causes: Table<rows.LedgerCauseRow>;
     providers: Table<rows.ProviderRow>;
+    provider_quotas: Table<rows.ProviderQuotasRow>;
     listings: Table<rows.ListingRow>;
     rentals: Table<rows.RentalRow>;
     rentals_now: Table<rows.RentalRow>;

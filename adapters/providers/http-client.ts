@@ -1,6 +1,6 @@
 import { createJsonListReader } from './json-list.js';
 import { ProviderError } from './provider.js';
-import type { RequestBudget } from './request-budget.js';
+import type { RequestBudget, RequestUse } from './request-budget.js';
 
 /** The most that an answer may hold that is read whole: all but lists. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -46,6 +46,8 @@ export interface HttpRequest {
    * in the moment of its use. Only for what may happen twice; a GET always may.
    */
   readonly repeatable?: boolean;
+  /** What of the budget it takes; unless told, a GET reads and all else acts. */
+  readonly use?: RequestUse;
 }
 
 /** A list that is read while it arrives, whatever its length. */
@@ -90,6 +92,8 @@ export function createHttpClient(options: {
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly budget?: RequestBudget | undefined;
+  /** Hears the headers of each answer to a GET before the caller does. It must not fail. */
+  readonly onRead?: ((headers: Headers) => Promise<void>) | undefined;
 }): HttpClient {
   const base = options.url.replace(/\/+$/, '');
   const fetchAnswer = async (request: HttpRequest, signal: AbortSignal): Promise<Response> => {
@@ -130,14 +134,23 @@ export function createHttpClient(options: {
     }
   };
   return {
-    request: (request) =>
-      twice(limitOf(request, options.timeoutMs), request.repeatable ?? request.method === 'GET', (limitMs) =>
-        send(request, limitMs),
-      ),
-    list: (request) =>
-      twice(limitOf({ method: 'GET', ...request }, LIST_LIMIT_MS), true, (limitMs) =>
+    async request(request) {
+      const isRead = request.method === 'GET';
+      const answer = await twice(
+        limitOf(request, options.timeoutMs),
+        request.repeatable ?? isRead,
+        (limitMs) => send(request, limitMs),
+      );
+      if (isRead) await options.onRead?.(answer.headers);
+      return answer;
+    },
+    async list(request) {
+      const answer = await twice(limitOf({ method: 'GET', ...request }, LIST_LIMIT_MS), true, (limitMs) =>
         sendList(request, limitMs),
-      ),
+      );
+      await options.onRead?.(answer.headers);
+      return answer;
+    },
   };
 }
 
@@ -221,10 +234,10 @@ function limitOf(
 
 /** A request that the upstream would refuse is not sent: it might shut us out for longer. */
 async function refuseOverBudget(
-  { method, path }: HttpRequest,
+  { method, path, use = method === 'GET' ? 'reading' : 'acting' }: HttpRequest,
   budget: RequestBudget | undefined,
 ): Promise<void> {
-  const retryAfterMs = (await budget?.take(method === 'GET' ? 'reading' : 'acting')) ?? 0;
+  const retryAfterMs = (await budget?.take(use)) ?? 0;
   if (retryAfterMs === 0) return;
   throw new ProviderError('rate_limited', `${method} ${path}: the request budget is used up`, {
     retryAfterMs,

@@ -37,6 +37,25 @@ export interface Provider {
    * the upstream has none.
    */
   endBy?(podId: string, at: Date): Promise<void>;
+  /**
+   * Whether the upstream's quotas leave room for a read that can wait. Whoever is told 0 reads, for it is counted.
+   * Absent where the upstream tells of no quotas (decision 93).
+   * @returns for how long the read is put off, in milliseconds
+   */
+  pace?(read: 'offers' | 'pods'): Promise<number>;
+  /**
+   * What our account there still holds. Absent where the upstream does not tell.
+   * @throws ProviderError
+   */
+  readBalance?(): Promise<AccountBalance>;
+}
+
+/** A prepaid account at an upstream. */
+export interface AccountBalance {
+  /** May be below zero. */
+  readonly balanceCents: number;
+  /** What everything that runs in the account costs. */
+  readonly burnCentsPerHour: number;
 }
 
 /** How long a caller can wait for a call, over all the requests that it takes. */

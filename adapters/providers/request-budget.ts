@@ -1,3 +1,5 @@
+import type { QuotaWindow } from './quotas.js';
+
 /** How many requests an upstream may be sent, over all our processes. */
 export interface RequestBudget {
   /**
@@ -6,6 +8,13 @@ export interface RequestBudget {
    * @returns 0 when it may be sent, else how long to wait, in milliseconds
    */
   take(use: RequestUse): Promise<number>;
+  /**
+   * Asks, before so many reads that can wait, whether the quotas that the upstream told leave room for them now.
+   * @returns 0 when they may be sent, and counts them; else for how long they are put off, in milliseconds
+   */
+  pace(reads: number): Promise<number>;
+  /** Keeps what an answer told of the upstream's quotas; it replaces what was told before. */
+  learn(windows: readonly QuotaWindow[]): Promise<void>;
 }
 
 export type RequestUse = 'reading' | 'acting';

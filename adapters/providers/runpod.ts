@@ -13,6 +13,8 @@ import {
   type Provider,
 } from './provider.js';
 import type { RequestBudget } from './request-budget.js';
+import { readQuotas } from './quotas.js';
+import { readRunpodBalance } from './runpod-balance.js';
 import { runpodMinCudaVersion, runpodTemplates } from './runpod-templates.js';
 import { findOfferParts, findPod, priceCentsOf, readOffers, runpodCloud } from './runpod-wire.js';
 import { bareKey, newPublicKey } from './throw-away-keys.js';
@@ -51,6 +53,7 @@ export function createRunpodProvider(options: RunpodOptions): Provider {
     headers: { authorization: `Bearer ${options.apiKey}` },
     timeoutMs: options.timeoutMs ?? CALL_LIMIT_MS,
     budget: options.budget,
+    onRead: learnQuotas(options.budget, odd),
   });
 
   const podsRequest = {
@@ -74,6 +77,26 @@ export function createRunpodProvider(options: RunpodOptions): Provider {
     },
     terminate: (podId, wait) =>
       endAtUpstream(http, { method: 'DELETE', path: `/v2/pods/${encodeURIComponent(podId)}`, ...wait }),
+    async pace(read) {
+      return (await options.budget?.pace(read === 'offers' ? limits.gpuCounts.length : 1)) ?? 0;
+    },
+    readBalance: () => readRunpodBalance(http),
+  };
+}
+
+/** Each answer tells how the account's quotas stand, unless the account has none (the published description). */
+function learnQuotas(
+  budget: RequestBudget | undefined,
+  odd: (oddity: Oddity) => void,
+): ((headers: Headers) => Promise<void>) | undefined {
+  if (budget === undefined) return undefined;
+  const oddOnce = onceEach(odd);
+  return async (headers) => {
+    const windows = readQuotas(headers, (header) =>
+      oddOnce({ kind: 'malformed', subject: `header ${header}` }),
+    );
+    // What can't be kept now is told again by the next answer, and no reason to lose this one.
+    if (windows.length > 0) await budget.learn(windows).catch(() => undefined);
   };
 }
 

@@ -7,6 +7,10 @@ import {
   type LabFaults,
   type Times,
 } from './faults.js';
+import type { LabQuota } from './quotas.js';
+
+/** What the body sets that is no fault. */
+export type SettingName = 'bootMs' | 'deleteMs' | 'balanceCents' | 'quotas';
 
 /** A number of times; `true` until cleared, `false` not at all. */
 const times = Joi.alternatives(Joi.number().integer().min(0), Joi.boolean());
@@ -42,6 +46,19 @@ export const faultsSchema = Joi.object({
   soldTwice: times,
   bootMs: ms,
   deleteMs: ms,
+  balanceCents: Joi.number().integer(),
+  quotas: Joi.array()
+    .items(
+      Joi.object({
+        name: Joi.string()
+          .pattern(/^[a-z]{1,20}$/)
+          .required(),
+        quota: Joi.number().integer().min(1).required(),
+        windowSeconds: Joi.number().integer().min(1).required(),
+      }),
+    )
+    .max(10)
+    .allow(null),
 });
 
 type WireTimes = number | boolean;
@@ -70,6 +87,9 @@ export interface FaultsBody {
   /** Settings rather than faults; they stay when the faults are cleared. */
   bootMs?: number;
   deleteMs?: number;
+  balanceCents?: number;
+  /** Of RunPod's dialect; null for the documented ones, which refuse nothing. */
+  quotas?: readonly LabQuota[] | null;
 }
 
 /** What a fault with settings is when only its times are told. */
@@ -86,7 +106,7 @@ const DEFAULTS = {
 } as const;
 
 /** Only the faults that the body names. */
-export function faultsOf(body: Omit<FaultsBody, 'bootMs' | 'deleteMs'>): Partial<LabFaults> {
+export function faultsOf(body: Omit<FaultsBody, SettingName>): Partial<LabFaults> {
   const set: Record<string, unknown> = {};
   for (const [name, wire] of Object.entries(body) as [keyof typeof DEFAULTS, WithTimes<object>][]) {
     if (typeof wire === 'object')

@@ -6,7 +6,7 @@ export const crashModes = ['error', 'preempted', 'vanish', 'unreachable'] as con
 export type CrashMode = (typeof crashModes)[number];
 
 /** What an upstream is asked for, whatever the dialect. */
-export const endpoints = ['offers', 'list', 'create', 'delete'] as const;
+export const endpoints = ['offers', 'list', 'create', 'delete', 'balance'] as const;
 export type Endpoint = (typeof endpoints)[number];
 
 /** What the lab can be told to do wrong. Kept in memory: a restarted lab is in good health. */

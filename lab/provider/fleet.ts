@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { drawAils, noFaults, type Ails, type CrashMode, type LabFaults } from './faults.js';
 import type { LabOffer } from './offers.js';
+import { Quotas } from './quotas.js';
 import { createRunningPod, type PodPlace, type RunningPod } from './running-pod.js';
 import type { LabDialect, LabPod, LabStore } from './state.js';
 
@@ -25,11 +26,14 @@ export interface LabSettings {
   bootMs: number;
   /** From delete until the pod is gone from the lists. */
   deleteMs: number;
+  /** What the account at RunPod's dialect holds. */
+  balanceCents: number;
 }
 
 /** All pods of the lab: what the state file says of them, and the machines behind it. */
 export class Fleet {
   faults: LabFaults = noFaults();
+  readonly quotas = new Quotas();
   readonly #machines = new Map<string, RunningPod>();
   readonly #timers = new Map<string, NodeJS.Timeout>();
   /** What befalls a pod besides the steps of its life: a crash, its date. */

@@ -24,11 +24,17 @@ const scriptSchema = Joi.object({
 /** What only a lab has: its state in full, and faults on demand. */
 export function labRoutes(fleet: Fleet, store: LabStore): Router {
   const router = new Router({ prefix: '/lab' });
-  const knobs = (): object => ({ settings: fleet.settings, faults: fleet.faults });
+  const knobs = (): object => {
+    const { settings, faults, quotas } = fleet;
+    return { settings: { ...settings, quotas: quotas.told }, faults, refusedByQuotas: quotas.refused };
+  };
   const script: NodeJS.Timeout[] = [];
-  const set = ({ bootMs, deleteMs, ...faults }: FaultsBody): void => {
-    fleet.settings.bootMs = bootMs ?? fleet.settings.bootMs;
-    fleet.settings.deleteMs = deleteMs ?? fleet.settings.deleteMs;
+  const set = ({ bootMs, deleteMs, balanceCents, quotas, ...faults }: FaultsBody): void => {
+    const { settings } = fleet;
+    settings.bootMs = bootMs ?? settings.bootMs;
+    settings.deleteMs = deleteMs ?? settings.deleteMs;
+    settings.balanceCents = balanceCents ?? settings.balanceCents;
+    if (quotas !== undefined) fleet.quotas.set(quotas);
     fleet.faults = { ...fleet.faults, ...faultsOf(faults) };
   };
   router.get('/state', (ctx) => {

@@ -1,7 +1,7 @@
 import Router from '@koa/router';
 import Joi from 'joi';
 import type { Context } from 'koa';
-import { strikes, type Endpoint } from './faults.js';
+import { strikes, type Endpoint, type LabFaults } from './faults.js';
 import type { Fleet, NewPod } from './fleet.js';
 import { getLabGpu, runpodLabOffers, type LabOffer } from './offers.js';
 import { getPod, isSoldOut, readBody, refuseRequest } from './requests.js';
@@ -197,10 +197,15 @@ function stockOf(offers: readonly LabOffer[]): Record<string, unknown> {
 /** $0.10 a GB and month, for the 50 GB that are always shown: whether `cost` tells of it is not documented. */
 const DISK_USD_PER_HOUR = (50 * 0.1) / 730;
 
+/** What a pod costs in an hour; one that is ended costs nothing. */
+export function costUsdOf({ status, priceCents }: LabPod, { diskInPrice }: LabFaults): number {
+  if (status === 'deleting' || status === 'deleted') return 0;
+  return priceCents / 100 + (diskInPrice === 0 ? 0 : DISK_USD_PER_HOUR);
+}
+
 function presentPod(pod: LabPod, { faults, host }: Fleet): Record<string, unknown> {
   const offer = runpodLabOffers.find(({ type, region }) => type === pod.type && region === pod.region);
   const isUp = pod.status === 'active';
-  const ended = pod.status === 'deleting' || pod.status === 'deleted';
   return {
     id: pod.id,
     name: pod.name,
@@ -219,7 +224,7 @@ function presentPod(pod: LabPod, { faults, host }: Fleet): Record<string, unknow
     cudaVersion: '12.8',
     ssh: { proxy: null, direct: isUp ? directOf(pod, host) : null },
     template: null,
-    cost: ended ? 0 : pod.priceCents / 100 + (faults.diskInPrice === 0 ? 0 : DISK_USD_PER_HOUR),
+    cost: costUsdOf(pod, faults),
     locked: false,
     globalNetworking: { enabled: false },
     runtime: null,

@@ -5,12 +5,14 @@ import Koa, { HttpError } from 'koa';
 import { Fleet } from './fleet.js';
 import { labRoutes } from './lab-routes.js';
 import { findPodUser, prepareHomesDir } from './pod-home.js';
+import { runpodGraphql } from './runpod-graphql.js';
 import { problemOf, runpodRoutes } from './runpod-routes.js';
 import { shadeformRoutes } from './shadeform-routes.js';
 import { openLabStore } from './state.js';
 
 const DEFAULT_BOOT_MS = 2_000;
 const DEFAULT_DELETE_MS = 300;
+const DEFAULT_BALANCE_CENTS = 1_000_000;
 
 export interface LabProviderOptions {
   /** 0 for a free one. */
@@ -19,7 +21,7 @@ export interface LabProviderOptions {
   readonly host?: string;
   /** Keeps the state; the pods' homes too, where their user can reach it. */
   readonly dataDir: string;
-  /** What X-API-KEY must be under /v1, and the bearer token under /v2. */
+  /** What X-API-KEY must be under /v1, and the bearer token under /v2 and at /graphql. */
   readonly apiKey: string;
   /** From create until a pod is up. */
   readonly bootMs?: number;
@@ -28,7 +30,7 @@ export interface LabProviderOptions {
 }
 
 export interface LabProvider {
-  /** The service's origin: Shadeform's API is below /v1, RunPod's below /v2, the lab's own endpoints below /lab. */
+  /** The service's origin: Shadeform's API is below /v1, RunPod's below /v2 and at /graphql, the lab's own endpoints below /lab. */
   readonly url: string;
   readonly port: number;
   /** Where the pods' homes are. */
@@ -48,12 +50,22 @@ export async function startLabProvider(options: LabProviderOptions): Promise<Lab
   const fleet = new Fleet(
     store,
     { homesDir, host, user: findPodUser() },
-    { bootMs: options.bootMs ?? DEFAULT_BOOT_MS, deleteMs: options.deleteMs ?? DEFAULT_DELETE_MS },
+    {
+      bootMs: options.bootMs ?? DEFAULT_BOOT_MS,
+      deleteMs: options.deleteMs ?? DEFAULT_DELETE_MS,
+      balanceCents: DEFAULT_BALANCE_CENTS,
+    },
   );
   const app = new Koa();
   app.use(answerErrors);
   app.use(onlyWithKey(options.apiKey));
-  for (const router of [shadeformRoutes(fleet, store), runpodRoutes(fleet), labRoutes(fleet, store)]) {
+  app.use(withinQuotas(fleet));
+  for (const router of [
+    shadeformRoutes(fleet, store),
+    runpodRoutes(fleet),
+    runpodGraphql(fleet),
+    labRoutes(fleet, store),
+  ]) {
     app.use(router.routes()).use(router.allowedMethods());
   }
   const handle = app.callback();
@@ -114,6 +126,22 @@ function onlyWithKey(apiKey: string): Koa.Middleware {
   };
 }
 
+/** RunPod tells the account's quotas with every answer of its REST API, and refuses what is beyond them. */
+function withinQuotas({ quotas }: Fleet): Koa.Middleware {
+  return async (ctx, next) => {
+    if (ctx.path.startsWith('/v2')) {
+      const nowMs = performance.now();
+      const over = quotas.take(nowMs);
+      ctx.set(quotas.headers(nowMs));
+      if (over !== undefined) {
+        ctx.set('retry-after', String(over.retryAfterSeconds));
+        ctx.throw(429, `rate limit exceeded for the ${over.beyond} window`);
+      }
+    }
+    await next();
+  };
+}
+
 function isOfRunpod(ctx: Koa.Context): boolean {
-  return ctx.path.startsWith('/v2');
+  return ctx.path.startsWith('/v2') || ctx.path === '/graphql';
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../adapters/ids.js';
 import { takeSlowEnds } from '../../adapters/postgres/pod-leaks.js';
+import { recordBalance } from '../../adapters/postgres/provider-health.js';
 import { recordOddities } from '../../adapters/postgres/provider-oddities.js';
 import type { RentalId } from '../../domain/ids.js';
 import { insertProvider, insertRental } from '../support/factories.js';
@@ -67,7 +68,15 @@ describe('ops providers and ops attempts', () => {
     const { out, code } = await ops('providers');
     assert.equal(code, 0);
     assert.match(out, /^lab: out until .* \(refused\);.* refused: no balance$/m);
+    assert.doesNotMatch(out, /balance \d/, 'an upstream that does not tell');
     // 10 minutes at 360 cents an hour.
+    await recordBalance(db, 'lab', { balanceCents: 1_250, burnCentsPerHour: 100 });
+    assert.match(
+      (await ops('providers')).out,
+      /^lab: .*; balance 1250 cents at 100 cents\/h, lasts 12 h, read \d{4}-\S+;/m,
+    );
+    await recordBalance(db, 'lab', { balanceCents: 1_250, burnCentsPerHour: 0 });
+    assert.match((await ops('providers')).out, /balance 1250 cents at 0 cents\/h, read/);
     assert.match(out, new RegExp(`^ending lab ${tag} .*: given up, 60\\d s, 60 cents$`, 'm'));
     assert.match(out, /^unpaid lab given up: 1 pods, 60\d s, 60 cents in 30 days$/m);
     await db('pods')

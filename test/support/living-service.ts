@@ -6,6 +6,7 @@ import Stripe from 'stripe';
 import { createSmtpTransport } from '../../adapters/mailer/smtp.js';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
 import { databaseDeadlines } from '../../adapters/postgres/deadlines.js';
+import { createRequestBudget } from '../../adapters/postgres/request-budgets.js';
 import type { Processor } from '../../adapters/processor/processor.js';
 import { createStripeProcessor } from '../../adapters/processor/stripe.js';
 import { createOddityBook } from '../../adapters/providers/oddity-book.js';
@@ -59,6 +60,8 @@ export interface ServiceOptions {
   readonly pollMs?: number;
   /** true: with the loops of the upkeep; unless told, a test runs their rounds by hand. */
   readonly upkeep?: boolean;
+  /** The budget of each upstream, with what it tells of its quotas; without any unless told. */
+  readonly requestsPerMinute?: number;
   /** How many tick engines there are; 0 leaves metering to the rentals' own loops. */
   readonly shards?: number;
   /** Puts something between the service and its upstream, such as a list that lags. */
@@ -198,6 +201,10 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
     const provider = create({
       ...{ code, url: parts.gpus.url(), apiKey: API_KEY, deployment: 'test' },
       timeoutMs: CALL_LIMIT_MS,
+      budget:
+        options.requestsPerMinute === undefined
+          ? undefined
+          : createRequestBudget(db, code, options.requestsPerMinute, 2 * (options.pollMs ?? 100)),
       onOddity: (oddity) => oddities.note(code, oddity),
     });
     return [code, options.wrapProvider?.(provider) ?? provider] as const;

@@ -1,5 +1,6 @@
 import type { FigureGroup, Sample } from '../../metrics/figures.js';
 import type { Transaction } from '../database.js';
+import { runwaySeconds } from '../../../domain/runway.js';
 import type { OutReason } from '../tables.js';
 
 const reasons: readonly OutReason[] = ['failing', 'failing_creates', 'refused', 'rate_limited', 'no_funds'];
@@ -40,9 +41,26 @@ export function upstreamFigures(configured: readonly string[]): FigureGroup {
         help: 'Machines that a list misses and that are held, see decision 51.',
         labels: ['provider'],
       },
+      provider_balance_cents: {
+        help: 'What our account at an upstream held when it was read; absent where the upstream does not tell.',
+        labels: ['provider'],
+      },
+      provider_burn_cents_per_hour: {
+        help: 'What everything that runs in our account at an upstream cost an hour when it was read.',
+        labels: ['provider'],
+      },
+      provider_balance_age_seconds: {
+        help: 'Since the balance of our account at an upstream was read.',
+        labels: ['provider'],
+      },
+      provider_runway_seconds: {
+        help: 'How long the balance lasts from now at that cost; +Inf while nothing runs and something is left.',
+        labels: ['provider'],
+      },
     },
     async read(trx) {
-      return [...(await readHealth(trx, configured)), ...(await readLeaks(trx))];
+      const health = await readHealth(trx, configured);
+      return [...health, ...(await readBalances(trx, configured)), ...(await readLeaks(trx))];
     },
   };
 }
@@ -80,6 +98,28 @@ async function readHealth(trx: Transaction, configured: readonly string[]): Prom
 
 function ageOf(seconds: number | null): number {
   return seconds === null ? Infinity : Math.max(0, seconds);
+}
+
+/** Only of upstreams that tell: no value is no alarm, and a balance that is not read any more runs down all the same. */
+async function readBalances(trx: Transaction, configured: readonly string[]): Promise<Sample[]> {
+  const { rows } = await trx.raw<{
+    rows: { provider: string; balanceCents: number; burnCents: number; ageS: number }[];
+  }>(
+    `select code as provider, balance_cents as "balanceCents", burn_cents_per_hour as "burnCents",
+            greatest(0, extract(epoch from now() - balance_read_at))::float8 as "ageS"
+       from providers where code = any (?::text[]) and balance_read_at is not null`,
+    [[...configured]],
+  );
+  return rows.flatMap(({ provider, balanceCents, burnCents, ageS }) => [
+    { metric: 'provider_balance_cents', labels: { provider }, value: balanceCents },
+    { metric: 'provider_burn_cents_per_hour', labels: { provider }, value: burnCents },
+    { metric: 'provider_balance_age_seconds', labels: { provider }, value: ageS },
+    {
+      metric: 'provider_runway_seconds',
+      labels: { provider },
+      value: runwaySeconds(balanceCents, burnCents) - ageS,
+    },
+  ]);
 }
 
 async function readLeaks(trx: Transaction): Promise<Sample[]> {

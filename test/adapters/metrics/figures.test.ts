@@ -42,6 +42,35 @@ describe('figures of the business', () => {
     return { name: 'tested', metrics: { tested: { help: 'A test.' } }, read };
   }
 
+  it('let a balance run down while it is not read, and show none that no upstream told', async () => {
+    const { scrape } = expose(businessFigures(['lab', 'silent', 'idle']));
+    await db('providers').insert([
+      { code: 'silent' },
+      { code: 'lab', ...balance(4_800, 100, 3_600) },
+      { code: 'idle', ...balance(1, 0, 0) },
+    ]);
+    const shown = await scrape();
+    const of = (metric: string, provider: string) => shown.get(`gpu_rental_provider_${metric}`, { provider });
+    assert.deepEqual([of('balance_cents', 'lab'), of('burn_cents_per_hour', 'lab')], [4_800, 100]);
+    // 48 hours, of which one is over.
+    const left = of('runway_seconds', 'lab')!;
+    assert.ok(left > 47 * 3_600 - 60 && left <= 47 * 3_600, `${left} s`);
+    assert.ok(of('balance_age_seconds', 'lab')! >= 3_600);
+    assert.equal(of('runway_seconds', 'idle'), Infinity);
+    assert.equal(of('balance_cents', 'silent'), undefined);
+    await db('providers')
+      .where({ code: 'lab' })
+      .update(balance(-5, 0, 0));
+    assert.ok((await scrape()).get('gpu_rental_provider_runway_seconds', { provider: 'lab' })! <= 0);
+    await db('providers').delete();
+  });
+
+  const balance = (cents: number, burnCents: number, secondsAgo: number) => ({
+    balance_cents: cents,
+    burn_cents_per_hour: burnCents,
+    balance_read_at: db.raw(`now() - ? * interval '1 second'`, [secondsAgo]),
+  });
+
   it('are all read from an empty database, and nothing is made up', async () => {
     const groups = businessFigures(['lab']);
     const shown = await expose(groups).scrape();

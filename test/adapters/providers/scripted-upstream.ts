@@ -32,6 +32,8 @@ const DIALECTS = {
 /** An upstream that answers what a test tells it to, and the adapter that asks it. */
 export interface ScriptedUpstream {
   readonly provider: Provider;
+  /** Its base address, for an adapter of the test's own. */
+  readonly url: string;
   /** The same with a short limit for each call, for an upstream that is silent. */
   readonly hasty: Provider;
   /** By method and path, for example `GET /v1/instances`; what is not there is 404. */
@@ -78,7 +80,7 @@ export async function startScriptedUpstream(dialect: Dialect = 'shadeform'): Pro
   return {
     provider: adapter(5_000),
     hasty: adapter(300),
-    ...{ handlers, asked, sent, oddities },
+    ...{ url, handlers, asked, sent, oddities },
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

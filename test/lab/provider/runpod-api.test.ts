@@ -1,6 +1,6 @@
 import type { ProviderError } from '../../../adapters/providers/provider.js';
 import assert from 'node:assert/strict';
-import { startLivingLab, untilActive, runpodRequestOf, type LivingLab } from './living-lab.js';
+import { startLivingLab, until, untilActive, runpodRequestOf, type LivingLab } from './living-lab.js';
 
 const CREATE = {
   name: 'test-raw',
@@ -24,6 +24,48 @@ describe('lab provider: the API in RunPod’s dialect', () => {
       assert.deepEqual(answer.body, { title: 'Unauthorized', status: 401, detail: 'invalid API key' });
     }
     assert.equal((await lab.call('GET', '/v2/nothing')).body['status'], 404);
+  });
+
+  it('tells the account’s quotas with every answer, and refuses what is beyond those that were set', async () => {
+    const first = await lab.call('GET', '/v2/pods');
+    assert.equal(
+      first.headers.get('ratelimit-policy'),
+      '"minute";q=60;w=60, "hour";q=3000;w=3600, "day";q=50000;w=86400',
+    );
+    assert.match(first.headers.get('ratelimit') ?? '', /^"minute";r=\d+;t=\d+, "hour";r=\d+;t=\d+, "day";r=/);
+    await lab.faults({ quotas: [{ name: 'day', quota: 2, windowSeconds: 1 }] });
+    assert.equal((await lab.call('GET', '/v2/nothing')).headers.get('ratelimit'), '"day";r=1;t=1');
+    assert.equal((await lab.call('GET', '/v2/pods')).headers.get('ratelimit'), '"day";r=0;t=1');
+    const refused = await lab.call('DELETE', '/v2/pods/none');
+    assert.deepEqual(
+      [refused.status, refused.headers.get('retry-after'), refused.body['detail']],
+      [429, '1', 'rate limit exceeded for the day window'],
+    );
+    await until('the next window', async () =>
+      (await lab.call('GET', '/v2/pods')).status === 200 ? true : undefined,
+    );
+    await lab.faults({ quotas: [] });
+    assert.equal((await lab.call('GET', '/v2/pods')).headers.get('ratelimit'), null);
+    await lab.faults({ quotas: null });
+  });
+
+  it('tells the account’s balance and what its pods cost, field by field, by GraphQL', async () => {
+    await lab.faults({ balanceCents: 4_218 });
+    const ask = (query: string, headers?: Record<string, string>) =>
+      lab.call('POST', '/graphql', { query }, headers);
+    const query = 'query { myself { clientBalance currentSpendPerHr } }';
+    assert.deepEqual((await ask(query)).body, {
+      data: { myself: { clientBalance: 42.18, currentSpendPerHr: 0 } },
+    });
+    const { body } = await lab.call('POST', '/v2/pods', CREATE);
+    const rented = await ask('{ myself { currentSpendPerHr } }');
+    assert.deepEqual(rented.body, { data: { myself: { currentSpendPerHr: body['cost'] } } });
+    await lab.call('DELETE', `/v2/pods/${String(body['id'])}`);
+    assert.deepEqual((await ask('{ myself { currentSpendPerHr } }')).body, {
+      data: { myself: { currentSpendPerHr: 0 } },
+    });
+    assert.equal((await ask('{ myself { pubKey } }')).status, 400);
+    assert.equal((await ask(query, { authorization: 'Bearer wrong' })).status, 401);
   });
 
   const misfits: Record<string, unknown> = {

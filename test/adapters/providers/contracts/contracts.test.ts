@@ -26,6 +26,7 @@ const EXAMPLES: Readonly<Record<Dialect, Readonly<Record<string, unknown>>>> = {
     'GET /v2/catalog/gpus': { gpus: Object.values(runpodGpus) },
     'GET /v2/pods': { pods: Object.values(runpodPods) },
     'POST /v2/pods': runpodPods.placed,
+    'POST /graphql': { data: { myself: { clientBalance: 435.85, currentSpendPerHr: 0.001 } } },
   },
   shadeform: {
     'GET /v1/instances/types': { instance_types: Object.values(shadeformTypes) },
@@ -70,6 +71,7 @@ for (const { dialect, create, failures, podId } of DIALECTS) {
         await provider.allocate(REQUESTS[dialect]({ templateId, endBy }));
       }
       await provider.listPods();
+      await provider.readBalance?.();
       upstream.handlers[`POST /v1/instances/${podId}/update`] = json(200, {});
       await provider.endBy?.(podId, new Date());
       await provider.terminate(podId);

@@ -77,13 +77,25 @@ const gpu = {
   },
 };
 
-/** RunPod REST API v2, openapi.json of its documentation. */
+const account = {
+  type: 'object',
+  required: ['clientBalance', 'currentSpendPerHr'],
+  properties: { clientBalance: { type: 'number' }, currentSpendPerHr: { type: 'number', minimum: 0 } },
+};
+
+/** RunPod REST API v2, openapi.json of its documentation; of its GraphQL API the account, as `runpodctl user` asks it. */
 export const runpodContract: Contract = {
   requests: {
     'GET /v2/catalog/gpus': null,
     'GET /v2/pods': null,
     'POST /v2/pods': createPod,
     'DELETE /v2/pods/{id}': null,
+    'POST /graphql': {
+      type: 'object',
+      required: ['query'],
+      additionalProperties: false,
+      properties: { query: { const: 'query { myself { clientBalance currentSpendPerHr } }' } },
+    },
   },
   queries: {
     'GET /v2/catalog/gpus': {
@@ -112,6 +124,13 @@ export const runpodContract: Contract = {
       properties: { pods: { type: 'array', items: pod } },
     },
     'POST /v2/pods': pod,
+    'POST /graphql': {
+      type: 'object',
+      required: ['data'],
+      properties: {
+        data: { type: 'object', required: ['myself'], properties: { myself: account } },
+      },
+    },
   },
   failure: {
     type: 'object',
