@@ -155,6 +155,7 @@ export const forGood: Readonly<Record<string, string>> = {
   lost_machines: 'when a machine was last seen alive: its bill rests on it',
   meters: 'one row per running rental',
   providers: 'one row per upstream',
+  provider_quotas: 'one row per upstream',
   listings: 'one row per offer',
   provider_families: 'one row per family and upstream',
   unknown_pods: 'machines that a restored database did not know',

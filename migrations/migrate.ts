@@ -26,7 +26,7 @@ import * as signIn from './024-sign-in.js';
 import * as operatorOrders from './025-operator-orders.js';
 import * as creditedByHand from './026-credited-by-hand.js';
 import * as topupLevel from './027-topup-level.js';
-import * as upstreamLimits from './027-upstream-limits.js';
+import * as upstreamLimits from './028-upstream-limits.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -59,7 +59,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['025-operator-orders', operatorOrders],
   ['026-credited-by-hand', creditedByHand],
   ['027-topup-level', topupLevel],
-  ['027-upstream-limits', upstreamLimits],
+  ['028-upstream-limits', upstreamLimits],
 ];
 
 /** The names of all steps: what a database must have for this code to work on it. */
