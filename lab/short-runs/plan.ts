@@ -37,6 +37,7 @@ export const shortRuns: readonly ShortRun[] = [
     },
     600,
   ),
+  run('mutate:money', {}, 300, ['2']),
   run('bench:meter', { BENCH_RENTALS: '500', BENCH_SECONDS: '2' }, 300),
   run('bench:ledger', { BENCH_ENTRIES: '1000,10000', BENCH_PAGES: '20' }, 180),
   run('bench:create', { BENCH_ROUNDS: '1', BENCH_CREATES: '4', BENCH_CALLERS: '2' }, 180),

@@ -9,9 +9,7 @@ import { lockWalletOfRental } from '../../../../adapters/postgres/money/wallets.
 import type { WalletRow } from '../../../../adapters/postgres/tables.js';
 import { verifyLedger } from '../../../../adapters/postgres/verify.js';
 import type { RentalId } from '../../../../domain/ids.js';
-import { finalCents } from '../../../../domain/metering.js';
 import {
-  billedMs,
   credit,
   getRental,
   getWallet,
@@ -20,6 +18,7 @@ import {
   openMoneyDatabase,
   type MoneyDatabase,
 } from '../../../support/money.js';
+import { dueOf, type Asked } from '../../../support/rental-oracle.js';
 
 /** One thing that may happen to a wallet. Time is moved by moving the instants of its rentals into the past. */
 type Step =
@@ -111,6 +110,8 @@ describe('metering is exact, whatever happens in whatever order', () => {
     );
   });
 
+  const asked = new Map<RentalId, Asked>();
+
   /** The closed formula of decision 25, and its named cases of decision 27. */
   async function judge(wallet: WalletRow, rentals: readonly RentalId[]): Promise<void> {
     let net = 0;
@@ -119,11 +120,8 @@ describe('metering is exact, whatever happens in whatever order', () => {
       assert.notEqual(rental.settled_at, null, `${id} is settled`);
       const charged = rental.charged_cents - rental.refunded_cents;
       net += charged;
-      const price =
-        rental.status === 'failed'
-          ? 0
-          : finalCents(rental.price_per_hour_cents, billedMs(rental), rental.max_spend_cents);
-      assert.equal(charged + rental.overage_cents + rental.written_off_cents, price);
+      const due = await dueOf(db, id, asked.get(id) ?? assert.fail());
+      assert.equal(charged + rental.overage_cents + rental.written_off_cents, due);
     }
     const { rows } = await db.raw<{ rows: { credited: number }[] }>(
       `select coalesce(sum(amount_cents) filter (where type = 'processor_topup'), 0)::bigint as credited
@@ -149,14 +147,14 @@ describe('metering is exact, whatever happens in whatever order', () => {
     rent: async (step, wallet, _, rentals) => {
       const { available_cents: available } = await getWallet(db, wallet.user_id);
       if (available < step.priceCents || rentals.length >= 5) return;
-      rentals.push(
-        await insertRunning(db, wallet, {
-          priceCents: step.priceCents,
-          ranMs: 0,
-          ...(step.maxSpendCents === null ? {} : { maxSpendCents: step.maxSpendCents }),
-          ...(step.autoStopMs === null ? {} : { autoStopAfterMs: step.autoStopMs }),
-        }),
-      );
+      const id = await insertRunning(db, wallet, {
+        priceCents: step.priceCents,
+        ranMs: 0,
+        ...(step.maxSpendCents === null ? {} : { maxSpendCents: step.maxSpendCents }),
+        ...(step.autoStopMs === null ? {} : { autoStopAfterMs: step.autoStopMs }),
+      });
+      asked.set(id, { ...step });
+      rentals.push(id);
     },
     pass: (step, wallet) => pass(wallet, step.ms),
     tick: ({ engines, shards }) =>
@@ -229,7 +227,8 @@ describe('metering is exact, whatever happens in whatever order', () => {
       const rental = await lockRental(trx, id);
       if (rental.status !== 'running' || !rental.running_at) return;
       const alive = Math.min(rental.running_at.getTime() + aliveMs, Date.now());
-      await endLost(trx, wallet, rental, new Date(alive));
+      const isLost = await endLost(trx, wallet, rental, new Date(alive));
+      if (isLost) asked.get(id)!.lostAfterMs = alive - rental.running_at.getTime();
     });
   }
 
