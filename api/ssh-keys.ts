@@ -28,7 +28,8 @@ export const keySchema = joi
   .object<KeyRequest>({
     name: joi.text().min(1).maxChars(64).required(),
     // A line break at the end comes along when a file is pasted whole.
-    publicKey: joi.string().max(16_384),
+    // Five times the line of the longest RSA key that is accepted, and well within what a body may hold.
+    publicKey: joi.string().max(8_192),
     generate: joi.boolean().valid(true),
   })
   .xor('publicKey', 'generate');
