@@ -15,18 +15,24 @@ export class Invoicing extends Paying {
     super(living);
   }
 
-  /** The draft of a debt, whose workflow nobody has told yet. */
+  /**
+   * The draft of a debt. Within two seconds the engine tells its workflow of it; never with `attention_at: null` among
+   * the columns.
+   */
   async draft(
     user: SignedIn,
     amountCents: number,
     reason: InvoiceRow['reason'] = 'manual',
+    columns: Pick<Partial<InvoiceRow>, 'attention_at'> = {},
   ): Promise<InvoiceId> {
     return this.living.db.transaction(async (trx) => {
       const wallet = await lockWalletOfUser(trx, user.user.id);
       const id = await insertManualInvoice(trx, wallet, {
         ...{ cause: `test:${newId('op')}`, amountCents, description: 'What is owed' },
       });
-      await trx('invoices').where({ id }).update({ reason });
+      await trx('invoices')
+        .where({ id })
+        .update({ reason, ...columns });
       return id;
     });
   }

@@ -176,7 +176,7 @@ describe('reconcile: refunds, disputes and invoices', () => {
   });
 
   it('finds an invoice that was never mirrored', async () => {
-    const id = await paying.draft(user, 730);
+    const id = await paying.draft(user, 730, 'manual', { attention_at: null });
     await reconciling.assertFinds([['invoice_missing_there', id]]);
     await paying.start(id);
     await paying.awaitInvoice(id, 'open');
