@@ -1,11 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { UserBusy } from '../adapters/postgres/user-turns.js';
+import { isWalletBusy } from '../adapters/postgres/user-turns.js';
 import { limits } from '../domain/limits.js';
-
-/** Tells whether somebody else held a user's wallet for too long: nothing was begun. */
-export function isWalletBusy(error: unknown): boolean {
-  return error instanceof UserBusy || (error instanceof Error && 'code' in error && error.code === '55P03');
-}
 
 /**
  * Lets go of a wallet that somebody else holds, for a moment: the connection and the slot are for others meanwhile,

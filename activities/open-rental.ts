@@ -21,7 +21,7 @@ import { Refusal } from '../domain/refusal.js';
 import type { RentalRequest } from '../domain/opening.js';
 import type { OpenInput, OpenInput01 } from '../workflows/rental-contract.js';
 import { buyPod, condemn, providersFor, resolveAttempt, type Purchase } from './allocation.js';
-import { isWalletBusy } from './busy-wallet.js';
+import { isWalletBusy } from '../adapters/postgres/user-turns.js';
 import type { ActivityDeps } from './deps.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from './heartbeat.js';
 import { answeringRefusals, tellingNothingDone } from './refusals.js';

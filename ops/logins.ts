@@ -7,6 +7,7 @@ import {
   isOperatorLogin,
   listOperatorLogins,
 } from '../migrations/logins.js';
+import { sqlStateOf } from '../adapters/postgres/sql-state.js';
 import type { OpsContext } from './context.js';
 import { printRows, readable, type Print } from './output.js';
 
@@ -65,7 +66,7 @@ async function asOwner(context: OpsContext, work: (db: Database) => Promise<void
   try {
     await work(db);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === '42501')) throw error;
+    if (sqlStateOf(error) !== '42501') throw error;
     throw new Error(
       'This login may not make logins: run it with the DATABASE_URL of the database’s owner, which the migrations use.',
       { cause: error },

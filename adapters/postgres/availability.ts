@@ -1,10 +1,10 @@
+import { errorCodeOf, sqlStateOf } from './sql-state.js';
+
 /** The server says so itself: connection exceptions (class 08), too many connections, going down or coming up. */
 const AWAY_STATES = /^(08...|53300|57P0[1-5])$/;
 
 /** knex's own error when no connection of the pool was free in time, by name: whoever only asks need not load knex. */
 const POOL_TIMEOUT = 'KnexTimeoutError';
-
-const SQL_STATE = /^[0-9A-Z]{5}$/;
 
 /** What Node says when nobody answers at an address, or the way to it broke. */
 const NETWORK_CODES = new Set([
@@ -27,9 +27,10 @@ const DRIVER_TEXTS = /^(Connection terminated|Client has encountered a connectio
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error.name === POOL_TIMEOUT) return true;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (SQL_STATE.test(code)) return AWAY_STATES.test(code);
-  if (code !== '') return NETWORK_CODES.has(code);
+  const state = sqlStateOf(error);
+  if (state !== undefined) return AWAY_STATES.test(state);
+  const code = errorCodeOf(error);
+  if (code !== undefined) return NETWORK_CODES.has(code);
   return (
     isDriverText(error.message) || (error instanceof AggregateError && error.errors.some(isDatabaseAway))
   );
@@ -40,12 +41,7 @@ const UNACCEPTABLE_STATES = /^(22|23|54)...$/;
 
 /** Tells whether a query failed because of the very data that it was given: it would fail again. */
 export function isUnacceptable(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    typeof error.code === 'string' &&
-    UNACCEPTABLE_STATES.test(error.code)
-  );
+  return UNACCEPTABLE_STATES.test(sqlStateOf(error) ?? '');
 }
 
 /**

@@ -1,9 +1,6 @@
 import type { TopupId, UserId } from '../../domain/ids.js';
 import type { Database, Transaction } from './database.js';
-import { transactionOfUser, UserBusy } from './user-turns.js';
-
-/** SQLSTATE lock_not_available: another transaction held the lock for longer than lock_timeout. */
-const LOCK_NOT_AVAILABLE = '55P03';
+import { isWalletBusy, transactionOfUser } from './user-turns.js';
 
 /** The first key of the advisory lock of a top-up. */
 const LOCK_TOPUP = 7_105;
@@ -85,11 +82,7 @@ async function readUnder<Row>(
       return { kind: rows[0]?.over === true ? 'never' : 'unknown' };
     });
   } catch (error) {
-    if (error instanceof UserBusy || sqlStateOf(error) === LOCK_NOT_AVAILABLE) return { kind: 'unknown' };
+    if (isWalletBusy(error)) return { kind: 'unknown' };
     throw error;
   }
-}
-
-function sqlStateOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

@@ -1,11 +1,17 @@
 import type { UserId } from '../../domain/ids.js';
 import { limits } from '../../domain/limits.js';
 import type { Database, Transaction } from './database.js';
+import { sqlStateOf, lockNotAvailable } from './sql-state.js';
 
 /** A user's turn did not come in time, or too many of their own wait for it already. Nothing was begun. */
 export class UserBusy extends Error {
   override readonly name = 'UserBusy';
   readonly code = 'USER_BUSY';
+}
+
+/** Tells whether somebody else held a user's wallet for too long: nothing was begun. */
+export function isWalletBusy(error: unknown): boolean {
+  return error instanceof UserBusy || sqlStateOf(error) === lockNotAvailable;
 }
 
 /**

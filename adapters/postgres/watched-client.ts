@@ -1,5 +1,6 @@
 import knexFactory, { type Knex } from 'knex';
 import type { Duplex } from 'node:stream';
+import { sqlStateOf } from './sql-state.js';
 
 /** The server took or may have taken a statement, and the connection was lost before its answer came. */
 export class ConnectionLost extends Error {
@@ -71,7 +72,7 @@ export function watchedClient(answerMs: number): typeof Knex.Client {
         return (await super.query(connection, statement)) as unknown;
       } catch (error) {
         // What the server itself says is an answer. The loss of the connection is none.
-        throw isLost(connection) && !isAnswer(error) ? lost(connection, sql, outcome) : error;
+        throw isLost(connection) && sqlStateOf(error) === undefined ? lost(connection, sql, outcome) : error;
       } finally {
         watch.answered();
       }
@@ -155,11 +156,6 @@ function outcomeIfLost(connection: Connection, sql: string): 'unknown' | 'undone
   if (/^\s*(begin|rollback)\b/i.test(sql)) return 'undone';
   const isWithin = connection.getTransactionStatus() !== 'I';
   return isWithin && !/^\s*commit\b/i.test(sql) ? 'undone' : 'unknown';
-}
-
-/** Errors of the server carry an SQLSTATE: five characters. */
-function isAnswer(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && /^[0-9A-Z]{5}$/.test(String(error.code));
 }
 
 function lost(connection: Connection, sql: string, outcome: 'unknown' | 'undone'): ConnectionLost {

@@ -182,6 +182,7 @@ describe('isDatabaseAway', () => {
     }
     assert.equal(isDatabaseAway(Object.assign(new Error('duplicate'), { code: '23505' })), false);
     assert.equal(isDatabaseAway(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })), true);
+    assert.equal(isDatabaseAway(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })), true);
     assert.equal(isDatabaseAway(Object.assign(new Error('starting up'), { code: '57P03' })), true);
   });
 });

@@ -140,6 +140,11 @@ export class Renting {
     return pods.filter((pod) => [pod.name, ...pod.tags].some((name) => name.includes(id)));
   }
 
+  /** What became of each pod that was bought for a rental, in order, with its price. */
+  async bought(id: RentalId): Promise<[status: string, priceCents: number][]> {
+    return (await this.pods(id)).map(({ status, priceCents }) => [status, priceCents]);
+  }
+
   /** Lets a rental look as if it had run for longer, by the database's clock, and waits until that is charged. */
   async age(id: RentalId, seconds: number): Promise<void> {
     const { db } = this.service;

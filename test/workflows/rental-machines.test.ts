@@ -63,31 +63,25 @@ describe('a rental’s machine', () => {
   });
   after(() => service.stop());
 
-  /** What became of each pod that was bought for a rental, in order, with its price. */
-  async function bought(id: string): Promise<[string, number][]> {
-    const pods = (await service.gpus.state()).pods.filter(({ name }) => name.includes(id));
-    return pods.map(({ status, priceCents }) => [status, priceCents]);
-  }
-
   describe('whose create does not tell what the machine costs (decision 74)', () => {
     it('reads it in the list: a dearer one is given back, and the next offer taken', async () => {
       prices.hidden = 'creates';
       await service.gpus.faults({ priceChange: { times: 1, percent: 25 } });
       const { id, price_per_hour_cents } = await renting.run(user, l40s);
       assert.equal(price_per_hour_cents, l40s.nextCents);
-      await until('the dearer one is gone', async () => (await bought(id))[0]?.[0] === 'deleted');
+      await until('the dearer one is gone', async () => (await renting.bought(id))[0]?.[0] === 'deleted');
       await renting.stop(user, id);
     });
 
     it('waits for the price, with nothing charged, and keeps the machine once it is told', async () => {
       prices.hidden = 'all';
       const id = await renting.open(user, l40s);
-      await until('the machine is up', async () => (await bought(id))[0]?.[0] === 'active');
+      await until('the machine is up', async () => (await renting.bought(id))[0]?.[0] === 'active');
       const { status, pod_id } = await renting.row(id);
       assert.deepEqual([status, pod_id], ['provisioning', null]);
       prices.hidden = 'nobody';
       await renting.awaitStatus(id, 'running');
-      assert.deepEqual(await bought(id), [['active', l40s.pricePerHourCents]]);
+      assert.deepEqual(await renting.bought(id), [['active', l40s.pricePerHourCents]]);
       await renting.stop(user, id);
     });
 
@@ -101,7 +95,7 @@ describe('a rental’s machine', () => {
       const failed = await renting.row(id);
       assert.deepEqual([failed.status, failed.charged_cents - failed.refunded_cents], ['failed', 0]);
       await until('every machine is gone', async () =>
-        (await bought(id)).every(([podStatus]) => podStatus === 'deleted'),
+        (await renting.bought(id)).every(([podStatus]) => podStatus === 'deleted'),
       );
     });
   });
@@ -177,7 +171,7 @@ describe('a rental’s machine', () => {
       await sweeping;
       assert.deepEqual(swept.tags, []);
       assert.equal((await renting.awaitStatus(id, 'running')).pod_id, podId);
-      assert.deepEqual(await bought(id), [['active', l40s.pricePerHourCents]]);
+      assert.deepEqual(await renting.bought(id), [['active', l40s.pricePerHourCents]]);
       await renting.stop(user, id);
     });
 
@@ -205,7 +199,7 @@ describe('a rental’s machine', () => {
           workflowId: 'sweep',
           taskQueue: taskQueues.rentals,
         });
-        return (await bought(id))[0]?.[0] === 'deleted';
+        return (await renting.bought(id as RentalId))[0]?.[0] === 'deleted';
       });
     }
 

@@ -42,19 +42,13 @@ describe('opening a rental', () => {
   });
   after(() => service.stop());
 
-  /** What became of each pod that was bought for a rental, in order, with its price. */
-  async function bought(id: string): Promise<[string, number][]> {
-    const pods = (await service.gpus.state()).pods.filter(({ name }) => name.includes(id));
-    return pods.map(({ status, priceCents }) => [status, priceCents]);
-  }
-
   describe('at the next cheapest offer', () => {
     it('when the cheapest has no capacity; the hold is that one’s price', async () => {
       await service.gpus.faults({ noCapacity: 1 });
       const { id, price_per_hour_cents } = await renting.run(user, l40s);
       assert.equal(price_per_hour_cents, l40s.nextCents);
       assert.equal((await renting.wallet(user)).reserved_cents, l40s.nextCents);
-      assert.deepEqual(await bought(id), [['active', l40s.nextCents]]);
+      assert.deepEqual(await renting.bought(id), [['active', l40s.nextCents]]);
       await renting.stop(user, id);
     });
 
@@ -77,8 +71,8 @@ describe('opening a rental', () => {
       await service.gpus.faults({ priceChange: { times: 1, percent: 25 } });
       const { id, price_per_hour_cents } = await renting.run(user, l40s);
       assert.equal(price_per_hour_cents, l40s.nextCents);
-      await until('the dearer one is gone', async () => (await bought(id))[0]?.[0] === 'deleted');
-      assert.deepEqual(await bought(id), [
+      await until('the dearer one is gone', async () => (await renting.bought(id))[0]?.[0] === 'deleted');
+      assert.deepEqual(await renting.bought(id), [
         ['deleted', 185],
         ['active', l40s.nextCents],
       ]);
@@ -89,7 +83,7 @@ describe('opening a rental', () => {
       await service.gpus.faults({ priceChange: { times: 1, percent: 25 }, failCreateAfterMake: 1 });
       const { id, price_per_hour_cents } = await renting.run(user, l40s);
       assert.equal(price_per_hour_cents, l40s.nextCents);
-      await until('the dearer one is gone', async () => (await bought(id))[0]?.[0] === 'deleted');
+      await until('the dearer one is gone', async () => (await renting.bought(id))[0]?.[0] === 'deleted');
       await renting.stop(user, id);
     });
   });
@@ -128,14 +122,18 @@ describe('opening a rental', () => {
       const id = await renting.openDirectly(user, l40s, { unknownFindMs: 300 });
       const failed = await renting.awaitClosed(id);
       assert.deepEqual([failed.status, failed.charged_cents, failed.refunded_cents], ['failed', 148, 148]);
-      assert.equal((await bought(id))[0]?.[0], 'active', 'the late machine runs and nobody pays for it');
+      assert.equal(
+        (await renting.bought(id))[0]?.[0],
+        'active',
+        'the late machine runs and nobody pays for it',
+      );
       lists.blind = false;
       await until('it was swept', async () => {
         await service.temporal.workflow.execute('sweep', {
           workflowId: 'sweep',
           taskQueue: taskQueues.rentals,
         });
-        return (await bought(id))[0]?.[0] === 'deleted';
+        return (await renting.bought(id))[0]?.[0] === 'deleted';
       });
     });
   });
@@ -145,7 +143,7 @@ describe('opening a rental', () => {
     await service.gpus.faults({ bootMs: 60_000 });
     const id = await renting.open(user, l40s);
     await renting.stop(user, id);
-    await until('the machine is gone', async () => (await bought(id))[0]?.[0] === 'deleted');
+    await until('the machine is gone', async () => (await renting.bought(id))[0]?.[0] === 'deleted');
     lists.blind = false;
     assert.equal((await renting.awaitClosed(id)).status, 'stopped');
   });
@@ -245,7 +243,7 @@ describe('opening a rental', () => {
       rows.map(({ id }) => id),
       [answers[0]!.body.id],
     );
-    assert.equal((await bought(rows[0]!.id)).length, 1);
+    assert.equal((await renting.bought(rows[0]!.id)).length, 1);
     assert.equal((await renting.wallet(user)).reserved_cents, l40s.pricePerHourCents);
     await renting.stop(user, rows[0]!.id);
   });

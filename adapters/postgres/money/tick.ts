@@ -1,5 +1,6 @@
 import { isDatabaseAway } from '../availability.js';
 import type { Database, Transaction } from '../database.js';
+import { sqlStateOf, lockNotAvailable } from '../sql-state.js';
 import { meterWallets, type Metered } from './meter.js';
 
 /**
@@ -153,12 +154,10 @@ async function recordTick(db: Database | Transaction, { shard, shards }: Shard):
 
 /** A fault of the rows themselves (SQLSTATE classes 22, 23, P0), which would come again; not one of the server. */
 function isDataFault(error: unknown): error is Error {
-  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && /^(22|23|P0)/.test(code);
+  return /^(22|23|P0)/.test(sqlStateOf(error) ?? '');
 }
 
 /** Rows that others hold (lock_timeout, deadlock), or that take too long: not to be waited for, and not at fault. */
 function isHeldUp(error: unknown): boolean {
-  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && ['55P03', '40P01', '57014', '25P04'].includes(code);
+  return [lockNotAvailable, '40P01', '57014', '25P04'].includes(sqlStateOf(error) ?? '');
 }
