@@ -19,7 +19,7 @@ import {
 import { findTemporalServer } from '../servers/temporal-server-build.js';
 import { registerSearchAttributes } from '../servers/temporal.js';
 import { childrenOf, planOf, type Child } from '../stack/children.js';
-import { findFreeLowPorts, findFreePorts } from '../stack/ports.js';
+import { findFreePorts } from '../stack/ports.js';
 import { readSecrets } from '../stack/secrets.js';
 import { portVariables, readStackSettings, type StackSettings } from '../stack/settings.js';
 import { urlsOf, type StackUrls } from '../stack/urls.js';
@@ -71,8 +71,7 @@ async function startParts(
   log: (line: string) => void,
   stops: (() => Promise<unknown>)[],
 ): Promise<Omit<Topology, 'stop'>> {
-  // Temporal's PostgreSQL schema keeps ports as smallint: it ends at once with one above 32767.
-  const ports = await findFreeLowPorts(temporalPortCount);
+  const ports = await findFreePorts(temporalPortCount);
   const settings = await settingsOn(folder, env, ports[0] ?? 0);
   const programs = await findTemporalServer(settings.cliPlaces, log);
   const postgres = await startPostgres({

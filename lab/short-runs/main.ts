@@ -6,7 +6,8 @@ import { shortRuns, type ShortRun } from './plan.js';
 /**
  * `npm run test:short`: the campaigns of faults, the run of the production's shape and the benchmarks, each in its
  * shortest form, one after the other. `npm run test:short -- bench:meter` runs those of that name. Ends with 1 when one
- * failed; the last line is "N passed, N failed", and SHORT_RUN_COUNTS names a file for the two numbers.
+ * failed; the last line is "N passed, N failed", and SHORT_RUN_COUNTS names a file for the two numbers and, below them,
+ * what failed.
  */
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -72,10 +73,13 @@ for (const short of chosen) {
   const why = await play(short);
   const seconds = ((performance.now() - begun) / 1_000).toFixed(0);
   console.log(`-- ${nameOf(short)}: ${why === undefined ? 'passed' : `FAILED (${why})`}, ${seconds} s`);
-  if (why !== undefined) failures.push(nameOf(short));
+  if (why !== undefined) failures.push(`${nameOf(short)} (${why})`);
 }
-for (const name of failures) console.log(`failed: ${name}`);
+const told = failures.map((name) => `failed: ${name}\n`).join('');
+process.stdout.write(told);
 const counts = process.env['SHORT_RUN_COUNTS'];
-if (counts !== undefined) writeFileSync(counts, `${chosen.length - failures.length} ${failures.length}\n`);
+if (counts !== undefined) {
+  writeFileSync(counts, `${chosen.length - failures.length} ${failures.length}\n${told}`);
+}
 console.log(`${chosen.length - failures.length} passed, ${failures.length} failed`);
 process.exit(failures.length === 0 && !stopping.signal.aborted ? 0 : 1);

@@ -56,46 +56,23 @@ async function tryListen(port: number): Promise<string | undefined> {
 }
 
 /**
- * Finds ports that nothing listens on, all different.
- * Another program may take one before it is used; whoever starts a server on it says so then.
+ * Below the ports that a system hands out by itself (from 32768 on Linux, from 49152 elsewhere). Temporal's PostgreSQL
+ * schema, too, keeps ports as smallint: that server ends at once with one above 32767.
  */
-export async function findFreePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(0, '127.0.0.1', resolve);
-      });
-      return server;
-    }),
-  );
-  return Promise.all(
-    servers.map(async (server) => {
-      const address = server.address();
-      await new Promise((resolve) => server.close(resolve));
-      if (address === null || typeof address === 'string')
-        throw new Error('The port of a TCP server is unknown');
-      return address.port;
-    }),
-  );
-}
+const range = { first: 12_000, last: 32_000 };
 
 /**
- * Finds free ports below those that the system hands out by itself: for a program that takes no higher ones.
+ * Finds ports on 127.0.0.1 that nothing listens on, all different. They are none of those that a system hands out by
+ * itself: between the look and the use, one of those may become an end of anybody's connection.
+ * Another program that listens may still take one; whoever starts a server on it says so then.
  * @throws Error when there are not so many
  */
-export async function findFreeLowPorts(count: number): Promise<number[]> {
-  const found: number[] = [];
-  for (
-    let port = lowPorts.first + randomInt(lowPorts.last - lowPorts.first - 2_000);
-    found.length < count;
-    port += 1
-  ) {
-    if (port > lowPorts.last) throw new Error(`There are no ${count} free ports below ${lowPorts.last}.`);
-    if ((await tryListen(port)) === undefined) found.push(port);
+export async function findFreePorts(count: number): Promise<number[]> {
+  const found = new Set<number>();
+  for (let tried = 0; found.size < count; tried += 1) {
+    if (tried === range.last) throw new Error(`There are no ${count} free ports below ${range.last}.`);
+    const port = randomInt(range.first, range.last);
+    if (!found.has(port) && (await tryListen(port)) === undefined) found.add(port);
   }
-  return found;
+  return [...found];
 }
-
-const lowPorts = { first: 12_000, last: 32_000 };

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { findOnPath, isExecutable } from '../servers/temporal-cli-binary.js';
 import { placeInCache } from '../servers/cache.js';
 import { goInstall } from '../servers/go-install.js';
 import { answers, startProgram, type Program } from '../servers/program.js';
+import { findFreePorts } from '../stack/ports.js';
 
 /** The newest one whose description of the API has the pinned SDK's version (reference: payments, Versions). */
 const version = 'v0.203.0';
@@ -62,7 +62,7 @@ export async function startStripeMock(
   program: string,
   logFile: string,
 ): Promise<{ program: Program; url: string }> {
-  const [http, https] = [await freePort(), await freePort()];
+  const [http, https] = await findFreePorts(2);
   const url = `http://127.0.0.1:${http}`;
   const started = await startProgram({
     name: 'stripe-mock',
@@ -82,15 +82,4 @@ export async function startStripeMock(
     stopLimitMs: 5000,
   });
   return { program: started, url };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }

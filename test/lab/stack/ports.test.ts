@@ -57,4 +57,9 @@ describe('the ports of the stack', () => {
     const ports = await findFreePorts(20);
     assert.equal(new Set(ports).size, 20);
   });
+
+  it('found free are none that the system hands out by itself', async () => {
+    const used = (taken.address() as AddressInfo).port;
+    assert.ok(Math.max(...(await findFreePorts(200))) < Math.min(used, 32_768));
+  });
 });
