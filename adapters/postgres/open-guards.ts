@@ -79,14 +79,15 @@ const PROVISIONED_SOON_S = 30;
  * Machines that nobody is billed for cost the upstream's price all the same (decision 83): those that were stopped
  * before they ran, lost within the refund window, or ran for less than half a cent, and those that may yet become one.
  * One that its upstream failed to deliver, or an operator stopped, is not the user's doing. Call it under the lock of
- * the wallet.
+ * the wallet. The clock is a value of its own in it: an index can't be compared with one that is read for each row, and
+ * all that a user ever rented would be read under their lock.
  * @throws Refusal rate_limited with the time after which one more may be had
  */
 export async function refuseFreeMachines(trx: Transaction, userId: UserId, perHour: number): Promise<void> {
   const { rows } = await trx.raw<{ rows: { free: number; wait_s: number | null }[] }>(
     `with ended as (
        select r.settled_at from rentals r
-        where r.user_id = :userId and r.settled_at > clock_ms() - interval '1 hour'
+        where r.user_id = :userId and r.settled_at > (select clock_ms()) - interval '1 hour'
           and r.charged_cents = r.refunded_cents and r.stop_reason is distinct from 'operator'
           and not (r.status = 'failed' and r.running_at is null)
         order by r.settled_at desc limit :perHour

@@ -44,7 +44,7 @@ export async function sumFreeMachines(db: Database, days: number): Promise<FreeS
   const { rows } = await db.raw<{ rows: FreeSum[] }>(
     `with by_user as (
        select provider_code, kind, user_id, count(*) as machines, sum(seconds) as seconds, sum(cents) as cents
-         from free_machines where settled_at > clock_ms() - :days * interval '1 day'
+         from free_machines where settled_at > (select clock_ms()) - :days * interval '1 day'
         group by provider_code, kind, user_id
      )
      select provider_code as "providerCode", kind, sum(machines)::bigint as machines, count(*) as users,

@@ -103,7 +103,7 @@ async function fullRefundsToday(trx: Transaction, wallet: LockedWallet): Promise
   const row = await trx('rentals')
     .where({ wallet_id: wallet.id, status: 'failed' })
     .whereNotNull('running_at')
-    .whereRaw(`settled_at > clock_ms() - interval '1 day'`)
+    .whereRaw(`settled_at > (select clock_ms()) - interval '1 day'`)
     .count<{ count: number }[]>('* as count')
     .first();
   return row?.count ?? 0;

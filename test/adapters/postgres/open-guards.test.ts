@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Database } from '../../../adapters/postgres/database.js';
-import { openDatabase } from '../../../adapters/postgres/database.js';
+import { openDatabase, type Database, type Transaction } from '../../../adapters/postgres/database.js';
 import { refuseFreeMachines, refuseWhenNotAllowed } from '../../../adapters/postgres/open-guards.js';
 import type { RentalRow, UserRow } from '../../../adapters/postgres/tables.js';
 import { Refusal } from '../../../domain/refusal.js';
@@ -113,11 +112,37 @@ describe('a new rental (decision 23)', () => {
       assert.equal(await waits(), undefined);
     });
 
-    it('finds them by an index', async () => {
-      const { rows } = await db.raw<{ rows: { indexname: string }[] }>(
-        "select indexname from pg_indexes where tablename = 'rentals' and indexname = 'rentals_settled_of_user'",
-      );
-      assert.equal(rows.length, 1);
+    it('reads none of the thousands that have ended for longer', async () => {
+      const { id } = await ended(70);
+      await copyOf(id, 5_000);
+      await db.transaction(async (trx) => {
+        const before = await readRows(trx);
+        await refuseFreeMachines(trx, user.id, perHour);
+        const read = (await readRows(trx)) - before;
+        assert.ok(read < 100, `${read} rows`);
+      });
     });
+
+    /** So many more that are as this one. */
+    async function copyOf(id: string, count: number): Promise<void> {
+      const columns = `wallet_id, user_id, status, family, model, gpu_count, region, region_code, interconnect, template_id,
+        ssh_key_ids, listing_id, provider_code, price_per_hour_cents, hold_cents, started_at, ended_at, settled_at,
+        terminated_at, closed_at, stop_reason`;
+      await db.raw(
+        `insert into rentals (id, tag, ${columns})
+         select 'rent_' || lpad(n::text, 26, '0'), 'copy-' || n, ${columns}
+           from rentals, generate_series(1, :count::int) n where id = :id`,
+        { id, count },
+      );
+      await db.raw('analyze rentals');
+    }
+
+    /** How many rows of rentals this transaction has read. */
+    async function readRows(trx: Transaction): Promise<number> {
+      const { rows } = await trx.raw<{ rows: { read: number }[] }>(
+        `select seq_tup_read + coalesce(idx_tup_fetch, 0) as read from pg_stat_xact_user_tables where relname = 'rentals'`,
+      );
+      return rows[0]!.read;
+    }
   });
 });
