@@ -21,7 +21,9 @@ export async function giveBack(
     .update({ given_back_at: trx.raw('clock_ms()') });
   if (row.taken_at === null) return false;
   if (row.debited_cents > 0) {
-    await postReturn(trx, wallet, `${row.kind}-returned:${row.id}`, row.debited_cents, row.id);
+    const cause = `${row.kind}-returned:${row.id}`;
+    const posted = await postReturn(trx, wallet, cause, row.debited_cents, row.id);
+    if (!posted) throw new Error(`${cause} was posted before, and its row does not know`);
   }
   const paidBackCents =
     row.invoice_id === null ? 0 : await returnInvoice(trx, wallet, row.invoice_id, row.id);
@@ -29,7 +31,10 @@ export async function giveBack(
   return true;
 }
 
-/** @returns the cents that were paid on the invoice, and are now in the wallet */
+/**
+ * One that was paid although it was to be void is in the wallet already (invoice-payment.ts): under the same cause.
+ * @returns the cents that were paid on the invoice, and came to the wallet by this
+ */
 async function returnInvoice(
   trx: Transaction,
   wallet: LockedWallet,
@@ -39,25 +44,20 @@ async function returnInvoice(
   const invoice = await trx('invoices').where({ id: invoiceId }).forUpdate().first();
   if (!invoice) throw new Error(`the invoice of ${id} vanished`);
   if (invoice.status === 'paid') {
-    await postReturn(trx, wallet, `invoice-returned:${invoice.id}`, invoice.amount_cents, id);
-    return invoice.amount_cents;
+    const posted = await postReturn(trx, wallet, `invoice-returned:${invoice.id}`, invoice.amount_cents, id);
+    return posted ? invoice.amount_cents : 0;
   }
   await requestVoid(trx, invoice.id, `${id} came back`);
   return 0;
 }
 
+/** @returns false when it was given back before */
 async function postReturn(
   trx: Transaction,
   wallet: LockedWallet,
   cause: string,
   cents: number,
   id: string,
-): Promise<void> {
-  const posted = await post(trx, wallet, {
-    type: 'adjustment',
-    availableCents: cents,
-    cause,
-    note: `${id} came back`,
-  });
-  if (!posted) throw new Error(`${cause} was posted before, and its row does not know`);
+): Promise<boolean> {
+  return post(trx, wallet, { type: 'adjustment', availableCents: cents, cause, note: `${id} came back` });
 }
