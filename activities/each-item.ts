@@ -5,6 +5,7 @@ import {
   type Failure,
   type Stuck,
 } from '../adapters/postgres/stuck-items.js';
+import { PeerError } from '../adapters/peer-error.js';
 import { ProcessorError } from '../adapters/processor/processor.js';
 import type { Duty } from '../domain/stuck.js';
 import type { ActivityDeps } from './deps.js';
@@ -87,12 +88,16 @@ export async function eachPart<T>(
   }
 }
 
-/** Counts a failure, and tells operators when that sets the item aside. */
+/**
+ * Counts a failure, and tells operators when that sets the item aside. One that says nothing of the item only puts its
+ * next try off (decision 95).
+ */
 export async function noteStuck(
   deps: Noting,
-  { error, ...failure }: Omit<Failure, 'error'> & { readonly error: unknown },
+  { error, ...failure }: Omit<Failure, 'error' | 'lastAnswers'> & { readonly error: unknown },
 ): Promise<Stuck> {
-  const stuck = await noteFailure(deps.db, { ...failure, error: textOf(error) });
+  const lastAnswers = error instanceof PeerError && error.isOfPeer ? error.lastAnswers : undefined;
+  const stuck = await noteFailure(deps.db, { ...failure, error: textOf(error), lastAnswers });
   const { duty, item } = failure;
   const line = { duty, item, attempts: stuck.attempts, nextTryMs: stuck.nextTryMs, err: error };
   if (stuck.isNewlySetAside)

@@ -1,3 +1,4 @@
+import { rememberingAnswers } from '../adapters/peer-error.js';
 import { askingFirst } from './ask-first.js';
 import { createAwaitPod } from './await-pod.js';
 import { createAutoTopupActivities } from './auto-topup.js';
@@ -22,7 +23,8 @@ import { createWatchActivities } from './watch.js';
 
 /** All activities, bound to the outside world; each asks first whether the database may be acted on,
  * and notes what fails. Workflows see the type only. */
-export function createActivities(deps: ActivityDeps) {
+export function createActivities(given: ActivityDeps) {
+  const deps = rememberingPeers(given);
   const activities = {
     openRental: createOpenRental(deps),
     ...createRentalActivities(deps),
@@ -44,6 +46,19 @@ export function createActivities(deps: ActivityDeps) {
     ...createReconcileActivities(deps),
   };
   return askingFirst(deps, noticing(deps, activities));
+}
+
+/** What one peer's failures say of an item depends on whether it answered for others (decision 95). */
+function rememberingPeers(deps: ActivityDeps): ActivityDeps {
+  const providers = [...deps.providers].map(([code, provider]) => {
+    return [code, rememberingAnswers(provider, ['pace'])] as const;
+  });
+  return {
+    ...deps,
+    processor: rememberingAnswers(deps.processor),
+    providers: new Map(providers),
+    mail: rememberingAnswers(deps.mail, ['close']),
+  };
 }
 
 export type Activities = ReturnType<typeof createActivities>;

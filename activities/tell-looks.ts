@@ -1,4 +1,5 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
+import { hasFailedWithin } from '../adapters/postgres/stuck-items.js';
 import { tellLook, type LookRoute } from '../adapters/tell-look.js';
 import { limits } from '../domain/limits.js';
 import { watermarkWorkflowId } from '../domain/watermark.js';
@@ -42,7 +43,7 @@ export async function tellLooks(
         'a workflow was told to look as often as it may be in a day: find out what never gets done',
       );
     }
-    if (told === 'repeated') {
+    if (told === 'repeated' && !(await hasLooked(deps, route))) {
       const error = new Error('it has a signal and did not look, or its look did not end');
       await noteStuck(deps, { duty: 'workflow', item: route.workflowId, error });
     }
@@ -50,7 +51,7 @@ export async function tellLooks(
 }
 
 /** Asks something that takes the server and its store, of one workflow that is nobody's. */
-async function isTemporalAway({ temporal }: ActivityDeps): Promise<boolean> {
+export async function isTemporalAway({ temporal }: ActivityDeps): Promise<boolean> {
   try {
     await temporal.withDeadline(Date.now() + PROBE_LIMIT_MS, () =>
       temporal.workflow.getHandle(watermarkWorkflowId).describe(),
@@ -59,6 +60,11 @@ async function isTemporalAway({ temporal }: ActivityDeps): Promise<boolean> {
   } catch (error) {
     return !(error instanceof WorkflowNotFoundError);
   }
+}
+
+/** A look that ended badly has counted that itself, by what it met. Each takes far less than a signal may wait. */
+function hasLooked({ db }: ActivityDeps, { workflowId }: LookRoute): Promise<boolean> {
+  return hasFailedWithin(db, 'workflow', workflowId, limits.lookUnhandledMs - 10_000);
 }
 
 /** How long the server may take. */

@@ -25,7 +25,7 @@ import type { ActivityDeps } from './deps.js';
 import { eachItem, eachPart } from './each-item.js';
 import { SEVERAL_CALLS_MS, withHeartbeat, type Tell } from './heartbeat.js';
 import { sweep, type Swept } from './sweep.js';
-import { tellLooks } from './tell-looks.js';
+import { isTemporalAway, tellLooks } from './tell-looks.js';
 
 /** The upkeep: finds what a crash, a lost signal or a terminated run has left, and let it go on. */
 export function createUpkeepActivities(deps: ActivityDeps) {
@@ -185,7 +185,9 @@ export async function startLongLived(deps: ActivityDeps): Promise<string[]> {
     })),
     { type: 'mailer', summary: 'Sends the mails of the outbox', id: 'mailer', arg: {} },
   ];
-  const items = { duty: 'long_lived', items: wanted, keyOf: ({ id }: { id: string }) => id } as const;
+  const keyOf = ({ id }: { id: string }): string => id;
+  const isOfAll = (): Promise<boolean> => isTemporalAway(deps);
+  const items = { duty: 'long_lived', items: wanted, keyOf, isOfAll } as const;
   const started = await eachItem(deps, items, ({ type, summary, id, arg }) =>
     deps.temporal.workflow.start(type, {
       workflowId: id,

@@ -209,6 +209,13 @@ export const limits = {
   retryMaxMs: 15 * MINUTE,
   triesUntilSetAside: 12,
   setAsideRetryMs: HOUR,
+  /**
+   * Decision 95: the longest pause of what fails because its peer answers nobody. Each try may take a signal, of which a
+   * run has `looksPerDay`.
+   */
+  unansweredRetryMaxMs: 2 * MINUTE,
+  /** From then on any answer of the peer shows that it is there, also where nobody else makes the call that fails. */
+  aloneAtPeerMs: 6 * HOUR,
   /** A look of a workflow that fails so often at once is tried again later, as all that fails. */
   quickTries: 5,
   /**

@@ -22,13 +22,26 @@ export const duties = {
 export type Duty = keyof typeof duties;
 
 /**
+ * How long the next try waits of what its peer did not answer, in milliseconds: as long again as it has failed so far, up
+ * to a pause that is short for who has paid and waits.
+ * @param random from 0 to 1
+ */
+export function nextUnansweredTryMs(failingMs: number, random: number): number {
+  const growing = Math.max(limits.retryBaseMs, failingMs);
+  return Math.round(Math.min(growing, limits.unansweredRetryMaxMs) * jitterOf(random));
+}
+
+/**
  * How long the next try waits after so many failed ones, in milliseconds: exponential with jitter, so that what failed
  * together does not come back together.
  * @param random from 0 to 1
  */
 export function nextTryMs(attempts: number, isSetAside: boolean, random: number): number {
-  const jitter = 0.8 + 0.4 * random;
   if (isSetAside) return Math.round(limits.setAsideRetryMs * (0.95 + 0.1 * random));
   const growing = limits.retryBaseMs * 2 ** Math.min(attempts - 1, 20);
-  return Math.round(Math.min(growing, limits.retryMaxMs) * jitter);
+  return Math.round(Math.min(growing, limits.retryMaxMs) * jitterOf(random));
+}
+
+function jitterOf(random: number): number {
+  return 0.8 + 0.4 * random;
 }

@@ -1,4 +1,5 @@
 import nodemailer from 'nodemailer';
+import { PeerError } from '../peer-error.js';
 
 export interface Mail {
   readonly to: string;
@@ -9,9 +10,21 @@ export interface Mail {
 }
 
 export interface MailTransport {
-  /** @throws when the server did not take the mail; it may be sent again with the same messageId */
+  /** @throws MailError when the server did not take the mail; it may be sent again with the same messageId */
   send(mail: Mail): Promise<void>;
   close(): void;
+}
+
+/** A mail that the server did not take. */
+export class MailError extends PeerError {
+  override readonly name = 'MailError';
+  constructor(
+    message: string,
+    readonly isOfPeer: boolean,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
 }
 
 /** A server that answers each step, and never the last one, would hold up the outbox for ever. */
@@ -46,14 +59,35 @@ async function within<T>(limitMs: number, sending: Promise<T>): Promise<T> {
   const limit = { timer: undefined as NodeJS.Timeout | undefined };
   const late = new Promise<never>((_resolve, reject) => {
     limit.timer = setTimeout(
-      () => reject(new Error(`the mail server did not take the mail within ${limitMs} ms`)),
+      () => reject(new MailError(`the mail server did not take the mail within ${limitMs} ms`, true)),
       limitMs,
     );
   });
   try {
     return await Promise.race([sending, late]);
+  } catch (error) {
+    throw mailErrorOf(error);
   } finally {
     clearTimeout(limit.timer);
     sending.catch(() => undefined);
   }
+}
+
+/** What nodemailer tells of a failure (its own lib/errors). */
+interface Told {
+  readonly code?: string;
+  readonly command?: string;
+  readonly responseCode?: number;
+}
+
+/**
+ * Only a lasting "no" (RFC 5321 4.2.1) to the recipient or the message is about the mail; one to the sender, the login or
+ * the connection, and each "not now", meets them all.
+ */
+function mailErrorOf(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof MailError) return error;
+  const { code, command, responseCode = 500 } = error as Told;
+  if (code === undefined) return error;
+  const isOfMail = ['EENVELOPE', 'EMESSAGE'].includes(code) && command !== 'MAIL FROM' && responseCode >= 500;
+  return new MailError(error.message, !isOfMail, { cause: error });
 }

@@ -1,5 +1,6 @@
 import { limits } from '../../domain/limits.js';
-import { nextTryMs, type Duty } from '../../domain/stuck.js';
+import { nextTryMs, nextUnansweredTryMs, type Duty } from '../../domain/stuck.js';
+import type { LastAnswers } from '../peer-error.js';
 import { readClock } from './clock.js';
 import type { Database, Transaction } from './database.js';
 import type { StuckItemRow } from './tables.js';
@@ -10,6 +11,8 @@ export interface Failure {
   readonly error: string;
   /** Trying soon is of no use: it is set aside at once. */
   readonly isHopeless?: boolean;
+  /** Set where it says nothing of the item (decision 95): it counts only where the peer has answered others. */
+  readonly lastAnswers?: LastAnswers | undefined;
 }
 
 /** What a failure came to. */
@@ -36,8 +39,11 @@ export async function noteFailure(db: Database, failure: Failure, random = Math.
       const waitMs = known.next_attempt_at.getTime() - now.getTime();
       return { attempts: known.attempts, nextTryMs: waitMs, isNewlySetAside: false };
     }
-    const { attempts, setAsideAt } = countedOf(known, now, failure);
-    const waitMs = nextTryMs(attempts, setAsideAt !== null, random);
+    const { attempts, setAsideAt, isCounted } = countedOf(known, now, failure);
+    const waitMs =
+      known && !isCounted && setAsideAt === null
+        ? nextUnansweredTryMs(now.getTime() - known.first_failed_at.getTime(), random)
+        : nextTryMs(attempts, setAsideAt !== null, random);
     const next_attempt_at = new Date(now.getTime() + waitMs);
     const row = { ...told, attempts, next_attempt_at, set_aside_at: setAsideAt };
     await trx('stuck_items')
@@ -55,11 +61,25 @@ function isBeforeItsTime(known: StuckItemRow, now: Date, { isHopeless }: Failure
 function countedOf(
   known: StuckItemRow | undefined,
   now: Date,
-  { isHopeless }: Failure,
-): { attempts: number; setAsideAt: Date | null } {
-  const attempts = (known?.attempts ?? 0) + 1;
+  { isHopeless, lastAnswers }: Failure,
+): { attempts: number; setAsideAt: Date | null; isCounted: boolean } {
+  const isCounted = !known || lastAnswers === undefined || hasAnsweredOthers(known, now, lastAnswers);
+  const attempts = (known?.attempts ?? 0) + (isCounted ? 1 : 0);
   const isOver = isHopeless === true || attempts >= limits.triesUntilSetAside;
-  return { attempts, setAsideAt: known?.set_aside_at ?? (isOver ? now : null) };
+  return { attempts, setAsideAt: known?.set_aside_at ?? (isOver ? now : null), isCounted };
+}
+
+/** Whether the peer answered since the item failed last: then it is rather the item. */
+function hasAnsweredOthers(known: StuckItemRow, now: Date, last: LastAnswers): boolean {
+  const isAlone = now.getTime() - known.first_failed_at.getTime() > limits.aloneAtPeerMs;
+  return (isAlone ? last.anyCallMsAgo : last.thisCallMsAgo) < now.getTime() - known.last_failed_at.getTime();
+}
+
+/** Tells whether a try of an item has failed within so many milliseconds. */
+export async function hasFailedWithin(db: Database, duty: Duty, item: string, ms: number): Promise<boolean> {
+  const since = db.raw(`clock_ms() - ? * interval '1 millisecond'`, [ms]);
+  const row = await db('stuck_items').where({ duty, item }).where('last_failed_at', '>', since).first('item');
+  return row !== undefined;
 }
 
 /** Those of these items whose last try failed, by item. */

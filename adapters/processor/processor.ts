@@ -1,3 +1,4 @@
+import { PeerError, statusesOfAll } from '../peer-error.js';
 import type { ProcessorInvoices } from './processor-invoices.js';
 import type { ProcessorLists } from './processor-lists.js';
 import type { Dispute, FraudWarning, Refund } from './processor-reversals.js';
@@ -144,7 +145,7 @@ export interface EventPage {
 /** - declined: the bank said no. - refused: the request is wrong or not allowed. - unknown: retry with the same key. */
 export type ProcessorErrorKind = 'declined' | 'refused' | 'unknown';
 
-export class ProcessorError extends Error {
+export class ProcessorError extends PeerError {
   override readonly name = 'ProcessorError';
   constructor(
     readonly kind: ProcessorErrorKind,
@@ -159,6 +160,10 @@ export class ProcessorError extends Error {
     options?: ErrorOptions,
   ) {
     super(message, options);
+  }
+
+  get isOfPeer(): boolean {
+    return this.kind === 'unknown' || statusesOfAll.includes(this.details.status ?? 0);
   }
 }
 

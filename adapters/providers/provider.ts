@@ -1,3 +1,4 @@
+import { PeerError, statusesOfAll } from '../peer-error.js';
 import type { TemplateId } from '../../domain/templates.js';
 
 /**
@@ -135,7 +136,7 @@ export interface Pod {
  */
 export type ProviderErrorKind = 'no_capacity' | 'refused' | 'rate_limited' | 'unknown';
 
-export class ProviderError extends Error {
+export class ProviderError extends PeerError {
   override readonly name = 'ProviderError';
   constructor(
     readonly kind: ProviderErrorKind,
@@ -150,6 +151,11 @@ export class ProviderError extends Error {
     options?: ErrorOptions,
   ) {
     super(message, options);
+  }
+
+  get isOfPeer(): boolean {
+    const { status = 0, noFunds = false } = this.details;
+    return ['unknown', 'rate_limited'].includes(this.kind) || noFunds || statusesOfAll.includes(status);
   }
 
   /** What it was, without the upstream's own words: for whoever must not see those. */

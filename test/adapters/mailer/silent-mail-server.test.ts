@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { createSmtpTransport } from '../../../adapters/mailer/smtp.js';
+import { createSmtpTransport, MailError } from '../../../adapters/mailer/smtp.js';
 
 const mail = { to: 'ann@example.com', subject: 'Hello', text: 'Hello', messageId: 'outbox-1@test' };
 
@@ -61,5 +61,48 @@ describe('a mail server that goes silent', () => {
     };
     const tookMs = await sendTo(drip, { stepLimitsMs, limitMs: 1_000 });
     assert.ok(tookMs >= 900 && tookMs < 4_000, `${tookMs} ms`);
+  });
+});
+
+describe('what a mail server’s no is about (decision 95)', () => {
+  /** Answers each command with 250, and one of them otherwise. */
+  async function refusedAt(command: string, answer: string): Promise<boolean> {
+    const { server, sockets, url } = await startServer((socket) => {
+      socket.write('220 here\r\n');
+      socket.on('data', (line) => {
+        const isRefused = line.toString().toUpperCase().startsWith(command);
+        socket.write(`${isRefused ? answer : '250 fine'}\r\n`);
+      });
+    });
+    const transport = createSmtpTransport({ smtpUrl: url, from: 'a@example.com' });
+    try {
+      return await isOfServer(transport.send(mail));
+    } finally {
+      transport.close();
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    }
+  }
+
+  async function isOfServer(sending: Promise<void>): Promise<boolean> {
+    const error = await sending.then(() => undefined).catch((reason: unknown) => reason);
+    assert.ok(error instanceof MailError, String(error));
+    return error.isOfPeer;
+  }
+
+  it('the mail, when its recipient or its text is refused for good', async () => {
+    assert.equal(await refusedAt('RCPT TO', '550 no such mailbox'), false);
+    assert.equal(await refusedAt('DATA', '554 not such a text'), false);
+  });
+
+  it('the server, when it refuses its sender, or anything for now, or can not be reached', async () => {
+    assert.equal(await refusedAt('RCPT TO', '451 try again'), true);
+    assert.equal(await refusedAt('MAIL FROM', '550 not from you'), true);
+    assert.equal(await refusedAt('EHLO', '421 too busy'), true);
+    const { server, url } = await startServer(() => undefined);
+    server.close();
+    const transport = createSmtpTransport({ smtpUrl: url, from: 'a@example.com' });
+    assert.equal(await isOfServer(transport.send(mail)), true);
+    transport.close();
   });
 });
