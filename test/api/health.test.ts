@@ -53,15 +53,17 @@ describe('health', () => {
   });
 
   it('GET /readyz takes a database that does not answer in time for one that is away', async () => {
-    const held = await api.db.transaction();
+    const hasty = await startApi({ settings: { reachMs: 300 } });
+    const held = await hasty.db.transaction();
     try {
       await held.raw('lock table brakes in access exclusive mode');
       const startMs = performance.now();
-      const answer = await api.stranger().get('/readyz');
+      const answer = await hasty.stranger().get('/readyz');
       assert.deepEqual([answer.status, answer.body.checks.postgres], [503, 'away']);
       assert.ok(performance.now() - startMs < 3_000);
     } finally {
       await held.rollback();
+      await hasty.stop();
     }
   });
 
@@ -82,7 +84,7 @@ describe('health', () => {
   describe('while all connections of its pool are taken', () => {
     let busy: TestApi;
     before(async () => {
-      busy = await startApi({ settings: { readyKeptMs: 1_000 } });
+      busy = await startApi({ settings: { readyKeptMs: 1_000, reachMs: 300 } });
     });
     after(() => busy.stop());
 

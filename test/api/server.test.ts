@@ -46,7 +46,7 @@ describe('slow clients', () => {
       const startedMs = performance.now();
       if (bytes !== '') socket.write(bytes);
       await closed;
-      assert.ok(performance.now() - startedMs < 1_500, `${performance.now() - startedMs} ms`);
+      assert.ok(performance.now() - startedMs < 4_000, `${performance.now() - startedMs} ms`);
       assert.match(received(), /^HTTP\/1\.1 408 |^$/);
     });
   }

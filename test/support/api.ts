@@ -85,7 +85,6 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
       ...defaultSettings,
       secureCookie: false,
       billing: { enabled: true, publishableKey: 'pk_test_api', livemode: false },
-      reachMs: 300,
       readyKeptMs: 0,
       codeRequestsPerClientPerHour: 1_000,
       readsPerMinute: 1_000_000,
