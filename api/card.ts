@@ -38,6 +38,7 @@ function beginSetup(deps: ApiDeps): Step {
 async function setUp(ctx: ApiContext, deps: ApiDeps, userId: UserId): Promise<string> {
   const setupNo = await beginCardSetup(deps.db, userId);
   try {
+    ctx.state.passTurn?.();
     const customerId = await ensureCustomer(deps, userId);
     const setup = await deps.processor.createCardSetup({ userId, customerId, setupNo });
     await keepCardSetup(deps.db, setupNo, setup.setupId);

@@ -37,6 +37,11 @@ export interface ApiState {
   body: unknown;
   /** Who asks; undefined until limitRequests found out. */
   session?: Session;
+  /**
+   * Ends the request's turn (decision 97): called before somebody else than the database is waited for, so that the
+   * caller's other requests go on meanwhile. Undefined where requests take no turns.
+   */
+  passTurn?: () => void;
   /** What the request opens; undefined until that has an id. */
   opening?: OpeningProgress;
 }

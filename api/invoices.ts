@@ -58,6 +58,7 @@ export function isPayable({ status }: InvoiceRow): boolean {
 async function readPayUrl(ctx: ApiContext, deps: ApiDeps, mirrorId: string | null): Promise<string | null> {
   if (mirrorId === null) return null;
   try {
+    ctx.state.passTurn?.();
     const { status, hostedInvoiceUrl } = await deps.processor.getInvoice(mirrorId);
     // Our row may lag behind the processor by a moment (spec: Invoice status).
     return status === 'open' || status === 'uncollectible' ? hostedInvoiceUrl : null;

@@ -62,6 +62,7 @@ function start(deps: ApiDeps): Step {
     const { returnTo } = readQuery(ctx, startQuery);
     if (!staysInDashboard(deps, returnTo)) throw leavesDashboard();
     const { browserToken, ...request } = await insertOAuthState(deps.db, provider.id, returnTo);
+    ctx.state.passTurn?.();
     const page = await attempt(ctx, provider, () =>
       provider.findSignInPage({ ...request, callbackUrl: callbackUrlOf(deps, provider) }),
     );
@@ -82,6 +83,7 @@ function callBack(deps: ApiDeps): Step {
     const begun = await takeOAuthState(deps.db, provider.id, state, ctx.cookies.get(COOKIE) ?? '');
     if (!begun) throw stateMismatch();
     setBrowserCookie(ctx, deps, '');
+    ctx.state.passTurn?.();
     const identity = await attempt(ctx, provider, () =>
       askForIdentity(ctx, deps, provider, { state, ...begun }),
     );

@@ -112,6 +112,7 @@ async function askOrLook<Id extends string, Row>(
   attempt: Attempt<Id>,
 ): Promise<Answer<Row>> {
   if (ctx.state.opening) ctx.state.opening.hasLeft = true;
+  ctx.state.passTurn?.();
   for (;;) {
     const leftMs = attempt.waitUntilMs - Date.now();
     if (leftMs <= 0) return lastLook(ctx, deps, opening, attempt);

@@ -98,6 +98,7 @@ function stopRental(deps: ApiDeps): Step {
       await insertStopRequest(trx, rental.no, 'user');
       await insertAuditEvent(trx, asked);
     });
+    ctx.state.passTurn?.();
     await tellWorkflow(ctx, deps, rental.id);
     ctx.body = presentStop(await getRental(ctx, deps));
   };

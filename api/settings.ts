@@ -17,6 +17,8 @@ export interface ApiSettings {
   /** Changes of one user, and all of one client address without a session. */
   readonly changesPerMinute: number;
   readonly strangersPerMinute: number;
+  /** Decision 97: requests of one caller that are under way at once, of each kind. */
+  readonly requestsAtOnce: number;
   readonly billing: {
     readonly enabled: boolean;
     readonly publishableKey: string;
@@ -56,6 +58,7 @@ export function settingsOf(config: Config): ApiSettings {
     readsPerMinuteOfUser: config.api.readsPerMinuteOfUser,
     changesPerMinute: config.api.changesPerMinute,
     strangersPerMinute: config.api.strangersPerMinute,
+    requestsAtOnce: atOnceOf(config.database.poolMax),
     billing: {
       enabled: config.processor.secretKey !== '',
       publishableKey: config.processor.publishableKey,
@@ -64,6 +67,11 @@ export function settingsOf(config: Config): ApiSettings {
     autoTopupDailyCapCents: config.autoTopupDailyCapCents,
     meterShards: config.meter.shards,
   };
+}
+
+/** Reads and changes of one user together must leave most of the pool to the others. */
+function atOnceOf(poolMax: number): number {
+  return Math.max(1, Math.min(limits.requestsAtOnce, Math.floor(poolMax / 5)));
 }
 
 /** The settings of a service that nothing was configured for. */
@@ -77,6 +85,7 @@ export const defaultSettings: ApiSettings = {
   readsPerMinuteOfUser: limits.readsPerMinuteOfUser,
   changesPerMinute: limits.changesPerMinute,
   strangersPerMinute: limits.strangersPerMinute,
+  requestsAtOnce: limits.requestsAtOnce,
   billing: { enabled: false, publishableKey: '', livemode: false },
   autoTopupDailyCapCents: null,
   meterShards: 1,

@@ -45,6 +45,15 @@ export const limits = {
   changesPerMinute: 60,
   strangersPerMinute: 300,
 
+  /**
+   * Decision 97: requests of one caller that are under way at once in one process, reads and changes apart; how many
+   * others wait for their turn, how many of an address to be looked up, which takes a millisecond, and for how long.
+   */
+  requestsAtOnce: 4,
+  requestsWaiting: 64,
+  lookUpsWaiting: 1_000,
+  requestTurnWaitMs: 5 * SECOND,
+
   /** Decision 83: what a request may hold before it is looked at, and how many faults of it an answer tells. */
   bodyMaxBytes: 16 * 1024,
   bodyMaxDepth: 8,

@@ -1,5 +1,6 @@
 import type { UserId } from '../../domain/ids.js';
 import { limits } from '../../domain/limits.js';
+import { Turns } from '../turns.js';
 import type { Database, Transaction } from './database.js';
 import { sqlStateOf, lockNotAvailable } from './sql-state.js';
 
@@ -25,55 +26,25 @@ export async function transactionOfUser<T>(
   db: Database,
   userId: UserId,
   work: (trx: Transaction) => Promise<T>,
-  waitMs: number = limits.userTurnWaitMs,
+  waitMs?: number,
 ): Promise<T> {
-  const turns = turnsOf(db);
-  await turns.take(userId, waitMs);
+  const pass = await turnsOf(db).take(userId, waitMs);
   try {
     return await db.transaction(work);
   } finally {
-    turns.pass(userId);
+    pass();
   }
 }
 
-const turnsOfPools = new WeakMap<Database, Turns>();
+const turnsOfPools = new WeakMap<Database, Turns<UserId>>();
 
-function turnsOf(db: Database): Turns {
-  const turns = turnsOfPools.get(db) ?? new Turns();
+function turnsOf(db: Database): Turns<UserId> {
+  const turns =
+    turnsOfPools.get(db) ??
+    new Turns({
+      ...{ atOnce: 1, waiting: limits.userTurnsWaiting, waitMs: limits.userTurnWaitMs },
+      refuse: (reason) => new UserBusy(`the wallet is not free: ${reason}`),
+    });
   turnsOfPools.set(db, turns);
   return turns;
-}
-
-/** Who is at work for each user, and who waits for it. A user whom nobody works for takes no room. */
-class Turns {
-  readonly #waiting = new Map<UserId, (() => void)[]>();
-
-  /** Resolves when the turn has come. The first to ask has it at once. */
-  async take(userId: UserId, waitMs: number): Promise<void> {
-    const waiting = this.#waiting.get(userId);
-    if (waiting === undefined) {
-      this.#waiting.set(userId, []);
-      return;
-    }
-    if (waiting.length >= limits.userTurnsWaiting) {
-      throw new UserBusy(`${waiting.length} others of ${userId} wait for the wallet already`);
-    }
-    await new Promise<void>((resolve, reject) => {
-      const come = (): void => {
-        clearTimeout(timer);
-        resolve();
-      };
-      const timer = setTimeout(() => {
-        waiting.splice(waiting.indexOf(come), 1);
-        reject(new UserBusy(`the wallet of ${userId} was not free within ${waitMs} ms`));
-      }, waitMs);
-      waiting.push(come);
-    });
-  }
-
-  pass(userId: UserId): void {
-    const next = this.#waiting.get(userId)?.shift();
-    if (next === undefined) this.#waiting.delete(userId);
-    else next();
-  }
 }

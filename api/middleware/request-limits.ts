@@ -11,6 +11,7 @@ import { Refusal } from '../../domain/refusal.js';
 import type { ApiDeps, ApiState } from '../context.js';
 import { clientOf } from './client-address.js';
 import { isReading } from './safe-methods.js';
+import { createRequestTurns } from './turns.js';
 
 type Context = Parameters<Middleware<ApiState, object>>[0];
 
@@ -18,23 +19,26 @@ type Context = Parameters<Middleware<ApiState, object>>[0];
  * Limits the requests under /v1 (decisions 12 and 58): reads of a session and of all sessions of its user, changes of
  * a user, and all that a client address sends without a live session, so that neither further sessions nor made-up
  * cookies win anything. Says on each answer how the caller stands by the limit that is nearest. It looks the session
- * up for requireSession.
+ * up for requireSession. All of it goes by turns (decision 97): counting takes connections too.
  * @param exempt paths that are not limited: the payment processor's, which proves itself by its signature
  */
 export function limitRequests(deps: ApiDeps, exempt: readonly string[]): Middleware<ApiState, object> {
   const policies = policiesOf(deps);
+  const turns = createRequestTurns(deps.settings.requestsAtOnce);
   return async (ctx, next) => {
     if (!ctx.path.startsWith('/v1/') || exempt.includes(ctx.path)) {
       await next();
       return;
     }
-    const { session, failure } = await lookUp(ctx, deps);
-    const nearest = await count(ctx, policies, session);
-    tell(ctx, nearest);
-    if (!nearest.standing.allowed) throw tooMany(nearest);
-    if (failure !== undefined) throw failure;
-    if (session) ctx.state.session = session;
-    await next();
+    const { session, failure } = await turns.lookUp(ctx, () => lookUp(ctx, deps));
+    await turns.inTurn(ctx, session, async () => {
+      const nearest = await count(ctx, policies, session);
+      tell(ctx, nearest);
+      if (!nearest.standing.allowed) throw tooMany(nearest);
+      if (failure !== undefined) throw failure;
+      if (session) ctx.state.session = session;
+      await next();
+    });
   };
 }
 
