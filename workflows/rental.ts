@@ -63,7 +63,6 @@ export async function rental(input: RentalInput): Promise<RentalOutcome> {
       const done = await goOn(rentalId, durations, state);
       if (done) return await end(state, done);
       failures = 0;
-      state.stuck = false;
     } catch (error) {
       goOnAfter(error);
       failures += 1;
@@ -81,6 +80,8 @@ async function goOn(
   state: RunState,
 ): Promise<RentalOutcome | undefined> {
   const look = await steps.lookAtRental(rentalId);
+  // It goes on, maybe for weeks: whoever stops it waits for its bill again.
+  state.stuck = false;
   tellOperators(look);
   state.settled = look.phase === 'end_pod' || look.phase === 'closed';
   if (look.phase === 'missing') return { outcome: 'missing' };
@@ -93,7 +94,7 @@ interface RunState {
   /** How often it was told to look. */
   looks: number;
   settled: boolean;
-  /** The last step used up its schedule. */
+  /** The last step used up its schedule, and nothing has gone well since. */
   stuck: boolean;
 }
 
