@@ -10,7 +10,7 @@ import {
   keepMirror,
 } from '../adapters/postgres/money/invoice-states.js';
 import type { InvoiceRow } from '../adapters/postgres/tables.js';
-import type { ProcessorInvoice } from '../adapters/processor/processor.js';
+import { isMissing, type ProcessorInvoice } from '../adapters/processor/processor.js';
 import { dueReminder, dunning, msUntilNextStep } from '../domain/dunning.js';
 import type { InvoiceId, UserId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
@@ -48,7 +48,8 @@ export function createInvoiceActivities(deps: ActivityDeps) {
 
 /**
  * Brings a user's unsettled invoices to what the processor says, so that a payment that settled one is known before
- * anything is done about that payment.
+ * anything is done about that payment. One whose mirror is gone was settled by nothing: that is told by its own workflow,
+ * and keeps no payment of its user waiting.
  */
 export async function settleInvoicesOf(deps: ActivityDeps, userId: UserId): Promise<void> {
   const rows = await deps
@@ -56,7 +57,13 @@ export async function settleInvoicesOf(deps: ActivityDeps, userId: UserId): Prom
     .where({ user_id: userId })
     .whereIn('status', ['draft', 'open', 'uncollectible'])
     .whereNotNull('processor_invoice_id');
-  for (const row of rows) await apply(deps, row, await mirrorOf(deps, row), limits.dayMs);
+  for (const row of rows) {
+    const mirror = await mirrorOf(deps, row).catch((error: unknown) => {
+      if (isMissing(error)) return undefined;
+      throw error;
+    });
+    if (mirror) await apply(deps, row, mirror, limits.dayMs);
+  }
 }
 
 async function bringUpToDate(deps: ActivityDeps, row: InvoiceRow, dayMs: number): Promise<void> {

@@ -153,6 +153,22 @@ describe('a refund', () => {
     notOurs.push(paymentId!);
   });
 
+  it('of the payment of a debt is taken although the mirror of another invoice is gone', async () => {
+    const invoicing = new Invoicing(service);
+    const debt = await invoicing.open(reversing.user, 700);
+    await paying.pay(debt.hosted_invoice_url!);
+    const { payment_id: paymentId } = await invoicing.awaitInvoice(debt.id, 'paid');
+    // Somebody has deleted its draft in the processor's dashboard.
+    const lost = await invoicing.draft(reversing.user, 900, 'manual', { attention_at: null });
+    await service
+      .db('invoices')
+      .where({ id: lost })
+      .update({ processor_invoice_id: `in_${lost}` });
+    const refund = await service.stripe.refunds.create({ payment_intent: paymentId! });
+    assert.deepEqual(sums(await reversing.awaitRow(refund.id, 'closed_at')), [0, 700, 0]);
+    notOurs.push(paymentId!);
+  });
+
   /** A payment by the user's own customer that this service knows nothing of: nobody is credited with it. */
   async function unknownPayment(amount: number, metadata: Record<string, string> = {}): Promise<string> {
     const { chargeId } = await reversing.paid(1_000);
