@@ -13,6 +13,7 @@ import { createOpenRental } from './open-rental.js';
 import { createOperationActivities } from './operation.js';
 import { createPodActivities } from './pods.js';
 import { createReconcileActivities } from './reconcile.js';
+import { createRefundRentalsActivities } from './refund-rentals.js';
 import { createRestoreActivities } from './restore.js';
 import { createRentalActivities } from './rental.js';
 import { createReversalActivities } from './reversals.js';
@@ -39,6 +40,7 @@ export function createActivities(given: ActivityDeps) {
     ...createCardActivities(deps),
     ...createReversalActivities(deps),
     ...createOperationActivities(deps),
+    ...createRefundRentalsActivities(deps),
     ...createBackfillActivities(deps),
     ...createMailActivities(deps),
     ...createRestoreActivities(deps),

@@ -1,12 +1,13 @@
 import { findRepeated } from '../adapters/postgres/operator-actions.js';
 import { operate } from '../adapters/postgres/money/operations.js';
+import { beginRefunds } from '../adapters/postgres/money/refund-rentals.js';
 import type { OrderOutcome } from '../adapters/postgres/money/orders.js';
 import type { OperationId } from '../domain/ids.js';
-import { limits } from '../domain/limits.js';
 import type { Operation } from '../domain/operation.js';
 import { Refusal } from '../domain/refusal.js';
 import type { ActivityDeps } from './deps.js';
 import { ONE_CALL_MS, withHeartbeat } from './heartbeat.js';
+import { singleLimitOf } from './refund-rentals.js';
 import { answeringRefusals } from './refusals.js';
 import { terminateRental } from './terminate-rental.js';
 
@@ -17,7 +18,8 @@ export type OperateInput = { readonly operationId: OperationId } | Operation;
 export function createOperationActivities(deps: ActivityDeps) {
   return {
     /**
-     * Does what an operator's order asks for, once, in one transaction with its record. Whoever reaches Temporal can
+     * Does what an operator's order asks for, once, in one transaction with its record; one that refunds many is begun
+     * by it. Whoever reaches Temporal can
      * name an order, and no more: who, what and how much are the row's (decision 87).
      * @throws ApplicationFailure with the code of a refusal when there is no such order
      */
@@ -55,11 +57,9 @@ async function act(deps: ActivityDeps, operationId: OperationId): Promise<OrderO
       return terminateRental(deps, operationId);
     case 'reconcile_restored':
       throw new Refusal('validation_failed', `${operationId} is done by the workflow restore.`);
+    case 'refund_rentals':
+      return beginRefunds(deps.db, operationId, singleLimitOf(deps));
     default:
-      return operate(
-        deps.db,
-        operationId,
-        deps.settings.orderSingleLimitCents ?? limits.orderSingleLimitCents,
-      );
+      return operate(deps.db, operationId, singleLimitOf(deps));
   }
 }

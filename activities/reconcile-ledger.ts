@@ -22,6 +22,7 @@ const kinds: Record<Discrepancy['rule'], FindingKind> = {
   holds: 'holds_differ',
   rental: 'rental_entries_differ',
   price: 'net_charge_differs',
+  order: 'order_refund_differs',
 };
 
 /**

@@ -5,6 +5,7 @@ import { takeUntoldNotices } from '../adapters/postgres/operator-notices.js';
 import { prune } from '../adapters/postgres/retention.js';
 import { listUnclosedReversals } from '../adapters/postgres/reversal-reads.js';
 import { listExpiredCards, noticeExpiredCard } from '../adapters/postgres/expired-cards.js';
+import { listBegunOrders } from '../adapters/postgres/order-items.js';
 import { listUndetachedCards } from '../adapters/postgres/saved-cards.js';
 import {
   listUnclosedRentals,
@@ -14,11 +15,13 @@ import {
 import { raiseWatermark } from '../adapters/postgres/watermark.js';
 import type { LookRoute } from '../adapters/tell-look.js';
 import { keepWatermark } from '../adapters/temporal/watermark.js';
+import type { OperationId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
 import { autoTopupWorkflowId, type EventRoute } from '../domain/processor-routes.js';
 import { retention } from '../domain/retention.js';
 import { taskQueues } from '../domain/task-queues.js';
 import { upkeepDuties, type UpkeepDuty } from '../domain/upkeep.js';
+import { operationWorkflow } from '../workflows/operation-contract.js';
 import { compareWatermarks, refuseWhenRestored } from './ask-first.js';
 import { deliverIntents } from './deliver-intents.js';
 import type { ActivityDeps } from './deps.js';
@@ -129,8 +132,25 @@ async function revive(
   const payments = (await listUnfinishedPayments(deps)).filter(isLost);
   tell({ rentals: rentals.length, payments: payments.length });
   await tellLooks(deps, [...rentals, ...payments], { hasNoRun: true, tell });
+  await reviveOrders(deps, running, tell);
   await deliverIntents(deps);
   return { rentals: rentals.length, payments: payments.length, started };
+}
+
+/** Lets orders of many go on that were begun and have no run (decision 94). */
+async function reviveOrders(deps: ActivityDeps, running: ReadonlySet<string>, tell: Tell): Promise<void> {
+  const items = (await listBegunOrders(deps.db)).filter((id) => !running.has(id));
+  const keyOf = (id: OperationId): string => id;
+  await eachItem(deps, { duty: 'workflow', items, keyOf, tell }, (operationId) =>
+    deps.temporal.workflow.start(operationWorkflow, {
+      workflowId: operationId,
+      taskQueue: taskQueues.rentals,
+      args: [{ operationId }],
+      staticSummary: 'An operator’s order',
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      workflowIdConflictPolicy: 'USE_EXISTING',
+    }),
+  );
 }
 
 /** Tells operators, by the log and by mail, of what was noted for them since the last round. */
@@ -242,7 +262,7 @@ async function listUnfinishedPayments({ db }: ActivityDeps): Promise<EventRoute[
 /** Ids of the workflows of rows that run. One that began a moment ago may be missing: harmless. */
 async function runningWorkflows(deps: ActivityDeps): Promise<Set<string>> {
   const ids = new Set<string>();
-  const query = `ExecutionStatus = 'Running' AND WorkflowType IN ('rental', 'topup', 'autoTopup', 'invoice', 'card', 'refund', 'dispute')`;
+  const query = `ExecutionStatus = 'Running' AND WorkflowType IN ('rental', 'topup', 'autoTopup', 'invoice', 'card', 'refund', 'dispute', 'operation')`;
   for await (const execution of deps.temporal.workflow.list({ query })) ids.add(execution.workflowId);
   return ids;
 }

@@ -9,6 +9,7 @@ import {
   type Stretch,
 } from '../adapters/postgres/statement-reads.js';
 import type { RentalId } from '../domain/ids.js';
+import { instantPattern, readInstant } from '../domain/instants.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from './context.js';
 import { requireSession, type Step } from './middleware/session.js';
 import { fieldRefusal, joi, readQuery } from './validation.js';
@@ -19,23 +20,19 @@ export function statementRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/billing/ledger.csv', requireSession(deps), sendCsv(deps));
 }
 
-const INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
-
 /** A day means its beginning in UTC; a time without an offset could mean anything. */
 const instant = joi
   .string()
   .custom((text: string, helpers) => {
-    const at = new Date(text);
-    // An offset may lead out of the years that are written with four digits.
-    const year = at.getUTCFullYear();
-    if (INSTANT.test(text) && year >= 1 && year <= 9999) return at;
+    const at = readInstant(text);
+    if (at) return at;
     return helpers.message({
       custom: '{{#label}} must be a day such as 2026-11-01, or an instant such as 2026-11-01T00:00:00Z',
     });
   })
   .meta({
     jsonSchema: {
-      pattern: INSTANT.source,
+      pattern: instantPattern.source,
       description: 'A day, which is its beginning in UTC, or an instant with its offset.',
       examples: ['2026-11-01', '2026-11-01T00:00:00Z'],
     },

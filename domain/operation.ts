@@ -33,8 +33,24 @@ export interface TerminateAction {
   readonly acceptGone: boolean;
 }
 
+/**
+ * Gives back what was charged for a window to whoever had a machine of an upstream then (decision 94). Which rental gets
+ * how much stands in `operator_order_items`; this is what it comes to.
+ */
+export interface RefundRentalsAction {
+  readonly kind: 'refund_rentals';
+  readonly providerCode: string;
+  /** ISO instants: from the first up to, and without, the second. */
+  readonly from: string;
+  readonly to: string;
+  /** The sum of all items. */
+  readonly amountCents: number;
+  /** How many items there are. */
+  readonly rentals: number;
+}
+
 /** What needs the workers: it moves money, or asks the outside. It runs as the workflow `operation`. */
-export type OperatorAction = MoneyAction | TerminateAction;
+export type OperatorAction = MoneyAction | RefundRentalsAction | TerminateAction;
 
 /** Lets a restored database go on (decision 67), by the workflow `restore`. */
 export interface ReconcileAction {

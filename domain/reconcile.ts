@@ -20,6 +20,7 @@ export const findingKinds = {
   holds_differ: 'ledger',
   rental_entries_differ: 'ledger',
   net_charge_differs: 'ledger',
+  order_refund_differs: 'ledger',
   pod_without_rental: 'pods',
   pod_not_ending: 'pods',
   rental_without_pod: 'pods',

@@ -137,6 +137,7 @@ export const forGood: Readonly<Record<string, string>> = {
   ledger_causes: 'what each entry was written for',
   operator_actions: 'what operators did',
   operator_orders: 'what operators asked for',
+  operator_order_items: 'what operators asked for, by rental',
   users: 'accounts',
   wallets: 'accounts',
   ssh_keys: 'their owner removes them',

@@ -7,6 +7,7 @@ import { limits } from './limits.js';
 export const duties = {
   workflow: 'a workflow that is told to look at its row, or whose look fails',
   step: 'a step of a rental',
+  refund: 'a rental that an order of many refunds',
   warning: 'a warning of a low balance',
   long_lived: 'a workflow that must always run',
   event: 'an event of the processor that is read from its own list',

@@ -27,6 +27,7 @@ import * as operatorOrders from './025-operator-orders.js';
 import * as creditedByHand from './026-credited-by-hand.js';
 import * as topupLevel from './027-topup-level.js';
 import * as upstreamLimits from './028-upstream-limits.js';
+import * as refundsOfMany from './029-refunds-of-many.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -60,6 +61,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['026-credited-by-hand', creditedByHand],
   ['027-topup-level', topupLevel],
   ['028-upstream-limits', upstreamLimits],
+  ['029-refunds-of-many', refundsOfMany],
 ];
 
 /** The names of all steps: what a database must have for this code to work on it. */

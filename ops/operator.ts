@@ -1,6 +1,11 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
-import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError, type Client } from '@temporalio/client';
+import {
+  isGrpcDeadlineError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
+  type Client,
+} from '@temporalio/client';
 import { newId } from '../adapters/ids.js';
 import type { Database } from '../adapters/postgres/database.js';
 import {
@@ -9,7 +14,9 @@ import {
   operatorsOf,
   readLogin,
   requestOrder,
+  type OrderedItem,
 } from '../adapters/postgres/operator-orders.js';
+import { readProgress, type OrderProgress } from '../adapters/postgres/order-items.js';
 import type { OperatorOrderRow } from '../adapters/postgres/tables.js';
 import type { OperationId } from '../domain/ids.js';
 import type { OperationResult, OperatorAction, OrderedAction } from '../domain/operation.js';
@@ -25,6 +32,9 @@ const WAIT_MS = 30_000;
 
 /** The exit code of what waits for a second operator: it is neither done nor refused. */
 const WAITS = 3;
+
+/** That of what is not known yet. */
+const UNKNOWN = 2;
 
 /**
  * Writes the order down, lets the workflow `operation` do it, and tells what came of it (decision 87). Its id is told
@@ -45,12 +55,14 @@ export async function operate(
 
 /**
  * Writes down who asks for what, unless it is a dry run or nobody consents.
+ * @param items the rentals of an order of many
  * @returns undefined when there is nothing to carry out: that has been told
  */
 export async function placeOrder(
   db: Database,
   action: OrderedAction,
   options: OperatorOptions,
+  items: readonly OrderedItem[] = [],
 ): Promise<OperatorOrderRow | undefined> {
   const saidBy = await operatorName(db, options);
   if (toldOnly(saidBy, action, options)) return undefined;
@@ -58,7 +70,7 @@ export async function placeOrder(
   const { reason, operation: id = newId('op') } = options;
   console.error(`Operation and workflow ${id}: if the connection breaks, repeat this with --operation ${id}`);
   try {
-    return await requestOrder(db, { id, action, reason, saidBy });
+    return await requestOrder(db, { id, action, reason, saidBy, items });
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     printRefused({ operationId: id, action }, error, options);
@@ -76,10 +88,12 @@ export async function carryOut(
   const before = await getOrder(db, id);
   const said =
     before.closed_at === null
-      ? await withTemporal(context.temporal(), (client) => run(client, id))
+      ? await withTemporal(context.temporal(), (client) => run(client, before))
       : undefined;
   const after = await getOrder(db, id);
-  printOrder(after, options, said);
+  if (said?.outcome === 'going_on' && after.closed_at === null) {
+    printGoingOn(after, await readProgress(db, id), options);
+  } else printOrder(after, options, said);
   return after;
 }
 
@@ -156,10 +170,30 @@ export async function askConsent(action: object, { yes }: Pick<OperatorOptions, 
   if (answer.trim().toLowerCase() !== 'y') throw new Error('Nothing was done.');
 }
 
+/** An order of many takes longer than anybody waits for: how far it is. */
+function printGoingOn(
+  { id, request: action }: OperatorOrderRow,
+  progress: OrderProgress,
+  { json }: Pick<OperatorOptions, 'json'>,
+): void {
+  process.exitCode = UNKNOWN;
+  console.log(
+    json === true
+      ? JSON.stringify({ operationId: id, action, outcome: 'going_on', progress })
+      : `It goes on: ${progressText(progress)}. How far it is: ops orders show ${id}`,
+  );
+}
+
+/** "4990 of 5000 rentals are done, 41250 cents; 10 failed and are tried again". */
+export function progressText({ rentals, done, refundedCents, failing }: OrderProgress): string {
+  const failed = failing === 0 ? '' : `; ${failing} failed and are tried again`;
+  return `${done} of ${rentals} rentals are done, ${refundedCents} cents${failed}`;
+}
+
 function printOrder(
   order: OperatorOrderRow,
   options: Pick<OperatorOptions, 'json'>,
-  said: OperationOutcome | undefined,
+  said: Said | undefined,
 ): void {
   const { id, reason, request: action } = order;
   const asked = { operationId: id, operator: operatorsOf(order), reason, action };
@@ -179,7 +213,7 @@ function printOrder(
 /** Why an order is not done: for good, by its row, or this time, by its workflow's word. */
 function refusalOf(
   { status, code, message, ...order }: OperatorOrderRow,
-  said: OperationOutcome | undefined,
+  said: Said | undefined,
 ): Refused | undefined {
   if (status === 'rejected') {
     const words = `${order.rejected_by ?? 'An operator'} rejected it: ${order.rejected_why ?? ''}`;
@@ -190,10 +224,14 @@ function refusalOf(
   return { code: said.code, message: said.message ?? 'It was refused, and may be tried again.' };
 }
 
-async function run(client: Client, operationId: OperationId): Promise<OperationOutcome> {
+/** What the workflow said, or that it had not ended when nobody waited any longer. */
+type Said = OperationOutcome | { readonly outcome: 'going_on' };
+
+async function run(client: Client, { id: operationId, kind }: OperatorOrderRow): Promise<Said> {
   try {
     return await client.connection.withDeadline(Date.now() + WAIT_MS, () => outcomeOf(client, operationId));
   } catch (cause) {
+    if (kind === 'refund_rentals' && isGrpcDeadlineError(cause)) return { outcome: 'going_on' };
     throw new Error(
       `It is not known what came of it (${String(cause)}). Look at the workflow ${operationId} and at ops orders show ${operationId}, or repeat this with --operation ${operationId}: what was done is not done twice.`,
       { cause },

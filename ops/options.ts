@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { isId, type IdPrefix, type OperationId } from '../domain/ids.js';
+import { readInstant } from '../domain/instants.js';
 
 /** What every command that changes something takes. */
 export interface OperatorOptions {
@@ -52,6 +53,15 @@ export function positiveCentsOf(text: string): number {
   const cents = centsOf(text);
   if (cents > 0) return cents;
   throw new InvalidArgumentError('Whole cents of at least 1 are needed, such as 250 for $2.50.');
+}
+
+/** Reads an instant with its offset, or a day. @throws InvalidArgumentError telling what one looks like */
+export function instantOf(text: string): Date {
+  const at = readInstant(text);
+  if (at) return at;
+  throw new InvalidArgumentError(
+    'An instant such as 2026-11-21T09:00:00Z, or a day such as 2026-11-21, is needed.',
+  );
 }
 
 /** Reads how many are wanted. @throws InvalidArgumentError */

@@ -6,11 +6,17 @@ import {
   operatorsOf,
   rejectOrder,
 } from '../adapters/postgres/operator-orders.js';
+import {
+  listItems,
+  readProgress,
+  type OrderProgress,
+  type ShownItem,
+} from '../adapters/postgres/order-items.js';
 import type { OperatorOrderRow } from '../adapters/postgres/tables.js';
 import type { OperationId } from '../domain/ids.js';
 import { Refusal } from '../domain/refusal.js';
 import { using, type OpsContext } from './context.js';
-import { askConsent, carryOut, printRefused } from './operator.js';
+import { askConsent, carryOut, printRefused, progressText } from './operator.js';
 import { countOf, idOf, type OperatorOptions } from './options.js';
 import { iso, printFacts, printRows, readable, whenSet, type Fact, type Print } from './output.js';
 import { linkTo } from './temporal-links.js';
@@ -27,6 +33,7 @@ export function addOrderCommands(program: Command, context: OpsContext): void {
 Examples:
   ops orders                        those that wait
   ops orders show op_01J…
+  ops orders items op_01J…          of one that refunds many: what each rental gets, and which fail
   ops orders approve op_01J…        as another operator than who asked
   ops orders reject op_01J… --reason "the wrong user"`,
     );
@@ -67,7 +74,18 @@ function addReading(orders: Command, context: OpsContext): void {
         orRefused(id, options, async () => {
           const order = await getOrder(db, id);
           const workflow = linkTo(context.temporal(), id);
-          printFacts({ ...order, workflow }, options.json, factsOf(order, workflow));
+          const progress = order.kind === 'refund_rentals' ? await readProgress(db, id) : undefined;
+          printFacts({ ...order, progress, workflow }, options.json, factsOf(order, workflow, progress));
+        }),
+      ),
+    );
+  readable(orders.command('items').argument('<order>', 'op_…', idOf('op')))
+    .description('What an order of many gives each rental: those that fail first, each with its error.')
+    .action((id: OperationId, options: Print) =>
+      using(context, (db) =>
+        orRefused(id, options, async () => {
+          await getOrder(db, id);
+          printRows(await listItems(db, id), options.json, itemLine);
         }),
       ),
     );
@@ -109,7 +127,14 @@ function lineOf(order: OperatorOrderRow): string {
   ].join('  ');
 }
 
-function factsOf(order: OperatorOrderRow, workflow: string): Fact[] {
+function itemLine(item: ShownItem): string {
+  const { rentalId, userId, amountCents, refundedCents, doneAt, error } = item;
+  const state = doneAt === null ? 'open' : `${refundedCents ?? 0} given back at ${iso(doneAt)}`;
+  const failed = `${item.tries ?? 0} tries failed, next ${iso(item.nextTryAt)}: ${error ?? ''}`;
+  return [rentalId, userId, `${amountCents} cents`, error === null ? state : failed].join('  ');
+}
+
+function factsOf(order: OperatorOrderRow, workflow: string, progress?: OrderProgress): Fact[] {
   return [
     ['order', `${order.id} ${order.status}${whenSet(order.closed_at, 'since')}`],
     ['asks', JSON.stringify(order.request)],
@@ -119,6 +144,7 @@ function factsOf(order: OperatorOrderRow, workflow: string): Fact[] {
     ['rejected', order.rejected_by && `by ${order.rejected_by}: ${order.rejected_why ?? ''}`],
     ['refused', order.code && `(${order.code}) ${order.message ?? ''}`],
     ['result', order.result && JSON.stringify(order.result)],
+    ['items', progress === undefined ? null : progressText(progress)],
     ['workflow', workflow],
   ];
 }

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addAffectedCommands } from './affected.js';
 import { addBrakeCommands } from './brakes.js';
 import { addCatalogCommands } from './catalog.js';
 import type { OpsContext } from './context.js';
@@ -27,7 +28,7 @@ const groups = [
   ...[addRentalCommands, addTopupCommands, addInvoiceCommands, addProviderCommands, addCatalogCommands],
   ...[addWebhookCommands, addReconcileCommands, addBrakeCommands, addActionCommands, addLinkCommand],
   ...[addParkedCommands, addRestoreCommands, addOrderCommands, addLoginCommands, addSetAsideCommands],
-  ...[addMarkCommands, addNoticeCommands],
+  ...[addMarkCommands, addNoticeCommands, addAffectedCommands],
 ];
 
 /** The operators' command line, new for each run: options are kept by the command that read them. */
@@ -41,7 +42,7 @@ By question (docs/operations has a page for each):
   why was this charged?      ops explain led_…          ops statement --rental rent_…
   a user says he paid        ops topups list --user ann@example.com
   a pod is stuck             ops rentals show rent_…    ops rentals force-terminate rent_…
-  the provider is down       ops providers
+  the provider is down       ops providers             ops affected --provider … --from … --to …
   do the three truths agree? ops reconcile              ops findings
   what is stuck?             ops set-aside list
   what must I look at?       ops notices                ops parked

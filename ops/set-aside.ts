@@ -73,8 +73,9 @@ async function listWorkflows(context: OpsContext, duty?: Duty, item?: string): P
   await using(context, async (db) => {
     for (const row of await listStuck(db, { onlySetAside: true }, 1_000)) {
       const isMeant = (duty ?? row.duty) === row.duty && (item ?? row.item) === row.item;
-      // A step's item is its rental and its name.
-      if (isMeant && ['workflow', 'step'].includes(row.duty)) ids.push(row.item.split(' ')[0] ?? '');
+      // A step's item is its rental and its name, a refund's its order and its rental.
+      if (isMeant && ['workflow', 'step', 'refund'].includes(row.duty))
+        ids.push(row.item.split(' ')[0] ?? '');
     }
   });
   return [...new Set(ids)];
@@ -83,7 +84,8 @@ async function listWorkflows(context: OpsContext, duty?: Duty, item?: string): P
 /** Lets them look at once. One that has no run is started by the loops. */
 async function wake(workflows: WorkflowClient, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
-    const signal = isId('rent', id) ? lookSignalName : processorEventSignalName;
+    const isLooking = isId('rent', id) || isId('op', id);
+    const signal = isLooking ? lookSignalName : processorEventSignalName;
     try {
       await workflows.getHandle(id).signal(signal);
     } catch (error) {

@@ -59,6 +59,15 @@ export const byHand = proxyActivities<Pick<Activities, 'operate'>>({
   retry,
 });
 
+/** An order of many: a minute's worth of its items in one go. */
+export const refunding = proxyActivities<Pick<Activities, 'refundRentals'>>({
+  taskQueue: taskQueues.rentals,
+  heartbeatTimeout: '10s',
+  startToCloseTimeout: '5 minutes',
+  scheduleToCloseTimeout: oneGo,
+  retry,
+});
+
 /** Short steps on rows, retried until they are done: money waits for them. */
 export const steps = proxyActivities<
   Pick<

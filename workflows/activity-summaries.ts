@@ -26,6 +26,8 @@ const summaries: Record<keyof Activities, string> = {
   lookAtRefund: 'Follows a refund at the processor into the wallet',
   lookAtDispute: 'Follows a dispute at the processor into the wallet',
   operate: 'Does what an operator asked for, once',
+  refundRentals:
+    'Gives the rentals of an order what it says, one after the other; the heartbeat shows the last',
   runUpkeep:
     'Does a duty of the upkeep again and again for a quarter of an hour; the heartbeat shows the last round',
   reviveWorkflows: 'Starts the workflow of every unfinished row that has none',

@@ -1,8 +1,16 @@
-import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
-import { byHand } from './activity-proxies.js';
+import {
+  condition,
+  continueAsNew,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
+import { byHand, refunding } from './activity-proxies.js';
 import { openingOf } from './early-answer.js';
+import { goOnAfter, isLong, pauseMs } from './generations.js';
 import type { Operation } from '../domain/operation.js';
 import type { OperationInput, OperationOutcome } from './operation-contract.js';
+import { lookSignal } from './rental-contract.js';
 import { entityStatusAttribute, userIdAttribute } from './search-attributes.js';
 
 /**
@@ -18,6 +26,7 @@ export async function operation(input: OperationInput | Operation): Promise<Oper
     upsertSearchAttributes([{ key: userIdAttribute, value: input.action.userId }]);
   }
   const done = await openingOf(byHand.operate(input));
+  if (done.kind === 'opened' && isBegun(done.value)) return refundEach({ operationId: input.operationId });
   const outcome: OperationOutcome =
     done.kind === 'opened'
       ? outcomeOf(done.value)
@@ -26,7 +35,47 @@ export async function operation(input: OperationInput | Operation): Promise<Oper
   return outcome;
 }
 
+function isBegun(value: object): boolean {
+  return 'outcome' in value && value.outcome === 'begun';
+}
+
 /** A run that 0.1 began may hold its activity's answer already: the amounts, of what was done. */
 function outcomeOf(value: object): OperationOutcome {
   return 'outcome' in value ? (value as OperationOutcome) : { outcome: 'done' };
+}
+
+/**
+ * An order of many (decision 94): pass after pass over its items, until all are done or somebody rejects it. Those that
+ * fail are waited for, or until an operator lets it look.
+ */
+async function refundEach(input: OperationInput): Promise<OperationOutcome> {
+  const state = { looks: 0, failed: 0 };
+  setHandler(lookSignal, () => void (state.looks += 1));
+  for (;;) {
+    const { looks } = state;
+    const seen = await passOrWait(input, state);
+    upsertSearchAttributes([{ key: entityStatusAttribute, value: seen.outcome }]);
+    if (seen.outcome !== 'going_on') return seen;
+    setCurrentDetails(`${seen.summary}: \`ops orders items\` tells each.`);
+    if (isLong()) return continueAsNew<typeof operation>(input);
+    if (seen.pauseMs > 0) await condition(() => state.looks !== looks, seen.pauseMs);
+  }
+}
+
+type Seen =
+  OperationOutcome | { readonly outcome: 'going_on'; readonly summary: string; readonly pauseMs: number };
+
+/** A pass that used up its schedule (no worker, a time-out) comes again, ever more rarely. */
+async function passOrWait({ operationId }: OperationInput, state: { failed: number }): Promise<Seen> {
+  try {
+    const pass = await refunding.refundRentals(operationId);
+    state.failed = 0;
+    if (pass.outcome !== 'going_on') return pass;
+    return { ...pass, summary: `${pass.done} of ${pass.of} rentals are done` };
+  } catch (error) {
+    goOnAfter(error);
+    state.failed += 1;
+    const summary = 'It could not go on: see the last activity that failed';
+    return { outcome: 'going_on', summary, pauseMs: pauseMs(state.failed) };
+  }
 }

@@ -170,7 +170,8 @@ const readers: readonly [
 ][] = [
   [/^payment:(.+)$/, findPaymentOf],
   [/^invoice-(?:paid|returned):(inv_.+)$/, findInvoiceOf],
-  [/^operation:(op_.+)$/, findByHand],
+  // An order of many names the rental behind its own id.
+  [/^operation:(op_[^:]+)/, findByHand],
   // The refund of a rental, refund:rent_…, is derived; any other is one at the processor, maybe taken in rounds.
   [/^(?:refund|dispute)(?:-returned)?:(?!rent_)([^:]+)(?::\d+)?$/, findReversalOf],
 ];

@@ -52,8 +52,11 @@ export async function listActions(
   const query = db('operator_actions').orderBy('done_at', 'desc').limit(limit);
   if (about !== undefined) {
     void query.whereRaw(
-      `exists (select 1 from jsonb_each_text(request || result) f where f.key <> 'kind' and f.value = ?)`,
-      [about],
+      `(exists (select 1 from jsonb_each_text(request || result) f where f.key <> 'kind' and f.value = :about)
+        -- One that refunds many names its rentals and users in rows of their own.
+        or exists (select 1 from rentals r join operator_order_items i on i.rental_no = r.no
+                    where i.order_id = operator_actions.id and :about in (r.id, r.user_id)))`,
+      { about },
     );
   }
   return query;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { OperationId } from '../../domain/ids.js';
 import type { OrderedAction } from '../../domain/operation.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Database } from './database.js';
+import type { Database, Transaction } from './database.js';
 import { refuseText } from './operator-actions.js';
 import type { OperatorOrderRow } from './tables.js';
 
@@ -13,6 +13,14 @@ export interface NewOrder {
   readonly reason: string;
   /** The name that they give, kept beside it. */
   readonly saidBy: string;
+  /** Which rentals it refunds, of an order of many; their sum is the action's amount. */
+  readonly items?: readonly OrderedItem[];
+}
+
+/** One rental of an order of many, and how much it gets at most. */
+export interface OrderedItem {
+  readonly rentalNo: number;
+  readonly amountCents: number;
 }
 
 /**
@@ -21,13 +29,17 @@ export interface NewOrder {
  */
 export async function requestOrder(
   db: Database,
-  { id, action, reason, saidBy }: NewOrder,
+  { id, action, reason, saidBy, items = [] }: NewOrder,
 ): Promise<OperatorOrderRow> {
   refuseText('The reason', reason);
-  await db('operator_orders')
-    .insert({ id, kind: action.kind, request: JSON.stringify(action) as never, reason, said_by: saidBy })
-    .onConflict('id')
-    .ignore();
+  await db.transaction(async (trx) => {
+    const inserted = await trx('operator_orders')
+      .insert({ id, kind: action.kind, request: JSON.stringify(action) as never, reason, said_by: saidBy })
+      .onConflict('id')
+      .ignore()
+      .returning('id');
+    if (inserted.length > 0 && items.length > 0) await insertItems(trx, id, items);
+  });
   const order = await getOrder(db, id);
   if (isDeepStrictEqual(order.request, action)) return order;
   throw new Refusal(
@@ -36,11 +48,33 @@ export async function requestOrder(
   );
 }
 
+async function insertItems(
+  trx: Transaction,
+  orderId: OperationId,
+  items: readonly OrderedItem[],
+): Promise<void> {
+  await trx.raw(
+    `insert into operator_order_items (order_id, rental_no, amount_cents)
+     select :orderId, rental_no, amount_cents
+       from unnest(:rentalNos::bigint[], :amounts::bigint[]) as i (rental_no, amount_cents)`,
+    {
+      orderId,
+      rentalNos: items.map(({ rentalNo }) => rentalNo),
+      amounts: items.map(({ amountCents }) => amountCents),
+    },
+  );
+}
+
 /** @throws Refusal when there is none */
 export async function getOrder(db: Database, id: OperationId): Promise<OperatorOrderRow> {
-  const order = await db('operator_orders').where({ id }).first();
+  const order = await findOrder(db, id);
   if (order) return order;
   throw new Refusal('not_found', `There is no order ${id}: see ops orders list.`);
+}
+
+/** The same; undefined when there is none. */
+export async function findOrder(db: Database, id: OperationId): Promise<OperatorOrderRow | undefined> {
+  return db('operator_orders').where({ id }).first();
 }
 
 /** Orders, the newest first. @param open only those that nobody has done, refused or rejected */

@@ -23,6 +23,17 @@ export interface OperatorOrderRow {
   result: OperationResult | null;
 }
 
+/** Which rental an order of many refunds, and with how much (migrations/029-refunds-of-many). Amounts in cents. */
+export interface OperatorOrderItemRow {
+  order_id: OperationId;
+  rental_no: number;
+  /** At most so much. */
+  amount_cents: number;
+  /** null until it is done. */
+  refunded_cents: number | null;
+  done_at: Date | null;
+}
+
 /** What a user asked to be charged, committed before its workflow starts. */
 export interface TopupRequestRow {
   id: TopupId;

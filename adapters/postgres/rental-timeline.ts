@@ -2,6 +2,7 @@ import type { RentalId, UserId } from '../../domain/ids.js';
 import type { RentalStatus } from '../../domain/rental.js';
 import type { Database } from './database.js';
 import { listAttempts } from './attempts.js';
+import { listGiven } from './order-items.js';
 import type { AllocationAttemptRow, PodRow, RentalRow } from './tables.js';
 
 export interface RentalFilter {
@@ -49,7 +50,9 @@ export async function readRentalHistory(db: Database, id: RentalId): Promise<Ren
     'tag',
     attempts.map(({ tag }) => tag),
   );
-  const others = await Promise.all([stopsOf(db, rental), actionsOn(db, id), intentsOf(db, rental)]);
+  const others = await Promise.all([
+    ...[stopsOf(db, rental), actionsOn(db, id), intentsOf(db, rental), refundsOf(db, rental)],
+  ]);
   // What is asked for comes before what comes of it at the same instant.
   const timeline = [
     ...others.flat(),
@@ -116,6 +119,14 @@ async function actionsOn(db: Database, id: RentalId): Promise<Happening[]> {
   return actions.map((action) => ({
     at: action.done_at,
     what: `${action.kind} by ${action.operator}: ${action.reason} (${action.id})`,
+  }));
+}
+
+async function refundsOf(db: Database, rental: RentalRow): Promise<Happening[]> {
+  const given = await listGiven(db, rental.no);
+  return given.map(({ at, cents, operationId }) => ({
+    at,
+    what: `${cents} cents were given back by an order of many (${operationId})`,
   }));
 }
 

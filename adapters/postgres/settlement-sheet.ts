@@ -10,6 +10,7 @@ import type { InvoiceId, LedgerEntryId, OperationId, RentalId } from '../../doma
 import type { Database } from './database.js';
 import { occasionOf, pricedOf } from './explain-entry.js';
 import { getLedgerIds, type LedgerIds } from './ledger-ids.js';
+import { listGiven } from './order-items.js';
 import type { RentalRow } from './tables.js';
 
 /** One entry of a rental with its sum. */
@@ -73,10 +74,13 @@ export async function readSettlementSheet(db: Database, id: RentalId): Promise<S
         overage: overage
           ? { invoiceId: overage.id, status: overage.status, cents: overage.amount_cents }
           : null,
-        byHand: byHand.map(({ id: operationId, request }) => ({
-          operationId,
-          cents: (request as { amountCents: number }).amountCents,
-        })),
+        byHand: [
+          ...byHand.map(({ id: operationId, request }) => ({
+            operationId,
+            cents: (request as { amountCents: number }).amountCents,
+          })),
+          ...(await listGiven(trx, rental.no)).map(({ operationId, cents }) => ({ operationId, cents })),
+        ],
       };
     },
     { isolationLevel: 'repeatable read', readOnly: true },

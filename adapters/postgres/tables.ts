@@ -61,6 +61,7 @@ declare module 'knex/types/tables.js' {
     auto_topups: Table<billing.AutoTopupRow>;
     operator_actions: Table<billing.OperatorActionRow>;
     operator_orders: Table<orders.OperatorOrderRow>;
+    operator_order_items: Table<orders.OperatorOrderItemRow>;
     rental_requests: Table<orders.RentalRequestRow>;
     topup_requests: Table<orders.TopupRequestRow>;
     answered_machines: Table<orders.AnsweredMachineRow>;

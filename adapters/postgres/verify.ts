@@ -4,13 +4,13 @@ import type { Database } from './database.js';
 
 /** One thing that does not add up, with enough to find it. */
 export interface Discrepancy {
-  readonly rule: 'chain' | 'wallet' | 'holds' | 'rental' | 'price';
+  readonly rule: 'chain' | 'wallet' | 'holds' | 'rental' | 'price' | 'order';
   readonly walletId: number;
   /** Of the wallet. */
   readonly userId: UserId;
   /** The entry's number for `chain`. */
   readonly seq: number | null;
-  /** For `rental` and `price`. */
+  /** For `rental`, `price` and `order`. */
   readonly rentalId: string | null;
   readonly detail: string;
 }
@@ -76,7 +76,23 @@ const pricedRentals = `
       from due d
   )`;
 
-/** The rules but the chain's, over w (wallets), newest, held, looked_at (rentals), entries and priced. */
+/** Orders of many against the ledger, over ordered (their items) and w: each gave what its entry says, and none too much. */
+const orderRules = `
+     select 'order', r.wallet_id, r.user_id, null::bigint, r.id, i.order_id || ' gave ' || coalesce(i.refunded_cents, 0) ||
+            ' for ' || r.id || ', its entry says ' || coalesce(e.amount_cents, 0)
+       from ordered i
+       join rentals r on r.no = i.rental_no join w on w.id = r.wallet_id
+       left join ledger_causes c on c.cause = 'operation:' || i.order_id || ':' || r.id
+       left join ledger_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq
+      where coalesce(i.refunded_cents, 0) <> coalesce(e.amount_cents, 0)
+     union all
+     select 'order', r.wallet_id, r.user_id, null, r.id, 'orders of many gave ' || g.given || ' for ' || r.id ||
+            ', which was charged ' || r.charged_cents || ' less ' || r.refunded_cents
+       from (select rental_no, sum(refunded_cents) as given from ordered group by rental_no) g
+       join rentals_now r on r.no = g.rental_no join w on w.id = r.wallet_id
+      where g.given > r.charged_cents - r.refunded_cents`;
+
+/** The rules but the chain's, over w (wallets), newest, held, looked_at (rentals), entries, priced and ordered. */
 const rules = `
      select 'wallet' as rule, w.id as "walletId", w.user_id as "userId", null::bigint as seq, null::text as "rentalId",
             'total ' || w.available_cents + w.reserved_cents || ', newest entry ' ||
@@ -102,7 +118,8 @@ const rules = `
                                 else '' end
        from priced
       where settled_cents <> final_cents or failed_late
-         or status <> 'failed' and running_ms is not null and due_ms is distinct from ended_ms`;
+         or status <> 'failed' and running_ms is not null and due_ms is distinct from ended_ms
+     union all ${orderRules}`;
 
 const sums = `-sum(e.amount_cents) filter (where e.type = 'rental_charge') as charged,
               sum(e.amount_cents) filter (where e.type = 'refund') as refunded`;
@@ -127,7 +144,7 @@ export async function findNewestWallet(db: Database): Promise<number> {
  * Walks every wallet and checks what must hold: each entry continues its predecessor, the newest equals the wallet,
  * what is reserved equals the holds of its rentals, each rental's charges and refunds equal its entries, and each
  * settled rental ended when what is kept of it says, and its net charge, overage and write-off equal the formula of
- * decision 25 for that end.
+ * decision 25 for that end, and orders of many gave what their entries say, and nobody more than they were charged.
  * @param userId only this user's wallet
  * @returns every discrepancy, at most 100
  */
@@ -157,10 +174,18 @@ export async function verifyWallets(db: Database, { userId, fromId, toId }: Wall
      ), entries as (
        select e.rental_no, ${sums}
          from ledger_entries e join w on w.id = e.wallet_id where e.rental_no is not null group by e.rental_no
+     ), ordered as (
+       select i.* from operator_order_items i join looked_at r on r.no = i.rental_no
      ), ${pricedRentals}
      select 'chain' as rule, wallet_id as "walletId", user_id as "userId", seq, null::text as "rentalId",
             'entry ' || seq || ' has balance ' || balance_after_cents || ' after ' || before as detail
        from chain where seq <> before_seq + 1 or balance_after_cents <> before + amount_cents
+     union all
+     select 'order', c.wallet_id, w.user_id, c.seq, null, 'entry ' || c.seq || ' is for ' || c.cause || ', and no order gave that'
+       from ledger_causes c join w on w.id = c.wallet_id
+      where c.cause like 'operation:%:rent_%'
+        and not exists (select 1 from ordered i join rentals r on r.no = i.rental_no
+                         where c.cause = 'operation:' || i.order_id || ':' || r.id and i.done_at is not null)
      union all ${rules}
      limit ${discrepancyLimit}`,
     { userId: userId ?? null, fromId: fromId ?? null, toId: toId ?? null },
@@ -169,8 +194,8 @@ export async function verifyWallets(db: Database, { userId, fromId, toId }: Wall
 }
 
 /**
- * What can be checked often: every wallet against its newest entry and its holds, and each rental that was settled
- * since an instant. The chain itself is walked by `verifyWallets` only.
+ * What can be checked often: every wallet against its newest entry and its holds, and each rental that was settled, or
+ * given something back by an order of many, since an instant. The chain itself is walked by `verifyWallets` only.
  */
 export async function verifyRecent(db: Database, since: Date): Promise<Discrepancy[]> {
   const { rows } = await db.raw<{ rows: Discrepancy[] }>(
@@ -190,6 +215,9 @@ export async function verifyRecent(db: Database, since: Date): Promise<Discrepan
           select ${sums} from ledger_entries e
            where e.wallet_id = r.wallet_id and e.seq > r.opened_seq and e.seq <= r.settled_seq and e.rental_no = r.no
         ) of_it
+     ), ordered as (
+       select i.* from operator_order_items i
+        where exists (select 1 from operator_order_items j where j.rental_no = i.rental_no and j.done_at >= :since)
      ), ${pricedRentals}
      ${rules}
      limit ${discrepancyLimit}`,

@@ -104,7 +104,7 @@ describe('the table of operators’ orders', () => {
         constraint: 'operator_orders_stay',
       });
     }
-    for (const statement of ['delete from operator_orders', 'truncate operator_orders']) {
+    for (const statement of ['delete from operator_orders', 'truncate operator_orders cascade']) {
       await assert.rejects(database.db.raw(statement), { constraint: 'operator_orders_stay' });
     }
   });

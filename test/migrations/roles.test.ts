@@ -95,6 +95,7 @@ describe('the roles of the database', () => {
       'brakes',
       'charge_marks (lifted_at)',
       'operator_actions',
+      'operator_order_items (order_id, rental_no, amount_cents)',
       'operator_orders (id, kind, request, reason, said_by, status, rejected_why)',
       'parked_payments (resolved_at, resolution, credited_by)',
       'processor_events (workflow_id, handled_at, note, workflow_type)',

@@ -57,7 +57,7 @@ export class Reconciling {
 /** Writes what the schema refuses: with the table's triggers off, as only a fault of the database could. */
 export async function tamper(
   db: Database,
-  table: 'wallets' | 'ledger_entries',
+  table: 'wallets' | 'ledger_entries' | 'operator_order_items',
   work: (trx: Transaction) => Promise<unknown>,
 ): Promise<void> {
   await db.transaction(async (trx) => {

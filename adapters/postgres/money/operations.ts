@@ -52,7 +52,7 @@ async function operateUnderLock(
   const end = endOf(order);
   if (end) return end;
   const { request: action } = order;
-  if (!isMoneyAction(action)) throw new Error(`${operationId} is a ${action.kind}, which moves no money`);
+  if (!isMoneyAction(action)) throw new Error(`${operationId} is a ${action.kind}, which is done elsewhere`);
   const wallet = await lockWalletOfUser(trx, await userOf(trx, action));
   const needsApproval = order.status !== 'approved' && (await stakeOf(trx, action)) > singleLimitCents;
   const input = operationOf(order, action);
@@ -69,7 +69,7 @@ async function operateUnderLock(
 }
 
 function isMoneyAction(action: OrderedAction): action is MoneyAction {
-  return action.kind !== 'terminate_rental' && action.kind !== 'reconcile_restored';
+  return !['terminate_rental', 'reconcile_restored', 'refund_rentals'].includes(action.kind);
 }
 
 /** The cents that are given, taken, asked for or given up. */

@@ -7,10 +7,13 @@ import type { OperatorOrderRow } from '../tables.js';
 
 /** How an order stands after it was looked at. Nothing more of it crosses Temporal: who wants to know reads the row. */
 export type OrderOutcome =
-  | { readonly outcome: 'done' }
-  | { readonly outcome: 'refused'; readonly code: string }
+  | OrderEnd
   /** It is above what one operator may move: a second one approves it, and it is looked at again. */
-  | { readonly outcome: 'waiting' };
+  | { readonly outcome: 'waiting' }
+  /** It refunds many, and may: its items are done one after the other from here on. */
+  | { readonly outcome: 'begun' };
+
+export type OrderEnd = { readonly outcome: 'done' } | { readonly outcome: 'refused'; readonly code: string };
 
 /** An order with the lock that lets it be done once. Orders are locked first: order, wallet, rental, invoice. */
 export async function lockOrder(trx: Transaction, id: OperationId): Promise<OperatorOrderRow> {
@@ -20,7 +23,7 @@ export async function lockOrder(trx: Transaction, id: OperationId): Promise<Oper
 }
 
 /** What came of an order that has ended; undefined for one that may be done. */
-export function endOf(order: OperatorOrderRow): OrderOutcome | undefined {
+export function endOf(order: OperatorOrderRow): OrderEnd | undefined {
   if (order.closed_at === null) return undefined;
   if (order.status === 'done') return { outcome: 'done' };
   return { outcome: 'refused', code: order.code ?? order.status };
