@@ -1,3 +1,4 @@
+import { isUnacceptable } from '../adapters/postgres/availability.js';
 import { moveEventCursor, readEventCursor } from '../adapters/postgres/event-cursor.js';
 import { insertProcessorEvent } from '../adapters/postgres/processor-events.js';
 import { eventPages } from '../adapters/processor/event-pages.js';
@@ -55,7 +56,7 @@ async function takeIn(
     deps,
     { duty: 'event', items: events, keyOf: ({ id }) => id, tell },
     async (event) => {
-      const { unhandledBy, isNew } = await insertProcessorEvent(deps.db, event, routeOf(event));
+      const { unhandledBy, isNew } = await keep(deps, event);
       if (!isNew) return;
       missed += 1;
       if (unhandledBy !== null) fresh.push(unhandledBy);
@@ -63,4 +64,24 @@ async function takeIn(
   );
   await tellLooks(deps, fresh, { tell });
   return { missed, failed: events.length - taken.length };
+}
+
+/**
+ * What the database can't hold would fail each time, and keep the cursor back until the processor forgets it: all that
+ * came after would be read again in each round. Operators are told of it; where the webhook brought it, it is put aside.
+ */
+async function keep(
+  { db, log }: ActivityDeps,
+  event: ProcessorEvent,
+): ReturnType<typeof insertProcessorEvent> {
+  try {
+    return await insertProcessorEvent(db, event, routeOf(event));
+  } catch (error) {
+    if (!isUnacceptable(error)) throw error;
+    log.error(
+      { err: error, eventId: event.id },
+      'an event holds what the database can’t: look at the processor',
+    );
+    return { unhandledBy: null, isNew: false };
+  }
 }
