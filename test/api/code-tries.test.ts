@@ -46,11 +46,12 @@ describe('the tries of a code (decision 84)', () => {
     const asked = new ApiClient(api.url);
     await mails.ageRequests(email, MINUTE);
     await asked.post('/v1/auth/request-code', { email });
-    await Promise.all(
+    const answers = await Promise.all(
       [client, asked, api.stranger()].flatMap((each) =>
         Array.from({ length: 8 }, () => each.post('/v1/auth/verify-code', { email, code: other(code) })),
       ),
     );
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([401]));
     const rows = await api.db('login_codes').where({ email }).orderBy('id');
     // The older one is tried by its own browser alone.
     assert.deepEqual(

@@ -85,6 +85,8 @@ describe('what is kept for operating is pruned', () => {
       tell: (done) => batches.push(done.removed),
     });
     assert.deepEqual([removed, batches], [8, [4, 8]]);
+    const older = await db('intents').where('acknowledged_at', '<', ago(9.5 * DAY));
+    assert.deepEqual(older, [], 'those of 10 to 17 days went first');
     assert.equal(await prune(worker, keptOf('intents'), { batchRows: 4 }), 3, 'the rest in the next round');
     assert.deepEqual(await db('intents').count(), [{ count: 7 }]);
   });

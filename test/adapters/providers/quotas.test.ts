@@ -78,6 +78,8 @@ describe('the quotas that an upstream’s answers tell', () => {
     '"minute";q=1.5;w=60',
     '"minute";q=60',
     '"minute";q=60;w=99999999999999999999',
+    '"minute";q=60;w=9999999999',
+    '"minute";q=9999999999;w=60',
     '"minute;q=60;w=60',
     ',,;;==',
     '\u00ff\u00fe',
