@@ -1,3 +1,4 @@
+import { isDatabaseAway } from '../adapters/postgres/availability.js';
 import type { Database } from '../adapters/postgres/database.js';
 import { listUsersWithLedgerFindings } from '../adapters/postgres/reconcile/findings.js';
 import {
@@ -35,10 +36,10 @@ export async function gatherLedger(
   scope: ReconcileScope,
 ): Promise<Gathered> {
   const walk = new Walk(look);
-  await (scope === 'full' ? walkAll(db, walk) : walkRecent(db, walk, look.from));
+  await (scope === 'full' ? walkAll(db, walk) : walkRecent(db, walk));
   return {
     // A second look goes only where the first one found something.
-    compare: async () => (await recheck(db, walk.found)).map(findingOf),
+    compare: async () => (await recheck(db, walk)).map(findingOf),
     why: walk.isCutShort
       ? `it stopped at ${discrepancyLimit} discrepancies: mend those, and see whether there are more`
       : null,
@@ -50,7 +51,7 @@ class Walk {
   readonly found: Discrepancy[] = [];
   isCutShort = false;
 
-  constructor(private readonly look: Look) {}
+  constructor(readonly look: Look) {}
 
   take(found: readonly Discrepancy[], where: object): void {
     this.found.push(...found);
@@ -62,20 +63,44 @@ class Walk {
 async function walkAll(db: Database, walk: Walk): Promise<void> {
   const newest = await findNewestWallet(db);
   for (let fromId = 1; fromId <= newest && !walk.isCutShort; fromId += WALLETS_AT_ONCE) {
-    const toId = fromId + WALLETS_AT_ONCE - 1;
-    walk.take(await verifyWallets(db, { fromId, toId }), { walletsUpTo: toId });
+    await walkRange(db, walk, fromId, fromId + WALLETS_AT_ONCE - 1);
   }
 }
 
-async function walkRecent(db: Database, walk: Walk, from: Date): Promise<void> {
-  walk.take(await verifyRecent(db, from), { since: from });
-  for (const user of await listUsersWithLedgerFindings(db)) walk.take(await verifyLedger(db, user), { user });
+/** A range that can't be read is read by halves, until the wallet that can't be is alone. */
+async function walkRange(db: Database, walk: Walk, fromId: number, toId: number): Promise<void> {
+  try {
+    walk.take(await verifyWallets(db, { fromId, toId }), { walletsUpTo: toId });
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error;
+    if (fromId === toId) {
+      walk.look.unread.note(`wallet:${fromId}`, error);
+      return;
+    }
+    const middle = Math.floor((fromId + toId) / 2);
+    await walkRange(db, walk, fromId, middle);
+    await walkRange(db, walk, middle + 1, toId);
+  }
 }
 
-async function recheck(db: Database, first: readonly Discrepancy[]): Promise<Discrepancy[]> {
+async function walkRecent(db: Database, walk: Walk): Promise<void> {
+  const { from, unread } = walk.look;
+  try {
+    walk.take(await verifyRecent(db, from), { since: from });
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error;
+    // One statement reads them all: only the long way tells which of them it is.
+    return walkAll(db, walk);
+  }
+  for (const user of await listUsersWithLedgerFindings(db)) {
+    walk.take((await unread.unlessItFails(user, () => verifyLedger(db, user))) ?? [], { user });
+  }
+}
+
+async function recheck(db: Database, { found, look }: Walk): Promise<Discrepancy[]> {
   const again: Discrepancy[] = [];
-  for (const userId of new Set(first.map((one) => one.userId))) {
-    again.push(...(await verifyLedger(db, userId)));
+  for (const userId of new Set(found.map((one) => one.userId))) {
+    again.push(...((await look.unread.unlessItFails(userId, () => verifyLedger(db, userId))) ?? []));
   }
   return again;
 }

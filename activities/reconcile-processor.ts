@@ -1,3 +1,4 @@
+import { isUnacceptable } from '../adapters/postgres/availability.js';
 import { compareCharges } from '../adapters/postgres/reconcile/charges.js';
 import {
   clearDocuments,
@@ -20,6 +21,7 @@ import {
 import { limits } from '../domain/limits.js';
 import type { Finding } from '../domain/reconcile.js';
 import type { ActivityDeps } from './deps.js';
+import type { Unread } from './unread.js';
 
 /** One comparison under way. */
 export interface Look {
@@ -27,6 +29,7 @@ export interface Look {
   readonly from: Date;
   readonly graceMs: number;
   readonly tell: (detail: unknown) => void;
+  readonly unread: Unread;
 }
 
 /** What was gathered of one source: how to compare it, and why not all of it could be gathered. */
@@ -116,7 +119,7 @@ export async function gatherInvoices(deps: ActivityDeps, look: Look): Promise<Ga
 /** Goes through a list page by page. @returns why it was left off before its end; null when it was not */
 async function keepPages<T>(
   { db }: ActivityDeps,
-  { runId, tell }: Look,
+  { runId, tell, unread }: Look,
   list: (after: string | null) => Promise<Page<T>>,
   documentOf: (item: T) => ProcessorDocument,
 ): Promise<string | null> {
@@ -124,7 +127,8 @@ async function keepPages<T>(
   let read = 0;
   for (let pages = 0; pages < limits.reconcilePages; pages += 1) {
     const page: Page<T> = await list(after);
-    await insertDocuments(db, runId, page.items.map(documentOf));
+    for (const { id, error } of page.unread) unread.note(id, error);
+    await keepEach(db, { runId, unread }, page.items.map(documentOf));
     read += page.items.length;
     tell({ read, pages: pages + 1 });
     after = page.after;
@@ -133,16 +137,32 @@ async function keepPages<T>(
   return `the processor's list is longer than ${limits.reconcilePages} pages: what is older was not compared`;
 }
 
+/** One that the database does not take keeps no other of its page from it. */
+async function keepEach(
+  db: ActivityDeps['db'],
+  { runId, unread }: Pick<Look, 'runId' | 'unread'>,
+  documents: readonly ProcessorDocument[],
+): Promise<void> {
+  try {
+    await insertDocuments(db, runId, documents);
+  } catch (error) {
+    if (!isUnacceptable(error)) throw error;
+    for (const document of documents) {
+      await unread.unlessItFails(document.id, () => insertDocuments(db, runId, [document]));
+    }
+  }
+}
+
 /** Asks for each thing that our books name and no list showed. @returns why not for all; null when for all */
 async function lookUp(
   { db }: ActivityDeps,
-  { runId, from, tell }: Look,
+  { runId, from, tell, unread }: Look,
   listUnlisted: typeof listUnlistedPayments,
   ask: (id: string) => Promise<ProcessorDocument>,
 ): Promise<string | null> {
   const ids = await listUnlisted(db, { runId, from, limit: limits.reconcileLookups + 1 });
   for (const [position, id] of ids.slice(0, limits.reconcileLookups).entries()) {
-    await insertDocuments(db, runId, [await ask(id)]);
+    await unread.unlessItFails(id, async () => insertDocuments(db, runId, [await ask(id)]));
     tell({ lookedUp: position + 1, of: ids.length });
   }
   return ids.length <= limits.reconcileLookups

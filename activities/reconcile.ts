@@ -28,6 +28,7 @@ import {
   type Gathered,
   type Look,
 } from './reconcile-processor.js';
+import { Unread } from './unread.js';
 
 export interface CompareInput {
   readonly runId: number;
@@ -84,8 +85,11 @@ async function compare(
   const { runId, source, scope, graceMs } = input;
   const { from, now: until } = await compareFrom(deps.db, source, scope);
   try {
-    const { compare: look, why } = await gather(deps, source, scope, { runId, from, graceMs, tell });
-    const findings = await confirmed(look, input.confirmMs, tell);
+    const unread = new Unread(deps.log);
+    const gathered = await gather(deps, source, scope, { runId, from, graceMs, tell, unread });
+    if (unread.lost && Context.current().info.attempt < limits.reconcileTries) throw unread.lost;
+    const findings = await confirmed(gathered.compare, input.confirmMs, tell);
+    const why = [gathered.why, unread.why].filter((one) => one !== null).join('; ') || null;
     await recordComparison(deps.db, { runId, source, scope, findings, until, why });
     return { found: findings.length, why };
   } catch (error) {

@@ -29,6 +29,8 @@ export interface ListInput {
 
 export interface Page<T> {
   readonly items: T[];
+  /** What came in a form that can't be read, and why. */
+  readonly unread: readonly { readonly id: string; readonly error: unknown }[];
   /** Where the next page goes on; null at the end. */
   readonly after: string | null;
 }

@@ -71,7 +71,16 @@ function pageOf<Item extends { id: string }, T>(
   page: Stripe.ApiList<Item>,
   read: (item: Item) => T[],
 ): Page<T> {
-  return { items: page.data.flatMap(read), after: page.has_more ? (page.data.at(-1)?.id ?? null) : null };
+  const items: T[] = [];
+  const unread: { id: string; error: unknown }[] = [];
+  for (const item of page.data) {
+    try {
+      items.push(...read(item));
+    } catch (error) {
+      unread.push({ id: item.id, error });
+    }
+  }
+  return { items, unread, after: page.has_more ? (page.data.at(-1)?.id ?? null) : null };
 }
 
 function tookMoney(charge: Stripe.Charge): boolean {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../adapters/ids.js';
+import { ProcessorError, type Processor } from '../../adapters/processor/processor.js';
 import { listFindings, listGaps } from '../../adapters/postgres/reconcile/findings.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import type { ReconcileFindingRow } from '../../adapters/postgres/tables.js';
@@ -64,5 +65,23 @@ export async function tamper(
     await trx.raw('alter table ?? disable trigger user', [table]);
     await work(trx);
     await trx.raw('alter table ?? enable trigger user', [table]);
+  });
+}
+
+/** A processor that gives no usable answer about some payments, in its lists nor by themselves. */
+export function withUnreadable(paymentIds: ReadonlySet<string>): (processor: Processor) => Processor {
+  return (processor) => ({
+    ...processor,
+    async listCharges(input) {
+      const page = await processor.listCharges(input);
+      const items = page.items.map((charge) =>
+        paymentIds.has(charge.paymentId ?? '') ? { ...charge, currency: 'u\u0000d' } : charge,
+      );
+      return { ...page, items };
+    },
+    findCharge: (id) =>
+      paymentIds.has(id)
+        ? Promise.reject(new ProcessorError('unknown', 'no answer', { status: 500 }))
+        : processor.findCharge(id),
   });
 }

@@ -6,11 +6,15 @@ import { acknowledgeFinding, reconcileFigures } from '../../adapters/postgres/re
 import type { UserId } from '../../domain/ids.js';
 import { Invoicing } from '../support/invoicing.js';
 import { startService, type TestService } from '../support/living-service.js';
-import { Reconciling } from '../support/reconciling.js';
+import { getWallet } from '../support/money.js';
+import { Reconciling, withUnreadable } from '../support/reconciling.js';
 import { b200, Renting } from '../support/renting.js';
 import { until } from '../support/until.js';
 
 const operatorEmail = 'operators@example.com';
+
+/** Payments that can't be read. */
+const unreadable = new Set<string>();
 
 describe('reconcile: charges', () => {
   let service: TestService;
@@ -166,7 +170,7 @@ describe('reconcile: entries without a charge, and a processor that can’t be a
   let reconciling: Reconciling;
 
   before(async () => {
-    service = await startService();
+    service = await startService({ wrapProcessor: withUnreadable(unreadable) });
     paying = new Invoicing(service);
     reconciling = new Reconciling(service);
   });
@@ -189,6 +193,40 @@ describe('reconcile: entries without a charge, and a processor that can’t be a
     ]);
     await service.db('invoices').where({ id: debt.id }).update({ payment_id: paid });
     await reconciling.assertFinds([['entry_without_charge', credited]]);
+  });
+
+  it('finds what is wrong beside things that can not be read, and names those', async () => {
+    const pay = async (amount: number): Promise<string> => {
+      const { id } = await service.stripe.paymentIntents.create({
+        ...{ amount, currency: 'usd', payment_method: 'pm_card_visa', confirm: true },
+        payment_method_types: ['card'],
+      });
+      return id;
+    };
+    const [wrong, garbled] = [await pay(660), await pay(670)];
+    const { id: walletId } = await getWallet(service.db, (await service.signIn(680)).user.id);
+    const [cause] = await service.db('ledger_causes').where({ wallet_id: walletId }).select('cause');
+    const silent = cause!.cause.slice('payment:'.length);
+    for (const id of [garbled, silent]) unreadable.add(id);
+    try {
+      await reconciling.run();
+      const subjects = (await reconciling.standing()).map(([, subject]) => subject);
+      assert.ok(subjects.includes(wrong));
+      assert.ok(!subjects.includes(garbled) && !subjects.includes(silent), 'of these nothing is known');
+      const row = await service.db('reconcile_sources').where({ source: 'charges' }).first();
+      assert.equal(
+        row?.failing_why,
+        `not read: ${garbled} (SQLSTATE 22021), ${silent} (unknown, HTTP 500); the rest was compared`,
+      );
+      assert.equal((await reconciling.run()).notCompared, 1);
+    } finally {
+      unreadable.clear();
+    }
+    await reconciling.run();
+    const found = await reconciling.standing();
+    assert.ok(found.some(([kind, subject]) => kind === 'charge_without_entry' && subject === garbled));
+    assert.ok(found.some(([kind, subject]) => kind === 'entry_without_charge' && subject === silent));
+    assert.deepEqual(await reconciling.gaps(), []);
   });
 
   it('shows what it could not compare, since when, and resolves nothing meanwhile', async () => {

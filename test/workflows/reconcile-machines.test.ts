@@ -71,6 +71,32 @@ describe('reconcile: wallets, charges of rentals, and machines', () => {
       await reconciling.assertFinds([]);
     });
 
+    it('finds what is wrong beside a wallet that can not be read, and names that one', async () => {
+      const { db } = service;
+      const [bad, other] = [await service.signIn(), await service.signIn()];
+      const { id } = await renting.wallet(bad);
+      const { id: otherId } = await renting.wallet(other);
+      const put = (walletId: number, available: number | string, reserved = 0) =>
+        tamper(db, 'wallets', (trx) =>
+          trx('wallets')
+            .where({ id: walletId })
+            .update({ available_cents: available as number, reserved_cents: reserved }),
+        );
+      await put(otherId, 5);
+      // Its sum is beyond what the database can add.
+      await put(id, '9223372036854775807', 1);
+      for (const scope of ['full', 'window'] as const) {
+        await reconciling.run(scope);
+        assert.deepEqual(await reconciling.standing(), [['wallet_differs', `wallet:${otherId}`]]);
+        const row = await db('reconcile_sources').where({ source: 'ledger' }).first();
+        assert.equal(row?.failing_why, `not read: wallet:${id} (SQLSTATE 22003); the rest was compared`);
+        await db('reconcile_findings').update({ last_seen_at: db.raw('clock_ms()') });
+      }
+      await put(id, 0);
+      await put(otherId, 0);
+      await reconciling.assertFinds([]);
+    });
+
     it('finds a broken chain once a day, and sees it mended by the next run of any scope', async () => {
       const { db } = service;
       const { id } = await renting.wallet(user);
