@@ -23,7 +23,7 @@ Examples:
     );
   readable(marks.command('list', { isDefault: true }))
     .description('Lists those that nobody has lifted, the oldest first.')
-    .option('--user <who>', 'only those of one user: an e-mail address or usr_…')
+    .option('--user <who>', 'only those that hold one user, by the card too: an e-mail address or usr_…')
     .action(({ json, user }: Print & { user?: string }) =>
       using(context, async (db) => {
         const id = user === undefined ? undefined : (await getUser(db, user)).id;

@@ -29,8 +29,12 @@ export async function isHeld(
   return rows[0]?.held === true;
 }
 
-/** The marks that nobody has lifted, oldest first; all of one user's when told. */
+/** The marks that nobody has lifted, oldest first; when told, those that hold one user: theirs and their card's. */
 export async function listOpenMarks(db: Database, userId?: UserId): Promise<ChargeMarkRow[]> {
   const query = db('charge_marks').whereNull('lifted_at').orderBy('marked_at').orderBy('id').limit(1000);
-  return userId === undefined ? query : query.where({ user_id: userId });
+  if (userId === undefined) return query;
+  const cards = db('saved_cards').where({ user_id: userId }).whereNull('removed_at').select('fingerprint');
+  return query.andWhere((either) => {
+    void either.where({ user_id: userId }).orWhereIn('fingerprint', cards);
+  });
 }

@@ -27,6 +27,16 @@ describe('ops marks', () => {
     assert.doesNotMatch((await ops('marks', '--user', userId)).out, /issfr_2/);
   });
 
+  it('lists what holds one user, by a card of theirs that somebody else has denied as well', async () => {
+    const other = await insertUser(database.db);
+    assert.equal((await ops('marks', '--user', other.id)).out, 'Nothing.\n');
+    await database.db('saved_cards').insert({
+      ...{ pm_id: 'pm_2', user_id: other.id, brand: 'visa', last4: '4242', exp_month: 12, exp_year: 2099 },
+      ...{ set_up_at: new Date(), fingerprint: 'fp_2' },
+    });
+    assert.match((await ops('marks', '--user', other.email)).out, /^issfr_2 .*\n$/);
+  });
+
   it('lifts one, keeps who did it and why, tells its user, and does not do it twice', async () => {
     const { code, out, err } = await ops('marks', 'lift', 'du_1', ...who);
     assert.equal(code, 0, err);
