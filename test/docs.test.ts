@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brakeKinds } from '../domain/operation.js';
 import { findingKinds } from '../domain/reconcile.js';
+import { duties } from '../domain/stuck.js';
 
 const projectDir = dirname(dirname(fileURLToPath(import.meta.url)));
 const read = (file: string) => readFileSync(join(projectDir, file), 'utf8');
@@ -27,6 +29,38 @@ describe('the documents', () => {
       ([, kind]) => kind,
     );
     assert.deepEqual(told.toSorted(), Object.keys(findingKinds).toSorted());
+  });
+
+  it('docs/operations tells of each duty that sets aside, each brake, and each state of an order', () => {
+    const rows = (file: string): string[] =>
+      [...read(`docs/operations/${file}`).matchAll(/^\| `([a-z_]+)` /gm)].map(([, name = '']) => name);
+    assert.deepEqual(rows('alerts.md').toSorted(), Object.keys(duties).toSorted());
+    assert.deepEqual(rows('stop-everything.md'), [...brakeKinds]);
+    const states = /status text not null check \(status in \(([^)]+)/.exec(
+      read('migrations/025-operator-orders.ts'),
+    )?.[1];
+    assert.ok(states);
+    assert.deepEqual(rows('by-hand.md'), states.match(/\w+/g));
+  });
+
+  it('docs/operations/alerts.md says what each alert says', () => {
+    const filled = (text: string): string =>
+      text
+        .replace(/\{\{ \$value[^}]*\}\}/g, '…')
+        .replace(/\{\{ \$labels\.(\w+) \}\}/g, '<$1>')
+        .replace(/\s+/g, ' ');
+    const page = read('docs/operations/alerts.md').replace(/\s+/g, ' ');
+    const rules = read('ops/prometheus/alerts.yml');
+    const alerts = [
+      ...rules.matchAll(
+        /- alert: (\w+)\n[^]*?severity: (\w+)\n[^]*?summary: '(.*)'\n\s+what_to_do: '(.*)'\n/g,
+      ),
+    ];
+    assert.equal(alerts.length, rules.match(/- alert: /g)?.length);
+    for (const [, name, severity, summary = '', whatToDo = ''] of alerts) {
+      const told = `## ${name} **${severity}**: ${filled(summary)} ${filled(whatToDo)}`;
+      assert.ok(page.includes(told), `${told}\n\nis not what the page says`);
+    }
   });
 
   it('.env.example names every variable that is read, and no other', () => {
