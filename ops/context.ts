@@ -13,6 +13,8 @@ export interface OpsContext {
   /** The same as the user of its URL, whatever role the others work as. */
   readonly openAsOwner: () => Database;
   readonly temporal: () => TemporalPlace;
+  /** The same for links into its UI, which are told without asking Temporal: its address may be missing. */
+  readonly ui: () => TemporalPlace;
   /** How many tick engines there are. */
   readonly shards: () => number;
 }

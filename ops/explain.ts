@@ -24,7 +24,7 @@ Examples:
         const explanation = await explainEntry(db, id, context.shards());
         if (!explanation) throw new Error(`There is no ledger entry ${id}: see ops ledger list --user …`);
         const { evidence, entry } = explanation;
-        const workflows = await linksAt(context.temporal(), evidence.workflowIds, entry.createdAt);
+        const workflows = await linksAt(context.ui(), evidence.workflowIds, entry.createdAt);
         printFacts({ ...explanation, workflows }, json, factsOf(explanation, workflows));
       }),
     );

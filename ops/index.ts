@@ -29,6 +29,7 @@ async function main(): Promise<number> {
     },
     openAsOwner: () => openDatabase(ownerUrl ?? read(withoutTemporal).database.url, 1, 'ops'),
     temporal: () => read().temporal,
+    ui: () => read(withoutTemporal).temporal,
     shards: () => read(withoutTemporal).meter.shards,
   });
 }

@@ -111,7 +111,7 @@ function addReading(invoice: Command, context: OpsContext): void {
       using(context, async (db) => {
         const found = await findInvoiceOfAnyone(db, id);
         if (!found) throw new Error(`There is no invoice ${id}: see ops invoices list.`);
-        const workflow = linkTo(context.temporal(), id);
+        const workflow = linkTo(context.ui(), id);
         printFacts({ ...found, workflow }, json, factsOf(found, workflow));
       }),
     );

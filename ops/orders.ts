@@ -73,7 +73,7 @@ function addReading(orders: Command, context: OpsContext): void {
       using(context, (db) =>
         orRefused(id, options, async () => {
           const order = await getOrder(db, id);
-          const workflow = linkTo(context.temporal(), id);
+          const workflow = linkTo(context.ui(), id);
           const progress = order.kind === 'refund_rentals' ? await readProgress(db, id) : undefined;
           printFacts({ ...order, progress, workflow }, options.json, factsOf(order, workflow, progress));
         }),

@@ -77,7 +77,7 @@ function addReading(rentals: Command, context: OpsContext): void {
       using(context, async (db) => {
         const history = await readRentalHistory(db, id);
         if (!history) throw new Error(`There is no rental ${id}: see ops rentals list.`);
-        const workflow = linkTo(context.temporal(), id);
+        const workflow = linkTo(context.ui(), id);
         printFacts({ ...history, workflow }, json, factsOf(history, workflow));
       }),
     );

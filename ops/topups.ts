@@ -63,7 +63,7 @@ Examples ("a user says he paid"):
         const told = {
           ...history,
           verdict: verdictOn(history),
-          workflow: linkTo(context.temporal(), workflowId),
+          workflow: linkTo(context.ui(), workflowId),
         };
         printFacts(told, json, factsOf(told));
       }),

@@ -55,7 +55,7 @@ Examples:
         printFacts(event, json, [
           ['event', lineOf(event)],
           ['version', `${event.api_version ?? 'none'}, ${event.livemode ? 'live' : 'test'} mode`],
-          ['workflow', event.workflow_id && linkTo(context.temporal(), event.workflow_id)],
+          ['workflow', event.workflow_id && linkTo(context.ui(), event.workflow_id)],
           ['object', JSON.stringify(event.object, null, 2)],
         ]);
       }),

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { insertUser } from '../support/factories.js';
-import { openMoneyDatabase, type MoneyDatabase } from '../support/money.js';
+import { insertRental, insertUser } from '../support/factories.js';
+import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money.js';
 import { urlAs } from '../support/operators.js';
 
 describe('ops beside a local stack', () => {
@@ -37,7 +37,14 @@ describe('ops beside a local stack', () => {
 
   /** The program itself, with nothing configured but the folder. */
   async function ops(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-    const env = { PATH: process.env['PATH'], LAB_DATA_DIR: dataDir };
+    return run({ LAB_DATA_DIR: dataDir }, args);
+  }
+
+  async function run(
+    more: NodeJS.ProcessEnv,
+    args: readonly string[],
+  ): Promise<{ code: number; out: string; err: string }> {
+    const env = { PATH: process.env['PATH'], ...more };
     const child = spawn(process.execPath, ['--import', 'tsx', 'ops/index.ts', ...args], { env });
     const written = { out: '', err: '' };
     child.stdout.on('data', (chunk: Buffer) => (written.out += chunk.toString()));
@@ -61,6 +68,15 @@ describe('ops beside a local stack', () => {
     assert.match((await ops('--as', 'bob', ...block)).out, /^Would do as bob: /);
     const { code, err } = await ops('--as', 'eve', ...block);
     assert.deepEqual([code, err], [2, 'The local stack has no operator eve: ada, bob.\n']);
+  });
+
+  it('shows one thing where nothing is said of Temporal, for a link is no question', async () => {
+    const { id } = await insertRental(database.db, (await insertWallet(database.db, 0)).user_id);
+    const env = { LAB_DATA_DIR: join(dataDir, 'none'), DATABASE_URL: urlAs('ada', database.url) };
+    const { code, out, err } = await run(env, ['rentals', 'show', id]);
+    assert.equal(code, 0, err);
+    assert.match(out, new RegExp(`^workflow +http://127.0.0.1:8233/.*/${id}$`, 'm'));
+    assert.match((await run(env, ['reconcile'])).err, /"TEMPORAL_ADDRESS" is required/);
   });
 
   it('says what to do when there is none', async () => {

@@ -29,10 +29,12 @@ async function run({ args, databaseUrl, login, temporalAddress, namespace }: Ops
     capture('stderr', (text) => (written.err += text)),
   ];
   try {
+    const place = { address: temporalAddress, namespace, uiUrl: 'http://127.0.0.1:8233' };
     const code = await runCommand(args, {
       open: () => openDatabase(urlAs(login, databaseUrl), 2, 'ops'),
       openAsOwner: () => openDatabase(databaseUrl, 1, 'ops'),
-      temporal: () => ({ address: temporalAddress, namespace, uiUrl: 'http://127.0.0.1:8233' }),
+      temporal: () => place,
+      ui: () => place,
       shards: () => 1,
     });
     return { code, ...written };
