@@ -21,7 +21,7 @@ import {
 import { limits } from '../domain/limits.js';
 import type { Finding } from '../domain/reconcile.js';
 import type { ActivityDeps } from './deps.js';
-import type { Unread } from './unread.js';
+import type { FailedItems } from './failed-items.js';
 
 /** One comparison under way. */
 export interface Look {
@@ -29,7 +29,7 @@ export interface Look {
   readonly from: Date;
   readonly graceMs: number;
   readonly tell: (detail: unknown) => void;
-  readonly unread: Unread;
+  readonly unread: FailedItems;
 }
 
 /** What was gathered of one source: how to compare it, and why not all of it could be gathered. */

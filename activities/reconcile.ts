@@ -28,7 +28,7 @@ import {
   type Gathered,
   type Look,
 } from './reconcile-processor.js';
-import { Unread } from './unread.js';
+import { FailedItems } from './failed-items.js';
 
 export interface CompareInput {
   readonly runId: number;
@@ -85,11 +85,11 @@ async function compare(
   const { runId, source, scope, graceMs } = input;
   const { from, now: until } = await compareFrom(deps.db, source, scope);
   try {
-    const unread = new Unread(deps.log);
+    const unread = new FailedItems(deps.log);
     const gathered = await gather(deps, source, scope, { runId, from, graceMs, tell, unread });
     if (unread.lost && Context.current().info.attempt < limits.reconcileTries) throw unread.lost;
     const findings = await confirmed(gathered.compare, input.confirmMs, tell);
-    const why = [gathered.why, unread.why].filter((one) => one !== null).join('; ') || null;
+    const why = [gathered.why, unreadText(unread.told)].filter((one) => one !== null).join('; ') || null;
     await recordComparison(deps.db, { runId, source, scope, findings, until, why });
     return { found: findings.length, why };
   } catch (error) {
@@ -102,6 +102,15 @@ async function compare(
     // The upstream's own words stay in the row (decision 89).
     return { found: 0, why: error instanceof ProviderError ? error.briefly : why };
   }
+}
+
+/** So many are named: the log names all. */
+const NAMED = 5;
+
+function unreadText(told: readonly string[]): string | null {
+  if (told.length === 0) return null;
+  const more = told.length > NAMED ? ` and ${told.length - NAMED} more` : '';
+  return `not read: ${told.slice(0, NAMED).join(', ')}${more}; the rest was compared`;
 }
 
 function gather(

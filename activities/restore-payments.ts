@@ -7,16 +7,23 @@ import type { Payment, ProcessorEvent } from '../adapters/processor/processor.js
 import type { MissingPayment, Reconciled } from '../domain/restore.js';
 import { isPaidKind, paymentIdOf, routeOf } from '../domain/processor-routes.js';
 import type { ActivityDeps } from './deps.js';
+import type { FailedItems } from './failed-items.js';
 import type { Tell } from './heartbeat.js';
 import { settleByMetadata } from './payments.js';
+
+/** A pass over what the processor says: each item by itself, those that fail are told of at its end. */
+export interface Pass {
+  readonly tell: Tell;
+  readonly failed: FailedItems;
+}
 
 /** Payments for users of ours that succeeded since an instant and that no ledger entry here was made for. */
 export async function listMissingPayments(
   deps: ActivityDeps,
   since: Date,
-  tell: Tell,
+  pass: Pass,
 ): Promise<MissingPayment[]> {
-  const missing = await findMissing(deps, await listEvents(deps, since, tell), tell);
+  const missing = await findMissing(deps, await listEvents(deps, since, pass.tell), pass);
   return missing.map(({ paymentId, amountReceivedCents: amountCents, currency, userId, topupId }) => ({
     ...{ paymentId, amountCents, currency, userId, topupId },
   }));
@@ -32,21 +39,24 @@ export async function rebuildPayments(
   deps: ActivityDeps,
   since: Date,
   found: readonly Pick<MissingPayment, 'paymentId'>[],
-  tell: Tell,
+  pass: Pass,
 ): Promise<Pick<Reconciled, 'credited' | 'parked'>> {
+  const { tell, failed } = pass;
   const events = await listEvents(deps, since, tell);
   for (const [stored, event] of events.entries()) {
-    await insertProcessorEvent(deps.db, event, routeOf(event));
+    await failed.unlessItFails(event.id, () => insertProcessorEvent(deps.db, event, routeOf(event)));
     tell({ stored: stored + 1, of: events.length });
   }
-  const missing = await findMissing(deps, events, tell);
+  const missing = await findMissing(deps, events, pass);
   for (const payment of missing) {
     tell({ crediting: payment.paymentId });
-    await reconcilingWithin(deps.db, async (trx) => {
-      const within = { ...deps, db: trx };
-      await rebuildTopup(within, payment);
-      await settleByMetadata(within, payment);
-    });
+    await failed.unlessItFails(payment.paymentId, () =>
+      reconcilingWithin(deps.db, async (trx) => {
+        const within = { ...deps, db: trx };
+        await rebuildTopup(within, payment);
+        await settleByMetadata(within, payment);
+      }),
+    );
   }
   return becameOf(deps, new Set([...found, ...missing].map(({ paymentId }) => paymentId)));
 }
@@ -86,15 +96,15 @@ async function listEvents({ processor }: ActivityDeps, since: Date, tell: Tell):
 async function findMissing(
   deps: ActivityDeps,
   events: readonly ProcessorEvent[],
-  tell: Tell,
+  { tell, failed }: Pass,
 ): Promise<Payment[]> {
   const paid = events.filter((event) => isPaidKind(event.kind) && routeOf(event) !== null);
   const ids = new Set(paid.map(({ object }) => paymentIdOf(object)).filter((id) => id !== null));
   const missing: Payment[] = [];
   for (const paymentId of ids) {
     if (await findCredit(deps.db, paymentId)) continue;
-    const payment = await deps.processor.getPayment(paymentId);
-    if (payment.status === 'succeeded') missing.push(payment);
+    const payment = await failed.unlessItFails(paymentId, () => deps.processor.getPayment(paymentId));
+    if (payment?.status === 'succeeded') missing.push(payment);
     tell({ missing: missing.length });
   }
   return missing;

@@ -1,3 +1,4 @@
+import { Context } from '@temporalio/activity';
 import { isDatabaseConfirmed, readWatermark } from '../adapters/postgres/watermark.js';
 import {
   findOwnedTags,
@@ -17,6 +18,7 @@ import type { RestoreInput } from '../workflows/restore-contract.js';
 import { compareWatermarks } from './ask-first.js';
 import type { ActivityDeps } from './deps.js';
 import { SEVERAL_CALLS_MS, withHeartbeat, type Tell } from './heartbeat.js';
+import { FailedItems } from './failed-items.js';
 import { answeringRefusals } from './refusals.js';
 import { listMissingPayments, rebuildPayments } from './restore-payments.js';
 
@@ -34,33 +36,46 @@ export function createRestoreActivities(deps: ActivityDeps) {
      * Ends the rentals whose run has closed at that run's end: a stop request of then, by which the metering
      * statement charges them up to it once metering resumes.
      * @param order the operator's order to reconcile; runs of 0.1 named a reason, and are begun anew
-     * @returns how many
+     * @returns how many, and those that could not be: one that fails keeps no other from it
      * @throws ApplicationFailure with the code of a refusal when no operator has ordered it
      */
-    async endClosedRentals(ended: readonly Ended[], order: string): Promise<number> {
+    async endClosedRentals(
+      ended: readonly Ended[],
+      order: string,
+    ): Promise<{ ended: number; undone: string[] }> {
       return withHeartbeat(
         async (tell) => {
           const { reason } = await answeringRefusals(() => getReconcileOrder(deps.db, order as OperationId));
+          const failed = new FailedItems(deps.log);
           for (const [done, { rentalId, endedAt }] of ended.entries()) {
-            await requestPastStop(deps.db, rentalId, endedAt, reason);
+            await failed.unlessItFails(rentalId, () => requestPastStop(deps.db, rentalId, endedAt, reason));
             tell({ done: done + 1, of: ended.length });
           }
-          return ended.length;
+          const undone = undoneAtLast(failed);
+          return { ended: ended.length - undone.length, undone };
         },
         { stalledAfterMs: SEVERAL_CALLS_MS },
       );
     },
 
-    /** Takes in what the processor says since the database was dumped, and credits each payment once. */
+    /**
+     * Takes in what the processor says since the database was dumped, and credits each payment once.
+     * @returns what became of them, and those of which nothing could
+     */
     async rebuildPayments({
       raisedAt,
       missingPayments,
     }: Pick<RestoreReport, 'raisedAt' | 'missingPayments'>): Promise<
-      Pick<Reconciled, 'credited' | 'parked'>
+      Pick<Reconciled, 'credited' | 'parked'> & { undone: string[] }
     > {
-      return withHeartbeat((tell) => rebuildPayments(deps, sinceOf(raisedAt), missingPayments, tell), {
-        stalledAfterMs: SEVERAL_CALLS_MS,
-      });
+      return withHeartbeat(
+        async (tell) => {
+          const failed = new FailedItems(deps.log);
+          const became = await rebuildPayments(deps, sinceOf(raisedAt), missingPayments, { tell, failed });
+          return { ...became, undone: undoneAtLast(failed) };
+        },
+        { stalledAfterMs: SEVERAL_CALLS_MS },
+      );
     },
 
     /**
@@ -85,6 +100,17 @@ export function createRestoreActivities(deps: ActivityDeps) {
   };
 }
 
+/**
+ * What could not be done, when it was tried often enough: a person must look at it.
+ * @throws Error before: the others are done, and all are tried again
+ */
+function undoneAtLast({ told }: FailedItems): string[] {
+  if (told.length > 0 && Context.current().info.attempt < limits.quickTries) {
+    throw new Error(`not all could be done, which is tried again: ${told.join(', ')}`);
+  }
+  return told;
+}
+
 async function examine(deps: ActivityDeps, tell: Tell): Promise<RestoreReport> {
   const { db, temporal } = deps;
   const database = (await isDatabaseConfirmed(db)) ? 'confirmed' : await compareWatermarks(deps);
@@ -102,8 +128,9 @@ async function examine(deps: ActivityDeps, tell: Tell): Promise<RestoreReport> {
   tell('asking the upstreams');
   const pods = await listUnknownPods(deps);
   tell('asking the processor');
-  const missingPayments = await listMissingPayments(deps, sinceOf(found.raisedAt), tell);
-  return { ...found, ...rentals, lost, ...pods, missingPayments };
+  const failed = new FailedItems(deps.log);
+  const missingPayments = await listMissingPayments(deps, sinceOf(found.raisedAt), { tell, failed });
+  return { ...found, ...rentals, lost, ...pods, missingPayments, unreadPayments: failed.told };
 }
 
 const nothingLost = {

@@ -210,8 +210,8 @@ export const limits = {
   reconcileTries: 3,
   reconcilePages: 20_000,
   reconcileLookups: 1_000,
-  /** So many items of a source may be unreadable in a run; more are rather the source's fault. */
-  reconcileUnread: 20,
+  /** So many items of a pass of reconcile, or of a restore, may fail; more are rather the fault of what all of them need. */
+  failedItemsOfPass: 20,
   /** From then on it is told that a source was not compared in full. */
   reconcileFullOverdueMs: 2 * DAY,
 

@@ -28,6 +28,8 @@ export interface RestoreReport {
   readonly silentUpstreams: readonly string[];
   /** Payments that succeeded and are credited to nobody here. */
   readonly missingPayments: readonly MissingPayment[];
+  /** Payments that could not be read, each with its reason; absent in reports of release 0.1. */
+  readonly unreadPayments?: readonly string[];
 }
 
 export interface LostRental {
@@ -63,5 +65,7 @@ export interface Reconciled {
   /** Money that can be credited to nobody here; parked for operators. */
   readonly parked: readonly string[];
   readonly listedPods: number;
+  /** What could not be done and was left, because an operator said so. */
+  readonly undone?: readonly string[];
   readonly watermark: number;
 }

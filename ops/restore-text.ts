@@ -45,18 +45,27 @@ export function reportText(report: RestoreReport): string {
           paid.topupId ?? '',
         ].join('  '),
     ),
+    ...section(
+      'payments that can not be read: reconciling ends incomplete while they can not be',
+      report.unreadPayments ?? [],
+      (item) => item,
+    ),
   ].join('\n');
 }
 
 /** What a person reads of what reconciling did. */
 export function reconciledText({ outcome, message, reconciled }: RestoreOutcome): string {
-  if (reconciled === undefined) return message === undefined ? `It was ${outcome}.` : `Refused: ${message}`;
+  if (reconciled === undefined) {
+    const how = outcome === 'incomplete' ? 'Incomplete' : 'Refused';
+    return message === undefined ? `It was ${outcome}.` : `${how}: ${message}`;
+  }
   const cents = reconciled.credited.reduce((sum, { amountCents }) => sum + amountCents, 0);
   return [
     '',
     `Reconciled: the service goes on at watermark ${reconciled.watermark}.`,
     `Rentals that end at their run's end: ${reconciled.endedRentals}.`,
     `Payments credited: ${reconciled.credited.length}, ${formatUsd(cents)} in all. Parked, because nobody here can have them: ${reconciled.parked.length}.`,
+    ...(reconciled.undone ?? []).map((item) => `LEFT UNDONE, as you said: ${item}`),
     `Machines that wait for your decision: ${reconciled.listedPods} (npm run ops -- restore pods).`,
     'Then prove it: npm run ops -- ledger verify, npm run ops -- reconcile --full',
   ].join('\n');

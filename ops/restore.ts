@@ -17,7 +17,10 @@ import { readable, type Print } from './output.js';
 import { reconciledText, reportText } from './restore-text.js';
 import { withTemporal } from './temporal.js';
 
-type Reconcile = OperatorOptions & { readonly withoutSilentUpstreams?: boolean };
+type Reconcile = OperatorOptions & {
+  readonly withoutSilentUpstreams?: boolean;
+  readonly leaveUndone?: boolean;
+};
 
 /** `ops restore …`: when the database was restored (decision 67). */
 export function addRestoreCommands(program: Command, context: OpsContext): void {
@@ -27,6 +30,7 @@ export function addRestoreCommands(program: Command, context: OpsContext): void 
     .action(({ json }: Print) => show(context.temporal(), json));
   asOperator(restore.command('reconcile').description('Reconciles it, and lets the service go on.'))
     .option('--without-silent-upstreams', 'go on although an upstream does not answer')
+    .option('--leave-undone', 'go on although a rental or a payment could not be brought up to date')
     .action((options: Reconcile) => using(context, (db) => reconcile(context.temporal(), db, options)));
   readable(restore.command('pods'))
     .description('Machines that it did not know, and that wait for your decision.')
@@ -60,9 +64,13 @@ async function reconcile(temporal: TemporalPlace, db: Database, options: Reconci
   const order = await placeOrder(db, action, options);
   if (!order) return;
   const outcome = await run(temporal, restoreWorkflowIds.reconcile, {
-    reconcile: { operationId: order.id, withoutSilentUpstreams: without },
+    reconcile: {
+      operationId: order.id,
+      withoutSilentUpstreams: without,
+      leaveUndone: options.leaveUndone === true,
+    },
   });
-  if (outcome.outcome === 'refused') process.exitCode = 1;
+  if (['refused', 'incomplete'].includes(outcome.outcome)) process.exitCode = 1;
   console.log(json === true ? JSON.stringify(outcome) : reconciledText(outcome));
 }
 

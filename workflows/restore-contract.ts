@@ -8,15 +8,20 @@ export interface RestoreInput {
     readonly operationId: OperationId;
     /** Goes on although an upstream does not answer. */
     readonly withoutSilentUpstreams: boolean;
+    /** Goes on although some rentals or payments could not be brought up to date. */
+    readonly leaveUndone?: boolean;
   };
 }
 
 export interface RestoreOutcome {
-  readonly outcome: 'looked' | 'nothing to do' | 'refused' | 'reconciled';
+  /** incomplete: what could be done is done, the rest is named, and the service does not go on. */
+  readonly outcome: 'looked' | 'nothing to do' | 'refused' | 'incomplete' | 'reconciled';
   /** Why it was refused, and what to do. */
   readonly message?: string;
   /** As it was found, before anything was done. */
   readonly report: RestoreReport;
+  /** What could not be done, each with its reason. */
+  readonly undone?: readonly string[];
   readonly reconciled?: Reconciled;
 }
 

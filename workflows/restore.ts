@@ -20,11 +20,32 @@ export async function restore({ reconcile }: RestoreInput): Promise<RestoreOutco
   setCurrentDetails(`Reconciles as ordered: ops orders show ${reconcile.operationId}.`);
   const ended = await openingOf(restoring.endClosedRentals(report.ended, reconcile.operationId));
   if (ended.kind === 'refused') return { outcome: 'refused', message: ended.failure.message, report };
-  const endedRentals = ended.value;
-  const { credited, parked } = await restoring.rebuildPayments({ raisedAt, missingPayments });
-  const done = { endedRentals, credited, parked, listedPods: report.unknownPods.length };
+  const rebuilt = await restoring.rebuildPayments({ raisedAt, missingPayments });
+  const { endedRentals, undone } = outcomeOf(ended.value, rebuilt);
+  if (undone.length > 0 && reconcile.leaveUndone !== true) {
+    return { outcome: 'incomplete', message: incomplete(undone), undone, report };
+  }
+  const { credited, parked } = rebuilt;
+  const counted = { endedRentals, credited, parked, listedPods: report.unknownPods.length };
+  const done = undone.length > 0 ? { ...counted, undone } : counted;
   const watermark = await restoring.resumeAfterRestore(reconcile, report, done);
   return { outcome: 'reconciled', report, reconciled: { ...done, watermark } };
+}
+
+type Ended = Awaited<ReturnType<typeof restoring.endClosedRentals>>;
+type Rebuilt = Awaited<ReturnType<typeof restoring.rebuildPayments>>;
+
+/** A run that began before items failed by themselves was told a number, and nothing of what was undone. */
+function outcomeOf(
+  ended: Ended | number,
+  rebuilt: Omit<Rebuilt, 'undone'> & Partial<Rebuilt>,
+): { endedRentals: number; undone: string[] } {
+  const of = typeof ended === 'number' ? { ended, undone: [] } : ended;
+  return { endedRentals: of.ended, undone: [...of.undone, ...(rebuilt.undone ?? [])] };
+}
+
+function incomplete(undone: readonly string[]): string {
+  return `${undone.length} could not be done, and the service does NOT go on: ${undone.join(', ')}. The rest is done. The worker's log says why: mend it and run the command again, or say --leave-undone.`;
 }
 
 function silent(codes: readonly string[]): string {

@@ -4,14 +4,11 @@ import { ProcessorError } from '../adapters/processor/processor.js';
 import { limits } from '../domain/limits.js';
 import type { ActivityDeps } from './deps.js';
 
-/** So many are named: the log names all. */
-const NAMED = 5;
-
 /**
- * What one comparison could not read, item by item: the findings of the rest are found all the same, and what is named
- * here is shown as not compared (decision 62).
+ * The items of one pass that failed, so that it goes on with the others and tells of these at its end: what reconcile
+ * could not read (decision 62), what a restore could not do (decision 67).
  */
-export class Unread {
+export class FailedItems {
   /** Why not, by item: one that is asked for twice is one. */
   readonly #items = new Map<string, string>();
   /** The first failure that may pass when it is asked again. */
@@ -35,18 +32,15 @@ export class Unread {
 
   /** Notes one that failed. @throws the failure when it is not the item's */
   note(item: string, error: unknown): void {
-    if (isDatabaseAway(error) || this.#items.size >= limits.reconcileUnread) throw error;
-    this.log.warn({ item, err: error }, 'reconcile could not read this; the others are compared');
+    if (isDatabaseAway(error) || this.#items.size >= limits.failedItemsOfPass) throw error;
+    this.log.warn({ item, err: error }, 'this failed; the others of its pass are done');
     this.#items.set(item, reasonOf(error));
     if (error instanceof ProcessorError && error.kind === 'unknown') this.lost ??= error;
   }
 
-  /** Which ones and why, without anybody's own words (decision 89); null when all could be read. */
-  get why(): string | null {
-    const items = [...this.#items].map(([item, reason]) => `${item} (${reason})`);
-    if (items.length === 0) return null;
-    const more = items.length > NAMED ? ` and ${items.length - NAMED} more` : '';
-    return `not read: ${items.slice(0, NAMED).join(', ')}${more}; the rest was compared`;
+  /** Which ones and why, without anybody's own words (decision 89). */
+  get told(): string[] {
+    return [...this.#items].map(([item, reason]) => `${item} (${reason})`);
   }
 }
 
