@@ -103,6 +103,17 @@ describe('what a rental was charged for a window (decision 94)', () => {
     );
   });
 
+  it('has the cent of the final rounding at the end of the billing, and nothing after it', () => {
+    const rental: ChargedRental = {
+      ...{ pricePerHourCents: 3_600, runningAt: at(0), endedAt: at(10_600), isSettled: true },
+      ...{ netCents: 11, aliveAt: null },
+    };
+    assert.equal(chargedWithin(rental, windowOf([0, 10_599])), 10);
+    assert.equal(chargedWithin(rental, windowOf([0, 10_600])), 11);
+    assert.equal(chargedWithin(rental, windowOf([10_599, 10_600])), 1);
+    assert.equal(chargedWithin(rental, windowOf([10_600, 20_000])), 0);
+  });
+
   it('is firm until the machine was last seen alive, and not within the first minute', () => {
     const running = (aliveMs: number | null): ChargedRental => ({
       ...{ pricePerHourCents: 3_600, runningAt: at(0), endedAt: null, isSettled: false },

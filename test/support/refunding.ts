@@ -5,6 +5,7 @@ import type { Database } from '../../adapters/postgres/database.js';
 import { beginRefunds, finishRefunds, refundItem } from '../../adapters/postgres/money/refund-rentals.js';
 import { requestOrder } from '../../adapters/postgres/operator-orders.js';
 import { listItems } from '../../adapters/postgres/order-items.js';
+import type { WalletRow } from '../../adapters/postgres/tables.js';
 import type { OperationId, RentalId } from '../../domain/ids.js';
 import type { RefundRentalsAction } from '../../domain/operation.js';
 import type { TimeWindow } from '../../domain/window-charge.js';
@@ -53,4 +54,40 @@ export async function carryOutOrder(
 export async function readGiven(db: Database, orderId: OperationId): Promise<Map<RentalId, number | null>> {
   const items = await listItems(db, orderId);
   return new Map(items.map(({ rentalId, refundedCents }) => [rentalId, refundedCents]));
+}
+
+/**
+ * Rentals of one wallet that ran for ten minutes until half an hour ago and cost 60 cents each, with their entries, as
+ * if they had been metered and settled long ago.
+ */
+export async function insertSettled(db: Database, wallet: WalletRow, count: number): Promise<void> {
+  await db.transaction(async (trx) => {
+    const ids = Array.from({ length: count }, () => newId('rent'));
+    const { rows } = await trx.raw<{ rows: { no: number }[] }>(
+      `insert into rentals (id, wallet_id, user_id, status, family, model, gpu_count, region, region_code, interconnect,
+         template_id, ssh_key_ids, listing_id, provider_code, tag, price_per_hour_cents, hold_cents, charged_cents,
+         released_cents, started_at, running_at, ended_at, settled_at, closed_at, stop_reason, opened_seq, settled_seq)
+       select id, :walletId::bigint, :userId, 'stopped', 'rtx-4090', 'RTX_4090', 1, 'Oslo', 'NO', 'pcie', 'ubuntu-24-04', '{}',
+         'lst_x', 'lab', 'test-' || id, 360, 0, 60, 300, c.at, c.at, c.at + interval '10 minutes',
+         c.at + interval '10 minutes', c.at + interval '10 minutes', 'user', :seq::bigint, :seq::bigint + :count::int
+       from unnest(:ids::text[]) as i (id), (select clock_ms() - interval '40 minutes' as at) c returning no`,
+      { ids, walletId: wallet.id, userId: wallet.user_id, seq: wallet.seq, count },
+    );
+    const nos = rows.map(({ no }) => no);
+    await trx.raw(
+      `insert into stop_requests (rental_no, requested_at, requested_by, open)
+       select no, ended_at, 'user', false from rentals where no = any (:nos::bigint[])`,
+      { nos },
+    );
+    await trx.raw(
+      `with w as (
+         update wallets set available_cents = available_cents - 60 * :count::int, seq = seq + :count::int
+          where id = :walletId returning id, seq - :count::int as seq, available_cents + reserved_cents + 60 * :count::int as total
+       )
+       insert into ledger_entries (wallet_id, seq, type, amount_cents, balance_after_cents, rental_no, created_at)
+       select w.id, w.seq + i.n, 'rental_charge', -60, w.total - 60 * i.n, i.no, clock_ms()
+         from w, unnest(:nos::bigint[]) with ordinality as i (no, n)`,
+      { nos, count, walletId: wallet.id },
+    );
+  });
 }
