@@ -1,6 +1,9 @@
 import type { FigureGroup, Sample } from '../../metrics/figures.js';
+import type { ChargeMarkRow } from '../tables.js';
 
 const quantiles = [0.5, 0.95, 1] as const;
+
+const markKinds: readonly ChargeMarkRow['kind'][] = ['dispute', 'early_fraud_warning'];
 
 /** What the processor told us, and what is not acted on yet. */
 export const paymentFigures: FigureGroup = {
@@ -16,6 +19,10 @@ export const paymentFigures: FigureGroup = {
     events_unhandled: { help: 'Events of the processor that are stored and not handled.' },
     oldest_unhandled_event_seconds: { help: 'Age of the oldest of them; 0: none.' },
     parked_payments: { help: 'Payments that nobody could be credited with and no operator has resolved.' },
+    charge_marks: {
+      help: 'Denied payments whose payer and card are not charged until an operator lifts the mark (ops marks).',
+      labels: ['kind'],
+    },
     oldest_open_charge_seconds: {
       help: 'Age of the oldest charge of a saved card whose outcome is not known; 0: none.',
     },
@@ -35,12 +42,20 @@ export const paymentFigures: FigureGroup = {
               (select coalesce(extract(epoch from now() - min(charge_sent_at)), 0)::float8 as "chargeS"
                  from topups where closed_at is null) c`,
     );
+    const { rows: marks } = await trx.raw<{ rows: { kind: string; marks: number }[] }>(
+      'select kind, count(*) as marks from charge_marks where lifted_at is null group by kind',
+    );
     const now = rows[0] ?? { unhandled: 0, oldestS: 0, chargeS: 0, parked: 0 };
     return [
       ...handledSamples(handled[0]),
       { metric: 'events_unhandled', value: now.unhandled },
       { metric: 'oldest_unhandled_event_seconds', value: Math.max(0, now.oldestS) },
       { metric: 'parked_payments', value: now.parked },
+      ...markKinds.map((kind) => ({
+        metric: 'charge_marks',
+        labels: { kind },
+        value: marks.find((row) => row.kind === kind)?.marks ?? 0,
+      })),
       { metric: 'oldest_open_charge_seconds', value: Math.max(0, now.chargeS) },
     ];
   },

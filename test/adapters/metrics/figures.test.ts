@@ -42,6 +42,23 @@ describe('figures of the business', () => {
     return { name: 'tested', metrics: { tested: { help: 'A test.' } }, read };
   }
 
+  it('count the marks of denied payments that nobody has lifted, by kind', async () => {
+    const { scrape } = expose(businessFigures([]));
+    const mark = (id: string, kind: 'dispute' | 'early_fraud_warning', lifted_at: Date | null = null) => ({
+      ...{ id, kind, lifted_at, charge_id: 'ch_1', fingerprint: 'fp_1' },
+    });
+    const marks = async (): Promise<unknown[]> => {
+      const shown = await scrape();
+      return ['dispute', 'early_fraud_warning'].map((kind) => shown.get('gpu_rental_charge_marks', { kind }));
+    };
+    assert.deepEqual(await marks(), [0, 0]);
+    const lifted = mark('du_3', 'dispute', new Date());
+    await db('charge_marks').insert([mark('du_1', 'dispute'), mark('du_2', 'dispute'), lifted]);
+    assert.deepEqual(await marks(), [2, 0]);
+    await db('charge_marks').insert(mark('issfr_1', 'early_fraud_warning'));
+    assert.deepEqual(await marks(), [2, 1]);
+  });
+
   it('let a balance run down while it is not read, and show none that no upstream told', async () => {
     const { scrape } = expose(businessFigures(['lab', 'silent', 'idle']));
     await db('providers').insert([
