@@ -10,7 +10,7 @@ import { ageLoops } from '../support/ageing.js';
 import type { SignedIn } from '../support/api.js';
 import { startService, type TestService } from '../support/living-service.js';
 import { getWallet } from '../support/money.js';
-import { Paying } from '../support/paying.js';
+import { Invoicing } from '../support/invoicing.js';
 import { runOps } from '../support/ops.js';
 import { b200, Renting } from '../support/renting.js';
 import { until } from '../support/until.js';
@@ -44,11 +44,11 @@ function withBreakingPods(provider: Provider): Provider {
 describe('nothing stuck stops the others (N1)', () => {
   let service: TestService;
   let renting: Renting;
-  let paying: Paying;
+  let paying: Invoicing;
   before(async () => {
     service = await startService({ wrapProcessor: withPoison, wrapProvider: withBreakingPods });
     renting = new Renting(service);
-    paying = new Paying(service);
+    paying = new Invoicing(service);
   });
   after(() => service.stop());
 
@@ -138,6 +138,35 @@ describe('nothing stuck stops the others (N1)', () => {
       return (await getWallet(service.db, payer.user.id)).available_cents === 666;
     });
     await until('it is stuck no more', async () => (await stuckOf(unknown)) === undefined);
+  });
+
+  it('an invoice whose customer is gone at the processor is set aside, signalled no more often, and opens when mended', async () => {
+    const { db } = service;
+    const [debtor, other] = [await service.signIn(), await service.signIn()];
+    await paying.page(debtor, 2_500);
+    const { processor_customer_id: customer } = (await db('users').where({ id: debtor.user.id }).first())!;
+    const becomeCustomer = (processor_customer_id: string | null): Promise<unknown> =>
+      db('users').where({ id: debtor.user.id }).update({ processor_customer_id });
+    await becomeCustomer('cus_gone');
+    const id = await paying.draft(debtor, 700);
+    const stuck = await until('it is set aside', async () => {
+      const row = await stuckOf(id);
+      return row?.set_aside_at ? row : undefined;
+    });
+    assert.match(stuck.last_error, /resource_missing HTTP 4\d\d$/);
+    await paying.open(other, 800);
+    const before = await signalsOf(id);
+    for (let hour = 1; hour <= 2; hour += 1) {
+      await age();
+      await until('it has failed again', async () => ((await stuckOf(id))?.attempts ?? 0) > hour);
+    }
+    assert.ok((await signalsOf(id)) <= before + 2, 'two hours: two signals');
+    assert.equal((await paying.invoice(id)).status, 'draft');
+
+    await becomeCustomer(customer);
+    await age();
+    await paying.awaitInvoice(id, 'open');
+    await until('it is stuck no more', async () => (await stuckOf(id)) === undefined);
   });
 
   it('the sweep goes on behind an upstream and a machine that fail, part by part', async () => {
