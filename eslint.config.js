@@ -40,7 +40,14 @@ export default defineConfig(
   },
   {
     // Only the composition roots read the environment (design: layout).
-    files: ['api/**/*.ts', 'workflows/**/*.ts', 'activities/**/*.ts', 'domain/**/*.ts', 'adapters/**/*.ts'],
+    files: [
+      'api/**/*.ts',
+      'workflows/**/*.ts',
+      'activities/**/*.ts',
+      'domain/**/*.ts',
+      'adapters/**/*.ts',
+      'money/**/*.ts',
+    ],
     rules: {
       'no-restricted-properties': [
         'error',
@@ -54,7 +61,7 @@ export default defineConfig(
   },
   {
     // Programs that talk to a person print to the terminal.
-    files: ['lab/**/*.ts', 'ops/**/*.ts', 'bench/**/*.ts', 'migrations/run.ts'],
+    files: ['lab/**/*.ts', 'tools/**/*.ts', 'ops/**/*.ts', 'bench/**/*.ts', 'migrations/run.ts'],
     rules: { 'no-console': 'off' },
   },
 );

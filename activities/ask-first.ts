@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { confirmDatabase, isDatabaseConfirmed } from '../adapters/postgres/watermark.js';
+import { confirmDatabase, isDatabaseConfirmed } from '../adapters/postgres/restore/watermark.js';
 import { readKeptWatermark } from '../adapters/temporal/watermark.js';
 import { restoredMessage } from '../domain/watermark.js';
 import type { ActivityDeps } from './deps.js';

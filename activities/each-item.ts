@@ -4,7 +4,7 @@ import {
   noteFailure,
   type Failure,
   type Stuck,
-} from '../adapters/postgres/stuck-items.js';
+} from '../adapters/postgres/upkeep/stuck-items.js';
 import { PeerError } from '../adapters/peer-error.js';
 import { ProcessorError } from '../adapters/processor/processor.js';
 import type { Duty } from '../domain/stuck.js';

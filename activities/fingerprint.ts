@@ -1,4 +1,4 @@
-import { findChargeableCard, refreshCard } from '../adapters/postgres/saved-cards.js';
+import { findChargeableCard, refreshCard } from '../adapters/postgres/payments/saved-cards.js';
 import { isMissing } from '../adapters/processor/processor.js';
 import type { UserId } from '../domain/ids.js';
 import type { ActivityDeps } from './deps.js';

@@ -1,26 +1,26 @@
 import { rememberingAnswers } from '../adapters/peer-error.js';
 import { askingFirst } from './ask-first.js';
-import { createAwaitPod } from './await-pod.js';
-import { createAutoTopupActivities } from './auto-topup.js';
-import { createBackfillActivities } from './backfill.js';
-import { createCardActivities } from './card.js';
+import { createAwaitPod } from './machines/await-pod.js';
+import { createAutoTopupActivities } from './payments/auto-topup.js';
+import { createBackfillActivities } from './payments/backfill.js';
+import { createCardActivities } from './payments/card.js';
 import type { ActivityDeps } from './deps.js';
-import { createInvoiceActivities } from './invoice.js';
-import { createMailActivities } from './mail.js';
-import { createMeterActivities } from './meter.js';
+import { createInvoiceActivities } from './invoices/invoice.js';
+import { createMailActivities } from './upkeep/mail.js';
+import { createMeterActivities } from './metering/meter.js';
 import { noticing } from './noticing.js';
-import { createOpenRental } from './open-rental.js';
-import { createOperationActivities } from './operation.js';
-import { createPodActivities } from './pods.js';
-import { createReconcileActivities } from './reconcile.js';
-import { createRefundRentalsActivities } from './refund-rentals.js';
-import { createRestoreActivities } from './restore.js';
-import { createRentalActivities } from './rental.js';
-import { createReversalActivities } from './reversals.js';
-import { createStrayPaymentActivities } from './stray-payment.js';
-import { createTopupActivities } from './topup.js';
-import { createUpkeepActivities } from './upkeep.js';
-import { createWatchActivities } from './watch.js';
+import { createOpenRental } from './rentals/open-rental.js';
+import { createOperationActivities } from './operations/operation.js';
+import { createPodActivities } from './machines/pods.js';
+import { createReconcileActivities } from './reconcile/reconcile.js';
+import { createRefundRentalsActivities } from './operations/refund-rentals.js';
+import { createRestoreActivities } from './restore/restore.js';
+import { createRentalActivities } from './rentals/rental.js';
+import { createReversalActivities } from './payments/reversals.js';
+import { createStrayPaymentActivities } from './payments/stray-payment.js';
+import { createTopupActivities } from './payments/topup.js';
+import { createUpkeepActivities } from './upkeep/upkeep.js';
+import { createWatchActivities } from './machines/watch.js';
 
 /** All activities, bound to the outside world; each asks first whether the database may be acted on,
  * and notes what fails. Workflows see the type only. */

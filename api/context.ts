@@ -1,13 +1,13 @@
 import type { Router, RouterContext } from '@koa/router';
 import type { Logger } from 'pino';
 import type { IdentityProvider } from '../adapters/identity/identity.js';
-import type { Session } from '../adapters/postgres/sessions.js';
+import type { Session } from '../adapters/postgres/accounts/sessions.js';
 import type { AnsweredRequest } from '../adapters/metrics/requests.js';
 import type { Database } from '../adapters/postgres/database.js';
 import type { Processor } from '../adapters/processor/processor.js';
 import type { WebhookVerifier } from '../adapters/processor/webhook.js';
 import type { ApiSettings } from './settings.js';
-import type { TemporalGate } from './temporal.js';
+import type { TemporalGate } from '../adapters/temporal/gate.js';
 
 /** Everything that the API works with. The composition root (index.ts) makes it, tests make their own. */
 export interface ApiDeps {

@@ -14,7 +14,7 @@ import { schemaSteps } from '../migrations/migrate.js';
 import { createApp } from './app.js';
 import { startServer, stopWithinMs, type ApiServer } from './server.js';
 import { settingsOf } from './settings.js';
-import { createTemporalGate, type TemporalGate } from './temporal.js';
+import { createTemporalGate, type TemporalGate } from '../adapters/temporal/gate.js';
 
 const config = readConfig();
 const log = createLog({ level: config.logLevel, service: 'api' });

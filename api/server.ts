@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
-import { outcomeUnread } from './middleware/outcomes.js';
+import { outcomeUnread } from './http/middleware/outcomes.js';
 
 /** How long a client may take, in milliseconds. */
 export interface ServerTimeouts {

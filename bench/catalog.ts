@@ -1,9 +1,13 @@
 import pg from 'pg';
-import { toCursor } from '../api/cursor.js';
-import { ensureProvider, replaceListings } from '../adapters/postgres/catalog.js';
+import { toCursor } from '../api/http/cursor.js';
+import { ensureProvider, replaceListings } from '../adapters/postgres/catalog/catalog.js';
 import type { Database } from '../adapters/postgres/database.js';
-import { listLiveListings, summarizeFamilies, type ListingKey } from '../adapters/postgres/listings.js';
-import { findCheapestOffer } from '../adapters/postgres/offers.js';
+import {
+  listLiveListings,
+  summarizeFamilies,
+  type ListingKey,
+} from '../adapters/postgres/catalog/listings.js';
+import { findCheapestOffer } from '../adapters/postgres/catalog/offers.js';
 import { countriesOf } from '../domain/regions.js';
 import { createDice, makeOffers, reprice } from './offers.js';
 import { percentile, report, round } from './report.js';

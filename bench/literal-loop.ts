@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import type { Database } from '../adapters/postgres/database.js';
-import { meterWallets } from '../adapters/postgres/money/meter.js';
+import { meterWallets } from '../money/metering/meter.js';
 import { findTemporalCli } from '../lab/servers/temporal-cli.js';
 import { startTemporal } from '../lab/servers/temporal.js';
 import { findFreePorts } from '../lab/stack/ports.js';

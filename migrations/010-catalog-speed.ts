@@ -29,7 +29,7 @@ export async function up(knex: Knex): Promise<void> {
     declare
       codes text[] := array(select distinct provider_code from touched order by 1);
     begin
-      -- One writer of a provider's listings after the other (adapters/postgres/catalog.ts): each counts what the
+      -- One writer of a provider's listings after the other (adapters/postgres/catalog/catalog.ts): each counts what the
       -- ones before it have committed.
       perform pg_advisory_xact_lock(7103, hashtext(code)) from unnest(codes) as code;
       delete from provider_families where provider_code = any (codes);

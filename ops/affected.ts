@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { readAffected, type AffectedRental } from '../adapters/postgres/affected-rentals.js';
+import { readAffected, type AffectedRental } from '../adapters/postgres/operators/affected-rentals.js';
 import { readClock } from '../adapters/postgres/clock.js';
 import type { Database } from '../adapters/postgres/database.js';
-import { findOrder, type OrderedItem } from '../adapters/postgres/operator-orders.js';
+import { findOrder, type OrderedItem } from '../adapters/postgres/operators/operator-orders.js';
 import type { OperationId } from '../domain/ids.js';
 import type { RefundRentalsAction } from '../domain/operation.js';
 import type { TimeWindow } from '../domain/window-charge.js';

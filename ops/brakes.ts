@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { listBrakes } from '../adapters/postgres/brakes.js';
+import { listBrakes } from '../adapters/postgres/operators/brakes.js';
 import { brakeKinds, type BrakeKind } from '../domain/operation.js';
 import { using, type OpsContext } from './context.js';
 import { actByHand } from './direct.js';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { findCheapestOffer } from '../adapters/postgres/offers.js';
-import { listProviders } from '../adapters/postgres/provider-health.js';
-import type { ListingRow } from '../adapters/postgres/tables.js';
+import { findCheapestOffer } from '../adapters/postgres/catalog/offers.js';
+import { listProviders } from '../adapters/postgres/catalog/provider-health.js';
+import type { ListingRow } from '../adapters/postgres/rows/tables.js';
 import type { Database } from '../adapters/postgres/database.js';
 import { using, type OpsContext } from './context.js';
 import { addOdditiesCommand } from './oddities.js';

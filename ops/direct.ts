@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { newId } from '../adapters/ids.js';
-import { actDirectly } from '../adapters/postgres/direct-actions.js';
+import { actDirectly } from '../adapters/postgres/operators/direct-actions.js';
 import type { Database } from '../adapters/postgres/database.js';
 import type { DirectAction, Operation, OperationResult } from '../domain/operation.js';
 import { Refusal } from '../domain/refusal.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { explainEntry } from '../adapters/postgres/explain-entry.js';
+import { explainEntry } from '../adapters/postgres/explain/explain-entry.js';
 import type { ChargeDerivation } from '../domain/charge-derivation.js';
 import type { ExplainedRental, Explanation, PodEvidence } from '../domain/explanation.js';
 import { using, type OpsContext } from './context.js';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Database } from '../adapters/postgres/database.js';
-import { findInvoiceOfAnyone, listAllInvoices } from '../adapters/postgres/invoice-reads.js';
-import type { Invoice } from '../adapters/postgres/invoice-reads.js';
-import type { InvoiceRow } from '../adapters/postgres/tables.js';
+import { findInvoiceOfAnyone, listAllInvoices } from '../adapters/postgres/invoices/invoice-reads.js';
+import type { Invoice } from '../adapters/postgres/invoices/invoice-reads.js';
+import type { InvoiceRow } from '../adapters/postgres/rows/tables.js';
 import type { InvoiceId } from '../domain/ids.js';
 import { using, type OpsContext } from './context.js';
 import { carryOut, operate, placeOrder } from './operator.js';

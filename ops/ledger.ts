@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Database } from '../adapters/postgres/database.js';
-import { readLedger, type LedgerEntry } from '../adapters/postgres/ledger-reads.js';
-import { countWallets, verifyLedger, type Discrepancy } from '../adapters/postgres/verify.js';
+import { readLedger, type LedgerEntry } from '../adapters/postgres/wallets/ledger-reads.js';
+import { countWallets, verifyLedger, type Discrepancy } from '../adapters/postgres/wallets/verify.js';
 import { isId, type RentalId, type UserId } from '../domain/ids.js';
 import { ledgerEntryTypes, type LedgerEntryType } from '../domain/ledger.js';
 import { using, type OpsContext } from './context.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { listOpenMarks } from '../adapters/postgres/charge-marks.js';
+import { listOpenMarks } from '../adapters/postgres/payments/charge-marks.js';
 import { using, type OpsContext } from './context.js';
 import { actByHand } from './direct.js';
 import { asOperator, type OperatorOptions } from './options.js';

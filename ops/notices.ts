@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { listNotices } from '../adapters/postgres/operator-notices.js';
+import { listNotices } from '../adapters/postgres/operators/operator-notices.js';
 import { using, type OpsContext } from './context.js';
 import { iso, printRows, readable, type Print } from './output.js';
 

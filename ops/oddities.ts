@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { listOddities } from '../adapters/postgres/provider-oddities.js';
+import { listOddities } from '../adapters/postgres/catalog/provider-oddities.js';
 import { using, type OpsContext } from './context.js';
 import { iso, printRows, readable, type Print } from './output.js';
 

@@ -15,14 +15,14 @@ import {
   readLogin,
   requestOrder,
   type OrderedItem,
-} from '../adapters/postgres/operator-orders.js';
-import { readProgress, type OrderProgress } from '../adapters/postgres/order-items.js';
-import type { OperatorOrderRow } from '../adapters/postgres/tables.js';
+} from '../adapters/postgres/operators/operator-orders.js';
+import { readProgress, type OrderProgress } from '../adapters/postgres/operators/order-items.js';
+import type { OperatorOrderRow } from '../adapters/postgres/rows/tables.js';
 import type { OperationId } from '../domain/ids.js';
 import type { OperationResult, OperatorAction, OrderedAction } from '../domain/operation.js';
 import { Refusal } from '../domain/refusal.js';
 import { taskQueues } from '../domain/task-queues.js';
-import { operationWorkflow, type OperationOutcome } from '../workflows/operation-contract.js';
+import { operationWorkflow, type OperationOutcome } from '../workflows/contracts/operation.js';
 import { using, type OpsContext } from './context.js';
 import type { OperatorOptions } from './options.js';
 import { withTemporal } from './temporal.js';

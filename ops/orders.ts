@@ -5,14 +5,14 @@ import {
   listOrders,
   operatorsOf,
   rejectOrder,
-} from '../adapters/postgres/operator-orders.js';
+} from '../adapters/postgres/operators/operator-orders.js';
 import {
   listItems,
   readProgress,
   type OrderProgress,
   type ShownItem,
-} from '../adapters/postgres/order-items.js';
-import type { OperatorOrderRow } from '../adapters/postgres/tables.js';
+} from '../adapters/postgres/operators/order-items.js';
+import type { OperatorOrderRow } from '../adapters/postgres/rows/tables.js';
 import type { OperationId } from '../domain/ids.js';
 import { Refusal } from '../domain/refusal.js';
 import { using, type OpsContext } from './context.js';

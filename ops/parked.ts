@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { OperationId } from '../domain/ids.js';
-import { listParkedPayments } from '../adapters/postgres/payment-search.js';
+import { listParkedPayments } from '../adapters/postgres/payments/payment-search.js';
 import { using, type OpsContext } from './context.js';
 import { actByHand } from './direct.js';
 import { asOperator, idOf, type OperatorOptions } from './options.js';

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { listAttempts } from '../adapters/postgres/attempts.js';
+import { listAttempts } from '../adapters/postgres/machines/attempts.js';
 import type { Database } from '../adapters/postgres/database.js';
-import { listLeakingPods, sumFreeMachines, sumLeaks } from '../adapters/postgres/pod-leaks.js';
-import { listHeldPods } from '../adapters/postgres/pods-watch.js';
-import { listProviders } from '../adapters/postgres/provider-health.js';
-import type { ProviderRow } from '../adapters/postgres/tables.js';
+import { listLeakingPods, sumFreeMachines, sumLeaks } from '../adapters/postgres/machines/pod-leaks.js';
+import { listHeldPods } from '../adapters/postgres/machines/pods-watch.js';
+import { listProviders } from '../adapters/postgres/catalog/provider-health.js';
+import type { ProviderRow } from '../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../domain/ids.js';
 import { runwaySeconds } from '../domain/runway.js';
 import { using, type OpsContext } from './context.js';

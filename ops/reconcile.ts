@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { newId } from '../adapters/ids.js';
 import type { Database } from '../adapters/postgres/database.js';
 import { listFindings, listGaps, type Gap } from '../adapters/postgres/reconcile/findings.js';
-import type { ReconcileFindingRow } from '../adapters/postgres/tables.js';
+import type { ReconcileFindingRow } from '../adapters/postgres/rows/tables.js';
 import {
   findingStates,
   type FindingState,

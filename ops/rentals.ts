@@ -3,8 +3,8 @@ import {
   listAllRentals,
   readRentalHistory,
   type RentalHistory,
-} from '../adapters/postgres/rental-timeline.js';
-import type { RentalRow } from '../adapters/postgres/tables.js';
+} from '../adapters/postgres/explain/rental-timeline.js';
+import type { RentalRow } from '../adapters/postgres/rows/tables.js';
 import { tellRental } from '../adapters/temporal/tell-rental.js';
 import type { RentalId } from '../domain/ids.js';
 import { rentalStatuses, type RentalStatus } from '../domain/rental.js';

@@ -1,6 +1,6 @@
 import { formatUsd } from '../domain/money.js';
 import type { RestoreReport } from '../domain/restore.js';
-import type { RestoreOutcome } from '../workflows/restore-contract.js';
+import type { RestoreOutcome } from '../workflows/contracts/restore.js';
 
 /** What a person reads of a restored database: what is lost, and what reconciling will do about each. */
 export function reportText(report: RestoreReport): string {

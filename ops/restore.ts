@@ -1,14 +1,14 @@
 import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
 import type { Database } from '../adapters/postgres/database.js';
-import { listUnknownPods } from '../adapters/postgres/restore.js';
+import { listUnknownPods } from '../adapters/postgres/restore/restore.js';
 import { taskQueues } from '../domain/task-queues.js';
 import {
   restoreWorkflow,
   restoreWorkflowIds,
   type RestoreInput,
   type RestoreOutcome,
-} from '../workflows/restore-contract.js';
+} from '../workflows/contracts/restore.js';
 import { using, type OpsContext, type TemporalPlace } from './context.js';
 import { actByHand } from './direct.js';
 import { placeOrder } from './operator.js';

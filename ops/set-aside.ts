@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError, type WorkflowClient } from '@temporalio/client';
 import type { Command } from 'commander';
-import { listStuck } from '../adapters/postgres/stuck-items.js';
+import { listStuck } from '../adapters/postgres/upkeep/stuck-items.js';
 import { isId } from '../domain/ids.js';
 import { processorEventSignalName } from '../domain/processor-routes.js';
 import { lookSignalName } from '../domain/rental.js';

@@ -3,7 +3,7 @@ import {
   readSettlementSheet,
   type SettlementSheet,
   type SheetLine,
-} from '../adapters/postgres/settlement-sheet.js';
+} from '../adapters/postgres/explain/settlement-sheet.js';
 import type { RentalId } from '../domain/ids.js';
 import { using, type OpsContext } from './context.js';
 import { idOf } from './options.js';

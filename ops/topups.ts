@@ -4,8 +4,8 @@ import {
   listAllTopups,
   readTopupHistory,
   type TopupHistory,
-} from '../adapters/postgres/payment-search.js';
-import type { TopupRow } from '../adapters/postgres/tables.js';
+} from '../adapters/postgres/payments/payment-search.js';
+import type { TopupRow } from '../adapters/postgres/rows/tables.js';
 import { autoTopupWorkflowId } from '../domain/processor-routes.js';
 import { topupStatuses, type TopupStatus } from '../domain/topup.js';
 import { using, type OpsContext } from './context.js';

@@ -6,8 +6,8 @@ import {
   listSessionsOf,
   readUserSummary,
   type UserSummary,
-} from '../adapters/postgres/user-lookup.js';
-import type { UserRow } from '../adapters/postgres/tables.js';
+} from '../adapters/postgres/accounts/user-lookup.js';
+import type { UserRow } from '../adapters/postgres/rows/tables.js';
 import { isId, type UserId } from '../domain/ids.js';
 import { using, type OpsContext } from './context.js';
 import { actByHand } from './direct.js';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { readLedger } from '../adapters/postgres/ledger-reads.js';
-import { listActions } from '../adapters/postgres/operator-actions.js';
-import { readUserSummary } from '../adapters/postgres/user-lookup.js';
+import { readLedger } from '../adapters/postgres/wallets/ledger-reads.js';
+import { listActions } from '../adapters/postgres/operators/operator-actions.js';
+import { readUserSummary } from '../adapters/postgres/accounts/user-lookup.js';
 import type { RentalId } from '../domain/ids.js';
 import { using, type OpsContext } from './context.js';
 import { entryLine } from './ledger.js';

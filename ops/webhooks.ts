@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { listOddEvents } from '../adapters/postgres/odd-events.js';
-import { findEvent, listEvents } from '../adapters/postgres/payment-search.js';
-import type { OddEventRow, ProcessorEventRow } from '../adapters/postgres/tables.js';
+import { listOddEvents } from '../adapters/postgres/payments/odd-events.js';
+import { findEvent, listEvents } from '../adapters/postgres/payments/payment-search.js';
+import type { OddEventRow, ProcessorEventRow } from '../adapters/postgres/rows/tables.js';
 import { tellWorkflow } from '../adapters/temporal/tell-workflow.js';
 import type { OperationResult } from '../domain/operation.js';
 import type { EventWorkflow } from '../domain/processor-routes.js';

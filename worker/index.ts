@@ -4,7 +4,7 @@ import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import { compareWatermarks } from '../activities/ask-first.js';
-import { startLongLived } from '../activities/upkeep.js';
+import { startLongLived } from '../activities/upkeep/upkeep.js';
 import type { ActivityDeps } from '../activities/deps.js';
 import { createSmtpTransport } from '../adapters/mailer/smtp.js';
 import { createLog } from '../adapters/log.js';

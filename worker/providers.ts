@@ -1,5 +1,5 @@
 import type { Database } from '../adapters/postgres/database.js';
-import { createRequestBudget } from '../adapters/postgres/request-budgets.js';
+import { createRequestBudget } from '../adapters/postgres/requests/request-budgets.js';
 import type { OddityBook } from '../adapters/providers/oddity-book.js';
 import type { Provider } from '../adapters/providers/provider.js';
 import { createRunpodProvider } from '../adapters/providers/runpod.js';

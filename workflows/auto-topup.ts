@@ -1,6 +1,6 @@
 import { continueAsNew } from '@temporalio/workflow';
 import { autoCharging } from './activity-proxies.js';
-import type { AutoTopupInput } from './auto-topup-contract.js';
+import type { AutoTopupInput } from './contracts/auto-topup.js';
 import { followEvents } from './follow-events.js';
 
 /**

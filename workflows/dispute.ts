@@ -1,6 +1,6 @@
 import { continueAsNew } from '@temporalio/workflow';
 import { steps } from './activity-proxies.js';
-import type { EventInput } from './event-contract.js';
+import type { EventInput } from './contracts/events.js';
 import { followEvents } from './follow-events.js';
 
 const DAY = 24 * 3_600_000;

@@ -2,7 +2,7 @@ import { continueAsNew } from '@temporalio/workflow';
 import { limits } from '../domain/limits.js';
 import { invoicing } from './activity-proxies.js';
 import { followEvents } from './follow-events.js';
-import type { InvoiceInput } from './invoice-contract.js';
+import type { InvoiceInput } from './contracts/invoice.js';
 
 /**
  * One invoice, from its draft until it is paid, void or written off (spec: Invoice status; decision 35): mirrors it at

@@ -9,9 +9,9 @@ import { byHand, refunding } from './activity-proxies.js';
 import { openingOf } from './early-answer.js';
 import { goOnAfter, isLong, pauseMs } from './generations.js';
 import type { Operation } from '../domain/operation.js';
-import type { OperationInput, OperationOutcome } from './operation-contract.js';
-import { lookSignal } from './rental-contract.js';
-import { entityStatusAttribute, userIdAttribute } from './search-attributes.js';
+import type { OperationInput, OperationOutcome } from './contracts/operation.js';
+import { lookSignal } from './contracts/rental.js';
+import { entityStatusAttribute, userIdAttribute } from './contracts/search-attributes.js';
 
 /**
  * One thing that an operator does by hand, once: its id is the operation's, and the row of `operator_orders` under that

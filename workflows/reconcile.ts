@@ -2,7 +2,7 @@ import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow'
 import { limits } from '../domain/limits.js';
 import type { ReconcileInput, ReconcileReport, ReconcileSource } from '../domain/reconcile.js';
 import { comparing, upkeep } from './activity-proxies.js';
-import { entityStatusAttribute } from './search-attributes.js';
+import { entityStatusAttribute } from './contracts/search-attributes.js';
 
 /**
  * Compares our books with the processor's and the upstreams' (decision 62). Each source is compared by itself: one

@@ -6,8 +6,8 @@ import {
   setHandler,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type { PodOutcome } from '../activities/await-pod.js';
-import type { RentalLook, RentalPhase } from '../activities/rental.js';
+import type { PodOutcome } from '../activities/machines/await-pod.js';
+import type { RentalLook, RentalPhase } from '../activities/rentals/rental.js';
 import type { RentalId } from '../domain/ids.js';
 import { limits } from '../domain/limits.js';
 import { opening, steps, upstream } from './activity-proxies.js';
@@ -20,13 +20,13 @@ import {
   type RentalDurations,
   type RentalInput,
   type RentalOutcome,
-} from './rental-contract.js';
+} from './contracts/rental.js';
 import {
   entityStatusAttribute,
   pricePerHourAttribute,
   providerAttribute,
   userIdAttribute,
-} from './search-attributes.js';
+} from './contracts/search-attributes.js';
 
 const defaultDurations: RentalDurations = {
   provisionDeadlineMs: limits.provisionDeadlineMs,

@@ -1,7 +1,7 @@
 import { setCurrentDetails } from '@temporalio/workflow';
 import { restoring } from './activity-proxies.js';
 import { openingOf } from './early-answer.js';
-import type { RestoreInput, RestoreOutcome } from './restore-contract.js';
+import type { RestoreInput, RestoreOutcome } from './contracts/restore.js';
 
 /**
  * Reconciles a restored database with what Temporal, the processor and the upstreams know (decisions 37, 67), and lets

@@ -9,7 +9,7 @@ import { openingTopup, steps } from './activity-proxies.js';
 import { answerOf, openingOf, type Opening } from './early-answer.js';
 import { followEvents } from './follow-events.js';
 import { goOnAfter } from './generations.js';
-import { openTopupUpdate, type TopupInput, type TopupOutcome } from './topup-contract.js';
+import { openTopupUpdate, type TopupInput, type TopupOutcome } from './contracts/topup.js';
 
 const MINUTE = 60_000;
 /** When to ask the processor itself if no event came; the last one repeats until the page expires. */

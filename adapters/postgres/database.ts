@@ -1,7 +1,7 @@
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
 import { databaseDeadlines, type DatabaseDeadlines } from './deadlines.js';
-import './tables.js';
+import './rows/tables.js';
 import { watchedClient } from './watched-client.js';
 
 /** The service's database: a knex instance whose tables are typed (tables.ts). */

@@ -1,16 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Invoice } from '../../adapters/postgres/invoice-reads.js';
-import type { RentalWithHealth } from '../../adapters/postgres/rental-reads.js';
-import type { Session } from '../../adapters/postgres/sessions.js';
+import type { Invoice } from '../../adapters/postgres/invoices/invoice-reads.js';
+import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
+import type { Session } from '../../adapters/postgres/accounts/sessions.js';
 import type {
   AuditEventRow,
   AutoTopupRow,
   SavedCardRow,
   SshKeyRow,
   TopupRow,
-} from '../../adapters/postgres/tables.js';
+} from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
-import type { KeptAnswer } from '../../api/idempotency.js';
+import type { KeptAnswer } from '../../api/http/idempotency.js';
 import type { UserId } from '../../domain/ids.js';
 import { limits } from '../../domain/limits.js';
 import { Wallet } from './wallet.js';

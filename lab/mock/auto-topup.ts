@@ -1,5 +1,5 @@
-import type { AutoTopupSettings } from '../../adapters/postgres/auto-topup-settings.js';
-import type { AutoTopupRow } from '../../adapters/postgres/tables.js';
+import type { AutoTopupSettings } from '../../adapters/postgres/payments/auto-topup-settings.js';
+import type { AutoTopupRow } from '../../adapters/postgres/rows/tables.js';
 import { limits } from '../../domain/limits.js';
 import type { Account } from './account.js';
 import { issueInvoice } from './invoices.js';

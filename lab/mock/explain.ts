@@ -3,9 +3,9 @@ import {
   explainPayment,
   explainRental,
   priceRental,
-} from '../../adapters/postgres/explained-rows.js';
-import type { LedgerEntry } from '../../adapters/postgres/ledger-reads.js';
-import type { RentalWithHealth } from '../../adapters/postgres/rental-reads.js';
+} from '../../adapters/postgres/explain/explained-rows.js';
+import type { LedgerEntry } from '../../adapters/postgres/wallets/ledger-reads.js';
+import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import { deriveCharge, deriveRefund, type ChargeOccasion } from '../../domain/charge-derivation.js';
 import type { Explanation } from '../../domain/explanation.js';
 import { whyOf } from '../../domain/why.js';

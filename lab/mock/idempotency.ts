@@ -1,5 +1,5 @@
 import type { ApiContext } from '../../api/context.js';
-import { hashOf, idempotencyKeyOf, replayAnswer, type KeptAnswer } from '../../api/idempotency.js';
+import { hashOf, idempotencyKeyOf, replayAnswer, type KeptAnswer } from '../../api/http/idempotency.js';
 import { Refusal, refusalStatus } from '../../domain/refusal.js';
 import type { Account } from './account.js';
 import { refusalOf } from './refuse.js';

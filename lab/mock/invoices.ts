@@ -1,5 +1,5 @@
-import type { Invoice } from '../../adapters/postgres/invoice-reads.js';
-import type { InvoiceRow } from '../../adapters/postgres/tables.js';
+import type { Invoice } from '../../adapters/postgres/invoices/invoice-reads.js';
+import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
 import { dunning } from '../../domain/dunning.js';
 import { limits } from '../../domain/limits.js';

@@ -1,5 +1,5 @@
-import type { FamilyOffer, ListingFilter, ListingKey } from '../../adapters/postgres/listings.js';
-import type { ListingRow } from '../../adapters/postgres/tables.js';
+import type { FamilyOffer, ListingFilter, ListingKey } from '../../adapters/postgres/catalog/listings.js';
+import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import { findCountry } from '../../adapters/providers/regions.js';
 import { findGpuModel } from '../../adapters/providers/gpu-models.js';
 import { newId } from '../../adapters/ids.js';

@@ -1,4 +1,4 @@
-import type { MeterReading, RentalWithHealth } from '../../adapters/postgres/rental-reads.js';
+import type { MeterReading, RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import { accruedCents, elapsedMsAtCents } from '../../domain/metering.js';
 import type { Account, MockRental } from './account.js';
 import { topUpWhenLow } from './auto-topup.js';

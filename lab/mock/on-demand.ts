@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Middleware } from 'koa';
 import type { ApiContext, ApiState } from '../../api/context.js';
-import { exampleRefusal } from '../../api/openapi/refusals.js';
-import { fieldRefusal } from '../../api/validation.js';
+import { exampleRefusal } from '../../api/http/openapi/refusals.js';
+import { fieldRefusal } from '../../api/http/validation.js';
 import { isRefusalCode, refusalStatus } from '../../domain/refusal.js';
 
 type Step = Middleware<ApiState, object>;

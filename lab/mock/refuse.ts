@@ -1,4 +1,4 @@
-import { exampleRefusal } from '../../api/openapi/refusals.js';
+import { exampleRefusal } from '../../api/http/openapi/refusals.js';
 import { Refusal, type RefusalCode, type RefusalDetails } from '../../domain/refusal.js';
 
 /** A refusal in the words of the API's description. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { RentalWithHealth } from '../../adapters/postgres/rental-reads.js';
-import type { ListingRow } from '../../adapters/postgres/tables.js';
+import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
+import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
 import { limits } from '../../domain/limits.js';
 import { elapsedMsAtCents } from '../../domain/metering.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import { createFrame, createPlainRouter } from '../../api/frame.js';
+import { createFrame, createPlainRouter } from '../../api/http/frame.js';
 import { tick } from './meter.js';
 import { failOnDemand, mockHeaders, wait } from './on-demand.js';
 import { auditRoutes } from './routes/audit.js';

@@ -1,4 +1,4 @@
-import type { RentalWithHealth } from '../../adapters/postgres/rental-reads.js';
+import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import { finalCents } from '../../domain/metering.js';
 import type { StopReason } from '../../domain/rental.js';
 import type { Account } from './account.js';

@@ -1,4 +1,4 @@
-import type { TopupRow } from '../../adapters/postgres/tables.js';
+import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
 import { limits } from '../../domain/limits.js';
 import type { TopupSource } from '../../domain/topup.js';

@@ -1,4 +1,4 @@
-import type { ListingRow, TopupRow } from '../../adapters/postgres/tables.js';
+import type { ListingRow, TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { limits } from '../../domain/limits.js';
 import { Accounts, type Account } from './account.js';
 import { createListings } from './listings.js';

@@ -1,7 +1,7 @@
 import { copyFileSync, readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { migrateToLatest } from '../../migrations/migrate.js';
-import { searchAttributes } from '../../workflows/search-attributes.js';
+import { searchAttributes } from '../../workflows/contracts/search-attributes.js';
 import { choosePostgresFolder } from '../servers/postgres-home.js';
 import { findConnectionFault, startPostgres } from '../servers/postgres.js';
 import { startProgram } from '../servers/program.js';

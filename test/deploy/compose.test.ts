@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { stopWithinMs } from '../../api/server.js';
 import { findOnPath } from '../../lab/servers/temporal-cli-binary.js';
 import { temporalServerVersion } from '../../lab/servers/temporal-server-build.js';
-import { searchAttributes } from '../../workflows/search-attributes.js';
+import { searchAttributes } from '../../workflows/contracts/search-attributes.js';
 import { composeSchema, type ComposeFile } from './compose-schema.js';
 
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));

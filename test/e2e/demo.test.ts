@@ -6,11 +6,11 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createApi } from '../../lab/demo/api.js';
-import type { Rental } from '../../lab/demo/rental.js';
-import { signIn } from '../../lab/demo/sign-in.js';
-import type { Stage } from '../../lab/demo/stage.js';
-import { checkStatement } from '../../lab/demo/statement.js';
+import { createApi } from '../../tools/demo/api.js';
+import type { Rental } from '../../tools/demo/rental.js';
+import { signIn } from '../../tools/demo/sign-in.js';
+import type { Stage } from '../../tools/demo/stage.js';
+import { checkStatement } from '../../tools/demo/statement.js';
 import { answers } from '../../lab/servers/program.js';
 import { removeStackData } from '../../lab/stack/data.js';
 import { findFreePorts } from '../../lab/stack/ports.js';
@@ -57,7 +57,7 @@ describe('npm run demo', function () {
 
   /** Runs the very program of `npm run demo`. */
   async function demo(changes: NodeJS.ProcessEnv = {}): Promise<typeof played> {
-    const child = spawn(process.execPath, ['--import', 'tsx', 'lab/demo/main.ts'], {
+    const child = spawn(process.execPath, ['--import', 'tsx', 'tools/demo/main.ts'], {
       cwd: settings.projectDir,
       env: { ...env, ...changes },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import { verifyLedger } from '../../adapters/postgres/verify.js';
-import type { RentalRow } from '../../adapters/postgres/tables.js';
+import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
+import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { finalCents } from '../../domain/metering.js';
 import { insertRunningOnMachine } from '../support/fleet.js';
 import { startService, type TestService } from '../support/living-service.js';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { verifyLedger } from '../../adapters/postgres/verify.js';
+import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import type { SignedIn } from '../support/api.js';
 import { startService, type TestService } from '../support/living-service.js';
@@ -13,7 +13,7 @@ import {
   restoreWorkflowIds,
   type RestoreInput,
   type RestoreOutcome,
-} from '../../workflows/restore-contract.js';
+} from '../../workflows/contracts/restore.js';
 
 describe('a worker that is killed while a restored database is reconciled', () => {
   let service: TestService;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RentalRow } from '../../adapters/postgres/tables.js';
+import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../domain/ids.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import type { Answer } from '../support/answers.js';

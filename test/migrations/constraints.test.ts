@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../adapters/ids.js';
 import type { Database } from '../../adapters/postgres/database.js';
-import type { WalletRow } from '../../adapters/postgres/tables.js';
+import type { WalletRow } from '../../adapters/postgres/rows/tables.js';
 import { migrateToLatest } from '../../migrations/migrate.js';
 import { insertRunning, insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money.js';
 import { createTestDatabase } from '../support/database.js';

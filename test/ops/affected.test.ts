@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../adapters/ids.js';
-import { verifyLedger } from '../../adapters/postgres/verify.js';
-import { getLedgerIds } from '../../adapters/postgres/ledger-ids.js';
-import { readProgress } from '../../adapters/postgres/order-items.js';
+import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
+import { getLedgerIds } from '../../adapters/postgres/wallets/ledger-ids.js';
+import { readProgress } from '../../adapters/postgres/operators/order-items.js';
 import type { OperationId, RentalId } from '../../domain/ids.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import type { SignedIn } from '../support/api.js';

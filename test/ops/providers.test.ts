@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../adapters/ids.js';
-import { takeSlowEnds } from '../../adapters/postgres/pod-leaks.js';
-import { recordBalance } from '../../adapters/postgres/provider-health.js';
-import { recordOddities } from '../../adapters/postgres/provider-oddities.js';
+import { takeSlowEnds } from '../../adapters/postgres/machines/pod-leaks.js';
+import { recordBalance } from '../../adapters/postgres/catalog/provider-health.js';
+import { recordOddities } from '../../adapters/postgres/catalog/provider-oddities.js';
 import type { RentalId } from '../../domain/ids.js';
 import { insertProvider, insertRental } from '../support/factories.js';
 import { insertRunning, insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money.js';

@@ -7,7 +7,7 @@ import type { ActivityDeps } from '../../activities/deps.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import { schemaSteps } from '../../migrations/migrate.js';
 import * as workflows from '../../workflows/index.js';
-import { searchAttributes } from '../../workflows/search-attributes.js';
+import { searchAttributes } from '../../workflows/contracts/search-attributes.js';
 import { ensureSchedules } from '../../worker/schedules.js';
 
 /**

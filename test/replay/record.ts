@@ -10,7 +10,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { confirmDatabase, readWatermark } from '../../adapters/postgres/watermark.js';
+import { confirmDatabase, readWatermark } from '../../adapters/postgres/restore/watermark.js';
 import { keepWatermark, readKeptWatermark } from '../../adapters/temporal/watermark.js';
 import { newId } from '../../adapters/ids.js';
 import type { RentalId } from '../../domain/ids.js';

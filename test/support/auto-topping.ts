@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import assert from 'node:assert/strict';
-import type { InvoiceRow, TopupRow } from '../../adapters/postgres/tables.js';
+import type { InvoiceRow, TopupRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../domain/ids.js';
 import { autoTopupWorkflowId } from '../../domain/processor-routes.js';
 import type { SignedIn } from './api.js';

@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { describeApi } from '../../api/openapi/document.js';
+import { describeApi } from '../../api/http/openapi/document.js';
 
 /** The API's description as a check: whatever the API answers must be what the description says. */
 
@@ -79,7 +79,7 @@ export function checkDescribed(seen: Seen): void {
   const fault = faultOfAnswer(seen);
   if (fault === undefined) return;
   throw new Error(
-    `${seen.method} ${seen.path} answered ${seen.status}, which its OpenAPI description does not allow (api/openapi/): ${fault}\n${seen.text.slice(0, 2_000)}`,
+    `${seen.method} ${seen.path} answered ${seen.status}, which its OpenAPI description does not allow (describe.ts of its noun): ${fault}\n${seen.text.slice(0, 2_000)}`,
   );
 }
 
@@ -116,7 +116,7 @@ const unrouted = new Map<number, Content>();
 
 function unroutedContent({ status }: Seen): Content | string {
   const codes = UNROUTED[status];
-  if (!codes) return 'no such route is described: add it in api/openapi/';
+  if (!codes) return 'no such route is described: add it in a describe.ts of api/';
   const { schemas } = document['components'] as { schemas: { Error: Record<string, unknown> } };
   const content = unrouted.get(status) ?? {
     schema: { allOf: [schemas.Error, { properties: { error: { enum: codes } } }] },

@@ -1,8 +1,14 @@
 import { randomInt } from 'node:crypto';
 import { newId } from '../../adapters/ids.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
-import { insertSession } from '../../adapters/postgres/sessions.js';
-import type { ListingRow, RentalRow, SshKeyRow, TopupRow, UserRow } from '../../adapters/postgres/tables.js';
+import { insertSession } from '../../adapters/postgres/accounts/sessions.js';
+import type {
+  ListingRow,
+  RentalRow,
+  SshKeyRow,
+  TopupRow,
+  UserRow,
+} from '../../adapters/postgres/rows/tables.js';
 import type { UserId } from '../../domain/ids.js';
 
 /** Rows as the product would have made them, each with what a test wants otherwise. */

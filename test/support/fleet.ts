@@ -1,6 +1,6 @@
 import { newId } from '../../adapters/ids.js';
-import { insertAttempt, moveAttempt } from '../../adapters/postgres/attempts.js';
-import type { WalletRow } from '../../adapters/postgres/tables.js';
+import { insertAttempt, moveAttempt } from '../../adapters/postgres/machines/attempts.js';
+import type { WalletRow } from '../../adapters/postgres/rows/tables.js';
 import type { ListingId, RentalId } from '../../domain/ids.js';
 import { requestOf } from '../lab/provider/living-lab.js';
 import type { TestService } from './living-service.js';

@@ -1,7 +1,7 @@
-import { insertManualInvoice } from '../../adapters/postgres/money/manual-invoice.js';
-import { lockWalletOfUser } from '../../adapters/postgres/money/wallets.js';
+import { insertManualInvoice } from '../../money/invoices/manual-invoice.js';
+import { lockWalletOfUser } from '../../money/ledger/wallets.js';
 import { newId } from '../../adapters/ids.js';
-import type { InvoiceRow } from '../../adapters/postgres/tables.js';
+import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import type { InvoiceId } from '../../domain/ids.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import type { SignedIn } from './api.js';

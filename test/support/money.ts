@@ -1,8 +1,8 @@
 import { newId } from '../../adapters/ids.js';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
-import { post } from '../../adapters/postgres/money/post.js';
-import { lockWalletOfUser } from '../../adapters/postgres/money/wallets.js';
-import type { RentalRow, WalletRow } from '../../adapters/postgres/tables.js';
+import { post } from '../../money/ledger/post.js';
+import { lockWalletOfUser } from '../../money/ledger/wallets.js';
+import type { RentalRow, WalletRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId, UserId } from '../../domain/ids.js';
 import { createTestDatabase } from './database.js';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { registerSearchAttributes } from '../../lab/servers/temporal.js';
-import { searchAttributes } from '../../workflows/search-attributes.js';
+import { searchAttributes } from '../../workflows/contracts/search-attributes.js';
 import { getTemporal } from './servers.js';
 import { until } from './until.js';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../adapters/ids.js';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
-import { operate } from '../../adapters/postgres/money/operations.js';
-import { requestOrder } from '../../adapters/postgres/operator-orders.js';
+import { operate } from '../../money/operations/operations.js';
+import { requestOrder } from '../../adapters/postgres/operators/operator-orders.js';
 import type { OperationId } from '../../domain/ids.js';
 import type { MoneyAction, OrderedAction } from '../../domain/operation.js';
 import { ensureOperatorLogin } from '../../migrations/logins.js';

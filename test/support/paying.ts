@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import Stripe from 'stripe';
-import { verifyLedger } from '../../adapters/postgres/verify.js';
-import type { LedgerEntryRow, MailOutboxRow, TopupRow, WalletRow } from '../../adapters/postgres/tables.js';
+import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
+import type {
+  LedgerEntryRow,
+  MailOutboxRow,
+  TopupRow,
+  WalletRow,
+} from '../../adapters/postgres/rows/tables.js';
 import type { TopupId } from '../../domain/ids.js';
 import type { Answer } from './answers.js';
 import type { SignedIn } from './api.js';

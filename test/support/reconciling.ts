@@ -3,7 +3,7 @@ import { newId } from '../../adapters/ids.js';
 import { ProcessorError, type Processor } from '../../adapters/processor/processor.js';
 import { listFindings, listGaps } from '../../adapters/postgres/reconcile/findings.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
-import type { ReconcileFindingRow } from '../../adapters/postgres/tables.js';
+import type { ReconcileFindingRow } from '../../adapters/postgres/rows/tables.js';
 import type { FindingKind, ReconcileReport, ReconcileScope } from '../../domain/reconcile.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import type { TestService } from './living-service.js';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../adapters/ids.js';
-import { readAffected } from '../../adapters/postgres/affected-rentals.js';
+import { readAffected } from '../../adapters/postgres/operators/affected-rentals.js';
 import type { Database } from '../../adapters/postgres/database.js';
-import { beginRefunds, finishRefunds, refundItem } from '../../adapters/postgres/money/refund-rentals.js';
-import { requestOrder } from '../../adapters/postgres/operator-orders.js';
-import { listItems } from '../../adapters/postgres/order-items.js';
-import type { WalletRow } from '../../adapters/postgres/tables.js';
+import { beginRefunds, finishRefunds, refundItem } from '../../money/operations/refund-rentals.js';
+import { requestOrder } from '../../adapters/postgres/operators/operator-orders.js';
+import { listItems } from '../../adapters/postgres/operators/order-items.js';
+import type { WalletRow } from '../../adapters/postgres/rows/tables.js';
 import type { OperationId, RentalId } from '../../domain/ids.js';
 import type { RefundRentalsAction } from '../../domain/operation.js';
 import type { TimeWindow } from '../../domain/window-charge.js';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { WithStartWorkflowOperation, type Client } from '@temporalio/client';
 import { newId } from '../../adapters/ids.js';
-import { insertRentalRequest } from '../../adapters/postgres/opening-requests.js';
-import type { LedgerEntryRow, RentalRow, WalletRow } from '../../adapters/postgres/tables.js';
-import { verifyLedger } from '../../adapters/postgres/verify.js';
+import { insertRentalRequest } from '../../adapters/postgres/requests/opening-requests.js';
+import type { LedgerEntryRow, RentalRow, WalletRow } from '../../adapters/postgres/rows/tables.js';
+import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
 import type { RentalId, UserId } from '../../domain/ids.js';
 import type { LabPod } from '../../lab/provider/state.js';
 import { finalCents } from '../../domain/metering.js';
@@ -15,7 +15,7 @@ import {
   type RentalDurations,
   type RentalInput,
   type RentalOutcome,
-} from '../../workflows/rental-contract.js';
+} from '../../workflows/contracts/rental.js';
 import type { SignedIn } from './api.js';
 import { billedMs, getRental, getWallet } from './money.js';
 import type { TestService } from './living-service.js';

@@ -1,7 +1,7 @@
 import { newId } from '../../adapters/ids.js';
-import { post } from '../../adapters/postgres/money/post.js';
-import { lockWalletOfUser } from '../../adapters/postgres/money/wallets.js';
-import type { RefundOrDisputeRow } from '../../adapters/postgres/tables.js';
+import { post } from '../../money/ledger/post.js';
+import { lockWalletOfUser } from '../../money/ledger/wallets.js';
+import type { RefundOrDisputeRow } from '../../adapters/postgres/rows/tables.js';
 import type { SignedIn } from './api.js';
 import type { TestService } from './living-service.js';
 import type { Paying } from './paying.js';

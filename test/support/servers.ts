@@ -8,7 +8,7 @@ import { findTemporalCli } from '../../lab/servers/temporal-cli.js';
 import { startTemporal, type TemporalServer } from '../../lab/servers/temporal.js';
 import { findFreePorts } from '../../lab/stack/ports.js';
 import { readStackSettings } from '../../lab/stack/settings.js';
-import { searchAttributes } from '../../workflows/search-attributes.js';
+import { searchAttributes } from '../../workflows/contracts/search-attributes.js';
 import { findSharedServers, servers, type TestPostgres, type TestTemporal } from './started-servers.js';
 
 /** A server on a port that another program took meanwhile is tried again on another one. */

@@ -1,6 +1,6 @@
 import type { Database } from '../../adapters/postgres/database.js';
-import { listEventKinds } from '../../adapters/postgres/event-handling.js';
-import { readRentalHistory } from '../../adapters/postgres/rental-timeline.js';
+import { listEventKinds } from '../../adapters/postgres/payments/event-handling.js';
+import { readRentalHistory } from '../../adapters/postgres/explain/rental-timeline.js';
 import type { RentalId, TopupId } from '../../domain/ids.js';
 
 /** More histories than this help nobody. */

@@ -1,23 +1,23 @@
 import { newId } from '../../adapters/ids.js';
-import { getLedgerIds } from '../../adapters/postgres/ledger-ids.js';
+import { getLedgerIds } from '../../adapters/postgres/wallets/ledger-ids.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
-import { settleInvoice } from '../../adapters/postgres/money/invoice-payment.js';
-import { requestVoid } from '../../adapters/postgres/money/invoice-voids.js';
-import { insertManualInvoice } from '../../adapters/postgres/money/manual-invoice.js';
-import { lockRental, type RentalWithStop } from '../../adapters/postgres/money/rentals.js';
-import { applyReversal } from '../../adapters/postgres/money/reversals.js';
-import { endLost } from '../../adapters/postgres/money/lost.js';
-import { endUnstarted, settle } from '../../adapters/postgres/money/settle.js';
-import { tick } from '../../adapters/postgres/money/tick.js';
-import { creditTopup } from '../../adapters/postgres/money/topup-credit.js';
+import { settleInvoice } from '../../money/invoices/invoice-payment.js';
+import { requestVoid } from '../../money/invoices/invoice-voids.js';
+import { insertManualInvoice } from '../../money/invoices/manual-invoice.js';
+import { lockRental, type RentalWithStop } from '../../money/rentals/rentals.js';
+import { applyReversal } from '../../money/reversals/reversals.js';
+import { endLost } from '../../money/rentals/lost.js';
+import { endUnstarted, settle } from '../../money/rentals/settle.js';
+import { tick } from '../../money/metering/tick.js';
+import { creditTopup } from '../../money/topups/topup-credit.js';
 import {
   lockWalletOfRental,
   lockWalletOfUser,
   moveHold,
   type LockedWallet,
-} from '../../adapters/postgres/money/wallets.js';
-import { insertStopRequest } from '../../adapters/postgres/stop-requests.js';
-import type { TopupRow } from '../../adapters/postgres/tables.js';
+} from '../../money/ledger/wallets.js';
+import { insertStopRequest } from '../../adapters/postgres/rentals/stop-requests.js';
+import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import type { Payment } from '../../adapters/processor/processor.js';
 import type { InvoiceId, RentalId, UserId } from '../../domain/ids.js';
 import { insertProvider, insertRental, insertTopup } from './factories.js';

@@ -2,7 +2,7 @@ import { Client } from '@temporalio/client';
 import { NativeConnection, Runtime, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.js';
 import type { ActivityDeps } from '../../activities/deps.js';
-import { startLongLived } from '../../activities/upkeep.js';
+import { startLongLived } from '../../activities/upkeep/upkeep.js';
 import { connectTemporal } from '../../adapters/temporal/client.js';
 import { bundleWorkflows } from '../../worker/bundle.js';
 import { createWorkers } from '../../worker/workers.js';

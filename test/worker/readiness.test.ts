@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { startFront, type Front } from '../../lab/prod-like/front.js';
+import { startFront, type Front } from '../../tools/prod-like/front.js';
 import { findFreePorts } from '../../lab/stack/ports.js';
 import { createReadiness, polls, type Poll, type Poller } from '../../worker/readiness.js';
 import { startService, type TestService } from '../support/living-service.js';

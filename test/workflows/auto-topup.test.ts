@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { autoTopupWorkflowId } from '../../domain/processor-routes.js';
-import { entityStatusAttribute } from '../../workflows/search-attributes.js';
+import { entityStatusAttribute } from '../../workflows/contracts/search-attributes.js';
 import type { SignedIn } from '../support/api.js';
 import { AutoTopping } from '../support/auto-topping.js';
 import { startService, type TestService } from '../support/living-service.js';

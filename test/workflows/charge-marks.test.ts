@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../adapters/ids.js';
-import { actDirectly } from '../../adapters/postgres/direct-actions.js';
-import type { ChargeMarkRow } from '../../adapters/postgres/tables.js';
+import { actDirectly } from '../../adapters/postgres/operators/direct-actions.js';
+import type { ChargeMarkRow } from '../../adapters/postgres/rows/tables.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import type { SignedIn } from '../support/api.js';
 import { AutoTopping } from '../support/auto-topping.js';

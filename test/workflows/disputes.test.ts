@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { entityStatusAttribute } from '../../workflows/search-attributes.js';
+import { entityStatusAttribute } from '../../workflows/contracts/search-attributes.js';
 import { startService, type TestService } from '../support/living-service.js';
 import { Paying } from '../support/paying.js';
 import { Reversing, sums } from '../support/reversing.js';

@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../adapters/ids.js';
-import { beginTopup } from '../../adapters/postgres/money/topups.js';
-import { insertRentalRequest, insertTopupRequest } from '../../adapters/postgres/opening-requests.js';
-import { verifyLedger } from '../../adapters/postgres/verify.js';
-import { confirmDatabase, readWatermark } from '../../adapters/postgres/watermark.js';
+import { beginTopup } from '../../money/topups/topups.js';
+import {
+  insertRentalRequest,
+  insertTopupRequest,
+} from '../../adapters/postgres/requests/opening-requests.js';
+import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
+import { confirmDatabase, readWatermark } from '../../adapters/postgres/restore/watermark.js';
 import { keepWatermark, readKeptWatermark } from '../../adapters/temporal/watermark.js';
 import type { OperationId, TopupId } from '../../domain/ids.js';
 import { limits } from '../../domain/limits.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import { taskQueues } from '../../domain/task-queues.js';
-import type { RestoreOutcome } from '../../workflows/restore-contract.js';
-import type { TopupInput, TopupOutcome } from '../../workflows/topup-contract.js';
+import type { RestoreOutcome } from '../../workflows/contracts/restore.js';
+import type { TopupInput, TopupOutcome } from '../../workflows/contracts/topup.js';
 import type { SignedIn } from '../support/api.js';
 import { startService, type TestService } from '../support/living-service.js';
 import { Invoicing } from '../support/invoicing.js';

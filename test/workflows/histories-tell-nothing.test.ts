@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import type { RentalRow } from '../../adapters/postgres/tables.js';
+import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import type { SignedIn } from '../support/api.js';
 import { AutoTopping } from '../support/auto-topping.js';

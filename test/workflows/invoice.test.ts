@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { becomeUncollectible } from '../../adapters/postgres/money/invoice-states.js';
-import { requestVoid } from '../../adapters/postgres/money/invoice-voids.js';
+import { becomeUncollectible } from '../../money/invoices/invoice-states.js';
+import { requestVoid } from '../../money/invoices/invoice-voids.js';
 import type { InvoiceId } from '../../domain/ids.js';
 import type { SignedIn } from '../support/api.js';
 import { Invoicing } from '../support/invoicing.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { TopupRow } from '../../adapters/postgres/tables.js';
+import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import type { Processor } from '../../adapters/processor/processor.js';
 import { taskQueues } from '../../domain/task-queues.js';
-import { topupWorkflow } from '../../workflows/topup-contract.js';
+import { topupWorkflow } from '../../workflows/contracts/topup.js';
 import type { SignedIn } from '../support/api.js';
 import { insertTopup } from '../support/factories.js';
 import { startService, type TestService } from '../support/living-service.js';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../adapters/ids.js';
-import { verifyLedger } from '../../adapters/postgres/verify.js';
+import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
 import type { Operation, OperationResult, OperatorAction } from '../../domain/operation.js';
 import type { InvoiceId, OperationId } from '../../domain/ids.js';
 import { taskQueues } from '../../domain/task-queues.js';
-import type { OperationOutcome } from '../../workflows/operation-contract.js';
+import type { OperationOutcome } from '../../workflows/contracts/operation.js';
 import type { SignedIn } from '../support/api.js';
 import { Invoicing } from '../support/invoicing.js';
 import { startService, type TestService } from '../support/living-service.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { createRentalActivities } from '../../activities/rental.js';
+import { createRentalActivities } from '../../activities/rentals/rental.js';
 import type { ActivityDeps } from '../../activities/deps.js';
-import { pullBrake, releaseBrake } from '../../adapters/postgres/brakes.js';
+import { pullBrake, releaseBrake } from '../../adapters/postgres/operators/brakes.js';
 import { insertProvider, insertRental, insertUser } from '../support/factories.js';
 import { openMoneyDatabase, type MoneyDatabase } from '../support/money.js';
 

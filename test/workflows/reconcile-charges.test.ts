@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../adapters/ids.js';
-import { post } from '../../adapters/postgres/money/post.js';
-import { lockWalletOfUser } from '../../adapters/postgres/money/wallets.js';
+import { post } from '../../money/ledger/post.js';
+import { lockWalletOfUser } from '../../money/ledger/wallets.js';
 import { acknowledgeFinding, reconcileFigures } from '../../adapters/postgres/reconcile/findings.js';
 import type { UserId } from '../../domain/ids.js';
 import { Invoicing } from '../support/invoicing.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { readAffected } from '../../adapters/postgres/affected-rentals.js';
-import { verifyLedger } from '../../adapters/postgres/verify.js';
+import { readAffected } from '../../adapters/postgres/operators/affected-rentals.js';
+import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
 import type { UserId } from '../../domain/ids.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import { startService, type TestService } from '../support/living-service.js';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../adapters/ids.js';
-import { actDirectly } from '../../adapters/postgres/direct-actions.js';
-import { post } from '../../adapters/postgres/money/post.js';
-import { lockWalletOfUser } from '../../adapters/postgres/money/wallets.js';
-import { recordAction } from '../../adapters/postgres/operator-actions.js';
+import { actDirectly } from '../../adapters/postgres/operators/direct-actions.js';
+import { post } from '../../money/ledger/post.js';
+import { lockWalletOfUser } from '../../money/ledger/wallets.js';
+import { recordAction } from '../../adapters/postgres/operators/operator-actions.js';
 import { Invoicing } from '../support/invoicing.js';
 import { startService, type TestService } from '../support/living-service.js';
 import { Paying } from '../support/paying.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { moveAttempt } from '../../adapters/postgres/attempts.js';
-import { adoptPod } from '../../adapters/postgres/money/pod-adoption.js';
-import type { AllocationAttemptRow } from '../../adapters/postgres/tables.js';
+import { moveAttempt } from '../../adapters/postgres/machines/attempts.js';
+import { adoptPod } from '../../money/rentals/pod-adoption.js';
+import type { AllocationAttemptRow } from '../../adapters/postgres/rows/tables.js';
 import type { Provider, Wait } from '../../adapters/providers/provider.js';
 import type { RentalId } from '../../domain/ids.js';
 import { limits } from '../../domain/limits.js';

@@ -4,7 +4,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { newId } from '../../adapters/ids.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import { rentalWorkflow } from '../../domain/rental.js';
-import { lookSignal, stopUpdate } from '../../workflows/rental-contract.js';
+import { lookSignal, stopUpdate } from '../../workflows/contracts/rental.js';
 import { createTestNamespace, type TestNamespace } from '../support/namespace.js';
 import { until } from '../support/until.js';
 import { getBundle } from '../support/workers.js';

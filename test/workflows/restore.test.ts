@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { openDatabase } from '../../adapters/postgres/database.js';
-import type { RentalRow } from '../../adapters/postgres/tables.js';
+import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../domain/ids.js';
 import { finalCents } from '../../domain/metering.js';
 import type { RestoreReport } from '../../domain/restore.js';

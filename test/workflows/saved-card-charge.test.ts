@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../adapters/ids.js';
-import { insertTopupRequest } from '../../adapters/postgres/opening-requests.js';
-import type { TopupRow } from '../../adapters/postgres/tables.js';
+import { insertTopupRequest } from '../../adapters/postgres/requests/opening-requests.js';
+import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import type { SignedIn } from '../support/api.js';
 import { startService, type TestService } from '../support/living-service.js';

@@ -3,7 +3,7 @@ import Stripe from 'stripe';
 import { newId } from '../../adapters/ids.js';
 import type { Processor } from '../../adapters/processor/processor.js';
 import { taskQueues } from '../../domain/task-queues.js';
-import { webhookPath } from '../../api/webhook-path.js';
+import { webhookPath } from '../../api/webhook/path.js';
 import { webhookSecret, type SignedIn } from '../support/api.js';
 import type { Answer } from '../support/answers.js';
 import { startService, type TestService } from '../support/living-service.js';

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import Stripe from 'stripe';
 import { newId } from '../../adapters/ids.js';
-import { insertTopupRequest } from '../../adapters/postgres/opening-requests.js';
-import type { TopupRow } from '../../adapters/postgres/tables.js';
-import { verifyLedger } from '../../adapters/postgres/verify.js';
-import { webhookPath } from '../../api/webhook-path.js';
+import { insertTopupRequest } from '../../adapters/postgres/requests/opening-requests.js';
+import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
+import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
+import { webhookPath } from '../../api/webhook/path.js';
 import type { TopupId } from '../../domain/ids.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import {
@@ -13,7 +13,7 @@ import {
   topupWorkflow,
   type TopupInput,
   type TopupOutcome,
-} from '../../workflows/topup-contract.js';
+} from '../../workflows/contracts/topup.js';
 import { cards, payPage, type LabState } from '../lab/processor/workbench.js';
 import { webhookSecret, type SignedIn } from '../support/api.js';
 import { startService, type TestService } from '../support/living-service.js';

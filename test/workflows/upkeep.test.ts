@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { listStrayPods } from '../../adapters/postgres/upkeep.js';
+import { listStrayPods } from '../../adapters/postgres/upkeep/upkeep.js';
 import { ProviderError, type Provider } from '../../adapters/providers/provider.js';
 import type { TopupId } from '../../domain/ids.js';
 import { limits } from '../../domain/limits.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listProviders } from '../../adapters/postgres/provider-health.js';
-import type { ProviderRow } from '../../adapters/postgres/tables.js';
+import { listProviders } from '../../adapters/postgres/catalog/provider-health.js';
+import type { ProviderRow } from '../../adapters/postgres/rows/tables.js';
 import { startService, type TestService } from '../support/living-service.js';
 import { Renting } from '../support/renting.js';
 import { until } from '../support/until.js';

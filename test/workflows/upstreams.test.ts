@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { renewEnds } from '../../activities/renew-ends.js';
+import { renewEnds } from '../../activities/machines/renew-ends.js';
 import { ProviderError, type Provider } from '../../adapters/providers/provider.js';
 import type { SignedIn } from '../support/api.js';
 import { startService, type TestService } from '../support/living-service.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { acceptMissing, listProviders } from '../../adapters/postgres/provider-health.js';
-import { listHeldPods } from '../../adapters/postgres/pods-watch.js';
-import type { RentalRow } from '../../adapters/postgres/tables.js';
+import { acceptMissing, listProviders } from '../../adapters/postgres/catalog/provider-health.js';
+import { listHeldPods } from '../../adapters/postgres/machines/pods-watch.js';
+import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { ProviderError, type Provider } from '../../adapters/providers/provider.js';
 import { limits } from '../../domain/limits.js';
 import type { SignedIn } from '../support/api.js';

@@ -1,5 +1,5 @@
 import type { FigureGroup, Sample } from '../../metrics/figures.js';
-import type { ChargeMarkRow } from '../tables.js';
+import type { ChargeMarkRow } from '../rows/tables.js';
 
 const quantiles = [0.5, 0.95, 1] as const;
 

@@ -1,7 +1,7 @@
 import { limits } from '../../../domain/limits.js';
 import { duties, type Duty } from '../../../domain/stuck.js';
 import type { FigureGroup } from '../../metrics/figures.js';
-import type { BrakeRow } from '../tables.js';
+import type { BrakeRow } from '../rows/tables.js';
 
 const brakeKinds: readonly BrakeRow['kind'][] = ['creates', 'charges', 'metering'];
 

@@ -1,7 +1,7 @@
 import type { FigureGroup, Sample } from '../../metrics/figures.js';
 import type { Transaction } from '../database.js';
 import { runwaySeconds } from '../../../domain/runway.js';
-import type { OutReason } from '../tables.js';
+import type { OutReason } from '../rows/tables.js';
 
 const reasons: readonly OutReason[] = ['failing', 'failing_creates', 'refused', 'rate_limited', 'no_funds'];
 

@@ -1,5 +1,5 @@
 import type { Database } from '../database.js';
-import type { ReconcileDocumentRow } from '../tables.js';
+import type { ReconcileDocumentRow } from '../rows/tables.js';
 
 /** What the processor says of one thing, reduced to what is compared. */
 export type ProcessorDocument = Pick<ReconcileDocumentRow, 'kind' | 'id' | 'status'> &

@@ -2,7 +2,7 @@ import { findingKinds, type FindingKind, type FindingState } from '../../../doma
 import type { UserId } from '../../../domain/ids.js';
 import { limits } from '../../../domain/limits.js';
 import type { Database, Transaction } from '../database.js';
-import type { ReconcileFindingRow } from '../tables.js';
+import type { ReconcileFindingRow } from '../rows/tables.js';
 
 /** Findings in these states, the oldest first. */
 export async function listFindings(

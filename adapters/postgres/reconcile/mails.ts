@@ -1,6 +1,6 @@
 import type { Transaction } from '../database.js';
-import { insertMail } from '../outbox.js';
-import type { ReconcileFindingRow } from '../tables.js';
+import { insertMail } from '../upkeep/outbox.js';
+import type { ReconcileFindingRow } from '../rows/tables.js';
 import { listGaps } from './findings.js';
 
 /** So many are spelled out; the rest is counted. */

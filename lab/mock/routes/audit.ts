@@ -1,7 +1,7 @@
-import { auditQuery, presentAuditEvent } from '../../../api/audit.js';
+import { auditQuery, presentAuditEvent } from '../../../api/accounts/audit.js';
 import type { ApiRouter } from '../../../api/context.js';
-import { isIdKey, numberOf, pageOf, readCursor } from '../../../api/cursor.js';
-import { readQuery } from '../../../api/validation.js';
+import { isIdKey, numberOf, pageOf, readCursor } from '../../../api/http/cursor.js';
+import { readQuery } from '../../../api/http/validation.js';
 import { signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
 

@@ -1,8 +1,8 @@
-import { presentUser, requestCodeSchema, verifyCodeSchema } from '../../../api/auth.js';
+import { presentUser, requestCodeSchema, verifyCodeSchema } from '../../../api/accounts/auth.js';
 import { sessionOf, type ApiRouter } from '../../../api/context.js';
-import { setSessionCookie, takeSessionCookieBack } from '../../../api/middleware/session.js';
-import { noSuchProvider } from '../../../api/oauth.js';
-import { readBody } from '../../../api/validation.js';
+import { setSessionCookie, takeSessionCookieBack } from '../../../api/http/middleware/session.js';
+import { noSuchProvider } from '../../../api/accounts/oauth.js';
+import { readBody } from '../../../api/http/validation.js';
 import { cookieDeps, note, signedIn, tokenOf } from '../signed-in.js';
 import type { World } from '../world.js';
 

@@ -7,9 +7,9 @@ import {
   presentFamilies,
   presentListing,
   showTemplates,
-} from '../../../api/catalog.js';
-import { pageOf, readCursor } from '../../../api/cursor.js';
-import { readQuery } from '../../../api/validation.js';
+} from '../../../api/catalog/routes.js';
+import { pageOf, readCursor } from '../../../api/http/cursor.js';
+import { readQuery } from '../../../api/http/validation.js';
 import { findListings, offeredFamilies } from '../listings.js';
 import { signedIn } from '../signed-in.js';
 import type { World } from '../world.js';

@@ -1,20 +1,20 @@
 import type { ApiRouter } from '../../../api/context.js';
-import { pageOf, readCursor } from '../../../api/cursor.js';
+import { pageOf, readCursor } from '../../../api/http/cursor.js';
 import {
   autoTopupSchema,
   autoTopupWarnings,
   presentAutoTopup,
   refuseIdleCap,
-} from '../../../api/shapes/auto-topup.js';
-import { presentCard } from '../../../api/shapes/card.js';
+} from '../../../api/topups/auto-topup-shapes.js';
+import { presentCard } from '../../../api/topups/card-shapes.js';
 import {
   checkoutSchema,
   isTopupKey,
   presentCheckout,
   presentTopup,
   topupsQuery,
-} from '../../../api/shapes/topups.js';
-import { readBody, readQuery } from '../../../api/validation.js';
+} from '../../../api/topups/shapes.js';
+import { readBody, readQuery } from '../../../api/http/validation.js';
 import { saveAutoTopup, topUpWhenLow } from '../auto-topup.js';
 import { removeCard, saveCard } from '../cards.js';
 import { answerOnce } from '../idempotency.js';

@@ -1,11 +1,11 @@
-import type { ChargeBucket, ChargeInterval } from '../../../adapters/postgres/rental-charges.js';
-import type { LedgerEntry } from '../../../adapters/postgres/ledger-reads.js';
+import type { ChargeBucket, ChargeInterval } from '../../../adapters/postgres/rentals/rental-charges.js';
+import type { LedgerEntry } from '../../../adapters/postgres/wallets/ledger-reads.js';
 import type { ApiContext, ApiRouter } from '../../../api/context.js';
-import { isIdKey, numberOf, pageOf, readCursor } from '../../../api/cursor.js';
-import { chargesQuery, presentCharges } from '../../../api/rental-charges.js';
-import { presentMeter, presentOpened, presentRental, presentStop } from '../../../api/rental-presenter.js';
-import { readRentalRequest, rentalsQuery } from '../../../api/rental-request.js';
-import { readQuery } from '../../../api/validation.js';
+import { isIdKey, numberOf, pageOf, readCursor } from '../../../api/http/cursor.js';
+import { chargesQuery, presentCharges } from '../../../api/rentals/charges.js';
+import { presentMeter, presentOpened, presentRental, presentStop } from '../../../api/rentals/present.js';
+import { readRentalRequest, rentalsQuery } from '../../../api/rentals/request.js';
+import { readQuery } from '../../../api/http/validation.js';
 import { isFinal } from '../../../domain/rental.js';
 import { rentalFates, type Account, type MockRental } from '../account.js';
 import { answerOnce } from '../idempotency.js';

@@ -1,7 +1,7 @@
 import type { ApiRouter } from '../../../api/context.js';
-import { openApiRoutes } from '../../../api/openapi.js';
-import { indexPath, showIndex } from '../../../api/plain-pages.js';
-import { webhookPath } from '../../../api/webhook-path.js';
+import { openApiRoutes } from '../../../api/service/description.js';
+import { indexPath, showIndex } from '../../../api/service/plain-pages.js';
+import { webhookPath } from '../../../api/webhook/path.js';
 import { Refusal } from '../../../domain/refusal.js';
 
 /** For what watches the service, and its description. There is nothing that could be away. */

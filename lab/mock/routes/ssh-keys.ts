@@ -1,9 +1,9 @@
-import type { SshKeyRow } from '../../../adapters/postgres/tables.js';
+import type { SshKeyRow } from '../../../adapters/postgres/rows/tables.js';
 import { newId } from '../../../adapters/ids.js';
 import type { ApiRouter } from '../../../api/context.js';
-import { generateKeyPair, parsePublicKey } from '../../../api/public-keys.js';
-import { keySchema, presentKey, tooManyKeys } from '../../../api/ssh-keys.js';
-import { readBody } from '../../../api/validation.js';
+import { generateKeyPair, parsePublicKey } from '../../../api/accounts/public-keys.js';
+import { keySchema, presentKey, tooManyKeys } from '../../../api/accounts/ssh-keys.js';
+import { readBody } from '../../../api/http/validation.js';
 import { limits } from '../../../domain/limits.js';
 import { refusalOf } from '../refuse.js';
 import { note, signedIn } from '../signed-in.js';

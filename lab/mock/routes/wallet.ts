@@ -1,18 +1,18 @@
-import type { LedgerEntry } from '../../../adapters/postgres/ledger-reads.js';
-import type { Statement, StatementSum } from '../../../adapters/postgres/statement-reads.js';
-import { presentBalance, presentConfig } from '../../../api/billing.js';
+import type { LedgerEntry } from '../../../adapters/postgres/wallets/ledger-reads.js';
+import type { Statement, StatementSum } from '../../../adapters/postgres/wallets/statement-reads.js';
+import { presentBalance, presentConfig } from '../../../api/wallet/billing.js';
 import type { ApiRouter } from '../../../api/context.js';
-import { isNumberKey, pageOf, readCursor } from '../../../api/cursor.js';
-import { ledgerQuery, presentEntry } from '../../../api/ledger.js';
+import { isNumberKey, pageOf, readCursor } from '../../../api/http/cursor.js';
+import { ledgerQuery, presentEntry } from '../../../api/wallet/ledger.js';
 import {
   csvQuery,
   presentStatement,
   refuseUnordered,
   sendLedgerFile,
   statementQuery,
-} from '../../../api/statement.js';
-import { noSuchEntry, presentExplanation } from '../../../api/shapes/explanation.js';
-import { readQuery } from '../../../api/validation.js';
+} from '../../../api/wallet/statement.js';
+import { noSuchEntry, presentExplanation } from '../../../api/wallet/explanation-shapes.js';
+import { readQuery } from '../../../api/http/validation.js';
 import { ledgerEntryTypes } from '../../../domain/ledger.js';
 import { explainEntry } from '../explain.js';
 import { readDebt } from '../invoices.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
-import { findMissingPods } from '../../../adapters/postgres/pods-watch.js';
-import { recordPodList } from '../../../adapters/postgres/pods.js';
+import { findMissingPods } from '../../../adapters/postgres/machines/pods-watch.js';
+import { recordPodList } from '../../../adapters/postgres/machines/pods.js';
 import type { Pod } from '../../../adapters/providers/provider.js';
 import { createTestDatabase } from '../../support/database.js';
 import { insertProvider, insertRunningRental, insertUser } from '../../support/factories.js';

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import pg from 'pg';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
-import { listWorkflowsWithWaitingEvents } from '../../../adapters/postgres/event-handling.js';
-import { listExpiredCards } from '../../../adapters/postgres/expired-cards.js';
-import { listDueIntents } from '../../../adapters/postgres/intents.js';
-import { listInvoicesToTell, listUnclosedInvoices } from '../../../adapters/postgres/money/invoice-states.js';
-import { deliverDueMails } from '../../../adapters/postgres/outbox-delivery.js';
-import { takeSlowEnds } from '../../../adapters/postgres/pod-leaks.js';
-import { expectPodsOfRentals } from '../../../adapters/postgres/pods-watch.js';
-import { isBusy } from '../../../adapters/postgres/pods.js';
-import { prune } from '../../../adapters/postgres/retention.js';
+import { listWorkflowsWithWaitingEvents } from '../../../adapters/postgres/payments/event-handling.js';
+import { listExpiredCards } from '../../../adapters/postgres/payments/expired-cards.js';
+import { listDueIntents } from '../../../adapters/postgres/upkeep/intents.js';
+import { listInvoicesToTell, listUnclosedInvoices } from '../../../money/invoices/invoice-states.js';
+import { deliverDueMails } from '../../../adapters/postgres/upkeep/outbox-delivery.js';
+import { takeSlowEnds } from '../../../adapters/postgres/machines/pod-leaks.js';
+import { expectPodsOfRentals } from '../../../adapters/postgres/machines/pods-watch.js';
+import { isBusy } from '../../../adapters/postgres/machines/pods.js';
+import { prune } from '../../../adapters/postgres/upkeep/retention.js';
 import {
   closeCondemnedAttempts,
   listForgottenAttempts,
@@ -17,7 +17,7 @@ import {
   listUnclosedRentals,
   listUnclosedTopups,
   listUsersWithOpenAutoTopups,
-} from '../../../adapters/postgres/upkeep.js';
+} from '../../../adapters/postgres/upkeep/upkeep.js';
 import { retention } from '../../../domain/retention.js';
 import { databaseRoles } from '../../../migrations/grants.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';

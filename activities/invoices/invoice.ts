@@ -1,0 +1,243 @@
+import { ensureCustomer } from '../../adapters/customer-of-user.js';
+import { listUnhandledEvents, markHandled } from '../../adapters/postgres/payments/event-handling.js';
+import { mailReminder } from '../../adapters/postgres/invoices/invoice-mails.js';
+import { settleInvoice } from '../../money/invoices/invoice-payment.js';
+import {
+  becomeOpen,
+  becomeUncollectible,
+  becomeVoid,
+  clearAttention,
+  keepMirror,
+} from '../../money/invoices/invoice-states.js';
+import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
+import { isMissing, type ProcessorInvoice } from '../../adapters/processor/processor.js';
+import { dueReminder, dunning, msUntilNextStep } from '../../domain/dunning.js';
+import type { InvoiceId, UserId } from '../../domain/ids.js';
+import { limits } from '../../domain/limits.js';
+import { formatUsd } from '../../domain/money.js';
+import type { EventLook } from '../../workflows/contracts/events.js';
+import type { ActivityDeps } from '../deps.js';
+import { SEVERAL_CALLS_MS, withHeartbeat } from '../heartbeat.js';
+
+/** The activity of invoices (decision 35). The row is the state; the processor is asked before anything is done. */
+export function createInvoiceActivities(deps: ActivityDeps) {
+  const { db } = deps;
+  return {
+    /**
+     * Mirrors an invoice at the processor, brings it to what the processor says, reminds of it and writes it off.
+     * @param askedDayMs how long a day of dunning is, in milliseconds; never shorter than this installation's, so that
+     *   nobody who reaches Temporal gives a debt up at once
+     * @throws ProcessorError: call it again
+     */
+    async lookAtInvoice(invoiceId: InvoiceId, askedDayMs: number): Promise<EventLook> {
+      const dayMs = Math.max(askedDayMs, deps.settings.minDunningDayMs ?? limits.dayMs);
+      return withHeartbeat(
+        async () => {
+          const events = await listUnhandledEvents(db, invoiceId);
+          const row = await findInvoice(deps, invoiceId);
+          if (row && deps.processor.enabled) await bringUpToDate(deps, row, dayMs);
+          await markHandled(db, events, row ? 'the invoice was brought up to date' : 'no such invoice');
+          if (row) await clearAttention(db, row);
+          return lookOf(deps, invoiceId, dayMs);
+        },
+        { stalledAfterMs: SEVERAL_CALLS_MS },
+      );
+    },
+  };
+}
+
+/**
+ * Brings a user's unsettled invoices to what the processor says, so that a payment that settled one is known before
+ * anything is done about that payment. One whose mirror is gone was settled by nothing: that is told by its own workflow,
+ * and keeps no payment of its user waiting.
+ */
+export async function settleInvoicesOf(deps: ActivityDeps, userId: UserId): Promise<void> {
+  const rows = await deps
+    .db('invoices')
+    .where({ user_id: userId })
+    .whereIn('status', ['draft', 'open', 'uncollectible'])
+    .whereNotNull('processor_invoice_id');
+  for (const row of rows) {
+    const mirror = await mirrorOf(deps, row).catch((error: unknown) => {
+      if (isMissing(error)) return undefined;
+      throw error;
+    });
+    if (mirror) await apply(deps, row, mirror, limits.dayMs);
+  }
+}
+
+async function bringUpToDate(deps: ActivityDeps, row: InvoiceRow, dayMs: number): Promise<void> {
+  if (row.status === 'draft' && row.void_requested_at === null) await issue(deps, row, dayMs);
+  const known = await getInvoice(deps, row.id);
+  if (known.processor_invoice_id === null || known.status === 'paid') return;
+  if (isToBeVoid(known)) return apply(deps, known, await voidMirror(deps, known), dayMs);
+  await apply(deps, known, await mirrorOf(deps, known), dayMs);
+  const current = await getInvoice(deps, row.id);
+  if (current.status === 'open') await dun(deps, current, dayMs);
+}
+
+/** A void one whose mirror was made by a call that came too late is voided there as well. */
+function isToBeVoid(row: InvoiceRow): boolean {
+  if (row.status === 'paid') return false;
+  return row.status === 'void' ? row.attention_at !== null : row.void_requested_at !== null;
+}
+
+/** Makes the mirror, once, and opens it. */
+async function issue(deps: ActivityDeps, row: InvoiceRow, dayMs: number): Promise<void> {
+  const mirror = row.processor_invoice_id === null ? await makeMirror(deps, row) : await mirrorOf(deps, row);
+  if (mirror.totalCents !== row.amount_cents) {
+    throw new Error(
+      `the mirror ${mirror.processorInvoiceId} of ${row.id} is about ${mirror.totalCents} cents, not ${row.amount_cents}: void one of them by hand`,
+    );
+  }
+  const open =
+    mirror.status === 'draft' ? await deps.processor.finalizeInvoice(mirror.processorInvoiceId) : mirror;
+  await apply(deps, row, open, dayMs);
+}
+
+async function makeMirror(deps: ActivityDeps, row: InvoiceRow): Promise<ProcessorInvoice> {
+  const customerId = await ensureCustomer(deps, row.user_id);
+  const mirror = (await findMirror(deps, row, customerId)) ?? (await createMirror(deps, row, customerId));
+  await keepMirror(deps.db, row.id, mirror.processorInvoiceId);
+  return mirror;
+}
+
+async function createMirror(
+  deps: ActivityDeps,
+  row: InvoiceRow,
+  customerId: string,
+): Promise<ProcessorInvoice> {
+  const lines = await deps.db('invoice_line_items').where({ invoice_id: row.id }).orderBy('id');
+  return deps.processor.createInvoice({
+    invoiceId: row.id,
+    userId: row.user_id,
+    customerId,
+    daysUntilDue: dunning.dueDays,
+    lines: lines.map(({ id, description, amount_cents }) => ({
+      lineId: id,
+      description,
+      amountCents: amount_cents,
+    })),
+  });
+}
+
+/** The processor forgets a key after a day: then the same request would be a second mirror. */
+async function findMirror(
+  deps: ActivityDeps,
+  row: InvoiceRow,
+  customerId: string,
+): Promise<ProcessorInvoice | null> {
+  const ageMs = await ageOf(deps, row);
+  if (ageMs < limits.chargeKeyMs) return null;
+  const found = await deps.processor.findInvoice({
+    customerId,
+    invoiceId: row.id,
+    // The processor's clock may differ a little from the database's.
+    createdFrom: new Date(row.created_at.getTime() - 60_000),
+  });
+  if (found?.status !== 'draft' || found.totalCents === row.amount_cents) return found;
+  // A crash has cut it off before it had all its lines. While the key may still be known, it would be answered with
+  // the draft that is deleted here.
+  if (ageMs < limits.keyForgottenMs) {
+    throw new Error(`the mirror of ${row.id} lacks lines; it is made anew as soon as its key is forgotten`);
+  }
+  await deps.processor.voidInvoice(found.processorInvoiceId);
+  return null;
+}
+
+async function mirrorOf(deps: ActivityDeps, row: InvoiceRow): Promise<ProcessorInvoice> {
+  if (row.processor_invoice_id === null) throw new Error(`${row.id} has no mirror`);
+  return deps.processor.getInvoice(row.processor_invoice_id);
+}
+
+async function voidMirror(deps: ActivityDeps, row: InvoiceRow): Promise<ProcessorInvoice> {
+  if (row.processor_invoice_id === null) throw new Error(`${row.id} has no mirror`);
+  return deps.processor.voidInvoice(row.processor_invoice_id);
+}
+
+/** Brings the row to what its mirror is. */
+async function apply(
+  deps: ActivityDeps,
+  row: InvoiceRow,
+  mirror: ProcessorInvoice,
+  dayMs: number,
+): Promise<void> {
+  switch (mirror.status) {
+    case 'draft':
+      return;
+    case 'open':
+      return becomeOpen(deps.db, row.id, mirror, dayMs);
+    case 'paid':
+      return settle(deps, row, mirror);
+    case 'void':
+      return becomeVoid(deps.db, row.id);
+    case 'uncollectible':
+      return becomeUncollectible(deps.db, row.id);
+  }
+}
+
+async function settle(deps: ActivityDeps, row: InvoiceRow, mirror: ProcessorInvoice): Promise<void> {
+  if (row.status === 'paid') return;
+  const { paymentId, paidAt } = mirror;
+  const payment = paymentId === null ? null : await deps.processor.getPayment(paymentId);
+  await settleInvoice(deps.db, row.id, { payment, paidAt });
+}
+
+/** Reminds of a debt, and gives up what is unpaid for a month (spec: Limits). Its mirror was read just before. */
+async function dun(deps: ActivityDeps, row: InvoiceRow, dayMs: number): Promise<void> {
+  const ageMs = await ageOf(deps, row);
+  if (ageMs >= dunning.writeOffDays * dayMs || row.write_off_requested_at !== null) {
+    const mirror = await deps.processor.writeOffInvoice(row.processor_invoice_id ?? '');
+    return apply(deps, row, mirror, dayMs);
+  }
+  const reminder = isDebt(row) ? dueReminder(ageMs, dayMs) : null;
+  if (reminder !== null) await mailReminder(deps.db, row, reminder);
+}
+
+/** An offer to pay after a failed auto-topup is no debt: nobody is reminded of it. */
+function isDebt({ reason }: InvoiceRow): boolean {
+  return reason !== 'topup_failed';
+}
+
+async function ageOf(deps: ActivityDeps, row: InvoiceRow): Promise<number> {
+  const { rows } = await deps.db.raw<{ rows: { age_ms: number }[] }>(
+    `select floor(extract(epoch from clock_ms() - created_at) * 1000)::bigint as age_ms from invoices where id = ?`,
+    [row.id],
+  );
+  return rows[0]?.age_ms ?? 0;
+}
+
+async function lookOf(deps: ActivityDeps, id: InvoiceId, dayMs: number): Promise<EventLook> {
+  const row = await findInvoice(deps, id);
+  if (!row) return { state: 'missing', status: 'missing', summary: 'no such invoice' };
+  const summary = `${row.status}: ${formatUsd(row.amount_cents)}, ${row.reason}, for ${row.user_id}`;
+  if (row.closed_at !== null && row.attention_at === null) {
+    return { state: 'closed', status: row.status, summary };
+  }
+  if (row.status !== 'open') return { state: 'waiting', status: row.status, summary, nextLookMs: dayMs };
+  const ageMs = await ageOf(deps, row);
+  return {
+    state: 'waiting',
+    status: 'open',
+    summary: `${summary}; ${nextStepOf(row, ageMs, dayMs)}`,
+    nextLookMs: msUntilNextStep(ageMs, dayMs, isDebt(row)),
+  };
+}
+
+/** What comes next if nobody pays, for operators. */
+function nextStepOf(row: InvoiceRow, ageMs: number, dayMs: number): string {
+  const sent = isDebt(row) ? (dueReminder(ageMs, dayMs) ?? 0) : dunning.reminderDays.length;
+  return sent < dunning.reminderDays.length
+    ? `reminder ${sent + 1} of ${dunning.reminderDays.length} comes next`
+    : 'it is written off next';
+}
+
+async function findInvoice(deps: ActivityDeps, id: InvoiceId): Promise<InvoiceRow | undefined> {
+  return deps.db('invoices').where({ id }).first();
+}
+
+async function getInvoice(deps: ActivityDeps, id: InvoiceId): Promise<InvoiceRow> {
+  const row = await findInvoice(deps, id);
+  if (!row) throw new Error(`invoice ${id} vanished`);
+  return row;
+}

@@ -1,0 +1,96 @@
+import { sleep } from '@temporalio/activity';
+import type { AwaitedRental } from '../../adapters/postgres/machines/awaited-rentals.js';
+import { keepAnswer } from '../../money/rentals/answered-machines.js';
+import type { PodAddress } from '../../money/rentals/rentals.js';
+import type { RentalId } from '../../domain/ids.js';
+import { limits } from '../../domain/limits.js';
+import { createAwaitBoard } from './await-board.js';
+import type { ActivityDeps } from '../deps.js';
+import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';
+
+/** How the waiting for a pod ended. */
+export type PodOutcome =
+  /** Its address is a row: hosts do not cross Temporal (decision 89). A run that 0.1 began may hold it. */
+  | { readonly kind: 'answered'; readonly address?: PodAddress }
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'failed'; readonly error: string };
+
+/** A third of the time after which this worker counts as dead. */
+const HEARTBEAT_MS = 3_000;
+
+/** Waiting for a machine: thousands at once, so each costs next to nothing. */
+export function createAwaitPod(deps: ActivityDeps) {
+  const pollMs = deps.settings.pollMs ?? limits.pollMs;
+  const board = createAwaitBoard(deps.db, pollMs / 20);
+  return {
+    /**
+     * Waits until the pod's SSH daemon answers (spec: provisioning, every 2 seconds). It reads what the watcher
+     * wrote, together with all others that wait, so that a thousand waiting rentals cost the upstream one call and
+     * the database a few queries.
+     */
+    async awaitPod(rentalId: RentalId, deadlineMs: number): Promise<PodOutcome> {
+      return withHeartbeat(
+        async (tell) => {
+          for (;;) {
+            const rental = await board.look(rentalId);
+            if (rental?.status !== 'provisioning' || rental.stopRequested) return { kind: 'stopped' };
+            const outcome = await judge(deps, rental, deadlineMs);
+            if (outcome) return outcome;
+            tell({
+              upstream: rental.pod?.upstream_status ?? 'not listed yet',
+              waitedSeconds: Math.round(rental.waitedMs / 1_000),
+            });
+            await sleep(pollMs);
+          }
+        },
+        { stalledAfterMs: ONE_CALL_MS, everyMs: HEARTBEAT_MS },
+      );
+    },
+  };
+}
+
+/**
+ * The machine's own deadline, which its offer and its upstream have made (decision 76). Workflows of release 0.1 say the
+ * one limit that there was: only another number is an order.
+ */
+function deadlineOf(rental: AwaitedRental, saidMs: number): number {
+  return saidMs === limits.provisionDeadlineMs ? (rental.deadlineMs ?? saidMs) : saidMs;
+}
+
+/** undefined while there is nothing to do but to wait on. */
+async function judge(
+  deps: ActivityDeps,
+  rental: AwaitedRental,
+  deadlineMs: number,
+): Promise<PodOutcome | undefined> {
+  const mostMs = deadlineOf(rental, deadlineMs);
+  if (rental.waitedMs > mostMs) {
+    const seconds = Math.round(mostMs / 1_000);
+    return { kind: 'failed', error: `The machine did not answer within ${seconds} seconds.` };
+  }
+  if (rental.lost) {
+    const word = rental.pod?.upstream_status ?? 'gone';
+    return { kind: 'failed', error: `The upstream lost the machine (${word}).` };
+  }
+  const address = await findAnsweringAddress(deps, rental);
+  if (!address) return undefined;
+  await keepAnswer(deps.db, rental.rentalId, address);
+  return { kind: 'answered' };
+}
+
+async function findAnsweringAddress(
+  deps: ActivityDeps,
+  { rentalId, pod, sharesAddress }: AwaitedRental,
+): Promise<PodAddress | undefined> {
+  if (pod?.status !== 'active' || pod.host === null || pod.port === null) return undefined;
+  const { host, port } = pod;
+  if (sharesAddress) {
+    // Upstreams give addresses again, sometimes too early: the daemon that answers may be another machine's.
+    deps.log.warn({ rentalId, host, port }, 'two machines are shown at one address; waiting on');
+    return undefined;
+  }
+  const target = { host, port, allowPrivate: deps.settings.allowPrivatePods };
+  if (!(await deps.prober.probe(target)).answered) return undefined;
+  const fingerprint = await deps.prober.hostKey(target);
+  return { host, port, username: pod.username ?? 'root', hostKeyFingerprint: fingerprint ?? null };
+}

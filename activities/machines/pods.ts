@@ -1,0 +1,206 @@
+import { Context, sleep } from '@temporalio/activity';
+import { buyPod, condemn, providersFor, resolveAttempt } from '../rentals/allocation.js';
+import { adoptPod, replaceTag } from '../../money/rentals/pod-adoption.js';
+import { listAttempts, moveAttempt, nameAttemptPod } from '../../adapters/postgres/machines/attempts.js';
+import { findRental, isStopRequested } from '../../money/rentals/rentals.js';
+import { findCheapestOffer } from '../../adapters/postgres/catalog/offers.js';
+import { paidUntil } from '../../adapters/postgres/rentals/paid-until.js';
+import { expectPod, findPodOfRental } from '../../adapters/postgres/machines/pods.js';
+import type { AllocationAttemptRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
+import { noteProviderSuccess } from '../../adapters/postgres/catalog/provider-health.js';
+import { ProviderError, type Provider } from '../../adapters/providers/provider.js';
+import type { RentalId } from '../../domain/ids.js';
+import { limits } from '../../domain/limits.js';
+import type { PodOutcome } from './await-pod.js';
+import type { ActivityDeps } from '../deps.js';
+import { refuseWhenRestored } from '../ask-first.js';
+import { SEVERAL_CALLS_MS, withHeartbeat } from '../heartbeat.js';
+
+/** The activities that get and end pods. They heartbeat, hold no transaction open and move no money. */
+export function createPodActivities(deps: ActivityDeps) {
+  const pollMs = deps.settings.pollMs ?? limits.pollMs;
+  return {
+    /**
+     * Finds the pod of a rental whose allocation had an unknown outcome, or buys another one at the agreed price or
+     * less (decision 21).
+     * @returns null when the rental has a pod now
+     */
+    async findPod(
+      rentalId: RentalId,
+      findForMs: number,
+    ): Promise<Exclude<PodOutcome, { kind: 'answered' }> | null> {
+      return withHeartbeat(
+        async (tell) => {
+          for (;;) {
+            await refuseWhenRestored(deps);
+            const rental = await findRental(deps.db, rentalId);
+            if (rental?.status !== 'provisioning' || rental.pod_id !== null) return null;
+            if (await isStopRequested(deps.db, rental.no)) return { kind: 'stopped' };
+            const attempts = await listAttempts(deps.db, rentalId);
+            const open = attempts.find(({ state }) => state === 'open');
+            if (open) {
+              tell(`looking for ${open.tag} at ${open.provider_code}`);
+              if (await findByTag(deps, rental, open, findForMs)) return null;
+            } else if (attempts.length < limits.openTries) {
+              tell('asking for another machine at the agreed price or less');
+              if ((await buyAnother(deps, rental, attempts)) === 'nothing on offer') break;
+            } else break;
+          }
+          return {
+            kind: 'failed',
+            error: 'No machine could be had at the upstream. The hold was given back.',
+          };
+        },
+        { stalledAfterMs: SEVERAL_CALLS_MS },
+      );
+    },
+
+    /**
+     * Ends all pods that were ever bought for a rental, and returns when the upstream's lists show none of them:
+     * that it answers a delete is no proof (design: rule 2).
+     */
+    async endPods(rentalId: RentalId): Promise<void> {
+      await withHeartbeat(
+        async (tell) => {
+          for (let round = 1; ; round += 1) {
+            await refuseWhenRestored(deps);
+            const { left, lastError } = await endOnce(deps, rentalId);
+            if (left.length === 0) return;
+            tell({ waitingFor: left, round, lastError });
+            // Each round asks again; ever more rarely, but while it is fresh as often as the watcher lists.
+            await sleep(Math.min(30_000, pollMs * Math.ceil(round / 10)));
+            Context.current().cancellationSignal.throwIfAborted();
+          }
+        },
+        { stalledAfterMs: SEVERAL_CALLS_MS },
+      );
+    },
+  };
+}
+
+async function findByTag(
+  deps: ActivityDeps,
+  rental: RentalRow,
+  attempt: AllocationAttemptRow,
+  findForMs: number,
+): Promise<boolean> {
+  const provider = deps.providers.get(attempt.provider_code);
+  if (!provider) {
+    await moveAttempt(deps.db, attempt.id, 'open', 'condemned', { error: 'its provider is not configured' });
+    return false;
+  }
+  const found = await resolveAttempt(deps, provider, attempt, {
+    lookMs: Math.min(findForMs, limits.pollMs),
+    maxPricePerHourCents: rental.price_per_hour_cents,
+  });
+  if (found.kind === 'bought') {
+    await noteProviderSuccess(deps.db, provider.code, 'creating');
+    return adoptPod(deps.db, rental, attempt, found.podId);
+  }
+  if (found.kind === 'none') return false;
+  // A machine that is there, and may tell its price only once it runs, has the time that any has to come up.
+  const forMs = found.listed
+    ? Math.max(findForMs, attempt.deadline_ms ?? provider.provisionDeadlineMs)
+    : findForMs;
+  if (Date.now() - attempt.created_at.getTime() >= forMs) {
+    const what = found.listed ? 'its price could not be read' : 'nothing was found';
+    // What was not found may still appear: the sweeper looks for its tag and ends it.
+    await condemn(deps, provider, attempt, found.attempt.pod_id, `${what} within ${forMs} ms`);
+  }
+  return false;
+}
+
+async function buyAnother(
+  deps: ActivityDeps,
+  rental: RentalRow,
+  attempts: readonly AllocationAttemptRow[],
+): Promise<'bought' | 'look again' | 'nothing on offer'> {
+  const listing = await findCheapestOffer(
+    deps.db,
+    {
+      familyId: rental.family,
+      gpuCount: rental.gpu_count,
+      region: rental.region_code,
+      providerCodes: providersFor(deps, rental.template_id),
+      templateId: rental.template_id,
+      maxPricePerHourCents: rental.price_per_hour_cents,
+    },
+    attempts.map(({ listing_id }) => listing_id),
+  );
+  if (!listing) return 'nothing on offer';
+  const keys = await deps.db('ssh_keys').where({ user_id: rental.user_id }).whereIn('id', rental.ssh_key_ids);
+  const purchase = await buyPod(deps, {
+    rentalId: rental.id,
+    listing,
+    templateId: rental.template_id,
+    publicKeys: keys.map((key) => key.public_key),
+    maxPricePerHourCents: rental.price_per_hour_cents,
+    // It is provisioning, so no meter counts it yet.
+    endBy: await paidUntil(deps.db, rental.wallet_id, rental.price_per_hour_cents),
+  });
+  if (purchase.kind === 'none') return 'look again';
+  await replaceTag(deps.db, rental, purchase.attempt);
+  if (purchase.kind === 'unknown') return 'look again';
+  return (await adoptPod(deps.db, rental, purchase.attempt, purchase.podId)) ? 'bought' : 'look again';
+}
+
+/** Asks the upstreams once to end every pod of the rental; returns the tags of those that are not proven gone. */
+async function endOnce(deps: ActivityDeps, rentalId: RentalId): Promise<EndRound> {
+  const left: string[] = [];
+  let lastError: string | null = null;
+  for (const attempt of await listAttempts(deps.db, rentalId)) {
+    // A condemned one without a pod may appear late: that one is the sweeper's.
+    if (attempt.state === 'failed' || attempt.state === 'gone') continue;
+    if (attempt.state === 'condemned' && attempt.pod_id === null) continue;
+    const asked = await askForEnd(deps, attempt);
+    if (asked.isGone) continue;
+    left.push(attempt.tag);
+    lastError = asked.error ?? lastError;
+  }
+  return { left, lastError };
+}
+
+interface EndRound {
+  /** The tags of the pods that the lists still show. */
+  readonly left: readonly string[];
+  /** What an upstream answered in place of ending one; operators see it in the heartbeat. */
+  readonly lastError: string | null;
+}
+
+async function askForEnd(
+  deps: ActivityDeps,
+  attempt: AllocationAttemptRow,
+): Promise<{ isGone: boolean; error?: string }> {
+  const provider = deps.providers.get(attempt.provider_code);
+  if (!provider) return { isGone: false, error: `${attempt.provider_code} is not configured` };
+  try {
+    return { isGone: await endPodOf(deps, provider, attempt) };
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    deps.log.warn({ tag: attempt.tag, err: error }, 'could not end a pod yet; trying again');
+    return { isGone: false, error: error.briefly };
+  }
+}
+
+/** Asks for the end of an attempt's pod, unless it is gone. Returns whether it is. */
+async function endPodOf(
+  deps: ActivityDeps,
+  provider: Provider,
+  attempt: AllocationAttemptRow,
+): Promise<boolean> {
+  const { provider_code, tag } = attempt;
+  const podId = attempt.pod_id ?? (await provider.find(tag))?.podId;
+  if (podId === undefined) {
+    await moveAttempt(deps.db, attempt.id, 'open', 'condemned', {
+      error: 'the rental ended before it was found',
+    });
+    return true;
+  }
+  if (attempt.pod_id === null) await nameAttemptPod(deps.db, attempt.id, podId);
+  const known = await findPodOfRental(deps.db, { provider_code, pod_id: podId });
+  if (known?.row.gone_at) return moveAttempt(deps.db, attempt.id, attempt.state, 'gone');
+  // One that was never listed must be missed by the lists as well.
+  if (!known) await expectPod(deps.db, { providerCode: provider_code, podId, tag });
+  await provider.terminate(podId);
+  return false;
+}

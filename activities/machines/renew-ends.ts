@@ -1,0 +1,62 @@
+import { listPaidPods, noteEndBy } from '../../adapters/postgres/rentals/paid-until.js';
+import { isDatabaseConfirmed } from '../../adapters/postgres/restore/watermark.js';
+import { ProviderError, type Provider } from '../../adapters/providers/provider.js';
+import { endByOf, mustRenew } from '../../domain/dead-mans-switch.js';
+import { findStuck } from '../../adapters/postgres/upkeep/stuck-items.js';
+import type { ActivityDeps } from '../deps.js';
+import { eachItem } from '../each-item.js';
+
+/** A renewal is not urgent: so many in one round, the rest in the next. */
+const RENEWED_AT_ONCE = 10;
+
+/**
+ * Renews the date at which the upstream itself ends each running machine, to what its wallet can pay for now. Only a
+ * date that is off by much is renewed; machines whose upstream has no such switch are left alone.
+ * @throws ProviderError when the upstream does not answer; what was renewed stays
+ */
+export async function renewEnds(
+  deps: Pick<ActivityDeps, 'db' | 'log'>,
+  provider: Provider,
+  onRenewed: () => void = () => undefined,
+): Promise<void> {
+  const { db } = deps;
+  // What a restored database knows of wallets is too old to date a machine's end by.
+  if (!provider.endBy || !(await isDatabaseConfirmed(db))) return;
+  const pods = await listPaidPods(db, provider.code);
+  const off = pods
+    .map((pod) => ({ ...pod, wanted: endByOf(pod.fundsCents, pod.burnPerHourCents, pod.nowMs) }))
+    .filter(({ endBy, wanted, nowMs }) => mustRenew(endBy, wanted, nowMs));
+  const keyOf = ({ podId }: { podId: string }): string => `${provider.code}/${podId}`;
+  const stuck = await findStuck(db, 'end_date', off.map(keyOf));
+  // One that failed lately takes no place of another.
+  const items = off.filter((pod) => stuck.get(keyOf(pod))?.isWaiting !== true).slice(0, RENEWED_AT_ONCE);
+  await eachItem(
+    deps,
+    { duty: 'end_date', items, keyOf, isOfAll, tell: onRenewed },
+    ({ podId, attemptId, wanted }) => renewEnd(db, provider, { podId, attemptId, wanted }),
+  );
+}
+
+/** An upstream that refuses our key, or asks to be left alone, does so for all of its machines. */
+function isOfAll(error: unknown): Promise<boolean> {
+  const isItsOwn = error instanceof ProviderError && error.details.status !== undefined;
+  const { status } = isItsOwn ? error.details : {};
+  return Promise.resolve(
+    error instanceof ProviderError && (status === undefined || [401, 403, 429].includes(status)),
+  );
+}
+
+async function renewEnd(
+  db: ActivityDeps['db'],
+  provider: Provider,
+  { podId, attemptId, wanted }: { podId: string; attemptId: number; wanted: Date },
+): Promise<void> {
+  try {
+    await provider.endBy?.(podId, wanted);
+  } catch (error) {
+    // A pod that is gone meanwhile has no date; the next list tells.
+    if (error instanceof ProviderError && error.details.status === 404) return;
+    throw error;
+  }
+  await noteEndBy(db, attemptId, wanted);
+}

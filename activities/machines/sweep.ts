@@ -1,0 +1,84 @@
+import { moveAttempt } from '../../adapters/postgres/machines/attempts.js';
+import { stopBlockedRentals } from '../../adapters/postgres/wallets/blocked-wallets.js';
+import { takeSlowEnds } from '../../adapters/postgres/machines/pod-leaks.js';
+import { noteSeenAlive } from '../../adapters/postgres/machines/pods.js';
+import { expectPodsOfRentals } from '../../adapters/postgres/machines/pods-watch.js';
+import {
+  closeCondemnedAttempts,
+  condemnStrayPod,
+  listForgottenAttempts,
+  listStrayPods,
+} from '../../adapters/postgres/upkeep/upkeep.js';
+import type { Provider } from '../../adapters/providers/provider.js';
+import { limits } from '../../domain/limits.js';
+import type { ActivityDeps } from '../deps.js';
+import { eachItem, eachPart } from '../each-item.js';
+import type { Tell } from '../heartbeat.js';
+
+export interface Swept {
+  /** The tags of the machines that were told to end. */
+  readonly ended: string[];
+  readonly forgotten: number;
+  readonly closed: number;
+}
+
+/**
+ * Ends pods that no live rental owns, and gives up attempts that a crash left open (decision 22). Each part, each
+ * upstream and each machine is by itself: one that fails keeps no other from it (decision 69).
+ */
+export async function sweep(deps: ActivityDeps, tell: Tell): Promise<Swept> {
+  const { db } = deps;
+  const forgotten = await eachPart(deps, 'sweep: forgotten attempts', () => giveUpForgotten(deps, tell));
+  const ended: string[] = [];
+  for (const provider of deps.providers.values()) {
+    await eachPart(deps, `sweep: stray machines of ${provider.code}`, async () => {
+      ended.push(...(await endStrays(deps, provider, tell)));
+    });
+  }
+  await eachPart(deps, 'sweep: machines of blocked wallets', () => endBlocked(deps, tell));
+  await eachPart(deps, 'sweep: machines that no list showed', () => expectPodsOfRentals(db));
+  await eachPart(deps, 'sweep: machines that do not end', () => tellOfSlowEnds(deps));
+  const closed = await eachPart(deps, 'sweep: condemned attempts', () =>
+    closeCondemnedAttempts(db, 2 * limits.attemptOpenMs),
+  );
+  return { ended, forgotten: forgotten ?? 0, closed: closed ?? 0 };
+}
+
+async function giveUpForgotten(deps: ActivityDeps, tell: Tell): Promise<number> {
+  const items = await listForgottenAttempts(deps.db, limits.attemptOpenMs);
+  const given = await eachItem(deps, { duty: 'attempt', items, keyOf: ({ tag }) => tag, tell }, ({ id }) =>
+    moveAttempt(deps.db, id, 'open', 'condemned', { error: 'no rental came of it' }),
+  );
+  return given.length;
+}
+
+async function endStrays(deps: ActivityDeps, provider: Provider, tell: Tell): Promise<string[]> {
+  const items = await listStrayPods(deps.db, provider.code, limits.attemptOpenMs);
+  const keyOf = ({ podId }: { podId: string }) => `${provider.code}/${podId}`;
+  const ended: string[] = [];
+  await eachItem(deps, { duty: 'stray_pod', items, keyOf, tell }, async (stray) => {
+    if (!(await condemnStrayPod(deps.db, stray))) return;
+    deps.log.warn({ provider: provider.code, ...stray }, 'ending a pod that no rental owns');
+    await provider.terminate(stray.podId);
+    ended.push(stray.tag);
+  });
+  return ended;
+}
+
+async function endBlocked(deps: ActivityDeps, tell: Tell): Promise<void> {
+  const items = await stopBlockedRentals(deps.db, limits.blockedForMs);
+  const keyOf = (pod: (typeof items)[number]) => `${pod.providerCode}/${pod.podId}`;
+  await eachItem(deps, { duty: 'blocked_pod', items, keyOf, tell }, async (pod) => {
+    deps.log.error({ ...pod }, 'ending a machine whose wallet can not be metered');
+    const provider = deps.providers.get(pod.providerCode);
+    if (!provider) throw new Error(`${pod.providerCode} is not configured: end ${pod.podId} there by hand`);
+    await noteSeenAlive(deps.db, pod.providerCode, pod.podId);
+    await provider.terminate(pod.podId);
+  });
+}
+
+async function tellOfSlowEnds(deps: ActivityDeps): Promise<void> {
+  for (const pod of await takeSlowEnds(deps.db)) {
+    deps.log.error({ ...pod }, 'a pod does not end although it was told to: look at the upstream');
+  }
+}

@@ -1,0 +1,96 @@
+import {
+  findMissingPods,
+  listPodsToProbe,
+  moveAddress,
+  recordProbes,
+  type ProbedPod,
+  type ReachablePod,
+} from '../../adapters/postgres/machines/pods-watch.js';
+import { recordPodList } from '../../adapters/postgres/machines/pods.js';
+import type { Pod } from '../../adapters/providers/provider.js';
+import { limits } from '../../domain/limits.js';
+import type { ActivityDeps } from '../deps.js';
+
+/**
+ * Takes in one list of our pods. Machines that it misses are gone after the next one, but when more than a fifth of
+ * the running ones vanish at once: those whose daemon still answers with its own key are held, and wait for an
+ * operator (a list that lies must not end what people work on).
+ * @returns how many are held
+ */
+export async function takeInPodList(
+  deps: ActivityDeps,
+  providerCode: string,
+  pods: readonly Pod[],
+): Promise<number> {
+  const { missing, running, accepted } = await findMissingPods(
+    deps.db,
+    providerCode,
+    pods.map(({ podId }) => podId),
+  );
+  const many = missing.length > running * limits.vanishedShare;
+  const held = many && !accepted ? await listAlive(deps, providerCode, missing) : [];
+  if (held.length > 0) {
+    deps.log.error(
+      { provider: providerCode, missing: missing.length, running, held: held.length },
+      'many machines vanished from the list at once but still answer; they are held until an operator decides',
+    );
+  }
+  await recordPodList(deps.db, providerCode, pods, held);
+  return held.length;
+}
+
+/** Which of these machines answer with their own key. One that did a moment ago is not asked again at once. */
+async function listAlive(
+  deps: ActivityDeps,
+  providerCode: string,
+  pods: readonly ReachablePod[],
+): Promise<string[]> {
+  const isFresh = ({ aliveAt }: ReachablePod): boolean =>
+    aliveAt !== null && Date.now() - aliveAt.getTime() < limits.reachEveryMs / 2;
+  const probed = await probeAll(
+    deps,
+    pods.filter((pod) => !isFresh(pod)),
+  );
+  await recordProbes(deps.db, providerCode, probed);
+  const alive = probed.filter(({ answered, keyChanged }) => answered && !keyChanged);
+  return [...pods.filter(isFresh), ...alive].map(({ podId }) => podId);
+}
+
+/** Asks the running machines themselves, each every half a minute; the answer is shown to renter and operators. */
+export async function askRunningPods(deps: ActivityDeps, providerCode: string): Promise<number> {
+  const pods = await listPodsToProbe(deps.db, providerCode);
+  const moved = await followMoves(deps, pods);
+  const probed = await probeAll(
+    deps,
+    pods.filter(({ movedTo }) => movedTo === null),
+  );
+  await recordProbes(deps.db, providerCode, [...moved, ...probed]);
+  return pods.length;
+}
+
+/** A machine whose upstream shows it elsewhere now, and whose daemon answers there, has moved. */
+async function followMoves(deps: ActivityDeps, pods: readonly ReachablePod[]): Promise<ProbedPod[]> {
+  const probed: ProbedPod[] = [];
+  for (const { podId, rentalId, movedTo } of pods) {
+    if (movedTo === null) continue;
+    const key = await deps.prober.hostKey({ ...movedTo, allowPrivate: deps.settings.allowPrivatePods });
+    probed.push({ podId, answered: key !== undefined, keyChanged: false });
+    if (key === undefined) continue;
+    await moveAddress(deps.db, rentalId, { ...movedTo, fingerprint: key });
+    deps.log.warn({ rentalId, ...movedTo }, 'a running machine has another address now');
+  }
+  return probed;
+}
+
+async function probeAll(deps: ActivityDeps, pods: readonly ReachablePod[]): Promise<ProbedPod[]> {
+  return Promise.all(
+    pods.map(async ({ podId, host, port, fingerprint }) => {
+      const key = await deps.prober.hostKey({ host, port, allowPrivate: deps.settings.allowPrivatePods });
+      return {
+        podId,
+        answered: key !== undefined,
+        keyChanged: key !== undefined && fingerprint !== null && key !== fingerprint,
+      };
+    }),
+  );
+}

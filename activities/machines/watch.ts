@@ -1,0 +1,173 @@
+import { sleep } from '@temporalio/activity';
+import { ensureProvider, replaceListings } from '../../adapters/postgres/catalog/catalog.js';
+import { isBusy, noteLostPods } from '../../adapters/postgres/machines/pods.js';
+import {
+  noteProviderFailure,
+  noteProviderSuccess,
+  rateLimitedForMs,
+} from '../../adapters/postgres/catalog/provider-health.js';
+import { recordOddities } from '../../adapters/postgres/catalog/provider-oddities.js';
+import { ProviderError, type Provider } from '../../adapters/providers/provider.js';
+import { limits } from '../../domain/limits.js';
+import { Delivery } from '../upkeep/delivery.js';
+import type { ActivityDeps } from '../deps.js';
+import { ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
+import { renewEnds } from './renew-ends.js';
+import { readBalance } from './watch-balance.js';
+import { askRunningPods, takeInPodList } from './watch-pods.js';
+
+/** What operators see of a watcher: its heartbeat. */
+interface WatchState {
+  lists: number;
+  pods: number;
+  held: number;
+  offers: number;
+  lastError: string | null;
+}
+
+/**
+ * Watches one upstream: one list call every 2 seconds serves all its pods, one catalog every 30. Where the upstream's
+ * quotas allow less, both come evenly later (decision 93).
+ */
+export function createWatchActivities(deps: ActivityDeps) {
+  return {
+    /** Runs for `forMs` and returns; its workflow starts it again. A worker that dies is replaced by heartbeat. */
+    async watchProvider(code: string, forMs: number): Promise<'again' | 'not configured'> {
+      const provider = deps.providers.get(code);
+      if (!provider) return 'not configured';
+      return withHeartbeat(
+        async (tell) => {
+          await ensureProvider(deps.db, code);
+          const pollMs = deps.settings.pollMs ?? limits.pollMs;
+          const watch = new Watch(deps, provider, pollMs, tell);
+          const end = performance.now() + forMs;
+          try {
+            while (performance.now() < end) {
+              const started = performance.now();
+              await watch.round(started);
+              tell({ ...watch.state });
+              await sleep(Math.max(pollMs / 20, pollMs - (performance.now() - started)));
+            }
+          } finally {
+            await watch.ended();
+          }
+          return 'again' as const;
+        },
+        { stalledAfterMs: ONE_CALL_MS },
+      );
+    },
+  };
+}
+
+/** The rounds of one watcher. Each step has its own pace; a step that fails is noted and comes again. */
+class Watch {
+  readonly state: WatchState = { lists: 0, pods: 0, held: 0, offers: 0, lastError: null };
+  readonly #delivery: Delivery;
+  #nextCatalogMs = 0;
+  #nextListMs = 0;
+  #nextRenewalMs = 0;
+  #nextBalanceMs = 0;
+  /** While the quotas hold both back, list and catalog take turns. */
+  #owesList = false;
+  /** Asking the machines takes seconds when many are silent: the lists do not wait for it. */
+  #asking: Promise<unknown> | undefined;
+  #balance: Promise<void> | undefined;
+
+  constructor(
+    private readonly deps: ActivityDeps,
+    private readonly provider: Provider,
+    private readonly pollMs: number,
+    private readonly tell: Tell,
+  ) {
+    this.#delivery = new Delivery(deps);
+  }
+
+  async round(nowMs: number): Promise<void> {
+    const { db } = this.deps;
+    const { code } = this.provider;
+    if ((await rateLimitedForMs(db, code)) > 0) return;
+    const isListDue = nowMs >= this.#nextListMs || (await isBusy(db, code));
+    if (nowMs >= this.#nextCatalogMs && !(isListDue && this.#owesList)) await this.#catalogInTurn(nowMs);
+    if (isListDue) await this.#listInTurn(nowMs);
+    if (nowMs >= this.#nextBalanceMs) this.#beginBalance(nowMs);
+    if (nowMs >= this.#nextRenewalMs) {
+      await this.#guarded(() => renewEnds(this.deps, this.provider, () => this.tell({ ...this.state })));
+      this.#nextRenewalMs = nowMs + limits.deadManRenewEveryMs;
+    }
+    this.#asking ??= askRunningPods(this.deps, code)
+      .catch((error: unknown) =>
+        this.deps.log.warn({ provider: code, err: error }, 'machines could not be asked'),
+      )
+      .finally(() => {
+        this.#asking = undefined;
+      });
+  }
+
+  /** Resolves when nothing of it is under way any more. */
+  async ended(): Promise<void> {
+    await this.#delivery.ended();
+    await this.#asking;
+    await this.#balance;
+  }
+
+  async #catalogInTurn(nowMs: number): Promise<void> {
+    if (await this.#isPutOff('offers')) return;
+    this.#owesList = true;
+    if (await this.#guarded(() => this.#syncCatalog())) this.#nextCatalogMs = nowMs + limits.catalogSyncMs;
+  }
+
+  async #listInTurn(nowMs: number): Promise<void> {
+    if (await this.#isPutOff('pods')) return;
+    this.#owesList = false;
+    await this.#guarded(() => this.#list());
+    this.#nextListMs = nowMs + limits.idlePolls * this.pollMs;
+  }
+
+  /** What our own pace puts off is no failure of the upstream, whose offers stay for sale. */
+  async #isPutOff(read: 'offers' | 'pods'): Promise<boolean> {
+    return ((await this.provider.pace?.(read)) ?? 0) > 0;
+  }
+
+  /** Nothing waits for it, and it has the limit of a call. */
+  #beginBalance(nowMs: number): void {
+    this.#nextBalanceMs = nowMs + limits.balanceEveryMs;
+    this.#balance ??= readBalance(this.deps, this.provider).finally(() => {
+      this.#balance = undefined;
+    });
+  }
+
+  async #syncCatalog(): Promise<void> {
+    const { code } = this.provider;
+    const offers = await this.provider.listOffers();
+    await replaceListings(this.deps.db, code, offers);
+    await recordOddities(this.deps.db, code, this.deps.oddities.take(code));
+    this.state.offers = offers.length;
+  }
+
+  async #list(): Promise<void> {
+    const pods = await this.provider.listPods();
+    this.state.held = await takeInPodList(this.deps, this.provider.code, pods);
+    this.state.lists += 1;
+    this.state.pods = pods.length;
+    if ((await noteLostPods(this.deps.db, this.provider.code)) > 0) this.#delivery.begin();
+  }
+
+  /** An upstream that fails is noted and asked again; its listings age out by themselves (decision 13). */
+  async #guarded(work: () => Promise<void>): Promise<boolean> {
+    const { db, log } = this.deps;
+    const { code } = this.provider;
+    try {
+      await work();
+      this.tell({ ...this.state });
+      await noteProviderSuccess(db, code, 'reading');
+      this.state.lastError = null;
+      return true;
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+      this.state.lastError = error.briefly;
+      log.warn({ provider: code, err: error }, 'the upstream did not answer; asking again');
+      await noteProviderFailure(db, code, 'reading', error);
+      return false;
+    }
+  }
+}

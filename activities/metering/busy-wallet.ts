@@ -1,0 +1,21 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { isWalletBusy } from '../../adapters/postgres/requests/user-turns.js';
+import { limits } from '../../domain/limits.js';
+
+/**
+ * Lets go of a wallet that somebody else holds, for a moment: the connection and the slot are for others meanwhile,
+ * and the pause does not grow with each try, as it would by the retry policy.
+ * @throws ApplicationFailure `wallet_busy`, which is retried
+ */
+export async function laterWhenBusy<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isWalletBusy(error)) throw error;
+    throw ApplicationFailure.create({
+      type: 'wallet_busy',
+      message: 'somebody else holds the wallet; asking again',
+      nextRetryDelay: limits.busyWalletRetryMs,
+    });
+  }
+}

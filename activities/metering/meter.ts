@@ -1,0 +1,124 @@
+import { sleep } from '@temporalio/activity';
+import { tick, tickApart, type Shard } from '../../money/metering/tick.js';
+import { isDatabaseAway } from '../../adapters/postgres/availability.js';
+import type { Metered } from '../../money/metering/meter.js';
+import { limits } from '../../domain/limits.js';
+import { refuseWhenRestored } from '../ask-first.js';
+import { Delivery } from '../upkeep/delivery.js';
+import type { ActivityDeps } from '../deps.js';
+import { withHeartbeat, type Tell } from '../heartbeat.js';
+
+/**
+ * A tick's steps end within this by the deadlines of their connections (adapters/postgres/deadlines.ts): one that takes
+ * longer is not under way, it is lost.
+ */
+const STALLED_AFTER_MS = 30_000;
+
+/** The tick engine: every second it brings the wallets of one shard up to date, set by set. */
+export function createMeterActivities(deps: ActivityDeps) {
+  return {
+    /**
+     * Ticks for `forMs` and returns; its workflow starts it again. A tick that is late does not queue up others:
+     * usage is a running total, the next one catches up. It works over connections of its own and waits for nothing
+     * else: what it left to be told is delivered beside it (decision 73).
+     */
+    async runMeter(shard: number, forMs: number): Promise<'again' | 'retired'> {
+      const { shards } = deps.settings;
+      if (shard >= shards) return 'retired';
+      const delivery = new Delivery(deps);
+      const resting = new Resting();
+      const run = async (tell: Tell): Promise<'again'> => {
+        const end = performance.now() + forMs;
+        for (let tickNo = 1; performance.now() < end; tickNo += 1) {
+          const lagMs = await sleepUntilTick({ shard, shards });
+          const started = performance.now();
+          const onPart = (): void => tell({ tick: tickNo, apart: true });
+          const metered = await again(() => tickOnce(deps, { shard, shards }, resting, onPart));
+          const durationMs = performance.now() - started;
+          // Every second tick looks for what was left to be told but was not, by whomever.
+          if (metered.left || tickNo % 2 === 0) delivery.begin();
+          deps.observeTick?.({ shard, lagMs, durationMs, entries: metered.entries });
+          tell({
+            tick: tickNo,
+            entries: metered.entries,
+            lagMs: Math.round(lagMs),
+            durationMs: Math.round(durationMs),
+          });
+        }
+        return 'again';
+      };
+      try {
+        return await withHeartbeat(run, { stalledAfterMs: STALLED_AFTER_MS });
+      } finally {
+        await delivery.ended();
+      }
+    },
+  };
+}
+
+/** Wallets that somebody held up a moment ago: others must not wait for them tick after tick. */
+class Resting {
+  readonly #untilMs = new Map<number, number>();
+
+  ids(): number[] {
+    for (const [id, untilMs] of this.#untilMs) if (untilMs <= performance.now()) this.#untilMs.delete(id);
+    return [...this.#untilMs.keys()];
+  }
+
+  add(walletIds: readonly number[]): void {
+    for (const id of walletIds) this.#untilMs.set(id, performance.now() + limits.heldUpRestMs);
+  }
+}
+
+/** Shards tick at different parts of the second, so that they do not all fire at once. Returns how late it is. */
+async function sleepUntilTick({ shard, shards }: Shard): Promise<number> {
+  const offset = (limits.tickEveryMs * shard) / shards;
+  const now = Date.now();
+  const next = Math.floor((now - offset) / limits.tickEveryMs + 1) * limits.tickEveryMs + offset;
+  await sleep(next - now);
+  return Date.now() - next;
+}
+
+/** A connection that was lost is replaced, and the tick made over: what the lost one has committed is not due any more. */
+async function again<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isDatabaseAway(error)) throw error;
+    return work();
+  }
+}
+
+async function tickOnce(
+  deps: ActivityDeps,
+  shard: Shard,
+  resting: Resting,
+  onPart: () => void,
+): Promise<Metered> {
+  await refuseWhenRestored({ ...deps, db: deps.meterDb });
+  return tickOrApart(deps, shard, resting, onPart);
+}
+
+/** One broken wallet must not stop the others (decision 29), nor one whose rows somebody else holds. */
+async function tickOrApart(
+  { meterDb, log }: ActivityDeps,
+  shard: Shard,
+  resting: Resting,
+  onPart: () => void,
+): Promise<Metered> {
+  try {
+    return await tick(meterDb, { ...shard, resting: resting.ids() });
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error;
+    log.error({ shard: shard.shard, err: error }, 'a tick failed; metering in parts');
+    const metered = await tickApart(meterDb, { ...shard, resting: resting.ids() }, onPart);
+    for (const wallet of metered.blocked) {
+      log.error(wallet, 'metering of this wallet is blocked: repair it, then clear metering_blocked_at');
+    }
+    if (metered.heldUp.length > 0) {
+      log.warn({ walletIds: metered.heldUp }, 'somebody holds up the metering of these wallets; later');
+      resting.add(metered.heldUp);
+    }
+    return metered;
+  }
+}

@@ -1,0 +1,65 @@
+import { findRepeated } from '../../adapters/postgres/operators/operator-actions.js';
+import { operate } from '../../money/operations/operations.js';
+import { beginRefunds } from '../../money/operations/refund-rentals.js';
+import type { OrderOutcome } from '../../money/operations/orders.js';
+import type { OperationId } from '../../domain/ids.js';
+import type { Operation } from '../../domain/operation.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { ActivityDeps } from '../deps.js';
+import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';
+import { singleLimitOf } from './refund-rentals.js';
+import { answeringRefusals } from '../refusals.js';
+import { terminateRental } from '../rentals/terminate-rental.js';
+
+/** The row of `operator_orders` that says what is to be done. Release 0.1 said it itself. */
+export type OperateInput = { readonly operationId: OperationId } | Operation;
+
+/** The activity of what operators do by hand. */
+export function createOperationActivities(deps: ActivityDeps) {
+  return {
+    /**
+     * Does what an operator's order asks for, once, in one transaction with its record; one that refunds many is begun
+     * by it. Whoever reaches Temporal can
+     * name an order, and no more: who, what and how much are the row's (decision 87).
+     * @throws ApplicationFailure with the code of a refusal when there is no such order
+     */
+    async operate(input: OperateInput): Promise<OrderOutcome> {
+      return withHeartbeat(
+        () =>
+          answeringRefusals(async () => {
+            if ('action' in input) return doneByRelease01(deps, input);
+            const outcome = await act(deps, input.operationId);
+            deps.log.info({ ...input, ...outcome }, 'an operator’s order was looked at');
+            return outcome;
+          }),
+        { stalledAfterMs: ONE_CALL_MS },
+      );
+    },
+  };
+}
+
+/** What an input of 0.1 asks for may have been committed before its worker ended: then that is its answer. */
+async function doneByRelease01(deps: ActivityDeps, input: Operation): Promise<OrderOutcome> {
+  const known = await deps.db.transaction((trx) => findRepeated(trx, input));
+  if (known) return { outcome: 'done' };
+  throw new Refusal(
+    'forbidden',
+    'Nothing was done: since release 0.2 money moves only by an order that the ops command has written to the database. Repeat the command with the ops of this release.',
+  );
+}
+
+async function act(deps: ActivityDeps, operationId: OperationId): Promise<OrderOutcome> {
+  const order = await deps.db('operator_orders').where({ id: operationId }).first('kind');
+  switch (order?.kind) {
+    case undefined:
+      throw new Refusal('not_found', `There is no order ${operationId}.`);
+    case 'terminate_rental':
+      return terminateRental(deps, operationId);
+    case 'reconcile_restored':
+      throw new Refusal('validation_failed', `${operationId} is done by the workflow restore.`);
+    case 'refund_rentals':
+      return beginRefunds(deps.db, operationId, singleLimitOf(deps));
+    default:
+      return operate(deps.db, operationId, singleLimitOf(deps));
+  }
+}

@@ -1,0 +1,87 @@
+import { isUnacceptable } from '../../adapters/postgres/availability.js';
+import { moveEventCursor, readEventCursor } from '../../adapters/postgres/payments/event-cursor.js';
+import { insertProcessorEvent } from '../../adapters/postgres/payments/processor-events.js';
+import { eventPages } from '../../adapters/processor/event-pages.js';
+import type { ProcessorEvent } from '../../adapters/processor/processor.js';
+import { limits } from '../../domain/limits.js';
+import { routeOf, type EventRoute } from '../../domain/processor-routes.js';
+import type { ActivityDeps } from '../deps.js';
+import { eachItem } from '../each-item.js';
+import { ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
+import { tellLooks } from '../upkeep/tell-looks.js';
+
+/** Reads what the processor says that it sent, and takes in what never arrived. */
+export function createBackfillActivities(deps: ActivityDeps) {
+  return {
+    /** Feeds events that were missed since the last time, at most 30 days, through the webhook's own door. */
+    async backfillEvents(): Promise<{ read: number; missed: number }> {
+      if (!deps.processor.enabled) return { read: 0, missed: 0 };
+      return withHeartbeat((tell) => backfill(deps, tell), { stalledAfterMs: ONE_CALL_MS });
+    },
+  };
+}
+
+async function backfill(deps: ActivityDeps, tell: Tell): Promise<{ read: number; missed: number }> {
+  const { db, processor } = deps;
+  const { seenUntil, now } = await readEventCursor(db);
+  const earliestMs = now.getTime() - limits.eventsKeptMs;
+  // Events of one moment become visible one after the other, so a while is read again.
+  const since = new Date(Math.max(earliestMs, seenUntil.getTime() - limits.eventsOverlapMs));
+  let read = 0;
+  let missed = 0;
+  let failed = 0;
+  for await (const events of eventPages(processor, since)) {
+    const taken = await takeIn(deps, events, tell);
+    read += events.length;
+    missed += taken.missed;
+    failed += taken.failed;
+    tell({ read, missed, failed });
+  }
+  if (missed > 0) deps.log.warn({ read, missed, since }, 'events of the processor had never arrived');
+  // One that could not be taken in is read again: the next time begins where this one began, for as long as the
+  // processor keeps it.
+  if (failed === 0) await moveEventCursor(db, now);
+  return { read, missed };
+}
+
+/** One event that can't be taken in keeps no other from it (decision 69). */
+async function takeIn(
+  deps: ActivityDeps,
+  events: readonly ProcessorEvent[],
+  tell: Tell,
+): Promise<{ missed: number; failed: number }> {
+  const fresh: EventRoute[] = [];
+  let missed = 0;
+  const taken = await eachItem(
+    deps,
+    { duty: 'event', items: events, keyOf: ({ id }) => id, tell },
+    async (event) => {
+      const { unhandledBy, isNew } = await keep(deps, event);
+      if (!isNew) return;
+      missed += 1;
+      if (unhandledBy !== null) fresh.push(unhandledBy);
+    },
+  );
+  await tellLooks(deps, fresh, { tell });
+  return { missed, failed: events.length - taken.length };
+}
+
+/**
+ * What the database can't hold would fail each time, and keep the cursor back until the processor forgets it: all that
+ * came after would be read again in each round. Operators are told of it; where the webhook brought it, it is put aside.
+ */
+async function keep(
+  { db, log }: ActivityDeps,
+  event: ProcessorEvent,
+): ReturnType<typeof insertProcessorEvent> {
+  try {
+    return await insertProcessorEvent(db, event, routeOf(event));
+  } catch (error) {
+    if (!isUnacceptable(error)) throw error;
+    log.error(
+      { err: error, eventId: event.id },
+      'an event holds what the database can’t: look at the processor',
+    );
+    return { unhandledBy: null, isNew: false };
+  }
+}

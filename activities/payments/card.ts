@@ -1,0 +1,95 @@
+import {
+  listUnhandledEvents,
+  markHandled,
+  type WaitingEvent,
+} from '../../adapters/postgres/payments/event-handling.js';
+import {
+  findCard,
+  markDetached,
+  refreshCard,
+  saveCard,
+} from '../../adapters/postgres/payments/saved-cards.js';
+import { ProcessorError, type Card } from '../../adapters/processor/processor.js';
+import { isId, type UserId } from '../../domain/ids.js';
+import type { EventLook } from '../../workflows/contracts/events.js';
+import type { ActivityDeps } from '../deps.js';
+import { tellCards } from './payments.js';
+
+/** The activities of saved cards: each is brought to what the processor, its owner and its successors say. */
+export function createCardActivities(deps: ActivityDeps) {
+  const { db } = deps;
+  return {
+    /**
+     * Saves a card whose setup succeeded, notices that one is gone or was renewed, and detaches one that was removed
+     * here. @param pmId the payment method's id
+     */
+    async lookAtCard(pmId: string): Promise<EventLook> {
+      const row = await findCard(db, pmId);
+      const events = await listUnhandledEvents(db, pmId);
+      if (row === undefined) await saveNew(deps, pmId, events);
+      else if (row.detached_at === null && events.length > 0) await refresh(deps, pmId);
+      await detachWhenRemoved(deps, pmId);
+      await markHandled(db, events, 'the card was brought up to date');
+      return lookOf(deps, pmId);
+    },
+  };
+}
+
+async function saveNew(deps: ActivityDeps, pmId: string, events: readonly WaitingEvent[]): Promise<void> {
+  const setup = events.find(({ kind }) => kind === 'setup_intent.succeeded');
+  if (setup === undefined) return;
+  const card = await findAttached(deps, pmId);
+  const userId = await ownerOf(deps, setup, card);
+  if (card === undefined || userId === undefined) {
+    deps.log.warn({ pmId, eventId: setup.id }, 'a card that was set up is nobody’s here, or is gone again');
+    return;
+  }
+  const removed = await saveCard(deps.db, { userId, card, setUpAt: setup.created_at });
+  await tellCards(
+    deps,
+    removed.filter((id) => id !== pmId),
+  );
+}
+
+/** The user of the setup's metadata, if the card sits on his own customer. */
+async function ownerOf(
+  deps: ActivityDeps,
+  setup: WaitingEvent,
+  card: Card | undefined,
+): Promise<UserId | undefined> {
+  const { user_id: userId } = (setup.object['metadata'] ?? {}) as Record<string, unknown>;
+  if (typeof userId !== 'string' || !isId('usr', userId)) return undefined;
+  const user = await deps.db('users').where({ id: userId }).first('id', 'processor_customer_id');
+  return user?.processor_customer_id === card?.customerId ? user?.id : undefined;
+}
+
+async function refresh(deps: ActivityDeps, pmId: string): Promise<void> {
+  const card = await findAttached(deps, pmId);
+  if (card === undefined) await markDetached(deps.db, pmId);
+  else await refreshCard(deps.db, card);
+}
+
+/** The card as the processor has it; undefined when it is detached or unknown there. */
+async function findAttached(deps: ActivityDeps, pmId: string): Promise<Card | undefined> {
+  try {
+    const card = await deps.processor.getCard(pmId);
+    return card.customerId === null ? undefined : card;
+  } catch (error) {
+    if (error instanceof ProcessorError && error.details.code === 'resource_missing') return undefined;
+    throw error;
+  }
+}
+
+async function detachWhenRemoved(deps: ActivityDeps, pmId: string): Promise<void> {
+  const row = await findCard(deps.db, pmId);
+  if (row === undefined || row.removed_at === null || row.detached_at !== null) return;
+  await deps.processor.detachCard(pmId);
+  await markDetached(deps.db, pmId);
+}
+
+async function lookOf(deps: ActivityDeps, pmId: string): Promise<EventLook> {
+  const row = await findCard(deps.db, pmId);
+  if (row === undefined) return { state: 'missing', status: 'missing', summary: 'not a saved card of ours' };
+  const status = row.removed_at === null ? 'saved' : `removed: ${row.removed_why ?? ''}`;
+  return { state: 'closed', status, summary: status };
+}

@@ -1,0 +1,56 @@
+import { markCharges } from '../../money/payments/mark-charges.js';
+import { findCredit } from '../../money/topups/topup-credit.js';
+import type { Payment } from '../../adapters/processor/processor.js';
+import { isId, type UserId } from '../../domain/ids.js';
+import type { ActivityDeps } from '../deps.js';
+
+/** What is known of a payment that its payer, or its bank, denies. */
+export interface Denied {
+  readonly id: string;
+  readonly kind: 'dispute' | 'early_fraud_warning';
+  readonly chargeId: string;
+  readonly paymentId: string | null;
+}
+
+/** A bank takes a payment for fraud before anybody disputes it: no money moves, and nothing more is charged. */
+export async function takeInWarning(deps: ActivityDeps, warningId: string): Promise<void> {
+  const { chargeId, paymentId } = await deps.processor.getFraudWarning(warningId);
+  await markPayer(deps, { id: warningId, kind: 'early_fraud_warning', chargeId, paymentId });
+}
+
+/**
+ * Marks the payer and the card of a denied payment, once (decision 79: Who is not charged while they are away?). A card
+ * that paid for somebody who is no user here is marked as well: it may be saved by one who is.
+ */
+export async function markPayer(deps: ActivityDeps, { paymentId, ...denied }: Denied): Promise<void> {
+  const known = await deps.db('charge_marks').where({ id: denied.id }).first('id');
+  if (known) return;
+  const userId = paymentId === null ? null : await findPayerOf(deps, paymentId);
+  const fingerprint = await deps.processor.getCardFingerprint(denied.chargeId);
+  const isNew = await markCharges(
+    deps.db,
+    { ...denied, userId, fingerprint },
+    deps.settings.operatorEmail ?? null,
+  );
+  if (!isNew) return;
+  deps.log.error(
+    { ...denied, paymentId, userId },
+    'a payment is denied: its payer and its card are not charged while they are away until an operator lifts the mark',
+  );
+}
+
+async function findPayerOf(deps: ActivityDeps, paymentId: string): Promise<UserId | null> {
+  const credit = await findCredit(deps.db, paymentId);
+  if (credit) return credit.userId;
+  return (await findPayer(deps, await deps.processor.getPayment(paymentId)))?.id ?? null;
+}
+
+/** The user whose customer paid, or whom the payment's metadata names; undefined when it is nobody here. */
+export async function findPayer(
+  deps: ActivityDeps,
+  { customerId, userId }: Payment,
+): Promise<{ id: UserId } | undefined> {
+  const users = deps.db('users');
+  if (customerId !== null) return users.where({ processor_customer_id: customerId }).first('id');
+  return userId !== null && isId('usr', userId) ? users.where({ id: userId }).first('id') : undefined;
+}

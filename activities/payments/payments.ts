@@ -1,0 +1,100 @@
+import type { WaitingEvent } from '../../adapters/postgres/payments/event-handling.js';
+import { creditTopup, creditUser, findCredit } from '../../money/topups/topup-credit.js';
+import { parkPayment } from '../../money/payments/parked-payments.js';
+import { saveCard } from '../../adapters/postgres/payments/saved-cards.js';
+import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
+import type { Payment } from '../../adapters/processor/processor.js';
+import { isPaidKind, paymentIdOf } from '../../domain/processor-routes.js';
+import { isId, type TopupId, type UserId } from '../../domain/ids.js';
+import type { ActivityDeps } from '../deps.js';
+import { tellLooks } from '../upkeep/tell-looks.js';
+
+/**
+ * Credits a payment of a top-up that succeeded, with what was really paid. What can't be credited is put aside for
+ * operators, loudly: money of another currency, or of another user than the top-up's.
+ */
+export async function settlePayment(deps: ActivityDeps, topup: TopupRow, payment: Payment): Promise<void> {
+  const fault = faultOf(payment);
+  if (fault !== null) return park(deps, payment, fault, topup.id);
+  if (payment.userId !== null && payment.userId !== topup.user_id) {
+    return park(deps, payment, `paid for ${payment.userId}, who is not the user of the top-up`, topup.id);
+  }
+  await keepCard(deps, topup.user_id, payment);
+  await creditTopup(deps.db, topup.id, payment);
+}
+
+/**
+ * Credits a payment that succeeded by the ids in its own metadata: to its top-up, or to its user where the top-up
+ * is not known here.
+ */
+export async function settleByMetadata(deps: ActivityDeps, payment: Payment): Promise<void> {
+  if (payment.status !== 'succeeded') return;
+  const topup = await findTopup(deps, payment.topupId);
+  if (topup) return settlePayment(deps, topup, payment);
+  const fault = faultOf(payment);
+  if (fault !== null) return park(deps, payment, fault, null);
+  const userId = await findUser(deps, payment.userId);
+  if (userId === undefined) return park(deps, payment, 'paid for nobody that exists here', null);
+  await creditUser(deps.db, userId, payment);
+}
+
+/**
+ * Credits payments that events name and that the row does not know: a page that was paid twice, or one of a top-up
+ * that this database has lost.
+ */
+export async function settleNamedPayments(
+  deps: ActivityDeps,
+  events: readonly WaitingEvent[],
+): Promise<void> {
+  const paid = events.filter(({ kind }) => isPaidKind(kind));
+  const named = new Set(paid.map(({ object }) => paymentIdOf(object)));
+  for (const paymentId of named) {
+    if (paymentId === null || (await findCredit(deps.db, paymentId))) continue;
+    await settleByMetadata(deps, await deps.processor.getPayment(paymentId));
+  }
+}
+
+function faultOf(payment: Payment): string | null {
+  if (payment.currency !== 'usd') return `paid in ${payment.currency}`;
+  return payment.amountReceivedCents > 0 ? null : 'paid, but nothing was received';
+}
+
+async function park(
+  deps: ActivityDeps,
+  payment: Payment,
+  reason: string,
+  topupId: TopupId | null,
+): Promise<void> {
+  if (!(await parkPayment(deps.db, payment, reason, topupId))) return;
+  const { paymentId, amountReceivedCents, currency } = payment;
+  deps.log.error(
+    { paymentId, amountReceivedCents, currency, topupId, reason },
+    'a payment is parked for operators: credit or refund it by hand',
+  );
+}
+
+async function findTopup(deps: ActivityDeps, id: string | null): Promise<TopupRow | undefined> {
+  return id !== null && isId('top', id) ? deps.db('topups').where({ id }).first() : undefined;
+}
+
+async function findUser(deps: ActivityDeps, id: string | null): Promise<UserId | undefined> {
+  if (id === null || !isId('usr', id)) return undefined;
+  return (await deps.db('users').where({ id }).first('id'))?.id;
+}
+
+/** Saves the card of a hosted page if its payer ticked the page's own consent (decision 32). */
+async function keepCard(deps: ActivityDeps, userId: UserId, payment: Payment): Promise<void> {
+  const { card } = payment;
+  if (card?.keptByConsent !== true || card.customerId === null || payment.chargedAt === null) return;
+  const user = await deps.db('users').where({ id: userId }).first('processor_customer_id');
+  if (user?.processor_customer_id !== card.customerId) return;
+  await tellCards(deps, await saveCard(deps.db, { userId, card, setUpAt: payment.chargedAt }));
+}
+
+/** Lets the workflows of cards that were removed detach them. One that can't be told is found by the reviver. */
+export async function tellCards(deps: ActivityDeps, cardIds: readonly string[]): Promise<void> {
+  await tellLooks(
+    deps,
+    cardIds.map((workflowId) => ({ workflow: 'card', workflowId })),
+  );
+}

@@ -1,0 +1,178 @@
+import {
+  listEventKinds,
+  listUnhandledEvents,
+  markHandled,
+  type WaitingEvent,
+} from '../../adapters/postgres/payments/event-handling.js';
+import { applyReversal, type Reversal } from '../../money/reversals/reversals.js';
+import { findCredit } from '../../money/topups/topup-credit.js';
+import {
+  findCreditByHand,
+  findReversal,
+  readDebtsPaidBy,
+} from '../../adapters/postgres/payments/reversal-reads.js';
+import type { RefundOrDisputeRow } from '../../adapters/postgres/rows/tables.js';
+import type { Dispute, Refund } from '../../adapters/processor/processor.js';
+import type { EventLook } from '../../workflows/contracts/events.js';
+import type { ActivityDeps } from '../deps.js';
+import { settleInvoicesOf } from '../invoices/invoice.js';
+import { findPayer, markPayer, takeInWarning } from './mark-payer.js';
+import { settleByMetadata } from './payments.js';
+
+/** The activities of refunds and disputes (decision 30): the processor is asked, and the wallet follows. */
+export function createReversalActivities(deps: ActivityDeps) {
+  const { db } = deps;
+  return {
+    /** @param id a refund's, or a charge's of which it was told that it was refunded */
+    async lookAtRefund(id: string): Promise<EventLook> {
+      return lookAt(deps, id, async (events) => {
+        const ofCharge = events.some(({ kind }) => kind === 'charge.refunded');
+        const refunds = ofCharge
+          ? await deps.processor.listRefundsOfCharge(id)
+          : [await deps.processor.getRefund(id)];
+        for (const refund of refunds) await settle(deps, refund.paymentId, refund.currency, ofRefund(refund));
+      });
+    },
+
+    /** @param id a dispute's, or an early fraud warning's, which takes no money */
+    async lookAtDispute(id: string): Promise<EventLook> {
+      return lookAt(deps, id, async (events) => {
+        if (events.some(({ kind }) => kind.startsWith('radar.early_fraud_warning.'))) {
+          return takeInWarning(deps, id);
+        }
+        const dispute = await deps.processor.getDispute(id);
+        const { chargeId, paymentId } = dispute;
+        // First of all: what the dispute takes may itself ask for an automatic charge.
+        await markPayer(deps, { id, kind: 'dispute', chargeId, paymentId });
+        const kinds = await listEventKinds(db, id);
+        await settle(deps, dispute.paymentId, dispute.currency, ofDispute(dispute, kinds));
+      });
+    },
+  };
+}
+
+/** A row of which nothing is expected, and about which no event waits, costs no question. */
+async function lookAt(
+  deps: ActivityDeps,
+  id: string,
+  ask: (events: readonly WaitingEvent[]) => Promise<void>,
+): Promise<EventLook> {
+  const row = await findReversal(deps.db, id);
+  const events = await listUnhandledEvents(deps.db, id);
+  if (events.length > 0 || row?.closed_at === null) await ask(events);
+  const after = await findReversal(deps.db, id);
+  const look = after === undefined ? await lookOfMark(deps, id) : lookOf(after);
+  await markHandled(deps.db, events, look.summary);
+  return look;
+}
+
+/** What moved no money here may have left a mark (decision 79). */
+async function lookOfMark({ db }: ActivityDeps, id: string): Promise<EventLook> {
+  const mark = await db('charge_marks').where({ id }).first();
+  if (!mark) return nothingOfOurs;
+  const state = mark.lifted_at === null ? 'marked' : 'lifted';
+  const whom = mark.user_id ?? 'nobody here';
+  return {
+    state: 'closed',
+    status: state,
+    summary: `${mark.kind} about ${mark.charge_id} of ${whom}: ${state}`,
+  };
+}
+
+const nothingOfOurs: EventLook = {
+  state: 'missing',
+  status: 'missing',
+  summary: 'nothing that a user of ours has paid',
+};
+
+function lookOf(row: RefundOrDisputeRow): EventLook {
+  const parts = [
+    row.taken_at === null ? 'nothing taken' : `debited ${row.debited_cents} cents`,
+    ...(row.invoiced_cents > 0 ? [`invoiced ${row.invoiced_cents}`] : []),
+    ...(row.written_off_cents > 0 ? [`wrote off ${row.written_off_cents}`] : []),
+    ...(row.given_back_at === null ? [] : ['given back']),
+  ];
+  return {
+    state: row.closed_at === null ? 'waiting' : 'closed',
+    status: row.status,
+    summary: `${row.kind} of ${row.amount_cents} cents of ${row.payment_id} is ${row.status}: ${parts.join(', ')}`,
+  };
+}
+
+type Word = Pick<Reversal, 'id' | 'kind' | 'status' | 'amountCents' | 'taken' | 'returned' | 'closed'>;
+
+function ofRefund({ refundId, status, amountCents }: Refund): Word {
+  const returned = status === 'failed' || status === 'canceled';
+  return {
+    id: refundId,
+    kind: 'refund',
+    status,
+    amountCents,
+    // From its creation on: the processor takes the money at once.
+    taken: !returned,
+    returned,
+    closed: status !== 'pending',
+  };
+}
+
+/** What its events told counts as well: which of the two is up to date first is not documented. */
+function ofDispute(dispute: Dispute, kinds: ReadonlySet<string>): Word {
+  const taken = dispute.withdrawn || kinds.has('charge.dispute.funds_withdrawn');
+  const returned = dispute.reinstated || kinds.has('charge.dispute.funds_reinstated');
+  // What was taken for a dispute that was not lost is still to come back.
+  const isOwed = taken && !returned && dispute.status !== 'lost';
+  return {
+    id: dispute.disputeId,
+    kind: 'dispute',
+    status: dispute.status,
+    amountCents: dispute.amountCents,
+    taken,
+    returned,
+    closed: dispute.closed && !isOwed,
+  };
+}
+
+async function settle(deps: ActivityDeps, paymentId: string, currency: string, word: Word): Promise<void> {
+  const payment = await findPaymentOf(deps, paymentId);
+  if (payment === undefined) return;
+  if (currency !== 'usd') {
+    deps.log.error(
+      { ...word, paymentId, currency },
+      'a refund or dispute in another currency was not applied: settle it by hand',
+    );
+    return;
+  }
+  await applyReversal(deps.db, { ...word, ...payment, paymentId });
+}
+
+type Brought = Pick<Reversal, 'userId' | 'paymentCents' | 'credited'>;
+
+/**
+ * Whose payment it is and what it brought. One of ours that succeeded and was not credited yet is credited first,
+ * because events come in any order. One that is parked, or that nobody here knows, has brought nothing: nothing is owed
+ * when it is given back (decision 80: What does a refund of a payment that was never credited cost?).
+ */
+async function findPaymentOf(deps: ActivityDeps, paymentId: string): Promise<Brought | undefined> {
+  const early = await findAnyCredit(deps, paymentId);
+  if (early) return early;
+  const payment = await deps.processor.getPayment(paymentId);
+  if (payment.topupId !== null || payment.userId !== null) await settleByMetadata(deps, payment);
+  const late = await findAnyCredit(deps, paymentId);
+  if (late) return late;
+  const user = await findPayer(deps, payment);
+  if (user === undefined || payment.currency !== 'usd') return undefined;
+  // It may have settled an invoice of ours, whose own event is late: an offer is credited, a debt is owed again.
+  await settleInvoicesOf(deps, user.id);
+  return (
+    (await findAnyCredit(deps, paymentId)) ?? {
+      userId: user.id,
+      paymentCents: await readDebtsPaidBy(deps.db, paymentId),
+      credited: false,
+    }
+  );
+}
+
+async function findAnyCredit({ db }: ActivityDeps, paymentId: string): Promise<Brought | undefined> {
+  const credit = (await findCredit(db, paymentId)) ?? (await findCreditByHand(db, paymentId));
+  return credit && { userId: credit.userId, paymentCents: credit.creditedCents, credited: true };
+}

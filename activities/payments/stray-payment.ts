@@ -1,0 +1,27 @@
+import { listUnhandledEvents, markHandled } from '../../adapters/postgres/payments/event-handling.js';
+import { findCredit } from '../../money/topups/topup-credit.js';
+import type { EventLook } from '../../workflows/contracts/events.js';
+import type { ActivityDeps } from '../deps.js';
+import { settleByMetadata } from './payments.js';
+
+/** The activity of payments that name a user and no top-up of his. */
+export function createStrayPaymentActivities(deps: ActivityDeps) {
+  const { db } = deps;
+  return {
+    /** Credits a payment to the user of its metadata, once, or puts it aside for operators. */
+    async lookAtPayment(paymentId: string): Promise<EventLook> {
+      const events = await listUnhandledEvents(db, paymentId);
+      if (events.length > 0 && !(await findCredit(db, paymentId))) {
+        await settleByMetadata(deps, await deps.processor.getPayment(paymentId));
+      }
+      const credit = await findCredit(db, paymentId);
+      const note = credit ? `credited ${credit.creditedCents} cents to ${credit.userId}` : 'not credited';
+      await markHandled(db, events, note);
+      return {
+        state: credit ? 'closed' : 'missing',
+        status: credit ? 'credited' : 'not_credited',
+        summary: note,
+      };
+    },
+  };
+}

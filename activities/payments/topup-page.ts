@@ -1,0 +1,71 @@
+import { ensureCustomer } from '../../adapters/customer-of-user.js';
+import { readClock } from '../../adapters/postgres/clock.js';
+import { endTopup, keepPage, keepProcessing, markPageAsked } from '../../money/topups/topups.js';
+import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
+import { ProcessorError } from '../../adapters/processor/processor.js';
+import { limits } from '../../domain/limits.js';
+import { Refusal } from '../../domain/refusal.js';
+import { settlePayment } from './payments.js';
+import type { ActivityDeps } from '../deps.js';
+
+/**
+ * Opens the hosted payment page of a top-up, once: the processor's answer to the same top-up is the same page.
+ * @param answerBefore by the database's clock: after it the page is not asked for any more (decision 82)
+ * @throws Refusal temporarily_unavailable when it is too late
+ */
+export async function openPage(deps: ActivityDeps, topup: TopupRow, answerBefore?: string): Promise<void> {
+  const customerId = await ensureCustomer(deps, topup.user_id);
+  // Right before the call: whoever waits for the answer is told that nothing was done, unless this is noted.
+  if (answerBefore !== undefined && !(await markPageAsked(deps.db, topup.id, answerBefore))) {
+    throw new Refusal('temporarily_unavailable', 'The payment page could not be opened in time. Try again.');
+  }
+  const session = await deps.processor.createCheckoutSession({
+    topupId: topup.id,
+    userId: topup.user_id,
+    customerId,
+    amountCents: topup.amount_cents,
+    successUrl: deps.settings.checkoutUrls.success,
+    cancelUrl: deps.settings.checkoutUrls.cancel,
+  });
+  await keepPage(deps.db, topup.id, session);
+}
+
+/**
+ * Opens a page that was asked for and never heard of: the same page, by its key. Its caller was told to look at the
+ * top-up, which tells of it from then on.
+ */
+export async function takePageUp(deps: ActivityDeps, topup: TopupRow, askedAt: Date): Promise<void> {
+  const ageMs = (await readClock(deps.db)).getTime() - askedAt.getTime();
+  // The processor forgets the key: the same call would open a page that nobody asked for any more.
+  if (ageMs > limits.chargeKeyMs) return endUnopened(deps, topup);
+  try {
+    await openPage(deps, topup);
+  } catch (error) {
+    if (!(error instanceof ProcessorError) || error.kind !== 'refused') throw error;
+    deps.log.error({ err: error, topupId: topup.id }, 'the processor refuses to open a payment page');
+    await endUnopened(deps, topup);
+  }
+}
+
+async function endUnopened(deps: ActivityDeps, topup: TopupRow): Promise<void> {
+  const error = 'The payment page could not be opened. Nothing was charged: try again.';
+  await endTopup(deps.db, topup.id, { status: 'failed', error });
+}
+
+/** Reads what became of a page at the processor and writes it down: credits once, or ends the top-up. */
+export async function settlePage(deps: ActivityDeps, topup: TopupRow, sessionId: string): Promise<void> {
+  const { db } = deps;
+  const session = await deps.processor.getCheckoutSession(sessionId);
+  const { payment } = session;
+  if (payment?.status === 'succeeded') {
+    await settlePayment(deps, topup, payment);
+  } else if (payment?.status === 'processing') {
+    // Its id is kept once it is paid: on an open page the payer may yet begin another payment.
+    await keepProcessing(db, topup.id, null);
+  } else if (session.status === 'expired') {
+    await endTopup(db, topup.id, { status: 'expired' });
+  } else if (session.status === 'complete' && payment !== null) {
+    // The page took the payment, and the bank refused it afterwards.
+    await endTopup(db, topup.id, { status: 'failed', error: 'The payment failed. Begin another top-up.' });
+  }
+}

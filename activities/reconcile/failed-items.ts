@@ -1,0 +1,55 @@
+import { isDatabaseAway } from '../../adapters/postgres/availability.js';
+import { sqlStateOf } from '../../adapters/postgres/sql-state.js';
+import { ProcessorError } from '../../adapters/processor/processor.js';
+import { limits } from '../../domain/limits.js';
+import type { ActivityDeps } from '../deps.js';
+
+/**
+ * The items of one pass that failed, so that it goes on with the others and tells of these at its end: what reconcile
+ * could not read (decision 62), what a restore could not do (decision 67).
+ */
+export class FailedItems {
+  /** Why not, by item: one that is asked for twice is one. */
+  readonly #items = new Map<string, string>();
+  /** The first failure that may pass when it is asked again. */
+  lost: ProcessorError | undefined;
+
+  constructor(private readonly log: ActivityDeps['log']) {}
+
+  /**
+   * Does something with one item.
+   * @returns what it gave; undefined when it failed
+   * @throws what is no fault of the item: the database is away, or too many have failed already
+   */
+  async unlessItFails<T>(item: string, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      this.note(item, error);
+      return undefined;
+    }
+  }
+
+  /** Notes one that failed. @throws the failure when it is not the item's */
+  note(item: string, error: unknown): void {
+    if (isDatabaseAway(error) || this.#items.size >= limits.failedItemsOfPass) throw error;
+    this.log.warn({ item, err: error }, 'this failed; the others of its pass are done');
+    this.#items.set(item, reasonOf(error));
+    if (error instanceof ProcessorError && error.kind === 'unknown') this.lost ??= error;
+  }
+
+  /** Which ones and why, without anybody's own words (decision 89). */
+  get told(): string[] {
+    return [...this.#items].map(([item, reason]) => `${item} (${reason})`);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof ProcessorError) {
+    const { status } = error.details;
+    return status === undefined ? error.kind : `${error.kind}, HTTP ${status}`;
+  }
+  const state = sqlStateOf(error);
+  if (state !== undefined) return `SQLSTATE ${state}`;
+  return error instanceof Error ? error.name : typeof error;
+}

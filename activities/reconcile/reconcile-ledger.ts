@@ -1,0 +1,116 @@
+import { isDatabaseAway } from '../../adapters/postgres/availability.js';
+import type { Database } from '../../adapters/postgres/database.js';
+import { listUsersWithLedgerFindings } from '../../adapters/postgres/reconcile/findings.js';
+import {
+  discrepancyLimit,
+  findNewestWallet,
+  verifyLedger,
+  verifyRecent,
+  verifyWallets,
+  type Discrepancy,
+} from '../../adapters/postgres/wallets/verify.js';
+import { ledgerEntryId } from '../../domain/ledger-ids.js';
+import type { Finding, FindingKind, ReconcileScope } from '../../domain/reconcile.js';
+import type { ActivityDeps } from '../deps.js';
+import type { Gathered, Look } from './reconcile-processor.js';
+
+/** So many wallets are walked by one statement, well within its time limit. */
+const WALLETS_AT_ONCE = 200;
+
+const kinds: Record<Discrepancy['rule'], FindingKind> = {
+  chain: 'chain_broken',
+  wallet: 'wallet_differs',
+  holds: 'holds_differ',
+  rental: 'rental_entries_differ',
+  price: 'net_charge_differs',
+  order: 'order_refund_differs',
+};
+
+/**
+ * Checks the ledger against itself. A full run walks every wallet's chain; a run over a window checks all sums, the
+ * rentals that were settled in it, and the wallets of which a finding stands.
+ */
+export async function gatherLedger(
+  { db }: ActivityDeps,
+  look: Look,
+  scope: ReconcileScope,
+): Promise<Gathered> {
+  const walk = new Walk(look);
+  await (scope === 'full' ? walkAll(db, walk) : walkRecent(db, walk));
+  return {
+    // A second look goes only where the first one found something.
+    compare: async () => (await recheck(db, walk)).map(findingOf),
+    why: walk.isCutShort
+      ? `it stopped at ${discrepancyLimit} discrepancies: mend those, and see whether there are more`
+      : null,
+  };
+}
+
+/** What was found on the way. */
+class Walk {
+  readonly found: Discrepancy[] = [];
+  isCutShort = false;
+
+  constructor(readonly look: Look) {}
+
+  take(found: readonly Discrepancy[], where: object): void {
+    this.found.push(...found);
+    this.isCutShort ||= found.length >= discrepancyLimit;
+    this.look.tell({ ...where, found: this.found.length });
+  }
+}
+
+async function walkAll(db: Database, walk: Walk): Promise<void> {
+  const newest = await findNewestWallet(db);
+  for (let fromId = 1; fromId <= newest && !walk.isCutShort; fromId += WALLETS_AT_ONCE) {
+    await walkRange(db, walk, fromId, fromId + WALLETS_AT_ONCE - 1);
+  }
+}
+
+/** A range that can't be read is read by halves, until the wallet that can't be is alone. */
+async function walkRange(db: Database, walk: Walk, fromId: number, toId: number): Promise<void> {
+  try {
+    walk.take(await verifyWallets(db, { fromId, toId }), { walletsUpTo: toId });
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error;
+    if (fromId === toId) {
+      walk.look.unread.note(`wallet:${fromId}`, error);
+      return;
+    }
+    const middle = Math.floor((fromId + toId) / 2);
+    await walkRange(db, walk, fromId, middle);
+    await walkRange(db, walk, middle + 1, toId);
+  }
+}
+
+async function walkRecent(db: Database, walk: Walk): Promise<void> {
+  const { from, unread } = walk.look;
+  try {
+    walk.take(await verifyRecent(db, from), { since: from });
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error;
+    // One statement reads them all: only the long way tells which of them it is.
+    return walkAll(db, walk);
+  }
+  for (const user of await listUsersWithLedgerFindings(db)) {
+    walk.take((await unread.unlessItFails(user, () => verifyLedger(db, user))) ?? [], { user });
+  }
+}
+
+async function recheck(db: Database, { found, look }: Walk): Promise<Discrepancy[]> {
+  const again: Discrepancy[] = [];
+  for (const userId of new Set(found.map((one) => one.userId))) {
+    again.push(...((await look.unread.unlessItFails(userId, () => verifyLedger(db, userId))) ?? []));
+  }
+  return again;
+}
+
+function findingOf({ rule, walletId, userId, seq, rentalId, detail }: Discrepancy): Finding {
+  const entry = seq === null ? null : ledgerEntryId(walletId, seq);
+  return {
+    kind: kinds[rule],
+    subject: entry ?? rentalId ?? `wallet:${walletId}`,
+    subjectIds: { userId, walletId, ...(rentalId === null ? {} : { rentalId }) },
+    evidence: { rule, detail },
+  };
+}

@@ -1,0 +1,219 @@
+import { isUnacceptable } from '../../adapters/postgres/availability.js';
+import { compareCharges } from '../../adapters/postgres/reconcile/charges.js';
+import {
+  clearDocuments,
+  insertDocuments,
+  listUnlistedInvoices,
+  listUnlistedPayments,
+  listUnlistedReversals,
+  type ProcessorDocument,
+} from '../../adapters/postgres/reconcile/documents.js';
+import { compareInvoices } from '../../adapters/postgres/reconcile/invoices.js';
+import { compareReversals } from '../../adapters/postgres/reconcile/reversals.js';
+import {
+  isMissing,
+  type Dispute,
+  type ListedCharge,
+  type Page,
+  type ProcessorInvoice,
+  type Refund,
+} from '../../adapters/processor/processor.js';
+import { limits } from '../../domain/limits.js';
+import type { Finding } from '../../domain/reconcile.js';
+import type { ActivityDeps } from '../deps.js';
+import type { FailedItems } from './failed-items.js';
+
+/** One comparison under way. */
+export interface Look {
+  readonly runId: number;
+  readonly from: Date;
+  readonly graceMs: number;
+  readonly tell: (detail: unknown) => void;
+  readonly unread: FailedItems;
+}
+
+/** What was gathered of one source: how to compare it, and why not all of it could be gathered. */
+export interface Gathered {
+  readonly compare: () => Promise<Finding[]>;
+  readonly why: string | null;
+}
+
+type Kind = ProcessorDocument['kind'];
+
+/** Reads the charges since an instant, and each payment that our books name beside them. */
+export async function gatherCharges(deps: ActivityDeps, look: Look): Promise<Gathered> {
+  const { db, processor } = deps;
+  await clearDocuments(db, look.runId, ['charge']);
+  const pages = await keepPages(
+    deps,
+    look,
+    (after) => processor.listCharges({ since: look.from, after }),
+    chargeDocument,
+  );
+  const lookups = await lookUp(deps, look, listUnlistedPayments, async (id) => {
+    const charge = await processor.findCharge(id);
+    return charge === null ? missing('charge', id) : { ...chargeDocument(charge), id, at: null };
+  });
+  return { compare: () => compareCharges(db, look.runId, look.graceMs), why: pages ?? lookups };
+}
+
+/** Reads the refunds and disputes since an instant, and each that our books expect more of. */
+export async function gatherReversals(deps: ActivityDeps, look: Look): Promise<Gathered> {
+  const { db, processor } = deps;
+  const { from: since } = look;
+  await clearDocuments(db, look.runId, ['refund', 'dispute']);
+  const gaps = [
+    await keepPages(
+      deps,
+      look,
+      (after) => processor.listRefunds({ since, after }),
+      (refund) => ({ ...refundDocument(refund), at: refund.changedAt }),
+    ),
+    await keepPages(
+      deps,
+      look,
+      (after) => processor.listDisputes({ since, after }),
+      (dispute) => ({ ...disputeDocument(dispute), at: dispute.changedAt }),
+    ),
+    await lookUp(deps, look, listUnlistedReversals, async (id) => {
+      const kind = /^(re|pyr)_/.test(id) ? 'refund' : 'dispute';
+      const document =
+        kind === 'refund'
+          ? await unlessMissing(async () => refundDocument(await processor.getRefund(id)))
+          : await unlessMissing(async () => disputeDocument(await processor.getDispute(id)));
+      return document ?? missing(kind, id);
+    }),
+  ];
+  return {
+    compare: () => compareReversals(db, look.runId, look.graceMs),
+    why: gaps.find((gap) => gap !== null) ?? null,
+  };
+}
+
+/** Reads the invoices since an instant and all that are open there, and each that is open here. */
+export async function gatherInvoices(deps: ActivityDeps, look: Look): Promise<Gathered> {
+  const { db, processor } = deps;
+  await clearDocuments(db, look.runId, ['invoice']);
+  const document = (invoice: ProcessorInvoice & { changedAt: Date }): ProcessorDocument => ({
+    ...invoiceDocument(invoice),
+    at: invoice.changedAt,
+  });
+  const gaps = [
+    await keepPages(deps, look, (after) => processor.listInvoices({ since: look.from, after }), document),
+    await keepPages(deps, look, (after) => processor.listInvoices({ open: true, after }), document),
+    await lookUp(
+      deps,
+      look,
+      listUnlistedInvoices,
+      async (id) =>
+        (await unlessMissing(async () => invoiceDocument(await processor.getInvoice(id)))) ??
+        missing('invoice', id),
+    ),
+  ];
+  return {
+    compare: () => compareInvoices(db, look.runId, look.graceMs),
+    why: gaps.find((gap) => gap !== null) ?? null,
+  };
+}
+
+/** Goes through a list page by page. @returns why it was left off before its end; null when it was not */
+async function keepPages<T>(
+  { db }: ActivityDeps,
+  { runId, tell, unread }: Look,
+  list: (after: string | null) => Promise<Page<T>>,
+  documentOf: (item: T) => ProcessorDocument,
+): Promise<string | null> {
+  let after: string | null = null;
+  let read = 0;
+  for (let pages = 0; pages < limits.reconcilePages; pages += 1) {
+    const page: Page<T> = await list(after);
+    for (const { id, error } of page.unread) unread.note(id, error);
+    await keepEach(db, { runId, unread }, page.items.map(documentOf));
+    read += page.items.length;
+    tell({ read, pages: pages + 1 });
+    after = page.after;
+    if (after === null) return null;
+  }
+  return `the processor's list is longer than ${limits.reconcilePages} pages: what is older was not compared`;
+}
+
+/** One that the database does not take keeps no other of its page from it. */
+async function keepEach(
+  db: ActivityDeps['db'],
+  { runId, unread }: Pick<Look, 'runId' | 'unread'>,
+  documents: readonly ProcessorDocument[],
+): Promise<void> {
+  try {
+    await insertDocuments(db, runId, documents);
+  } catch (error) {
+    if (!isUnacceptable(error)) throw error;
+    for (const document of documents) {
+      await unread.unlessItFails(document.id, () => insertDocuments(db, runId, [document]));
+    }
+  }
+}
+
+/** Asks for each thing that our books name and no list showed. @returns why not for all; null when for all */
+async function lookUp(
+  { db }: ActivityDeps,
+  { runId, from, tell, unread }: Look,
+  listUnlisted: typeof listUnlistedPayments,
+  ask: (id: string) => Promise<ProcessorDocument>,
+): Promise<string | null> {
+  const ids = await listUnlisted(db, { runId, from, limit: limits.reconcileLookups + 1 });
+  for (const [position, id] of ids.slice(0, limits.reconcileLookups).entries()) {
+    await unread.unlessItFails(id, async () => insertDocuments(db, runId, [await ask(id)]));
+    tell({ lookedUp: position + 1, of: ids.length });
+  }
+  return ids.length <= limits.reconcileLookups
+    ? null
+    : `more than ${limits.reconcileLookups} things of our books are in no list of the processor: is it another account?`;
+}
+
+/** @returns null when the processor says that there is no such thing */
+async function unlessMissing<T>(ask: () => Promise<T>): Promise<T | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+function missing(kind: Kind, id: string): ProcessorDocument {
+  return { kind, id, status: 'missing' };
+}
+
+function chargeDocument(charge: ListedCharge): ProcessorDocument {
+  return {
+    ...{ kind: 'charge', id: charge.paymentId ?? charge.chargeId, status: 'succeeded' },
+    ...{ payment_id: charge.paymentId, charge_id: charge.chargeId, our_id: charge.topupId },
+    ...{ customer_id: charge.customerId, amount_cents: charge.amountCents, currency: charge.currency },
+    ...{ refunded_cents: charge.refundedCents, at: charge.changedAt },
+  };
+}
+
+function refundDocument(refund: Refund): ProcessorDocument {
+  const returned = refund.status === 'failed' || refund.status === 'canceled';
+  return {
+    ...{ kind: 'refund', id: refund.refundId, status: refund.status, payment_id: refund.paymentId },
+    ...{ charge_id: refund.chargeId, amount_cents: refund.amountCents, currency: refund.currency },
+    ...{ taken: !returned, returned },
+  };
+}
+
+function disputeDocument(dispute: Dispute): ProcessorDocument {
+  return {
+    ...{ kind: 'dispute', id: dispute.disputeId, status: dispute.status, payment_id: dispute.paymentId },
+    ...{ charge_id: dispute.chargeId, amount_cents: dispute.amountCents, currency: dispute.currency },
+    ...{ taken: dispute.withdrawn, returned: dispute.reinstated },
+  };
+}
+
+function invoiceDocument(invoice: ProcessorInvoice): ProcessorDocument {
+  return {
+    ...{ kind: 'invoice', id: invoice.processorInvoiceId, status: invoice.status },
+    ...{ payment_id: invoice.paymentId, our_id: invoice.invoiceId, customer_id: invoice.customerId },
+    ...{ amount_cents: invoice.totalCents, currency: invoice.currency },
+  };
+}

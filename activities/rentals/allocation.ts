@@ -1,0 +1,202 @@
+import { insertAttempt, moveAttempt, nameAttemptPod } from '../../adapters/postgres/machines/attempts.js';
+import { noteProviderFailure, noteProviderSuccess } from '../../adapters/postgres/catalog/provider-health.js';
+import type { AllocationAttemptRow, ListingRow } from '../../adapters/postgres/rows/tables.js';
+import {
+  ProviderError,
+  type AllocatedPod,
+  type Pod,
+  type Provider,
+  type Wait,
+} from '../../adapters/providers/provider.js';
+import type { RentalId } from '../../domain/ids.js';
+import { limits } from '../../domain/limits.js';
+import { provisionDeadlineMs } from '../../domain/provisioning.js';
+import type { ActivityDeps } from '../deps.js';
+
+export interface Order extends Wait {
+  readonly rentalId: RentalId;
+  readonly listing: ListingRow;
+  readonly templateId: string;
+  readonly publicKeys: readonly string[];
+  /** When the upstream itself shall end the pod unless told otherwise. */
+  readonly endBy: Date | null;
+  /** What an hour may cost at most. */
+  readonly maxPricePerHourCents: number;
+}
+
+/**
+ * What came of asking an upstream for a pod.
+ * - bought: the pod exists at the agreed price, its attempt is open until the rental adopts it.
+ * - unknown: a pod may exist under the attempt's tag; `listed`: it does exist, and has not told its price yet.
+ * - none: nothing was bought, or it was given back; the next offer may be tried.
+ */
+export type Purchase =
+  | { readonly kind: 'bought'; readonly attempt: AllocationAttemptRow; readonly podId: string }
+  | { readonly kind: 'unknown'; readonly attempt: AllocationAttemptRow; readonly listed: boolean }
+  | { readonly kind: 'none' };
+
+/** What a found pod is held against. */
+interface Agreed extends Wait {
+  /** How long to look for a pod that the upstream did not name, or for its price. */
+  readonly lookMs: number;
+  readonly maxPricePerHourCents: number;
+}
+
+/** The upstreams that can start a machine from a template. */
+export function providersFor(deps: Pick<ActivityDeps, 'providers'>, templateId: string): string[] {
+  return [...deps.providers.values()]
+    .filter(({ templates }) => (templates as ReadonlySet<string>).has(templateId))
+    .map(({ code }) => code);
+}
+
+/** Asks the upstream of one listing for one pod: the attempt is on record before the call (decision 21). */
+export async function buyPod(deps: ActivityDeps, order: Order): Promise<Purchase> {
+  const provider = deps.providers.get(order.listing.provider_code);
+  if (!provider) return { kind: 'none' };
+  const attempt = await insertAttempt(deps.db, {
+    rentalId: order.rentalId,
+    deployment: deps.settings.deployment,
+    providerCode: order.listing.provider_code,
+    listingId: order.listing.id,
+    offerId: order.listing.offer_id,
+    pricePerHourCents: order.listing.price_per_hour_cents,
+    endBy: provider.endBy ? order.endBy : null,
+    deadlineMs: provisionDeadlineMs(provider.provisionDeadlineMs, order.listing.max_boot_ms),
+  });
+  const agreed = { ...order, lookMs: limits.unknownLookMs };
+  let pod: AllocatedPod;
+  try {
+    pod = await provider.allocate({
+      tag: attempt.tag,
+      offerId: order.listing.offer_id,
+      gpuCount: order.listing.gpu_count,
+      templateId: order.templateId,
+      maxPricePerHourCents: order.maxPricePerHourCents,
+      publicKeys: order.publicKeys,
+      endBy: order.endBy,
+      untilMs: order.untilMs,
+    });
+  } catch (error) {
+    return judgeFailure(deps, provider, attempt, agreed, error);
+  }
+  await noteProviderSuccess(deps.db, provider.code, 'creating');
+  if (pod.pricePerHourCents !== null) return checkPrice(deps, provider, attempt, pod, agreed);
+  return resolveAttempt(deps, provider, { ...attempt, pod_id: pod.podId }, agreed);
+}
+
+/**
+ * Finds out what an attempt has bought whose answer was lost, or did not tell the price, by its tag (decision 21). A
+ * pod whose price nobody has read is not bought yet (decision 74).
+ */
+export async function resolveAttempt(
+  deps: ActivityDeps,
+  provider: Provider,
+  attempt: AllocationAttemptRow,
+  agreed: Agreed,
+): Promise<Purchase> {
+  if (attempt.pod_id !== null) await nameAttemptPod(deps.db, attempt.id, attempt.pod_id);
+  const pod = await lookForTag(provider, attempt.tag, agreed);
+  if (!pod) return { kind: 'unknown', attempt, listed: false };
+  return checkPrice(deps, provider, attempt, pod, agreed);
+}
+
+/** A pod that is dearer than agreed is given back (decision 19), and so is one that ends before it told its price. */
+async function checkPrice(
+  deps: ActivityDeps,
+  provider: Provider,
+  attempt: AllocationAttemptRow,
+  pod: AllocatedPod & Partial<Pick<Pod, 'status'>>,
+  agreed: Agreed,
+): Promise<Purchase> {
+  const { podId, pricePerHourCents, status } = pod;
+  await nameAttemptPod(deps.db, attempt.id, podId);
+  const isOver = status === 'lost' || status === 'ending';
+  if (pricePerHourCents === null && !isOver) {
+    deps.log.warn(
+      { provider: provider.code, tag: attempt.tag, podId },
+      'the pod does not tell its price yet',
+    );
+    return { kind: 'unknown', attempt: { ...attempt, pod_id: podId }, listed: status !== undefined };
+  }
+  const most = agreed.maxPricePerHourCents;
+  const mostAtUpstream = most + (provider.priceToleranceCents ?? 0);
+  if (pricePerHourCents !== null && pricePerHourCents <= mostAtUpstream)
+    return { kind: 'bought', attempt, podId };
+  const error =
+    pricePerHourCents === null
+      ? 'the upstream lost the pod before it told its price'
+      : `the pod costs ${pricePerHourCents} cents an hour, agreed were ${most}`;
+  await condemn(deps, provider, attempt, podId, error, agreed);
+  return { kind: 'none' };
+}
+
+async function judgeFailure(
+  deps: ActivityDeps,
+  provider: Provider,
+  attempt: AllocationAttemptRow,
+  agreed: Agreed,
+  error: unknown,
+): Promise<Purchase> {
+  if (!(error instanceof ProviderError)) throw error;
+  deps.log.warn(
+    { rentalId: attempt.rental_id, tag: attempt.tag, kind: error.kind, err: error },
+    'allocation failed',
+  );
+  if (error.kind !== 'unknown') {
+    await noteProviderFailure(deps.db, provider.code, 'creating', error);
+    await moveAttempt(deps.db, attempt.id, 'open', 'failed', { error: `${error.kind}: ${error.message}` });
+    return { kind: 'none' };
+  }
+  const named = { ...attempt, pod_id: error.details.podId ?? null };
+  const purchase = await resolveAttempt(deps, provider, named, agreed);
+  // A create whose machine is there was a slow one, and no failure of the upstream.
+  const isThere = purchase.kind !== 'unknown' || purchase.listed;
+  if (isThere) await noteProviderSuccess(deps.db, provider.code, 'creating');
+  else await noteProviderFailure(deps.db, provider.code, 'creating', error);
+  return purchase;
+}
+
+/**
+ * Looks for the pod of a tag, and for its price, until both are known or the time is over. Lists lag, so one look
+ * proves nothing.
+ */
+async function lookForTag(
+  provider: Provider,
+  tag: string,
+  { lookMs, untilMs = Infinity }: Agreed,
+): Promise<Pod | undefined> {
+  const deadline = Math.min(performance.now() + lookMs, untilMs);
+  let seen: Pod | undefined;
+  for (;;) {
+    try {
+      seen = (await provider.find(tag, { untilMs })) ?? seen;
+      if (seen !== undefined && (seen.pricePerHourCents !== null || seen.status === 'lost')) return seen;
+    } catch (error) {
+      // The upstream does not answer: that says nothing about the pod.
+      if (!(error instanceof ProviderError)) throw error;
+    }
+    if (performance.now() >= deadline) return seen;
+    await new Promise((resolve) => setTimeout(resolve, Math.min(500, lookMs)));
+  }
+}
+
+/** Decides that an attempt's pod must end, and asks for it once; the sweeper asks until it is gone (decision 22). */
+export async function condemn(
+  deps: ActivityDeps,
+  provider: Provider,
+  attempt: AllocationAttemptRow,
+  podId: string | null,
+  error: string,
+  wait: Wait = {},
+): Promise<void> {
+  if (!(await moveAttempt(deps.db, attempt.id, 'open', 'condemned', { error }))) return;
+  if (podId === null) return;
+  try {
+    await provider.terminate(podId, { untilMs: wait.untilMs });
+  } catch (failure) {
+    deps.log.warn(
+      { tag: attempt.tag, podId, err: failure },
+      'could not end a condemned pod yet; the sweeper goes on',
+    );
+  }
+}

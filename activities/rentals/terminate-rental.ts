@@ -1,0 +1,90 @@
+import { listAttempts, moveAttempt } from '../../adapters/postgres/machines/attempts.js';
+import { findRental } from '../../money/rentals/rentals.js';
+import {
+  endOf,
+  endOrder,
+  lockOrder,
+  operationOf,
+  refuseOrder,
+  type OrderOutcome,
+} from '../../money/operations/orders.js';
+import { recordAction } from '../../adapters/postgres/operators/operator-actions.js';
+import { getOrder } from '../../adapters/postgres/operators/operator-orders.js';
+import { expectPod, markPodGone, noteSeenAlive } from '../../adapters/postgres/machines/pods.js';
+import { insertStopRequest } from '../../adapters/postgres/rentals/stop-requests.js';
+import type { AllocationAttemptRow } from '../../adapters/postgres/rows/tables.js';
+import { ProviderError } from '../../adapters/providers/provider.js';
+import { tellRental } from '../../adapters/temporal/tell-rental.js';
+import type { OperationId } from '../../domain/ids.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { ActivityDeps } from '../deps.js';
+
+/**
+ * Ends a rental by force, as an operator's order asks: its billing ends as by a stop, and every machine that was bought
+ * for it is told to end now, whatever its workflow waits for. With `acceptGone` nobody is asked: an operator has seen
+ * that they are gone, say because the upstream is not configured any more. One that is listed again all the same is
+ * swept (decision 22). A rental that is closed, or that does not exist, is written into the order as refused.
+ */
+export async function terminateRental(deps: ActivityDeps, operationId: OperationId): Promise<OrderOutcome> {
+  try {
+    return await terminateByOrder(deps, operationId);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return refuseOrder(deps.db, operationId, error);
+  }
+}
+
+async function terminateByOrder(deps: ActivityDeps, operationId: OperationId): Promise<OrderOutcome> {
+  const order = await getOrder(deps.db, operationId);
+  const end = endOf(order);
+  if (end) return end;
+  const { request: action } = order;
+  if (action.kind !== 'terminate_rental') throw new Error(`${operationId} is a ${action.kind}`);
+  const { rentalId, acceptGone } = action;
+  const rental = await findRental(deps.db, rentalId);
+  if (!rental) throw new Refusal('rental_not_found', `There is no rental ${rentalId}.`);
+  if (rental.closed_at !== null) {
+    throw new Refusal('already_stopped', `${rentalId} is ${rental.status}, and its machines are gone.`);
+  }
+  await insertStopRequest(deps.db, rental.no, 'operator', order.reason);
+  const told: string[] = [];
+  for (const attempt of await listAttempts(deps.db, rentalId)) {
+    if (attempt.state === 'failed' || attempt.state === 'gone') continue;
+    told.push(acceptGone ? await giveUp(deps, attempt) : await endNow(deps, attempt));
+  }
+  const result = { rentalId, was: rental.status, machines: told.length, told: told.join('; ') };
+  await deps.db.transaction(async (trx) => {
+    const locked = await lockOrder(trx, operationId);
+    // Another attempt of this activity may have been faster: what both did is the same.
+    if (endOf(locked)) return;
+    await recordAction(trx, operationOf(locked, action), result);
+    await endOrder(trx, operationId, result);
+  });
+  await tellRental(deps.temporal.workflow, rentalId);
+  return { outcome: 'done' };
+}
+
+async function giveUp({ db }: ActivityDeps, attempt: AllocationAttemptRow): Promise<string> {
+  const { provider_code: providerCode, pod_id: podId, tag } = attempt;
+  await moveAttempt(db, attempt.id, attempt.state, 'gone');
+  await markPodGone(db, providerCode, tag);
+  return `${providerCode} ${podId ?? tag} counts as gone`;
+}
+
+/** One upstream that can't be asked keeps no other from it: the rental's workflow goes on asking. */
+async function endNow(deps: ActivityDeps, attempt: AllocationAttemptRow): Promise<string> {
+  const { provider_code: code, tag } = attempt;
+  const provider = deps.providers.get(code);
+  if (!provider) return `${code} is not configured: end ${tag} there by hand, then say --accept-gone`;
+  try {
+    const podId = attempt.pod_id ?? (await provider.find(tag))?.podId;
+    if (podId === undefined) return `${code} shows nothing under ${tag}`;
+    await expectPod(deps.db, { providerCode: code, podId, tag });
+    await noteSeenAlive(deps.db, code, podId);
+    await provider.terminate(podId);
+    return `${code} ${podId} was told to end`;
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    return `${code} ${attempt.pod_id ?? tag} could not be told: ${error.message}`.slice(0, 300);
+  }
+}

@@ -1,0 +1,197 @@
+import { Context } from '@temporalio/activity';
+import { isDatabaseConfirmed, readWatermark } from '../../adapters/postgres/restore/watermark.js';
+import {
+  findOwnedTags,
+  findRentalIds,
+  getReconcileOrder,
+  listLiveRentals,
+  requestPastStop,
+  resume,
+} from '../../adapters/postgres/restore/restore.js';
+import { keepWatermark, readKeptWatermark } from '../../adapters/temporal/watermark.js';
+import { findRunEnd, listRentalRunsSince, listRunningRentals } from '../../adapters/temporal/rental-runs.js';
+import { ProviderError } from '../../adapters/providers/provider.js';
+import type { OperationId, RentalId } from '../../domain/ids.js';
+import { limits } from '../../domain/limits.js';
+import type { LostRental, Reconciled, RestoreReport, UnknownPod } from '../../domain/restore.js';
+import type { RestoreInput } from '../../workflows/contracts/restore.js';
+import { compareWatermarks } from '../ask-first.js';
+import type { ActivityDeps } from '../deps.js';
+import { SEVERAL_CALLS_MS, withHeartbeat, type Tell } from '../heartbeat.js';
+import { FailedItems } from '../reconcile/failed-items.js';
+import { answeringRefusals } from '../refusals.js';
+import { listMissingPayments, rebuildPayments } from './restore-payments.js';
+
+type Ended = RestoreReport['ended'][number];
+
+/** What an operator finds out about a restored database, and mends. They alone work while everything else refuses. */
+export function createRestoreActivities(deps: ActivityDeps) {
+  return {
+    /** Compares the database with Temporal, the upstreams and the processor; changes nothing but the brake. */
+    async examineRestore(): Promise<RestoreReport> {
+      return withHeartbeat((tell) => examine(deps, tell), { stalledAfterMs: SEVERAL_CALLS_MS });
+    },
+
+    /**
+     * Ends the rentals whose run has closed at that run's end: a stop request of then, by which the metering
+     * statement charges them up to it once metering resumes.
+     * @param order the operator's order to reconcile; runs of 0.1 named a reason, and are begun anew
+     * @returns how many, and those that could not be: one that fails keeps no other from it
+     * @throws ApplicationFailure with the code of a refusal when no operator has ordered it
+     */
+    async endClosedRentals(
+      ended: readonly Ended[],
+      order: string,
+    ): Promise<{ ended: number; undone: string[] }> {
+      return withHeartbeat(
+        async (tell) => {
+          const { reason } = await answeringRefusals(() => getReconcileOrder(deps.db, order as OperationId));
+          const failed = new FailedItems(deps.log);
+          for (const [done, { rentalId, endedAt }] of ended.entries()) {
+            await failed.unlessItFails(rentalId, () => requestPastStop(deps.db, rentalId, endedAt, reason));
+            tell({ done: done + 1, of: ended.length });
+          }
+          const undone = undoneAtLast(failed);
+          return { ended: ended.length - undone.length, undone };
+        },
+        { stalledAfterMs: SEVERAL_CALLS_MS },
+      );
+    },
+
+    /**
+     * Takes in what the processor says since the database was dumped, and credits each payment once.
+     * @returns what became of them, and those of which nothing could
+     */
+    async rebuildPayments({
+      raisedAt,
+      missingPayments,
+    }: Pick<RestoreReport, 'raisedAt' | 'missingPayments'>): Promise<
+      Pick<Reconciled, 'credited' | 'parked'> & { undone: string[] }
+    > {
+      return withHeartbeat(
+        async (tell) => {
+          const failed = new FailedItems(deps.log);
+          const became = await rebuildPayments(deps, sinceOf(raisedAt), missingPayments, { tell, failed });
+          return { ...became, undone: undoneAtLast(failed) };
+        },
+        { stalledAfterMs: SEVERAL_CALLS_MS },
+      );
+    },
+
+    /**
+     * Confirms the database above Temporal's watermark and lifts the brake, in one transaction with its record.
+     * @returns the new watermark
+     */
+    async resumeAfterRestore(
+      { operationId }: NonNullable<RestoreInput['reconcile']>,
+      report: RestoreReport,
+      done: Omit<Reconciled, 'watermark'>,
+    ): Promise<number> {
+      await answeringRefusals(() => getReconcileOrder(deps.db, operationId));
+      const kept = await readKeptWatermark(deps.temporal.workflow);
+      const watermark = await resume(deps.db, operationId, { kept: kept ?? 0, report, done });
+      await keepWatermark(deps.temporal.workflow, watermark);
+      deps.log.warn(
+        { operationId, ...done, watermark },
+        'an operator reconciled a restored database: it goes on',
+      );
+      return watermark;
+    },
+  };
+}
+
+/**
+ * What could not be done, when it was tried often enough: a person must look at it.
+ * @throws Error before: the others are done, and all are tried again
+ */
+function undoneAtLast({ told }: FailedItems): string[] {
+  if (told.length > 0 && Context.current().info.attempt < limits.quickTries) {
+    throw new Error(`not all could be done, which is tried again: ${told.join(', ')}`);
+  }
+  return told;
+}
+
+async function examine(deps: ActivityDeps, tell: Tell): Promise<RestoreReport> {
+  const { db, temporal } = deps;
+  const database = (await isDatabaseConfirmed(db)) ? 'confirmed' : await compareWatermarks(deps);
+  const { value, raisedAt } = await readWatermark(db);
+  const kept = await readKeptWatermark(temporal.workflow);
+  const found = {
+    ...{ database, watermark: value, raisedAt: raisedAt.toISOString(), keptInTemporal: kept },
+    lostMinutes: Math.max(0, (kept ?? 0) - value),
+  };
+  // What a sound database has not caught up with is the daily reconciliation's to find.
+  if (database === 'confirmed') return { ...found, ...nothingLost };
+  tell('comparing rentals with their runs');
+  const rentals = await compareRentals(deps, tell);
+  const lost = await listLost(deps, sinceOf(found.raisedAt));
+  tell('asking the upstreams');
+  const pods = await listUnknownPods(deps);
+  tell('asking the processor');
+  const failed = new FailedItems(deps.log);
+  const missingPayments = await listMissingPayments(deps, sinceOf(found.raisedAt), { tell, failed });
+  return { ...found, ...rentals, lost, ...pods, missingPayments, unreadPayments: failed.told };
+}
+
+const nothingLost = {
+  ...{ ended: [], goingOn: 0, withoutRun: [], lost: [] },
+  ...{ unknownPods: [], silentUpstreams: [], missingPayments: [] },
+};
+
+/** The watermark may be a minute older than the dump, and clocks differ a little. */
+function sinceOf(raisedAt: string): Date {
+  return new Date(new Date(raisedAt).getTime() - limits.eventsOverlapMs);
+}
+
+async function compareRentals(
+  { db, temporal }: ActivityDeps,
+  tell: Tell,
+): Promise<Pick<RestoreReport, 'ended' | 'goingOn' | 'withoutRun'>> {
+  const running = await listRunningRentals(temporal.workflow);
+  const ended: Ended[] = [];
+  const withoutRun: RentalId[] = [];
+  let goingOn = 0;
+  for (const { id, status } of await listLiveRentals(db)) {
+    // The list lags a little, and asking for each would take long with a large fleet.
+    const run = running.has(id) ? 'open' : await findRunEnd(temporal.workflow, id);
+    if (run === 'open') goingOn += 1;
+    else if (run === undefined) withoutRun.push(id);
+    else ended.push({ rentalId: id, status, endedAt: run.toISOString() });
+    tell({ goingOn, ended: ended.length });
+  }
+  return { ended, goingOn, withoutRun };
+}
+
+async function listLost({ db, temporal }: ActivityDeps, since: Date): Promise<LostRental[]> {
+  const runs = await listRentalRunsSince(temporal.workflow, since);
+  const known = await findRentalIds(
+    db,
+    runs.map(({ rentalId }) => rentalId),
+  );
+  return runs.filter(({ rentalId }) => !known.has(rentalId));
+}
+
+async function listUnknownPods(
+  deps: ActivityDeps,
+): Promise<Pick<RestoreReport, 'unknownPods' | 'silentUpstreams'>> {
+  const unknownPods: UnknownPod[] = [];
+  const silentUpstreams: string[] = [];
+  for (const provider of deps.providers.values()) {
+    try {
+      const pods = await provider.listPods();
+      const owned = await findOwnedTags(
+        deps.db,
+        pods.map(({ tag }) => tag),
+      );
+      for (const { podId, tag, upstreamStatus: status, pricePerHourCents } of pods) {
+        if (owned.has(tag)) continue;
+        unknownPods.push({ providerCode: provider.code, podId, tag, status, pricePerHourCents });
+      }
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+      deps.log.warn({ provider: provider.code, err: error }, 'its machines could not be listed');
+      silentUpstreams.push(provider.code);
+    }
+  }
+  return { unknownPods, silentUpstreams };
+}

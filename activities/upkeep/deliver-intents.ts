@@ -1,0 +1,56 @@
+import { listDueIntents, markDelivered, type DueIntent } from '../../adapters/postgres/upkeep/intents.js';
+import { warnOfLowBalance } from '../../adapters/postgres/wallets/low-balance.js';
+import { listInvoicesToTell, markTold } from '../../money/invoices/invoice-states.js';
+import { isDatabaseConfirmed } from '../../adapters/postgres/restore/watermark.js';
+import type { LookRoute } from '../../adapters/temporal/tell-look.js';
+import { autoTopupWorkflowId } from '../../domain/processor-routes.js';
+import type { ActivityDeps } from '../deps.js';
+import { eachItem } from '../each-item.js';
+import { tellLooks } from './tell-looks.js';
+
+/**
+ * Delivers what transactions left to do: tells the workflows of rentals, and mails warnings. A workflow that is not
+ * running is started again for its row (design: Temporal 1), so a lost one loses no intent. One that fails keeps no
+ * other from it (decision 69).
+ * Not while the database may have been restored: a workflow that has ended would be started again (decision 67).
+ * @returns how many were delivered
+ * @throws when Temporal or the database is away
+ */
+export async function deliverIntents(deps: ActivityDeps): Promise<number> {
+  if (!(await isDatabaseConfirmed(deps.db))) return 0;
+  const due = await listDueIntents(deps.db, 500);
+  const warned = await warn(deps, due);
+  const told = new Set((await tellLooks(deps, due.flatMap(routesOf))).map(({ workflowId }) => workflowId));
+  const delivered = due.filter((intent) => routesOf(intent).some(({ workflowId }) => told.has(workflowId)));
+  await markDelivered(
+    deps.db,
+    [...warned, ...delivered].map(({ id }) => id),
+  );
+  return warned.length + delivered.length + (await tellInvoices(deps));
+}
+
+function warn(deps: ActivityDeps, due: readonly DueIntent[]): Promise<DueIntent[]> {
+  const items = due.filter(({ kind }) => kind === 'low_balance');
+  return eachItem(deps, { duty: 'warning', items, keyOf: ({ id }) => String(id) }, ({ id }) =>
+    warnOfLowBalance(deps.db, id),
+  );
+}
+
+/** Who acts on an intent; nobody on a warning. */
+function routesOf({ kind, rentalId, userId }: DueIntent): LookRoute[] {
+  if (rentalId !== null) return [{ workflow: 'rental', workflowId: rentalId }];
+  if (kind === 'auto_topup') return [{ workflow: 'autoTopup', workflowId: autoTopupWorkflowId(userId) }];
+  return [];
+}
+
+/** Tells the workflows of invoices that were made or that somebody wants looked at. */
+async function tellInvoices(deps: ActivityDeps): Promise<number> {
+  const routes = (await listInvoicesToTell(deps.db)).map((id) => ({
+    workflow: 'invoice' as const,
+    workflowId: id,
+  }));
+  const told = new Set((await tellLooks(deps, routes)).map(({ workflowId }) => workflowId));
+  const ids = routes.map(({ workflowId }) => workflowId).filter((id) => told.has(id));
+  await markTold(deps.db, ids);
+  return ids.length;
+}

@@ -1,0 +1,62 @@
+import type { AuditKind } from '../../../domain/audit.js';
+import type { AuditEventId, UserId } from '../../../domain/ids.js';
+import { newId } from '../../ids.js';
+import type { Database, Transaction } from '../database.js';
+import type { AuditEventRow } from '../rows/tables.js';
+
+export interface AuditEvent {
+  readonly userId: UserId;
+  readonly kind: AuditKind;
+  /** What it is about; left out when there is nothing to name. */
+  readonly entityId?: string | undefined;
+  /** What the entity's own row does not keep. Never a secret. */
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+  /** From where; left out where no request of the user's is known. */
+  readonly clientAddress?: string | undefined;
+}
+
+/**
+ * Writes down what was done (decision 59), in the transaction that does it. The same about the same entity is written
+ * once, for its request may be sent again: then only an address that was not known yet is added.
+ */
+export async function insertAuditEvent(db: Database | Transaction, event: AuditEvent): Promise<void> {
+  const { userId, kind, entityId, details, clientAddress } = event;
+  await db.raw(
+    `insert into audit_events as known (id, user_id, kind, entity_id, details, client_address)
+     values (:id, :userId, :kind, :entityId, :details, :clientAddress)
+     on conflict (kind, entity_id) where entity_id is not null
+       do update set client_address = excluded.client_address
+       where known.client_address is null and excluded.client_address is not null`,
+    {
+      id: newId('aud'),
+      userId,
+      kind,
+      entityId: entityId ?? null,
+      details: details === undefined ? null : JSON.stringify(details),
+      clientAddress: clientAddress ?? null,
+    },
+  );
+}
+
+/** A user's events, newest first. @param filter.beforeNo only events before this number */
+export async function listAuditEvents(
+  db: Database,
+  userId: UserId,
+  filter: { readonly kind: AuditKind | undefined; readonly beforeNo: number | undefined },
+  limit: number,
+): Promise<AuditEventRow[]> {
+  const query = db('audit_events').where({ user_id: userId }).orderBy('no', 'desc').limit(limit);
+  if (filter.kind !== undefined) void query.andWhere({ kind: filter.kind });
+  if (filter.beforeNo !== undefined) void query.andWhere('no', '<', filter.beforeNo);
+  return query;
+}
+
+/** The number of a user's event; undefined for another user's just as for none (decision 5). */
+export async function findAuditEventNo(
+  db: Database,
+  userId: UserId,
+  id: AuditEventId,
+): Promise<number | undefined> {
+  const row = await db('audit_events').where({ id, user_id: userId }).first('no');
+  return row?.no;
+}

@@ -1,0 +1,33 @@
+import type { UserId } from '../../../domain/ids.js';
+import type { Transaction } from '../database.js';
+import type { Identity } from './login-codes.js';
+import type { UserRow } from '../rows/tables.js';
+
+/** The user whom an account at an identity provider signs in, whatever its address is by now (decision 85). */
+export async function findUserOfIdentity(
+  trx: Transaction,
+  { issuer, subject }: Identity,
+): Promise<UserRow | undefined> {
+  return trx('users as u')
+    .join('identities as i', 'i.user_id', 'u.id')
+    .where({ 'i.issuer': issuer, 'i.subject': subject })
+    .first<UserRow | undefined>('u.*');
+}
+
+/**
+ * Links an account at an identity provider to a user. A user has one per issuer: the one before signs in no more, for
+ * whoever has confirmed this one owns the mailbox now. One that is linked to somebody else stays theirs.
+ */
+export async function linkIdentity(
+  trx: Transaction,
+  userId: UserId,
+  { issuer, subject }: Identity,
+): Promise<void> {
+  await trx.raw(
+    `insert into identities (issuer, subject, user_id)
+     select :issuer, :subject, :userId
+      where not exists (select 1 from identities where issuer = :issuer and subject = :subject)
+     on conflict (user_id, issuer) do update set subject = excluded.subject, linked_at = clock_ms()`,
+    { issuer, subject, userId },
+  );
+}

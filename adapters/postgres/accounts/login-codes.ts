@@ -1,0 +1,241 @@
+import { createHash, randomInt, timingSafeEqual } from 'node:crypto';
+import { limits } from '../../../domain/limits.js';
+import { mailboxOf } from '../../../domain/mailbox.js';
+import type { Transaction } from '../database.js';
+import type { LoginCodeRow } from '../rows/tables.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Separate lock spaces for mailboxes and clients: taken in this order by everybody, so nobody waits in a circle. */
+const LOCK_MAILBOX = 7_101;
+const LOCK_CLIENT = 7_102;
+
+/** An account at an identity provider (OpenID Connect Core 5.7). */
+export interface Identity {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+/** Who wants a code, and for whom. */
+export interface CodeWish {
+  /** In lower case. */
+  readonly email: string;
+  /** From where: what counts as one client (api/http/middleware/client-address.ts). */
+  readonly clientAddress: string;
+  /** Of the cookie of the browser that asks. */
+  readonly browserHash: Buffer;
+  readonly askedBy: LoginCodeRow['asked_by'];
+  /** Linked once the code is typed in this browser; only where an identity provider asks. */
+  readonly identity?: Identity;
+}
+
+/** `limited` tells of the asker's own requests alone; `spared` that the mailbox has had its share: nobody is told. */
+export type CodeRequest =
+  | { readonly outcome: 'made'; readonly id: number; readonly code: string }
+  | { readonly outcome: 'spared' }
+  | { readonly outcome: 'limited'; readonly retryAfterMs: number };
+
+/**
+ * Makes a one-time code, unless the asker asked too often or the mailbox has had its share (decisions 8, 84). The locks
+ * are held until the transaction ends, so that requests at the same moment are counted one after the other. A request
+ * that is spared leaves a row as well: answer, count and work are those of one that is mailed.
+ * @param clientPerHour requests that one client address may make in an hour, for whatever e-mail addresses
+ */
+export async function requestLoginCode(
+  trx: Transaction,
+  wish: CodeWish,
+  clientPerHour: number,
+): Promise<CodeRequest> {
+  const mailbox = mailboxOf(wish.email);
+  await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK_MAILBOX, mailbox]);
+  await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK_CLIENT, wish.clientAddress]);
+  // Nobody waits for an answer to what a provider asks for: it goes by the share of the mailbox alone.
+  const retryAfterMs = wish.askedBy === 'identity' ? 0 : await ownWaitMs(trx, wish, mailbox, clientPerHour);
+  if (retryAfterMs > 0) return { outcome: 'limited', retryAfterMs };
+  const code = (await hasShareLeft(trx, wish, mailbox))
+    ? randomInt(1_000_000).toString().padStart(6, '0')
+    : undefined;
+  const id = await insertCode(trx, wish, mailbox, code);
+  return code === undefined ? { outcome: 'spared' } : { outcome: 'made', id, code };
+}
+
+async function insertCode(
+  trx: Transaction,
+  wish: CodeWish,
+  mailbox: string,
+  code: string | undefined,
+): Promise<number> {
+  const expiresAt = await expiry(trx);
+  const [row] = await trx('login_codes')
+    .insert({
+      email: wish.email,
+      mailbox,
+      code_hash: code === undefined ? null : hashOf(wish.email, expiresAt, code),
+      client_address: wish.clientAddress,
+      browser_hash: wish.browserHash,
+      asked_by: wish.askedBy,
+      expires_at: expiresAt,
+      ...wish.identity,
+    })
+    .returning('id');
+  if (!row) throw new Error('the code was not kept');
+  return row.id;
+}
+
+/**
+ * How long the asker must wait because of what it asked for itself: this browser or, as long as the browser is not
+ * known for the address, this client address. A known browser is not held liable for its neighbours.
+ */
+async function ownWaitMs(
+  trx: Transaction,
+  wish: CodeWish,
+  mailbox: string,
+  clientPerHour: number,
+): Promise<number> {
+  const isKnown = wish.askedBy === 'known_browser';
+  const own = isKnown ? 'browser_hash = :browser' : '(browser_hash = :browser or client_address = :client)';
+  const ofClient = `('client', cast(:clientPerHour as bigint), cast(${HOUR_MS} as bigint))`;
+  return waitMs(
+    trx,
+    `select 'mailbox' as what, created_at from login_codes
+      where mailbox = :mailbox and asked_by <> 'identity' and ${own} and created_at > :since
+     union all
+     select 'client', created_at from login_codes
+      where client_address = :client and created_at > :since`,
+    isKnown ? everySpan : `${everySpan}, ${ofClient}`,
+    { mailbox, browser: wish.browserHash, client: wish.clientAddress, clientPerHour },
+  );
+}
+
+async function hasShareLeft(trx: Transaction, { askedBy }: CodeWish, mailbox: string): Promise<boolean> {
+  const wait = await waitMs(
+    trx,
+    `select 'mailbox' as what, created_at from login_codes
+      where mailbox = :mailbox and asked_by = :askedBy and code_hash is not null and created_at > :since`,
+    everySpan,
+    { mailbox, askedBy },
+  );
+  return wait === 0;
+}
+
+/** So many in so long (decision 8), as rows of SQL. */
+const everySpan = [
+  [1, limits.codeRequestEveryMs],
+  [limits.codeRequestsPerHour, HOUR_MS],
+  [limits.codeRequestsPerDay, DAY_MS],
+]
+  .map(([nth, ms]) => `('mailbox', cast(${nth} as bigint), cast(${ms} as bigint))`)
+  .join(', ');
+
+/** How long until each of the spans lets one more in, in milliseconds. */
+async function waitMs(
+  trx: Transaction,
+  requests: string,
+  spans: string,
+  bindings: Readonly<Record<string, string | number | Buffer>>,
+): Promise<number> {
+  const { rows } = await trx.raw<{ rows: { wait_ms: number }[] }>(
+    `with clock as materialized (select clock_ms() as now),
+      nth as (select what, created_at, row_number() over (partition by what order by created_at desc) as nth
+                from (${requests.replaceAll(':since', `(select now - interval '1 day' from clock)`)}) r)
+     select coalesce(ceil(extract(epoch from
+              max(created_at + window_ms * interval '1 millisecond') - (select now from clock)) * 1000), 0)::bigint as wait_ms
+       from nth join (values ${spans}) s (what, nth, window_ms) using (what, nth)`,
+    bindings,
+  );
+  return Math.max(0, rows[0]?.wait_ms ?? 0);
+}
+
+export type CodeVerdict =
+  { readonly right: true; readonly identity: Identity | undefined } | { readonly right: false };
+
+/**
+ * Tries a code (decisions 8, 84): against the one that this browser asked for, which has five tries of its own, and
+ * else against the newest one of the address, by the five tries that all others share. Single use. The try is written
+ * by this transaction, so the caller must commit it whatever the verdict.
+ * @param email in lower case
+ * @param browserHash of the browser that asks; undefined where it has no cookie
+ * @returns when it is right, also the account elsewhere that this browser waits to have linked
+ */
+export async function tryLoginCode(
+  trx: Transaction,
+  email: string,
+  code: string,
+  browserHash: Buffer | undefined,
+): Promise<CodeVerdict> {
+  // The older one is locked first, by everybody.
+  const own = browserHash && (await lockNewest(trx, email, browserHash));
+  const newest = await lockNewest(trx, email);
+  const others = newest && newest.id !== own?.id ? newest : undefined;
+  const isRight =
+    (own !== undefined && (await tryOne(trx, own, 'tries', code))) ||
+    (others !== undefined && (await tryOne(trx, others, 'other_tries', code)));
+  if (!isRight) return { right: false };
+  return { right: true, identity: browserHash && (await findWaitingIdentity(trx, email, browserHash)) };
+}
+
+type LockedCode = Pick<LoginCodeRow, 'id' | 'email' | 'tries' | 'other_tries' | 'expires_at'> & {
+  readonly code_hash: Buffer;
+  readonly alive: boolean;
+};
+
+async function lockNewest(
+  trx: Transaction,
+  email: string,
+  browserHash?: Buffer,
+): Promise<LockedCode | undefined> {
+  const { rows } = await trx.raw<{ rows: LockedCode[] }>(
+    `select id, email, code_hash, tries, other_tries, expires_at, used_at is null and expires_at > clock_ms() as alive
+       from login_codes
+      where email = :email and code_hash is not null ${browserHash ? 'and browser_hash = :browserHash' : ''}
+      order by created_at desc, id desc limit 1 for update`,
+    { email, ...(browserHash && { browserHash }) },
+  );
+  return rows[0];
+}
+
+async function tryOne(
+  trx: Transaction,
+  row: LockedCode,
+  counter: 'tries' | 'other_tries',
+  code: string,
+): Promise<boolean> {
+  if (!row.alive || row[counter] >= limits.codeMaxTries) return false;
+  if (!timingSafeEqual(row.code_hash, hashOf(row.email, row.expires_at, code))) {
+    await trx('login_codes').where({ id: row.id }).increment(counter, 1);
+    return false;
+  }
+  await trx.raw('update login_codes set used_at = clock_ms() where id = ?', [row.id]);
+  return true;
+}
+
+/** Whoever types a right code in the browser that came back from a provider owns the mailbox and the account there. */
+async function findWaitingIdentity(
+  trx: Transaction,
+  email: string,
+  browserHash: Buffer,
+): Promise<Identity | undefined> {
+  const row = await trx('login_codes')
+    .where({ email, browser_hash: browserHash })
+    .whereNotNull('issuer')
+    .whereRaw('expires_at > clock_ms()')
+    .orderBy('id', 'desc')
+    .first('issuer', 'subject');
+  return row?.issuer && row.subject ? { issuer: row.issuer, subject: row.subject } : undefined;
+}
+
+async function expiry(trx: Transaction): Promise<Date> {
+  const { rows } = await trx.raw<{ rows: { expires_at: Date }[] }>(
+    "select clock_ms() + ? * interval '1 millisecond' as expires_at",
+    [limits.codeValidMs],
+  );
+  const row = rows[0];
+  if (!row) throw new Error('the database did not tell its time');
+  return row.expires_at;
+}
+
+/** The address and the instant make each row's hash its own: equal codes don't show as equal hashes. */
+function hashOf(email: string, expiresAt: Date, code: string): Buffer {
+  return createHash('sha256').update(`login-code:${email}:${expiresAt.getTime()}:${code}`).digest();
+}

@@ -1,0 +1,88 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { UserId } from '../../../domain/ids.js';
+import { limits } from '../../../domain/limits.js';
+import type { Database, Transaction } from '../database.js';
+
+/** A live session with its user. */
+export interface Session {
+  readonly tokenHash: Buffer;
+  readonly userId: UserId;
+  readonly email: string;
+  readonly userCreatedAt: Date;
+  readonly expiresAt: Date;
+  /** Its expiry was moved by this very read, so the cookie must move as well. */
+  readonly renewed: boolean;
+}
+
+const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+
+/**
+ * Makes a session of 256 random bits (decision 9). Only the hash is kept: who reads the table can't sign in.
+ * @returns the token, which is told once, and when it expires
+ */
+export async function insertSession(
+  trx: Transaction,
+  userId: UserId,
+): Promise<{ token: string; expiresAt: Date }> {
+  const token = randomBytes(32).toString('base64url');
+  const { rows } = await trx.raw<{ rows: { expires_at: Date }[] }>(
+    `insert into sessions (token_hash, user_id, expires_at)
+     values (:hash, :userId, clock_ms() + :sessionMs * interval '1 millisecond')
+     returning expires_at`,
+    { hash: hashOf(token), userId, sessionMs: limits.sessionMs },
+  );
+  const row = rows[0];
+  if (!row) throw new Error('the session was not kept');
+  return { token, expiresAt: row.expires_at };
+}
+
+interface Row {
+  token_hash: Buffer;
+  user_id: UserId;
+  email: string;
+  user_created_at: Date;
+  expires_at: Date;
+  stale: boolean;
+}
+
+/** The live session of a token. Its expiry slides, but is written at most once a minute (decision 9). */
+export async function findSession(db: Database, token: string): Promise<Session | undefined> {
+  if (!TOKEN.test(token)) return undefined;
+  const { rows } = await db.raw<{ rows: Row[] }>(
+    `select s.token_hash, s.user_id, s.expires_at, u.email, u.created_at as user_created_at,
+            s.last_seen_at < clock_ms() - :touchMs * interval '1 millisecond' as stale
+     from sessions s join users u on u.id = s.user_id
+     where s.token_hash = :hash and s.expires_at > clock_ms()`,
+    { hash: hashOf(token), touchMs: limits.sessionTouchMs },
+  );
+  const row = rows[0];
+  if (!row) return undefined;
+  const renewedUntil = row.stale ? await touch(db, row.token_hash) : undefined;
+  return {
+    tokenHash: row.token_hash,
+    userId: row.user_id,
+    email: row.email,
+    userCreatedAt: row.user_created_at,
+    expiresAt: renewedUntil ?? row.expires_at,
+    renewed: renewedUntil !== undefined,
+  };
+}
+
+async function touch(db: Database, tokenHash: Buffer): Promise<Date | undefined> {
+  const { rows } = await db.raw<{ rows: { expires_at: Date }[] }>(
+    `update sessions set last_seen_at = clock_ms(),
+       expires_at = clock_ms() + :sessionMs * interval '1 millisecond'
+     where token_hash = :tokenHash returning expires_at`,
+    { tokenHash, sessionMs: limits.sessionMs },
+  );
+  return rows[0]?.expires_at;
+}
+
+/** Ends one session for good (spec: POST /v1/auth/logout). @returns false when it had ended already */
+export async function deleteSession(db: Database | Transaction, tokenHash: Buffer): Promise<boolean> {
+  return (await db('sessions').where({ token_hash: tokenHash }).delete()) > 0;
+}
+
+function hashOf(token: string): Buffer {
+  return createHash('sha256').update(`session:${token}`).digest();
+}

@@ -1,0 +1,46 @@
+import type { SshKeyId, UserId } from '../../../domain/ids.js';
+import { limits } from '../../../domain/limits.js';
+import type { Database, Transaction } from '../database.js';
+import type { SshKeyRow } from '../rows/tables.js';
+
+/** All keys of a user, oldest first. */
+export async function listSshKeys(db: Database | Transaction, userId: UserId): Promise<SshKeyRow[]> {
+  return db('ssh_keys').where({ user_id: userId }).orderBy(['created_at', 'id']);
+}
+
+/** Adding keys of one user: one at a time, so that they are counted. */
+const LOCK_KEYS = 7_104;
+
+/**
+ * Keeps a key, unless the user has one with this fingerprint already, or as many as one may have (decision 14).
+ * @returns the row, or why there is none
+ */
+export async function insertSshKey(
+  trx: Transaction,
+  key: { id: SshKeyId; userId: UserId; name: string; publicKey: string; fingerprint: string },
+): Promise<SshKeyRow | 'known' | 'too many'> {
+  await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK_KEYS, key.userId]);
+  const has = await listSshKeys(trx, key.userId);
+  if (has.some(({ fingerprint }) => fingerprint === key.fingerprint)) return 'known';
+  if (has.length >= limits.maxSshKeys) return 'too many';
+  const [row] = await trx('ssh_keys')
+    .insert({
+      id: key.id,
+      user_id: key.userId,
+      name: key.name,
+      public_key: key.publicKey,
+      fingerprint: key.fingerprint,
+    })
+    .returning('*');
+  if (!row) throw new Error('the key was not kept');
+  return row;
+}
+
+/** Removes a user's key; false when the user has no such key. Machines that run keep it. */
+export async function deleteSshKey(
+  db: Database | Transaction,
+  userId: UserId,
+  id: SshKeyId,
+): Promise<boolean> {
+  return (await db('ssh_keys').where({ user_id: userId, id }).delete()) > 0;
+}

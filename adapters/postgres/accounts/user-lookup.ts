@@ -1,0 +1,77 @@
+import { isId, type UserId } from '../../../domain/ids.js';
+import type { Database } from '../database.js';
+import type { SessionRow, UserRow, WalletRow } from '../rows/tables.js';
+
+/** A user by e-mail address or id. */
+export async function findUser(db: Database, who: string): Promise<UserRow | undefined> {
+  if (isId('usr', who)) return db('users').where({ id: who }).first();
+  return db('users').where({ email: who.trim().toLowerCase() }).first();
+}
+
+/** Users, the newest first: ids begin with their time. */
+export async function listUsers(db: Database, limit: number): Promise<UserRow[]> {
+  return db('users').orderBy('id', 'desc').limit(limit);
+}
+
+/** A session without its token's hash. */
+export type KnownSession = Pick<SessionRow, 'created_at' | 'last_seen_at' | 'expires_at'>;
+
+/** Where a user is signed in, the one seen last first. */
+export async function listSessionsOf(db: Database, userId: UserId): Promise<KnownSession[]> {
+  return db('sessions')
+    .where({ user_id: userId })
+    .whereRaw('expires_at > clock_ms()')
+    .orderBy('last_seen_at', 'desc')
+    .select('created_at', 'last_seen_at', 'expires_at');
+}
+
+/** What an operator wants to know of a user at first. Amounts in cents. */
+export interface UserSummary {
+  readonly user: UserRow;
+  readonly wallet: WalletRow;
+  readonly liveRentals: number;
+  readonly burnPerHourCents: number;
+  readonly openDebts: number;
+  readonly openDebtCents: number;
+  readonly sessions: number;
+  /** Tries of codes that did not sign in, of the last 24 hours. */
+  readonly failedSignIns: number;
+}
+
+interface Counts {
+  live: number;
+  burn: number;
+  debts: number;
+  debt_cents: number;
+  sessions: number;
+  failed: number;
+}
+
+export async function readUserSummary(db: Database, user: UserRow): Promise<UserSummary> {
+  const wallet = await db('wallets').where({ user_id: user.id }).first();
+  if (!wallet) throw new Error(`${user.id} has no wallet`);
+  const { rows } = await db.raw<{ rows: Counts[] }>(
+    `select (select count(*) from rentals where user_id = :userId and closed_at is null) as live,
+            (select coalesce(sum(price_per_hour_cents), 0)::bigint from meters where wallet_id = :walletId) as burn,
+            count(i.id) as debts, coalesce(sum(i.amount_cents), 0)::bigint as debt_cents,
+            (select count(*) from sessions where user_id = :userId and expires_at > clock_ms()) as sessions,
+            (select coalesce(sum(failed), 0) from failed_sign_ins
+              where user_id = :userId and hour > clock_ms() - interval '24 hours') as failed
+       from invoices i
+      where i.user_id = :userId and i.status = 'open' and i.void_requested_at is null
+        and i.reason in ('overage', 'manual')`,
+    { userId: user.id, walletId: wallet.id },
+  );
+  const counts = rows[0];
+  if (!counts) throw new Error('counting answered no row');
+  return {
+    user,
+    wallet,
+    liveRentals: counts.live,
+    burnPerHourCents: counts.burn,
+    openDebts: counts.debts,
+    openDebtCents: counts.debt_cents,
+    sessions: counts.sessions,
+    failedSignIns: counts.failed,
+  };
+}

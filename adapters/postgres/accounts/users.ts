@@ -1,0 +1,28 @@
+import type { UserId } from '../../../domain/ids.js';
+import type { Transaction } from '../database.js';
+import type { UserRow } from '../rows/tables.js';
+
+/**
+ * The user with this e-mail address, made with an empty wallet when there is none yet.
+ * @param email in lower case
+ * @param fresh the id that a new user gets, and what their auto-topup may charge in a day for good (decision 79)
+ */
+export async function findOrInsertUser(
+  trx: Transaction,
+  email: string,
+  fresh: { readonly id: UserId; readonly autoTopupDailyCapCents: number | null },
+): Promise<{ user: UserRow; created: boolean }> {
+  const inserted = await trx('users')
+    .insert({ id: fresh.id, email, auto_topup_daily_cap_cents: fresh.autoTopupDailyCapCents })
+    .onConflict('email')
+    .ignore()
+    .returning('*');
+  const created = inserted[0];
+  if (created) {
+    await trx('wallets').insert({ user_id: created.id });
+    return { user: created, created: true };
+  }
+  const user = await trx('users').where({ email }).first();
+  if (!user) throw new Error('a user that stood in the way of an insert is gone');
+  return { user, created: false };
+}

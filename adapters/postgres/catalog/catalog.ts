@@ -1,0 +1,103 @@
+import { newId } from '../../ids.js';
+import type { Offer } from '../../providers/provider.js';
+import type { Database, Transaction } from '../database.js';
+
+/** The first key of the advisory lock that a sync holds; login-codes.ts has the ones before it. */
+const LOCK_CATALOG = 7_103;
+
+/** Makes sure that the provider has a row; everything that is known of it hangs on that. */
+export async function ensureProvider(db: Database, code: string): Promise<void> {
+  await db('providers').insert({ code }).onConflict('code').ignore();
+}
+
+/**
+ * Replaces a provider's listings by what it offers now, in one transaction: an offer that vanished is dead at once,
+ * one that comes back keeps its id (decision 13). What is the same is neither written nor locked: most syncs find
+ * little that is new.
+ */
+export async function replaceListings(
+  db: Database,
+  providerCode: string,
+  offers: readonly Offer[],
+): Promise<void> {
+  await db.transaction(async (trx) => {
+    // Syncs of one provider come one after the other. Not by its row: whoever notes how it does would wait as well.
+    await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK_CATALOG, providerCode]);
+    const gone = await readOffered(trx, providerCode);
+    const news: Offer[] = [];
+    for (const offer of offers) {
+      if (gone.get(offer.offerId) !== keyOf(offer)) news.push(offer);
+      gone.delete(offer.offerId);
+    }
+    if (gone.size > 0) {
+      await trx.raw(
+        'update listings set offered = false where provider_code = ? and offer_id = any (?::text[])',
+        [providerCode, [...gone.keys()]],
+      );
+    }
+    if (news.length > 0) await upsertListings(trx, providerCode, news);
+    await trx('providers')
+      .where({ code: providerCode })
+      .update({ catalog_synced_at: trx.raw('clock_ms()') });
+  });
+}
+
+/** What the provider offered so far: by the upstream's name of the offer, all that is said of it. */
+async function readOffered(trx: Transaction, providerCode: string): Promise<Map<string, string>> {
+  const rows = await trx('listings').where({ provider_code: providerCode, offered: true }).select<Offer[]>({
+    offerId: 'offer_id',
+    model: 'model',
+    family: 'family',
+    vramGb: 'vram_gb',
+    gpuCount: 'gpu_count',
+    pricePerHourCents: 'price_per_hour_cents',
+    region: 'region',
+    regionCode: 'region_code',
+    interconnect: 'interconnect',
+    maxBootMs: 'max_boot_ms',
+    templates: 'template_ids',
+  });
+  return new Map(rows.map((row) => [row.offerId, keyOf(row)]));
+}
+
+/** The same text for two offers that say the same. */
+function keyOf(offer: Offer): string {
+  const { model, family, vramGb, gpuCount, pricePerHourCents, region, regionCode, interconnect } = offer;
+  const { maxBootMs = null, templates = null } = offer;
+  const texts = [
+    model,
+    family,
+    vramGb,
+    gpuCount,
+    pricePerHourCents,
+    region,
+    regionCode,
+    interconnect,
+    maxBootMs,
+  ];
+  return [...texts, templates?.join(' ')].join('\n');
+}
+
+async function upsertListings(
+  trx: Transaction,
+  providerCode: string,
+  offers: readonly Offer[],
+): Promise<void> {
+  const rows = offers.map((offer) => ({ ...offer, id: newId('lst') }));
+  await trx.raw(
+    `insert into listings (id, provider_code, offer_id, model, family, vram_gb, gpu_count, price_per_hour_cents,
+                           region, region_code, interconnect, max_boot_ms, template_ids)
+     select id, :providerCode, "offerId", model, family, "vramGb", "gpuCount", "pricePerHourCents", region,
+            "regionCode", interconnect, "maxBootMs", templates
+       from jsonb_to_recordset(:rows::jsonb) as x
+         (id text, "offerId" text, model text, family text, "vramGb" int, "gpuCount" int, "pricePerHourCents" int,
+          region text, "regionCode" text, interconnect text, "maxBootMs" int, templates text[])
+     on conflict (provider_code, offer_id) do update set
+       model = excluded.model, family = excluded.family, vram_gb = excluded.vram_gb,
+       gpu_count = excluded.gpu_count, price_per_hour_cents = excluded.price_per_hour_cents,
+       region = excluded.region, region_code = excluded.region_code, interconnect = excluded.interconnect,
+       max_boot_ms = excluded.max_boot_ms, template_ids = excluded.template_ids,
+       offered = true`,
+    { providerCode, rows: JSON.stringify(rows) },
+  );
+}

@@ -1,0 +1,67 @@
+import type { ListingId } from '../../../domain/ids.js';
+import type { Database } from '../database.js';
+import { liveProviderCodes } from './provider-health.js';
+import type { ListingRow } from '../rows/tables.js';
+
+export interface ListingFilter {
+  readonly familyId?: string;
+  readonly model?: string;
+  readonly minVramGb?: number;
+  readonly gpuCount?: number;
+  /** ISO country codes; absent for anywhere. */
+  readonly regionCodes?: readonly string[];
+  readonly maxPricePerHourCents?: number;
+}
+
+/** The last listing of the page before: price, then id, is the catalog's order. */
+export interface ListingKey {
+  readonly pricePerHourCents: number;
+  readonly id: ListingId;
+}
+
+/**
+ * Live listings, cheapest first, ties by id. Live is what its provider offered in a sync that is no older than the
+ * freshness limit, by the database's clock (decision 13).
+ */
+export async function listLiveListings(
+  db: Database,
+  filter: ListingFilter,
+  after: ListingKey | undefined,
+  limit: number,
+): Promise<ListingRow[]> {
+  const query = db({ l: 'listings' })
+    .select('l.*')
+    .where('l.offered', true)
+    .whereRaw(`l.provider_code = any (${liveProviderCodes})`)
+    .orderBy(['l.price_per_hour_cents', 'l.id'])
+    .limit(limit);
+  if (filter.familyId !== undefined) void query.where('l.family', filter.familyId);
+  if (filter.model !== undefined) void query.where('l.model', filter.model);
+  if (filter.minVramGb !== undefined) void query.where('l.vram_gb', '>=', filter.minVramGb);
+  if (filter.gpuCount !== undefined) void query.where('l.gpu_count', filter.gpuCount);
+  if (filter.regionCodes !== undefined) void query.whereIn('l.region_code', filter.regionCodes);
+  if (filter.maxPricePerHourCents !== undefined) {
+    void query.where('l.price_per_hour_cents', '<=', filter.maxPricePerHourCents);
+  }
+  if (after !== undefined) {
+    void query.whereRaw('(l.price_per_hour_cents, l.id) > (?, ?)', [after.pricePerHourCents, after.id]);
+  }
+  return query;
+}
+
+export interface FamilyOffer {
+  readonly family: string;
+  readonly fromPricePerHourCents: number;
+  readonly liveCount: number;
+}
+
+/** Each family that has live listings: how many, and the cheapest one's price. */
+export async function summarizeFamilies(db: Database): Promise<FamilyOffer[]> {
+  const { rows } = await db.raw<{ rows: FamilyOffer[] }>(
+    `select f.family, min(f.from_price_per_hour_cents) as "fromPricePerHourCents", sum(f.listings) as "liveCount"
+       from provider_families f
+      where f.provider_code = any (${liveProviderCodes})
+      group by f.family`,
+  );
+  return rows;
+}

@@ -1,0 +1,49 @@
+import { countriesOf } from '../../../domain/regions.js';
+import type { ListingId } from '../../../domain/ids.js';
+import type { Database, Transaction } from '../database.js';
+import { liveProviderCodes } from './provider-health.js';
+import type { ListingRow } from '../rows/tables.js';
+
+export interface Wanted {
+  readonly familyId: string;
+  readonly gpuCount: number;
+  readonly region: string | null;
+  /** The upstreams that are asked at all: configured, and with what the rental starts from. */
+  readonly providerCodes: readonly string[];
+  /** Not every offer can start it: its operating system, or its kind, may not fit. null for any. */
+  readonly templateId: string | null;
+  /** The most that an hour may cost; null for any price. */
+  readonly maxPricePerHourCents: number | null;
+}
+
+/**
+ * The cheapest live listing that matches, ties by id (decision 13).
+ * @param tried listings that had no capacity
+ */
+export async function findCheapestOffer(
+  db: Database | Transaction,
+  wanted: Wanted,
+  tried: readonly ListingId[],
+): Promise<ListingRow | undefined> {
+  const { rows } = await db.raw<{ rows: ListingRow[] }>(
+    `select l.* from listings l
+      where l.offered and l.family = :familyId and l.gpu_count = :gpuCount
+        and l.provider_code = any (${liveProviderCodes})
+        and (:countries::text[] is null or l.region_code = any (:countries::text[]))
+        and (:maxPrice::int is null or l.price_per_hour_cents <= :maxPrice::int)
+        and (:templateId::text is null or l.template_ids is null or :templateId::text = any (l.template_ids))
+        and l.provider_code = any (:providerCodes::text[])
+        and l.id <> all (:tried::text[])
+      order by l.price_per_hour_cents, l.id limit 1`,
+    {
+      familyId: wanted.familyId,
+      gpuCount: wanted.gpuCount,
+      countries: wanted.region === null ? null : [...countriesOf(wanted.region)],
+      maxPrice: wanted.maxPricePerHourCents,
+      providerCodes: [...wanted.providerCodes],
+      templateId: wanted.templateId,
+      tried: [...tried],
+    },
+  );
+  return rows[0];
+}

@@ -1,0 +1,185 @@
+import {
+  deriveCharge,
+  deriveRefund,
+  type ChargeOccasion,
+  type PricedRental,
+} from '../../../domain/charge-derivation.js';
+import type { Evidence, ExplainedEntry, Explanation } from '../../../domain/explanation.js';
+import { whyOf } from '../../../domain/why.js';
+import type { Database, Transaction } from '../database.js';
+import {
+  findByHand,
+  findInvoiceOf,
+  findPaymentOf,
+  findReversalOf,
+  type DocumentFacts,
+} from './entry-documents.js';
+import { podEvidence } from './entry-evidence.js';
+import { explainRental, priceRental } from './explained-rows.js';
+import { getLedgerIds, type LedgerIds } from '../wallets/ledger-ids.js';
+import type { LedgerEntryRow, RentalRow, WalletRow } from '../rows/tables.js';
+
+/** An entry, whose wallet it is in, and what it was made for. */
+export interface FoundEntry {
+  readonly row: LedgerEntryRow;
+  readonly wallet: WalletRow;
+  readonly cause: string | null;
+}
+
+/**
+ * Explains a ledger entry from what the database keeps: nothing is written while metering for the sake of it, so the
+ * reading costs a walk over the rental's entries before this one.
+ * @param id a public id, of whatever wallet, or its plain one of release 0.1 (decision 86)
+ * @param shards how many shards the wallets are hashed to: whose tick engine wrote it
+ * @returns undefined when there is no such entry
+ */
+export async function explainEntry(
+  db: Database,
+  id: string,
+  shards: number,
+  userId?: string,
+): Promise<Explanation | undefined> {
+  const ids = await getLedgerIds(db);
+  const key = ids.parse(id);
+  if (!key) return undefined;
+  return db.transaction(
+    async (trx) => {
+      const found = await findEntry(trx, key.walletId, key.seq);
+      // Somebody else's entry is none (decision 5).
+      if (!found || (userId !== undefined && found.wallet.user_id !== userId)) return undefined;
+      // A plain id of an entry that never had one was made up: who could try them would find their wallet's number.
+      if (key.isPlain && userId !== undefined && found.row.created_at > ids.since) return undefined;
+      return explain(trx, found, shards, ids);
+    },
+    { isolationLevel: 'repeatable read', readOnly: true },
+  );
+}
+
+async function findEntry(trx: Transaction, walletId: number, seq: number): Promise<FoundEntry | undefined> {
+  const row = await trx('ledger_entries').where({ wallet_id: walletId, seq }).first();
+  const wallet = await trx('wallets').where({ id: walletId }).first();
+  if (!row || !wallet) return undefined;
+  const cause = await trx('ledger_causes').where({ wallet_id: walletId, seq }).first('cause');
+  return { row, wallet, cause: cause?.cause ?? null };
+}
+
+async function explain(
+  trx: Transaction,
+  found: FoundEntry,
+  shards: number,
+  ids: LedgerIds,
+): Promise<Explanation> {
+  const { row, cause } = found;
+  const rental =
+    row.rental_no === null ? undefined : await trx('rentals_now').where({ no: row.rental_no }).first();
+  const documents = await documentsOf(trx, cause);
+  const money = rental ? await derive(trx, found, rental) : { charge: null, rentalRefund: null };
+  const facts = {
+    entry: entryOf(row, rental, ids),
+    ...money,
+    rental: rental ? explainRental(rental) : null,
+    ...documents.shown,
+  };
+  const evidence: Evidence = {
+    userId: found.wallet.user_id,
+    ...{ walletId: row.wallet_id, seq: row.seq, cause },
+    operator: documents.operator,
+    pod: rental ? await podEvidence(trx, rental) : null,
+    workflowIds: [
+      ...documents.workflowIds,
+      // A tick has no cause of its own: the tick engine of the wallet's shard wrote it, or the rental's own loop.
+      ...(cause === null && shards > 0 ? [`meter:${row.wallet_id % shards}`] : []),
+      ...(rental ? [rental.id] : []),
+    ],
+  };
+  return { ...facts, why: whyOf(facts), evidence };
+}
+
+function entryOf(row: LedgerEntryRow, rental: RentalRow | undefined, ids: LedgerIds): ExplainedEntry {
+  return {
+    id: ids.of(row.wallet_id, row.seq),
+    type: row.type,
+    amountCents: row.amount_cents,
+    balanceBeforeCents: row.balance_after_cents - row.amount_cents,
+    balanceAfterCents: row.balance_after_cents,
+    createdAt: row.created_at,
+    rentalId: rental?.id ?? null,
+    processorChargeId: row.processor_charge_id,
+    note: row.note,
+  };
+}
+
+async function derive(
+  trx: Transaction,
+  { row, cause }: FoundEntry,
+  rental: RentalRow,
+): Promise<Pick<Explanation, 'charge' | 'rentalRefund'>> {
+  const priced = await pricedOf(trx, rental);
+  const before = await chargedBefore(trx, rental, row.seq);
+  if (row.type === 'refund') {
+    const refund = deriveRefund({ ...priced, failed: rental.status === 'failed' }, before.cents);
+    return { charge: null, rentalRefund: refund };
+  }
+  const charge = deriveCharge(priced, {
+    occasion: occasionOf(cause),
+    amountCents: -row.amount_cents,
+    at: row.created_at,
+    chargedBeforeCents: before.cents,
+    previousAt: before.at,
+  });
+  return { charge, rentalRefund: null };
+}
+
+/** What an entry of a rental was written on: only ticks have no cause. */
+export function occasionOf(cause: string | null): ChargeOccasion {
+  if (cause === null) return 'tick';
+  return cause.startsWith('capture:') ? 'capture' : 'settlement';
+}
+
+/** What a rental's price is a function of. */
+export async function pricedOf(db: Database | Transaction, rental: RentalRow): Promise<PricedRental> {
+  const stop = await db('stop_requests').where({ rental_no: rental.no }).first('requested_at');
+  return priceRental(rental, stop?.requested_at ?? null);
+}
+
+async function chargedBefore(
+  trx: Transaction,
+  rental: RentalRow,
+  seq: number,
+): Promise<{ cents: number; at: Date | null }> {
+  const { rows } = await trx.raw<{ rows: { cents: number; at: Date | null }[] }>(
+    `select coalesce(-sum(amount_cents), 0)::bigint as cents, max(created_at) as at
+       from ledger_entries
+      where wallet_id = :walletId and rental_no = :no and type = 'rental_charge'
+        and seq > :openedSeq and seq < :seq`,
+    { walletId: rental.wallet_id, no: rental.no, openedSeq: rental.opened_seq, seq },
+  );
+  return rows[0] ?? { cents: 0, at: null };
+}
+
+const none: DocumentFacts = {
+  shown: { payment: null, reversal: null, invoice: null, byHand: null },
+  operator: null,
+  workflowIds: [],
+};
+
+/** What each cause names: money/ writes them. */
+const readers: readonly [
+  prefix: RegExp,
+  read: (trx: Transaction, id: string) => Promise<Partial<DocumentFacts> | undefined>,
+][] = [
+  [/^payment:(.+)$/, findPaymentOf],
+  [/^invoice-(?:paid|returned):(inv_.+)$/, findInvoiceOf],
+  // An order of many names the rental behind its own id.
+  [/^operation:(op_[^:]+)/, findByHand],
+  // The refund of a rental, refund:rent_…, is derived; any other is one at the processor, maybe taken in rounds.
+  [/^(?:refund|dispute)(?:-returned)?:(?!rent_)([^:]+)(?::\d+)?$/, findReversalOf],
+];
+
+async function documentsOf(trx: Transaction, cause: string | null): Promise<DocumentFacts> {
+  for (const [pattern, read] of readers) {
+    const id = cause === null ? undefined : pattern.exec(cause)?.[1];
+    if (id !== undefined) return { ...none, ...(await read(trx, id)) };
+  }
+  return none;
+}

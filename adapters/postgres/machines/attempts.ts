@@ -1,0 +1,74 @@
+import type { ListingId, RentalId } from '../../../domain/ids.js';
+import type { Database, Transaction } from '../database.js';
+import type { AllocationAttemptRow, AttemptState } from '../rows/tables.js';
+
+export interface NewAttempt {
+  readonly rentalId: RentalId;
+  readonly deployment: string;
+  readonly providerCode: string;
+  readonly listingId: ListingId;
+  readonly offerId: string;
+  readonly pricePerHourCents: number;
+  /** When the upstream itself ends the pod, where it can. */
+  readonly endBy: Date | null;
+  /** By when the machine must answer, from now, in milliseconds. */
+  readonly deadlineMs: number;
+}
+
+/**
+ * Notes that an upstream is about to be asked for a pod, under a tag that is never used again (decision 21). Call it
+ * outside of the transaction that opens the rental: it must be committed before the upstream hears of it.
+ */
+export async function insertAttempt(db: Database, attempt: NewAttempt): Promise<AllocationAttemptRow> {
+  const { rows } = await db.raw<{ rows: AllocationAttemptRow[] }>(
+    `insert into allocation_attempts
+       (rental_id, attempt, provider_code, listing_id, offer_id, tag, price_per_hour_cents, end_by,
+        deadline_ms)
+     select :rentalId, n, :providerCode, :listingId, :offerId, :deployment || '-' || :rentalId || '-' || n, :price::int,
+            :endBy::timestamptz, :deadlineMs::int
+       from (select coalesce(max(attempt), 0) + 1 as n from allocation_attempts where rental_id = :rentalId) next
+     returning *`,
+    { ...attempt, price: attempt.pricePerHourCents },
+  );
+  const row = rows[0];
+  if (!row) throw new Error('inserting an allocation attempt answered no row');
+  return row;
+}
+
+/**
+ * Moves an attempt from one state to another, if it is still in the first: adopting and condemning the same pod
+ * exclude each other (decision 22).
+ * @returns whether it was moved
+ */
+export async function moveAttempt(
+  db: Database | Transaction,
+  id: number,
+  from: AttemptState,
+  to: AttemptState,
+  facts: { podId?: string; error?: string } = {},
+): Promise<boolean> {
+  const moved = await db('allocation_attempts')
+    .where({ id, state: from })
+    .update({
+      state: to,
+      changed_at: db.raw('clock_ms()'),
+      ...(to === 'condemned' || to === 'failed'
+        ? { given_up_at: db.raw('coalesce(given_up_at, clock_ms())') }
+        : {}),
+      ...(facts.podId === undefined ? {} : { pod_id: facts.podId }),
+      ...(facts.error === undefined ? {} : { error: facts.error.slice(0, 500) }),
+    });
+  return moved === 1;
+}
+
+/** Remembers the pod of an attempt as soon as the upstream named it, before anything else is decided. */
+export async function nameAttemptPod(db: Database, id: number, podId: string): Promise<void> {
+  await db('allocation_attempts').where({ id }).update({ pod_id: podId });
+}
+
+export async function listAttempts(
+  db: Database | Transaction,
+  rentalId: RentalId,
+): Promise<AllocationAttemptRow[]> {
+  return db('allocation_attempts').where({ rental_id: rentalId }).orderBy('attempt');
+}

@@ -1,0 +1,46 @@
+import type { RentalId } from '../../../domain/ids.js';
+import type { RentalStatus } from '../../../domain/rental.js';
+import type { Database } from '../database.js';
+import type { PodRow } from '../rows/tables.js';
+
+/** A rental whose machine is awaited, with what the watcher last saw of the machine. */
+export interface AwaitedRental {
+  readonly rentalId: RentalId;
+  readonly status: RentalStatus;
+  readonly stopRequested: boolean;
+  /** Since its machine was asked for. */
+  readonly waitedMs: number;
+  /** How long that may be; null for a machine of release 0.1. */
+  readonly deadlineMs: number | null;
+  /** null before the first list showed it. */
+  readonly pod: Pick<PodRow, 'status' | 'upstream_status' | 'host' | 'port' | 'username'> | null;
+  /** Another live machine is shown at the same address: nobody knows whose daemon answers there. */
+  readonly sharesAddress: boolean;
+  /** The upstream said so itself, or showed it in no list any more. */
+  readonly lost: boolean;
+}
+
+/** Reads rentals that are waited for, all in one statement: a thousand of them cost the database one each poll. */
+export async function readAwaitedRentals(
+  db: Database,
+  rentalIds: readonly RentalId[],
+): Promise<Map<RentalId, AwaitedRental>> {
+  const { rows } = await db.raw<{ rows: AwaitedRental[] }>(
+    `select r.id as "rentalId", r.status, s.rental_no is not null as "stopRequested",
+            epoch_ms(clock_ms()) - epoch_ms(coalesce(a.created_at, r.started_at)) as "waitedMs",
+            a.deadline_ms as "deadlineMs",
+            case when p.pod_id is not null then jsonb_build_object(
+              'status', p.status, 'upstream_status', p.upstream_status, 'host', p.host, 'port', p.port,
+              'username', p.username) end as pod,
+            exists (select 1 from pods o where o.host = p.host and o.port = p.port and o.gone_at is null
+                       and (o.provider_code, o.pod_id) <> (p.provider_code, p.pod_id)) as "sharesAddress",
+            coalesce(p.status in ('lost', 'ending') or p.gone_at is not null, false) as lost
+       from rentals r
+       left join allocation_attempts a on a.tag = r.tag
+       left join stop_requests s on s.rental_no = r.no
+       left join pods p on p.provider_code = r.provider_code and p.pod_id = r.pod_id
+      where r.id = any (:rentalIds::text[])`,
+    { rentalIds: [...rentalIds] },
+  );
+  return new Map(rows.map((row) => [row.rentalId, row]));
+}

@@ -1,0 +1,125 @@
+import type { RentalId } from '../../../domain/ids.js';
+import { limits } from '../../../domain/limits.js';
+import type { Database } from '../database.js';
+
+/** A running machine as it can be asked itself. */
+export interface ReachablePod {
+  readonly podId: string;
+  readonly rentalId: RentalId;
+  readonly host: string;
+  readonly port: number;
+  readonly fingerprint: string | null;
+  /** Where the lists show it now, when that is another place than the rental's. */
+  readonly movedTo: { readonly host: string; readonly port: number } | null;
+  /** Missed by the lists, asked itself, and found alive: when it was last asked. Null before. */
+  readonly aliveAt: Date | null;
+}
+
+const reachable = `case when p.host is not null and p.port is not null and (p.host, p.port) is distinct from (r.host, r.port)
+                        then jsonb_build_object('host', p.host, 'port', p.port) end as "movedTo",
+                   p.pod_id as "podId", r.id as "rentalId", r.host, r.port, r.host_key_fingerprint as fingerprint,
+                   case when p.held_since is not null then p.probed_at end as "aliveAt"`;
+
+/**
+ * Which running machines a list does not show although the one before did, and how many run in all: one that is
+ * missing is news of that machine, many at once are news of the list. One that was silent already is not asked again.
+ */
+export async function findMissingPods(
+  db: Database,
+  providerCode: string,
+  listedIds: readonly string[],
+): Promise<{ missing: ReachablePod[]; running: number; accepted: boolean }> {
+  const of = `from rentals r join pods p on p.provider_code = r.provider_code and p.pod_id = r.pod_id
+             where r.closed_at is null and r.status = 'running' and r.provider_code = :providerCode
+               and p.gone_at is null`;
+  const bindings = { providerCode, listed: [...listedIds] };
+  const { rows: missing } = await db.raw<{ rows: ReachablePod[] }>(
+    `select ${reachable} ${of} and p.status = 'active' and p.missing_lists = 0
+        and r.host is not null
+        and not exists (select 1 from unnest(:listed::text[]) as l (id) where l.id = p.pod_id)`,
+    bindings,
+  );
+  if (missing.length === 0) return { missing, running: 0, accepted: false };
+  const { rows } = await db.raw<{ rows: { running: number; accepted: boolean }[] }>(
+    `select (select count(*) ${of}) as running,
+            coalesce((select missing_accepted_until > clock_ms() from providers where code = :providerCode), false) as accepted`,
+    { providerCode },
+  );
+  return { missing, running: rows[0]?.running ?? 0, accepted: rows[0]?.accepted ?? false };
+}
+
+/** Running machines that were not asked for the longest time. */
+export async function listPodsToProbe(db: Database, providerCode: string): Promise<ReachablePod[]> {
+  const { rows } = await db.raw<{ rows: ReachablePod[] }>(
+    `select ${reachable}
+       from rentals r join pods p on p.provider_code = r.provider_code and p.pod_id = r.pod_id
+      where r.closed_at is null and r.status = 'running' and r.provider_code = :providerCode
+        and p.status = 'active' and p.gone_at is null and p.missing_lists = 0 and r.host is not null
+        and (p.probed_at is null or p.probed_at < clock_ms() - :everyMs * interval '1 millisecond')
+      order by p.probed_at nulls first limit :atMost`,
+    { providerCode, everyMs: limits.reachEveryMs, atMost: limits.probesAtOnce },
+  );
+  return rows;
+}
+
+export interface ProbedPod {
+  readonly podId: string;
+  readonly answered: boolean;
+  readonly keyChanged: boolean;
+}
+
+/** Writes down which daemons answered; a single silence means nothing (k of n). */
+export async function recordProbes(
+  db: Database,
+  providerCode: string,
+  probed: readonly ProbedPod[],
+): Promise<void> {
+  if (probed.length === 0) return;
+  await db.raw(
+    `update pods p set probed_at = clock_ms(),
+            silent_probes = case when x.answered then 0 else silent_probes + 1 end,
+            host_key_changed = x."keyChanged"
+       from jsonb_to_recordset(:probed::jsonb) as x ("podId" text, answered boolean, "keyChanged" boolean)
+      where p.provider_code = :providerCode and p.pod_id = x."podId"`,
+    { providerCode, probed: JSON.stringify(probed) },
+  );
+}
+
+/** Pods that the lists miss and that are taken for alive until an operator decides, oldest first. */
+export async function listHeldPods(
+  db: Database,
+): Promise<{ provider_code: string; pod_id: string; tag: string; held_since: Date }[]> {
+  return db('pods')
+    .whereNotNull('held_since')
+    .whereNull('gone_at')
+    .orderBy('held_since')
+    .select('provider_code', 'pod_id', 'tag', 'held_since');
+}
+
+/**
+ * Notes the pods of live rentals that no list ever showed and nobody noted, so that lists which do not show them
+ * count: after two they are gone, and their rentals take the way of a crash (decision 22).
+ */
+export async function expectPodsOfRentals(db: Database): Promise<number> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    `insert into pods (provider_code, pod_id, tag, status, upstream_status, first_seen_at)
+     select r.provider_code, r.pod_id, r.tag, 'pending', 'not listed', clock_ms()
+       from rentals r
+      where r.closed_at is null and r.status in ('provisioning', 'running') and r.pod_id is not null
+        and coalesce(r.running_at, r.started_at) < clock_ms() - interval '1 minute'
+        and not exists (select 1 from pods p where p.provider_code = r.provider_code and p.pod_id = r.pod_id)
+     on conflict do nothing`,
+  );
+  return rowCount;
+}
+
+/** Notes that a running machine is reached at another address, with the key that its daemon there has. */
+export async function moveAddress(
+  db: Database,
+  rentalId: RentalId,
+  to: { readonly host: string; readonly port: number; readonly fingerprint: string },
+): Promise<void> {
+  await db('rentals')
+    .where({ id: rentalId, status: 'running' })
+    .update({ host: to.host, port: to.port, host_key_fingerprint: to.fingerprint });
+}

@@ -1,0 +1,191 @@
+import { limits } from '../../../domain/limits.js';
+import type { Pod } from '../../providers/provider.js';
+import type { Database, Transaction } from '../database.js';
+import type { PodRow, RentalRow } from '../rows/tables.js';
+
+/** The upstream's last word on a pod, as the watcher wrote it. */
+export interface KnownPod {
+  readonly row: PodRow;
+  /** The upstream said so itself, or showed it in no list any more. */
+  readonly lost: boolean;
+  /** null when it never was alive. */
+  readonly lastAliveAt: Date | null;
+}
+
+/** What is known of a rental's pod; undefined before the first list showed it. */
+export async function findPodOfRental(
+  db: Database | Transaction,
+  rental: Pick<RentalRow, 'provider_code' | 'pod_id'>,
+): Promise<KnownPod | undefined> {
+  if (rental.pod_id === null) return undefined;
+  const row = await db('pods').where({ provider_code: rental.provider_code, pod_id: rental.pod_id }).first();
+  if (!row) return undefined;
+  return {
+    row,
+    lost: row.status === 'lost' || row.status === 'ending' || row.gone_at !== null,
+    lastAliveAt: row.last_alive_at,
+  };
+}
+
+/** So many machines of a list are written by one statement: its parameter stays below a megabyte. */
+const PODS_AT_ONCE = 2_000;
+
+/**
+ * Writes down what one list of our pods at an upstream showed, in one transaction that touches only what changed. A
+ * pod that two lists in a row did not show is gone. When one stops being alive, the list before is the last that
+ * showed it so (decision 27).
+ * @param heldIds pods that the list misses and that are alive all the same
+ */
+export async function recordPodList(
+  db: Database,
+  providerCode: string,
+  pods: readonly Pod[],
+  heldIds: readonly string[] = [],
+): Promise<void> {
+  await db.transaction(async (trx) => {
+    for (let from = 0; from < pods.length; from += PODS_AT_ONCE) {
+      await recordListed(trx, providerCode, pods.slice(from, from + PODS_AT_ONCE));
+    }
+    const listedIds = pods.map(({ podId }) => podId);
+    await recordMissing(trx, providerCode, listedIds, heldIds);
+  });
+}
+
+async function recordListed(trx: Transaction, providerCode: string, pods: readonly Pod[]): Promise<void> {
+  await trx.raw(
+    `with listed as materialized (
+       select * from jsonb_to_recordset(:pods::jsonb) as x
+         ("podId" text, tag text, status text, "upstreamStatus" text, host text, port int, username text,
+          "pricePerHourCents" int)
+     ), before as materialized (
+       select pods_listed_at from providers where code = :providerCode
+     )
+     insert into pods (provider_code, pod_id, tag, status, upstream_status, host, port, username,
+                       price_per_hour_cents, first_seen_at)
+     select :providerCode, "podId", tag, status, "upstreamStatus", host, port, username, "pricePerHourCents", clock_ms()
+       from listed
+     on conflict (provider_code, pod_id) do update set
+       status = excluded.status, upstream_status = excluded.upstream_status, host = excluded.host,
+       port = excluded.port, username = excluded.username, price_per_hour_cents = excluded.price_per_hour_cents,
+       missing_lists = 0, gone_at = null, held_since = null,
+       last_alive_at = case when pods.status = 'active' and excluded.status <> 'active' and pods.missing_lists = 0
+                            then greatest(pods.last_alive_at, (select pods_listed_at from before))
+                            else pods.last_alive_at end
+     where (pods.status, pods.upstream_status, pods.host, pods.port, pods.username, pods.missing_lists, pods.gone_at,
+            pods.held_since, pods.price_per_hour_cents)
+           is distinct from (excluded.status, excluded.upstream_status, excluded.host, excluded.port,
+                             excluded.username, 0, null, null, excluded.price_per_hour_cents)`,
+    { providerCode, pods: JSON.stringify(pods) },
+  );
+}
+
+async function recordMissing(
+  trx: Transaction,
+  providerCode: string,
+  listedIds: readonly string[],
+  heldIds: readonly string[],
+): Promise<void> {
+  await trx.raw(
+    `with before as materialized (
+       select pods_listed_at from providers where code = :providerCode
+     ), held as (
+       update pods set held_since = coalesce(held_since, clock_ms()), missing_lists = 0
+        where provider_code = :providerCode and pod_id = any (:heldIds::text[]) and held_since is null
+     ), missing as (
+       update pods set
+         missing_lists = missing_lists + 1,
+         last_alive_at = case when status = 'active' and missing_lists = 0
+                              then greatest(last_alive_at, (select pods_listed_at from before))
+                              else last_alive_at end,
+         gone_at = case when missing_lists >= 1 then clock_ms() end
+       where provider_code = :providerCode and gone_at is null and pod_id <> all (:heldIds::text[])
+          and not exists (select 1 from unnest(:listedIds::text[]) as l (id) where l.id = pods.pod_id)
+     )
+     update providers set pods_listed_at = clock_ms() where code = :providerCode`,
+    { providerCode, listedIds: [...listedIds], heldIds: [...heldIds] },
+  );
+}
+
+/**
+ * Tells whether an upstream's lists are waited for: a machine is being got, is in its first minute (decision 27), or
+ * is being ended, or an attempt is open.
+ */
+export async function isBusy(db: Database, providerCode: string): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { busy: boolean }[] }>(
+    `select exists (select 1 from rentals where closed_at is null and provider_code = :providerCode
+                       and status <> 'running')
+         or exists (select 1 from rentals where closed_at is null and provider_code = :providerCode
+                       and running_at > (select clock_ms()) - :youngMs * interval '1 millisecond')
+         or exists (select 1 from allocation_attempts where provider_code = :providerCode and state = 'open')
+         or exists (select 1 from pods where provider_code = :providerCode and gone_at is null
+                       and (missing_lists > 0 or status = 'ending')) as busy`,
+    { providerCode, youngMs: limits.refundWindowMs },
+  );
+  return rows[0]?.busy ?? true;
+}
+
+/**
+ * Notes a pod that is being ended before any list has shown it, so that lists which do not show it count: it is
+ * gone after two, as any other.
+ */
+export async function expectPod(
+  db: Database,
+  pod: { readonly providerCode: string; readonly podId: string; readonly tag: string },
+): Promise<void> {
+  await db('pods')
+    .insert({
+      provider_code: pod.providerCode,
+      pod_id: pod.podId,
+      tag: pod.tag,
+      status: 'ending',
+      upstream_status: 'not listed',
+      first_seen_at: db.raw('clock_ms()'),
+    })
+    .onConflict(['provider_code', 'pod_id'])
+    .ignore();
+}
+
+/**
+ * Notes that a pod which the newest list shows alive is alive until now: it is this service that ends it now, so it
+ * was not lost before.
+ */
+export async function noteSeenAlive(db: Database, providerCode: string, podId: string): Promise<void> {
+  await db('pods')
+    .where({ provider_code: providerCode, pod_id: podId, status: 'active', missing_lists: 0 })
+    .whereNull('gone_at')
+    .update({ last_alive_at: db.raw('greatest(last_alive_at, clock_ms())') });
+}
+
+/**
+ * An operator has seen that a pod is gone, whatever its upstream's list says of it. When it went nobody knows: the
+ * newest list that showed it alive is the last that is known of it.
+ */
+export async function markPodGone(db: Database, providerCode: string, tag: string): Promise<void> {
+  await db('pods')
+    .where({ provider_code: providerCode, tag })
+    .update({
+      gone_at: db.raw('coalesce(gone_at, clock_ms())'),
+      last_alive_at: db.raw(
+        `case when status = 'active' and missing_lists = 0 and gone_at is null
+              then greatest(last_alive_at, (select pods_listed_at from providers where code = provider_code))
+              else last_alive_at end`,
+      ),
+    });
+}
+
+/**
+ * Leaves an intent for each running rental whose pod the upstream does not show alive any more.
+ * @returns how many new ones
+ */
+export async function noteLostPods(db: Database, providerCode: string): Promise<number> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    `insert into intents (kind, wallet_id, rental_no)
+     select 'pod_lost', r.wallet_id, r.no
+       from rentals r join pods p on p.provider_code = r.provider_code and p.pod_id = r.pod_id
+      where r.closed_at is null and r.status = 'running' and r.provider_code = :providerCode
+        and (p.status in ('lost', 'ending') or p.gone_at is not null)
+     on conflict do nothing`,
+    { providerCode },
+  );
+  return rowCount;
+}

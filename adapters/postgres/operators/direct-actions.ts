@@ -1,0 +1,179 @@
+import type { RentalId, UserId } from '../../../domain/ids.js';
+import type { DirectAction, Operation, OperationResult } from '../../../domain/operation.js';
+import { routeOf } from '../../../domain/processor-routes.js';
+import { Refusal } from '../../../domain/refusal.js';
+import { insertAuditEvent } from '../accounts/audit-events.js';
+import { pullBrake, releaseBrake } from './brakes.js';
+import type { Database, Transaction } from '../database.js';
+import { findRepeated, recordAction } from './operator-actions.js';
+import { decide } from './operator-decisions.js';
+import { insertStopRequest } from '../rentals/stop-requests.js';
+import type { UserRow } from '../rows/tables.js';
+
+/**
+ * Does what an operator asked for that moves no money by itself, in one transaction with its record, once per
+ * operation id (decision 65). It needs Postgres only.
+ * @throws Refusal when it can't be done; nothing is written then
+ */
+export async function actDirectly(db: Database, input: Operation<DirectAction>): Promise<OperationResult> {
+  return db.transaction(async (trx) => {
+    const known = await findRepeated(trx, input);
+    if (known) return known;
+    const result = await act(trx, input);
+    await recordAction(trx, input, result);
+    const userId = await findUserOf(trx, input.action);
+    if (userId !== undefined) {
+      await insertAuditEvent(trx, {
+        ...{ userId, kind: 'changed_by_operator', entityId: input.operationId },
+        details: { action: input.action.kind },
+      });
+    }
+    return result;
+  });
+}
+
+/** Whose account it is about, if it is about one: its user reads of it in the audit trail (decision 59). */
+async function findUserOf(trx: Transaction, action: DirectAction): Promise<UserId | undefined> {
+  if ('userId' in action) return action.userId;
+  if (action.kind === 'lift_charge_mark') {
+    return (await trx('charge_marks').where({ id: action.markId }).first('user_id'))?.user_id ?? undefined;
+  }
+  if (!('rentalId' in action)) return undefined;
+  return (await trx('rentals').where({ id: action.rentalId }).first('user_id'))?.user_id;
+}
+
+type Doing = Operation<DirectAction>;
+
+async function act(trx: Transaction, input: Doing): Promise<OperationResult> {
+  const { action } = input;
+  switch (action.kind) {
+    case 'block_user':
+      return blockUser(trx, action.userId, input.reason);
+    case 'unblock_user':
+      return unblockUser(trx, action.userId);
+    case 'end_sessions':
+      return endSessions(trx, action.userId);
+    case 'stop_rental':
+      return stopRental(trx, action.rentalId, input.reason);
+    case 'pause_provider':
+    case 'resume_provider':
+      return pauseProvider(trx, input, action);
+    case 'pause':
+    case 'resume':
+      return pause(trx, input, action);
+    case 'replay_event':
+      return replayEvent(trx, action.eventId);
+    default:
+      return decide(trx, input, action);
+  }
+}
+
+async function blockUser(trx: Transaction, userId: UserId, reason: string): Promise<OperationResult> {
+  const user = await lockUser(trx, userId);
+  if (user.blocked_at !== null) {
+    throw new Refusal('validation_failed', `${userId} is blocked already: ${user.blocked_reason ?? ''}.`);
+  }
+  await trx('users')
+    .where({ id: userId })
+    .update({ blocked_at: trx.raw('clock_ms()'), blocked_reason: reason });
+  return { userId, liveRentals: await countLive(trx, userId) };
+}
+
+async function unblockUser(trx: Transaction, userId: UserId): Promise<OperationResult> {
+  const user = await lockUser(trx, userId);
+  if (user.blocked_at === null) throw new Refusal('validation_failed', `${userId} is not blocked.`);
+  await trx('users').where({ id: userId }).update({ blocked_at: null, blocked_reason: null });
+  return { userId, was: user.blocked_reason ?? '' };
+}
+
+async function endSessions(trx: Transaction, userId: UserId): Promise<OperationResult> {
+  await lockUser(trx, userId);
+  return { userId, sessions: await trx('sessions').where({ user_id: userId }).delete() };
+}
+
+async function lockUser(trx: Transaction, userId: UserId): Promise<UserRow> {
+  const user = await trx('users').where({ id: userId }).forUpdate().first();
+  if (!user) throw new Refusal('not_found', `There is no user ${userId}.`);
+  return user;
+}
+
+async function countLive(trx: Transaction, userId: UserId): Promise<number> {
+  const row = await trx('rentals')
+    .where({ user_id: userId })
+    .whereNull('closed_at')
+    .count<{ count: number }[]>('* as count')
+    .first();
+  return row?.count ?? 0;
+}
+
+/** Its end is asked for as a user asks for it; metering ends it at this instant (decision 15). */
+async function stopRental(trx: Transaction, rentalId: RentalId, reason: string): Promise<OperationResult> {
+  const rental = await trx('rentals').where({ id: rentalId }).first('no', 'status', 'settled_at');
+  if (!rental) throw new Refusal('rental_not_found', `There is no rental ${rentalId}.`);
+  if (rental.settled_at !== null) {
+    throw new Refusal('already_stopped', `${rentalId} is ${rental.status}: its billing has ended.`);
+  }
+  await insertStopRequest(trx, rental.no, 'operator', reason);
+  return { rentalId, was: rental.status };
+}
+
+async function pauseProvider(
+  trx: Transaction,
+  { operator, reason }: Doing,
+  { kind, providerCode }: { readonly kind: string; readonly providerCode: string },
+): Promise<OperationResult> {
+  const provider = await trx('providers').where({ code: providerCode }).forUpdate().first();
+  if (!provider) throw new Refusal('not_found', `There is no upstream ${providerCode}: see ops providers.`);
+  const pausing = kind === 'pause_provider';
+  if (pausing === (provider.paused_at !== null)) {
+    throw new Refusal(
+      'validation_failed',
+      `${providerCode} is ${pausing ? 'paused already' : 'not paused'}.`,
+    );
+  }
+  await trx('providers')
+    .where({ code: providerCode })
+    .update(
+      pausing
+        ? { paused_at: trx.raw('clock_ms()'), paused_by: operator, paused_reason: reason }
+        : { paused_at: null, paused_by: null, paused_reason: null },
+    );
+  return { providerCode, was: pausing ? 'for sale' : 'paused' };
+}
+
+async function pause(
+  trx: Transaction,
+  { operator, reason }: Doing,
+  { kind, brake }: Extract<DirectAction, { kind: 'pause' | 'resume' }>,
+): Promise<OperationResult> {
+  const changed =
+    kind === 'pause'
+      ? await pullBrake(trx, { kind: brake, by: operator, reason })
+      : await releaseBrake(trx, brake);
+  if (changed) return { brake, was: kind === 'pause' ? 'released' : 'pulled' };
+  throw new Refusal(
+    'validation_failed',
+    `${brake} is ${kind === 'pause' ? 'paused already' : 'not paused'}: see ops brakes.`,
+  );
+}
+
+/** Its workflow looks at it again. What it did is done once only, whatever is replayed. */
+async function replayEvent(trx: Transaction, eventId: string): Promise<OperationResult> {
+  const event = await trx('processor_events').where({ id: eventId }).forUpdate().first();
+  if (!event) throw new Refusal('not_found', `There is no event ${eventId}: see ops webhooks list.`);
+  // By today's table: it may know now what to do with a kind that nobody acted on when it came.
+  const route = routeOf(event);
+  if (!route) {
+    throw new Refusal(
+      'validation_failed',
+      `${eventId} is a ${event.kind} about nothing of ours: nothing acts on it.`,
+    );
+  }
+  await trx('processor_events').where({ id: eventId }).update({
+    workflow_type: route.workflow,
+    workflow_id: route.workflowId,
+    handled_at: null,
+    note: null,
+  });
+  return { eventId, kind: event.kind, workflow: route.workflow, workflowId: route.workflowId };
+}

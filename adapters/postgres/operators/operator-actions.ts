@@ -1,0 +1,72 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Operation, OperationResult } from '../../../domain/operation.js';
+import { Refusal } from '../../../domain/refusal.js';
+import type { Database, Transaction } from '../database.js';
+import type { OperatorActionRow } from '../rows/tables.js';
+
+type AnyOperation = Operation<{ readonly kind: string }>;
+
+/**
+ * What came of an operation that was done before under its id; undefined for a new one.
+ * @throws Refusal when who or why is missing, or the id was used for something else
+ */
+export async function findRepeated(
+  trx: Transaction,
+  input: AnyOperation,
+): Promise<OperationResult | undefined> {
+  refuseText('Who does it', input.operator);
+  refuseText('The reason', input.reason);
+  const known = await trx('operator_actions').where({ id: input.operationId }).first();
+  if (!known) return undefined;
+  if (!isDeepStrictEqual(known.request, input.action)) {
+    throw new Refusal(
+      'idempotency_conflict',
+      `${input.operationId} was used for something else: leave the id out to get a new one.`,
+    );
+  }
+  return known.result as OperationResult;
+}
+
+/** Keeps who did what, why, and what came of it, for good: in the transaction that does it. */
+export async function recordAction(
+  trx: Transaction,
+  input: AnyOperation,
+  result: OperationResult,
+): Promise<void> {
+  await trx('operator_actions').insert({
+    id: input.operationId,
+    kind: input.action.kind,
+    operator: input.operator,
+    reason: input.reason,
+    request: JSON.stringify(input.action),
+    result: JSON.stringify(result),
+  });
+}
+
+/** What operators did about a user, a rental, an invoice, an upstream, or anything; newest first. */
+export async function listActions(
+  db: Database,
+  about: string | undefined,
+  limit: number,
+): Promise<OperatorActionRow[]> {
+  const query = db('operator_actions').orderBy('done_at', 'desc').limit(limit);
+  if (about !== undefined) {
+    void query.whereRaw(
+      `(exists (select 1 from jsonb_each_text(request || result) f where f.key <> 'kind' and f.value = :about)
+        -- One that refunds many names its rentals and users in rows of their own.
+        or exists (select 1 from rentals r join operator_order_items i on i.rental_no = r.no
+                    where i.order_id = operator_actions.id and :about in (r.id, r.user_id)))`,
+      { about },
+    );
+  }
+  return query;
+}
+
+/** Kept for good, and read by people. */
+const MAX_TEXT_LENGTH = 500;
+
+/** @throws Refusal for a text that says nothing, or too much */
+export function refuseText(what: string, text: string): void {
+  if (text.trim() !== '' && text.length <= MAX_TEXT_LENGTH) return;
+  throw new Refusal('validation_failed', `${what} must be told, in at most ${MAX_TEXT_LENGTH} characters.`);
+}

@@ -1,0 +1,58 @@
+import type { Database, Transaction } from '../database.js';
+import { insertMail } from '../upkeep/outbox.js';
+import type { OperatorNoticeRow } from '../rows/tables.js';
+
+/** Something that a person has to look at, and that no alert of a figure tells. */
+export interface OperatorNotice {
+  /** What it is about, unique: noted again it is told once. */
+  readonly cause: string;
+  readonly subject: string;
+  /** What happened, and where to look. */
+  readonly body: string;
+}
+
+/** So many are told in one round; the rest in the next. */
+const TOLD_AT_ONCE = 50;
+
+/** Notes it in the transaction that met it, so that it is told exactly when that happened. */
+export async function noteForOperators(db: Database | Transaction, notice: OperatorNotice): Promise<void> {
+  await db('operator_notices')
+    .insert({ ...notice })
+    .onConflict('cause')
+    .ignore();
+}
+
+/**
+ * Takes what operators were not told of, and puts a mail for each into the outbox.
+ * @param operatorEmail null: they are only returned, for the log
+ */
+export async function takeUntoldNotices(
+  db: Database,
+  operatorEmail: string | null,
+): Promise<OperatorNoticeRow[]> {
+  return db.transaction(async (trx) => {
+    const { rows } = await trx.raw<{ rows: OperatorNoticeRow[] }>(
+      `update operator_notices set told_at = clock_ms()
+        where id in (select id from operator_notices where told_at is null order by id
+                      for update skip locked limit :atOnce)
+       returning *`,
+      { atOnce: TOLD_AT_ONCE },
+    );
+    if (operatorEmail === null) return rows;
+    for (const { id, subject, body } of rows) {
+      await insertMail(trx, {
+        cause: `operator-notice:${id}`,
+        recipient: operatorEmail,
+        subject,
+        body,
+        wipeAfterSending: false,
+      });
+    }
+    return rows;
+  });
+}
+
+/** What operators were told of, or will be in a minute: the newest first. */
+export async function listNotices(db: Database): Promise<OperatorNoticeRow[]> {
+  return db('operator_notices').orderBy('id', 'desc').limit(200);
+}

@@ -1,0 +1,147 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { OperationId } from '../../../domain/ids.js';
+import type { OrderedAction } from '../../../domain/operation.js';
+import { Refusal } from '../../../domain/refusal.js';
+import type { Database, Transaction } from '../database.js';
+import { refuseText } from './operator-actions.js';
+import type { OperatorOrderRow } from '../rows/tables.js';
+
+/** What an operator asks for: who they are is the database's word, by their login (decision 87). */
+export interface NewOrder {
+  readonly id: OperationId;
+  readonly action: OrderedAction;
+  readonly reason: string;
+  /** The name that they give, kept beside it. */
+  readonly saidBy: string;
+  /** Which rentals it refunds, of an order of many; their sum is the action's amount. */
+  readonly items?: readonly OrderedItem[];
+}
+
+/** One rental of an order of many, and how much it gets at most. */
+export interface OrderedItem {
+  readonly rentalNo: number;
+  readonly amountCents: number;
+}
+
+/**
+ * Writes down what an operator asks for, once per id: a repetition gets the row of the first one.
+ * @throws Refusal when the reason is missing, or the id was used for something else
+ */
+export async function requestOrder(
+  db: Database,
+  { id, action, reason, saidBy, items = [] }: NewOrder,
+): Promise<OperatorOrderRow> {
+  refuseText('The reason', reason);
+  await db.transaction(async (trx) => {
+    const inserted = await trx('operator_orders')
+      .insert({ id, kind: action.kind, request: JSON.stringify(action) as never, reason, said_by: saidBy })
+      .onConflict('id')
+      .ignore()
+      .returning('id');
+    if (inserted.length > 0 && items.length > 0) await insertItems(trx, id, items);
+  });
+  const order = await getOrder(db, id);
+  if (isDeepStrictEqual(order.request, action)) return order;
+  throw new Refusal(
+    'idempotency_conflict',
+    `${id} was used for something else: leave the id out to get a new one.`,
+  );
+}
+
+async function insertItems(
+  trx: Transaction,
+  orderId: OperationId,
+  items: readonly OrderedItem[],
+): Promise<void> {
+  await trx.raw(
+    `insert into operator_order_items (order_id, rental_no, amount_cents)
+     select :orderId, rental_no, amount_cents
+       from unnest(:rentalNos::bigint[], :amounts::bigint[]) as i (rental_no, amount_cents)`,
+    {
+      orderId,
+      rentalNos: items.map(({ rentalNo }) => rentalNo),
+      amounts: items.map(({ amountCents }) => amountCents),
+    },
+  );
+}
+
+/** @throws Refusal when there is none */
+export async function getOrder(db: Database, id: OperationId): Promise<OperatorOrderRow> {
+  const order = await findOrder(db, id);
+  if (order) return order;
+  throw new Refusal('not_found', `There is no order ${id}: see ops orders list.`);
+}
+
+/** The same; undefined when there is none. */
+export async function findOrder(db: Database, id: OperationId): Promise<OperatorOrderRow | undefined> {
+  return db('operator_orders').where({ id }).first();
+}
+
+/** Orders, the newest first. @param open only those that nobody has done, refused or rejected */
+export async function listOrders(db: Database, open: boolean, limit: number): Promise<OperatorOrderRow[]> {
+  const query = db('operator_orders').orderBy('requested_at', 'desc').limit(limit);
+  if (open) void query.whereNull('closed_at');
+  return query;
+}
+
+/**
+ * Approves another operator's order, so that it may be done above the limit of one. Approving twice is approving once.
+ * @throws Refusal for one's own order, for a login that is not one operator's own, and for an order that has ended
+ */
+export async function approveOrder(db: Database, id: OperationId): Promise<OperatorOrderRow> {
+  const login = await readLogin(db);
+  const order = await getOrder(db, id);
+  if (order.approved_by === login) return order;
+  if (order.closed_at !== null) throw ended(order);
+  if (order.requested_by === login) {
+    throw new Refusal('forbidden', `${id} is your own order (${login}): another operator approves it.`);
+  }
+  for (const who of [login, order.requested_by]) {
+    if (nameOfLogin(who) === undefined) {
+      throw new Refusal(
+        'forbidden',
+        `${who} is nobody's own login: an order is requested and approved by two operators, each logged in as themselves (ops login add).`,
+      );
+    }
+  }
+  await db('operator_orders').where({ id, status: 'requested' }).update({ status: 'approved' });
+  return getOrder(db, id);
+}
+
+/** Rejects an order that is not done; whoever asked for it may do so too. @throws Refusal when it has ended */
+export async function rejectOrder(db: Database, id: OperationId, why: string): Promise<OperatorOrderRow> {
+  refuseText('The reason', why);
+  const order = await getOrder(db, id);
+  if (order.closed_at !== null) throw ended(order);
+  await db('operator_orders')
+    .where({ id })
+    .whereNull('closed_at')
+    .update({ status: 'rejected', rejected_why: why });
+  return getOrder(db, id);
+}
+
+/** Who asked for an order, and who approved it, as people read it. */
+export function operatorsOf(order: OperatorOrderRow): string {
+  const asked = nameOfLogin(order.requested_by) ?? `${order.said_by ?? '?'} (${order.requested_by})`;
+  if (order.approved_by === null) return asked;
+  return `${asked}, approved by ${nameOfLogin(order.approved_by) ?? order.approved_by}`;
+}
+
+/** Whose login it is; undefined for one that several may share. */
+export function nameOfLogin(login: string): string | undefined {
+  return login.startsWith(OWN_LOGIN) ? login.slice(OWN_LOGIN.length) : undefined;
+}
+
+/** What the login of one operator begins with (migrations/logins.ts). */
+const OWN_LOGIN = 'operator_';
+
+/** Whom the connection belongs to, by the database's word. */
+export async function readLogin(db: Database): Promise<string> {
+  const { rows } = await db.raw<{ rows: { login: string }[] }>('select session_user as login');
+  if (!rows[0]) throw new Error('the database does not tell whose connection it is');
+  return rows[0].login;
+}
+
+function ended({ id, status }: OperatorOrderRow): Refusal {
+  return new Refusal('validation_failed', `${id} is ${status} already.`);
+}

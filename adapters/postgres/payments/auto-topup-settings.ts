@@ -1,0 +1,114 @@
+import type { UserId } from '../../../domain/ids.js';
+import { limits } from '../../../domain/limits.js';
+import { Refusal } from '../../../domain/refusal.js';
+import { insertAuditEvent, type AuditEvent } from '../accounts/audit-events.js';
+import { isHeld } from './charge-marks.js';
+import type { Database, Transaction } from '../database.js';
+import type { AutoTopupRow } from '../rows/tables.js';
+import { noteTopupLevel } from './topup-level.js';
+
+/** A user's settings of auto-topup; undefined before the first PUT. */
+export async function findAutoTopup(db: Database, userId: UserId): Promise<AutoTopupRow | undefined> {
+  return db('auto_topups').where({ user_id: userId }).first();
+}
+
+export interface AutoTopupSettings {
+  readonly enabled: boolean;
+  /** What is left out stays as it was. */
+  readonly thresholdCents?: number | undefined;
+  readonly topupAmountCents?: number | undefined;
+  /** null takes the cap away. */
+  readonly dailyCapCents?: number | null | undefined;
+}
+
+/**
+ * Stores the settings.
+ * @param clientAddress from where they came, for the audit trail
+ * @throws Refusal `blocked` when they are to be enabled and nothing may be charged automatically (decision 79)
+ * @returns undefined when they are to be enabled and the user has no card that can be charged: nothing is stored
+ */
+export async function saveAutoTopup(
+  db: Database,
+  userId: UserId,
+  settings: AutoTopupSettings,
+  clientAddress?: AuditEvent['clientAddress'],
+): Promise<AutoTopupRow | undefined> {
+  return db.transaction(async (trx) => {
+    if (settings.enabled && !(await lockChargeableCard(trx, userId))) return undefined;
+    if (settings.enabled && (await isHeld(trx, userId))) {
+      throw new Refusal(
+        'blocked',
+        'A payment by this card or account was disputed, or reported as fraud: ask support. You can pay on the payment page.',
+        { reason: 'charges_held' },
+      );
+    }
+    const { rows } = await trx.raw<{ rows: AutoTopupRow[] }>(
+      `insert into auto_topups (wallet_id, user_id, enabled, threshold_cents, topup_amount_cents, daily_cap_cents)
+       select id, user_id, :enabled, :threshold, coalesce(:amount, :defaultAmount::int), :cap
+         from wallets where user_id = :userId
+       on conflict (user_id) do update set
+         enabled = excluded.enabled,
+         threshold_cents = coalesce(:threshold, auto_topups.threshold_cents),
+         topup_amount_cents = coalesce(:amount, auto_topups.topup_amount_cents),
+         daily_cap_cents = case when :keepCap then auto_topups.daily_cap_cents else :cap end,
+         disabled_why = null,
+         updated_at = clock_ms()
+       returning *`,
+      {
+        userId,
+        enabled: settings.enabled,
+        threshold: settings.thresholdCents ?? null,
+        amount: settings.topupAmountCents ?? null,
+        defaultAmount: limits.autoTopupDefaultCents,
+        cap: settings.dailyCapCents ?? null,
+        keepCap: settings.dailyCapCents === undefined,
+      },
+    );
+    const [row] = rows;
+    if (!row) throw new Error(`${userId} has no wallet`);
+    await noteTopupLevel(trx, row.wallet_id);
+    await insertAuditEvent(trx, {
+      ...{ userId, kind: 'auto_topup_changed', clientAddress },
+      details: {
+        enabled: row.enabled,
+        thresholdCents: row.threshold_cents,
+        topupAmountCents: row.topup_amount_cents,
+        dailyCapCents: row.daily_cap_cents,
+      },
+    });
+    return row;
+  });
+}
+
+/** Whoever removes the card waits until the settings are stored, and then switches them off. */
+async function lockChargeableCard(trx: Transaction, userId: UserId): Promise<boolean> {
+  const { rows } = await trx.raw<{ rows: unknown[] }>(
+    `select 1 from saved_cards
+      where user_id = ? and removed_at is null
+        and make_timestamptz(exp_year, exp_month, 1, 0, 0, 0, 'UTC') + interval '1 month' > clock_ms()
+        for share`,
+    [userId],
+  );
+  return rows.length > 0;
+}
+
+/** Switches auto-topup off; the numbers stay (decision 33). */
+export async function disableAutoTopup(
+  db: Database | Transaction,
+  userId: UserId,
+  why: NonNullable<AutoTopupRow['disabled_why']>,
+): Promise<void> {
+  await db('auto_topups')
+    .where({ user_id: userId, enabled: true })
+    .update({ enabled: false, disabled_why: why, updated_at: db.raw('clock_ms()') });
+}
+
+/** What an hour of all that a user's machines cost, in cents. */
+export async function readBurnPerHour(db: Database, userId: UserId): Promise<number> {
+  const { rows } = await db.raw<{ rows: { cents: number }[] }>(
+    `select coalesce(sum(m.price_per_hour_cents), 0)::bigint as cents
+       from meters m join wallets w on w.id = m.wallet_id where w.user_id = ?`,
+    [userId],
+  );
+  return rows[0]?.cents ?? 0;
+}

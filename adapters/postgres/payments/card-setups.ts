@@ -1,0 +1,13 @@
+import type { UserId } from '../../../domain/ids.js';
+import type { Database } from '../database.js';
+
+/** Notes that the saving of a card is begun. @returns the number that makes its key at the processor */
+export async function beginCardSetup(db: Database, userId: UserId): Promise<number> {
+  const [row] = await db('card_setups').insert({ user_id: userId }).returning('no');
+  if (!row) throw new Error('inserting a card setup answered no row');
+  return row.no;
+}
+
+export async function keepCardSetup(db: Database, no: number, setupId: string): Promise<void> {
+  await db('card_setups').where({ no }).update({ setup_id: setupId });
+}

@@ -1,0 +1,40 @@
+import type { UserId } from '../../../domain/ids.js';
+import type { Database, Transaction } from '../database.js';
+import type { ChargeMarkRow } from '../rows/tables.js';
+
+/**
+ * SQL that holds while an operator has not lifted what a dispute or an early fraud warning left of this user, or of this
+ * card, whoever saved it (decision 79: Who is not charged while they are away?).
+ * @param userId and fingerprint: SQL expressions
+ */
+export function isMarked(userId: string, fingerprint: string): string {
+  return `(exists (select 1 from charge_marks cm where cm.user_id = ${userId} and cm.lifted_at is null)
+           or exists (select 1 from charge_marks cm where cm.fingerprint = ${fingerprint} and cm.lifted_at is null))`;
+}
+
+/** Tells whether a user may not be charged by this card while they are away. @param pmId null: the one that they have saved */
+export async function isHeld(
+  db: Database | Transaction,
+  userId: UserId,
+  pmId: string | null = null,
+): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { held: boolean }[] }>(
+    `select ${isMarked(
+      'u.id',
+      `(select c.fingerprint from saved_cards c
+         where c.user_id = u.id and case when :pmId::text is null then c.removed_at is null else c.pm_id = :pmId end)`,
+    )} as held from users u where u.id = :userId`,
+    { userId, pmId },
+  );
+  return rows[0]?.held === true;
+}
+
+/** The marks that nobody has lifted, oldest first; when told, those that hold one user: theirs and their card's. */
+export async function listOpenMarks(db: Database, userId?: UserId): Promise<ChargeMarkRow[]> {
+  const query = db('charge_marks').whereNull('lifted_at').orderBy('marked_at').orderBy('id').limit(1000);
+  if (userId === undefined) return query;
+  const cards = db('saved_cards').where({ user_id: userId }).whereNull('removed_at').select('fingerprint');
+  return query.andWhere((either) => {
+    void either.where({ user_id: userId }).orWhereIn('fingerprint', cards);
+  });
+}

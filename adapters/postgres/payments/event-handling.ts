@@ -1,0 +1,57 @@
+import type { EventRoute } from '../../../domain/processor-routes.js';
+import type { Database } from '../database.js';
+import { hasNoFreshSignal } from '../upkeep/look-signals.js';
+import { isNotWaiting } from '../upkeep/stuck-items.js';
+import type { ProcessorEventRow } from '../rows/tables.js';
+
+export type WaitingEvent = Pick<ProcessorEventRow, 'id' | 'kind' | 'created_at' | 'object'>;
+
+/** The stored events that wait for this workflow, oldest first. */
+export async function listUnhandledEvents(db: Database, workflowId: string): Promise<WaitingEvent[]> {
+  return db('processor_events')
+    .where({ workflow_id: workflowId })
+    .whereNull('handled_at')
+    .orderBy('created_at')
+    .orderBy('id')
+    .select('id', 'kind', 'created_at', 'object');
+}
+
+/** Every kind of event that was ever stored for this workflow, handled or not. */
+export async function listEventKinds(db: Database, workflowId: string): Promise<Set<string>> {
+  const rows = await db('processor_events').where({ workflow_id: workflowId }).distinct('kind');
+  return new Set(rows.map(({ kind }) => kind));
+}
+
+export async function markHandled(
+  db: Database,
+  events: readonly Pick<WaitingEvent, 'id'>[],
+  note: string,
+): Promise<void> {
+  if (events.length === 0) return;
+  await db('processor_events')
+    .whereIn(
+      'id',
+      events.map(({ id }) => id),
+    )
+    .whereNull('handled_at')
+    .update({ handled_at: db.raw('clock_ms()'), note });
+}
+
+/**
+ * Workflows for which an event has waited for longer than this, because its signal was lost, those first that wait for
+ * the longest. One that was told and has not looked yet, or whose look failed lately, is not among them (decision 69).
+ */
+export async function listWorkflowsWithWaitingEvents(
+  db: Database,
+  olderThanMs: number,
+): Promise<EventRoute[]> {
+  const { rows } = await db.raw<{ rows: EventRoute[] }>(
+    `select workflow_type as workflow, workflow_id as "workflowId" from processor_events e
+      where handled_at is null and workflow_id is not null
+        and received_at < (select clock_ms()) - :olderThanMs * interval '1 millisecond'
+        and ${isNotWaiting('workflow', 'e.workflow_id')} and ${hasNoFreshSignal('e.workflow_id')}
+      group by workflow_type, workflow_id order by min(received_at) limit 1000`,
+    { olderThanMs },
+  );
+  return rows;
+}

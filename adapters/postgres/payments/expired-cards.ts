@@ -1,0 +1,45 @@
+import type { Database } from '../database.js';
+import { insertMail } from '../upkeep/outbox.js';
+import { isNotWaiting } from '../upkeep/stuck-items.js';
+import type { SavedCardRow } from '../rows/tables.js';
+
+/** Saved cards whose month is over and whose owners were not told, those first that expired first. */
+export async function listExpiredCards(db: Database): Promise<Pick<SavedCardRow, 'pm_id'>[]> {
+  const { rows } = await db.raw<{ rows: Pick<SavedCardRow, 'pm_id'>[] }>(
+    `select c.pm_id from saved_cards c
+      where c.removed_at is null and c.expiry_noticed_at is null
+        and (c.exp_year, c.exp_month) < (select extract(year from at)::int, extract(month from at)::int
+                                           from (select clock_ms() at time zone 'UTC' as at) clock)
+        and ${isNotWaiting('card_expiry', 'c.pm_id')}
+      order by c.exp_year, c.exp_month limit 100`,
+  );
+  return rows;
+}
+
+/** Tells a user, once, that the saved card has expired. A card that is removed or was told of meanwhile is left alone. */
+export async function noticeExpiredCard(db: Database, pmId: string): Promise<void> {
+  await db.transaction(async (trx) => {
+    const card = await trx('saved_cards')
+      .where({ pm_id: pmId })
+      .whereNull('removed_at')
+      .whereNull('expiry_noticed_at')
+      .forNoKeyUpdate()
+      .first();
+    if (!card) return;
+    const user = await trx('users').where({ id: card.user_id }).first('email');
+    if (!user) throw new Error(`no user ${card.user_id}`);
+    await insertMail(trx, {
+      cause: `card-expired:${card.pm_id}`,
+      recipient: user.email,
+      subject: 'Your saved card has expired',
+      body: [
+        `Your ${card.brand} card ending in ${card.last4} has expired, and can’t be charged any more.`,
+        'Save another card in your billing settings; until then you pay on the payment page.',
+      ].join('\n'),
+      wipeAfterSending: false,
+    });
+    await trx('saved_cards')
+      .where({ pm_id: pmId })
+      .update({ expiry_noticed_at: trx.raw('clock_ms()') });
+  });
+}

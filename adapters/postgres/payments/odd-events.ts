@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import type { Database } from '../database.js';
+import type { OddEventRow } from '../rows/tables.js';
+
+/** So much of a body is kept, in characters. */
+const KEPT_CHARS = 65_536;
+
+/**
+ * Keeps what the payment processor signed and nobody can read. The same body that is delivered again is counted.
+ * @param reason for operators
+ */
+export async function insertOddEvent(
+  db: Database,
+  rawBody: Buffer,
+  reason: string,
+): Promise<{ readonly id: number; readonly deliveries: number }> {
+  const { rows } = await db.raw<{ rows: { id: number; deliveries: number }[] }>(
+    `insert into odd_events as known (body_hash, body, reason) values (:hash, :body, :reason)
+     on conflict (body_hash) do update set deliveries = known.deliveries + 1, last_received_at = clock_ms()
+     returning id, deliveries`,
+    {
+      hash: createHash('sha256').update(rawBody).digest(),
+      // A text column holds no NUL.
+      body: rawBody.toString('utf8').replaceAll('\0', '').slice(0, KEPT_CHARS),
+      reason,
+    },
+  );
+  const row = rows[0];
+  if (!row) throw new Error('an odd event was not kept');
+  return row;
+}
+
+/** They, the one that came last first. */
+export async function listOddEvents(db: Database, limit: number): Promise<OddEventRow[]> {
+  return db('odd_events').orderBy('last_received_at', 'desc').limit(limit);
+}

@@ -1,0 +1,41 @@
+import type { UserId } from '../../../domain/ids.js';
+import type { Database } from '../database.js';
+import type { RefundOrDisputeRow } from '../rows/tables.js';
+
+export async function findReversal(db: Database, id: string): Promise<RefundOrDisputeRow | undefined> {
+  return db('refunds_and_disputes').where({ id }).first();
+}
+
+/** Refunds and disputes of which more is expected and that are older than a moment: each should have a workflow. */
+export async function listUnclosedReversals(
+  db: Database,
+): Promise<Pick<RefundOrDisputeRow, 'id' | 'kind'>[]> {
+  return db('refunds_and_disputes')
+    .whereNull('closed_at')
+    .whereRaw(`created_at < clock_ms() - interval '15 seconds'`)
+    .select('id', 'kind');
+}
+
+/** To whom an operator credited a payment that was parked, and how much; undefined when nobody did (decision 80). */
+export async function findCreditByHand(
+  db: Database,
+  paymentId: string,
+): Promise<{ userId: UserId; creditedCents: number } | undefined> {
+  const { rows } = await db.raw<{ rows: { userId: UserId; creditedCents: number }[] }>(
+    `select a.request ->> 'userId' as "userId", (a.request ->> 'amountCents')::bigint as "creditedCents"
+       from parked_payments p join operator_actions a on a.id = p.credited_by
+      where p.payment_id = ?`,
+    [paymentId],
+  );
+  return rows[0];
+}
+
+/** What a payment settled of debts, in cents: given back, it is owed again. */
+export async function readDebtsPaidBy(db: Database, paymentId: string): Promise<number> {
+  const { rows } = await db.raw<{ rows: { cents: number }[] }>(
+    `select coalesce(sum(amount_cents), 0)::bigint as cents from invoices
+      where payment_id = ? and status = 'paid' and reason in ('overage', 'manual')`,
+    [paymentId],
+  );
+  return rows[0]?.cents ?? 0;
+}

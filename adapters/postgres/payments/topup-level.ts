@@ -1,0 +1,28 @@
+import type { Transaction } from '../database.js';
+
+/**
+ * SQL that holds while something runs on a wallet, or is about to: a machine that is being got counts, for its hold is
+ * gone from what is available, and it begins to cost within a minute (decision 34).
+ * @param walletId an SQL expression
+ */
+export function somethingRuns(walletId: string): string {
+  return `(exists (select 1 from meters lm where lm.wallet_id = ${walletId})
+           or exists (select 1 from rentals lr where lr.wallet_id = ${walletId} and lr.status = 'provisioning'))`;
+}
+
+/**
+ * Leaves an intent for auto-topup when what is available lies below its threshold (decision 34). Each transaction that
+ * lowers what is available calls it, and the one that changes the settings; a tick does the same by itself, in its own
+ * statement (money/meter.ts). The workflow looks again under the wallet's lock before it charges.
+ */
+export async function noteTopupLevel(trx: Transaction, walletId: number): Promise<void> {
+  await trx.raw(
+    `insert into intents (kind, wallet_id)
+     select 'auto_topup', w.id
+       from wallets w join auto_topups a on a.wallet_id = w.id
+      where w.id = :walletId and a.enabled and w.available_cents < a.threshold_cents
+        and coalesce(a.next_attempt_at <= clock_ms(), true) and ${somethingRuns('w.id')}
+     on conflict do nothing`,
+    { walletId },
+  );
+}

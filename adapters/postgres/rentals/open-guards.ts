@@ -1,0 +1,111 @@
+import type { UserId } from '../../../domain/ids.js';
+import { limits } from '../../../domain/limits.js';
+import { Refusal } from '../../../domain/refusal.js';
+import type { Transaction } from '../database.js';
+
+/**
+ * Refuses what may not happen any more, because its caller was told so (decision 4).
+ * @returns how many milliseconds are left
+ */
+export async function refuseWhenLate(trx: Transaction, answerBefore: string): Promise<number> {
+  const { rows } = await trx.raw<{ rows: { leftMs: number }[] }>(
+    'select epoch_ms(?::timestamptz) - epoch_ms(clock_ms()) as "leftMs"',
+    [answerBefore],
+  );
+  const leftMs = rows[0]?.leftMs ?? -1;
+  if (leftMs >= 0) return leftMs;
+  throw new Refusal(
+    'temporarily_unavailable',
+    'The service was too busy to answer in time, and nothing happened. Try again.',
+  );
+}
+
+interface Guards {
+  brake: string | null;
+  blocked_reason: string | null;
+  blocked: boolean;
+  debt: string | null;
+  live: number;
+}
+
+/**
+ * Guards against loss (decisions 23, 37): brakes, blocked users, old debts, and too many live rentals. Without metering
+ * nobody knows what is left of a wallet, so that its brake holds back new rentals as well.
+ */
+export async function refuseWhenNotAllowed(trx: Transaction, userId: UserId): Promise<void> {
+  const { rows } = await trx.raw<{ rows: Guards[] }>(
+    `select (select min(reason) from brakes where kind in ('creates', 'metering')) as brake,
+            u.blocked_at is not null as blocked, u.blocked_reason,
+            (select min(id) from invoices i where i.user_id = u.id and i.void_requested_at is null
+                and i.reason in ('overage', 'manual')
+                and i.status = 'open' and i.due_at < clock_ms()) as debt,
+            (select count(*) from rentals r where r.user_id = u.id and r.closed_at is null
+                and r.status in ('provisioning', 'running')) as live
+       from users u where u.id = :userId`,
+    { userId },
+  );
+  const guards = rows[0];
+  if (!guards) throw new Error(`no user ${userId}`);
+  if (guards.brake !== null) {
+    throw new Refusal('temporarily_unavailable', 'New rentals are paused by the operators. Try again later.');
+  }
+  if (guards.blocked) {
+    throw new Refusal('blocked', 'This account is blocked. Ask support.', {
+      reason: guards.blocked_reason ?? 'account',
+    });
+  }
+  if (guards.debt !== null) {
+    throw new Refusal('blocked', 'An invoice is overdue. Pay it first: GET /v1/billing/invoices lists it.', {
+      reason: 'unpaid_invoice',
+      invoiceId: guards.debt,
+    });
+  }
+  if (guards.live >= limits.maxLiveRentals) {
+    throw new Refusal(
+      'blocked',
+      `At most ${limits.maxLiveRentals} rentals may live at once. Stop one first.`,
+      {
+        reason: 'too_many_rentals',
+        limit: limits.maxLiveRentals,
+      },
+    );
+  }
+}
+
+/** How soon a create is worth another try while the machines that are in its way are still being got. */
+const PROVISIONED_SOON_S = 30;
+
+/**
+ * Machines that nobody is billed for cost the upstream's price all the same (decision 83): those that were stopped
+ * before they ran, lost within the refund window, or ran for less than half a cent, and those that may yet become one.
+ * One that its upstream failed to deliver, or an operator stopped, is not the user's doing. Call it under the lock of
+ * the wallet. The clock is a value of its own in it: an index can't be compared with one that is read for each row, and
+ * all that a user ever rented would be read under their lock.
+ * @throws Refusal rate_limited with the time after which one more may be had
+ */
+export async function refuseFreeMachines(trx: Transaction, userId: UserId, perHour: number): Promise<void> {
+  const { rows } = await trx.raw<{ rows: { free: number; wait_s: number | null }[] }>(
+    `with ended as (
+       select r.settled_at from rentals r
+        where r.user_id = :userId and r.settled_at > (select clock_ms()) - interval '1 hour'
+          and r.charged_cents = r.refunded_cents and r.stop_reason is distinct from 'operator'
+          and not (r.status = 'failed' and r.running_at is null)
+        order by r.settled_at desc limit :perHour
+     )
+     select (select count(*) from ended) + (
+              select count(*) from rentals r
+               where r.user_id = :userId and r.closed_at is null and r.settled_at is null and r.running_at is null)
+              as free,
+            (select ceil(extract(epoch from min(settled_at) + interval '1 hour' - clock_ms()))::int
+               from ended having count(*) >= :perHour) as wait_s`,
+    { userId, perHour },
+  );
+  const { free = 0, wait_s: waitS = null } = rows[0] ?? {};
+  if (free < perHour) return;
+  const retryAfterSeconds = Math.max(1, waitS ?? PROVISIONED_SOON_S);
+  throw new Refusal(
+    'rate_limited',
+    `${perHour} machines of the last hour were not billed, or are still being got. Try again in ${retryAfterSeconds} seconds.`,
+    { reason: 'too_many_free_machines', limit: perHour, retryAfterSeconds },
+  );
+}

@@ -1,0 +1,53 @@
+import { endByOf } from '../../../domain/dead-mans-switch.js';
+import type { Database, Transaction } from '../database.js';
+
+/**
+ * When an upstream shall end a new pod by itself, should we be gone: when the wallet's money ends.
+ * @param addedPerHourCents the price of the new pod, which no meter counts yet
+ */
+export async function paidUntil(
+  db: Database | Transaction,
+  walletId: number,
+  addedPerHourCents: number,
+): Promise<Date> {
+  const { rows } = await db.raw<{ rows: { funds: number; burn: number; now_ms: number }[] }>(
+    `select w.available_cents + w.reserved_cents as funds, epoch_ms(clock_ms()) as now_ms,
+            (select coalesce(sum(price_per_hour_cents), 0)::bigint from meters where wallet_id = w.id) as burn
+       from wallets w where w.id = ?`,
+    [walletId],
+  );
+  const [row] = rows;
+  if (!row) throw new Error(`no wallet ${walletId}`);
+  return endByOf(row.funds, row.burn + addedPerHourCents, row.now_ms);
+}
+
+/** A running machine with what pays for it. */
+export interface PaidPod {
+  readonly podId: string;
+  readonly attemptId: number;
+  /** The date that its upstream has; null for none. */
+  readonly endBy: Date | null;
+  readonly fundsCents: number;
+  readonly burnPerHourCents: number;
+  readonly nowMs: number;
+}
+
+/** The running machines at an upstream, those first whose date comes first. */
+export async function listPaidPods(db: Database, providerCode: string): Promise<PaidPod[]> {
+  const { rows } = await db.raw<{ rows: PaidPod[] }>(
+    `select a.pod_id as "podId", a.id as "attemptId", a.end_by as "endBy",
+            w.available_cents + w.reserved_cents as "fundsCents", epoch_ms(clock_ms()) as "nowMs",
+            (select coalesce(sum(price_per_hour_cents), 0)::bigint from meters where wallet_id = w.id) as "burnPerHourCents"
+       from rentals r
+       join allocation_attempts a on a.tag = r.tag and a.state = 'adopted' and a.pod_id is not null
+       join wallets w on w.id = r.wallet_id
+      where r.closed_at is null and r.status = 'running' and r.provider_code = :providerCode
+      order by a.end_by nulls first`,
+    { providerCode },
+  );
+  return rows;
+}
+
+export async function noteEndBy(db: Database, attemptId: number, endBy: Date): Promise<void> {
+  await db('allocation_attempts').where({ id: attemptId }).update({ end_by: endBy });
+}

@@ -1,0 +1,92 @@
+import type { RentalId, TopupId } from '../../../domain/ids.js';
+import type { RentalRequest, TopupRequest } from '../../../domain/opening.js';
+import type { Database } from '../database.js';
+import type { RentalRequestRow, TopupRequestRow } from '../rows/tables.js';
+
+/**
+ * Commits what a rental's opening asks for, before its workflow starts (decision 88). The first word about an id stands:
+ * whoever repeats it changes nothing.
+ * @param answerBefore by the database's clock: nothing is opened after it (decision 4)
+ */
+export async function insertRentalRequest(
+  db: Database,
+  id: RentalId,
+  request: RentalRequest,
+  answerBefore: Date,
+): Promise<void> {
+  await db('rental_requests')
+    .insert({
+      id,
+      user_id: request.userId,
+      family_id: request.familyId,
+      gpu_count: request.gpuCount,
+      template_id: request.templateId,
+      region: request.region,
+      name: request.name,
+      ssh_key_ids: [...request.sshKeyIds],
+      auto_stop_after_ms: request.autoStopAfterMs,
+      max_spend_cents: request.maxSpendCents,
+      max_price_per_hour_cents: request.maxPricePerHourCents,
+      answer_before: answerBefore,
+    })
+    .onConflict('id')
+    .ignore();
+}
+
+/** The same for a top-up. */
+export async function insertTopupRequest(
+  db: Database,
+  id: TopupId,
+  { userId, amountCents }: TopupRequest,
+  answerBefore: Date,
+): Promise<void> {
+  await db('topup_requests')
+    .insert({ id, user_id: userId, amount_cents: amountCents, answer_before: answerBefore })
+    .onConflict('id')
+    .ignore();
+}
+
+/** What a rental's opening asks for; undefined when nothing of ours does. */
+export async function findRentalRequest(
+  db: Database,
+  id: RentalId,
+): Promise<(RentalRequest & { readonly answerBefore: Date }) | undefined> {
+  const row: RentalRequestRow | undefined = await db('rental_requests').where({ id }).first();
+  return (
+    row && {
+      userId: row.user_id,
+      familyId: row.family_id,
+      gpuCount: row.gpu_count,
+      templateId: row.template_id,
+      region: row.region,
+      name: row.name,
+      sshKeyIds: row.ssh_key_ids,
+      autoStopAfterMs: row.auto_stop_after_ms,
+      maxSpendCents: row.max_spend_cents,
+      maxPricePerHourCents: row.max_price_per_hour_cents,
+      answerBefore: row.answer_before,
+    }
+  );
+}
+
+export async function findTopupRequest(db: Database, id: TopupId): Promise<TopupRequestRow | undefined> {
+  return db('topup_requests').where({ id }).first();
+}
+
+/** The earlier of what a row says and what its messenger says, which may be anybody. */
+export function earlierOf(row: Date, said: string): string {
+  const saidMs = new Date(said).getTime();
+  return Number.isNaN(saidMs) || saidMs > row.getTime() ? row.toISOString() : said;
+}
+
+/**
+ * Whether openings that say themselves what to open are still taken: those that 0.1 began, or an API of 0.1 that runs on
+ * while the new version is rolled out. They are until an hour after this database had its step.
+ */
+export async function takesOpeningsOf01(db: Database): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { takes: boolean }[] }>(
+    `select coalesce(bool_or(migration_time > now() - interval '1 hour'), false) as takes
+       from knex_migrations where name = '025-operator-orders'`,
+  );
+  return rows[0]?.takes === true;
+}

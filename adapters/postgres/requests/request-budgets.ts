@@ -1,0 +1,86 @@
+import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { limits } from '../../../domain/limits.js';
+import { READING_SHARE, readIntervalMs, type QuotaWindow } from '../../providers/quotas.js';
+import type { RequestBudget } from '../../providers/request-budget.js';
+import type { Database } from '../database.js';
+
+/** What an upstream told of its quotas counts for so long; it tells anew with each answer. */
+const TOLD_FOR_MS = 15 * 60_000;
+
+/**
+ * An upstream's request budget, counted in the database, because several workers share it. Should the database be
+ * away, the request is refused: nothing could be noted about a pod that it bought.
+ * @param slackMs reads that came late may be caught up with as far as this: the watcher looks only once in a while
+ */
+export function createRequestBudget(
+  db: Database,
+  code: string,
+  requestsPerMinute: number,
+  slackMs = 2 * limits.pollMs,
+): RequestBudget {
+  const limiter = (use: string, points: number): RateLimiterPostgres =>
+    new RateLimiterPostgres({
+      storeClient: db,
+      storeType: 'knex',
+      tableName: 'rate_limits',
+      tableCreated: true,
+      clearExpiredByTimeout: false,
+      keyPrefix: `upstream-${use}`,
+      points,
+      duration: 60,
+    });
+  const all = limiter('all', requestsPerMinute);
+  const reading = limiter('reading', Math.max(1, Math.floor(requestsPerMinute * READING_SHARE)));
+  return {
+    async take(use) {
+      const waitMs = use === 'reading' ? await consume(reading, code) : 0;
+      return waitMs > 0 ? waitMs : consume(all, code);
+    },
+    pace: (reads) => pace(db, code, reads, slackMs),
+    learn: (windows) => learn(db, code, windows),
+  };
+}
+
+/** What the reads cost, in time, begins where that of the reads before them ends (a leaky bucket; decision 93). */
+async function pace(db: Database, code: string, reads: number, slackMs: number): Promise<number> {
+  return db.transaction(async (trx) => {
+    const { rows } = await trx.raw<{
+      rows: { windows: QuotaWindow[]; toldMs: number; nextMs: number; nowMs: number }[];
+    }>(
+      `select windows, epoch_ms(told_at) as "toldMs", epoch_ms(next_read_at) as "nextMs", epoch_ms(clock_ms()) as "nowMs"
+         from provider_quotas where provider_code = ? for update`,
+      [code],
+    );
+    const [row] = rows;
+    const ageMs = row === undefined ? Infinity : row.nowMs - row.toldMs;
+    if (row === undefined || ageMs > TOLD_FOR_MS) return 0;
+    const waitMs = row.nextMs - row.nowMs;
+    if (waitMs > 0) return waitMs;
+    // However small the quotas, nothing is put off for longer than a list may be late.
+    const costMs = Math.min(limits.slowestReadMs, reads * readIntervalMs(row.windows, Math.max(0, ageMs)));
+    const nextMs = Math.max(row.nextMs, row.nowMs - slackMs) + costMs;
+    await trx.raw(
+      `update provider_quotas set next_read_at = clock_ms() + ?::float8 * interval '1 millisecond' where provider_code = ?`,
+      [nextMs - row.nowMs, code],
+    );
+    return 0;
+  });
+}
+
+async function learn(db: Database, code: string, windows: readonly QuotaWindow[]): Promise<void> {
+  await db.raw(
+    `insert into provider_quotas as q (provider_code, windows) values (:code, :windows::jsonb)
+     on conflict (provider_code) do update set windows = excluded.windows, told_at = clock_ms()`,
+    { code, windows: JSON.stringify(windows) },
+  );
+}
+
+async function consume(limiter: RateLimiterPostgres, key: string): Promise<number> {
+  try {
+    await limiter.consume(key);
+    return 0;
+  } catch (refused) {
+    if (refused instanceof RateLimiterRes) return Math.max(1, refused.msBeforeNext);
+    throw refused;
+  }
+}

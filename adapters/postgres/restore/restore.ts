@@ -1,0 +1,191 @@
+import { isId, type OperationId, type RentalId, type UserId } from '../../../domain/ids.js';
+import type { Reconciled, RestoreReport } from '../../../domain/restore.js';
+import { Refusal } from '../../../domain/refusal.js';
+import type { Operation } from '../../../domain/operation.js';
+import type { Payment } from '../../processor/processor.js';
+import type { Database, Transaction } from '../database.js';
+import { operatorsOf } from '../operators/operator-orders.js';
+import type { OperatorOrderRow, RentalRow, UnknownPodRow } from '../rows/tables.js';
+
+/** Rentals that something is owed to here. */
+export async function listLiveRentals(db: Database): Promise<Pick<RentalRow, 'id' | 'status'>[]> {
+  return db('rentals').whereNull('closed_at').orderBy('no').select('id', 'status');
+}
+
+/** Those of some ids of rentals that exist here. */
+export async function findRentalIds(db: Database, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>('select id from rentals where id = any (?)', [
+    [...ids],
+  ]);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Those of some tags whose attempt is known here, and the rental that it was made for as well. */
+export async function findOwnedTags(db: Database, tags: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await db.raw<{ rows: { tag: string }[] }>(
+    `select a.tag from allocation_attempts a where a.tag = any (?)
+        and (a.state not in ('open', 'condemned') or exists (select 1 from rentals r where r.id = a.rental_id))`,
+    [[...tags]],
+  );
+  return new Set(rows.map(({ tag }) => tag));
+}
+
+/**
+ * Asks for a rental's end at an instant that is past; one that was asked for before stays if it is earlier. Until then
+ * its machine was alive, of which this database's lists, which are from before the backup, know nothing.
+ */
+export async function requestPastStop(
+  db: Database,
+  rentalId: RentalId,
+  at: string,
+  reason: string,
+): Promise<void> {
+  await db.raw(
+    `with alive as (
+       update pods p set last_alive_at = greatest(p.last_alive_at, :at::timestamptz)
+         from rentals r
+        where r.id = :rentalId and p.provider_code = r.provider_code and p.pod_id = r.pod_id
+     )
+     insert into stop_requests (rental_no, requested_by, requested_at, reason)
+     select no, 'operator', :at::timestamptz, :reason from rentals where id = :rentalId and settled_at is null
+     on conflict (rental_no) do update set requested_at = least(stop_requests.requested_at, excluded.requested_at)
+      where stop_requests.open`,
+    { rentalId, at, reason },
+  );
+}
+
+/** Whose top-up a payment is that this database has lost; undefined when it has not, or knows no such user. */
+export async function findLostTopupsUser(
+  db: Database | Transaction,
+  { topupId, userId }: Pick<Payment, 'topupId' | 'userId'>,
+): Promise<UserId | undefined> {
+  if (topupId === null || !isId('top', topupId) || userId === null || !isId('usr', userId)) return undefined;
+  if (await db('topups').where({ id: topupId }).first('id')) return undefined;
+  return (await db('users').where({ id: userId }).first('id'))?.id;
+}
+
+/**
+ * Writes the row of a top-up that was lost, for its payment to be credited to. By what it was paid is lost with it.
+ * An amount that no top-up may have leaves it out: the payment is credited to its user then.
+ */
+export async function insertLostTopup(
+  db: Database | Transaction,
+  topup: {
+    readonly topupId: string;
+    readonly userId: UserId;
+    readonly amountCents: number;
+    readonly chargedAt: Date | null;
+  },
+): Promise<void> {
+  await db.raw(
+    `insert into topups (id, user_id, wallet_id, amount_cents, status, source, created_at)
+     select :topupId, :userId, w.id, :amountCents, 'creating', 'checkout', coalesce(:chargedAt::timestamptz, clock_ms())
+       from wallets w where w.user_id = :userId and :amountCents::int between 100 and 500000
+     on conflict (id) do nothing`,
+    topup,
+  );
+}
+
+/**
+ * The order by which an operator lets a restored database go on (decision 87).
+ * @throws Refusal when there is none, or it has ended otherwise
+ */
+export async function getReconcileOrder(
+  db: Database | Transaction,
+  id: OperationId,
+): Promise<OperatorOrderRow> {
+  const order = await db('operator_orders').where({ id, kind: 'reconcile_restored' }).first();
+  if (!order) {
+    throw new Refusal('not_found', `There is no order ${id} to reconcile: repeat ops restore reconcile.`);
+  }
+  if (order.closed_at !== null && order.status !== 'done') {
+    throw new Refusal('validation_failed', `${id} is ${order.status}.`);
+  }
+  return order;
+}
+
+/**
+ * Lets a restored database go on: keeps the machines that it does not know for a human, steps over the numbers that
+ * were given in the lost time, confirms it above Temporal's watermark, lifts the brake and records who did it.
+ * @returns the new watermark
+ */
+export async function resume(
+  db: Database,
+  operationId: OperationId,
+  {
+    kept,
+    report,
+    done,
+  }: {
+    readonly kept: number;
+    readonly report: RestoreReport;
+    readonly done: Omit<Reconciled, 'watermark'>;
+  },
+): Promise<number> {
+  return db.transaction(async (trx) => {
+    for (const { providerCode, podId, tag } of report.unknownPods) {
+      await trx('unknown_pods')
+        .insert({ provider_code: providerCode, pod_id: podId, tag, listed_at: trx.raw('clock_ms()') })
+        .onConflict(['provider_code', 'pod_id'])
+        .ignore();
+    }
+    const order = await getReconcileOrder(trx, operationId);
+    if (order.status !== 'done') await trx.raw('select step_over_lost_numbers()');
+    const [row] = await trx('watermark')
+      .update({
+        value: trx.raw('greatest(value, ?::bigint) + 1', [kept]),
+        raised_at: trx.raw('clock_ms()'),
+        confirmed_as: trx.raw('database_incarnation(tableoid)'),
+      })
+      .returning('value');
+    if (!row) throw new Error('the watermark row is missing');
+    await trx('brakes').where({ kind: 'restored' }).delete();
+    if (order.status !== 'done') await recordResume(trx, order, report, { ...done, watermark: row.value });
+    return row.value;
+  });
+}
+
+async function recordResume(
+  trx: Transaction,
+  order: OperatorOrderRow,
+  report: RestoreReport,
+  done: Reconciled,
+): Promise<void> {
+  const { id, kind, reason } = order;
+  await trx('operator_actions').insert({
+    ...{ id, kind, reason, operator: operatorsOf(order) },
+    request: JSON.stringify(report),
+    result: JSON.stringify(done),
+  });
+  const { endedRentals, credited, parked, listedPods, watermark } = done;
+  const result = { endedRentals, credited: credited.length, parked: parked.length, listedPods, watermark };
+  await trx('operator_orders')
+    .where({ id })
+    .update({ status: 'done', result: JSON.stringify(result) as never });
+}
+
+/** Machines that a restored database did not know and that nobody has released yet. */
+export async function listUnknownPods(db: Database | Transaction): Promise<UnknownPodRow[]> {
+  const { rows } = await db.raw<{ rows: UnknownPodRow[] }>(
+    `select u.* from unknown_pods u
+       left join pods p on p.provider_code = u.provider_code and p.pod_id = u.pod_id
+      where u.released_at is null and p.gone_at is null
+      order by u.provider_code, u.pod_id`,
+  );
+  return rows;
+}
+
+/**
+ * Gives machines up that a human has decided about: the sweeper ends them.
+ * @returns how many
+ */
+export async function releaseUnknownPods(
+  db: Database | Transaction,
+  podIds: readonly string[],
+  by: Pick<Operation, 'operator' | 'reason'>,
+): Promise<number> {
+  return db('unknown_pods')
+    .whereIn('pod_id', [...podIds])
+    .whereNull('released_at')
+    .update({ released_at: db.raw('clock_ms()'), released_by: by.operator, released_why: by.reason });
+}

@@ -1,0 +1,77 @@
+import { restoredMessage } from '../../../domain/watermark.js';
+import type { Database, Transaction } from '../database.js';
+
+/**
+ * Tells whether this very incarnation of the database was compared with Temporal's watermark (decision 67). Not so
+ * after any restart or restore, until somebody has compared.
+ */
+export async function isDatabaseConfirmed(db: Database | Transaction): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { confirmed: boolean }[] }>(
+    'select database_is_confirmed() as confirmed',
+  );
+  return rows[0]?.confirmed === true;
+}
+
+export interface Watermark {
+  readonly value: number;
+  readonly raisedAt: Date;
+}
+
+/** The watermark as this database has it. */
+export async function readWatermark(db: Database | Transaction): Promise<Watermark> {
+  const row = await db('watermark').first('value', 'raised_at');
+  if (!row) throw new Error('the watermark row is missing');
+  return { value: row.value, raisedAt: row.raised_at };
+}
+
+/**
+ * Compares with Temporal's watermark. A database that is not behind is confirmed in its present incarnation; one that
+ * is behind was restored: it loses its confirmation, and the brake says so until an operator reconciles.
+ * @param kept what Temporal has; null when it never heard of one
+ */
+export async function confirmDatabase(db: Database, kept: number | null): Promise<'confirmed' | 'restored'> {
+  return db.transaction(async (trx) => {
+    const row = await trx('watermark').forUpdate().first('value');
+    if (!row) throw new Error('the watermark row is missing');
+    if (row.value >= (kept ?? 0)) {
+      await trx.raw(
+        `update watermark set confirmed_as = database_incarnation(tableoid)
+          where confirmed_as is distinct from 'new' and not database_is_confirmed()`,
+      );
+      await trx('brakes').where({ kind: 'restored' }).delete();
+      return 'confirmed';
+    }
+    await trx('watermark').update({ confirmed_as: null });
+    await trx('brakes')
+      .insert({ kind: 'restored', pulled_by: 'the service', reason: restoredMessage })
+      .onConflict('kind')
+      .ignore();
+    return 'restored';
+  });
+}
+
+/**
+ * Raises the watermark of a confirmed database.
+ * @returns its new value
+ * @throws when the database is not confirmed
+ */
+export async function raiseWatermark(db: Database): Promise<number> {
+  const [row] = await db('watermark')
+    .whereRaw('database_is_confirmed()')
+    .update({
+      value: db.raw('value + 1'),
+      raised_at: db.raw('clock_ms()'),
+      confirmed_as: db.raw('database_incarnation(tableoid)'),
+    })
+    .returning('value');
+  if (!row) throw new Error('the database is not confirmed: compare its watermark with Temporal’s first');
+  return row.value;
+}
+
+/** Lets what follows in this transaction write although the database is behind: for reconciling alone. */
+export async function reconcilingWithin<T>(db: Database, work: (trx: Transaction) => Promise<T>): Promise<T> {
+  return db.transaction(async (trx) => {
+    await trx.raw(`select set_config('gpu_rental.reconciling', 'on', true)`);
+    return work(trx);
+  });
+}

@@ -1,0 +1,71 @@
+import type { OperationId, RentalId, SshKeyId, TopupId, UserId } from '../../../domain/ids.js';
+import type { OperationResult, OrderedAction, OrderStatus } from '../../../domain/operation.js';
+
+/** The rows of what is asked for, by users and operators, before a workflow does it (migrations/025-operator-orders). */
+/** What an operator asked for that moves money or needs the workers (migrations/025-operator-orders). */
+export interface OperatorOrderRow {
+  id: OperationId;
+  kind: OrderedAction['kind'];
+  request: OrderedAction;
+  amount_cents: number | null;
+  reason: string;
+  said_by: string | null;
+  requested_by: string;
+  requested_at: Date;
+  status: OrderStatus;
+  approved_by: string | null;
+  approved_at: Date | null;
+  rejected_by: string | null;
+  rejected_why: string | null;
+  closed_at: Date | null;
+  code: string | null;
+  message: string | null;
+  result: OperationResult | null;
+}
+
+/** Which rental an order of many refunds, and with how much (migrations/029-refunds-of-many). Amounts in cents. */
+export interface OperatorOrderItemRow {
+  order_id: OperationId;
+  rental_no: number;
+  /** At most so much. */
+  amount_cents: number;
+  /** null until it is done. */
+  refunded_cents: number | null;
+  done_at: Date | null;
+}
+
+/** What a user asked to be charged, committed before its workflow starts. */
+export interface TopupRequestRow {
+  id: TopupId;
+  user_id: UserId;
+  amount_cents: number;
+  answer_before: Date;
+  requested_at: Date;
+}
+
+/** What a user asked to rent, committed before its workflow starts. */
+export interface RentalRequestRow {
+  id: RentalId;
+  user_id: UserId;
+  family_id: string;
+  gpu_count: number;
+  template_id: string;
+  region: string | null;
+  name: string | null;
+  ssh_key_ids: SshKeyId[];
+  auto_stop_after_ms: number | null;
+  max_spend_cents: number | null;
+  max_price_per_hour_cents: number | null;
+  answer_before: Date;
+  requested_at: Date;
+}
+
+/** Where a machine answered whose billing has not begun yet. */
+export interface AnsweredMachineRow {
+  rental_no: number;
+  host: string;
+  port: number;
+  username: string;
+  host_key_fingerprint: string | null;
+  answered_at: Date;
+}

@@ -1,0 +1,283 @@
+import type { AuditKind } from '../../../domain/audit.js';
+import type { AuditEventId, ListingId, RentalId, SshKeyId, UserId } from '../../../domain/ids.js';
+import type { LedgerEntryType } from '../../../domain/ledger.js';
+import type { QuotaWindow } from '../../providers/quotas.js';
+import type { RentalStatus, StopReason } from '../../../domain/rental.js';
+
+/** The rows as Postgres holds them; what each column means stands in migrations/. */
+export interface UserRow {
+  id: UserId;
+  email: string;
+  processor_customer_id: string | null;
+  blocked_at: Date | null;
+  blocked_reason: string | null;
+  /** What auto-topup may charge in a day, as the installation was set when the account was made; null: no cap. */
+  auto_topup_daily_cap_cents: number | null;
+  created_at: Date;
+}
+
+export interface AuditEventRow {
+  no: number;
+  id: AuditEventId;
+  user_id: UserId;
+  kind: AuditKind;
+  entity_id: string | null;
+  details: Record<string, unknown> | null;
+  client_address: string | null;
+  at: Date;
+}
+
+export interface SessionRow {
+  token_hash: Buffer;
+  user_id: UserId;
+  created_at: Date;
+  last_seen_at: Date;
+  expires_at: Date;
+}
+
+export interface SshKeyRow {
+  id: SshKeyId;
+  user_id: UserId;
+  name: string;
+  public_key: string;
+  fingerprint: string;
+  created_at: Date;
+}
+
+export interface WalletRow {
+  id: number;
+  user_id: UserId;
+  available_cents: number;
+  reserved_cents: number;
+  seq: number;
+  low_since: Date | null;
+  metering_blocked_at: Date | null;
+  metering_blocked_reason: string | null;
+  created_at: Date;
+}
+
+export interface LedgerEntryRow {
+  wallet_id: number;
+  seq: number;
+  type: LedgerEntryType;
+  amount_cents: number;
+  balance_after_cents: number;
+  rental_no: number | null;
+  processor_charge_id: string | null;
+  note: string | null;
+  created_at: Date;
+}
+
+export interface LedgerCauseRow {
+  cause: string;
+  wallet_id: number;
+  seq: number;
+}
+
+/** Why an upstream's offers are not for sale for a while. */
+export type OutReason = 'failing' | 'failing_creates' | 'refused' | 'rate_limited' | 'no_funds';
+
+export interface ProviderRow {
+  code: string;
+  catalog_synced_at: Date | null;
+  pods_listed_at: Date | null;
+  last_error: string | null;
+  last_error_at: Date | null;
+  failures: number;
+  create_failures: number;
+  out_until: Date | null;
+  out_reason: OutReason | null;
+  last_success_at: Date | null;
+  missing_accepted_until: Date | null;
+  paused_at: Date | null;
+  paused_by: string | null;
+  paused_reason: string | null;
+  balance_cents: number | null;
+  burn_cents_per_hour: number | null;
+  balance_read_at: Date | null;
+}
+
+export interface ProviderQuotasRow {
+  provider_code: string;
+  windows: QuotaWindow[];
+  told_at: Date;
+  next_read_at: Date;
+}
+
+export interface ListingRow {
+  id: ListingId;
+  provider_code: string;
+  offer_id: string;
+  model: string;
+  family: string;
+  vram_gb: number;
+  gpu_count: number;
+  price_per_hour_cents: number;
+  region: string;
+  region_code: string;
+  interconnect: string;
+  offered: boolean;
+  /** null when the upstream does not tell. */
+  max_boot_ms: number | null;
+  /** null for all that the upstream can start. */
+  template_ids: string[] | null;
+  created_at: Date;
+}
+
+export interface RentalRow {
+  no: number;
+  id: RentalId;
+  wallet_id: number;
+  user_id: UserId;
+  status: RentalStatus;
+  name: string | null;
+  family: string;
+  model: string;
+  gpu_count: number;
+  region: string;
+  region_code: string;
+  interconnect: string;
+  template_id: string;
+  ssh_key_ids: SshKeyId[];
+  listing_id: ListingId;
+  provider_code: string;
+  tag: string;
+  pod_id: string | null;
+  host: string | null;
+  port: number | null;
+  username: string | null;
+  host_key_fingerprint: string | null;
+  price_per_hour_cents: number;
+  max_spend_cents: number | null;
+  auto_stop_after_ms: number | null;
+  hold_cents: number;
+  charged_cents: number;
+  refunded_cents: number;
+  released_cents: number;
+  overage_cents: number;
+  written_off_cents: number;
+  started_at: Date;
+  running_at: Date | null;
+  auto_stop_at: Date | null;
+  spend_limit_at: Date | null;
+  ended_at: Date | null;
+  settled_at: Date | null;
+  terminated_at: Date | null;
+  closed_at: Date | null;
+  stop_reason: StopReason | null;
+  error: string | null;
+  opened_seq: number;
+  settled_seq: number | null;
+}
+
+/** What metering writes while a rental runs (migrations/004-rentals). */
+export interface MeterRow {
+  rental_no: number;
+  wallet_id: number;
+  price_per_hour_cents: number;
+  hold_cents: number;
+  charged_cents: number;
+  running_ms: number;
+  limit_ms: number | null;
+  starved_ms: number | null;
+}
+
+export interface StopRequestRow {
+  rental_no: number;
+  requested_at: Date;
+  requested_by: 'user' | 'operator';
+  reason: string | null;
+  open: boolean;
+}
+
+/** What a lost machine's settlement rests on, kept when its pod's row has served its time. */
+export interface LostMachineRow {
+  rental_no: number;
+  last_alive_at: Date;
+  settled_at: Date;
+}
+
+export type AttemptState = 'open' | 'adopted' | 'condemned' | 'failed' | 'gone';
+
+export interface AllocationAttemptRow {
+  id: number;
+  rental_id: RentalId;
+  attempt: number;
+  provider_code: string;
+  listing_id: ListingId;
+  offer_id: string;
+  tag: string;
+  price_per_hour_cents: number;
+  state: AttemptState;
+  pod_id: string | null;
+  error: string | null;
+  created_at: Date;
+  changed_at: Date;
+  end_by: Date | null;
+  given_up_at: Date | null;
+  slow_end_told_at: Date | null;
+  /** By when its machine must answer, from its beginning; null for one of release 0.1. */
+  deadline_ms: number | null;
+}
+
+export interface PodRow {
+  provider_code: string;
+  pod_id: string;
+  tag: string;
+  status: 'pending' | 'active' | 'lost' | 'ending';
+  upstream_status: string;
+  host: string | null;
+  port: number | null;
+  username: string | null;
+  price_per_hour_cents: number | null;
+  first_seen_at: Date;
+  last_alive_at: Date | null;
+  missing_lists: number;
+  gone_at: Date | null;
+  probed_at: Date | null;
+  silent_probes: number;
+  host_key_changed: boolean;
+  held_since: Date | null;
+}
+
+/** A view: what pods cost that nobody pays for. */
+export interface PodLeakRow {
+  provider_code: string;
+  pod_id: string;
+  tag: string;
+  rental_id: RentalId | null;
+  kind: 'unknown tag' | 'ending' | 'given up';
+  since: Date;
+  gone_at: Date | null;
+  slow_end_told_at: Date | null;
+  seconds: number;
+  cents: number;
+}
+
+export interface ProviderOddityRow {
+  provider_code: string;
+  kind: string;
+  subject: string;
+  times: number;
+  first_seen_at: Date;
+  last_seen_at: Date;
+}
+
+export type IntentKind = 'end_rental' | 'pod_lost' | 'auto_topup' | 'low_balance';
+
+export interface IntentRow {
+  id: number;
+  kind: IntentKind;
+  wallet_id: number;
+  rental_no: number | null;
+  created_at: Date;
+  delivered_at: Date | null;
+  acknowledged_at: Date | null;
+}
+
+export interface MeterShardRow {
+  shard: number;
+  shards: number;
+  ticks: number;
+  last_tick_at: Date;
+}

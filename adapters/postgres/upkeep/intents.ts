@@ -1,0 +1,51 @@
+import type { RentalId, UserId } from '../../../domain/ids.js';
+import type { Database } from '../database.js';
+import { hasNoFreshSignal } from './look-signals.js';
+import { isNotWaiting } from './stuck-items.js';
+import type { IntentKind } from '../rows/tables.js';
+
+export interface DueIntent {
+  readonly id: number;
+  readonly kind: IntentKind;
+  readonly rentalId: RentalId | null;
+  readonly userId: UserId;
+}
+
+/**
+ * The intents that nobody acknowledged yet and that are to be delivered now, those first that never were. Delivery is
+ * at least once: the transaction that acts on an intent acknowledges it. One that is not acknowledged is delivered again
+ * after 10 s and then ever more rarely, up to once an hour; one whose workflow can't be told waits for that (decision 69).
+ */
+export async function listDueIntents(db: Database, atMost: number): Promise<DueIntent[]> {
+  const { rows } = await db.raw<{ rows: DueIntent[] }>(
+    `select i.id, i.kind, r.id as "rentalId", w.user_id as "userId"
+       from intents i join wallets w on w.id = i.wallet_id left join rentals r on r.no = i.rental_no
+      where i.acknowledged_at is null
+        and (i.delivered_at is null or ${isDueAgain('i.delivered_at', 'i.created_at')})
+        and case when i.kind = 'low_balance' then ${isNotWaiting('warning', 'i.id::text')}
+                 else ${isNotWaiting('workflow', toldWorkflow)} and ${hasNoFreshSignal(toldWorkflow)} end
+      order by i.delivered_at nulls first, i.id limit :atMost`,
+    { atMost },
+  );
+  return rows;
+}
+
+/** Whom an intent is told to: its rental's workflow, or the auto-topup of its user. */
+const toldWorkflow = `coalesce(r.id, 'auto-topup:' || w.user_id)`;
+
+/**
+ * SQL that holds when something that was told and is not done is to be told again: after 10 s, and then each time after
+ * as long as it has waited already, up to an hour.
+ * @param toldAt SQL of when it was told last
+ * @param since SQL of since when it is to be done
+ */
+export function isDueAgain(toldAt: string, since: string): string {
+  return `${toldAt} < (select clock_ms()) - greatest(interval '10 seconds', least(interval '1 hour', ${toldAt} - ${since}))`;
+}
+
+export async function markDelivered(db: Database, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return;
+  await db('intents')
+    .whereIn('id', ids)
+    .update({ delivered_at: db.raw('clock_ms()') });
+}

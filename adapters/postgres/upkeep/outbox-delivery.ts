@@ -1,0 +1,52 @@
+import type { Database } from '../database.js';
+import { isNotWaiting } from './stuck-items.js';
+import type { MailOutboxRow } from '../rows/tables.js';
+
+export interface MailDelivery {
+  send(mail: MailOutboxRow & { body: string }): Promise<void>;
+  /** Counts a failure. @returns after how long the mail is tried again, in milliseconds */
+  failed(mail: MailOutboxRow, error: unknown): Promise<number>;
+  /** Called when one was sent that had failed before. */
+  recovered(mail: MailOutboxRow): Promise<void>;
+}
+
+/**
+ * Takes the next mail that is due, sends and marks it, holding its row so that two senders never take the same one: one
+ * in a transaction, which must not last longer than one mail server takes, and of which one that fails keeps no other
+ * from it (decisions 36, 69). It is tried again later, ever more rarely.
+ * @returns how many were due, and how many of them were sent
+ */
+export async function deliverDueMails(
+  db: Database,
+  delivery: MailDelivery,
+): Promise<{ due: number; sent: number }> {
+  return db.transaction(async (trx) => {
+    const mail = await trx('mail_outbox')
+      .whereNull('sent_at')
+      .whereNotNull('body')
+      .whereRaw(isNotWaiting('mail', 'mail_outbox.id::text'))
+      .orderBy(['next_try_at', 'id'])
+      .forUpdate()
+      .skipLocked()
+      .first();
+    if (!mail) return { due: 0, sent: 0 };
+    try {
+      await delivery.send({ ...mail, body: mail.body ?? '' });
+    } catch (error) {
+      const waitMs = await delivery.failed(mail, error);
+      await trx('mail_outbox')
+        .where({ id: mail.id })
+        .update({
+          tries: mail.tries + 1,
+          last_error: error instanceof Error ? error.message : String(error),
+          next_try_at: trx.raw(`clock_ms() + ? * interval '1 millisecond'`, [waitMs]),
+        });
+      return { due: 1, sent: 0 };
+    }
+    await trx('mail_outbox')
+      .where({ id: mail.id })
+      .update({ sent_at: trx.raw('clock_ms()'), ...(mail.wipe_after_sending ? { body: null } : {}) });
+    if (mail.tries > 0) await delivery.recovered(mail);
+    return { due: 1, sent: 1 };
+  });
+}

@@ -1,0 +1,144 @@
+import { limits } from '../../../domain/limits.js';
+import { nextTryMs, nextUnansweredTryMs, type Duty } from '../../../domain/stuck.js';
+import type { LastAnswers } from '../../peer-error.js';
+import { readClock } from '../clock.js';
+import type { Database, Transaction } from '../database.js';
+import type { StuckItemRow } from '../rows/tables.js';
+
+export interface Failure {
+  readonly duty: Duty;
+  readonly item: string;
+  readonly error: string;
+  /** Trying soon is of no use: it is set aside at once. */
+  readonly isHopeless?: boolean;
+  /** Set where it says nothing of the item (decision 95): it counts only where the peer has answered others. */
+  readonly lastAnswers?: LastAnswers | undefined;
+}
+
+/** What a failure came to. */
+export interface Stuck {
+  readonly attempts: number;
+  /** In milliseconds from now. */
+  readonly nextTryMs: number;
+  /** It was set aside by this failure, and not before. */
+  readonly isNewlySetAside: boolean;
+}
+
+/**
+ * Counts a failed try of an item, and says when it may be tried again (decision 69). A try before its time, by a new
+ * event or an operator, is written down and not counted.
+ */
+export async function noteFailure(db: Database, failure: Failure, random = Math.random()): Promise<Stuck> {
+  const key = { duty: failure.duty, item: failure.item.slice(0, 300) };
+  return db.transaction(async (trx) => {
+    const known = await trx('stuck_items').where(key).forUpdate().first();
+    const now = await readClock(trx);
+    const told = { last_error: failure.error.slice(0, 500), last_failed_at: now };
+    if (known && isBeforeItsTime(known, now, failure)) {
+      await trx('stuck_items').where(key).update(told);
+      const waitMs = known.next_attempt_at.getTime() - now.getTime();
+      return { attempts: known.attempts, nextTryMs: waitMs, isNewlySetAside: false };
+    }
+    const { attempts, setAsideAt, isCounted } = countedOf(known, now, failure);
+    const waitMs =
+      known && !isCounted && setAsideAt === null
+        ? nextUnansweredTryMs(now.getTime() - known.first_failed_at.getTime(), random)
+        : nextTryMs(attempts, setAsideAt !== null, random);
+    const next_attempt_at = new Date(now.getTime() + waitMs);
+    const row = { ...told, attempts, next_attempt_at, set_aside_at: setAsideAt };
+    await trx('stuck_items')
+      .insert({ ...key, first_failed_at: now, ...row })
+      .onConflict(['duty', 'item'])
+      .merge(row);
+    return { attempts, nextTryMs: waitMs, isNewlySetAside: setAsideAt === now };
+  });
+}
+
+function isBeforeItsTime(known: StuckItemRow, now: Date, { isHopeless }: Failure): boolean {
+  return known.next_attempt_at > now && (known.set_aside_at !== null || isHopeless !== true);
+}
+
+function countedOf(
+  known: StuckItemRow | undefined,
+  now: Date,
+  { isHopeless, lastAnswers }: Failure,
+): { attempts: number; setAsideAt: Date | null; isCounted: boolean } {
+  const isCounted = !known || lastAnswers === undefined || hasAnsweredOthers(known, now, lastAnswers);
+  const attempts = (known?.attempts ?? 0) + (isCounted ? 1 : 0);
+  const isOver = isHopeless === true || attempts >= limits.triesUntilSetAside;
+  return { attempts, setAsideAt: known?.set_aside_at ?? (isOver ? now : null), isCounted };
+}
+
+/** Whether the peer answered since the item failed last: then it is rather the item. */
+function hasAnsweredOthers(known: StuckItemRow, now: Date, last: LastAnswers): boolean {
+  const isAlone = now.getTime() - known.first_failed_at.getTime() > limits.aloneAtPeerMs;
+  return (isAlone ? last.anyCallMsAgo : last.thisCallMsAgo) < now.getTime() - known.last_failed_at.getTime();
+}
+
+/** Tells whether a try of an item has failed within so many milliseconds. */
+export async function hasFailedWithin(db: Database, duty: Duty, item: string, ms: number): Promise<boolean> {
+  const since = db.raw(`clock_ms() - ? * interval '1 millisecond'`, [ms]);
+  const row = await db('stuck_items').where({ duty, item }).where('last_failed_at', '>', since).first('item');
+  return row !== undefined;
+}
+
+/** Those of these items whose last try failed, by item. */
+export async function findStuck(
+  db: Database,
+  duty: Duty,
+  items: readonly string[],
+): Promise<Map<string, { isWaiting: boolean }>> {
+  if (items.length === 0) return new Map();
+  const { rows } = await db.raw<{ rows: { item: string; isWaiting: boolean }[] }>(
+    `select item, next_attempt_at > clock_ms() as "isWaiting" from stuck_items
+      where duty = :duty and item = any (:items::text[])`,
+    { duty, items: [...items] },
+  );
+  return new Map(rows.map(({ item, isWaiting }) => [item, { isWaiting }]));
+}
+
+/** It succeeded. */
+export async function clearStuck(db: Database, duty: Duty, item: string): Promise<void> {
+  await db('stuck_items').where({ duty, item }).delete();
+}
+
+/**
+ * SQL that holds for an item whose next try is not still to come: a loop that lists its items asks it, so that those
+ * which wait never fill up the list.
+ * @param item SQL of the item's name
+ */
+export function isNotWaiting(duty: Duty, item: string): string {
+  return `not exists (select 1 from stuck_items s
+    where s.duty = '${duty}' and s.item = ${item} and s.next_attempt_at > (select clock_ms()))`;
+}
+
+/** What failed last, those that were set aside first. */
+export async function listStuck(
+  db: Database,
+  filter: { readonly onlySetAside: boolean },
+  limit: number,
+): Promise<StuckItemRow[]> {
+  const query = db('stuck_items')
+    // One that is not tried any more, because its loop does not find it, is done by other means.
+    .whereRaw(`next_attempt_at > (select clock_ms()) - interval '3 hours'`)
+    .orderByRaw('set_aside_at nulls last, first_failed_at')
+    .limit(limit);
+  if (filter.onlySetAside) void query.whereNotNull('set_aside_at');
+  return query;
+}
+
+/**
+ * Lets items be tried at once, from their first try on, as if they had never failed.
+ * @param item all of the duty when left out
+ * @returns how many there were
+ */
+export async function putBack(
+  trx: Transaction,
+  duty: string | undefined,
+  item: string | undefined,
+): Promise<number> {
+  const query = trx('stuck_items').whereNotNull('set_aside_at');
+  if (duty !== undefined) void query.andWhere({ duty });
+  if (item !== undefined) void query.andWhere({ item });
+  return query.update({ attempts: 0, set_aside_at: null, next_attempt_at: trx.raw('clock_ms()') });
+}

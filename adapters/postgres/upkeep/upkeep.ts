@@ -1,0 +1,128 @@
+import type { RentalId, TopupId, UserId } from '../../../domain/ids.js';
+import type { Database } from '../database.js';
+import type { AllocationAttemptRow } from '../rows/tables.js';
+
+/** Rentals that something is still owed to and that are older than a moment: each should have a workflow. */
+export async function listUnclosedRentals(db: Database): Promise<RentalId[]> {
+  const rows = await db('rentals')
+    .whereNull('closed_at')
+    .whereRaw(`started_at < clock_ms() - interval '15 seconds'`)
+    .select('id');
+  return rows.map(({ id }) => id);
+}
+
+/** Top-ups whose payment is not decided and that are older than a moment: each should have a workflow. */
+export async function listUnclosedTopups(db: Database): Promise<TopupId[]> {
+  const rows = await db('topups')
+    .whereNull('closed_at')
+    .whereNot({ source: 'auto_topup' })
+    .whereRaw(`created_at < clock_ms() - interval '15 seconds'`)
+    .select('id');
+  return rows.map(({ id }) => id);
+}
+
+/** Users whose auto-topup has an attempt that is not decided. */
+export async function listUsersWithOpenAutoTopups(db: Database): Promise<UserId[]> {
+  const rows = await db('topups')
+    .whereNull('closed_at')
+    .where({ source: 'auto_topup' })
+    .whereRaw(`created_at < clock_ms() - interval '15 seconds'`)
+    .select('user_id');
+  return rows.map((row) => row.user_id);
+}
+
+export interface StrayPod {
+  readonly podId: string;
+  readonly tag: string;
+  readonly why: string;
+}
+
+/**
+ * Pods of ours that no live rental owns (decision 22): their tag is unknown, or its attempt was given up, or the
+ * rental is closed. One with an open attempt younger than `openForMs` is left to the workflow that made it, and one
+ * that a restored database did not know to a human (decision 67).
+ */
+export async function listStrayPods(
+  db: Database,
+  providerCode: string,
+  openForMs: number,
+): Promise<StrayPod[]> {
+  const { rows } = await db.raw<{ rows: StrayPod[] }>(
+    `select p.pod_id as "podId", p.tag,
+            case when a.id is null then 'no attempt carries its tag'
+                 when a.state = 'adopted' then 'its rental is closed'
+                 else 'its attempt is ' || a.state end as why
+       from pods p
+       left join allocation_attempts a on a.tag = p.tag
+       left join rentals r on r.id = a.rental_id
+      where p.provider_code = :providerCode and p.gone_at is null
+        and (a.id is null and p.first_seen_at < clock_ms() - interval '1 minute'
+             or a.state in ('condemned', 'failed', 'gone')
+             or a.state = 'adopted' and r.closed_at is not null
+             or a.state = 'open' and a.created_at < clock_ms() - :openForMs * interval '1 millisecond')
+        and not exists (select 1 from unknown_pods u
+                         where u.provider_code = p.provider_code and u.pod_id = p.pod_id and u.released_at is null)`,
+    { providerCode, openForMs },
+  );
+  return rows;
+}
+
+/**
+ * Decides, committed, that a pod which looked stray shall end: an attempt that is open is condemned first, so that it
+ * can't be adopted any more (decision 22). Whoever adopted it in between keeps it.
+ * @returns whether the pod may be ended
+ */
+export async function condemnStrayPod(
+  db: Database,
+  { tag, why }: Pick<StrayPod, 'tag' | 'why'>,
+): Promise<boolean> {
+  // Waits for an adoption that is under way, and then finds the attempt open no longer.
+  await db('allocation_attempts')
+    .where({ tag, state: 'open' })
+    .update({
+      state: 'condemned',
+      error: why,
+      changed_at: db.raw('clock_ms()'),
+      given_up_at: db.raw('coalesce(given_up_at, clock_ms())'),
+    });
+  const { rows } = await db.raw<{ rows: { owned: boolean }[] }>(
+    `select exists (select 1 from allocation_attempts a
+                     where a.tag = :tag
+                       and (a.state = 'open'
+                            or a.state = 'adopted'
+                               and not exists (select 1 from rentals r
+                                                where r.id = a.rental_id and r.closed_at is not null))) as owned`,
+    { tag },
+  );
+  return rows[0]?.owned === false;
+}
+
+/** Attempts that are still open long after their call, for which no provisioning rental waits: a crash left them. */
+export async function listForgottenAttempts(
+  db: Database,
+  openForMs: number,
+): Promise<AllocationAttemptRow[]> {
+  const { rows } = await db.raw<{ rows: AllocationAttemptRow[] }>(
+    `select a.* from allocation_attempts a
+      where a.state = 'open' and a.created_at < clock_ms() - :openForMs * interval '1 millisecond'
+        and not exists (select 1 from rentals r where r.id = a.rental_id and r.status = 'provisioning')`,
+    { openForMs },
+  );
+  return rows;
+}
+
+/**
+ * Closes condemned attempts of which the upstream has shown nothing for long: whatever their call did, no pod of
+ * theirs is there.
+ */
+export async function closeCondemnedAttempts(db: Database, afterMs: number): Promise<number> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    `update allocation_attempts a set state = 'gone', changed_at = clock_ms()
+      where a.state = 'condemned' and a.changed_at < clock_ms() - :afterMs * interval '1 millisecond'
+        and exists (select 1 from providers v where v.code = a.provider_code
+                       and v.pods_listed_at > clock_ms() - interval '1 minute')
+        and not exists (select 1 from pods p where p.tag = a.tag and p.gone_at is null)`,
+    { afterMs },
+  );
+  return rowCount;
+}

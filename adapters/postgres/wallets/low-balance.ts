@@ -1,0 +1,49 @@
+import { formatUsd } from '../../../domain/money.js';
+import type { Database } from '../database.js';
+import { insertMail } from '../upkeep/outbox.js';
+
+interface Low {
+  wallet_id: number;
+  email: string;
+  low_since: Date | null;
+  total_cents: number;
+  burn_cents: number;
+}
+
+/**
+ * Leaves the mail that warns of a low balance and acknowledges the intent, in one transaction. One mail per crossing:
+ * its cause names the instant at which the wallet crossed. A wallet that was topped up meanwhile gets none.
+ */
+export async function warnOfLowBalance(db: Database, intentId: number): Promise<void> {
+  await db.transaction(async (trx) => {
+    const { rows } = await trx.raw<{ rows: Low[] }>(
+      `select w.id as wallet_id, u.email, w.low_since, w.available_cents + w.reserved_cents as total_cents,
+              (select coalesce(sum(price_per_hour_cents), 0)::bigint from meters where wallet_id = w.id) as burn_cents
+         from intents i join wallets w on w.id = i.wallet_id join users u on u.id = w.user_id where i.id = ?`,
+      [intentId],
+    );
+    const low = rows[0];
+    if (low?.low_since && low.burn_cents > 0) {
+      await insertMail(trx, {
+        cause: `low_balance:${low.wallet_id}:${low.low_since.toISOString()}`,
+        recipient: low.email,
+        subject: 'Your balance is running low',
+        body: warningText(low),
+        wipeAfterSending: false,
+      });
+    }
+    await trx('intents')
+      .where({ id: intentId })
+      .update({ acknowledged_at: trx.raw('clock_ms()') });
+  });
+}
+
+function warningText(low: Low): string {
+  const minutes = Math.floor((low.total_cents * 60) / low.burn_cents);
+  return [
+    `Your wallet holds ${formatUsd(low.total_cents)}, and your machines cost ${formatUsd(low.burn_cents)} an hour:`,
+    `that lasts for about ${minutes} minutes. When it is used up, your machines are stopped.`,
+    '',
+    'Top up the wallet to keep them running.',
+  ].join('\n');
+}

@@ -1,0 +1,120 @@
+import type { RentalId, UserId } from '../../../domain/ids.js';
+import type { LedgerEntryType } from '../../../domain/ledger.js';
+import type { Database, Transaction } from '../database.js';
+import { getLedgerIds } from './ledger-ids.js';
+import type { LedgerEntry } from './ledger-reads.js';
+
+/** Entries of a wallet from one sequence number up to, and without, another. */
+export interface Stretch {
+  readonly walletId: number;
+  readonly fromSeq: number;
+  readonly toSeq: number;
+}
+
+/** What one type, or one rental under one type, came to; amounts in cents, signed. */
+export interface StatementSum {
+  readonly type: LedgerEntryType;
+  readonly rentalId: RentalId | null;
+  readonly entries: number;
+  readonly amountCents: number;
+}
+
+export interface Statement {
+  readonly openingBalanceCents: number;
+  readonly closingBalanceCents: number;
+  readonly sums: readonly StatementSum[];
+}
+
+/**
+ * What a user's wallet held at two instants and what happened between them, all of it from one moment. It goes by the
+ * chain: opening and closing balances are those of the entries before each instant, whatever clock wrote them.
+ */
+export async function readStatement(db: Database, userId: UserId, from: Date, to: Date): Promise<Statement> {
+  return db.transaction(
+    async (trx) => {
+      const stretch = await findStretch(trx, userId, from, to);
+      const { rows } = await trx.raw<{ rows: StatementSum[] }>(
+        `select e.type, r.id as "rentalId", count(*) as entries, sum(e.amount_cents)::bigint as "amountCents"
+           from ledger_entries e left join rentals r on r.no = e.rental_no
+          where e.wallet_id = :walletId and e.seq >= :fromSeq and e.seq < :toSeq
+          group by e.type, r.id order by e.type, r.id`,
+        { ...stretch },
+      );
+      return {
+        openingBalanceCents: await balanceBefore(trx, stretch.walletId, stretch.fromSeq),
+        closingBalanceCents: await balanceBefore(trx, stretch.walletId, stretch.toSeq),
+        sums: rows,
+      };
+    },
+    { isolationLevel: 'repeatable read', readOnly: true },
+  );
+}
+
+/**
+ * The entries from one instant up to, and without, another. A wallet's entries are written one after the other under
+ * its lock, so numbers and instants rise together: two dozen look-ups of the primary key find each end in ten million
+ * entries.
+ * @param from the ledger's beginning when it is left out
+ * @param to now when it is left out
+ */
+export async function findStretch(
+  db: Database | Transaction,
+  userId: UserId,
+  from?: Date,
+  to?: Date,
+): Promise<Stretch> {
+  const wallet = await db('wallets').where({ user_id: userId }).first('id', 'seq');
+  if (!wallet) throw new Error(`no wallet of user ${userId}`);
+  const { id: walletId, seq } = wallet;
+  return {
+    walletId,
+    fromSeq: from === undefined ? 1 : await firstSeqAt(db, walletId, seq, from),
+    toSeq: to === undefined ? seq + 1 : await firstSeqAt(db, walletId, seq, to),
+  };
+}
+
+/** The number of the first entry at or after an instant; the one after the newest when there is none. */
+async function firstSeqAt(
+  db: Database | Transaction,
+  walletId: number,
+  newestSeq: number,
+  at: Date,
+): Promise<number> {
+  const { rows } = await db.raw<{ rows: { seq: number }[] }>(
+    `with recursive bisect (before, found) as (
+       select 0::bigint, :newestSeq::bigint + 1
+       union all
+       select case when e.created_at < :at then e.seq else b.before end,
+              case when e.created_at < :at then b.found else e.seq end
+         from bisect b
+         join ledger_entries e on e.wallet_id = :walletId and e.seq = (b.before + b.found) / 2
+        where b.found - b.before > 1
+     )
+     select found as seq from bisect order by found - before limit 1`,
+    { walletId, newestSeq, at },
+  );
+  if (!rows[0]) throw new Error('bisecting a ledger answered no row');
+  return rows[0].seq;
+}
+
+async function balanceBefore(trx: Transaction, walletId: number, seq: number): Promise<number> {
+  const entry = await trx('ledger_entries')
+    .where({ wallet_id: walletId, seq: seq - 1 })
+    .first('balance_after_cents');
+  return entry?.balance_after_cents ?? 0;
+}
+
+/** A page of a stretch, oldest first, at most this many entries. */
+export async function readStretch(db: Database, stretch: Stretch, limit: number): Promise<LedgerEntry[]> {
+  const ids = await getLedgerIds(db);
+  const { rows } = await db.raw<{ rows: Omit<LedgerEntry, 'id'>[] }>(
+    `select e.wallet_id as "walletId", e.seq, e.type, e.amount_cents as "amountCents",
+            e.balance_after_cents as "balanceAfterCents", e.created_at as "createdAt", r.id as "rentalId",
+            e.processor_charge_id as "processorChargeId"
+       from ledger_entries e left join rentals r on r.no = e.rental_no
+      where e.wallet_id = :walletId and e.seq >= :fromSeq and e.seq < :toSeq
+      order by e.seq limit :limit`,
+    { ...stretch, limit },
+  );
+  return rows.map((row) => ({ id: ids.of(row.walletId, row.seq), ...row }));
+}

@@ -1,0 +1,227 @@
+import type { UserId } from '../../../domain/ids.js';
+import { limits } from '../../../domain/limits.js';
+import type { Database } from '../database.js';
+
+/** One thing that does not add up, with enough to find it. */
+export interface Discrepancy {
+  readonly rule: 'chain' | 'wallet' | 'holds' | 'rental' | 'price' | 'order';
+  readonly walletId: number;
+  /** Of the wallet. */
+  readonly userId: UserId;
+  /** The entry's number for `chain`. */
+  readonly seq: number | null;
+  /** For `rental`, `price` and `order`. */
+  readonly rentalId: string | null;
+  readonly detail: string;
+}
+
+/** At most so many are told of at once. */
+export const discrepancyLimit = 100;
+
+/**
+ * Until when each settled rental may be billed, and what that comes to by the formula of decision 25, derived from what
+ * is kept of its stop, its limits, its machine, its money and its ticks, and from nothing that its settlement wrote
+ * (decision 78: How is a settled rental checked?). This is on purpose not the code that settles, said again in SQL.
+ * Over looked_at and entries.
+ */
+const pricedRentals = `
+  evidence as (
+    select r.*, epoch_ms(r.ended_at) as ended_ms, q.requested_ms as stop_ms, coalesce(e.charged, 0)::bigint as charged,
+           (coalesce(e.charged, 0) + coalesce(x.amount_cents, 0))::bigint as ticked,
+           least(q.requested_ms, epoch_ms(r.auto_stop_at),
+                 r.running_ms + ceil(r.max_spend_cents::numeric * 3600000 / r.price_per_hour_cents)::bigint) as asked_ms,
+           -- What 0.1 settled as lost has no row of its own: then the pod's, if it still shows the loss. One whose pod
+           -- was gone well before it was settled was lost, whatever it says.
+           case when l.rental_no is not null then epoch_ms(l.last_alive_at)
+                when r.stop_reason = 'pod_lost' then least(epoch_ms(r.ended_at), epoch_ms(p.last_alive_at))
+                when p.gone_at < r.settled_at - interval '10 seconds' then epoch_ms(p.last_alive_at) end as alive_ms
+      from looked_at r
+      left join entries e on e.rental_no = r.no
+      left join stop_requests q on q.rental_no = r.no
+      left join lost_machines l on l.rental_no = r.no
+      left join pods p on p.provider_code = r.provider_code and p.pod_id = r.pod_id
+      left join ledger_causes c on c.cause = 'settle:' || r.id
+      left join ledger_entries x on x.wallet_id = c.wallet_id and x.seq = c.seq
+     where r.settled_at is not null
+  ), instants as (
+    -- The first milliseconds at which so many cents had accrued: those of the ticks, one more, and all that was charged.
+    select v.*, running_ms + (ticked * 3600000 + price_per_hour_cents - 1) / price_per_hour_cents as ticked_ms,
+           running_ms + ((ticked + 1) * 3600000 + price_per_hour_cents - 1) / price_per_hour_cents as short_ms,
+           running_ms + (charged * 3600000 + price_per_hour_cents - 1) / price_per_hour_cents as charged_ms
+      from evidence v
+  ), bounds as (
+    select i.*,
+           -- A stop that was committed while a tick ran ends no earlier than the cent which that tick took.
+           case when asked_ms = stop_ms then greatest(asked_ms, least(ticked_ms, stop_ms + ${limits.stopCommitMs}))
+                else asked_ms end as asked_end_ms,
+           -- The money's end is known to the cent if ticks ran in time; a late one ends it at its own clock, or where
+           -- it was to end anyway.
+           case when stop_reason = 'balance_exhausted'
+                then case when ended_ms between ticked_ms and charged_ms or ended_ms = asked_ms
+                            or ended_ms - short_ms > ${limits.tickLateMs} then ended_ms else charged_ms end
+           end as money_ms
+      from instants i
+  ), due as (
+    select b.*, case when running_ms is null then ended_ms
+                     when coalesce(alive_ms, asked_end_ms, money_ms) is not null
+                     then greatest(running_ms, least(alive_ms, asked_end_ms, money_ms)) end as due_ms,
+           status = 'failed' and alive_ms > running_ms + ${limits.refundWindowMs} as failed_late
+      from bounds b
+  ), priced as (
+    select d.*, charged_cents - refunded_cents + overage_cents + written_off_cents as settled_cents,
+           case when status = 'failed' then 0
+                when running_ms is null then 0
+                else least(max_spend_cents, (2 * price_per_hour_cents::numeric * (coalesce(due_ms, running_ms) - running_ms)
+                                             + 3600000)::bigint / 7200000) end as final_cents
+      from due d
+  )`;
+
+/** Orders of many against the ledger, over ordered (their items) and w: each gave what its entry says, and none too much. */
+const orderRules = `
+     select 'order', r.wallet_id, r.user_id, null::bigint, r.id, i.order_id || ' gave ' || coalesce(i.refunded_cents, 0) ||
+            ' for ' || r.id || ', its entry says ' || coalesce(e.amount_cents, 0)
+       from ordered i
+       join rentals r on r.no = i.rental_no join w on w.id = r.wallet_id
+       left join ledger_causes c on c.cause = 'operation:' || i.order_id || ':' || r.id
+       left join ledger_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq
+      where coalesce(i.refunded_cents, 0) <> coalesce(e.amount_cents, 0)
+     union all
+     select 'order', r.wallet_id, r.user_id, null, r.id, 'orders of many gave ' || g.given || ' for ' || r.id ||
+            ', which was charged ' || r.charged_cents || ' less ' || r.refunded_cents
+       from (select rental_no, sum(refunded_cents) as given from ordered group by rental_no) g
+       join rentals_now r on r.no = g.rental_no join w on w.id = r.wallet_id
+      where g.given > r.charged_cents - r.refunded_cents`;
+
+/** The rules but the chain's, over w (wallets), newest, held, looked_at (rentals), entries, priced and ordered. */
+const rules = `
+     select 'wallet' as rule, w.id as "walletId", w.user_id as "userId", null::bigint as seq, null::text as "rentalId",
+            'total ' || w.available_cents + w.reserved_cents || ', newest entry ' ||
+            coalesce(n.balance_after_cents, 0) as detail
+       from w left join newest n on n.wallet_id = w.id
+      where w.available_cents + w.reserved_cents <> coalesce(n.balance_after_cents, 0) or w.seq <> coalesce(n.seq, 0)
+     union all
+     select 'holds', w.id, w.user_id, null, null, 'reserved ' || w.reserved_cents || ', holds ' || coalesce(h.held, 0)
+       from w left join held h on h.wallet_id = w.id
+      where w.reserved_cents <> coalesce(h.held, 0)
+     union all
+     select 'rental', r.wallet_id, r.user_id, null, r.id, r.id || ' says charged ' || r.charged_cents || ' refunded ' ||
+            r.refunded_cents || ', entries say ' || coalesce(e.charged, 0) || ' and ' || coalesce(e.refunded, 0)
+       from looked_at r left join entries e on e.rental_no = r.no
+      where r.charged_cents <> coalesce(e.charged, 0) or r.refunded_cents <> coalesce(e.refunded, 0)
+     union all
+     select 'price', wallet_id, user_id, null, id, id || ' is settled at ' || settled_cents || ', the formula says ' ||
+            final_cents || case when due_ms is null and running_ms is not null then '; nothing that is kept ended it'
+                                when failed_late then '; it failed, and was last seen alive later than the first minute'
+                                when status <> 'failed' and due_ms <> ended_ms
+                                then '; it is billed until ' || from_epoch_ms(ended_ms) || ' and ended at ' ||
+                                     from_epoch_ms(due_ms)
+                                else '' end
+       from priced
+      where settled_cents <> final_cents or failed_late
+         or status <> 'failed' and running_ms is not null and due_ms is distinct from ended_ms
+     union all ${orderRules}`;
+
+const sums = `-sum(e.amount_cents) filter (where e.type = 'rental_charge') as charged,
+              sum(e.amount_cents) filter (where e.type = 'refund') as refunded`;
+
+/** Which wallets are walked: one user's, or those with ids from one up to another. */
+type Wallets = { readonly userId?: UserId; readonly fromId?: number; readonly toId?: number };
+
+/** How many wallets there are, or whether this user has one. */
+export async function countWallets(db: Database, userId?: UserId): Promise<number> {
+  const query = db('wallets').count<{ count: number }[]>('* as count').first();
+  if (userId !== undefined) void query.where({ user_id: userId });
+  return (await query)?.count ?? 0;
+}
+
+/** The highest number of a wallet, 0 when there is none. */
+export async function findNewestWallet(db: Database): Promise<number> {
+  const row = await db('wallets').max<{ max: number | null }[]>('id as max').first();
+  return row?.max ?? 0;
+}
+
+/**
+ * Walks every wallet and checks what must hold: each entry continues its predecessor, the newest equals the wallet,
+ * what is reserved equals the holds of its rentals, each rental's charges and refunds equal its entries, and each
+ * settled rental ended when what is kept of it says, and its net charge, overage and write-off equal the formula of
+ * decision 25 for that end, and orders of many gave what their entries say, and nobody more than they were charged.
+ * @param userId only this user's wallet
+ * @returns every discrepancy, at most 100
+ */
+export async function verifyLedger(db: Database, userId?: UserId): Promise<Discrepancy[]> {
+  return verifyWallets(db, userId === undefined ? {} : { userId });
+}
+
+/** The same for some wallets, so that a long ledger can be walked in parts. */
+export async function verifyWallets(db: Database, { userId, fromId, toId }: Wallets): Promise<Discrepancy[]> {
+  const { rows } = await db.raw<{ rows: Discrepancy[] }>(
+    `with w as (
+       select * from wallets where (:userId::text is null or user_id = :userId)
+          and id between coalesce(:fromId::bigint, 0) and coalesce(:toId::bigint, 9223372036854775807)
+     ), chain as (
+       select e.wallet_id, w.user_id, e.seq, e.amount_cents, e.balance_after_cents,
+              lag(e.seq, 1, 0::bigint) over by_seq as before_seq,
+              lag(e.balance_after_cents, 1, 0::bigint) over by_seq as before
+         from ledger_entries e join w on w.id = e.wallet_id
+       window by_seq as (partition by e.wallet_id order by e.seq)
+     ), newest as (
+       select distinct on (e.wallet_id) e.wallet_id, e.seq, e.balance_after_cents
+         from ledger_entries e join w on w.id = e.wallet_id order by e.wallet_id, e.seq desc
+     ), held as (
+       select r.wallet_id, sum(r.hold_cents) as held from rentals_now r join w on w.id = r.wallet_id group by r.wallet_id
+     ), looked_at as (
+       select r.* from rentals_now r join w on w.id = r.wallet_id
+     ), entries as (
+       select e.rental_no, ${sums}
+         from ledger_entries e join w on w.id = e.wallet_id where e.rental_no is not null group by e.rental_no
+     ), ordered as (
+       select i.* from operator_order_items i join looked_at r on r.no = i.rental_no
+     ), ${pricedRentals}
+     select 'chain' as rule, wallet_id as "walletId", user_id as "userId", seq, null::text as "rentalId",
+            'entry ' || seq || ' has balance ' || balance_after_cents || ' after ' || before as detail
+       from chain where seq <> before_seq + 1 or balance_after_cents <> before + amount_cents
+     union all
+     select 'order', c.wallet_id, w.user_id, c.seq, null, 'entry ' || c.seq || ' is for ' || c.cause || ', and no order gave that'
+       from ledger_causes c join w on w.id = c.wallet_id
+      where c.cause like 'operation:%:rent_%'
+        and not exists (select 1 from ordered i join rentals r on r.no = i.rental_no
+                         where c.cause = 'operation:' || i.order_id || ':' || r.id and i.done_at is not null)
+     union all ${rules}
+     limit ${discrepancyLimit}`,
+    { userId: userId ?? null, fromId: fromId ?? null, toId: toId ?? null },
+  );
+  return rows;
+}
+
+/**
+ * What can be checked often: every wallet against its newest entry and its holds, and each rental that was settled, or
+ * given something back by an order of many, since an instant. The chain itself is walked by `verifyWallets` only.
+ */
+export async function verifyRecent(db: Database, since: Date): Promise<Discrepancy[]> {
+  const { rows } = await db.raw<{ rows: Discrepancy[] }>(
+    `with w as (select * from wallets),
+     newest as (
+       select e.wallet_id, e.seq, e.balance_after_cents
+         from w join ledger_entries e on e.wallet_id = w.id and e.seq = w.seq
+     ), held as (
+       -- The schema keeps a closed rental from holding anything.
+       select wallet_id, sum(hold_cents) as held from rentals_now where closed_at is null group by wallet_id
+     ), looked_at as (
+       select * from rentals_now where settled_at >= :since
+     ), entries as (
+       select r.no as rental_no, of_it.charged, of_it.refunded
+         from looked_at r
+        cross join lateral (
+          select ${sums} from ledger_entries e
+           where e.wallet_id = r.wallet_id and e.seq > r.opened_seq and e.seq <= r.settled_seq and e.rental_no = r.no
+        ) of_it
+     ), ordered as (
+       select i.* from operator_order_items i
+        where exists (select 1 from operator_order_items j where j.rental_no = i.rental_no and j.done_at >= :since)
+     ), ${pricedRentals}
+     ${rules}
+     limit ${discrepancyLimit}`,
+    { since },
+  );
+  return rows;
+}

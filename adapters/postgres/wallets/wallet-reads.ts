@@ -1,0 +1,55 @@
+import type { UserId } from '../../../domain/ids.js';
+import type { Database } from '../database.js';
+
+/** What GET /v1/billing/balance tells (decision 31). Amounts in cents. */
+export interface Balance {
+  readonly availableCents: number;
+  readonly reservedCents: number;
+  readonly openInvoicesCents: number;
+  readonly openInvoiceCount: number;
+  /** What the running rentals cost in an hour. */
+  readonly burnPerHourCents: number;
+  /** What the running rentals still hold of their first hours. */
+  readonly holdsCents: number;
+  readonly readAt: Date;
+}
+
+interface Row {
+  available_cents: number;
+  reserved_cents: number;
+  open_invoices_cents: number;
+  open_invoice_count: number;
+  burn_per_hour_cents: number;
+  holds_cents: number;
+  read_at: Date;
+}
+
+/** A user's balance, all of it from one moment. Open invoices are debts only: overage and manual (decision 31). */
+export async function getBalance(db: Database, userId: UserId): Promise<Balance> {
+  const { rows } = await db.raw<{ rows: Row[] }>(
+    `select w.available_cents, w.reserved_cents, clock_ms() as read_at,
+            i.open_invoices_cents, i.open_invoice_count, r.burn_per_hour_cents, r.holds_cents
+     from wallets w
+     cross join lateral (
+       select coalesce(sum(amount_cents), 0)::bigint as open_invoices_cents, count(*) as open_invoice_count
+       from invoices where user_id = w.user_id and status = 'open' and void_requested_at is null
+         and reason in ('overage', 'manual')) i
+     cross join lateral (
+       select coalesce(sum(price_per_hour_cents), 0)::bigint as burn_per_hour_cents,
+              coalesce(sum(hold_cents), 0)::bigint as holds_cents
+       from meters where wallet_id = w.id) r
+     where w.user_id = ?`,
+    [userId],
+  );
+  const row = rows[0];
+  if (!row) throw new Error(`no wallet of user ${userId}`);
+  return {
+    availableCents: row.available_cents,
+    reservedCents: row.reserved_cents,
+    openInvoicesCents: row.open_invoices_cents,
+    openInvoiceCount: row.open_invoice_count,
+    burnPerHourCents: row.burn_per_hour_cents,
+    holdsCents: row.holds_cents,
+    readAt: row.read_at,
+  };
+}

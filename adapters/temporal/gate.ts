@@ -1,0 +1,46 @@
+import { Client, Connection } from '@temporalio/client';
+import { temporalKeepAlive } from './client.js';
+
+/** The API's way to Temporal: every call through it has a limit, and the server may come and go. */
+export interface TemporalGate {
+  readonly client: Client;
+  /** Asks the server for a sign of life. Never throws. */
+  isReachable(limitMs: number): Promise<boolean>;
+  /**
+   * Runs calls of the client, all of them together within a limit.
+   * @throws when the limit passed or the server can't be reached; what was asked may have happened all the same
+   */
+  within<T>(limitMs: number, call: () => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** Opens a gate. It connects when it is first used, and again by itself whenever the connection was lost. */
+export function createTemporalGate(options: { address: string; namespace: string }): TemporalGate {
+  const connection = Connection.lazy({
+    address: options.address,
+    // The library's default pause between two tries grows to two minutes: too long to come back by itself.
+    channelArgs: {
+      ...temporalKeepAlive,
+      'grpc.initial_reconnect_backoff_ms': 100,
+      'grpc.max_reconnect_backoff_ms': 1_000,
+    },
+    // No retries in here: they would go on beyond the limit. Whoever calls knows whether to ask again.
+    interceptors: [],
+  });
+  const within: TemporalGate['within'] = (limitMs, call) =>
+    connection.withDeadline(Date.now() + limitMs, call);
+
+  return {
+    client: new Client({ connection, namespace: options.namespace }),
+    within,
+    async isReachable(limitMs) {
+      try {
+        await within(limitMs, () => connection.workflowService.getSystemInfo({}));
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    close: () => connection.close(),
+  };
+}

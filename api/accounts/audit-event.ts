@@ -1,0 +1,31 @@
+import { isIP } from 'node:net';
+import { insertAuditEvent, type AuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
+import type { ApiContext, ApiDeps } from '../context.js';
+import { plainAddress } from '../http/middleware/client-address.js';
+
+/** What a request does, with from where it came (decision 59). */
+export function auditEvent(ctx: ApiContext, event: Omit<AuditEvent, 'clientAddress'>): AuditEvent {
+  return { ...event, clientAddress: auditAddress(ctx) };
+}
+
+/** From where the request came; undefined when a proxy has said something that is no address. */
+export function auditAddress(ctx: ApiContext): string | undefined {
+  const address = plainAddress(ctx.ip);
+  return isIP(address) === 0 ? undefined : address;
+}
+
+/**
+ * Adds to what a workflow has done and written down from where it was asked for. It is done already, so a failure
+ * here is an error for operators and none for the caller.
+ */
+export async function noteAudit(
+  ctx: ApiContext,
+  deps: ApiDeps,
+  event: Omit<AuditEvent, 'clientAddress'>,
+): Promise<void> {
+  try {
+    await insertAuditEvent(deps.db, auditEvent(ctx, event));
+  } catch (error) {
+    ctx.state.log.error({ err: error, ...event }, 'an address is missing in the audit trail');
+  }
+}

@@ -1,0 +1,42 @@
+import { findAuditEventNo, listAuditEvents } from '../../adapters/postgres/accounts/audit-events.js';
+import type { AuditEventRow } from '../../adapters/postgres/rows/tables.js';
+import { auditKinds, type AuditKind } from '../../domain/audit.js';
+import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';
+import { requireSession, type Step } from '../http/middleware/session.js';
+import { joi, pageFields, readQuery } from '../http/validation.js';
+
+/** What was done to the user's account and money, newest first: GET /v1/audit (decision 59). */
+export function auditRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.get('/v1/audit', requireSession(deps), showAudit(deps));
+}
+
+export const auditQuery = joi.object<{ kind?: AuditKind; cursor?: string; pageSize: number }>({
+  kind: joi.string().valid(...auditKinds),
+  ...pageFields,
+});
+
+function showAudit(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { kind, cursor, pageSize } = readQuery(ctx, auditQuery);
+    const { userId } = sessionOf(ctx);
+    const beforeNo = await numberOf(readCursor(cursor, isIdKey('aud')), (id) =>
+      findAuditEventNo(deps.db, userId, id),
+    );
+    const rows = await listAuditEvents(deps.db, userId, { kind, beforeNo }, pageSize + 1);
+    const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
+    ctx.body = { events: page.map(presentAuditEvent), nextCursor };
+  };
+}
+
+/** An event on read. */
+export function presentAuditEvent(row: AuditEventRow) {
+  return {
+    id: row.id,
+    kind: row.kind,
+    entityId: row.entity_id,
+    details: row.details,
+    clientAddress: row.client_address,
+    at: row.at.toISOString(),
+  };
+}

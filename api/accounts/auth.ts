@@ -1,0 +1,138 @@
+import type Joi from 'joi';
+import { countFailedSignIn } from '../../adapters/postgres/accounts/failed-sign-ins.js';
+import { linkIdentity } from '../../adapters/postgres/accounts/identities.js';
+import { tryLoginCode } from '../../adapters/postgres/accounts/login-codes.js';
+import type { UserId } from '../../domain/ids.js';
+import { Refusal } from '../../domain/refusal.js';
+import {
+  findBrowser,
+  hashOfBrowser,
+  isKnownFor,
+  keepBrowser,
+  rememberBrowser,
+} from '../http/browser-cookie.js';
+import { mailCode } from './code-mail.js';
+import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { clientOf } from '../http/middleware/client-address.js';
+import { endSession, requireSession, setSessionCookie, type Step } from '../http/middleware/session.js';
+import { openSession } from './open-session.js';
+import { emailField, joi, readBody } from '../http/validation.js';
+
+/** Signing in by a mailed code, who is signed in, and signing out (spec: Authentication; decisions 8-10). */
+export function authRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.post('/v1/auth/request-code', requestCode(deps));
+  router.post('/v1/auth/verify-code', verifyCode(deps));
+  router.get('/v1/auth/me', requireSession(deps), showMe());
+  router.post('/v1/auth/logout', requireSession(deps), logOut(deps));
+}
+
+export const requestCodeSchema: Joi.ObjectSchema<{ email: string; intent?: 'login' | 'signup' }> = joi.object(
+  {
+    email: emailField,
+    intent: joi.string().valid('login', 'signup'),
+  },
+);
+
+export const verifyCodeSchema: Joi.ObjectSchema<{ email: string; code: string }> = joi.object({
+  email: emailField,
+  code: joi
+    .string()
+    .pattern(/^\d{6}$/, 'six digits')
+    .required(),
+});
+
+/**
+ * Answers the same whether or not there is an account, and whether or not the mailbox has had its share. Who is told to
+ * wait is told of requests of their own (decision 84).
+ */
+function requestCode(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const email = readBody(ctx, requestCodeSchema).email.toLowerCase();
+    const browser = keepBrowser(ctx, deps);
+    const request = await mailCode(deps, {
+      email,
+      clientAddress: clientOf(ctx.ip),
+      browserHash: hashOfBrowser(browser),
+      askedBy: (await isKnownFor(deps, browser, email)) ? 'known_browser' : 'anybody',
+    });
+    if (request.outcome === 'limited') throw tooManyCodes(request.retryAfterMs);
+    ctx.body = { ok: true };
+  };
+}
+
+/** A wrong code, one that has lapsed and one that was never sent are refused in the same words (decision 84). */
+function verifyCode(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const body = readBody(ctx, verifyCodeSchema);
+    const email = body.email.toLowerCase();
+    const browser = findBrowser(ctx);
+    // A wrong try must be counted, so the transaction ends well whatever the verdict is.
+    const signedIn = await deps.db.transaction(async (trx) => {
+      const verdict = await tryLoginCode(trx, email, body.code, browser && hashOfBrowser(browser));
+      if (!verdict.right) return undefined;
+      const opened = await openSession(trx, ctx, email, {
+        by: 'code',
+        autoTopupDailyCapCents: deps.settings.autoTopupDailyCapCents,
+      });
+      if (verdict.identity) await linkIdentity(trx, opened.user.id, verdict.identity);
+      return opened;
+    });
+    if (!signedIn) {
+      void count(ctx, deps, email);
+      throw new Refusal(
+        'code_invalid',
+        'This code is not right, or is not valid any more. Check it, or ask for a new one.',
+      );
+    }
+    const { user, created, session } = signedIn;
+    setSessionCookie(ctx, deps, session.token);
+    await rememberBrowser(ctx, deps, email);
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = {
+      user: presentUser({ id: user.id, email: user.email, createdAt: user.created_at }),
+      created,
+      expiresAt: session.expiresAt.toISOString(),
+    };
+  };
+}
+
+/** Nobody waits for it: that there is a user to count for must not show in how long the answer takes. */
+async function count(ctx: ApiContext, { db }: ApiDeps, email: string): Promise<void> {
+  try {
+    await countFailedSignIn(db, email);
+  } catch (error) {
+    ctx.state.log.warn({ err: error }, 'a sign-in that failed was not counted');
+  }
+}
+
+function showMe(): Step {
+  return (ctx) => {
+    const session = sessionOf(ctx);
+    ctx.body = {
+      user: presentUser({ id: session.userId, email: session.email, createdAt: session.userCreatedAt }),
+      expiresAt: session.expiresAt.toISOString(),
+    };
+    return Promise.resolve();
+  };
+}
+
+function logOut(deps: ApiDeps): Step {
+  return async (ctx) => {
+    await endSession(ctx, deps);
+    ctx.body = { ok: true };
+  };
+}
+
+/** A user on read. */
+export function presentUser(user: { id: UserId; email: string; createdAt: Date }) {
+  return { id: user.id, email: user.email, createdAt: user.createdAt.toISOString() };
+}
+
+function tooManyCodes(retryAfterMs: number): Refusal {
+  const retryAfterSeconds = Math.ceil(retryAfterMs / 1000);
+  return new Refusal(
+    'code_request_rate_limited',
+    `You asked for a code a moment ago, or too often. Look for the last mail, or try again in ${retryAfterSeconds} seconds.`,
+    { retryAfterSeconds },
+  );
+}

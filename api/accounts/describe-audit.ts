@@ -1,0 +1,59 @@
+import { auditKinds } from '../../domain/audit.js';
+import { auditQuery } from './audit.js';
+import { nextCursor } from '../catalog/describe.js';
+import {
+  exampleId,
+  idOf,
+  instant,
+  listOf,
+  object,
+  oneOf,
+  orNull,
+  text,
+} from '../http/openapi/json-schema.js';
+import type { Operation } from '../http/openapi/operation.js';
+
+const event = object({
+  id: idOf('aud'),
+  kind: oneOf(auditKinds),
+  entityId: orNull(text, 'The rental, top-up, key or card that it is about; null when there is none.'),
+  details: {
+    type: ['object', 'null'],
+    description: 'What was changed to what, where there is something to tell.',
+  },
+  clientAddress: orNull(text, 'Where the request came from; null when none came from the user.'),
+  at: instant,
+});
+
+export const auditOperations: readonly Operation[] = [
+  {
+    method: 'get',
+    path: '/v1/audit',
+    name: 'listAuditEvents',
+    tag: 'Account',
+    summary: 'What was done to the account and its money',
+    description: 'Newest first. Events are kept for good and never changed.',
+    query: auditQuery,
+    answers: [
+      {
+        description: 'A page of events.',
+        schema: object({ events: listOf(event), nextCursor }),
+        examples: [
+          {
+            events: [
+              {
+                id: exampleId('aud'),
+                kind: 'rental_created',
+                entityId: exampleId('rent'),
+                details: null,
+                clientAddress: '203.0.113.7',
+                at: '2026-11-01T09:30:00.000Z',
+              },
+            ],
+            nextCursor: null,
+          },
+        ],
+      },
+    ],
+  },
+];

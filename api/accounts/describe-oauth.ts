@@ -1,0 +1,77 @@
+import { startQuery } from './oauth.js';
+import { listOf, object, text, url } from '../http/openapi/json-schema.js';
+import type { DescribedAnswer, Operation, Parameter } from '../http/openapi/operation.js';
+
+const tag = 'Sign-in';
+
+const provider: Parameter = {
+  name: 'provider',
+  in: 'path',
+  description: 'One of GET /v1/auth/providers.',
+  schema: text,
+  example: 'google',
+};
+
+/** What the provider appends to the address; the service looks at it itself. */
+const ofProvider = (name: string, description: string, example: string): Parameter => {
+  return { name, in: 'query', description, schema: text, example };
+};
+
+/** The body of a redirect is for people whose browser does not follow it. */
+const redirect = (description: string): DescribedAnswer => ({
+  status: 302,
+  description,
+  type: '*/*',
+  schema: {},
+  examples: [],
+  headers: { Location: url, 'Set-Cookie': text },
+});
+
+export const oauthOperations: readonly Operation[] = [
+  {
+    method: 'get',
+    path: '/v1/auth/providers',
+    name: 'listProviders',
+    tag,
+    summary: 'Where else people can sign in',
+    isPublic: true,
+    answers: [
+      {
+        description: 'All of them; none where none is set up.',
+        schema: object({ providers: listOf(object({ id: text, name: text })) }),
+        examples: [{ providers: [{ id: 'google', name: 'Google' }] }],
+      },
+    ],
+  },
+  {
+    method: 'get',
+    path: '/v1/auth/oauth/:provider/start',
+    name: 'startOAuth',
+    tag,
+    summary: 'Sends the browser to sign in elsewhere',
+    isPublic: true,
+    parameters: [provider],
+    query: startQuery,
+    answers: [redirect('To the provider, or to the dashboard’s sign-in page with `error` when it is away.')],
+    refusals: ['not_found'],
+  },
+  {
+    method: 'get',
+    path: '/v1/auth/oauth/:provider/callback',
+    name: 'finishOAuth',
+    tag,
+    summary: 'Where the provider sends the browser back to',
+    description: 'Signs in by a verified e-mail address only, and only in the browser that began it.',
+    isPublic: true,
+    parameters: [
+      provider,
+      ofProvider('code', 'What the service asks the provider with.', '4/0AbCdEf'),
+      ofProvider('state', 'Which sign-in it answers.', 'q1w2e3'),
+      ofProvider('error', 'Why the provider refused.', 'access_denied'),
+    ],
+    answers: [
+      redirect('To the dashboard, signed in; or to its sign-in page with `error`, which says why not.'),
+    ],
+    refusals: ['not_found', 'oauth_state_mismatch'],
+  },
+];

@@ -1,0 +1,86 @@
+import { requestCodeSchema, verifyCodeSchema } from './auth.js';
+import { bool, exampleId, idOf, instant, object, text, yes } from '../http/openapi/json-schema.js';
+import type { Operation } from '../http/openapi/operation.js';
+
+const tag = 'Sign-in';
+const email = 'ann@example.com';
+
+const user = object({ id: idOf('usr'), email: text, createdAt: instant });
+const exampleUser = { id: exampleId('usr'), email, createdAt: '2026-11-01T09:30:00.000Z' };
+const expiresAt = '2026-12-01T09:30:00.000Z';
+
+/** What POST …/logout and the removals answer. */
+export const done = object({ ok: yes });
+
+export const authOperations: readonly Operation[] = [
+  {
+    method: 'post',
+    path: '/v1/auth/request-code',
+    name: 'requestCode',
+    tag,
+    summary: 'Mails a one-time code',
+    description:
+      'The answer is the same whether or not there is an account, and whether or not a mail was sent: one mailbox gets one in 30 seconds, 5 an hour and 20 a day, whatever tags its addresses have. 429 tells of requests of this browser or client address alone. Keep the cookie `browser` and send it with the code: the code then has five tries that nobody else can use up. Without it, all others share five.',
+    isPublic: true,
+    body: { schema: requestCodeSchema, examples: [{ email }, { email, intent: 'signup' }] },
+    answers: [
+      {
+        description: 'The code is on its way, unless the mailbox has had its share.',
+        schema: done,
+        examples: [{ ok: true }],
+        headers: { 'Set-Cookie': text },
+      },
+    ],
+    refusals: ['invalid_email', 'code_request_rate_limited'],
+  },
+  {
+    method: 'post',
+    path: '/v1/auth/verify-code',
+    name: 'verifyCode',
+    tag,
+    summary: 'Signs in with a mailed code',
+    description:
+      'Makes the account when there was none. A code can be used once. A wrong code and one that has lapsed are the same refusal.',
+    isPublic: true,
+    body: { schema: verifyCodeSchema, examples: [{ email, code: '123456' }] },
+    answers: [
+      {
+        description: 'Signed in: the cookie `sid` is the session.',
+        schema: object({ user, created: bool, expiresAt: instant }),
+        examples: [{ user: exampleUser, created: true, expiresAt }],
+        headers: { 'Set-Cookie': text },
+      },
+    ],
+    refusals: ['invalid_email', 'code_invalid'],
+  },
+  {
+    method: 'get',
+    path: '/v1/auth/me',
+    name: 'showMe',
+    tag,
+    summary: 'Who is signed in',
+    answers: [
+      {
+        description: 'The user, and when the session ends unless it is used.',
+        schema: object({ user, expiresAt: instant }),
+        examples: [{ user: exampleUser, expiresAt }],
+      },
+    ],
+  },
+  {
+    method: 'post',
+    path: '/v1/auth/logout',
+    name: 'logOut',
+    tag,
+    summary: 'Ends this session',
+    description: 'Only this one, for good; the cookie is taken back.',
+    answers: [
+      {
+        description: 'Signed out.',
+        schema: done,
+        examples: [{ ok: true }],
+        headers: { 'Set-Cookie': text },
+      },
+    ],
+  },
+];

@@ -1,0 +1,77 @@
+import { keySchema } from './ssh-keys.js';
+import { done } from './describe-sign-in.js';
+import { exampleId, idOf, instant, listOf, object, text } from '../http/openapi/json-schema.js';
+import { idParameter, type Operation } from '../http/openapi/operation.js';
+
+const tag = 'SSH keys';
+const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJm0d1r0vGkGx3Qh4qzW0bHc2cV8m9w6o3aJt1m2Tq5u';
+
+const fields = {
+  id: idOf('key'),
+  name: text,
+  fingerprint: { type: 'string', description: 'As `ssh-keygen -l` prints it.' },
+  publicKey: { type: 'string', description: 'One OpenSSH line of type and key.' },
+  createdAt: instant,
+};
+const example = {
+  id: exampleId('key'),
+  name: 'laptop',
+  fingerprint: 'SHA256:3q2+7wEjRWeJq83vEjRWeJq83vEjRWeJq83vEjRWeJo',
+  publicKey,
+  createdAt: '2026-11-01T09:30:00.000Z',
+};
+
+export const sshKeyOperations: readonly Operation[] = [
+  {
+    method: 'get',
+    path: '/v1/ssh-keys',
+    name: 'listSshKeys',
+    tag,
+    summary: 'The keys that enter your machines',
+    answers: [
+      {
+        description: 'All of them.',
+        schema: object({ sshKeys: listOf(object(fields)) }),
+        examples: [{ sshKeys: [example] }],
+      },
+    ],
+  },
+  {
+    method: 'post',
+    path: '/v1/ssh-keys',
+    name: 'addSshKey',
+    tag,
+    summary: 'Adds a public key, or makes a pair',
+    description:
+      'RSA of 2048 to 8192 bits, ECDSA and Ed25519; at most 100 keys. With `generate`, the private half is in this answer and nowhere else.',
+    body: {
+      schema: keySchema,
+      examples: [
+        { name: 'laptop', publicKey },
+        { name: 'made here', generate: true },
+      ],
+    },
+    answers: [
+      {
+        description: 'The key.',
+        schema: object(
+          { ...fields, privateKey: { type: 'string', description: 'PEM, only of a generated key.' } },
+          ['privateKey'],
+        ),
+        examples: [example],
+      },
+    ],
+    refusals: ['weak_key', 'duplicate_key', 'too_many_keys'],
+  },
+  {
+    method: 'delete',
+    path: '/v1/ssh-keys/:id',
+    name: 'removeSshKey',
+    tag,
+    summary: 'Removes a key',
+    description: 'Machines that run keep it.',
+    parameters: [idParameter('key', 'a key', example.id)],
+    answers: [{ description: 'Removed.', schema: done, examples: [{ ok: true }] }],
+    refusals: ['key_not_found'],
+  },
+];

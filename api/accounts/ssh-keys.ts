@@ -1,0 +1,98 @@
+import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
+import { deleteSshKey, insertSshKey, listSshKeys } from '../../adapters/postgres/accounts/ssh-keys.js';
+import type { SshKeyRow } from '../../adapters/postgres/rows/tables.js';
+import { newId } from '../../adapters/ids.js';
+import { isId } from '../../domain/ids.js';
+import { limits } from '../../domain/limits.js';
+import { Refusal } from '../../domain/refusal.js';
+import { auditEvent } from './audit-event.js';
+import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { requireSession, type Step } from '../http/middleware/session.js';
+import { generateKeyPair, parsePublicKey } from './public-keys.js';
+import { joi, readBody } from '../http/validation.js';
+
+/** The keys with which users enter their machines (decision 14). */
+export function sshKeyRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.get('/v1/ssh-keys', requireSession(deps), listKeys(deps));
+  router.post('/v1/ssh-keys', requireSession(deps), addKey(deps));
+  router.delete('/v1/ssh-keys/:id', requireSession(deps), removeKey(deps));
+}
+
+interface KeyRequest {
+  readonly name: string;
+  readonly publicKey?: string;
+  readonly generate?: true;
+}
+
+export const keySchema = joi
+  .object<KeyRequest>({
+    name: joi.text().min(1).maxChars(64).required(),
+    // A line break at the end comes along when a file is pasted whole.
+    // Five times the line of the longest RSA key that is accepted, and well within what a body may hold.
+    publicKey: joi.string().max(8_192),
+    generate: joi.boolean().valid(true),
+  })
+  .xor('publicKey', 'generate');
+
+function listKeys(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const rows = await listSshKeys(deps.db, sessionOf(ctx).userId);
+    ctx.body = { sshKeys: rows.map(presentKey) };
+  };
+}
+
+function addKey(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { name, publicKey: given } = readBody(ctx, keySchema);
+    const key = given === undefined ? generateKeyPair() : parsePublicKey(given);
+    const { userId } = sessionOf(ctx);
+    const { line: publicKey, fingerprint } = key;
+    const row = await deps.db.transaction(async (trx) => {
+      const added = await insertSshKey(trx, { id: newId('key'), userId, name, publicKey, fingerprint });
+      if (typeof added === 'object') {
+        await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'ssh_key_added', entityId: added.id }));
+      }
+      return added;
+    });
+    if (row === 'known') throw new Refusal('duplicate_key', 'You have this key already.', { fingerprint });
+    if (row === 'too many') throw tooManyKeys();
+    ctx.body = { ...presentKey(row), ...('privateKey' in key && { privateKey: key.privateKey }) };
+  };
+}
+
+function removeKey(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const id = ctx.params['id'] ?? '';
+    const { userId } = sessionOf(ctx);
+    const removed =
+      isId('key', id) &&
+      (await deps.db.transaction(async (trx) => {
+        if (!(await deleteSshKey(trx, userId, id))) return false;
+        await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'ssh_key_removed', entityId: id }));
+        return true;
+      }));
+    if (!removed) throw new Refusal('key_not_found', 'You have no such key: GET /v1/ssh-keys lists yours.');
+    ctx.body = { ok: true };
+  };
+}
+
+/** The refusal of one key more than a user may have (decision 14). */
+export function tooManyKeys(): Refusal {
+  const { maxSshKeys: maxKeys } = limits;
+  return new Refusal(
+    'too_many_keys',
+    `You have ${maxKeys} keys, as many as one may have. Remove one that you no longer use: DELETE /v1/ssh-keys/:id.`,
+    { maxKeys },
+  );
+}
+
+/** A key on read. */
+export function presentKey(row: SshKeyRow) {
+  return {
+    id: row.id,
+    name: row.name,
+    fingerprint: row.fingerprint,
+    publicKey: row.public_key,
+    createdAt: row.created_at.toISOString(),
+  };
+}

@@ -1,0 +1,119 @@
+import { families } from '../../domain/families.js';
+import { limits } from '../../domain/limits.js';
+import { templates } from '../../domain/templates.js';
+import { listingQuery } from './routes.js';
+import {
+  bool,
+  cents,
+  count,
+  exampleId,
+  idOf,
+  listOf,
+  object,
+  oneOf,
+  orNull,
+  text,
+} from '../http/openapi/json-schema.js';
+import type { Operation } from '../http/openapi/operation.js';
+
+const tag = 'Catalog';
+
+/** Of every list that is read page by page (decision 7). */
+export const nextCursor = orNull(
+  { type: 'string', description: 'Opaque; what `cursor` takes for the next page.' },
+  'Null on the last page.',
+);
+
+const listing = object({
+  id: idOf('lst'),
+  model: { type: 'string', description: 'Canonical model code.' },
+  family: oneOf(families.map(({ id }) => id)),
+  vramGb: count,
+  gpuCount: { type: 'integer', enum: limits.gpuCounts },
+  pricePerHourCents: cents('Of the whole machine.'),
+  providerCode: text,
+  region: { type: 'string', description: 'For people.' },
+  regionCode: { type: 'string', description: 'Country or broad region.' },
+  interconnect: text,
+});
+
+const family = object({
+  family: oneOf(families.map(({ id }) => id)),
+  models: listOf(text),
+  fromPricePerHourCents: orNull(cents('Of the cheapest live listing.'), 'Null when there is none.'),
+  liveCount: count,
+});
+
+const template = object({
+  id: oneOf(templates.map(({ id }) => id)),
+  name: text,
+  description: text,
+  isDefault: bool,
+});
+
+const exampleListing = {
+  id: exampleId('lst'),
+  model: 'RTX_4090',
+  family: 'rtx-4090',
+  vramGb: 24,
+  gpuCount: 1,
+  pricePerHourCents: 50,
+  providerCode: 'acme',
+  region: 'Oslo, Norway',
+  regionCode: 'NO',
+  interconnect: 'pcie',
+};
+
+export const catalogOperations: readonly Operation[] = [
+  {
+    method: 'get',
+    path: '/v1/catalog/listings',
+    name: 'listListings',
+    tag,
+    summary: 'What can be rented now, cheapest first',
+    query: listingQuery,
+    answers: [
+      {
+        description: 'A page of live listings.',
+        schema: object({ listings: listOf(listing), nextCursor }),
+        examples: [{ listings: [exampleListing], nextCursor: null }],
+      },
+    ],
+    refusals: ['invalid_count'],
+  },
+  {
+    method: 'get',
+    path: '/v1/catalog/families',
+    name: 'listFamilies',
+    tag,
+    summary: 'Every GPU family, with its cheapest price now',
+    answers: [
+      {
+        description: 'All families, offered or not.',
+        schema: object({ families: listOf(family) }),
+        examples: [
+          {
+            families: [
+              { family: 'rtx-4090', models: ['RTX_4090'], fromPricePerHourCents: 50, liveCount: 12 },
+              { family: 'b200', models: ['B200'], fromPricePerHourCents: null, liveCount: 0 },
+            ],
+          },
+        ],
+      },
+    ],
+  },
+  {
+    method: 'get',
+    path: '/v1/catalog/templates',
+    name: 'listTemplates',
+    tag,
+    summary: 'What a machine can start with',
+    answers: [
+      {
+        description: 'All templates.',
+        schema: object({ templates: listOf(template) }),
+        examples: [{ templates: templates.slice(0, 1).map((each) => ({ ...each, isDefault: true })) }],
+      },
+    ],
+  },
+];

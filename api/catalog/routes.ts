@@ -1,0 +1,127 @@
+import {
+  listLiveListings,
+  summarizeFamilies,
+  type FamilyOffer,
+  type ListingFilter,
+  type ListingKey,
+} from '../../adapters/postgres/catalog/listings.js';
+import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
+import { families } from '../../domain/families.js';
+import { isId } from '../../domain/ids.js';
+import { limits } from '../../domain/limits.js';
+import { countriesOf } from '../../domain/regions.js';
+import { defaultTemplateId, templates } from '../../domain/templates.js';
+import type { ApiDeps, ApiRouter } from '../context.js';
+import { pageOf, readCursor } from '../http/cursor.js';
+import { requireSession, type Step } from '../http/middleware/session.js';
+import { joi, pageFields, readQuery, regionField } from '../http/validation.js';
+
+/** What can be rented (spec: GET /v1/catalog/listings; decision 13). */
+export function catalogRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.get('/v1/catalog/listings', requireSession(deps), showListings(deps));
+  router.get('/v1/catalog/families', requireSession(deps), showFamilies(deps));
+  router.get('/v1/catalog/templates', requireSession(deps), showTemplates());
+}
+
+interface ListingQuery {
+  readonly familyId?: string;
+  readonly model?: string;
+  readonly minVramGb?: number;
+  readonly gpuCount?: number;
+  readonly region?: string;
+  readonly maxPricePerHourCents?: number;
+  readonly cursor?: string;
+  readonly pageSize: number;
+}
+
+export const listingQuery = joi.object<ListingQuery>({
+  familyId: joi.text().maxChars(64),
+  model: joi.text().maxChars(64),
+  minVramGb: joi.number().min(0).max(1_000_000),
+  gpuCount: joi.number().valid(...limits.gpuCounts),
+  region: regionField,
+  maxPricePerHourCents: joi.number().min(0).max(1_000_000_000),
+  ...pageFields,
+});
+
+function showListings(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const query = readQuery(ctx, listingQuery);
+    const after = readCursor(query.cursor, isListingKey);
+    const rows = await listLiveListings(deps.db, filterOf(query), after && keyOf(after), query.pageSize + 1);
+    const { page, nextCursor } = pageOf(rows, query.pageSize, (row) => [row.price_per_hour_cents, row.id]);
+    ctx.body = { listings: page.map(presentListing), nextCursor };
+  };
+}
+
+function showFamilies(deps: ApiDeps): Step {
+  return async (ctx) => {
+    ctx.body = { families: presentFamilies(await summarizeFamilies(deps.db)) };
+  };
+}
+
+/** Every family, and what of it is on offer. */
+export function presentFamilies(offered: readonly FamilyOffer[]) {
+  const offers = new Map(offered.map((offer) => [offer.family, offer]));
+  return families.map((family) => ({
+    family: family.id,
+    models: family.models,
+    fromPricePerHourCents: offers.get(family.id)?.fromPricePerHourCents ?? null,
+    liveCount: offers.get(family.id)?.liveCount ?? 0,
+  }));
+}
+
+export function showTemplates(): Step {
+  return (ctx) => {
+    ctx.body = {
+      templates: templates.map((template) => ({ ...template, isDefault: template.id === defaultTemplateId })),
+    };
+    return Promise.resolve();
+  };
+}
+
+/** What a query asks the listings for. */
+export function filterOf(query: ListingQuery): ListingFilter {
+  const { familyId, model, minVramGb, gpuCount, region, maxPricePerHourCents } = query;
+  return {
+    ...(familyId !== undefined && { familyId }),
+    ...(model !== undefined && { model }),
+    // The columns are whole numbers, so a bound between two of them is the next one inside.
+    ...(minVramGb !== undefined && { minVramGb: Math.ceil(minVramGb) }),
+    ...(gpuCount !== undefined && { gpuCount }),
+    ...(region !== undefined && { regionCodes: countriesOf(region) }),
+    ...(maxPricePerHourCents !== undefined && { maxPricePerHourCents: Math.floor(maxPricePerHourCents) }),
+  };
+}
+
+type ListingCursor = [price: number, id: ListingKey['id']];
+
+export function isListingKey(value: readonly unknown[]): value is ListingCursor {
+  const [price, id] = value;
+  return value.length === 2 && isPrice(price) && typeof id === 'string' && isId('lst', id);
+}
+
+/** Prices are 4-byte integers in the database. */
+function isPrice(value: unknown): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= 10_000_000;
+}
+
+export function keyOf([pricePerHourCents, id]: ListingCursor): ListingKey {
+  return { pricePerHourCents, id };
+}
+
+/** A listing on read. */
+export function presentListing(row: ListingRow) {
+  return {
+    id: row.id,
+    model: row.model,
+    family: row.family,
+    vramGb: row.vram_gb,
+    gpuCount: row.gpu_count,
+    pricePerHourCents: row.price_per_hour_cents,
+    providerCode: row.provider_code,
+    region: row.region,
+    regionCode: row.region_code,
+    interconnect: row.interconnect,
+  };
+}

@@ -1,0 +1,58 @@
+import { Router } from '@koa/router';
+import Koa, { type Middleware } from 'koa';
+import type { Logger } from 'pino';
+import type { ApiDeps, ApiRouter, ApiState } from '../context.js';
+import { readBodies, type RawPath } from './middleware/body.js';
+import { errors } from './middleware/errors.js';
+import { openingPaths, tellOutcomes } from './middleware/outcomes.js';
+import { allowOrigins, refuseForeignOrigins } from './middleware/origins.js';
+import { requestId } from './middleware/request-id.js';
+import { requestLog } from './middleware/request-log.js';
+import { refuseUnrouted } from './middleware/routing.js';
+import { securityHeaders } from './middleware/security-headers.js';
+
+/** What every request passes, whatever answers it: the API and its mock (lab/mock/) are framed alike. */
+export interface Frame {
+  readonly log: Logger;
+  readonly allowedOrigins: readonly string[];
+  readonly trustProxy: boolean;
+  /** Whether it is reached by TLS only: then browsers are told to stay with it. */
+  readonly overTls: boolean;
+  /** Headers that pages may send besides the API's own. */
+  readonly allowedHeaders?: readonly string[];
+  /** Hears of each request that was answered. */
+  readonly observeRequest?: ApiDeps['observeRequest'];
+  /** Paths whose bodies are read by rules of their own. */
+  readonly rawPaths?: readonly RawPath[];
+  /** What looks at a request before anything of it is read. */
+  readonly first?: readonly Middleware<ApiState, object>[];
+}
+
+/** A router that takes paths as they are written. */
+export function createPlainRouter(): ApiRouter {
+  return new Router<ApiState>({ strict: true, sensitive: true });
+}
+
+/** Puts the frame around routes. */
+export function createFrame(frame: Frame, router: ApiRouter): Koa<ApiState, object> {
+  const { log, allowedOrigins, trustProxy, allowedHeaders = [], first = [], rawPaths = [] } = frame;
+  const app = new Koa<ApiState, object>({
+    proxy: trustProxy,
+    // Only the last address of X-Forwarded-For is our own proxy's word; the ones before it are the caller's.
+    maxIpsCount: 1,
+  });
+  // Failures of a connection itself: everything else ends in errors().
+  app.on('error', (error: unknown) => log.warn({ err: error }, 'a connection failed'));
+  app.use(requestId(log));
+  app.use(requestLog(frame.observeRequest));
+  app.use(securityHeaders(frame.overTls));
+  app.use(errors());
+  app.use(allowOrigins(allowedOrigins, allowedHeaders));
+  app.use(tellOutcomes(openingPaths));
+  for (const look of first) app.use(look);
+  app.use(refuseForeignOrigins(allowedOrigins));
+  app.use(readBodies(rawPaths));
+  app.use(router.routes());
+  app.use(refuseUnrouted());
+  return app;
+}

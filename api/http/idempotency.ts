@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import {
+  claimIdempotencyKey,
+  keepIdempotentResponse,
+  type KeyClaim,
+  type KeyName,
+} from '../../adapters/postgres/requests/idempotency-keys.js';
+import type { Database } from '../../adapters/postgres/database.js';
+import type { UserId } from '../../domain/ids.js';
+import { limits } from '../../domain/limits.js';
+import { Refusal, refusalStatus } from '../../domain/refusal.js';
+import type { ApiContext } from '../context.js';
+import { fieldRefusal } from './validation.js';
+
+/**
+ * The Idempotency-Key of a request; undefined when it has none (decision 6).
+ * @throws Refusal validation_failed for another text, and for an empty one: who sends it counts on a safe retry
+ */
+export function idempotencyKeyOf(ctx: ApiContext): string | undefined {
+  if (ctx.headers['idempotency-key'] === undefined) return undefined;
+  const key = ctx.get('Idempotency-Key');
+  if (key.length > limits.idempotencyKeyMaxChars || !/^[\x20-\x7e]+$/.test(key)) {
+    throw fieldRefusal(
+      'Idempotency-Key',
+      `Idempotency-Key must be 1 to ${limits.idempotencyKeyMaxChars} printable ASCII characters`,
+    );
+  }
+  return key;
+}
+
+/** The key of one request, and what stood under it when the request came. */
+export interface KeptKey {
+  readonly name: KeyName;
+  readonly claim: KeyClaim;
+}
+
+/**
+ * Commits the key of a request before its work begins.
+ * @param request.body the validated request: a key stands for one body only
+ * @param targetId the id of what a fresh request makes
+ * @throws Refusal idempotency_conflict when the key came with another body
+ */
+export async function claimKey(
+  db: Database,
+  request: { userId: UserId; endpoint: string; body: unknown },
+  key: string,
+  targetId: string,
+): Promise<KeptKey> {
+  const name: KeyName = { userId: request.userId, endpoint: request.endpoint, key };
+  const claim = await claimIdempotencyKey(db, name, hashOf(request.body), targetId);
+  if (!claim.sameBody) {
+    throw new Refusal(
+      'idempotency_conflict',
+      'This Idempotency-Key came with another body before. Use a new key for a new request.',
+    );
+  }
+  return { name, claim };
+}
+
+/** An answer as it is kept under a key: a body, or a refusal to be given again. */
+export type KeptAnswer =
+  { readonly body: unknown } | { readonly refused: Pick<Refusal, 'code' | 'message' | 'details'> };
+
+/** Keeps the final answer about a target for replays. Never a 5xx, nor what says "later". */
+export async function keepAnswer(
+  db: Database,
+  key: KeptKey | undefined,
+  targetId: string,
+  outcome: object,
+): Promise<void> {
+  if (!key) return;
+  const status = outcome instanceof Refusal ? refusalStatus[outcome.code] : 200;
+  const body: KeptAnswer =
+    outcome instanceof Refusal
+      ? { refused: { code: outcome.code, message: outcome.message, details: outcome.details } }
+      : { body: outcome };
+  await keepIdempotentResponse(db, key.name, targetId, { status, body });
+}
+
+/** Gives a kept answer again, marked as such. @throws the kept Refusal */
+export function replayAnswer(ctx: ApiContext, kept: unknown): void {
+  ctx.set('Idempotent-Replayed', 'true');
+  const answer = kept as KeptAnswer;
+  if ('refused' in answer) {
+    throw new Refusal(answer.refused.code, answer.refused.message, answer.refused.details);
+  }
+  ctx.body = answer.body;
+}
+
+/** What tells two bodies apart. */
+export function hashOf(body: unknown): Buffer {
+  return createHash('sha256').update(canonical(body)).digest();
+}
+
+/** The same JSON whatever the order in which the fields came. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}

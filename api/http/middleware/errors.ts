@@ -1,0 +1,60 @@
+import type { Middleware } from 'koa';
+import { isDatabaseAway } from '../../../adapters/postgres/availability.js';
+import { Refusal, refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
+import type { ApiState } from '../../context.js';
+
+/**
+ * The one exit for everything that went wrong (decisions 2, 3). A refusal answers by the table, a database that is
+ * away is a 503 (whoever calls Temporal deals with its absence), anything else is logged and shows nothing of the
+ * inside.
+ */
+export function errors(): Middleware<ApiState, object> {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const refusal = refusalOf(error);
+      if (refusalStatus[refusal.code] >= 500) ctx.state.log.error({ err: error }, 'request failed');
+      ctx.status = refusalStatus[refusal.code];
+      if (ctx.status === 429) ctx.set('Retry-After', retryAfterOf(refusal));
+      ctx.body = errorBody(refusal, ctx.state.requestId);
+    }
+  };
+}
+
+interface ErrorBody {
+  readonly error: RefusalCode;
+  readonly message: string;
+  readonly details?: unknown;
+  readonly requestId: string;
+}
+
+function errorBody(refusal: Refusal, requestId: string): ErrorBody {
+  return {
+    error: refusal.code,
+    message: refusal.message,
+    ...(refusal.details !== undefined && { details: refusal.details }),
+    requestId,
+  };
+}
+
+/** Whole seconds; a refusal that doesn't tell is over in a moment. */
+function retryAfterOf(refusal: Refusal): string {
+  const seconds = refusal.details?.['retryAfterSeconds'];
+  return typeof seconds === 'number' ? seconds.toString() : '1';
+}
+
+/** What is answered for an error: itself where it is a refusal, else a code that shows nothing of the inside. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (isDatabaseAway(error)) {
+    return new Refusal(
+      'temporarily_unavailable',
+      'The service can’t do this right now. Try again in a few seconds.',
+    );
+  }
+  return new Refusal(
+    'internal_error',
+    'Something went wrong on our side. Try again; if it stays so, tell support the requestId.',
+  );
+}

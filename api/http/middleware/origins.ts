@@ -1,0 +1,40 @@
+import cors from '@koa/cors';
+import type { Middleware } from 'koa';
+import { Refusal } from '../../../domain/refusal.js';
+import type { ApiState } from '../../context.js';
+import { isReading } from './safe-methods.js';
+
+/**
+ * CORS for the origins on the list, with cookies; every answer varies by Origin (decision 12).
+ * @param headers what pages may send besides the API's own headers
+ */
+export function allowOrigins(
+  allowed: readonly string[],
+  headers: readonly string[] = [],
+): Middleware<ApiState, object> {
+  return cors({
+    origin: (ctx) => {
+      const origin = ctx.get('Origin');
+      return allowed.includes(origin) ? origin : '';
+    },
+    credentials: true,
+    allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    allowHeaders: ['Content-Type', 'Idempotency-Key', 'X-Request-Id', ...headers],
+    exposeHeaders: ['Idempotent-Replayed', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'],
+    maxAge: 600,
+  }) as Middleware<ApiState, object>;
+}
+
+/** Refuses changes that a page of a foreign origin asks for: the browser would send the cookie along. */
+export function refuseForeignOrigins(allowed: readonly string[]): Middleware<ApiState, object> {
+  return async (ctx, next) => {
+    const origin = ctx.get('Origin');
+    if (origin !== '' && !isReading(ctx.method) && !allowed.includes(origin)) {
+      throw new Refusal(
+        'forbidden',
+        'Pages of this origin may not make changes. Add it to the allowed origins.',
+      );
+    }
+    await next();
+  };
+}

@@ -1,0 +1,122 @@
+import type { Middleware } from 'koa';
+import { isDatabaseAway } from '../../../adapters/postgres/availability.js';
+import {
+  createExactCount,
+  createLeasedCount,
+  type Standing,
+} from '../../../adapters/postgres/requests/request-counts.js';
+import { findSession, type Session } from '../../../adapters/postgres/accounts/sessions.js';
+import { limits } from '../../../domain/limits.js';
+import { Refusal } from '../../../domain/refusal.js';
+import type { ApiDeps, ApiState } from '../../context.js';
+import { clientOf } from './client-address.js';
+import { isReading } from './safe-methods.js';
+import { createRequestTurns } from './turns.js';
+
+type Context = Parameters<Middleware<ApiState, object>>[0];
+
+/**
+ * Limits the requests under /v1 (decisions 12 and 58): reads of a session and of all sessions of its user, changes of
+ * a user, and all that a client address sends without a live session, so that neither further sessions nor made-up
+ * cookies win anything. Says on each answer how the caller stands by the limit that is nearest. It looks the session
+ * up for requireSession. All of it goes by turns (decision 97): counting takes connections too.
+ * @param exempt paths that are not limited: the payment processor's, which proves itself by its signature
+ */
+export function limitRequests(deps: ApiDeps, exempt: readonly string[]): Middleware<ApiState, object> {
+  const policies = policiesOf(deps);
+  const turns = createRequestTurns(deps.settings.requestsAtOnce);
+  return async (ctx, next) => {
+    if (!ctx.path.startsWith('/v1/') || exempt.includes(ctx.path)) {
+      await next();
+      return;
+    }
+    const { session, failure } = await turns.lookUp(ctx, () => lookUp(ctx, deps));
+    await turns.inTurn(ctx, session, async () => {
+      const nearest = await count(ctx, policies, session);
+      tell(ctx, nearest);
+      if (!nearest.standing.allowed) throw tooMany(nearest);
+      if (failure !== undefined) throw failure;
+      if (session) ctx.state.session = session;
+      await next();
+    });
+  };
+}
+
+interface Policy {
+  readonly name: string;
+  readonly quota: number;
+  readonly what: string;
+  readonly count: ReturnType<typeof createExactCount>;
+}
+
+/** A request that was counted: by which limit, and how its caller stands by it. */
+interface Counted {
+  readonly policy: Policy;
+  readonly standing: Standing;
+}
+
+/**
+ * Counts a request by each limit that it falls under, and tells the one that leaves the caller least. What the
+ * session's own limit refuses is not taken from the user's other sessions.
+ */
+async function count(ctx: Context, policies: Policies, session: Session | undefined): Promise<Counted> {
+  const take = async (policy: Policy, key: string): Promise<Counted> => {
+    return { policy, standing: await policy.count.take(key) };
+  };
+  if (!session) return take(policies.strangers, clientOf(ctx.ip));
+  if (!isReading(ctx.method)) return take(policies.changes, session.userId);
+  const ofSession = await take(policies.reads, session.tokenHash.toString('hex'));
+  if (!ofSession.standing.allowed) return ofSession;
+  const ofUser = await take(policies.readsOfUser, session.userId);
+  const userIsNearer = !ofUser.standing.allowed || ofUser.standing.remaining < ofSession.standing.remaining;
+  return userIsNearer ? ofUser : ofSession;
+}
+
+type Policies = Record<'reads' | 'readsOfUser' | 'changes' | 'strangers', Policy>;
+
+function policiesOf({ db, settings }: ApiDeps): Policies {
+  const windowMs = limits.requestWindowMs;
+  const policy = (name: string, quota: number, what: string, create: typeof createExactCount): Policy => ({
+    ...{ name, quota, what },
+    count: create(db, name, quota, windowMs),
+  });
+  return {
+    reads: policy('reads', settings.readsPerMinute, 'reads in a session', createLeasedCount),
+    readsOfUser: policy('reads-user', settings.readsPerMinuteOfUser, 'reads of one user', createLeasedCount),
+    changes: policy('changes', settings.changesPerMinute, 'changes of one user', createExactCount),
+    strangers: policy(
+      'strangers',
+      settings.strangersPerMinute,
+      'requests without a session from one address',
+      createLeasedCount,
+    ),
+  };
+}
+
+/** While the database is away nobody is known: the request is counted as a stranger's, and fails after that. */
+async function lookUp(ctx: Context, deps: ApiDeps): Promise<{ session?: Session; failure?: Error }> {
+  try {
+    const session = await findSession(deps.db, ctx.cookies.get('sid') ?? '');
+    return session ? { session } : {};
+  } catch (failure) {
+    if (failure instanceof Error && isDatabaseAway(failure)) return { failure };
+    throw failure;
+  }
+}
+
+/** The fields of the IETF's draft (draft-ietf-httpapi-ratelimit-headers): they name which limit they are about. */
+function tell(ctx: Context, { policy, standing }: Counted): void {
+  const { name, quota } = policy;
+  const { remaining, resetMs } = standing;
+  ctx.set('RateLimit-Policy', `"${name}";q=${quota};w=${limits.requestWindowMs / 1000}`);
+  ctx.set('RateLimit', `"${name}";r=${remaining};t=${Math.ceil(resetMs / 1000)}`);
+}
+
+function tooMany({ policy: { quota, what }, standing }: Counted): Refusal {
+  const retryAfterSeconds = Math.ceil(standing.resetMs / 1000);
+  return new Refusal(
+    'rate_limited',
+    `At most ${quota} ${what} are answered in a minute. Try again in ${retryAfterSeconds} seconds.`,
+    { retryAfterSeconds },
+  );
+}

@@ -1,0 +1,43 @@
+import { performance } from 'node:perf_hooks';
+import type { RouterContext } from '@koa/router';
+import type { Middleware } from 'koa';
+import type { AnsweredRequest } from '../../../adapters/metrics/requests.js';
+import { isId } from '../../../domain/ids.js';
+import type { ApiState } from '../../context.js';
+
+/**
+ * One line per request: what was asked, by whom, of which rental, and how it went. No query, cookies, codes or bodies.
+ * @param observe is told of each request, for the metrics
+ */
+export function requestLog(observe?: (request: AnsweredRequest) => void): Middleware<ApiState, object> {
+  return async (ctx, next) => {
+    const startMs = performance.now();
+    await next();
+    const elapsedMs = performance.now() - startMs;
+    const { _matchedRoute: route, routeMatched } = ctx as Partial<RouterContext>;
+    const isRouted = routeMatched === true && typeof route === 'string';
+    observe?.({
+      ...{ method: ctx.method, status: ctx.status, elapsedMs },
+      route: isRouted ? route : undefined,
+    });
+    const rentalId = rentalIdOf(ctx);
+    ctx.state.log.info(
+      {
+        method: ctx.method,
+        path: ctx.path,
+        status: ctx.status,
+        elapsedMs: Math.round(elapsedMs),
+        ...(ctx.state.session && { userId: ctx.state.session.userId }),
+        ...(rentalId !== undefined && { rentalId }),
+      },
+      'request',
+    );
+  };
+}
+
+/** The rental that a request was about: of its path, or the one that it opened. */
+function rentalIdOf(ctx: object): string | undefined {
+  const { params, body } = ctx as { params?: { id?: unknown }; body?: unknown };
+  const opened = typeof body === 'object' && body !== null && 'id' in body ? body.id : undefined;
+  return [params?.id, opened].find((id): id is string => typeof id === 'string' && isId('rent', id));
+}

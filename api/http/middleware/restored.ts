@@ -1,0 +1,28 @@
+import type { Middleware } from 'koa';
+import type { Database } from '../../../adapters/postgres/database.js';
+import { isDatabaseConfirmed } from '../../../adapters/postgres/restore/watermark.js';
+import { Refusal } from '../../../domain/refusal.js';
+import { isReading } from './safe-methods.js';
+
+/**
+ * Changes that a restored database takes: a stop is a row that reconciling counts with, what the processor tells is
+ * kept until then, and signing in and out moves nothing (its mail waits).
+ */
+const taken = /^\/v1\/(auth\/.*|rentals\/[^/]+\/stop|billing\/processor\/webhook)$/;
+
+/**
+ * Refuses changes while the database may be behind what the service has done (decision 67). Reads go on: they show
+ * what the database knows.
+ */
+export function refuseChangesWhenRestored(db: Database): Middleware {
+  return async (ctx, next) => {
+    const changes = !isReading(ctx.method) && ctx.path.startsWith('/v1/') && !taken.test(ctx.path);
+    if (changes && !(await isDatabaseConfirmed(db))) {
+      throw new Refusal(
+        'temporarily_unavailable',
+        'The service is being repaired and takes no changes: nothing was begun. Machines run on. Try again later.',
+      );
+    }
+    await next();
+  };
+}

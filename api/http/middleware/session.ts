@@ -1,0 +1,67 @@
+import { insertAuditEvent } from '../../../adapters/postgres/accounts/audit-events.js';
+import { deleteSession } from '../../../adapters/postgres/accounts/sessions.js';
+import { limits } from '../../../domain/limits.js';
+import { Refusal } from '../../../domain/refusal.js';
+import { auditEvent } from '../../accounts/audit-event.js';
+import type { ApiContext, ApiDeps } from '../../context.js';
+import { sessionOf } from '../../context.js';
+import type { ApiSettings } from '../../settings.js';
+
+/** A middleware of the router: it runs for routes that name it. */
+export type Step = (ctx: ApiContext, next: () => Promise<unknown>) => Promise<void>;
+
+/** Lets only requests through whose live session limitRequests has found (spec: Authentication). */
+export function requireSession(deps: CookieDeps): Step {
+  return async (ctx, next) => {
+    const { session } = ctx.state;
+    if (!session) throw new Refusal('unauthorized', 'Sign in first: POST /v1/auth/request-code.');
+    // What one user reads must not be kept by anything between us and them.
+    ctx.set('Cache-Control', 'no-store');
+    if (session.renewed) setSessionCookie(ctx, deps, ctx.cookies.get('sid') ?? '');
+    await next();
+  };
+}
+
+/** What of the settings the cookie depends on. */
+interface CookieDeps {
+  readonly settings: Pick<ApiSettings, 'secureCookie'>;
+}
+
+/** Hands the session to the browser (decision 9). */
+export function setSessionCookie(ctx: ApiContext, deps: CookieDeps, token: string): void {
+  appendCookie(ctx, deps, sessionCookie(token, limits.sessionMs));
+}
+
+/** Ends the request's session for good and takes its cookie back. */
+export async function endSession(ctx: ApiContext, deps: ApiDeps): Promise<void> {
+  const { tokenHash, userId } = sessionOf(ctx);
+  await deps.db.transaction(async (trx) => {
+    await deleteSession(trx, tokenHash);
+    await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'signed_out' }));
+  });
+  takeSessionCookieBack(ctx, deps);
+}
+
+/** Tells the browser to forget the session. */
+export function takeSessionCookieBack(ctx: ApiContext, deps: CookieDeps): void {
+  ctx.remove('Set-Cookie');
+  appendCookie(ctx, deps, sessionCookie('', 0));
+}
+
+function sessionCookie(value: string, maxAgeMs: number): Cookie {
+  return { name: 'sid', value, path: '/', maxAgeMs };
+}
+
+interface Cookie {
+  readonly name: string;
+  readonly value: string;
+  readonly path: string;
+  readonly maxAgeMs: number;
+}
+
+/** Hands a cookie to the browser that no script reads, and that other sites' requests don't carry but by navigation. */
+export function appendCookie(ctx: ApiContext, deps: CookieDeps, cookie: Cookie): void {
+  const attributes = [`Path=${cookie.path}`, `Max-Age=${cookie.maxAgeMs / 1000}`, 'HttpOnly', 'SameSite=Lax'];
+  const secure = deps.settings.secureCookie ? ['Secure'] : [];
+  ctx.append('Set-Cookie', [`${cookie.name}=${cookie.value}`, ...attributes, ...secure].join('; '));
+}

@@ -1,0 +1,73 @@
+import { finished, Readable } from 'node:stream';
+import type { Middleware } from 'koa';
+import type { Session } from '../../../adapters/postgres/accounts/sessions.js';
+import { Turns } from '../../../adapters/turns.js';
+import type { UserId } from '../../../domain/ids.js';
+import { limits } from '../../../domain/limits.js';
+import { Refusal } from '../../../domain/refusal.js';
+import type { ApiState } from '../../context.js';
+import { clientOf } from './client-address.js';
+import { isReading } from './safe-methods.js';
+
+type Context = Parameters<Middleware<ApiState, object>>[0];
+
+/**
+ * Bounds how many requests of one caller are under way at once in this process, before any of them takes a connection
+ * of the pool, of which everybody lives (decision 97): reads and changes of a user apart, so that nobody's slow reads
+ * keep him from stopping a machine, and all that an address sends without a session. Others wait in this process for
+ * their turn.
+ */
+export interface RequestTurns {
+  /** Finds out who asks: an address has turns of their own for it, which nothing slower takes. */
+  lookUp<T>(ctx: Context, find: () => Promise<T>): Promise<T>;
+  /**
+   * Does what a request asks for in its caller's turn, which lasts until `work` ends and its answer's stream is closed,
+   * or until `ctx.state.passTurn` is called.
+   * @throws Refusal rate_limited when the turn did not come: nothing was begun
+   */
+  inTurn(ctx: Context, session: Session | undefined, work: () => Promise<void>): Promise<void>;
+}
+
+/** @param atOnce how many of one caller, and kind, may be under way */
+export function createRequestTurns(atOnce: number): RequestTurns {
+  const turnsOf = <Key>(whose: string, waiting: number): Turns<Key> =>
+    new Turns({ atOnce, waiting, waitMs: limits.requestTurnWaitMs, refuse: () => tooManyAtOnce(whose) });
+  const { requestsWaiting, lookUpsWaiting } = limits;
+  const lookUps = turnsOf<string>('your address', lookUpsWaiting);
+  const strangers = turnsOf<string>('your address', requestsWaiting);
+  const reads = turnsOf<UserId>('yours', requestsWaiting);
+  const changes = turnsOf<UserId>('yours', requestsWaiting);
+  return {
+    async lookUp(ctx, find) {
+      const pass = await lookUps.take(clientOf(ctx.ip));
+      try {
+        return await find();
+      } finally {
+        pass();
+      }
+    },
+    async inTurn(ctx, session, work) {
+      const pass = session
+        ? await (isReading(ctx.method) ? reads : changes).take(session.userId)
+        : await strangers.take(clientOf(ctx.ip));
+      ctx.state.passTurn = pass;
+      try {
+        await work();
+      } finally {
+        // What is sent as a stream is read from the database while it is sent, and for as long as its client likes.
+        if (ctx.body instanceof Readable) finished(ctx.body, pass);
+        else pass();
+      }
+    },
+  };
+}
+
+const RETRY_AFTER_S = 1;
+
+function tooManyAtOnce(whose: string): Refusal {
+  return new Refusal(
+    'rate_limited',
+    `Too many requests of ${whose} are under way at once. This one was not begun: try again in a moment.`,
+    { reason: 'too_many_at_once', retryAfterSeconds: RETRY_AFTER_S },
+  );
+}

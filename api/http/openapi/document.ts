@@ -1,0 +1,182 @@
+import Joi from 'joi';
+import { refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
+import { webhookPath } from '../../webhook/path.js';
+import { auditOperations } from '../../accounts/describe-audit.js';
+import { authOperations } from '../../accounts/describe-sign-in.js';
+import { catalogOperations } from '../../catalog/describe.js';
+import { explainOperations } from '../../wallet/describe-explain.js';
+import { invoiceOperations } from '../../invoices/describe.js';
+import { jsonSchemaOf } from './joi-schema.js';
+import type { JsonSchema } from './json-schema.js';
+import { oauthOperations } from '../../accounts/describe-oauth.js';
+import type { DescribedAnswer, Operation } from './operation.js';
+import { paymentOperations } from '../../topups/describe.js';
+import { errorSchema, refusalResponses } from './refusals.js';
+import { rentalOperations } from '../../rentals/describe.js';
+import { serviceOperations } from '../../service/describe.js';
+import { sshKeyOperations } from '../../accounts/describe-ssh-keys.js';
+import { walletOperations } from '../../wallet/describe.js';
+
+/** Every route that is described; a new resource adds its own here. */
+const operations: readonly Operation[] = [
+  ...authOperations,
+  ...oauthOperations,
+  ...sshKeyOperations,
+  ...catalogOperations,
+  ...rentalOperations,
+  ...walletOperations,
+  ...explainOperations,
+  ...paymentOperations,
+  ...invoiceOperations,
+  ...auditOperations,
+  ...serviceOperations,
+];
+
+const DESCRIPTION = [
+  'Rents GPU machines by the second and bills them from a prepaid wallet.',
+  'Amounts are whole US cents, instants are ISO 8601 in UTC.',
+  'Sign in with `POST /v1/auth/request-code` and `POST /v1/auth/verify-code`; the session is the cookie `sid`.',
+  'Everything that is not a success has one shape, the schema `Error`. At a path that is not described here it is',
+  '404 `not_found`, and with a method that is not described 405 `method_not_allowed`.',
+  'A HEAD is answered as the GET would be, without a body.',
+  'Requests are limited per minute and session, or address where there is none: the headers `RateLimit` and',
+  '`RateLimit-Policy` of each answer say what is left, and `Retry-After` how long to wait after a 429.',
+  'Of one user (or address) a few requests are worked on at once, others wait for up to 5 s: one that gets no turn is',
+  '429 `rate_limited` with `details.reason` `too_many_at_once`, and was not begun.',
+].join(' ');
+
+export type OpenApiDocument = Readonly<Record<string, unknown>> & {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+};
+
+/** The description of the whole API: OpenAPI 3.1. */
+export function describeApi(): OpenApiDocument {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const operation of operations) {
+    const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [operation.method]: describe(operation) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'GPU rental',
+      version: '1.0.0',
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ sid: [] }],
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        sid: { type: 'apiKey', in: 'cookie', name: 'sid', description: 'Set by POST /v1/auth/verify-code.' },
+      },
+      schemas: { Error: errorSchema(Object.keys(refusalStatus) as RefusalCode[]) },
+      headers: {
+        'X-Request-Id': {
+          description: 'Names the request: the caller’s own X-Request-Id when it is sane, else a new one.',
+          schema: { type: 'string' },
+        },
+        'Retry-After': {
+          description: 'Whole seconds after which the same request may succeed.',
+          schema: { type: 'integer', minimum: 1 },
+        },
+      },
+    },
+  };
+}
+
+function describe(operation: Operation): object {
+  const { name, tag, summary, description, isPublic, body } = operation;
+  return {
+    operationId: name,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    ...(isPublic === true && { security: [] }),
+    parameters: parametersOf(operation),
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: schemaOf(body.schema), examples: named(body.examples) } },
+      },
+    }),
+    responses: {
+      ...Object.fromEntries(operation.answers.map((answer) => [answer.status ?? 200, responseOf(answer)])),
+      ...unlessTold(operation, refusalResponses(refusalsOf(operation), headersOf)),
+      // The server's own: nothing of such a request is looked at (server.ts).
+      431: {
+        description:
+          'The address and the headers have more than 16 KiB. The connection is closed, without a body.',
+      },
+    },
+  };
+}
+
+/** An answer that an operation tells itself stands for all that it answers with this status. */
+function unlessTold({ answers }: Operation, responses: Record<string, object>): Record<string, object> {
+  const told = answers.map(({ status = 200 }) => String(status));
+  return Object.fromEntries(Object.entries(responses).filter(([status]) => !told.includes(status)));
+}
+
+function parametersOf({ parameters = [], query }: Operation): object[] {
+  const given = parameters.map((parameter) => ({ ...parameter, required: parameter.in === 'path' }));
+  if (!query) return given;
+  const { properties, required = [] } = jsonSchemaOf(query) as {
+    properties: Record<string, JsonSchema>;
+    required?: string[];
+  };
+  const ofQuery = Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    schema,
+    ...(typeof schema['description'] === 'string' && { description: schema['description'] }),
+  }));
+  return [...given, ...ofQuery];
+}
+
+function responseOf({ description, type = 'application/json', schema, examples, headers }: DescribedAnswer) {
+  const own = Object.entries(headers ?? {}).map(([name, header]) => [name, { schema: header }] as const);
+  return {
+    description,
+    headers: { ...headersOf(200), ...Object.fromEntries(own) },
+    content: { [type]: { schema, examples: named(examples) } },
+  };
+}
+
+function headersOf(status: number): object {
+  return {
+    'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
+    ...(status === 429 && { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }),
+  };
+}
+
+function named(examples: readonly unknown[]): Record<string, object> {
+  return Object.fromEntries(examples.map((value, index) => [`example${index + 1}`, { value }]));
+}
+
+function schemaOf(schema: Joi.ObjectSchema | JsonSchema): JsonSchema {
+  return Joi.isSchema(schema) ? jsonSchemaOf(schema) : schema;
+}
+
+/** What any route of its kind may be refused with, and what this one may. In the order of the table. */
+function refusalsOf(operation: Operation): RefusalCode[] {
+  const { method, isPublic, query, body, refusals = [] } = operation;
+  const all = new Set<RefusalCode>(['internal_error', 'temporarily_unavailable', ...refusals]);
+  if (isPublic !== true) all.add('unauthorized');
+  if (query ?? body) all.add('validation_failed');
+  if (isLimited(operation)) all.add('rate_limited');
+  // A body is read and looked at even where none is asked for (middleware/body.ts, middleware/origins.ts).
+  if (method !== 'get') {
+    for (const code of ['validation_failed', 'payload_too_large', 'forbidden'] as const) all.add(code);
+    all.add('unsupported_media_type');
+  }
+  return (Object.keys(refusalStatus) as RefusalCode[]).filter((code) => all.has(code));
+}
+
+/** What middleware/request-limits.ts counts: everything under /v1 but the processor's events. */
+function isLimited({ path }: Operation): boolean {
+  return path.startsWith('/v1/') && path !== webhookPath;
+}

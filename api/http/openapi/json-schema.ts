@@ -1,0 +1,60 @@
+import type { IdPrefix } from '../../../domain/ids.js';
+
+/** A JSON Schema (2020-12) as plain data, as OpenAPI 3.1 takes it. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** What the schemas of answers are put together from. Every field says what it means where the name does not. */
+export const text: JsonSchema = { type: 'string' };
+export const yes: JsonSchema = { type: 'boolean', const: true };
+export const bool: JsonSchema = { type: 'boolean' };
+export const whole: JsonSchema = { type: 'integer' };
+export const count: JsonSchema = { type: 'integer', minimum: 0 };
+
+/** An instant as the API writes each: UTC, with milliseconds. */
+export const instant: JsonSchema = { type: 'string', format: 'date-time', pattern: String.raw`\.\d{3}Z$` };
+
+/** An address of a page that somebody opens in a browser. */
+export const url: JsonSchema = { type: 'string', format: 'uri' };
+
+/** Cents of a US dollar, signed unless it is said otherwise. */
+export function cents(description: string): JsonSchema {
+  return { type: 'integer', description };
+}
+
+export function oneOf(values: readonly string[]): JsonSchema {
+  return { type: 'string', enum: values };
+}
+
+export function listOf(items: JsonSchema): JsonSchema {
+  return { type: 'array', items };
+}
+
+/** The same, or null. @param when says when it is null */
+export function orNull(schema: JsonSchema, when?: string): JsonSchema {
+  const said = [schema['description'], when].filter((part) => typeof part === 'string').join(' ');
+  return {
+    ...schema,
+    type: [schema['type'], 'null'],
+    ...(Array.isArray(schema['enum']) && { enum: [...(schema['enum'] as unknown[]), null] }),
+    ...(said !== '' && { description: said }),
+  };
+}
+
+/** An id that the service minted (decision 1). */
+export function idOf(prefix: IdPrefix): JsonSchema {
+  return { type: 'string', pattern: `^${prefix}_[0-9A-HJKMNP-TV-Z]{26}$` };
+}
+
+/** Exactly these fields. @param optional those that may be left out */
+export function object(
+  properties: Readonly<Record<string, JsonSchema>>,
+  optional: readonly string[] = [],
+): JsonSchema {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: 'object', properties, required, additionalProperties: false };
+}
+
+/** Ids for examples: each is well-formed, and none exists. */
+export function exampleId(prefix: IdPrefix): string {
+  return `${prefix}_01JZ8Q4M6T3V5X7Y9A1B2C3D4E`;
+}

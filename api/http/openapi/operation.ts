@@ -1,0 +1,56 @@
+import type Joi from 'joi';
+import type { IdPrefix } from '../../../domain/ids.js';
+import type { RefusalCode } from '../../../domain/refusal.js';
+import type { JsonSchema } from './json-schema.js';
+
+/** One route as it is described; document.ts adds what all routes share. */
+export interface Operation {
+  readonly method: 'get' | 'post' | 'put' | 'delete';
+  /** As the router has it: /v1/rentals/:id. */
+  readonly path: string;
+  /** The name of the operation, from which clients are generated. */
+  readonly name: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** Needs no session. */
+  readonly isPublic?: true;
+  readonly parameters?: readonly Parameter[];
+  /** What the handler validates the query with. */
+  readonly query?: Joi.ObjectSchema;
+  readonly body?: { readonly schema: Joi.ObjectSchema | JsonSchema; readonly examples: readonly unknown[] };
+  /** The first is that of the usual case. */
+  readonly answers: readonly DescribedAnswer[];
+  /** Refusals of its own; those that any such route may answer are added. */
+  readonly refusals?: readonly RefusalCode[];
+}
+
+export interface DescribedAnswer {
+  readonly status?: number;
+  readonly description: string;
+  /** application/json unless told. */
+  readonly type?: string;
+  readonly schema: JsonSchema;
+  readonly examples: readonly unknown[];
+  /** Headers of its own, by name. */
+  readonly headers?: Readonly<Record<string, JsonSchema>>;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'header' | 'query';
+  readonly description: string;
+  readonly schema: JsonSchema;
+  readonly example: string;
+}
+
+/** The id in a path. Whatever is no id of the caller's own is answered with "not found". */
+export function idParameter(prefix: IdPrefix, what: string, example: string): Parameter {
+  return {
+    name: 'id',
+    in: 'path',
+    description: `The id of ${what} of yours.`,
+    schema: { type: 'string', 'x-id-prefix': prefix },
+    example,
+  };
+}

@@ -1,0 +1,163 @@
+import { limits } from '../../../domain/limits.js';
+import { Refusal, refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
+import { exampleId, type JsonSchema } from './json-schema.js';
+
+interface Meaning {
+  readonly message: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** An example of each refusal. Which facts the details hold depends on the code. */
+const examples: Readonly<Record<RefusalCode, Meaning>> = {
+  validation_failed: {
+    message: 'The request is not right: pageSize must be less than or equal to 200.',
+    details: { fields: [{ field: 'pageSize', message: 'pageSize must be less than or equal to 200' }] },
+  },
+  invalid_email: {
+    message: 'The request is not right: email must be a valid email.',
+    details: { fields: [{ field: 'email', message: 'email must be a valid email' }] },
+  },
+  invalid_amount: {
+    message: 'The request is not right: amountCents must be greater than or equal to 100.',
+    details: {
+      fields: [{ field: 'amountCents', message: 'amountCents must be greater than or equal to 100' }],
+    },
+  },
+  invalid_count: {
+    message: 'The request is not right: gpuCount must be one of [1, 2, 4, 8].',
+    details: { fields: [{ field: 'gpuCount', message: 'gpuCount must be one of [1, 2, 4, 8]' }] },
+  },
+  weak_key: { message: 'This RSA key has 1024 bits; at least 2048 are needed.' },
+  duplicate_key: {
+    message: 'You have this key already.',
+    details: { fingerprint: 'SHA256:3q2+7wEjRWeJq83vEjRWeJq83vEjRWeJq83vEjRWeJo' },
+  },
+  too_many_keys: {
+    message: 'You have 100 keys, as many as one may have. Remove one that you no longer use.',
+    details: { maxKeys: limits.maxSshKeys },
+  },
+  unknown_family: {
+    message: 'There is no GPU family abacus: GET /v1/catalog/families lists them.',
+    details: { familyId: 'abacus' },
+  },
+  model_unavailable: {
+    message: 'No machine on offer matches now. Try another family, region, GPU count or price.',
+    details: { familyId: 'h100-80gb', gpuCount: 8, region: null },
+  },
+  billing_disabled: { message: 'Payments are switched off here. Ask support how to pay.' },
+  unauthorized: { message: 'Sign in first: POST /v1/auth/request-code.' },
+  code_invalid: {
+    message: 'This code is not right, or is not valid any more. Check it, or ask for a new one.',
+  },
+  oauth_state_mismatch: { message: 'This sign-in was not begun in this browser. Begin it again.' },
+  card_declined: {
+    message: 'The bank declined the card. Use another card.',
+    details: { declineCode: 'insufficient_funds', topupId: exampleId('top') },
+  },
+  insufficient_balance: {
+    message: 'Less than one hour of this machine is available. Top up the wallet first.',
+    details: { availableCents: 12, requiredCents: 249 },
+  },
+  forbidden: { message: 'Pages of this origin may not make changes. Add it to the allowed origins.' },
+  blocked: { message: 'This account is blocked. Ask support.', details: { reason: 'account' } },
+  not_found: { message: 'There is nothing at /v1/nothing.' },
+  rental_not_found: { message: 'You have no such rental: GET /v1/rentals lists yours.' },
+  invoice_not_found: { message: 'You have no such invoice: GET /v1/billing/invoices lists yours.' },
+  topup_not_found: { message: 'You have no such top-up: GET /v1/billing/topups lists yours.' },
+  key_not_found: { message: 'You have no such key: GET /v1/ssh-keys lists yours.' },
+  method_not_allowed: { message: 'PUT is not possible at /v1/rentals.' },
+  charge_in_progress: {
+    message:
+      'Another amount is being charged to your card. Look at that top-up, and try again when it is done.',
+    details: { topupId: exampleId('top') },
+  },
+  already_stopped: {
+    message: 'This rental has ended already.',
+    details: { status: 'stopped', finalChargedCents: 100, refundedCents: 30 },
+  },
+  no_saved_card: {
+    message: 'Save a card that has not expired first: POST /v1/billing/setup-intent.',
+  },
+  idempotency_conflict: {
+    message: 'This Idempotency-Key came with another body before. Use a new key for a new request.',
+  },
+  idempotency_in_progress: {
+    message:
+      'The first request with this Idempotency-Key is still being worked on. Try again in a few seconds.',
+    details: { rentalId: exampleId('rent') },
+  },
+  payload_too_large: { message: 'The body may have at most 16384 bytes.' },
+  unsupported_media_type: {
+    message: 'Send the body as application/json in UTF-8, uncompressed.',
+  },
+  rate_limited: {
+    message: 'Another rental of yours is being opened. Try again in a few seconds.',
+  },
+  code_request_rate_limited: {
+    message:
+      'You asked for a code a moment ago, or too often. Look for the last mail, or try again in 30 seconds.',
+    details: { retryAfterSeconds: limits.codeRequestEveryMs / 1000 },
+  },
+  internal_error: {
+    message: 'Something went wrong on our side. Try again; if it stays so, tell support the requestId.',
+  },
+  temporarily_unavailable: {
+    message: 'The service can’t do this right now. Try again in a few seconds.',
+  },
+};
+
+/** A refusal as it is described: its code, and the message and facts of its example. */
+export function exampleRefusal(code: RefusalCode): Refusal {
+  return new Refusal(code, examples[code].message, examples[code].details);
+}
+
+/** The one shape of everything that is not a success (decision 2), for some of the codes. */
+export function errorSchema(codes: readonly RefusalCode[]): JsonSchema {
+  return {
+    type: 'object',
+    properties: {
+      error: { type: 'string', enum: codes, description: 'What a client branches on.' },
+      message: {
+        type: 'string',
+        minLength: 1,
+        description: 'For people: what happened, and what to do next.',
+      },
+      details: {
+        type: 'object',
+        description: 'Facts that a client may act on; which ones depends on the code.',
+      },
+      requestId: {
+        type: 'string',
+        pattern: '^[A-Za-z0-9._-]{1,64}$',
+        description: 'Names the request for support; X-Request-Id says the same.',
+      },
+    },
+    required: ['error', 'message', 'requestId'],
+    additionalProperties: false,
+  };
+}
+
+/** The answers of some refusals, one per status: the codes that come with it, and an example of each. */
+export function refusalResponses(
+  codes: readonly RefusalCode[],
+  headersOf: (status: number) => object,
+): Record<string, object> {
+  const statuses = [...new Set(codes.map((code) => refusalStatus[code]))].toSorted((a, b) => a - b);
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const ofStatus = codes.filter((code) => refusalStatus[code] === status);
+      const content = { schema: errorSchema(ofStatus), examples: examplesOf(ofStatus) };
+      const description = ofStatus.join(', ');
+      return [status, { description, headers: headersOf(status), content: { 'application/json': content } }];
+    }),
+  );
+}
+
+function examplesOf(codes: readonly RefusalCode[]): Record<string, object> {
+  return Object.fromEntries(
+    codes.map((code) => {
+      const value = { error: code, ...examples[code], requestId: 'b7c1f0a2-5d3e-4a57-9c55-6f1a0f0f7e11' };
+      return [code, { value }];
+    }),
+  );
+}

@@ -1,0 +1,105 @@
+import { invoicesQuery } from './routes.js';
+import {
+  cents,
+  exampleId,
+  idOf,
+  instant,
+  listOf,
+  object,
+  oneOf,
+  orNull,
+  text,
+  url,
+} from '../http/openapi/json-schema.js';
+import { idParameter, type Operation } from '../http/openapi/operation.js';
+
+const tag = 'Invoices';
+const id = exampleId('inv');
+const invoiceId = idParameter('inv', 'an invoice', id);
+
+const invoice = object({
+  id: idOf('inv'),
+  status: oneOf(['draft', 'open', 'paid', 'void', 'uncollectible']),
+  reason: oneOf(['topup_failed', 'overage', 'manual']),
+  amountCents: cents('What is owed.'),
+  currency: { type: 'string', const: 'USD' },
+  rentalId: orNull(idOf('rent')),
+  processorInvoiceId: orNull(text),
+  hostedInvoiceUrl: orNull(url, 'May change: ask for the pay-url right before it is opened.'),
+  invoicePdfUrl: orNull(url),
+  receiptUrl: orNull(url, 'Of paid ones.'),
+  createdAt: instant,
+  dueAt: orNull(instant),
+  paidAt: orNull(instant),
+  voidedAt: orNull(instant),
+  lineItems: listOf(
+    object({
+      id: idOf('li'),
+      description: text,
+      amountCents: cents('Signed.'),
+      rentalId: orNull(idOf('rent')),
+      periodStart: orNull(instant),
+      periodEnd: orNull(instant),
+    }),
+  ),
+});
+
+const example = {
+  ...{ id, status: 'open', reason: 'overage', amountCents: 120, currency: 'USD' },
+  ...{ rentalId: exampleId('rent'), processorInvoiceId: 'in_1' },
+  ...{ hostedInvoiceUrl: 'https://pay.example.com/i/1', invoicePdfUrl: 'https://pay.example.com/i/1.pdf' },
+  ...{ receiptUrl: null, createdAt: '2026-11-01T09:00:00.000Z', dueAt: '2026-11-15T09:00:00.000Z' },
+  ...{ paidAt: null, voidedAt: null },
+  lineItems: [
+    {
+      ...{ id: exampleId('li'), description: 'Usage beyond the wallet', amountCents: 120 },
+      ...{ rentalId: exampleId('rent'), periodStart: null, periodEnd: null },
+    },
+  ],
+};
+
+export const invoiceOperations: readonly Operation[] = [
+  {
+    method: 'get',
+    path: '/v1/billing/invoices',
+    name: 'listInvoices',
+    tag,
+    summary: 'Your invoices, newest first',
+    description: 'Drafts are left out.',
+    query: invoicesQuery,
+    answers: [
+      {
+        description: 'The newest ones; there is no cursor.',
+        schema: object({ data: listOf(invoice) }),
+        examples: [{ data: [example] }],
+      },
+    ],
+  },
+  {
+    method: 'get',
+    path: '/v1/billing/invoices/:id',
+    name: 'showInvoice',
+    tag,
+    summary: 'One invoice',
+    parameters: [invoiceId],
+    answers: [{ description: 'The invoice.', schema: invoice, examples: [example] }],
+    refusals: ['invoice_not_found'],
+  },
+  {
+    method: 'get',
+    path: '/v1/billing/invoices/:id/pay-url',
+    name: 'showPayUrl',
+    tag,
+    summary: 'The page on which an invoice can be paid',
+    description: 'As the processor has it now.',
+    parameters: [invoiceId],
+    answers: [
+      {
+        description: 'The page; null when there is nothing to pay.',
+        schema: object({ url: orNull(url) }),
+        examples: [{ url: 'https://pay.example.com/i/1' }, { url: null }],
+      },
+    ],
+    refusals: ['invoice_not_found'],
+  },
+];

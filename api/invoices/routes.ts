@@ -1,0 +1,118 @@
+import { findInvoice, listInvoices, type Invoice } from '../../adapters/postgres/invoices/invoice-reads.js';
+import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
+import { ProcessorError } from '../../adapters/processor/processor.js';
+import { isId } from '../../domain/ids.js';
+import { limits } from '../../domain/limits.js';
+import { Refusal } from '../../domain/refusal.js';
+import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { requireSession, type Step } from '../http/middleware/session.js';
+import { joi, readQuery } from '../http/validation.js';
+
+/** Invoices (spec: GET /v1/billing/invoices). They are made and settled by workflows/invoice.ts. */
+export function invoiceRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.get('/v1/billing/invoices', requireSession(deps), showInvoices(deps));
+  router.get('/v1/billing/invoices/:id', requireSession(deps), showInvoice(deps));
+  router.get('/v1/billing/invoices/:id/pay-url', requireSession(deps), showPayUrl(deps));
+}
+
+interface InvoicesQuery {
+  readonly status?: Exclude<InvoiceRow['status'], 'draft'>;
+  readonly limit: number;
+}
+
+export const invoicesQuery = joi.object<InvoicesQuery>({
+  status: joi.string().valid('open', 'paid', 'void', 'uncollectible'),
+  limit: joi.number().integer().min(1).max(limits.pageSizeMax).default(limits.pageSizeDefault),
+});
+
+function showInvoices(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { status, limit } = readQuery(ctx, invoicesQuery);
+    const invoices = await listInvoices(deps.db, sessionOf(ctx).userId, status, limit);
+    ctx.body = { data: invoices.map(presentInvoice) };
+  };
+}
+
+function showInvoice(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const invoice = await getInvoice(ctx, deps);
+    // Internal and transient (spec: Invoice status): it is not there yet, and pay-url says so of it with null.
+    if (invoice.row.status === 'draft') throw notFound();
+    ctx.body = presentInvoice(invoice);
+  };
+}
+
+/** The page on which an invoice can be paid, as the processor has it now: its address may change. */
+function showPayUrl(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { row } = await getInvoice(ctx, deps);
+    ctx.body = { url: isPayable(row) ? await readPayUrl(ctx, deps, row.processor_invoice_id) : null };
+  };
+}
+
+/** One that was given up can still be paid (decision 35). */
+export function isPayable({ status }: InvoiceRow): boolean {
+  return status === 'open' || status === 'uncollectible';
+}
+
+async function readPayUrl(ctx: ApiContext, deps: ApiDeps, mirrorId: string | null): Promise<string | null> {
+  if (mirrorId === null) return null;
+  try {
+    ctx.state.passTurn?.();
+    const { status, hostedInvoiceUrl } = await deps.processor.getInvoice(mirrorId);
+    // Our row may lag behind the processor by a moment (spec: Invoice status).
+    return status === 'open' || status === 'uncollectible' ? hostedInvoiceUrl : null;
+  } catch (error) {
+    if (!(error instanceof ProcessorError)) throw error;
+    ctx.state.log.error({ err: error, mirrorId }, 'the page of an invoice could not be read');
+    throw new Refusal(
+      'temporarily_unavailable',
+      'The payment processor can’t be reached right now. Try again in a few seconds.',
+    );
+  }
+}
+
+async function getInvoice(ctx: ApiContext, deps: ApiDeps): Promise<Invoice> {
+  const id = ctx.params['id'] ?? '';
+  const invoice = isId('inv', id) && (await findInvoice(deps.db, sessionOf(ctx).userId, id));
+  if (!invoice) {
+    throw notFound();
+  }
+  return invoice;
+}
+
+/** An invoice on read. */
+export function presentInvoice({ row, rentalId, lineItems }: Invoice) {
+  return {
+    id: row.id,
+    status: row.status,
+    reason: row.reason,
+    amountCents: row.amount_cents,
+    currency: row.currency,
+    rentalId,
+    processorInvoiceId: row.processor_invoice_id,
+    hostedInvoiceUrl: row.hosted_invoice_url,
+    invoicePdfUrl: row.invoice_pdf_url,
+    receiptUrl: row.receipt_url,
+    createdAt: row.created_at.toISOString(),
+    dueAt: isoOf(row.due_at),
+    paidAt: isoOf(row.paid_at),
+    voidedAt: isoOf(row.voided_at),
+    lineItems: lineItems.map((item) => ({
+      id: item.id,
+      description: item.description,
+      amountCents: item.amountCents,
+      rentalId: item.rentalId,
+      periodStart: isoOf(item.periodStart),
+      periodEnd: isoOf(item.periodEnd),
+    })),
+  };
+}
+
+function isoOf(instant: Date | null): string | null {
+  return instant?.toISOString() ?? null;
+}
+
+function notFound(): Refusal {
+  return new Refusal('invoice_not_found', 'You have no such invoice: GET /v1/billing/invoices lists yours.');
+}

@@ -1,0 +1,48 @@
+import {
+  sumCharges,
+  type ChargeBucket,
+  type ChargeInterval,
+} from '../../adapters/postgres/rentals/rental-charges.js';
+import { findRental } from '../../adapters/postgres/rentals/rental-reads.js';
+import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
+import { isId } from '../../domain/ids.js';
+import { Refusal } from '../../domain/refusal.js';
+import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { requireSession, type Step } from '../http/middleware/session.js';
+import { joi, readQuery } from '../http/validation.js';
+
+/** What a rental was charged, by hour or by day: GET /v1/rentals/:id/charges. */
+export function rentalChargeRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.get('/v1/rentals/:id/charges', requireSession(deps), showCharges(deps));
+}
+
+export const chargesQuery = joi.object<{ interval: ChargeInterval }>({
+  interval: joi.string().valid('hour', 'day').default('hour'),
+});
+
+function showCharges(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { interval } = readQuery(ctx, chargesQuery);
+    const { userId } = sessionOf(ctx);
+    const id = ctx.params['id'] ?? '';
+    const rental = isId('rent', id) && (await findRental(deps.db, userId, id));
+    if (!rental)
+      throw new Refusal('rental_not_found', 'You have no such rental: GET /v1/rentals lists yours.');
+    const buckets = await sumCharges(deps.db, userId, rental.id, interval);
+    ctx.body = presentCharges(rental, interval, buckets);
+  };
+}
+
+/** What a rental was charged, by hour or day. */
+export function presentCharges(
+  rental: RentalRow,
+  interval: ChargeInterval,
+  buckets: readonly ChargeBucket[],
+) {
+  return {
+    rentalId: rental.id,
+    interval,
+    charges: buckets.map(({ from, ...sums }) => ({ from: from.toISOString(), ...sums })),
+    totalChargedCents: rental.charged_cents - rental.refunded_cents,
+  };
+}

@@ -1,0 +1,293 @@
+import { limits } from '../../domain/limits.js';
+import { rentalStatuses, stopReasons } from '../../domain/rental.js';
+import { chargesQuery } from './charges.js';
+import { rentalSchema, rentalsQuery } from './request.js';
+import { nextCursor } from '../catalog/describe.js';
+import {
+  cents,
+  count,
+  exampleId,
+  idOf,
+  instant,
+  listOf,
+  object,
+  oneOf,
+  orNull,
+  text,
+  whole,
+  type JsonSchema,
+} from '../http/openapi/json-schema.js';
+import { idParameter, type Operation, type Parameter } from '../http/openapi/operation.js';
+
+const tag = 'Rentals';
+const id = exampleId('rent');
+const rentalId = idParameter('rent', 'a rental', id);
+
+/** Decision 6. */
+export const idempotencyKey: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'Makes a retry safe: for a day, a request with the same key and body is answered as the first one was. Printable ASCII.',
+  schema: {
+    type: 'string',
+    pattern: '^[ -~]+$',
+    maxLength: limits.idempotencyKeyMaxChars,
+  },
+  example: '2f1c9d0e-6a4b-4a53-9a41-0c7b6f1d2e3a',
+};
+
+/** Told when an answer is that of an earlier request. */
+export const replayed: Readonly<Record<string, JsonSchema>> = {
+  'Idempotent-Replayed': { type: 'string', const: 'true' },
+};
+
+const warnings = listOf(oneOf(['no_ssh_key', 'ssh_unreachable', 'host_key_changed']));
+const port = orNull(
+  { type: 'integer', minimum: 1, maximum: 65_535, description: 'SSH port.' },
+  'Null until ready.',
+);
+const host = orNull({ type: 'string', description: 'SSH host.' }, 'Null until provisioning finishes.');
+const status = oneOf(rentalStatuses);
+
+const rental = object({
+  id: idOf('rent'),
+  name: orNull(text),
+  status,
+  familyId: text,
+  family: { ...text, description: 'The same, as listings name it.' },
+  model: text,
+  gpuCount: { type: 'integer', enum: limits.gpuCounts },
+  region: text,
+  provider: text,
+  providerCode: { ...text, description: 'The same, as listings name it.' },
+  templateId: text,
+  interconnect: text,
+  pricePerHourCents: cents('Locked for this rental.'),
+  host,
+  port,
+  username: orNull(text),
+  hostKeyFingerprint: orNull(text),
+  startedAt: { ...instant, description: 'When it was asked for.' },
+  runningAt: orNull({ ...instant, description: 'From when on it is charged.' }),
+  stoppedAt: orNull(instant),
+  terminatedAt: orNull({ ...instant, description: 'When the machine was gone at the upstream.' }),
+  autoStopAt: orNull(instant),
+  maxSpendCents: orNull(whole),
+  totalChargedCents: cents('So far, less what was refunded.'),
+  writtenOffCents: cents('What could not be had and is not asked for: less than the smallest invoice.'),
+  error: orNull(text, 'Told when status is failed.'),
+  failure: orNull(
+    object({ code: oneOf(['not_provisioned', 'lost_at_start']), message: text }),
+    'Told when status is failed: whether the machine never came up, or was lost within a minute.',
+  ),
+  stopReason: orNull(oneOf(stopReasons)),
+  warnings,
+});
+
+const exampleRental = {
+  ...{
+    id,
+    name: 'first',
+    status: 'running',
+    familyId: 'rtx-4090',
+    family: 'rtx-4090',
+    model: 'RTX_4090',
+    gpuCount: 1,
+  },
+  ...{
+    region: 'Oslo, Norway',
+    provider: 'acme',
+    providerCode: 'acme',
+    templateId: 'ubuntu-24-04',
+    interconnect: 'pcie',
+  },
+  ...{ pricePerHourCents: 50, host: '203.0.113.7', port: 22022, username: 'ubuntu' },
+  hostKeyFingerprint: 'SHA256:3q2+7wEjRWeJq83vEjRWeJq83vEjRWeJq83vEjRWeJo',
+  ...{ startedAt: '2026-11-01T09:30:00.000Z', runningAt: '2026-11-01T09:30:41.250Z', stoppedAt: null },
+  ...{
+    terminatedAt: null,
+    autoStopAt: null,
+    maxSpendCents: null,
+    totalChargedCents: 7,
+    writtenOffCents: 0,
+    error: null,
+    failure: null,
+  },
+  ...{ stopReason: null, warnings: [] },
+};
+
+const opened = object(
+  {
+    id: idOf('rent'),
+    status,
+    host,
+    port,
+    pricePerHourCents: cents('Locked for this rental.'),
+    startedAt: instant,
+    warnings: { ...warnings, description: 'Only when there are any.' },
+  },
+  ['warnings'],
+);
+const exampleOpened = {
+  ...{ id, status: 'provisioning', host: null, port: null, pricePerHourCents: 50 },
+  startedAt: '2026-11-01T09:30:00.000Z',
+};
+
+const stopped = object({
+  id: idOf('rent'),
+  status,
+  finalChargedCents: orNull(cents('What it came to.'), 'Null until it is settled.'),
+  refundedCents: orNull(cents('What of the first hour’s hold was given back.'), 'Null until it is settled.'),
+});
+
+const meter = object({
+  rentalId: idOf('rent'),
+  pricePerHourCents: whole,
+  secondsBilled: count,
+  chargedCents: cents('In the ledger.'),
+  pendingMillicents: { type: 'integer', description: 'Used since, in thousandths of a cent.' },
+  holdCents: cents('What is left of the first hour’s hold.'),
+  lastTickAt: orNull(instant),
+});
+
+const charges = object({
+  rentalId: idOf('rent'),
+  interval: oneOf(['hour', 'day']),
+  charges: listOf(
+    object({
+      from: { ...instant, description: 'The beginning of the hour or day, in UTC.' },
+      chargedCents: whole,
+      refundedCents: whole,
+      entries: count,
+    }),
+  ),
+  totalChargedCents: whole,
+});
+
+export const rentalOperations: readonly Operation[] = [
+  {
+    method: 'post',
+    path: '/v1/rentals',
+    name: 'createRental',
+    tag,
+    summary: 'Rents the cheapest machine that matches',
+    description:
+      'One hour of its cost is reserved. Poll GET /v1/rentals/{id} every 2 seconds until it is running; it is charged by the second from then on. A 5xx tells `details.outcome`: `not_done`, or `unknown` with `lookAt`.',
+    parameters: [idempotencyKey],
+    body: {
+      schema: rentalSchema,
+      examples: [
+        { familyId: 'rtx-4090', gpuCount: 1 },
+        { familyId: 'h100-80gb', gpuCount: 8, region: 'eu', name: 'training', autoStopAfterHours: 12 },
+      ],
+    },
+    answers: [
+      {
+        description: 'It is being provisioned.',
+        schema: opened,
+        examples: [exampleOpened],
+        headers: replayed,
+      },
+    ],
+    refusals: [
+      ...([
+        'invalid_count',
+        'unknown_family',
+        'model_unavailable',
+        'insufficient_balance',
+        'blocked',
+        'key_not_found',
+      ] as const),
+      ...(['idempotency_conflict', 'idempotency_in_progress'] as const),
+    ],
+  },
+  {
+    method: 'get',
+    path: '/v1/rentals',
+    name: 'listRentals',
+    tag,
+    summary: 'Your rentals, newest first',
+    query: rentalsQuery,
+    answers: [
+      {
+        description: 'A page.',
+        schema: object({ rentals: listOf(rental), nextCursor }),
+        examples: [{ rentals: [exampleRental], nextCursor: null }],
+      },
+    ],
+  },
+  {
+    method: 'get',
+    path: '/v1/rentals/:id',
+    name: 'showRental',
+    tag,
+    summary: 'One rental',
+    parameters: [rentalId],
+    answers: [{ description: 'The rental.', schema: rental, examples: [exampleRental] }],
+    refusals: ['rental_not_found'],
+  },
+  {
+    method: 'post',
+    path: '/v1/rentals/:id/stop',
+    name: 'stopRental',
+    tag,
+    summary: 'Ends a rental',
+    description: 'Nothing is charged for the time after this request, whatever else fails.',
+    parameters: [rentalId],
+    answers: [
+      {
+        description: 'It ends; the amounts are there as soon as it is settled.',
+        schema: stopped,
+        examples: [
+          { id, status: 'stopping', finalChargedCents: 20, refundedCents: 30 },
+          { id, status: 'running', finalChargedCents: null, refundedCents: null },
+        ],
+      },
+    ],
+    refusals: ['rental_not_found', 'already_stopped'],
+  },
+  {
+    method: 'get',
+    path: '/v1/rentals/:id/meter',
+    name: 'showMeter',
+    tag,
+    summary: 'What a rental has used so far',
+    parameters: [rentalId],
+    answers: [
+      {
+        description: 'The meter.',
+        schema: meter,
+        examples: [
+          {
+            ...{ rentalId: id, pricePerHourCents: 50, secondsBilled: 504, chargedCents: 7 },
+            ...{ pendingMillicents: 0, holdCents: 43, lastTickAt: '2026-11-01T09:39:05.250Z' },
+          },
+        ],
+      },
+    ],
+    refusals: ['rental_not_found'],
+  },
+  {
+    method: 'get',
+    path: '/v1/rentals/:id/charges',
+    name: 'showCharges',
+    tag,
+    summary: 'What a rental was charged, by hour or by day',
+    parameters: [rentalId],
+    query: chargesQuery,
+    answers: [
+      {
+        description: 'Hours or days in which something was charged or refunded, oldest first.',
+        schema: charges,
+        examples: [
+          {
+            ...{ rentalId: id, interval: 'hour', totalChargedCents: 7 },
+            charges: [{ from: '2026-11-01T09:00:00.000Z', chargedCents: 7, refundedCents: 0, entries: 7 }],
+          },
+        ],
+      },
+    ],
+    refusals: ['rental_not_found'],
+  },
+];

@@ -1,0 +1,106 @@
+import type { MeterReading, RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
+import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
+import { limits } from '../../domain/limits.js';
+import { pendingMillicents } from '../../domain/metering.js';
+
+/** A rental on read (decision 16). */
+export function presentRental(row: RentalWithHealth) {
+  return {
+    id: row.id,
+    name: row.name,
+    status: row.status,
+    familyId: row.family,
+    family: row.family,
+    model: row.model,
+    gpuCount: row.gpu_count,
+    region: row.region,
+    provider: row.provider_code,
+    providerCode: row.provider_code,
+    templateId: row.template_id,
+    interconnect: row.interconnect,
+    pricePerHourCents: row.price_per_hour_cents,
+    host: row.host,
+    port: row.port,
+    username: row.username,
+    hostKeyFingerprint: row.host_key_fingerprint,
+    startedAt: row.started_at.toISOString(),
+    runningAt: timeOf(row.running_at),
+    stoppedAt: timeOf(row.ended_at),
+    terminatedAt: timeOf(row.terminated_at),
+    autoStopAt: timeOf(row.auto_stop_at),
+    maxSpendCents: row.max_spend_cents,
+    totalChargedCents: netChargedCents(row),
+    writtenOffCents: row.written_off_cents,
+    error: row.error,
+    failure: failureOf(row),
+    stopReason: row.stop_reason,
+    warnings: warningsOf(row),
+  };
+}
+
+/** The answer to POST /v1/rentals: the specification's fields, and warnings when there are any (decision 14). */
+export function presentOpened(row: RentalWithHealth) {
+  const warnings = warningsOf(row);
+  return {
+    id: row.id,
+    status: row.status,
+    host: row.host,
+    port: row.port,
+    pricePerHourCents: row.price_per_hour_cents,
+    startedAt: row.started_at.toISOString(),
+    ...(warnings.length > 0 && { warnings }),
+  };
+}
+
+/** What a stop came to: the amounts are null until the rental is settled (decision 15). */
+export function presentStop(row: RentalRow) {
+  const settled = row.settled_at !== null;
+  return {
+    id: row.id,
+    status: row.status,
+    finalChargedCents: settled ? netChargedCents(row) : null,
+    refundedCents: settled ? row.released_cents : null,
+  };
+}
+
+/** A rental's meter (decision 17). Nothing is pending any more once it is settled. */
+export function presentMeter(reading: MeterReading) {
+  const { rental, elapsedMs } = reading;
+  const pending =
+    rental.settled_at === null
+      ? pendingMillicents(rental.price_per_hour_cents, elapsedMs, rental.charged_cents)
+      : 0;
+  return {
+    rentalId: rental.id,
+    pricePerHourCents: rental.price_per_hour_cents,
+    secondsBilled: Math.floor(elapsedMs / 1000),
+    chargedCents: netChargedCents(rental),
+    pendingMillicents: pending,
+    holdCents: rental.hold_cents,
+    lastTickAt: timeOf(reading.lastTickAt),
+  };
+}
+
+/** Why a rental failed, by what is known of it: its code for programs, its text for people. */
+function failureOf({ status, error, running_at: runningAt }: RentalRow): object | null {
+  if (status !== 'failed' || error === null) return null;
+  return { code: runningAt === null ? 'not_provisioned' : 'lost_at_start', message: error };
+}
+
+function netChargedCents(row: RentalRow): number {
+  return row.charged_cents - row.refunded_cents;
+}
+
+/** A machine that does not answer is not ended for it: its renter may have shut the door himself. */
+function warningsOf(row: RentalWithHealth): string[] {
+  const running = row.status === 'running';
+  return [
+    ...(row.ssh_key_ids.length === 0 ? ['no_ssh_key'] : []),
+    ...(running && (row.silent_probes ?? 0) >= limits.silentProbes ? ['ssh_unreachable'] : []),
+    ...(running && row.host_key_changed === true ? ['host_key_changed'] : []),
+  ];
+}
+
+function timeOf(at: Date | null): string | null {
+  return at?.toISOString() ?? null;
+}

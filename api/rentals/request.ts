@@ -1,0 +1,111 @@
+import { isFamilyId } from '../../domain/families.js';
+import { isId, type SshKeyId, type UserId } from '../../domain/ids.js';
+import type { RentalRequest } from '../../domain/opening.js';
+import { limits } from '../../domain/limits.js';
+import { Refusal } from '../../domain/refusal.js';
+import { rentalStatuses, type RentalStatus } from '../../domain/rental.js';
+import { defaultTemplateId, templates } from '../../domain/templates.js';
+import type { ApiContext } from '../context.js';
+import { joi, pageFields, readBody, regionField } from '../http/validation.js';
+
+const HOUR_MS = 3_600_000;
+const MAX_CENTS = 1_000_000_000;
+
+export interface RentalBody {
+  readonly familyId: string;
+  readonly gpuCount: number;
+  readonly templateId: string;
+  readonly region?: string;
+  readonly name?: string;
+  readonly autoStopAfterHours?: number;
+  readonly sshKeyIds?: readonly string[];
+  readonly maxSpendCents?: number;
+  readonly maxPricePerHourCents?: number;
+}
+
+export const rentalSchema = joi.object<RentalBody>({
+  familyId: joi.text().maxChars(64).required(),
+  gpuCount: joi
+    .number()
+    .valid(...limits.gpuCounts)
+    .required(),
+  templateId: joi
+    .string()
+    .valid(...templates.map((template) => template.id))
+    .default(defaultTemplateId),
+  region: regionField,
+  name: joi.text().allow('').maxChars(limits.nameMaxChars),
+  autoStopAfterHours: joi.number().greater(0).max(limits.autoStopMaxHours),
+  sshKeyIds: joi
+    .array()
+    .items(
+      joi
+        .text()
+        .maxChars(64)
+        .meta({ jsonSchema: { 'x-id-prefix': 'key' } }),
+    )
+    .unique()
+    .max(100),
+  maxSpendCents: joi.number().integer().min(1).max(MAX_CENTS),
+  maxPricePerHourCents: joi.number().integer().min(1).max(MAX_CENTS),
+});
+
+/** The query of GET /v1/rentals. */
+export const rentalsQuery = joi.object<{ status?: RentalStatus; cursor?: string; pageSize: number }>({
+  status: joi.string().valid(...rentalStatuses),
+  ...pageFields,
+});
+
+/**
+ * Step 1 of POST /v1/rentals: validates the request's shape. The other steps are the activity's.
+ * @param listOwnKeys the ids of the user's keys
+ * @returns the body as validated, and what the workflow is asked for
+ * @throws Refusal validation_failed, invalid_count, unknown_family, key_not_found
+ */
+export async function readRentalRequest(
+  ctx: ApiContext,
+  userId: UserId,
+  listOwnKeys: () => Promise<SshKeyId[]>,
+): Promise<{ body: RentalBody; request: RentalRequest }> {
+  const body = readBody(ctx, rentalSchema);
+  if (!isFamilyId(body.familyId)) {
+    throw new Refusal(
+      'unknown_family',
+      `There is no GPU family ${body.familyId}: GET /v1/catalog/families lists them.`,
+      { familyId: body.familyId },
+    );
+  }
+  const request = {
+    userId,
+    familyId: body.familyId,
+    gpuCount: body.gpuCount,
+    templateId: body.templateId,
+    region: body.region ?? null,
+    name: textOrNull(body.name),
+    sshKeyIds: keysOf(await listOwnKeys(), body.sshKeyIds),
+    autoStopAfterMs: autoStopMs(body.autoStopAfterHours),
+    maxSpendCents: body.maxSpendCents ?? null,
+    maxPricePerHourCents: body.maxPricePerHourCents ?? null,
+  };
+  return { body, request };
+}
+
+/** The keys that open the machine: those asked for, by default all of the user's (decision 14). */
+function keysOf(own: readonly SshKeyId[], asked: readonly string[] | undefined): SshKeyId[] {
+  if (asked === undefined) return [...own];
+  return asked.map((id) => {
+    if (isId('key', id) && own.includes(id)) return id;
+    throw new Refusal('key_not_found', `You have no key ${id}: GET /v1/ssh-keys lists yours.`, {
+      sshKeyId: id,
+    });
+  });
+}
+
+/** Fractions of an hour are allowed (decision 18); the shortest stop is one millisecond. */
+function autoStopMs(hours: number | undefined): number | null {
+  return hours === undefined ? null : Math.max(1, Math.round(hours * HOUR_MS));
+}
+
+function textOrNull(text: string | undefined): string | null {
+  return text === undefined || text === '' ? null : text;
+}

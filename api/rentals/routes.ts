@@ -1,0 +1,148 @@
+import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
+import { insertRentalRequest } from '../../adapters/postgres/requests/opening-requests.js';
+import {
+  findMeterReading,
+  findRental,
+  listRentals as listRentalRows,
+  type RentalWithHealth,
+} from '../../adapters/postgres/rentals/rental-reads.js';
+import { listSshKeys } from '../../adapters/postgres/accounts/ssh-keys.js';
+import { insertStopRequest } from '../../adapters/postgres/rentals/stop-requests.js';
+import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
+import { readUnderWalletLock } from '../../adapters/postgres/requests/last-word.js';
+import { newId } from '../../adapters/ids.js';
+import { isId, type RentalId } from '../../domain/ids.js';
+import { Refusal } from '../../domain/refusal.js';
+import { isFinal } from '../../domain/rental.js';
+import { auditEvent, noteAudit } from '../accounts/audit-event.js';
+import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';
+import { requireSession, type Step } from '../http/middleware/session.js';
+import { answerOpening } from '../http/opening.js';
+import { presentMeter, presentOpened, presentRental, presentStop } from './present.js';
+import { rentalsQuery, readRentalRequest } from './request.js';
+import { awaitStop, openRental } from './workflows.js';
+import { readQuery } from '../http/validation.js';
+
+/** Renting machines (spec: POST /v1/rentals, GET /v1/rentals/:id; decisions 15-17). */
+export function rentalRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.post('/v1/rentals', requireSession(deps), createRental(deps));
+  router.get('/v1/rentals', requireSession(deps), listRentals(deps));
+  router.get('/v1/rentals/:id', requireSession(deps), showRental(deps));
+  router.post('/v1/rentals/:id/stop', requireSession(deps), stopRental(deps));
+  router.get('/v1/rentals/:id/meter', requireSession(deps), showMeter(deps));
+}
+
+/**
+ * Opens a rental. The way on: openRental (rental-workflows.ts) starts workflows/rental.ts, whose first activity is
+ * activities/rentals/open-rental.ts, the nine steps under the wallet's lock. Money moves there and nowhere in here.
+ */
+function createRental(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { userId } = sessionOf(ctx);
+    const { body, request } = await readRentalRequest(ctx, userId, async () =>
+      (await listSshKeys(deps.db, userId)).map((key) => key.id),
+    );
+    const rentalId = await answerOpening<RentalId, RentalWithHealth>(ctx, deps, {
+      endpoint: 'POST /v1/rentals',
+      userId,
+      body,
+      newId: () => newId('rent'),
+      start: async (id, answerBefore) => {
+        await insertRentalRequest(deps.db, id, request, answerBefore);
+        await openRental(deps.temporal.client.workflow, id, request, answerBefore);
+      },
+      find: (id) => findRental(deps.db, userId, id),
+      findUnderLock: (id, answerBefore) =>
+        readUnderWalletLock(deps.db, userId, answerBefore, deps.settings.lockWaitMs, (trx) =>
+          findRental(trx, userId, id),
+        ),
+      present: presentOpened,
+      idName: 'rentalId',
+      lookAt: (id) => `/v1/rentals/${id}`,
+    });
+    await noteAudit(ctx, deps, { userId, kind: 'rental_created', entityId: rentalId });
+  };
+}
+
+function listRentals(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { status, cursor, pageSize } = readQuery(ctx, rentalsQuery);
+    const { userId } = sessionOf(ctx);
+    const before = await numberOf(
+      readCursor(cursor, isIdKey('rent')),
+      async (id) => (await findRental(deps.db, userId, id))?.no,
+    );
+    const rows = await listRentalRows(deps.db, userId, status, before, pageSize + 1);
+    const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
+    ctx.body = { rentals: page.map(presentRental), nextCursor };
+  };
+}
+
+function showRental(deps: ApiDeps): Step {
+  return async (ctx) => {
+    ctx.body = presentRental(await getRental(ctx, deps));
+  };
+}
+
+/**
+ * Stops a rental (decision 15). The request is a row of ours first, so the stop holds and the money is right even
+ * when Temporal is away; then the workflow is waited for, so that the answer can tell the amounts.
+ */
+function stopRental(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const rental = await getRental(ctx, deps);
+    if (isFinal(rental.status)) throw alreadyStopped(rental);
+    const asked = auditEvent(ctx, { userId: rental.user_id, kind: 'rental_stopped', entityId: rental.id });
+    await deps.db.transaction(async (trx) => {
+      await insertStopRequest(trx, rental.no, 'user');
+      await insertAuditEvent(trx, asked);
+    });
+    ctx.state.passTurn?.();
+    await tellWorkflow(ctx, deps, rental.id);
+    ctx.body = presentStop(await getRental(ctx, deps));
+  };
+}
+
+async function tellWorkflow(ctx: ApiContext, deps: ApiDeps, rentalId: RentalId): Promise<void> {
+  const { temporal, settings } = deps;
+  try {
+    if (!(await temporal.isReachable(settings.reachMs))) throw new Error('Temporal is not reachable');
+    await temporal.within(settings.stopWaitMs, () => awaitStop(temporal.client.workflow, rentalId));
+  } catch (error) {
+    // The metering statement and the rental's own loop look at stop requests too: it ends without this call.
+    ctx.state.log.warn({ err: error, rentalId }, 'the workflow did not confirm the stop in time');
+  }
+}
+
+/** The refusal of a second stop. */
+export function alreadyStopped(rental: RentalRow): Refusal {
+  const { status, finalChargedCents, refundedCents } = presentStop(rental);
+  return new Refusal('already_stopped', 'This rental has ended already.', {
+    status,
+    finalChargedCents,
+    refundedCents,
+  });
+}
+
+function showMeter(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { userId } = sessionOf(ctx);
+    const id = ctx.params['id'] ?? '';
+    const reading =
+      isId('rent', id) && (await findMeterReading(deps.db, userId, id, deps.settings.meterShards));
+    if (!reading) throw noSuchRental();
+    ctx.body = presentMeter(reading);
+  };
+}
+
+async function getRental(ctx: ApiContext, deps: ApiDeps): Promise<RentalWithHealth> {
+  const id = ctx.params['id'] ?? '';
+  const row = isId('rent', id) && (await findRental(deps.db, sessionOf(ctx).userId, id));
+  if (!row) throw noSuchRental();
+  return row;
+}
+
+export function noSuchRental(): Refusal {
+  return new Refusal('rental_not_found', 'You have no such rental: GET /v1/rentals lists yours.');
+}

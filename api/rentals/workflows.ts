@@ -1,0 +1,50 @@
+import { WithStartWorkflowOperation, type WorkflowClient } from '@temporalio/client';
+import type { RentalId } from '../../domain/ids.js';
+import type { RentalRequest } from '../../domain/opening.js';
+import { rentalWorkflow } from '../../domain/rental.js';
+import { taskQueues } from '../../domain/task-queues.js';
+import {
+  openUpdate,
+  stopUpdate,
+  type RentalInput,
+  type RentalOutcome,
+} from '../../workflows/contracts/rental.js';
+import { entityStatusAttribute, userIdAttribute } from '../../workflows/contracts/search-attributes.js';
+
+type RentalWorkflow = (input: RentalInput) => Promise<RentalOutcome>;
+
+/**
+ * Starts the rental's workflow (workflows/rental.ts) and waits for its first answer. The ids are fixed, so asking
+ * again attaches to what runs, and gets the first answer even from a workflow that has ended (design: Temporal 2). What
+ * is asked for was committed before (decision 88).
+ * @throws WorkflowUpdateFailedError around an ApplicationFailure whose type is the code of a refusal
+ */
+export async function openRental(
+  workflows: WorkflowClient,
+  rentalId: RentalId,
+  { userId, gpuCount, familyId }: RentalRequest,
+  answerBefore: Date,
+): Promise<void> {
+  await workflows.executeUpdateWithStart(openUpdate, {
+    updateId: 'open',
+    startWorkflowOperation: new WithStartWorkflowOperation<RentalWorkflow>(rentalWorkflow, {
+      workflowId: rentalId,
+      taskQueue: taskQueues.rentals,
+      args: [{ rentalId, open: { answerBefore: answerBefore.toISOString() } }],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      typedSearchAttributes: [
+        { key: userIdAttribute, value: userId },
+        { key: entityStatusAttribute, value: 'opening' },
+      ],
+      staticSummary: `${gpuCount} x ${familyId}`,
+      staticDetails:
+        'The row in `rentals` is the truth: a lost or terminated run is started again from it. To end the rental, never terminate this workflow: stop it as its user would, or as an operator.',
+    }),
+  });
+}
+
+/** Tells the rental's workflow of the stop request and waits until the rental is settled. */
+export async function awaitStop(workflows: WorkflowClient, rentalId: RentalId): Promise<void> {
+  await workflows.getHandle(rentalId).executeUpdate(stopUpdate, { updateId: 'stop' });
+}

@@ -1,0 +1,185 @@
+import { docsFiles, docsPath, documentPath } from './docs-page.js';
+import { indexPath, paidPath } from './plain-pages.js';
+import { webhookPath } from '../webhook/path.js';
+import { listOf, object, oneOf, text, yes } from '../http/openapi/json-schema.js';
+import type { Operation } from '../http/openapi/operation.js';
+
+const tag = 'Service';
+
+const readiness = (statuses: readonly string[]) =>
+  object({
+    status: oneOf(statuses),
+    checks: object({
+      postgres: oneOf(['ok', 'away']),
+      schema: { ...oneOf(['ok', 'behind', 'unknown']), description: 'Behind: migrate the database.' },
+      temporal: oneOf(['ok', 'away']),
+      brakes: { ...listOf(text), description: 'What operators have paused.' },
+    }),
+  });
+
+const health: readonly Operation[] = [
+  {
+    method: 'get',
+    path: '/healthz',
+    name: 'showAlive',
+    tag,
+    summary: 'Whether the process lives',
+    isPublic: true,
+    answers: [
+      { description: 'It does.', schema: object({ status: oneOf(['ok']) }), examples: [{ status: 'ok' }] },
+    ],
+  },
+  {
+    method: 'get',
+    path: '/readyz',
+    name: 'showReady',
+    tag,
+    summary: 'Whether the service can do its work',
+    isPublic: true,
+    answers: [
+      {
+        description: 'PostgreSQL and Temporal answer.',
+        schema: readiness(['ready']),
+        examples: [{ status: 'ready', checks: { postgres: 'ok', schema: 'ok', temporal: 'ok', brakes: [] } }],
+      },
+      {
+        status: 503,
+        description: 'At least one of them does not.',
+        schema: readiness(['unavailable']),
+        examples: [
+          { status: 'unavailable', checks: { postgres: 'ok', schema: 'ok', temporal: 'away', brakes: [] } },
+        ],
+      },
+    ],
+  },
+];
+
+const webhook: Operation = {
+  method: 'post',
+  path: webhookPath,
+  name: 'takeProcessorEvent',
+  tag,
+  summary: 'Takes an event of the payment processor',
+  description: 'Called by the processor alone: the signature over the raw bytes stands in for the session.',
+  isPublic: true,
+  parameters: [
+    {
+      name: 'Stripe-Signature',
+      in: 'header',
+      description: 'The processor’s signature.',
+      schema: text,
+      example: 't=1793523600,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
+    },
+  ],
+  body: {
+    schema: { type: 'object', description: 'An event as the processor defines it.' },
+    examples: [{ id: 'evt_1', object: 'event', type: 'checkout.session.completed' }],
+  },
+  answers: [
+    {
+      description: 'It is kept, and will be acted on once. What can’t be read is put aside for operators.',
+      schema: object({ received: yes }),
+      examples: [{ received: true }],
+    },
+  ],
+  refusals: ['billing_disabled'],
+};
+
+const description: readonly Operation[] = [
+  {
+    method: 'get',
+    path: documentPath,
+    name: 'showOpenApi',
+    tag,
+    summary: 'This description',
+    isPublic: true,
+    answers: [
+      {
+        description: 'OpenAPI 3.1.',
+        schema: { type: 'object', required: ['openapi', 'info', 'paths', 'components'] },
+        examples: [{ openapi: '3.1.0', info: {}, paths: {}, components: {} }],
+      },
+    ],
+  },
+  {
+    method: 'get',
+    path: docsPath,
+    name: 'showDocs',
+    tag,
+    summary: 'This description as a page',
+    isPublic: true,
+    answers: [
+      {
+        description: 'The page.',
+        type: 'text/html',
+        schema: { type: 'string', pattern: '^<!doctype html>' },
+        examples: ['<!doctype html>'],
+      },
+    ],
+  },
+  {
+    method: 'get',
+    path: `${docsPath}/:file`,
+    name: 'showDocsFile',
+    tag,
+    summary: 'What the page is made of',
+    isPublic: true,
+    parameters: [
+      {
+        name: 'file',
+        in: 'path',
+        description: 'One of the page’s files.',
+        schema: oneOf(docsFiles),
+        example: docsFiles[0] ?? '',
+      },
+    ],
+    answers: [
+      {
+        description: 'The file.',
+        type: '*/*',
+        schema: {},
+        examples: [],
+      },
+    ],
+    refusals: ['not_found'],
+  },
+];
+
+const page = {
+  description: 'The page.',
+  type: 'text/html',
+  schema: { type: 'string', pattern: '^<!doctype html>' },
+  examples: ['<!doctype html>'],
+} as const;
+
+const pages: readonly Operation[] = [
+  {
+    method: 'get',
+    path: indexPath,
+    name: 'showIndex',
+    tag,
+    summary: 'Links to what there is',
+    isPublic: true,
+    answers: [page],
+  },
+  {
+    method: 'get',
+    path: paidPath,
+    name: 'showPaid',
+    tag,
+    summary: 'Where the payment page leads back to, where there is no dashboard',
+    isPublic: true,
+    parameters: [
+      {
+        name: 'session',
+        in: 'query',
+        description: 'What the payment page says of itself: success or cancel.',
+        schema: { type: 'string' },
+        example: 'success',
+      },
+    ],
+    answers: [page],
+  },
+];
+
+export const serviceOperations: readonly Operation[] = [...health, webhook, ...description, ...pages];

@@ -1,0 +1,109 @@
+import { readReadiness, type Readiness } from '../../adapters/postgres/schema.js';
+import type { ApiDeps, ApiRouter } from '../context.js';
+import type { Step } from '../http/middleware/session.js';
+
+/** For what watches the service: outside /v1 and the session (decision 2). */
+export function healthRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.get('/healthz', showAlive());
+  router.get('/readyz', showReady(deps));
+}
+
+function showAlive(): Step {
+  return (ctx) => {
+    ctx.body = { status: 'ok' };
+    return Promise.resolve();
+  };
+}
+
+/**
+ * Ready when Postgres and Temporal answer, and the schema is one that this code can work on. Brakes are shown, but the
+ * service is up while one is pulled. Words only: what exactly is wrong stands in the log.
+ * Whoever asks shares one look, for a moment: a stranger who asks a thousand times a second takes one connection.
+ */
+function showReady(deps: ApiDeps): Step {
+  const looks = new Looks(deps);
+  return async (ctx) => {
+    const { database, temporal } = await looks.look();
+    const ready = database.schema === 'ok' && temporal;
+    ctx.status = ready ? 200 : 503;
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = {
+      status: ready ? 'ready' : 'unavailable',
+      checks: { ...database, temporal: temporal ? 'ok' : 'away' },
+    };
+  };
+}
+
+interface DatabaseLook {
+  readonly postgres: 'ok' | 'away';
+  /** behind: steps are missing, so migrate first. A schema that is ahead is one that old code still works on. */
+  readonly schema: 'ok' | 'behind' | 'unknown';
+  /** The kinds of brakes that are pulled (decision 37). */
+  readonly brakes: readonly string[];
+}
+
+interface Look {
+  readonly database: DatabaseLook;
+  readonly temporal: boolean;
+}
+
+const away: DatabaseLook = { postgres: 'away', schema: 'unknown', brakes: [] };
+
+/** One look at a time, and one statement, whose answer is kept for a moment. */
+class Looks {
+  #kept: { readonly look: Promise<Look>; untilMs: number } | undefined;
+  #reading: Promise<Readiness> | undefined;
+
+  constructor(private readonly deps: ApiDeps) {}
+
+  look(): Promise<Look> {
+    if (this.#kept === undefined || performance.now() >= this.#kept.untilMs) {
+      const kept = { look: this.#begin(), untilMs: Infinity };
+      void kept.look.finally(() => (kept.untilMs = performance.now() + this.deps.settings.readyKeptMs));
+      this.#kept = kept;
+    }
+    return this.#kept.look;
+  }
+
+  async #begin(): Promise<Look> {
+    const { temporal, settings } = this.deps;
+    const [database, reachable] = await Promise.all([
+      this.#lookAtDatabase(),
+      temporal.isReachable(settings.reachMs),
+    ]);
+    return { database, temporal: reachable };
+  }
+
+  /** One that does not answer in time is away: whoever asks must not wait as long as the pool would. */
+  async #lookAtDatabase(): Promise<DatabaseLook> {
+    const { log, settings } = this.deps;
+    const limit = { timer: undefined as NodeJS.Timeout | undefined };
+    const late = new Promise<never>((_resolve, reject) => {
+      const error = new Error(`the database did not answer within ${settings.reachMs} ms`);
+      limit.timer = setTimeout(() => reject(error), settings.reachMs);
+    });
+    try {
+      const { missing, brakes } = await Promise.race([this.#read(), late]);
+      if (missing.length > 0) log.warn({ missing }, 'the schema is behind: migrate the database');
+      return { postgres: 'ok', schema: missing.length === 0 ? 'ok' : 'behind', brakes };
+    } catch (error) {
+      log.warn({ err: error }, 'the database can’t be asked');
+      return away;
+    } finally {
+      clearTimeout(limit.timer);
+    }
+  }
+
+  /** One that was given up is still under way: no other is begun beside it. */
+  #read(): Promise<Readiness> {
+    if (this.#reading === undefined) {
+      const reading = readReadiness(this.deps.db, this.deps.schemaSteps ?? []);
+      this.#reading = reading;
+      const end = (): void => {
+        this.#reading = undefined;
+      };
+      reading.then(end, end);
+    }
+    return this.#reading;
+  }
+}

@@ -1,0 +1,65 @@
+import type { AutoTopupSettings } from '../../adapters/postgres/payments/auto-topup-settings.js';
+import type { AutoTopupRow } from '../../adapters/postgres/rows/tables.js';
+import { limits } from '../../domain/limits.js';
+import { formatUsd } from '../../domain/money.js';
+import { fieldRefusal, joi } from '../http/validation.js';
+
+/** What comes in and goes out about auto-topup (decisions 33, 34). */
+
+const thresholdField = joi.number().integer().min(limits.minThresholdCents).max(limits.maxThresholdCents);
+
+export const autoTopupSchema = joi.object<AutoTopupSettings>({
+  enabled: joi.boolean().required(),
+  thresholdCents: thresholdField.when('enabled', { is: true, then: joi.required() }),
+  topupAmountCents: joi.number().integer().min(limits.minAutoTopupCents).max(limits.maxAutoTopupCents),
+  dailyCapCents: joi
+    .number()
+    .integer()
+    .min(limits.minAutoTopupCents)
+    .max(limits.maxDailyCapCents)
+    .allow(null),
+});
+
+/**
+ * A cap below the amount would never let anything be charged, which nobody wishes.
+ * @throws Refusal validation_failed
+ */
+export function refuseIdleCap(settings: AutoTopupSettings, stored: AutoTopupRow | undefined): void {
+  const amount = settings.topupAmountCents ?? stored?.topup_amount_cents ?? limits.autoTopupDefaultCents;
+  const cap = settings.dailyCapCents === undefined ? stored?.daily_cap_cents : settings.dailyCapCents;
+  if (typeof cap === 'number' && cap < amount) {
+    throw fieldRefusal('dailyCapCents', `must be at least topupAmountCents, which is ${amount}`);
+  }
+}
+
+/**
+ * Whether the amount can keep up with what runs, given that the card is charged once per cooldown at most.
+ * @param burnCents what an hour of all that the user's machines cost
+ */
+export function autoTopupWarnings(row: AutoTopupRow, burnCents: number): string[] {
+  const perCooldownCents = Math.ceil((burnCents * limits.autoTopupCooldownMs) / 3_600_000);
+  if (!row.enabled || perCooldownCents <= row.topup_amount_cents) return [];
+  return [
+    `Your machines use ${formatUsd(perCooldownCents)} in ${limits.autoTopupCooldownMs / 60_000} minutes, and the card is charged at most once in that time: raise topupAmountCents above ${perCooldownCents}.`,
+  ];
+}
+
+/** The settings; nulls before the first PUT. */
+export function presentAutoTopup(row: AutoTopupRow | undefined) {
+  if (row === undefined) return beforeTheFirstPut;
+  return {
+    enabled: row.enabled,
+    thresholdCents: row.threshold_cents,
+    topupAmountCents: row.topup_amount_cents,
+    dailyCapCents: row.daily_cap_cents,
+    disabledReason: row.disabled_why,
+  };
+}
+
+const beforeTheFirstPut = {
+  enabled: false,
+  thresholdCents: null,
+  topupAmountCents: null,
+  dailyCapCents: null,
+  disabledReason: null,
+};

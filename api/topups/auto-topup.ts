@@ -1,0 +1,71 @@
+import {
+  findAutoTopup,
+  readBurnPerHour,
+  saveAutoTopup,
+} from '../../adapters/postgres/payments/auto-topup-settings.js';
+import type { AutoTopupRow } from '../../adapters/postgres/rows/tables.js';
+import { tellLook } from '../../adapters/temporal/tell-look.js';
+import type { UserId } from '../../domain/ids.js';
+import { autoTopupWorkflowId } from '../../domain/processor-routes.js';
+import { Refusal } from '../../domain/refusal.js';
+import { auditAddress } from '../accounts/audit-event.js';
+import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { requireSession, type Step } from '../http/middleware/session.js';
+import { autoTopupSchema, autoTopupWarnings, presentAutoTopup, refuseIdleCap } from './auto-topup-shapes.js';
+import { readBody } from '../http/validation.js';
+
+/** Auto-topup (spec: PUT /v1/billing/auto-topup; decisions 33, 34). */
+export function autoTopupRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.get('/v1/billing/auto-topup', requireSession(deps), showSettings(deps));
+  router.put('/v1/billing/auto-topup', requireSession(deps), putSettings(deps));
+}
+
+const TELL_LIMIT_MS = 5_000;
+
+function showSettings(deps: ApiDeps): Step {
+  return async (ctx) => {
+    ctx.body = presentAutoTopup(await findAutoTopup(deps.db, sessionOf(ctx).userId));
+  };
+}
+
+/**
+ * Stores the settings, with an intent where the level asks for one. The workflow is told at once as well
+ * (workflows/auto-topup.ts); from then on whatever lowers what is available looks at the level.
+ */
+function putSettings(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { userId } = sessionOf(ctx);
+    const settings = readBody(ctx, autoTopupSchema);
+    if (settings.enabled && !deps.settings.billing.enabled) {
+      throw new Refusal('billing_disabled', 'Payments are switched off here, so nothing can be charged.');
+    }
+    refuseIdleCap(settings, await findAutoTopup(deps.db, userId));
+    const row = await saveAutoTopup(deps.db, userId, settings, auditAddress(ctx));
+    if (!row) {
+      throw new Refusal(
+        'no_saved_card',
+        'Save a card that has not expired first: POST /v1/billing/setup-intent.',
+      );
+    }
+    if (row.enabled) void tell(ctx, deps, userId);
+    ctx.body = { ...presentAutoTopup(row), warnings: await warningsOf(deps, userId, row) };
+  };
+}
+
+async function tell(ctx: ApiContext, deps: ApiDeps, userId: UserId): Promise<void> {
+  try {
+    await deps.temporal.within(TELL_LIMIT_MS, () =>
+      tellLook(
+        { db: deps.db, workflows: deps.temporal.client.workflow },
+        { workflow: 'autoTopup', workflowId: autoTopupWorkflowId(userId) },
+      ),
+    );
+  } catch (error) {
+    // The next tick of a machine that runs looks at the level all the same.
+    ctx.state.log.warn({ err: error, userId }, 'the auto-topup could not be told of new settings');
+  }
+}
+
+async function warningsOf(deps: ApiDeps, userId: UserId, row: AutoTopupRow): Promise<string[]> {
+  return row.enabled ? autoTopupWarnings(row, await readBurnPerHour(deps.db, userId)) : [];
+}

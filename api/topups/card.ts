@@ -1,0 +1,83 @@
+import { ensureCustomer } from '../../adapters/customer-of-user.js';
+import { beginCardSetup, keepCardSetup } from '../../adapters/postgres/payments/card-setups.js';
+import { findSavedCard, removeCardOfUser } from '../../adapters/postgres/payments/saved-cards.js';
+import { ProcessorError } from '../../adapters/processor/processor.js';
+import { tellLook } from '../../adapters/temporal/tell-look.js';
+import type { UserId } from '../../domain/ids.js';
+import { Refusal } from '../../domain/refusal.js';
+import { auditAddress } from '../accounts/audit-event.js';
+import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { requireSession, type Step } from '../http/middleware/session.js';
+import { presentCard } from './card-shapes.js';
+
+/** The saved card (spec: POST /v1/billing/setup-intent, GET and DELETE /v1/billing/card). */
+export function cardRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.post('/v1/billing/setup-intent', requireSession(deps), beginSetup(deps));
+  router.get('/v1/billing/card', requireSession(deps), showCard(deps));
+  router.delete('/v1/billing/card', requireSession(deps), removeCard(deps));
+}
+
+const TELL_LIMIT_MS = 5_000;
+
+/**
+ * Begins the saving of a card; nothing is charged. The processor's own form goes on with the secret, and its event
+ * `setup_intent.succeeded` saves the card (workflows/card.ts).
+ */
+function beginSetup(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { userId } = sessionOf(ctx);
+    const { billing } = deps.settings;
+    if (!billing.enabled) {
+      throw new Refusal('billing_disabled', 'Payments are switched off here, so no card can be saved.');
+    }
+    const clientSecret = await setUp(ctx, deps, userId);
+    ctx.body = { clientSecret, publishableKey: billing.publishableKey };
+  };
+}
+
+async function setUp(ctx: ApiContext, deps: ApiDeps, userId: UserId): Promise<string> {
+  const setupNo = await beginCardSetup(deps.db, userId);
+  try {
+    ctx.state.passTurn?.();
+    const customerId = await ensureCustomer(deps, userId);
+    const setup = await deps.processor.createCardSetup({ userId, customerId, setupNo });
+    await keepCardSetup(deps.db, setupNo, setup.setupId);
+    return setup.clientSecret;
+  } catch (error) {
+    if (!(error instanceof ProcessorError)) throw error;
+    ctx.state.log.error({ err: error, setupNo }, 'the saving of a card could not be begun');
+    throw new Refusal(
+      'temporarily_unavailable',
+      'The payment processor can’t be reached right now. No card was saved: try again in a few seconds.',
+    );
+  }
+}
+
+function showCard(deps: ApiDeps): Step {
+  return async (ctx) => {
+    ctx.body = presentCard(await findSavedCard(deps.db, sessionOf(ctx).userId));
+  };
+}
+
+/** The card is gone here at once; its workflow detaches it at the processor (decision 33). */
+function removeCard(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const pmId = await removeCardOfUser(deps.db, sessionOf(ctx).userId, auditAddress(ctx));
+    ctx.body = { ok: true };
+    if (pmId !== undefined) void detach(ctx, deps, pmId);
+  };
+}
+
+async function detach(ctx: ApiContext, deps: ApiDeps, pmId: string): Promise<void> {
+  try {
+    await deps.temporal.within(TELL_LIMIT_MS, () =>
+      tellLook(
+        { db: deps.db, workflows: deps.temporal.client.workflow },
+        { workflow: 'card', workflowId: pmId },
+      ),
+    );
+  } catch (error) {
+    // The row says that it is to be detached: the reviver starts the workflow.
+    ctx.state.log.warn({ err: error, pmId }, 'the workflow of a removed card could not be told yet');
+  }
+}

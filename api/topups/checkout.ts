@@ -1,0 +1,112 @@
+import { findTopup, listTopups as listTopupRows } from '../../adapters/postgres/payments/topup-reads.js';
+import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
+import { readUnderTopupLock } from '../../adapters/postgres/requests/last-word.js';
+import { insertTopupRequest } from '../../adapters/postgres/requests/opening-requests.js';
+import { newId } from '../../adapters/ids.js';
+import { isId, type TopupId, type UserId } from '../../domain/ids.js';
+import { Refusal } from '../../domain/refusal.js';
+import { noteAudit } from '../accounts/audit-event.js';
+import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { pageOf, readCursor } from '../http/cursor.js';
+import { requireSession, type Step } from '../http/middleware/session.js';
+import { answerOpening } from '../http/opening.js';
+import { checkoutSchema, isTopupKey, presentCheckout, presentTopup, topupsQuery } from './shapes.js';
+import { openTopup } from './workflows.js';
+import { readBody, readQuery } from '../http/validation.js';
+
+/** Putting money into the wallet (spec: POST /v1/billing/checkout; decision 32). */
+export function checkoutRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.post('/v1/billing/checkout', requireSession(deps), createCheckout(deps));
+  router.get('/v1/billing/topups', requireSession(deps), listTopups(deps));
+  router.get('/v1/billing/topups/:id', requireSession(deps), showTopup(deps));
+}
+
+/**
+ * The way on: openTopup (topup-workflows.ts) starts workflows/topup.ts, which charges the saved card or opens the
+ * payment page.
+ */
+function createCheckout(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { userId } = sessionOf(ctx);
+    const body = readBody(ctx, checkoutSchema);
+    if (!deps.settings.billing.enabled) {
+      throw new Refusal('billing_disabled', 'Payments are switched off here. Ask support how to pay.');
+    }
+    // A second call while a charge of the same amount is under way is answered with that one (decision 32).
+    let answeredBy: TopupId | undefined;
+    const topupId = await answerOpening<TopupId, TopupRow>(ctx, deps, {
+      endpoint: 'POST /v1/billing/checkout',
+      userId,
+      body,
+      newId: () => newId('top'),
+      start: async (id, answerBefore) => {
+        const request = { userId, amountCents: body.amountCents };
+        await insertTopupRequest(deps.db, id, request, answerBefore);
+        answeredBy = await openTopup(deps.temporal.client.workflow, id, request, answerBefore);
+      },
+      find: (id) => findOpenTopup(deps.db, userId, answeredBy ?? id),
+      findUnderLock: (id, answerBefore) =>
+        readUnderTopupLock(deps.db, answeredBy ?? id, answerBefore, deps.settings.lockWaitMs, (trx) =>
+          findOpenOrSent(trx, userId, answeredBy ?? id),
+        ),
+      present: presentCheckout,
+      idName: 'topupId',
+      lookAt: (id) => `/v1/billing/topups/${id}`,
+    });
+    await noteAudit(ctx, deps, { userId, kind: 'checkout_begun', entityId: answeredBy ?? topupId });
+  };
+}
+
+/**
+ * A top-up answers its request as soon as its payment page exists, or the charge of the saved card has left: then its
+ * outcome may be known, or not yet.
+ * @throws Refusal card_declined
+ */
+async function findOpenTopup(
+  db: Database | Transaction,
+  userId: UserId,
+  id: TopupId,
+): Promise<TopupRow | undefined> {
+  const row = await findTopup(db, userId, id);
+  if (row?.status === 'failed' && row.decline_code !== null) {
+    const message = 'The bank declined the card. Use another card.';
+    throw new Refusal('card_declined', message, { declineCode: row.decline_code, topupId: id });
+  }
+  if (row === undefined || row.status === 'creating' || row.status === 'failed') return undefined;
+  return row;
+}
+
+/** The last look: what was sent for may yet become a page or a charge (decision 82). */
+async function findOpenOrSent(
+  trx: Transaction,
+  userId: UserId,
+  id: TopupId,
+): Promise<TopupRow | 'sent' | undefined> {
+  const open = await findOpenTopup(trx, userId, id);
+  if (open !== undefined) return open;
+  const row = await findTopup(trx, userId, id);
+  const isSent = row !== undefined && (row.page_asked_at ?? row.charge_sent_at) !== null;
+  return isSent && row.closed_at === null ? 'sent' : undefined;
+}
+
+function listTopups(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { cursor, pageSize } = readQuery(ctx, topupsQuery);
+    const before = readCursor(cursor, isTopupKey)?.[0];
+    const rows = await listTopupRows(deps.db, sessionOf(ctx).userId, before, pageSize + 1);
+    const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
+    ctx.body = { topups: page.map(presentTopup), nextCursor };
+  };
+}
+
+function showTopup(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const id = ctx.params['id'] ?? '';
+    const row = isId('top', id) && (await findTopup(deps.db, sessionOf(ctx).userId, id));
+    if (!row) {
+      throw new Refusal('topup_not_found', 'You have no such top-up: GET /v1/billing/topups lists yours.');
+    }
+    ctx.body = presentTopup(row);
+  };
+}

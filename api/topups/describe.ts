@@ -1,0 +1,233 @@
+import { limits } from '../../domain/limits.js';
+import { topupStatuses } from '../../domain/topup.js';
+import { autoTopupSchema } from './auto-topup-shapes.js';
+import { checkoutSchema, topupsQuery } from './shapes.js';
+import { done } from '../accounts/describe-sign-in.js';
+import { nextCursor } from '../catalog/describe.js';
+import {
+  bool,
+  cents,
+  exampleId,
+  idOf,
+  instant,
+  listOf,
+  object,
+  oneOf,
+  orNull,
+  text,
+  url,
+  whole,
+} from '../http/openapi/json-schema.js';
+import { idParameter, type Operation } from '../http/openapi/operation.js';
+import { idempotencyKey, replayed } from '../rentals/describe.js';
+
+const tag = 'Payments';
+const id = exampleId('top');
+const status = oneOf(topupStatuses);
+const pageUrl = 'https://pay.example.com/c/pay/cs_test_1';
+const nothing = { type: 'null' };
+
+/** Decision 32: the page of the processor, or what became of the saved card's charge. */
+const checkout = {
+  anyOf: [
+    object({ checkoutUrl: url, sessionId: text, topupId: idOf('top'), status }),
+    object({
+      checkoutUrl: nothing,
+      sessionId: nothing,
+      topupId: idOf('top'),
+      status,
+      amountCents: whole,
+      processorChargeId: orNull(text, 'Null until the charge succeeded.'),
+    }),
+  ],
+};
+
+const topup = object({
+  id: idOf('top'),
+  source: oneOf(['checkout', 'saved_card', 'auto_topup']),
+  status,
+  amountCents: cents('What was asked for.'),
+  creditedCents: orNull(cents('What was received.')),
+  checkoutUrl: orNull(url, 'Told while it can be paid.'),
+  sessionId: orNull(text),
+  processorChargeId: orNull(text),
+  receiptUrl: orNull(url),
+  error: orNull(text),
+  createdAt: instant,
+  expiresAt: orNull(instant),
+  creditedAt: orNull(instant),
+});
+
+const exampleTopup = {
+  ...{ id, source: 'checkout', status: 'succeeded', amountCents: 2_000, creditedCents: 2_000 },
+  ...{ checkoutUrl: null, sessionId: 'cs_test_1', processorChargeId: 'ch_1' },
+  ...{ receiptUrl: 'https://pay.example.com/receipts/1', error: null },
+  ...{ createdAt: '2026-11-01T09:00:00.000Z', expiresAt: '2026-11-02T09:00:00.000Z' },
+  creditedAt: '2026-11-01T09:01:00.000Z',
+};
+
+const card = object({
+  brand: orNull(text),
+  last4: orNull(text),
+  expMonth: orNull(whole),
+  expYear: orNull(whole),
+  pmId: orNull({ type: 'string', description: 'The payment method at the processor.' }),
+});
+
+const autoTopup = {
+  enabled: bool,
+  thresholdCents: orNull(cents('Charges when less than this is available.')),
+  topupAmountCents: orNull(cents('What is charged.')),
+  dailyCapCents: orNull(
+    cents('At most this in 24 hours. The installation may cap an account lower: ask support.'),
+  ),
+  disabledReason: orNull(
+    oneOf(['charge_failed', 'card_removed', 'card_expired', 'charges_held']),
+    'Why the service switched it off.',
+  ),
+};
+const exampleAutoTopup = {
+  ...{ enabled: true, thresholdCents: 500, topupAmountCents: 2_000, dailyCapCents: null },
+  disabledReason: null,
+};
+
+const topups: readonly Operation[] = [
+  {
+    method: 'post',
+    path: '/v1/billing/checkout',
+    name: 'createCheckout',
+    tag,
+    summary: 'Tops the wallet up',
+    description:
+      'Opens a payment page; when a card is saved, charges it instead. A 5xx tells `details.outcome`: `not_done`, or `unknown` with `lookAt`.',
+    parameters: [idempotencyKey],
+    body: { schema: checkoutSchema, examples: [{ amountCents: 2_000 }] },
+    answers: [
+      {
+        description: 'The page to send the browser to, or the charge.',
+        schema: checkout,
+        examples: [
+          { checkoutUrl: pageUrl, sessionId: 'cs_test_1', topupId: id, status: 'requires_payment' },
+          {
+            ...{ checkoutUrl: null, sessionId: null, topupId: id, status: 'succeeded' },
+            ...{ amountCents: 2_000, processorChargeId: 'ch_1' },
+          },
+        ],
+        headers: replayed,
+      },
+    ],
+    refusals: [
+      ...(['invalid_amount', 'billing_disabled', 'card_declined', 'blocked', 'charge_in_progress'] as const),
+      ...(['idempotency_conflict', 'idempotency_in_progress'] as const),
+    ],
+  },
+  {
+    method: 'get',
+    path: '/v1/billing/topups',
+    name: 'listTopups',
+    tag,
+    summary: 'Your top-ups, newest first',
+    query: topupsQuery,
+    answers: [
+      {
+        description: 'A page.',
+        schema: object({ topups: listOf(topup), nextCursor }),
+        examples: [{ topups: [exampleTopup], nextCursor: null }],
+      },
+    ],
+  },
+  {
+    method: 'get',
+    path: '/v1/billing/topups/:id',
+    name: 'showTopup',
+    tag,
+    summary: 'One top-up',
+    parameters: [idParameter('top', 'a top-up', id)],
+    answers: [{ description: 'The top-up.', schema: topup, examples: [exampleTopup] }],
+    refusals: ['topup_not_found'],
+  },
+];
+
+const cards: readonly Operation[] = [
+  {
+    method: 'post',
+    path: '/v1/billing/setup-intent',
+    name: 'beginCardSetup',
+    tag,
+    summary: 'Begins the saving of a card',
+    description:
+      'Nothing is charged. The processor’s own form takes the card; this service never sees its number.',
+    answers: [
+      {
+        description: 'What the processor’s form needs.',
+        schema: object({ clientSecret: text, publishableKey: text }),
+        examples: [{ clientSecret: 'seti_1_secret_1', publishableKey: 'pk_test_example' }],
+      },
+    ],
+    refusals: ['billing_disabled'],
+  },
+  {
+    method: 'get',
+    path: '/v1/billing/card',
+    name: 'showCard',
+    tag,
+    summary: 'The saved card',
+    answers: [
+      {
+        description: 'The card; all fields are null when none is saved.',
+        schema: card,
+        examples: [
+          { brand: 'visa', last4: '4242', expMonth: 12, expYear: 2040, pmId: 'pm_1' },
+          { brand: null, last4: null, expMonth: null, expYear: null, pmId: null },
+        ],
+      },
+    ],
+  },
+  {
+    method: 'delete',
+    path: '/v1/billing/card',
+    name: 'removeCard',
+    tag,
+    summary: 'Removes the saved card',
+    answers: [{ description: 'No card is saved now.', schema: done, examples: [{ ok: true }] }],
+  },
+];
+
+const automatic: readonly Operation[] = [
+  {
+    method: 'get',
+    path: '/v1/billing/auto-topup',
+    name: 'showAutoTopup',
+    tag,
+    summary: 'The settings of auto-topup',
+    answers: [
+      { description: 'As they are stored.', schema: object(autoTopup), examples: [exampleAutoTopup] },
+    ],
+  },
+  {
+    method: 'put',
+    path: '/v1/billing/auto-topup',
+    name: 'putAutoTopup',
+    tag,
+    summary: 'Switches auto-topup on or off',
+    description:
+      'Needs a saved card. What is left out stays as it is. While a dispute or a bank’s warning of fraud stands against the account or its card, enabling is refused (`blocked`, `details.reason` `charges_held`).',
+    body: {
+      schema: autoTopupSchema,
+      examples: [
+        { enabled: true, thresholdCents: 500, topupAmountCents: limits.autoTopupDefaultCents },
+        { enabled: false },
+      ],
+    },
+    answers: [
+      {
+        description: 'As they are stored, with warnings for people.',
+        schema: object({ ...autoTopup, warnings: listOf(text) }),
+        examples: [{ ...exampleAutoTopup, warnings: [] }],
+      },
+    ],
+    refusals: ['billing_disabled', 'no_saved_card', 'blocked'],
+  },
+];
+
+export const paymentOperations: readonly Operation[] = [...topups, ...cards, ...automatic];

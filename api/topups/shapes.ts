@@ -1,0 +1,56 @@
+import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
+import { isId, type TopupId } from '../../domain/ids.js';
+import { limits } from '../../domain/limits.js';
+import { joi, pageFields } from '../http/validation.js';
+
+/** What comes in and goes out about top-ups (decision 32). */
+
+export const checkoutSchema = joi.object<{ amountCents: number }>({
+  amountCents: joi.number().integer().min(limits.minTopupCents).max(limits.maxTopupCents).required(),
+});
+
+export const topupsQuery = joi.object<{ cursor?: string; pageSize: number }>(pageFields);
+
+/** The key of a page of top-ups: they are sorted by id. */
+export function isTopupKey(value: readonly unknown[]): value is [TopupId] {
+  return value.length === 1 && typeof value[0] === 'string' && isId('top', value[0]);
+}
+
+/** The answer to POST /v1/billing/checkout: a page, or the charge of the saved card. */
+export function presentCheckout(row: TopupRow) {
+  if (row.source === 'checkout') {
+    return {
+      checkoutUrl: row.checkout_url,
+      sessionId: row.session_id,
+      topupId: row.id,
+      status: row.status,
+    };
+  }
+  return {
+    checkoutUrl: null,
+    sessionId: null,
+    topupId: row.id,
+    status: row.status,
+    amountCents: row.amount_cents,
+    processorChargeId: row.charge_id,
+  };
+}
+
+/** A top-up on read. */
+export function presentTopup(row: TopupRow) {
+  return {
+    id: row.id,
+    source: row.source,
+    status: row.status,
+    amountCents: row.amount_cents,
+    creditedCents: row.credited_cents,
+    checkoutUrl: row.status === 'requires_payment' ? row.checkout_url : null,
+    sessionId: row.session_id,
+    processorChargeId: row.charge_id,
+    receiptUrl: row.receipt_url,
+    error: row.error,
+    createdAt: row.created_at.toISOString(),
+    expiresAt: row.session_expires_at?.toISOString() ?? null,
+    creditedAt: row.credited_at?.toISOString() ?? null,
+  };
+}

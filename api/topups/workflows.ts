@@ -1,0 +1,50 @@
+import { WithStartWorkflowOperation, type WorkflowClient } from '@temporalio/client';
+import type { TopupRequest } from '../../domain/opening.js';
+import type { TopupId } from '../../domain/ids.js';
+import { formatUsd } from '../../domain/money.js';
+import { taskQueues } from '../../domain/task-queues.js';
+import {
+  amountAttribute,
+  entityStatusAttribute,
+  userIdAttribute,
+} from '../../workflows/contracts/search-attributes.js';
+import {
+  openTopupUpdate,
+  topupWorkflow,
+  type TopupInput,
+  type TopupOutcome,
+} from '../../workflows/contracts/topup.js';
+
+type TopupWorkflow = (input: TopupInput) => Promise<TopupOutcome>;
+
+/**
+ * Starts the top-up's workflow (workflows/topup.ts) and waits until its payment page exists or the saved card's
+ * charge is answered. Asking again attaches to what runs, and gets the first answer. What is asked for was committed
+ * before (decision 88).
+ * @returns the top-up that answers the request: this one, or a charge that was under way (decision 32)
+ * @throws WorkflowUpdateFailedError around an ApplicationFailure whose type is the code of a refusal
+ */
+export async function openTopup(
+  workflows: WorkflowClient,
+  topupId: TopupId,
+  { userId, amountCents }: TopupRequest,
+  answerBefore: Date,
+): Promise<TopupId> {
+  const answer = await workflows.executeUpdateWithStart(openTopupUpdate, {
+    updateId: 'open',
+    startWorkflowOperation: new WithStartWorkflowOperation<TopupWorkflow>(topupWorkflow, {
+      workflowId: topupId,
+      taskQueue: taskQueues.rentals,
+      args: [{ topupId, open: { answerBefore: answerBefore.toISOString() } }],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      typedSearchAttributes: [
+        { key: userIdAttribute, value: userId },
+        { key: amountAttribute, value: amountCents },
+        { key: entityStatusAttribute, value: 'opening' },
+      ],
+      staticSummary: `A top-up of ${formatUsd(amountCents)}`,
+    }),
+  });
+  return answer.topupId;
+}

@@ -1,0 +1,53 @@
+import { getBalance, type Balance } from '../../adapters/postgres/wallets/wallet-reads.js';
+import { limits } from '../../domain/limits.js';
+import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { requireSession, type Step } from '../http/middleware/session.js';
+
+/** What a wallet holds, and what a client needs to fill it (decision 31). */
+export function billingRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.get('/v1/billing/balance', requireSession(deps), showBalance(deps));
+  router.get('/v1/billing/config', requireSession(deps), showConfig(deps));
+}
+
+function showBalance(deps: ApiDeps): Step {
+  return async (ctx) => {
+    ctx.body = presentBalance(await getBalance(deps.db, sessionOf(ctx).userId));
+  };
+}
+
+function showConfig(deps: ApiDeps): Step {
+  return (ctx) => {
+    ctx.body = presentConfig(deps.settings.billing.publishableKey);
+    return Promise.resolve();
+  };
+}
+
+/** What a client needs to fill the wallet. */
+export function presentConfig(publishableKey: string) {
+  return {
+    publishableKey,
+    currency: 'USD',
+    minTopupCents: limits.minTopupCents,
+    maxTopupCents: limits.maxTopupCents,
+  };
+}
+
+/** A wallet on read (decision 31). */
+export function presentBalance(balance: Balance) {
+  return {
+    availableCents: balance.availableCents,
+    reservedCents: balance.reservedCents,
+    totalCents: balance.availableCents + balance.reservedCents,
+    openInvoicesCents: balance.openInvoicesCents,
+    openInvoiceCount: balance.openInvoiceCount,
+    burnPerHourCents: balance.burnPerHourCents,
+    runwaySeconds: runwaySeconds(balance),
+    updatedAt: balance.readAt.toISOString(),
+  };
+}
+
+/** How long the money lasts at what runs now; null when nothing runs. Holds are spent before available. */
+function runwaySeconds({ availableCents, holdsCents, burnPerHourCents }: Balance): number | null {
+  if (burnPerHourCents === 0) return null;
+  return Number((BigInt(availableCents + holdsCents) * 3600n) / BigInt(burnPerHourCents));
+}

@@ -1,0 +1,159 @@
+import { ledgerEntryTypes } from '../../domain/ledger.js';
+import { rentalStatuses, stopReasons } from '../../domain/rental.js';
+import {
+  cents,
+  count,
+  exampleId,
+  idOf,
+  instant,
+  object,
+  oneOf,
+  orNull,
+  text,
+  url,
+  type JsonSchema,
+} from '../http/openapi/json-schema.js';
+import { idParameter, type Operation } from '../http/openapi/operation.js';
+
+const maybeText = orNull(text);
+const maybeInstant = orNull(instant);
+const formula: JsonSchema = {
+  type: 'string',
+  description: 'The sum with the numbers filled in, to be checked by hand.',
+};
+
+const entry = object({
+  id: idOf('led'),
+  type: oneOf(ledgerEntryTypes),
+  amountCents: cents('Signed.'),
+  balanceBeforeCents: cents('The wallet’s total right before this entry.'),
+  balanceAfterCents: cents('The wallet’s total right after it.'),
+  createdAt: instant,
+  rentalId: orNull(idOf('rent')),
+  processorChargeId: maybeText,
+});
+
+const charge = object({
+  occasion: oneOf(['tick', 'settlement', 'capture']),
+  pricePerHourCents: cents('The rate.'),
+  runningAt: orNull(instant, 'From then on it is billed.'),
+  from: orNull(instant, 'What came before is in the entries before.'),
+  until: maybeInstant,
+  untilWas: orNull(
+    oneOf(['clock', 'stop_requested', 'auto_stop', 'spend_limit', 'ended']),
+    'What ended the interval.',
+  ),
+  elapsedMs: { ...count, description: 'From runningAt to until.' },
+  accruedCents: cents('What elapsedMs costs in all.'),
+  chargedBeforeCents: cents('By the rental’s entries before this one.'),
+  dueCents: cents('The difference.'),
+  amountCents: cents('What was taken of it, as a positive number.'),
+  unpaidCents: cents('What the wallet did not cover.'),
+  formula,
+});
+
+const rentalRefund = object({
+  chargedCents: cents('All that was charged before.'),
+  finalCents: cents('What it costs after all.'),
+  refundedCents: cents('The difference.'),
+  billedMs: { ...count, description: 'The time that is billed after all.' },
+  formula,
+});
+
+const rental = object({
+  id: idOf('rent'),
+  status: oneOf(rentalStatuses),
+  model: text,
+  gpuCount: count,
+  provider: text,
+  startedAt: instant,
+  runningAt: maybeInstant,
+  stoppedAt: maybeInstant,
+  terminatedAt: maybeInstant,
+  stopReason: orNull(oneOf(stopReasons)),
+  error: maybeText,
+});
+
+const payment = object({
+  paymentId: maybeText,
+  chargeId: maybeText,
+  sessionId: maybeText,
+  topupId: orNull(idOf('top')),
+  source: orNull(oneOf(['checkout', 'saved_card', 'auto_topup'])),
+  receiptUrl: orNull(url),
+});
+
+const reversal = object({
+  id: text,
+  kind: oneOf(['refund', 'dispute']),
+  status: text,
+  paymentId: text,
+  amountCents: cents('What the processor says it is about.'),
+  debitedCents: cents('Taken from the wallet.'),
+  invoicedCents: cents('Taken by an invoice.'),
+  writtenOffCents: cents('Too little for an invoice.'),
+  takenAt: maybeInstant,
+  givenBackAt: maybeInstant,
+});
+
+const invoice = object({
+  id: idOf('inv'),
+  reason: oneOf(['topup_failed', 'overage', 'manual']),
+  status: oneOf(['draft', 'open', 'paid', 'void', 'uncollectible']),
+  amountCents: cents('Of the invoice.'),
+  paidAt: maybeInstant,
+  receiptUrl: orNull(url),
+  voidReason: maybeText,
+});
+
+const byHand = object({ operationId: idOf('op'), kind: text, reason: text, doneAt: instant });
+
+const explanation = object({
+  entry,
+  why: { type: 'string', description: 'One sentence.' },
+  charge: orNull(charge, 'How a rental_charge came about.'),
+  rentalRefund: orNull(rentalRefund, 'How the automatic refund of a rental came about.'),
+  rental: orNull(rental),
+  payment: orNull(payment),
+  reversal: orNull(reversal, 'A refund or dispute at the payment processor.'),
+  invoice: orNull(invoice),
+  byHand: orNull(byHand, 'What an operator did.'),
+});
+
+const example = {
+  entry: {
+    ...{ id: exampleId('led'), type: 'rental_charge', amountCents: -1 },
+    ...{ balanceBeforeCents: 2_000, balanceAfterCents: 1_999, createdAt: '2026-11-01T09:32:03.250Z' },
+    ...{ rentalId: exampleId('rent'), processorChargeId: null },
+  },
+  why: `$0.01 was taken from the wallet: 1 x RTX_4090 (${exampleId('rent')}) ran at $3.60 an hour from 2026-11-01T09:31:53.250Z until 2026-11-01T09:32:03.250Z.`,
+  charge: {
+    ...{ occasion: 'tick', pricePerHourCents: 360, runningAt: '2026-11-01T09:31:53.250Z' },
+    ...{ from: '2026-11-01T09:31:53.250Z', until: '2026-11-01T09:32:03.250Z', untilWas: 'clock' },
+    ...{ elapsedMs: 10_000, accruedCents: 1, chargedBeforeCents: 0, dueCents: 1, amountCents: 1 },
+    unpaidCents: 0,
+    formula: 'floor(360 cents/h x 10000 ms / 3600000 ms/h = 1.0000) = 1; 1 - 0 charged before = 1',
+  },
+  rentalRefund: null,
+  rental: {
+    ...{ id: exampleId('rent'), status: 'running', model: 'RTX_4090', gpuCount: 1, provider: 'shadeform' },
+    ...{ startedAt: '2026-11-01T09:31:20.000Z', runningAt: '2026-11-01T09:31:53.250Z', stoppedAt: null },
+    ...{ terminatedAt: null, stopReason: null, error: null },
+  },
+  ...{ payment: null, reversal: null, invoice: null, byHand: null },
+};
+
+export const explainOperations: readonly Operation[] = [
+  {
+    method: 'get',
+    path: '/v1/billing/ledger/:id/explain',
+    name: 'explainLedgerEntry',
+    tag: 'Wallet',
+    summary: 'Why a ledger entry is there',
+    description:
+      'The sum with its numbers filled in, and the documents behind it. What does not apply is null.',
+    parameters: [idParameter('led', 'a ledger entry', exampleId('led'))],
+    answers: [{ description: 'The explanation.', schema: explanation, examples: [example] }],
+    refusals: ['not_found'],
+  },
+];

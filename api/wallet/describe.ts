@@ -1,0 +1,189 @@
+import { ledgerEntryTypes } from '../../domain/ledger.js';
+import { limits } from '../../domain/limits.js';
+import { ledgerQuery } from './ledger.js';
+import { csvQuery, statementQuery } from './statement.js';
+import { nextCursor } from '../catalog/describe.js';
+import {
+  cents,
+  count,
+  exampleId,
+  idOf,
+  instant,
+  listOf,
+  object,
+  oneOf,
+  orNull,
+  text,
+  whole,
+} from '../http/openapi/json-schema.js';
+import type { Operation } from '../http/openapi/operation.js';
+
+const tag = 'Wallet';
+
+const balance = object({
+  availableCents: cents('What can be spent; never below zero.'),
+  reservedCents: cents('Held for the first hour of what runs.'),
+  totalCents: cents('Available plus reserved; the ledger’s balanceCents.'),
+  openInvoicesCents: cents('What is owed.'),
+  openInvoiceCount: count,
+  burnPerHourCents: cents('Of all that runs now.'),
+  runwaySeconds: orNull(
+    { type: 'integer', description: 'How long the money lasts at what runs now.' },
+    'Null when nothing runs.',
+  ),
+  updatedAt: instant,
+});
+
+const entry = object(
+  {
+    id: idOf('led'),
+    type: oneOf(ledgerEntryTypes),
+    amountCents: cents('Signed.'),
+    balanceAfterCents: cents('The wallet’s total right after this entry.'),
+    createdAt: instant,
+    rentalId: { ...idOf('rent'), description: 'On entries of a rental.' },
+    processorChargeId: { type: 'string', description: 'On top-ups: the charge at the payment processor.' },
+  },
+  ['rentalId', 'processorChargeId'],
+);
+
+const statement = object({
+  from: instant,
+  to: instant,
+  openingBalanceCents: whole,
+  totals: listOf(object({ type: oneOf(ledgerEntryTypes), entries: count, amountCents: cents('Signed.') })),
+  rentals: listOf(
+    object({
+      rentalId: idOf('rent'),
+      entries: count,
+      chargedCents: whole,
+      refundedCents: whole,
+      amountCents: cents('Signed: what the wallet was moved by.'),
+    }),
+  ),
+  closingBalanceCents: whole,
+});
+
+const exampleEntry = {
+  id: exampleId('led'),
+  type: 'rental_charge',
+  amountCents: -1,
+  balanceAfterCents: 1_999,
+  createdAt: '2026-11-01T09:31:53.250Z',
+  rentalId: exampleId('rent'),
+};
+
+const exampleStatement = {
+  from: '2026-11-01T00:00:00.000Z',
+  to: '2026-12-01T00:00:00.000Z',
+  openingBalanceCents: 0,
+  totals: [
+    { type: 'processor_topup', entries: 1, amountCents: 2_000 },
+    { type: 'rental_charge', entries: 7, amountCents: -7 },
+  ],
+  rentals: [{ rentalId: exampleId('rent'), entries: 7, chargedCents: 7, refundedCents: 0, amountCents: -7 }],
+  closingBalanceCents: 1_993,
+};
+
+const csv = [
+  'id,createdAt,type,amountCents,balanceAfterCents,rentalId,processorChargeId',
+  `${exampleId('led')},2026-11-01T09:00:00.000Z,processor_topup,2000,2000,,ch_1`,
+  '',
+].join('\r\n');
+
+export const walletOperations: readonly Operation[] = [
+  {
+    method: 'get',
+    path: '/v1/billing/balance',
+    name: 'showBalance',
+    tag,
+    summary: 'What the wallet holds',
+    answers: [
+      {
+        description: 'The balance.',
+        schema: balance,
+        examples: [
+          {
+            ...{ availableCents: 1_950, reservedCents: 43, totalCents: 1_993, openInvoicesCents: 0 },
+            ...{ openInvoiceCount: 0, burnPerHourCents: 50, runwaySeconds: 143_496 },
+            updatedAt: '2026-11-01T09:39:05.250Z',
+          },
+        ],
+      },
+    ],
+  },
+  {
+    method: 'get',
+    path: '/v1/billing/config',
+    name: 'showBillingConfig',
+    tag,
+    summary: 'What a client needs to fill the wallet',
+    answers: [
+      {
+        description: 'The processor’s publishable key, and the limits of a top-up.',
+        schema: object({
+          publishableKey: text,
+          currency: { type: 'string', const: 'USD' },
+          minTopupCents: whole,
+          maxTopupCents: whole,
+        }),
+        examples: [
+          {
+            publishableKey: 'pk_test_example',
+            currency: 'USD',
+            minTopupCents: limits.minTopupCents,
+            maxTopupCents: limits.maxTopupCents,
+          },
+        ],
+      },
+    ],
+  },
+  {
+    method: 'get',
+    path: '/v1/billing/ledger',
+    name: 'listLedger',
+    tag,
+    summary: 'Every change of the wallet, newest first',
+    description:
+      'Each entry’s balanceAfterCents is its amountCents plus the balanceAfterCents of the next older one.',
+    query: ledgerQuery,
+    answers: [
+      {
+        description: 'A page.',
+        schema: object({
+          entries: listOf(entry),
+          balanceCents: cents('The wallet’s total now.'),
+          nextCursor,
+        }),
+        examples: [{ entries: [exampleEntry], balanceCents: 1_999, nextCursor: 'WzQyXQ' }],
+      },
+    ],
+    refusals: ['rental_not_found'],
+  },
+  {
+    method: 'get',
+    path: '/v1/billing/statement',
+    name: 'showStatement',
+    tag,
+    summary: 'What happened between two instants, summed up',
+    query: statementQuery,
+    answers: [{ description: 'The statement.', schema: statement, examples: [exampleStatement] }],
+  },
+  {
+    method: 'get',
+    path: '/v1/billing/ledger.csv',
+    name: 'downloadLedger',
+    tag,
+    summary: 'The ledger as a file, oldest first',
+    query: csvQuery,
+    answers: [
+      {
+        description: 'CSV (RFC 4180) with a line of names.',
+        type: 'text/csv',
+        schema: { type: 'string', pattern: '^id,createdAt,type,' },
+        examples: [csv],
+        headers: { 'Content-Disposition': text },
+      },
+    ],
+  },
+];

@@ -1,0 +1,19 @@
+import { explainEntry } from '../../adapters/postgres/explain/explain-entry.js';
+import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { requireSession, type Step } from '../http/middleware/session.js';
+import { noSuchEntry, presentExplanation } from './explanation-shapes.js';
+
+/** Why a ledger entry is there: the sums with the numbers filled in, and the documents behind it (decision 65). */
+export function explainRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.get('/v1/billing/ledger/:id/explain', requireSession(deps), showExplanation(deps));
+}
+
+function showExplanation(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { userId } = sessionOf(ctx);
+    const { meterShards } = deps.settings;
+    const explanation = await explainEntry(deps.db, ctx.params['id'] ?? '', meterShards, userId);
+    if (!explanation) throw noSuchEntry();
+    ctx.body = presentExplanation(explanation);
+  };
+}

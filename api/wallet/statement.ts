@@ -1,0 +1,165 @@
+import { Readable } from 'node:stream';
+import type { LedgerEntry } from '../../adapters/postgres/wallets/ledger-reads.js';
+import {
+  findStretch,
+  readStatement,
+  readStretch,
+  type Statement,
+  type StatementSum,
+  type Stretch,
+} from '../../adapters/postgres/wallets/statement-reads.js';
+import type { RentalId } from '../../domain/ids.js';
+import { instantPattern, readInstant } from '../../domain/instants.js';
+import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { requireSession, type Step } from '../http/middleware/session.js';
+import { fieldRefusal, joi, readQuery } from '../http/validation.js';
+
+/** For accountants: what happened to a wallet between two instants, and its whole ledger as a file. */
+export function statementRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.get('/v1/billing/statement', requireSession(deps), showStatement(deps));
+  router.get('/v1/billing/ledger.csv', requireSession(deps), sendCsv(deps));
+}
+
+/** A day means its beginning in UTC; a time without an offset could mean anything. */
+const instant = joi
+  .string()
+  .custom((text: string, helpers) => {
+    const at = readInstant(text);
+    if (at) return at;
+    return helpers.message({
+      custom: '{{#label}} must be a day such as 2026-11-01, or an instant such as 2026-11-01T00:00:00Z',
+    });
+  })
+  .meta({
+    jsonSchema: {
+      pattern: instantPattern.source,
+      description: 'A day, which is its beginning in UTC, or an instant with its offset.',
+      examples: ['2026-11-01', '2026-11-01T00:00:00Z'],
+    },
+  });
+
+export const statementQuery = joi.object<{ from: Date; to: Date }>({
+  from: instant.required(),
+  to: instant.required(),
+});
+
+export const csvQuery = joi.object<{ from?: Date; to?: Date }>({ from: instant, to: instant });
+
+function showStatement(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { from, to } = readQuery(ctx, statementQuery);
+    refuseUnordered(from, to);
+    const statement = await readStatement(deps.db, sessionOf(ctx).userId, from, to);
+    ctx.body = presentStatement(from, to, statement);
+  };
+}
+
+/** What happened between two instants, summed up. */
+export function presentStatement(from: Date, to: Date, statement: Statement) {
+  return {
+    from: from.toISOString(),
+    to: to.toISOString(),
+    openingBalanceCents: statement.openingBalanceCents,
+    totals: totalsOf(statement),
+    rentals: rentalsOf(statement),
+    closingBalanceCents: statement.closingBalanceCents,
+  };
+}
+
+/** @throws Refusal validation_failed */
+export function refuseUnordered(from: Date | undefined, to: Date | undefined): void {
+  if (from && to && from >= to) throw fieldRefusal('to', 'to must be later than from');
+}
+
+function totalsOf({ sums }: Statement) {
+  return [...groupBy(sums, ({ type }) => type)].map(([type, ofType]) => ({
+    type,
+    entries: sum(ofType, ({ entries }) => entries),
+    amountCents: sum(ofType, ({ amountCents }) => amountCents),
+  }));
+}
+
+function rentalsOf({ sums }: Statement) {
+  const ofRentals = sums.filter(
+    (each): each is StatementSum & { rentalId: RentalId } => each.rentalId !== null,
+  );
+  return [...groupBy(ofRentals, ({ rentalId }) => rentalId)].map(([rentalId, ofRental]) => {
+    const charges = ofRental.filter(({ type }) => type === 'rental_charge');
+    const amountCents = sum(ofRental, (each) => each.amountCents);
+    const chargedCents = -sum(charges, (each) => each.amountCents);
+    return {
+      rentalId,
+      entries: sum(ofRental, ({ entries }) => entries),
+      chargedCents,
+      refundedCents: amountCents + chargedCents,
+      amountCents,
+    };
+  });
+}
+
+function groupBy<Key, Each>(all: readonly Each[], keyOf: (each: Each) => Key): Map<Key, Each[]> {
+  const groups = new Map<Key, Each[]>();
+  for (const each of all) groups.set(keyOf(each), [...(groups.get(keyOf(each)) ?? []), each]);
+  return groups;
+}
+
+function sum<Each>(all: readonly Each[], of: (each: Each) => number): number {
+  return all.reduce((total, each) => total + of(each), 0);
+}
+
+/** The entries are read a page at a time, as fast as the client takes them, up to the newest of this moment. */
+const CSV_PAGE = 1_000;
+
+function sendCsv(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { from, to } = readQuery(ctx, csvQuery);
+    refuseUnordered(from, to);
+    const stretch = await findStretch(deps.db, sessionOf(ctx).userId, from, to);
+    sendLedgerFile(ctx, pagesOf(deps, stretch));
+  };
+}
+
+/** Answers with entries as a file, as fast as the client takes it. */
+export function sendLedgerFile(
+  ctx: ApiContext,
+  pages: AsyncIterable<LedgerEntry[]> | Iterable<LedgerEntry[]>,
+): void {
+  ctx.type = 'text/csv; charset=utf-8';
+  ctx.attachment('ledger.csv');
+  ctx.body = Readable.from(csvOf(pages));
+}
+
+async function* csvOf(pages: AsyncIterable<LedgerEntry[]> | Iterable<LedgerEntry[]>): AsyncGenerator<string> {
+  yield lineOf(Object.keys(columns));
+  for await (const page of pages) {
+    yield page
+      .map((entry) => lineOf(Object.values(columns).map((columnOf) => String(columnOf(entry) ?? ''))))
+      .join('');
+  }
+}
+
+async function* pagesOf(deps: ApiDeps, whole: Stretch): AsyncGenerator<LedgerEntry[]> {
+  let fromSeq = whole.fromSeq;
+  while (fromSeq < whole.toSeq) {
+    const page = await readStretch(deps.db, { ...whole, fromSeq }, CSV_PAGE);
+    const last = page.at(-1);
+    if (!last) return;
+    yield page;
+    fromSeq = last.seq + 1;
+  }
+}
+
+const columns: Record<string, (entry: LedgerEntry) => string | number | null> = {
+  id: ({ id }) => id,
+  createdAt: ({ createdAt }) => createdAt.toISOString(),
+  type: ({ type }) => type,
+  amountCents: ({ amountCents }) => amountCents,
+  balanceAfterCents: ({ balanceAfterCents }) => balanceAfterCents,
+  rentalId: ({ rentalId }) => rentalId,
+  processorChargeId: ({ processorChargeId }) => processorChargeId,
+};
+
+/** RFC 4180: CRLF ends a line, and a text with a separator in it is quoted. */
+function lineOf(cells: readonly string[]): string {
+  return `${cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`;
+}

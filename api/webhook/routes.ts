@@ -1,0 +1,127 @@
+import { isUnacceptable } from '../../adapters/postgres/availability.js';
+import { insertOddEvent } from '../../adapters/postgres/payments/odd-events.js';
+import { insertProcessorEvent } from '../../adapters/postgres/payments/processor-events.js';
+import type { ProcessorEvent } from '../../adapters/processor/processor.js';
+import { processorApiVersion } from '../../adapters/processor/stripe.js';
+import { mayBeSigned, OddEventError } from '../../adapters/processor/webhook.js';
+import { tellLook } from '../../adapters/temporal/tell-look.js';
+import { routeOf, type EventRoute } from '../../domain/processor-routes.js';
+import { limits } from '../../domain/limits.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { ApiContext, ApiDeps, ApiRouter } from '../context.js';
+import type { RawPath } from '../http/middleware/body.js';
+import type { Step } from '../http/middleware/session.js';
+import { webhookPath } from './path.js';
+
+const SIGNAL_LIMIT_MS = 10_000;
+
+/**
+ * How the webhook's body is read. Anybody can call it, without a session and without a limit of requests: what can't
+ * be the processor's by its headers alone is refused unread (decision 83).
+ */
+export function unreadWebhook(deps: ApiDeps): RawPath {
+  return {
+    path: webhookPath,
+    limitBytes: limits.eventMaxBytes,
+    refuseUnread(header) {
+      if (!deps.verifyWebhook) throw disabled();
+      if (!mayBeSigned(header('Stripe-Signature'), Date.now())) throw unsigned();
+    },
+  };
+}
+
+/** Events of the payment processor (spec: Events). Authenticated by their signature, not by a session. */
+export function webhookRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.post(webhookPath, takeEvent(deps));
+}
+
+/**
+ * Stores an event once and answers as soon as it is committed; then the workflow that acts on it is told. If that
+ * fails, a sweeper tells it again: the stored row is what counts. What is signed and can't be read is put aside for
+ * operators: delivered again it would be as odd, and after days the processor would switch the endpoint off.
+ */
+function takeEvent(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const unhandledBy = await keptOrPutAside(ctx, deps);
+    ctx.body = { received: true };
+    if (unhandledBy !== null) void tell(ctx, deps, unhandledBy);
+  };
+}
+
+/** @returns the workflow that must look at it; null where there is none */
+async function keptOrPutAside(ctx: ApiContext, deps: ApiDeps): Promise<EventRoute | null> {
+  try {
+    const event = verified(ctx, deps);
+    logOddities(ctx, deps, event);
+    return (await insertProcessorEvent(deps.db, event, routeOf(event))).unhandledBy;
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    const reason = whyOdd(error);
+    if (reason === undefined) throw notKept(ctx, error);
+    await putAside(ctx, deps, reason);
+    return null;
+  }
+}
+
+/** Why nobody will ever be able to keep this event; undefined for a failure of ours, after which it may come again. */
+function whyOdd(error: unknown): string | undefined {
+  if (error instanceof OddEventError) return error.message;
+  return isUnacceptable(error) ? 'it holds what the database can’t' : undefined;
+}
+
+async function putAside(ctx: ApiContext, { db }: ApiDeps, reason: string): Promise<void> {
+  try {
+    const oddEvent = await insertOddEvent(db, ctx.state.rawBody, reason);
+    if (oddEvent.deliveries === 1) {
+      ctx.state.log.error({ reason, oddEventId: oddEvent.id }, 'a signed event could not be read: put aside');
+    }
+  } catch (error) {
+    throw notKept(ctx, error);
+  }
+}
+
+function notKept(ctx: ApiContext, error: unknown): Refusal {
+  ctx.state.log.error({ err: error }, 'an event could not be kept');
+  return new Refusal('temporarily_unavailable', 'The event could not be kept. Deliver it again.');
+}
+
+function verified(ctx: ApiContext, deps: ApiDeps): ProcessorEvent {
+  if (!deps.verifyWebhook) throw disabled();
+  try {
+    return deps.verifyWebhook(ctx.state.rawBody, ctx.get('Stripe-Signature'));
+  } catch (error) {
+    if (error instanceof OddEventError) throw error;
+    ctx.state.log.warn({ err: error }, 'a webhook was refused');
+    throw unsigned();
+  }
+}
+
+function disabled(): Refusal {
+  return new Refusal('billing_disabled', 'Payments are switched off here: no event is expected.');
+}
+
+function unsigned(): Refusal {
+  return new Refusal('validation_failed', 'This is not a signed event of the payment processor.');
+}
+
+/** Events keep the version and the mode of their endpoint: another one than ours is read all the same, and logged. */
+function logOddities(ctx: ApiContext, { settings }: ApiDeps, event: ProcessorEvent): void {
+  const { id, kind, apiVersion, livemode } = event;
+  if (apiVersion !== processorApiVersion || livemode !== settings.billing.livemode) {
+    const expected = { apiVersion: processorApiVersion, livemode: settings.billing.livemode };
+    ctx.state.log.warn(
+      { eventId: id, kind, apiVersion, livemode, expected },
+      'an event of another API version or mode: correct the endpoint at the payment processor',
+    );
+  }
+}
+
+async function tell(ctx: ApiContext, deps: ApiDeps, route: EventRoute): Promise<void> {
+  try {
+    await deps.temporal.within(SIGNAL_LIMIT_MS, () =>
+      tellLook({ db: deps.db, workflows: deps.temporal.client.workflow }, route),
+    );
+  } catch (error) {
+    ctx.state.log.warn({ err: error, ...route }, 'a workflow could not be told of its event yet');
+  }
+}

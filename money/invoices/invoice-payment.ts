@@ -1,0 +1,90 @@
+import type { InvoiceId } from '../../domain/ids.js';
+import type { Payment } from '../../adapters/processor/processor.js';
+import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import { mailInvoiceReceipt } from '../../adapters/postgres/invoices/invoice-mails.js';
+import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
+import { post } from '../ledger/post.js';
+import { creditPayment } from '../topups/topup-credit.js';
+import { lockWalletOfUser, type LockedWallet } from '../ledger/wallets.js';
+import { transactionOfUser } from '../../adapters/postgres/requests/user-turns.js';
+
+export interface InvoicePaid {
+  /** The payment that settled it; null when it was paid out of band. */
+  readonly payment: Payment | null;
+  readonly paidAt: Date | null;
+}
+
+/**
+ * An invoice was paid, by whatever path (spec: Invoice status): in one transaction, once. The money of an offer goes
+ * to the wallet, and so does that of a debt that should have been void by then; any other debt is settled by it
+ * (decision 35).
+ * @returns whether it was settled now
+ */
+export async function settleInvoice(db: Database, invoiceId: InvoiceId, paid: InvoicePaid): Promise<boolean> {
+  const { user_id: userId } = await getInvoice(db, invoiceId);
+  return transactionOfUser(db, userId, async (trx) => {
+    const wallet = await lockWalletOfUser(trx, userId);
+    // Wallet first, then the invoice, everywhere (design: rule 5).
+    const row = await getInvoice(trx, invoiceId, true);
+    if (row.status === 'paid') return false;
+    const settled = await becomePaid(trx, invoiceId, paid);
+    if (row.reason === 'topup_failed') return creditOffer(trx, wallet, settled, paid.payment);
+    if (row.status === 'void' || row.void_requested_at !== null) await returnDebt(trx, wallet, settled);
+    await mailInvoiceReceipt(trx, settled);
+    return true;
+  });
+}
+
+async function becomePaid(
+  trx: Transaction,
+  invoiceId: InvoiceId,
+  { payment, paidAt }: InvoicePaid,
+): Promise<InvoiceRow> {
+  const [settled] = await trx('invoices')
+    .where({ id: invoiceId })
+    .update({
+      status: 'paid',
+      paid_at: paidAt ?? trx.raw('clock_ms()'),
+      voided_at: null,
+      payment_id: payment?.paymentId ?? null,
+      receipt_url: payment?.receiptUrl ?? null,
+      closed_at: trx.raw('clock_ms()'),
+    })
+    .returning('*');
+  if (!settled) throw new Error(`invoice ${invoiceId} vanished`);
+  return settled;
+}
+
+async function creditOffer(
+  trx: Transaction,
+  wallet: LockedWallet,
+  invoice: InvoiceRow,
+  payment: Payment | null,
+): Promise<boolean> {
+  if (payment) return creditPayment(trx, invoice.user_id, payment, null);
+  await post(trx, wallet, {
+    type: 'processor_topup',
+    availableCents: invoice.amount_cents,
+    cause: `invoice-paid:${invoice.id}`,
+    note: `invoice ${invoice.id} was paid out of band`,
+  });
+  await mailInvoiceReceipt(trx, invoice);
+  return true;
+}
+
+/** Under the same cause as a reversal that came back, so that it is given back once (reversal-returns.ts). */
+async function returnDebt(trx: Transaction, wallet: LockedWallet, invoice: InvoiceRow): Promise<void> {
+  await post(trx, wallet, {
+    type: 'adjustment',
+    availableCents: invoice.amount_cents,
+    cause: `invoice-returned:${invoice.id}`,
+    note: `invoice ${invoice.id} was paid although it was to be void: ${invoice.void_reason ?? ''}`,
+  });
+}
+
+async function getInvoice(db: Database | Transaction, id: InvoiceId, locked = false): Promise<InvoiceRow> {
+  const query = db('invoices').where({ id });
+  const row = await (locked ? query.forUpdate() : query).first();
+  if (!row) throw new Error(`no invoice ${id}`);
+  return row;
+}

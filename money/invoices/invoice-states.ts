@@ -1,0 +1,96 @@
+import type { InvoiceId } from '../../domain/ids.js';
+import { dunning } from '../../domain/dunning.js';
+import type { ProcessorInvoice } from '../../adapters/processor/processor.js';
+import type { Database } from '../../adapters/postgres/database.js';
+import { isDueAgain } from '../../adapters/postgres/upkeep/intents.js';
+import { mailOpenedInvoice } from '../../adapters/postgres/invoices/invoice-mails.js';
+import { hasNoFreshSignal } from '../../adapters/postgres/upkeep/look-signals.js';
+import { isNotWaiting } from '../../adapters/postgres/upkeep/stuck-items.js';
+import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
+
+/** Keeps the id of an invoice's mirror, whatever has become of the invoice meanwhile. */
+export async function keepMirror(db: Database, id: InvoiceId, processorInvoiceId: string): Promise<void> {
+  await db('invoices')
+    .where({ id })
+    .whereNull('processor_invoice_id')
+    .update({ processor_invoice_id: processorInvoiceId });
+}
+
+/**
+ * A draft whose mirror is open can be paid now; one that is open gets its pages as they are now. In the same
+ * transaction its user is told, where he is not told otherwise.
+ */
+export async function becomeOpen(
+  db: Database,
+  id: InvoiceId,
+  mirror: ProcessorInvoice,
+  dayMs: number,
+): Promise<void> {
+  const pages = { hosted_invoice_url: mirror.hostedInvoiceUrl, invoice_pdf_url: mirror.invoicePdfUrl };
+  await db.transaction(async (trx) => {
+    const [opened] = await trx('invoices')
+      .where({ id, status: 'draft' })
+      .update({
+        status: 'open',
+        ...pages,
+        finalized_at: trx.raw('clock_ms()'),
+        due_at: trx.raw(`clock_ms() + ? * interval '1 millisecond'`, [dunning.dueDays * dayMs]),
+      })
+      .returning('*');
+    if (opened) return mailOpenedInvoice(trx, opened);
+    await trx('invoices').where({ id, status: 'open' }).update(pages);
+  });
+}
+
+/** The processor voided it, or it never was there. One that is paid stays paid. */
+export async function becomeVoid(db: Database, id: InvoiceId): Promise<void> {
+  await db('invoices')
+    .where({ id })
+    .whereIn('status', ['draft', 'open', 'uncollectible'])
+    .update({ status: 'void', voided_at: db.raw('clock_ms()'), closed_at: db.raw('clock_ms()') });
+}
+
+/** It is given up; it can be paid all the same. */
+export async function becomeUncollectible(db: Database, id: InvoiceId): Promise<void> {
+  await db('invoices')
+    .where({ id })
+    .whereIn('status', ['draft', 'open'])
+    .update({ status: 'uncollectible', closed_at: db.raw('clock_ms()') });
+}
+
+/** What somebody wanted looked at was looked at, unless he asked again meanwhile. */
+export async function clearAttention(db: Database, row: InvoiceRow): Promise<void> {
+  if (row.attention_at === null) return;
+  await db('invoices')
+    .where({ id: row.id, attention_at: row.attention_at })
+    .update({ attention_at: null, told_at: null });
+}
+
+/** Invoices that somebody wants looked at, whose workflow was not told lately. */
+export async function listInvoicesToTell(db: Database): Promise<InvoiceId[]> {
+  const rows = await db('invoices')
+    .whereNotNull('attention_at')
+    .whereRaw(`(told_at is null or ${isDueAgain('told_at', 'attention_at')})`)
+    .whereRaw(isNotWaiting('workflow', 'invoices.id'))
+    .whereRaw(hasNoFreshSignal('invoices.id'))
+    .orderBy('attention_at')
+    .limit(500)
+    .select('id');
+  return rows.map(({ id }) => id);
+}
+
+export async function markTold(db: Database, ids: readonly InvoiceId[]): Promise<void> {
+  if (ids.length === 0) return;
+  await db('invoices')
+    .whereIn('id', ids)
+    .update({ told_at: db.raw('clock_ms()') });
+}
+
+/** Invoices of which something is expected that are older than a moment: each should have a workflow. */
+export async function listUnclosedInvoices(db: Database): Promise<InvoiceId[]> {
+  const rows = await db('invoices')
+    .whereNull('closed_at')
+    .whereRaw(`created_at < clock_ms() - interval '15 seconds'`)
+    .select('id');
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,64 @@
+import type { InvoiceId, UserId } from '../../domain/ids.js';
+import type { Transaction } from '../../adapters/postgres/database.js';
+
+/**
+ * Asks for an invoice to be voided. One that the processor does not know yet is void at once. Any other is void when
+ * the processor says so, which its workflow asks for: it may turn out to be paid at this moment.
+ * @returns whether anything was asked for; one that is paid or void stays as it is
+ */
+export async function requestVoid(trx: Transaction, invoiceId: InvoiceId, reason: string): Promise<boolean> {
+  const voided = await trx('invoices')
+    .where({ id: invoiceId, status: 'draft', processor_invoice_id: null })
+    .update({
+      status: 'void',
+      voided_at: trx.raw('clock_ms()'),
+      void_requested_at: trx.raw('coalesce(void_requested_at, clock_ms())'),
+      void_reason: trx.raw('coalesce(void_reason, ?)', [reason]),
+      closed_at: trx.raw('clock_ms()'),
+      // A call that makes the mirror may be under way.
+      attention_at: trx.raw('clock_ms()'),
+    });
+  if (voided === 1) return true;
+  const requested = await trx('invoices')
+    .where({ id: invoiceId })
+    .whereIn('status', ['draft', 'open', 'uncollectible'])
+    .whereNull('void_requested_at')
+    .update({
+      void_requested_at: trx.raw('clock_ms()'),
+      void_reason: reason,
+      attention_at: trx.raw('clock_ms()'),
+      closed_at: null,
+    });
+  return requested === 1;
+}
+
+/** A top-up of at least as much as an open offer makes the offer void (decision 35). */
+export async function voidOffersCoveredBy(
+  trx: Transaction,
+  userId: UserId,
+  cents: number,
+): Promise<InvoiceId[]> {
+  return voidOffers(trx, userId, 'a later top-up covered it', cents);
+}
+
+/** A newer decline makes an older offer void: at most one is open per user (decision 35). */
+export async function voidOlderOffers(trx: Transaction, userId: UserId): Promise<InvoiceId[]> {
+  return voidOffers(trx, userId, 'a newer automatic top-up failed', Number.MAX_SAFE_INTEGER);
+}
+
+async function voidOffers(
+  trx: Transaction,
+  userId: UserId,
+  reason: string,
+  atMostCents: number,
+): Promise<InvoiceId[]> {
+  const offers = await trx('invoices')
+    .where({ user_id: userId, reason: 'topup_failed' })
+    .whereIn('status', ['draft', 'open'])
+    .whereNull('void_requested_at')
+    .where('amount_cents', '<=', atMostCents)
+    .orderBy('id')
+    .select('id');
+  for (const { id } of offers) await requestVoid(trx, id, reason);
+  return offers.map(({ id }) => id);
+}

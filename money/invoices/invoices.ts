@@ -1,0 +1,41 @@
+import { newId } from '../../adapters/ids.js';
+import type { Transaction } from '../../adapters/postgres/database.js';
+import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
+import type { LockedWallet } from '../ledger/wallets.js';
+
+/**
+ * Writes the draft of an invoice for usage that the wallet did not cover (decision 26). One per rental: its cause
+ * is unique.
+ */
+export async function insertOverageInvoice(
+  trx: Transaction,
+  wallet: LockedWallet,
+  rental: RentalRow,
+  amountCents: number,
+): Promise<void> {
+  const id = newId('inv');
+  const [inserted] = await trx('invoices')
+    .insert({
+      id,
+      user_id: wallet.userId,
+      wallet_id: wallet.id,
+      status: 'draft',
+      reason: 'overage',
+      amount_cents: amountCents,
+      rental_no: rental.no,
+      cause: `overage:${rental.id}`,
+    })
+    .onConflict('cause')
+    .ignore()
+    .returning('id');
+  if (!inserted) return;
+  await trx('invoice_line_items').insert({
+    id: newId('li'),
+    invoice_id: id,
+    description: `Usage of ${rental.gpu_count} x ${rental.model} beyond the wallet's balance`,
+    amount_cents: amountCents,
+    rental_no: rental.no,
+    period_start: rental.running_at,
+    period_end: rental.ended_at,
+  });
+}

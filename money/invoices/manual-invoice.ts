@@ -1,0 +1,29 @@
+import type { InvoiceId } from '../../domain/ids.js';
+import { newId } from '../../adapters/ids.js';
+import type { Transaction } from '../../adapters/postgres/database.js';
+import type { LockedWallet } from '../ledger/wallets.js';
+
+/** Writes the draft of a `manual` invoice: a debt, with one line. Its cause is unique (decisions 30, 35). */
+export async function insertManualInvoice(
+  trx: Transaction,
+  wallet: LockedWallet,
+  invoice: { readonly cause: string; readonly amountCents: number; readonly description: string },
+): Promise<InvoiceId> {
+  const id = newId('inv');
+  await trx('invoices').insert({
+    id,
+    user_id: wallet.userId,
+    wallet_id: wallet.id,
+    status: 'draft',
+    reason: 'manual',
+    amount_cents: invoice.amountCents,
+    cause: invoice.cause,
+  });
+  await trx('invoice_line_items').insert({
+    id: newId('li'),
+    invoice_id: id,
+    description: invoice.description,
+    amount_cents: invoice.amountCents,
+  });
+  return id;
+}

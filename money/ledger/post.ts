@@ -1,0 +1,60 @@
+import type { LedgerEntryType } from '../../domain/ledger.js';
+import { assertCents } from '../../domain/money.js';
+import type { Transaction } from '../../adapters/postgres/database.js';
+import { noteTopupLevel } from '../../adapters/postgres/payments/topup-level.js';
+import type { LockedWallet } from './wallets.js';
+
+/** One change of a wallet's total, with the one thing that it was made for. */
+export interface Posting {
+  /** Signed: what leaves or enters the available part and the reserved part. Their sum is the entry's amount. */
+  readonly availableCents: number;
+  readonly reservedCents?: number;
+  readonly type: LedgerEntryType;
+  /** Unique for ever: `payment:pi_…`, `refund:rent_…`. A second posting for it does nothing. */
+  readonly cause: string;
+  readonly rentalNo?: number;
+  readonly processorChargeId?: string;
+  readonly note?: string;
+}
+
+/**
+ * Writes one ledger entry and moves the wallet with it, in one statement: the only writer of balances beside the
+ * metering statement. What lowers the available part leaves an intent for auto-topup where it falls below the level
+ * (decision 34). The wallet must be locked by this transaction.
+ * @returns false when the cause was posted before: nothing is written then
+ */
+export async function post(trx: Transaction, wallet: LockedWallet, posting: Posting): Promise<boolean> {
+  const reservedCents = posting.reservedCents ?? 0;
+  assertCents(posting.availableCents, 'availableCents');
+  assertCents(reservedCents, 'reservedCents');
+  const result = await trx.raw<{ rows: { seq: number }[] }>(
+    `with w as (
+       update wallets
+          set available_cents = available_cents + :availableCents,
+              reserved_cents = reserved_cents + :reservedCents,
+              seq = seq + 1
+        where id = :walletId and not exists (select 1 from ledger_causes where cause = :cause)
+        returning id, seq, available_cents + reserved_cents as total
+     ), entry as (
+       insert into ledger_entries
+         (wallet_id, seq, type, amount_cents, balance_after_cents, rental_no, processor_charge_id, note, created_at)
+       select id, seq, :type::ledger_entry_type, :availableCents::bigint + :reservedCents::bigint, total,
+              :rentalNo::bigint, :processorChargeId::text, :note::text, clock_ms()
+         from w
+     )
+     insert into ledger_causes (cause, wallet_id, seq) select :cause, id, seq from w returning seq`,
+    {
+      walletId: wallet.id,
+      availableCents: posting.availableCents,
+      reservedCents,
+      type: posting.type,
+      cause: posting.cause,
+      rentalNo: posting.rentalNo ?? null,
+      processorChargeId: posting.processorChargeId ?? null,
+      note: posting.note ?? null,
+    },
+  );
+  if (result.rows.length === 0) return false;
+  if (posting.availableCents < 0) await noteTopupLevel(trx, wallet.id);
+  return true;
+}

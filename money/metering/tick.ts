@@ -1,0 +1,163 @@
+import { isDatabaseAway } from '../../adapters/postgres/availability.js';
+import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import { sqlStateOf, lockNotAvailable } from '../../adapters/postgres/sql-state.js';
+import { meterWallets, type Metered } from './meter.js';
+
+/**
+ * The wallets of a shard in which something is due, locked; one that somebody else holds is left to a later tick.
+ * The look before the lock may be out of date by then, which does no harm: metering looks again under the lock.
+ * The elapsed time is capped at ten years so that a broken row can't make the look itself overflow.
+ * While operators have paused metering nothing is due (decision 37): usage is a running total, and is charged later.
+ */
+const lockDueWallets = `
+select w.id from wallets w
+ where w.id in (
+   select m.wallet_id
+     from meters m
+     cross join (select epoch_ms(clock_ms()) as ms) clock
+     left join stop_requests s on s.rental_no = m.rental_no and s.open
+    where (:shards = 1 or mod(m.wallet_id, :shards) = :shard)
+      and (m.price_per_hour_cents * least(clock.ms - m.running_ms, 315360000000) / 3600000 > m.charged_cents
+           or s.requested_ms is not null or m.limit_ms <= clock.ms)
+ ) and w.metering_blocked_at is null and w.id <> all (:resting::bigint[])
+   and not exists (select 1 from brakes where kind = 'metering')
+ order by w.id
+   for no key update of w skip locked`;
+
+export interface Shard {
+  readonly shard: number;
+  readonly shards: number;
+  /** Wallets that are left to a later tick: what they need was held up by somebody else a moment ago. */
+  readonly resting?: readonly number[];
+}
+
+/** How many wallets are metered together once the whole shard could not be. */
+const PART_WALLETS = 500;
+
+/** Meters a shard's due wallets in one transaction. Two ticks at once do no harm: each skips what the other holds. */
+export async function tick(db: Database, shard: Shard): Promise<Metered> {
+  return db.transaction(async (trx) => {
+    const { rows } = await trx.raw<{ rows: { id: number }[] }>(lockDueWallets, bindingsOf(shard));
+    const metered = await meterWallets(
+      trx,
+      rows.map((row) => row.id),
+    );
+    await recordTick(trx, shard);
+    return metered;
+  });
+}
+
+/** What a shard's wallets were brought to, part by part. */
+export interface MeteredApart extends Metered {
+  /** Wallets that were marked: their rows are at fault (decision 29). */
+  readonly blocked: readonly { walletId: number; reason: string }[];
+  /** Wallets whose rows somebody else held for too long, or that took too long: a later tick has them. */
+  readonly heldUp: readonly number[];
+}
+
+/**
+ * The same in parts, after the whole has failed, and a part that fails wallet by wallet (decision 29): the wallet whose
+ * rows are at fault is marked with the reason, one that somebody else holds up is left to a later tick, all others go on.
+ * @param onPart told after each part and each single wallet
+ * @throws when the database can't be reached
+ */
+export async function tickApart(
+  db: Database,
+  shard: Shard,
+  onPart: () => void = () => undefined,
+): Promise<MeteredApart> {
+  const { rows } = await db.raw<{ rows: { id: number }[] }>(lockDueWallets, bindingsOf(shard));
+  const sum = new Sum();
+  for (let from = 0; from < rows.length; from += PART_WALLETS) {
+    const ids = rows.slice(from, from + PART_WALLETS).map(({ id }) => id);
+    if (ids.length === 1 || !(await meterPart(db, ids, sum))) await meterEach(db, ids, sum, onPart);
+    onPart();
+  }
+  await recordTick(db, shard);
+  return sum;
+}
+
+class Sum implements MeteredApart {
+  entries = 0;
+  left = false;
+  readonly ended: Metered['ended'][number][] = [];
+  readonly blocked: { walletId: number; reason: string }[] = [];
+  readonly heldUp: number[] = [];
+
+  add(metered: Metered): void {
+    this.entries += metered.entries;
+    this.ended.push(...metered.ended);
+    this.left ||= metered.left;
+  }
+}
+
+/** Whether these wallets could be metered together. */
+async function meterPart(db: Database, ids: readonly number[], sum: Sum): Promise<boolean> {
+  try {
+    sum.add(await meterFree(db, ids));
+    return true;
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error;
+    return false;
+  }
+}
+
+async function meterEach(
+  db: Database,
+  ids: readonly number[],
+  sum: Sum,
+  onWallet: () => void,
+): Promise<void> {
+  for (const id of ids) {
+    try {
+      sum.add(await meterFree(db, [id]));
+    } catch (error) {
+      if (isDataFault(error)) {
+        const reason = error.message;
+        await db('wallets')
+          .where({ id })
+          .update({ metering_blocked_at: db.raw('clock_ms()'), metering_blocked_reason: reason });
+        sum.blocked.push({ walletId: id, reason });
+      } else if (isHeldUp(error)) sum.heldUp.push(id);
+      else throw error;
+    }
+    onWallet();
+  }
+}
+
+/** Meters those of these wallets that nobody else holds. */
+async function meterFree(db: Database, ids: readonly number[]): Promise<Metered> {
+  return db.transaction(async (trx) => {
+    const { rows } = await trx.raw<{ rows: { id: number }[] }>(
+      'select id from wallets where id = any (?::bigint[]) order by id for no key update skip locked',
+      [[...ids]],
+    );
+    return meterWallets(
+      trx,
+      rows.map((row) => row.id),
+    );
+  });
+}
+
+function bindingsOf({ shard, shards, resting = [] }: Shard): Record<string, unknown> {
+  return { shard, shards, resting };
+}
+
+async function recordTick(db: Database | Transaction, { shard, shards }: Shard): Promise<void> {
+  await db.raw(
+    `insert into meter_shards (shard, shards, ticks, last_tick_at) values (:shard, :shards, 1, clock_ms())
+     on conflict (shard) do update
+        set shards = excluded.shards, ticks = meter_shards.ticks + 1, last_tick_at = excluded.last_tick_at`,
+    { shard, shards },
+  );
+}
+
+/** A fault of the rows themselves (SQLSTATE classes 22, 23, P0), which would come again; not one of the server. */
+function isDataFault(error: unknown): error is Error {
+  return /^(22|23|P0)/.test(sqlStateOf(error) ?? '');
+}
+
+/** Rows that others hold (lock_timeout, deadlock), or that take too long: not to be waited for, and not at fault. */
+function isHeldUp(error: unknown): boolean {
+  return [lockNotAvailable, '40P01', '57014', '25P04'].includes(sqlStateOf(error) ?? '');
+}

@@ -1,0 +1,239 @@
+import type { InvoiceId, OperationId, UserId } from '../../domain/ids.js';
+import { limits } from '../../domain/limits.js';
+import { formatUsd } from '../../domain/money.js';
+import { Refusal } from '../../domain/refusal.js';
+import type {
+  MoneyAction,
+  Operation as AnyOperation,
+  OperationResult,
+  OrderedAction,
+} from '../../domain/operation.js';
+import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
+import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import { recordAction, refuseText } from '../../adapters/postgres/operators/operator-actions.js';
+import { insertMail } from '../../adapters/postgres/upkeep/outbox.js';
+import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
+import { requestVoid } from '../invoices/invoice-voids.js';
+import { insertManualInvoice } from '../invoices/manual-invoice.js';
+import { endOf, endOrder, lockOrder, operationOf, refuseOrder, type OrderOutcome } from './orders.js';
+import { post } from '../ledger/post.js';
+import { lockWalletOfUser, type LockedWallet } from '../ledger/wallets.js';
+
+type Operation = AnyOperation<MoneyAction>;
+
+/**
+ * Does what a row of `operator_orders` asks for, under the row's lock and the wallet's, in one transaction with its
+ * record in `operator_actions`, once (decisions 48, 87). What can't be done is written into the row as refused.
+ * @param singleLimitCents what one operator may move alone; above it a second one must have approved
+ */
+export async function operate(
+  db: Database,
+  operationId: OperationId,
+  singleLimitCents: number,
+): Promise<OrderOutcome> {
+  try {
+    return await db.transaction((trx) => operateUnderLock(trx, operationId, singleLimitCents));
+  } catch (error) {
+    if (error instanceof NeedsApproval) return { outcome: 'waiting' };
+    if (!(error instanceof Refusal)) throw error;
+    return refuseOrder(db, operationId, error);
+  }
+}
+
+/** Takes back what was tried: it can be done, and a second operator must approve it first. */
+class NeedsApproval extends Error {}
+
+async function operateUnderLock(
+  trx: Transaction,
+  operationId: OperationId,
+  singleLimitCents: number,
+): Promise<OrderOutcome> {
+  const order = await lockOrder(trx, operationId);
+  const end = endOf(order);
+  if (end) return end;
+  const { request: action } = order;
+  if (!isMoneyAction(action)) throw new Error(`${operationId} is a ${action.kind}, which is done elsewhere`);
+  const wallet = await lockWalletOfUser(trx, await userOf(trx, action));
+  const needsApproval = order.status !== 'approved' && (await stakeOf(trx, action)) > singleLimitCents;
+  const input = operationOf(order, action);
+  const result = await act(trx, wallet, input);
+  // After it: what can't be done is refused before a second operator is asked.
+  if (needsApproval) throw new NeedsApproval();
+  await recordAction(trx, input, result);
+  await endOrder(trx, operationId, result);
+  await insertAuditEvent(trx, {
+    ...{ userId: wallet.userId, kind: 'changed_by_operator', entityId: operationId },
+    details: { action: action.kind },
+  });
+  return { outcome: 'done' };
+}
+
+function isMoneyAction(action: OrderedAction): action is MoneyAction {
+  return !['terminate_rental', 'reconcile_restored', 'refund_rentals'].includes(action.kind);
+}
+
+/** The cents that are given, taken, asked for or given up. */
+async function stakeOf(trx: Transaction, action: MoneyAction): Promise<number> {
+  if ('amountCents' in action) return Math.abs(action.amountCents);
+  return (await getInvoice(trx, action.invoiceId)).amount_cents;
+}
+
+async function userOf(trx: Transaction, action: MoneyAction): Promise<UserId> {
+  if ('userId' in action) {
+    const user = await trx('users').where({ id: action.userId }).first('id');
+    if (!user) throw new Refusal('not_found', `There is no user ${action.userId}.`);
+    return user.id;
+  }
+  return (await getInvoice(trx, action.invoiceId)).user_id;
+}
+
+async function act(trx: Transaction, wallet: LockedWallet, input: Operation): Promise<OperationResult> {
+  const { action } = input;
+  switch (action.kind) {
+    case 'issue_invoice':
+      return issue(trx, wallet, input, action);
+    case 'void_invoice':
+      return voidInvoice(trx, input, action.invoiceId);
+    case 'write_off_invoice':
+      return writeOff(trx, wallet, input, action);
+    case 'refund':
+      return refund(trx, wallet, input, action);
+    case 'adjust':
+      return adjust(trx, wallet, input, action.amountCents);
+  }
+}
+
+async function issue(
+  trx: Transaction,
+  wallet: LockedWallet,
+  { operationId }: Operation,
+  { amountCents, description }: Extract<MoneyAction, { kind: 'issue_invoice' }>,
+): Promise<OperationResult> {
+  refuseAmount(amountCents, limits.minInvoiceCents);
+  refuseText('The description', description);
+  const cause = `operation:${operationId}`;
+  const invoiceId = await insertManualInvoice(trx, wallet, { cause, amountCents, description });
+  return { invoiceId, amountCents };
+}
+
+async function voidInvoice(
+  trx: Transaction,
+  { reason }: Operation,
+  invoiceId: InvoiceId,
+): Promise<OperationResult> {
+  const { status } = await getInvoice(trx, invoiceId);
+  if (await requestVoid(trx, invoiceId, reason)) return { invoiceId, was: status };
+  const state = stateOf(await getInvoice(trx, invoiceId));
+  throw new Refusal('validation_failed', `${invoiceId} is ${state} already: there is nothing to void.`);
+}
+
+/** Its workflow gives it up, after it asked the processor whether it was paid. */
+async function writeOff(
+  trx: Transaction,
+  wallet: LockedWallet,
+  { reason }: Operation,
+  { invoiceId, blockUser }: Extract<MoneyAction, { kind: 'write_off_invoice' }>,
+): Promise<OperationResult> {
+  await getInvoice(trx, invoiceId);
+  const requested = await trx('invoices')
+    .where({ id: invoiceId, status: 'open' })
+    .whereNull('void_requested_at')
+    .update({
+      write_off_requested_at: trx.raw('coalesce(write_off_requested_at, clock_ms())'),
+      attention_at: trx.raw('clock_ms()'),
+      told_at: null,
+    });
+  if (requested === 1) {
+    if (blockUser !== true) return { invoiceId, was: 'open' };
+    await trx('users')
+      .where({ id: wallet.userId })
+      .whereNull('blocked_at')
+      .update({ blocked_at: trx.raw('clock_ms()'), blocked_reason: reason });
+    return { invoiceId, was: 'open', blocked: wallet.userId };
+  }
+  const state = stateOf(await getInvoice(trx, invoiceId));
+  throw new Refusal('validation_failed', `${invoiceId} is ${state}: only an open one can be written off.`);
+}
+
+/** How an invoice stands, for a person. */
+function stateOf({ status, void_requested_at: requestedAt }: InvoiceRow): string {
+  return requestedAt !== null && status !== 'void' && status !== 'paid' ? 'being voided' : status;
+}
+
+/**
+ * A refund by hand goes to the wallet (spec: Ledger entry, `refund`). Its entry names the rental in its note only:
+ * what the rental itself was charged stays as it was metered (decision 25).
+ */
+async function refund(
+  trx: Transaction,
+  wallet: LockedWallet,
+  input: Operation,
+  { amountCents, rentalId }: Extract<MoneyAction, { kind: 'refund' }>,
+): Promise<OperationResult> {
+  refuseAmount(amountCents, 1);
+  if (rentalId !== undefined) {
+    const rental = await trx('rentals').where({ id: rentalId, user_id: wallet.userId }).first('id');
+    if (!rental) throw new Refusal('rental_not_found', `${wallet.userId} has no rental ${rentalId}.`);
+  }
+  const note = [input.reason, ...(rentalId === undefined ? [] : [rentalId])].join('; ');
+  await move(trx, wallet, input, 'refund', amountCents, note);
+  return { amountCents, availableCents: wallet.availableCents + amountCents };
+}
+
+async function adjust(
+  trx: Transaction,
+  wallet: LockedWallet,
+  input: Operation,
+  amountCents: number,
+): Promise<OperationResult> {
+  refuseAmount(Math.abs(amountCents), 1);
+  if (wallet.availableCents + amountCents < 0) {
+    throw new Refusal(
+      'insufficient_balance',
+      `Only ${wallet.availableCents} cents are available: take that much, and issue an invoice for the rest.`,
+      { availableCents: wallet.availableCents },
+    );
+  }
+  await move(trx, wallet, input, 'adjustment', amountCents, input.reason);
+  return { amountCents, availableCents: wallet.availableCents + amountCents };
+}
+
+async function move(
+  trx: Transaction,
+  wallet: LockedWallet,
+  { operationId, reason }: Operation,
+  type: 'refund' | 'adjustment',
+  availableCents: number,
+  note: string,
+): Promise<void> {
+  const cause = `operation:${operationId}`;
+  const posted = await post(trx, wallet, { type, availableCents, cause, note });
+  if (!posted) throw new Error(`${cause} was posted before, and has no record`);
+  const user = await trx('users').where({ id: wallet.userId }).first('email');
+  if (!user) throw new Error(`no user ${wallet.userId}`);
+  const verb = availableCents > 0 ? 'added to' : 'taken from';
+  await insertMail(trx, {
+    cause,
+    recipient: user.email,
+    subject: `${formatUsd(Math.abs(availableCents))} was ${verb} your wallet`,
+    body: `${reason}\n\nIf you did not expect this, answer to support.`,
+    wipeAfterSending: false,
+  });
+}
+
+/** A slip of the hand is caught before it is money. */
+const MAX_CENTS = 10_000_000;
+
+function refuseAmount(cents: number, minCents: number): void {
+  if (Number.isSafeInteger(cents) && cents >= minCents && cents <= MAX_CENTS) return;
+  throw new Refusal(
+    'invalid_amount',
+    `The amount must be whole cents, at least ${minCents} and at most ${MAX_CENTS}.`,
+  );
+}
+
+async function getInvoice(trx: Transaction, id: InvoiceId): Promise<InvoiceRow> {
+  const invoice = await trx('invoices').where({ id }).first();
+  if (!invoice) throw new Refusal('invoice_not_found', `There is no invoice ${id}.`);
+  return invoice;
+}

@@ -1,0 +1,138 @@
+import type { OperationId, RentalId } from '../../domain/ids.js';
+import { formatUsd } from '../../domain/money.js';
+import type { RefundRentalsAction } from '../../domain/operation.js';
+import { readRefundable } from '../../adapters/postgres/operators/affected-rentals.js';
+import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
+import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import { findRepeated, recordAction } from '../../adapters/postgres/operators/operator-actions.js';
+import { readProgress } from '../../adapters/postgres/operators/order-items.js';
+import { insertMail } from '../../adapters/postgres/upkeep/outbox.js';
+import type { OperatorOrderRow } from '../../adapters/postgres/rows/tables.js';
+import { endOf, endOrder, lockOrder, operationOf, type OrderEnd, type OrderOutcome } from './orders.js';
+import { post } from '../ledger/post.js';
+import { lockWalletOfUser, type LockedWallet } from '../ledger/wallets.js';
+
+/** The order has ended in the meantime: nothing more of it is done. */
+export class OrderEnded extends Error {}
+
+/**
+ * Lets an order of many begin: whether it may is asked each time that something is to be done of it. Its record in
+ * `operator_actions` precedes the first cent, so that each of its entries can be explained at any time (decision 94).
+ * @param singleLimitCents what one operator may move alone; the order's sum counts
+ * @throws Refusal when there is no such order
+ */
+export async function beginRefunds(
+  db: Database,
+  operationId: OperationId,
+  singleLimitCents: number,
+): Promise<OrderOutcome> {
+  return db.transaction(async (trx) => {
+    const order = await lockOrder(trx, operationId);
+    const end = endOf(order);
+    if (end) return end;
+    const action = refundsOf(order);
+    if (order.status !== 'approved' && action.amountCents > singleLimitCents) return { outcome: 'waiting' };
+    const input = operationOf(order, action);
+    const { rentals, amountCents } = action;
+    if (!(await findRepeated(trx, input))) await recordAction(trx, input, { rentals, amountCents });
+    return { outcome: 'begun' };
+  });
+}
+
+/**
+ * Gives one rental of an order what the order says, once: at most what is left of what it was charged for the order's
+ * window, so that nobody gets back more than they paid. In one transaction under its user's wallet lock.
+ * @throws OrderEnded
+ */
+export async function refundItem(db: Database, orderId: OperationId, rentalNo: number): Promise<void> {
+  await db.transaction(async (trx) => {
+    // Shared: whoever rejects the order waits for the item that is being done, and items of others do not.
+    const order = await trx('operator_orders').where({ id: orderId }).forShare().first();
+    if (order?.closed_at !== null) throw new OrderEnded(`${orderId} has ended`);
+    const rental = await trx('rentals').where({ no: rentalNo }).first('id', 'user_id');
+    if (!rental) throw new Error(`no rental number ${rentalNo}`);
+    const wallet = await lockWalletOfUser(trx, rental.user_id);
+    const items = trx('operator_order_items').where({ order_id: orderId, rental_no: rentalNo });
+    const item = await items.clone().whereNull('done_at').first();
+    if (!item) return;
+    const { from, to } = refundsOf(order);
+    const window = { from: new Date(from), to: new Date(to) };
+    const cents = Math.min(item.amount_cents, await readRefundable(trx, rentalNo, window, orderId));
+    await items.clone().update({ refunded_cents: cents });
+    if (cents > 0) await give(trx, wallet, order, rental.id, cents);
+    await mailWhenAllDone(trx, wallet, order);
+  });
+}
+
+/** Ends an order of many when all of its items are done. @returns undefined when they are not */
+export async function finishRefunds(db: Database, operationId: OperationId): Promise<OrderEnd | undefined> {
+  return db.transaction(async (trx) => {
+    const order = await lockOrder(trx, operationId);
+    const end = endOf(order);
+    if (end) return end;
+    const { rentals, done, refundedCents } = await readProgress(trx, operationId);
+    if (done < rentals) return undefined;
+    await endOrder(trx, operationId, { rentals, refundedCents });
+    return { outcome: 'done' };
+  });
+}
+
+function refundsOf({ id, request }: OperatorOrderRow): RefundRentalsAction {
+  if (request.kind !== 'refund_rentals') throw new Error(`${id} is a ${request.kind}, and refunds nobody`);
+  return request;
+}
+
+/** The entry names its rental in the note only: what the rental itself was charged stays as it was metered (48). */
+async function give(
+  trx: Transaction,
+  wallet: LockedWallet,
+  { id, reason }: OperatorOrderRow,
+  rentalId: RentalId,
+  availableCents: number,
+): Promise<void> {
+  const entityId = `${id}:${rentalId}`;
+  const cause = `operation:${entityId}`;
+  const note = `${reason}; ${rentalId}`;
+  if (!(await post(trx, wallet, { type: 'refund', availableCents, cause, note }))) {
+    throw new Error(`${cause} was posted before, and its item is not done`);
+  }
+  await insertAuditEvent(trx, {
+    ...{ userId: wallet.userId, kind: 'changed_by_operator', entityId },
+    details: { action: 'refund_rentals', rentalId, amountCents: availableCents },
+  });
+}
+
+/** One mail to each user, with the last of their rentals. */
+async function mailWhenAllDone(
+  trx: Transaction,
+  { userId }: LockedWallet,
+  { id, reason }: OperatorOrderRow,
+): Promise<void> {
+  const { rows } = await trx.raw<{ rows: { rentalId: RentalId; cents: number | null }[] }>(
+    `select r.id as "rentalId", i.refunded_cents as cents
+       from rentals r join operator_order_items i on i.order_id = :id and i.rental_no = r.no
+      where r.user_id = :userId order by r.no`,
+    { id, userId },
+  );
+  if (rows.some(({ cents }) => cents === null)) return;
+  const given = rows.map(({ rentalId, cents }) => ({ rentalId, cents: cents ?? 0 }));
+  const paid = given.filter(({ cents }) => cents > 0);
+  if (paid.length === 0) return;
+  const user = await trx('users').where({ id: userId }).first('email');
+  if (!user) throw new Error(`no user ${userId}`);
+  const total = paid.reduce((sum, { cents }) => sum + cents, 0);
+  const lines = paid
+    .slice(0, MAILED_RENTALS)
+    .map(({ rentalId, cents }) => `${rentalId}  ${formatUsd(cents)}`);
+  if (paid.length > MAILED_RENTALS) lines.push(`and ${paid.length - MAILED_RENTALS} more: see your ledger`);
+  await insertMail(trx, {
+    cause: `operation:${id}:${userId}`,
+    recipient: user.email,
+    subject: `${formatUsd(total)} was added to your wallet`,
+    body: `${reason}\n\n${lines.join('\n')}\n\nIf you did not expect this, answer to support.`,
+    wipeAfterSending: false,
+  });
+}
+
+/** So many rentals are named in a mail. */
+const MAILED_RENTALS = 50;

@@ -1,0 +1,105 @@
+import type { UserId } from '../../domain/ids.js';
+import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
+import { disableAutoTopup } from '../../adapters/postgres/payments/auto-topup-settings.js';
+import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import { insertMail } from '../../adapters/postgres/upkeep/outbox.js';
+import type { ChargeMarkRow } from '../../adapters/postgres/rows/tables.js';
+import { lockWalletOfUser } from '../ledger/wallets.js';
+
+/** Who denied a payment, and by which card it was paid. */
+export interface NewMark extends Pick<ChargeMarkRow, 'id' | 'kind'> {
+  readonly chargeId: string;
+  readonly userId: UserId | null;
+  readonly fingerprint: string | null;
+}
+
+/**
+ * Marks the user and the card of a payment that was disputed, or that its bank takes for fraud (decision 79: Who is not
+ * charged while they are away?), once and in one transaction: auto-topup goes off for the user and for whoever has saved
+ * the same card, they are told by mail and in the audit trail, and operators by mail.
+ * @returns false when it was marked before, or there is nobody to mark
+ */
+export async function markCharges(
+  db: Database,
+  mark: NewMark,
+  operatorEmail: string | null,
+): Promise<boolean> {
+  if (mark.userId === null && mark.fingerprint === null) return false;
+  return db.transaction(async (trx) => {
+    // Whoever begins an auto-topup holds this lock while they look for marks.
+    if (mark.userId !== null) await lockWalletOfUser(trx, mark.userId);
+    const inserted = await trx('charge_marks')
+      .insert({
+        ...{ id: mark.id, kind: mark.kind, charge_id: mark.chargeId },
+        ...{ user_id: mark.userId, fingerprint: mark.fingerprint },
+      })
+      .onConflict('id')
+      .ignore()
+      .returning('id');
+    if (inserted.length === 0) return false;
+    const owners = await listOwners(trx, mark);
+    for (const userId of owners) await holdCharges(trx, userId, mark);
+    if (operatorEmail !== null) await mailOperators(trx, operatorEmail, mark, owners);
+    return true;
+  });
+}
+
+/** The payer, and everybody who has saved the same card. */
+async function listOwners(trx: Transaction, { userId, fingerprint }: NewMark): Promise<UserId[]> {
+  const { rows } = await trx.raw<{ rows: { id: UserId }[] }>(
+    `select u.id from users u
+      where u.id = :userId
+         or exists (select 1 from saved_cards c
+                     where c.user_id = u.id and c.fingerprint = :fingerprint and c.removed_at is null)
+      order by u.id`,
+    { userId, fingerprint },
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function holdCharges(trx: Transaction, userId: UserId, mark: NewMark): Promise<void> {
+  await disableAutoTopup(trx, userId, 'charges_held');
+  await insertAuditEvent(trx, {
+    ...{ userId, kind: 'charges_held', entityId: `${mark.id}:${userId}` },
+    details: { cause: mark.kind, reference: mark.id },
+  });
+  const user = await trx('users').where({ id: userId }).first('email');
+  if (!user) throw new Error(`no user ${userId}`);
+  const what =
+    mark.kind === 'dispute'
+      ? 'A payment by this card was disputed'
+      : 'The bank of this card reported a payment as fraud';
+  await insertMail(trx, {
+    cause: `charges-held:${mark.id}:${userId}`,
+    recipient: user.email,
+    subject: 'Your card is no longer charged automatically',
+    body: [
+      `${what}. Until our support has looked at it, your saved card is not charged while you are away: automatic`,
+      'top-ups are off, and you pay each top-up on the payment page. Machines that run stop when the balance is used up.',
+      '',
+      'If you did not expect this, answer to support.',
+    ].join('\n'),
+    wipeAfterSending: false,
+  });
+}
+
+async function mailOperators(
+  trx: Transaction,
+  recipient: string,
+  { id, kind, chargeId, fingerprint }: NewMark,
+  owners: readonly UserId[],
+): Promise<void> {
+  await insertMail(trx, {
+    cause: `charges-held:${id}:operators`,
+    recipient,
+    subject: `${kind === 'dispute' ? 'A payment is disputed' : 'A bank warns of fraud'}: ${id}`,
+    body: [
+      `${id} is about the charge ${chargeId}, by the card ${fingerprint ?? 'of no known fingerprint'}.`,
+      `These users are not charged while they are away any more: ${owners.length > 0 ? owners.join(', ') : 'nobody has saved it'}.`,
+      '',
+      'Look at them, refund what is unspent if it is fraud, and lift the mark when it is not:',
+      `npm run ops -- marks lift ${id} --by … --reason …`,
+    ].join('\n'),
+    wipeAfterSending: false,
+  });
+}

@@ -1,0 +1,110 @@
+import { limits } from '../../domain/limits.js';
+import { elapsedMsAtCents } from '../../domain/metering.js';
+import type { Transaction } from '../../adapters/postgres/database.js';
+import { noteForOperators } from '../../adapters/postgres/operators/operator-notices.js';
+import { findPodOfRental } from '../../adapters/postgres/machines/pods.js';
+import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
+import type { RentalWithStop } from './rentals.js';
+import { failWithFullRefund, settle } from './settle.js';
+import type { LockedWallet } from '../ledger/wallets.js';
+
+/**
+ * Ends and settles a rental whose machine the upstream has lost, when nothing else ended it before (decision 77: When
+ * does a lost machine's bill end?). Whoever settles asks this first, so that a stop or a limit which the tick engine
+ * noticed sooner than the watcher noticed the loss makes no difference. The wallet and the rental must be locked by
+ * this transaction.
+ * @returns false when it is not lost, or something else ended it first: then the caller meters or settles as ever
+ */
+export async function endWhenLost(
+  trx: Transaction,
+  wallet: LockedWallet,
+  rental: RentalWithStop,
+): Promise<boolean> {
+  const pod = await findPodOfRental(trx, rental);
+  return pod?.lost === true && endLost(trx, wallet, rental, pod.lastAliveAt ?? rental.started_at);
+}
+
+/**
+ * Ends a rental whose machine was lost, running or not settled yet. Within the refund window everything is given back
+ * (decision 27); later, what was charged for the time after the machine was last seen alive.
+ * @param lastAliveAt the last moment at which the upstream showed it alive
+ * @returns false when something else ended it first, or it is settled: nothing is changed
+ */
+export async function endLost(
+  trx: Transaction,
+  wallet: LockedWallet,
+  rental: RentalWithStop,
+  lastAliveAt: Date,
+): Promise<boolean> {
+  if (rental.running_at === null || rental.settled_at !== null) return false;
+  const runningMs = rental.running_at.getTime();
+  const aliveMs = Math.max(runningMs, lastAliveAt.getTime());
+  const others = [rental.stop?.requested_at, rental.auto_stop_at, rental.spend_limit_at, rental.ended_at];
+  if (others.some((at) => at && at.getTime() <= aliveMs)) return false;
+
+  const moneyMs = await moneyEndedMs(trx, wallet, rental);
+  if (moneyMs !== null && moneyMs < aliveMs) {
+    await endAt(trx, wallet, { ...rental, stop_reason: 'balance_exhausted', ended_at: new Date(moneyMs) });
+    return true;
+  }
+  await trx('lost_machines').insert({ rental_no: rental.no, last_alive_at: lastAliveAt });
+  const lost: RentalRow = { ...rental, stop_reason: 'pod_lost', ended_at: new Date(aliveMs) };
+  const isYoung = aliveMs - runningMs <= limits.refundWindowMs;
+  if (isYoung && (await fullRefundsToday(trx, wallet)) < limits.fullRefundsPerDay) {
+    const error = 'The machine was lost within a minute of its start; nothing was charged for it.';
+    await failWithFullRefund(trx, wallet, { ...lost, stop_reason: null }, error);
+    return true;
+  }
+  if (isYoung) await noteRefusedRefund(trx, rental);
+  const error = 'The machine was lost at the upstream; you were charged until it was last seen alive.';
+  await endAt(trx, wallet, { ...lost, error });
+  return true;
+}
+
+/** Writes the end, with what the meter showed, and settles. */
+async function endAt(trx: Transaction, wallet: LockedWallet, ended: RentalRow): Promise<void> {
+  const { stop_reason, ended_at, error, charged_cents, hold_cents } = ended;
+  await trx('rentals')
+    .where({ no: ended.no })
+    .update({ status: 'stopping', stop_reason, ended_at, error, charged_cents, hold_cents });
+  await settle(trx, wallet, ended);
+}
+
+/**
+ * When the money of a rental ended that waits for an auto-topup (decision 26); null when it does not wait. What came
+ * in meanwhile counts: it is for the time that the machine went on.
+ */
+async function moneyEndedMs(
+  trx: Transaction,
+  wallet: LockedWallet,
+  rental: RentalRow,
+): Promise<number | null> {
+  const meter = await trx('meters').where({ rental_no: rental.no }).first('starved_ms', 'running_ms');
+  if (meter === undefined || meter.starved_ms === null) return null;
+  const funds = rental.charged_cents + rental.hold_cents + wallet.availableCents;
+  return meter.running_ms + elapsedMsAtCents(rental.price_per_hour_cents, funds);
+}
+
+/** Beyond the day's automatic refunds a person decides (decision 27): abuse, or an upstream that fails many. */
+async function noteRefusedRefund(trx: Transaction, rental: RentalRow): Promise<void> {
+  await noteForOperators(trx, {
+    cause: `refund-limit:${rental.id}`,
+    subject: `No automatic refund any more today: ${rental.user_id}`,
+    body: [
+      `${rental.id} of ${rental.user_id} was lost at ${rental.provider_code} within a minute of its start.`,
+      `It was charged for its time: the account had ${limits.fullRefundsPerDay} full refunds in 24 hours already.`,
+      `Look at the others: npm run ops -- users show ${rental.user_id}`,
+      `Give it back if it is due: npm run ops -- wallet adjust --user ${rental.user_id} --amount-cents …`,
+    ].join('\n'),
+  });
+}
+
+async function fullRefundsToday(trx: Transaction, wallet: LockedWallet): Promise<number> {
+  const row = await trx('rentals')
+    .where({ wallet_id: wallet.id, status: 'failed' })
+    .whereNotNull('running_at')
+    .whereRaw(`settled_at > (select clock_ms()) - interval '1 day'`)
+    .count<{ count: number }[]>('* as count')
+    .first();
+  return row?.count ?? 0;
+}

@@ -1,0 +1,37 @@
+import { moveAttempt } from '../../adapters/postgres/machines/attempts.js';
+import type { Database } from '../../adapters/postgres/database.js';
+import type { AllocationAttemptRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
+
+/**
+ * Makes the pod of an open attempt the rental's, if neither was given up meanwhile (decision 22).
+ * @returns whether it is the rental's now
+ */
+export async function adoptPod(
+  db: Database,
+  rental: RentalRow,
+  attempt: AllocationAttemptRow,
+  podId: string,
+): Promise<boolean> {
+  return db.transaction(async (trx) => {
+    const waiting = await trx('rentals')
+      .where({ no: rental.no, status: 'provisioning' })
+      .whereNull('pod_id')
+      .update({ pod_id: podId, tag: attempt.tag, provider_code: attempt.provider_code });
+    if (waiting === 0) return false;
+    if (await moveAttempt(trx, attempt.id, 'open', 'adopted', { podId })) return true;
+    await trx('rentals').where({ no: rental.no }).update({ pod_id: null });
+    return false;
+  });
+}
+
+/** Lets a rental wait for the pod of another attempt: the price that was agreed stays. */
+export async function replaceTag(
+  db: Database,
+  rental: RentalRow,
+  attempt: AllocationAttemptRow,
+): Promise<void> {
+  await db('rentals')
+    .where({ no: rental.no, status: 'provisioning' })
+    .whereNull('pod_id')
+    .update({ tag: attempt.tag, provider_code: attempt.provider_code, listing_id: attempt.listing_id });
+}

@@ -1,0 +1,121 @@
+import { elapsedMsAtCents } from '../../domain/metering.js';
+import type { RentalId, UserId } from '../../domain/ids.js';
+import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import type { RentalRow, StopRequestRow } from '../../adapters/postgres/rows/tables.js';
+import { noteTopupLevel } from '../../adapters/postgres/payments/topup-level.js';
+
+/** A rental as money sees it, with what was asked about its end. */
+export type RentalWithStop = RentalRow & {
+  stop: Pick<StopRequestRow, 'requested_at' | 'requested_by'> | null;
+};
+
+/** What a new rental starts with; the hold is the first hour (spec: POST /v1/rentals, step 4). */
+export type NewRental = Pick<
+  RentalRow,
+  | 'id'
+  | 'wallet_id'
+  | 'user_id'
+  | 'name'
+  | 'family'
+  | 'model'
+  | 'gpu_count'
+  | 'region'
+  | 'region_code'
+  | 'interconnect'
+  | 'template_id'
+  | 'ssh_key_ids'
+  | 'listing_id'
+  | 'provider_code'
+  | 'tag'
+  | 'pod_id'
+  | 'price_per_hour_cents'
+  | 'max_spend_cents'
+  | 'auto_stop_after_ms'
+  | 'opened_seq'
+>;
+
+/**
+ * Writes the rental row in status provisioning, holding its first hour, which was moved from what is available before:
+ * auto-topup goes by what is left (decision 34).
+ */
+export async function insertRental(trx: Transaction, rental: NewRental): Promise<void> {
+  await trx('rentals').insert({
+    ...rental,
+    status: 'provisioning',
+    hold_cents: rental.price_per_hour_cents,
+    started_at: trx.raw('clock_ms()'),
+  });
+  await noteTopupLevel(trx, rental.wallet_id);
+}
+
+export async function findRental(db: Database | Transaction, id: RentalId): Promise<RentalRow | undefined> {
+  return db('rentals_now').where({ id }).first();
+}
+
+/** Whose rental it is. @throws when there is none */
+export async function getUserOfRental(db: Database, id: RentalId): Promise<UserId> {
+  const row = await db('rentals').where({ id }).first('user_id');
+  if (!row) throw new Error(`no rental ${id}`);
+  return row.user_id;
+}
+
+/**
+ * Reads a rental under its row lock, with its stop request. The wallet must be locked before (design: rule 5).
+ * @throws when there is none
+ */
+export async function lockRental(trx: Transaction, id: RentalId): Promise<RentalWithStop> {
+  await trx('rentals').where({ id }).forNoKeyUpdate().first('no');
+  const row = await findRental(trx, id);
+  if (!row) throw new Error(`no rental ${id}`);
+  const stop = await trx('stop_requests').where({ rental_no: row.no }).first('requested_at', 'requested_by');
+  return { ...row, stop: stop ?? null };
+}
+
+/** Where a pod can be reached, as its SSH daemon was seen to answer. */
+export interface PodAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly username: string;
+  readonly hostKeyFingerprint: string | null;
+}
+
+/**
+ * Moves a rental from provisioning to running: billing starts now, by the database's clock (decision 18), and the
+ * instants at which its limits are reached are fixed.
+ */
+export async function startRunning(trx: Transaction, rental: RentalRow, address: PodAddress): Promise<void> {
+  const limitMs =
+    rental.max_spend_cents === null
+      ? null
+      : elapsedMsAtCents(rental.price_per_hour_cents, rental.max_spend_cents);
+  await trx.raw(
+    `update rentals set status = 'running', host = :host, port = :port, username = :username,
+            host_key_fingerprint = :fingerprint, running_at = c.at,
+            auto_stop_at = c.at + auto_stop_after_ms * interval '1 millisecond',
+            spend_limit_at = c.at + :limitMs::bigint * interval '1 millisecond'
+       from (select clock_ms() as at) c
+      where no = :no and status = 'provisioning'`,
+    {
+      no: rental.no,
+      host: address.host,
+      port: address.port,
+      username: address.username,
+      fingerprint: address.hostKeyFingerprint,
+      limitMs,
+    },
+  );
+}
+
+/** Closes what was open about a rental's end, once it is settled: the stop request and the intents. */
+export async function acknowledgeEnd(trx: Transaction, rentalNo: number): Promise<void> {
+  await trx('stop_requests').where({ rental_no: rentalNo, open: true }).update({ open: false });
+  await trx('intents')
+    .where({ rental_no: rentalNo })
+    .whereNull('acknowledged_at')
+    .update({ acknowledged_at: trx.raw('clock_ms()') });
+}
+
+/** Whether somebody asked for the rental's end; the API writes it without waiting for any lock (decision 15). */
+export async function isStopRequested(db: Database, rentalNo: number): Promise<boolean> {
+  return (await db('stop_requests').where({ rental_no: rentalNo }).first('rental_no')) !== undefined;
+}

@@ -1,0 +1,153 @@
+import { limits } from '../../domain/limits.js';
+import { accruedCents, finalCents } from '../../domain/metering.js';
+import type { Transaction } from '../../adapters/postgres/database.js';
+import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
+import { insertOverageInvoice } from '../invoices/invoices.js';
+import { post } from '../ledger/post.js';
+import { acknowledgeEnd, type RentalWithStop } from './rentals.js';
+import { moveHold, type LockedWallet } from '../ledger/wallets.js';
+
+/**
+ * Settles a rental whose billing has ended: charges or gives back what its final price differs from what was
+ * metered, gives the rest of the hold back, and makes what the money did not cover overage (decisions 25, 26).
+ * Does nothing when it is settled already. The wallet and the rental must be locked by this transaction.
+ */
+export async function settle(trx: Transaction, wallet: LockedWallet, rental: RentalRow): Promise<void> {
+  if (rental.settled_at !== null) return;
+  const endedAt = endWithinLimits(rental);
+  const elapsedMs = rental.running_at === null ? 0 : endedAt.getTime() - rental.running_at.getTime();
+  const final = finalCents(rental.price_per_hour_cents, elapsedMs, rental.max_spend_cents);
+  const missing = Math.max(0, final - rental.charged_cents);
+  const fromHold = Math.min(missing, rental.hold_cents);
+  const fromAvailable = Math.min(missing - fromHold, wallet.availableCents);
+  const charged = rental.charged_cents + fromHold + fromAvailable;
+  await charge(trx, wallet, rental, 'settle', fromHold, fromAvailable);
+  await refund(
+    trx,
+    wallet,
+    rental,
+    Math.max(0, rental.charged_cents - final),
+    'the time after it was last seen alive',
+  );
+  await moveHold(trx, wallet, -(rental.hold_cents - fromHold));
+
+  // What accrued and could not be had is owed; the cent that only rounding half up adds never is (decision 26).
+  const accrued = Math.min(final, accruedCents(rental.price_per_hour_cents, elapsedMs));
+  const owed = Math.max(0, accrued - charged);
+  const overage = owed >= limits.minInvoiceCents ? owed : 0;
+  if (overage > 0) await insertOverageInvoice(trx, wallet, rental, overage);
+  await trx('rentals')
+    .where({ no: rental.no })
+    .update({
+      ended_at: endedAt,
+      charged_cents: charged,
+      refunded_cents: Math.max(0, rental.charged_cents - final),
+      hold_cents: 0,
+      released_cents: rental.hold_cents - fromHold,
+      overage_cents: overage,
+      written_off_cents: Math.max(0, final - charged) - overage,
+      settled_at: trx.raw('clock_ms()'),
+      settled_seq: newestSeq(trx),
+    });
+  await acknowledgeEnd(trx, rental.no);
+}
+
+/**
+ * Ends a rental that never ran. A stop gives the hold back without an entry (decision 15); a failure captures it
+ * and refunds it, so that the ledger tells of it (decision 27).
+ */
+export async function endUnstarted(
+  trx: Transaction,
+  wallet: LockedWallet,
+  rental: RentalWithStop,
+  end: { kind: 'stopped' } | { kind: 'failed'; error: string },
+): Promise<void> {
+  if (rental.status !== 'provisioning') return;
+  if (end.kind === 'failed') return failWithFullRefund(trx, wallet, rental, end.error);
+  await moveHold(trx, wallet, -rental.hold_cents);
+  await trx('rentals')
+    .where({ no: rental.no })
+    .update({
+      status: 'stopping',
+      stop_reason: rental.stop?.requested_by ?? 'operator',
+      ended_at: trx.raw('clock_ms()'),
+      hold_cents: 0,
+      released_cents: rental.hold_cents,
+      settled_at: trx.raw('clock_ms()'),
+      settled_seq: newestSeq(trx),
+    });
+  await acknowledgeEnd(trx, rental.no);
+}
+
+/** The rest of the hold becomes a charge and one refund gives back all that was charged: net 0 (decision 27). */
+export async function failWithFullRefund(
+  trx: Transaction,
+  wallet: LockedWallet,
+  rental: RentalRow,
+  error: string,
+): Promise<void> {
+  const charged = rental.charged_cents + rental.hold_cents;
+  await charge(trx, wallet, rental, 'capture', rental.hold_cents, 0);
+  await refund(trx, wallet, rental, charged, error);
+  await trx('rentals')
+    .where({ no: rental.no })
+    .update({
+      status: 'failed',
+      error,
+      charged_cents: charged,
+      refunded_cents: charged,
+      hold_cents: 0,
+      stop_reason: rental.stop_reason,
+      ended_at: rental.ended_at ?? trx.raw('clock_ms()'),
+      settled_at: trx.raw('clock_ms()'),
+      settled_seq: newestSeq(trx),
+    });
+  await acknowledgeEnd(trx, rental.no);
+}
+
+async function charge(
+  trx: Transaction,
+  wallet: LockedWallet,
+  rental: RentalRow,
+  occasion: 'settle' | 'capture',
+  fromHold: number,
+  fromAvailable: number,
+): Promise<void> {
+  if (fromHold + fromAvailable === 0) return;
+  await post(trx, wallet, {
+    type: 'rental_charge',
+    availableCents: -fromAvailable,
+    reservedCents: -fromHold,
+    cause: `${occasion}:${rental.id}`,
+    rentalNo: rental.no,
+  });
+}
+
+async function refund(
+  trx: Transaction,
+  wallet: LockedWallet,
+  rental: RentalRow,
+  cents: number,
+  note: string,
+): Promise<void> {
+  if (cents === 0) return;
+  await post(trx, wallet, {
+    type: 'refund',
+    availableCents: cents,
+    cause: `refund:${rental.id}`,
+    rentalNo: rental.no,
+    note,
+  });
+}
+
+/** Nobody pays beyond a limit, whoever wrote the end. */
+function endWithinLimits(rental: RentalRow): Date {
+  if (rental.ended_at === null) throw new Error(`rental ${rental.id} has not ended`);
+  const ends = [rental.ended_at, rental.auto_stop_at, rental.spend_limit_at].filter((at) => at !== null);
+  return new Date(Math.min(...ends.map((at) => at.getTime())));
+}
+
+/** The wallet's newest entry: no later one is the rental's. */
+function newestSeq(trx: Transaction) {
+  return trx.raw('(select seq from wallets where wallets.id = rentals.wallet_id)');
+}

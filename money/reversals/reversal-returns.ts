@@ -1,0 +1,63 @@
+import type { InvoiceId } from '../../domain/ids.js';
+import type { Transaction } from '../../adapters/postgres/database.js';
+import type { RefundOrDisputeRow } from '../../adapters/postgres/rows/tables.js';
+import { requestVoid } from '../invoices/invoice-voids.js';
+import { post } from '../ledger/post.js';
+import { mailReturned } from './reversal-mails.js';
+import type { LockedWallet } from '../ledger/wallets.js';
+
+/**
+ * Gives back what a refund that failed or a dispute that was won had taken: the debit as it was, and the invoice by
+ * voiding it, or by crediting what was paid on it.
+ * @returns whether anything had been taken
+ */
+export async function giveBack(
+  trx: Transaction,
+  wallet: LockedWallet,
+  row: RefundOrDisputeRow,
+): Promise<boolean> {
+  await trx('refunds_and_disputes')
+    .where({ id: row.id })
+    .update({ given_back_at: trx.raw('clock_ms()') });
+  if (row.taken_at === null) return false;
+  if (row.debited_cents > 0) {
+    const cause = `${row.kind}-returned:${row.id}`;
+    const posted = await postReturn(trx, wallet, cause, row.debited_cents, row.id);
+    if (!posted) throw new Error(`${cause} was posted before, and its row does not know`);
+  }
+  const paidBackCents =
+    row.invoice_id === null ? 0 : await returnInvoice(trx, wallet, row.invoice_id, row.id);
+  await mailReturned(trx, row, row.debited_cents + paidBackCents);
+  return true;
+}
+
+/**
+ * One that was paid although it was to be void is in the wallet already (invoice-payment.ts): under the same cause.
+ * @returns the cents that were paid on the invoice, and came to the wallet by this
+ */
+async function returnInvoice(
+  trx: Transaction,
+  wallet: LockedWallet,
+  invoiceId: InvoiceId,
+  id: string,
+): Promise<number> {
+  const invoice = await trx('invoices').where({ id: invoiceId }).forUpdate().first();
+  if (!invoice) throw new Error(`the invoice of ${id} vanished`);
+  if (invoice.status === 'paid') {
+    const posted = await postReturn(trx, wallet, `invoice-returned:${invoice.id}`, invoice.amount_cents, id);
+    return posted ? invoice.amount_cents : 0;
+  }
+  await requestVoid(trx, invoice.id, `${id} came back`);
+  return 0;
+}
+
+/** @returns false when it was given back before */
+async function postReturn(
+  trx: Transaction,
+  wallet: LockedWallet,
+  cause: string,
+  cents: number,
+  id: string,
+): Promise<boolean> {
+  return post(trx, wallet, { type: 'adjustment', availableCents: cents, cause, note: `${id} came back` });
+}

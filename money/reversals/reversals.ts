@@ -1,0 +1,154 @@
+import type { UserId } from '../../domain/ids.js';
+import { limits } from '../../domain/limits.js';
+import { shareOfReversal } from '../../domain/reversal.js';
+import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import type { RefundOrDisputeRow } from '../../adapters/postgres/rows/tables.js';
+import { insertManualInvoice } from '../invoices/manual-invoice.js';
+import { post } from '../ledger/post.js';
+import { giveBack } from './reversal-returns.js';
+import { mailTaken } from './reversal-mails.js';
+import { lockWalletOfUser, reread, type LockedWallet } from '../ledger/wallets.js';
+import { transactionOfUser } from '../../adapters/postgres/requests/user-turns.js';
+
+/** What the processor says now of a refund or a dispute, and of the payment that it is about. */
+export interface Reversal {
+  readonly id: string;
+  readonly kind: 'refund' | 'dispute';
+  readonly status: string;
+  readonly amountCents: number;
+  readonly paymentId: string;
+  readonly userId: UserId;
+  /** What the payment brought: all that is ever taken for it. */
+  readonly paymentCents: number;
+  /** Whether the wallet was credited with it. Otherwise what is taken becomes an invoice. */
+  readonly credited: boolean;
+  /** The processor has taken the money; it has given it back. */
+  readonly taken: boolean;
+  readonly returned: boolean;
+  /** Nothing more is expected. */
+  readonly closed: boolean;
+}
+
+/**
+ * Brings the money of a refund or dispute to what the processor says (decision 30), in one transaction under the
+ * wallet's lock and however often it is called: what was taken there is taken here once, from available only, the
+ * rest by an invoice; what came back there comes back here as it was debited.
+ */
+export async function applyReversal(db: Database, reversal: Reversal): Promise<RefundOrDisputeRow> {
+  return transactionOfUser(db, reversal.userId, async (trx) => {
+    const wallet = await lockWalletOfUser(trx, reversal.userId);
+    const row = await lockRow(trx, wallet, reversal);
+    if (reversal.returned) {
+      if (row.given_back_at === null && (await giveBack(trx, wallet, row))) {
+        await takeRestOfOthers(trx, wallet, reversal);
+      }
+    } else if (reversal.taken && row.taken_at === null) {
+      await take(trx, wallet, row, reversal.paymentCents, reversal.credited);
+    }
+    const [after] = await trx('refunds_and_disputes')
+      .where({ id: reversal.id })
+      .update({
+        status: reversal.status,
+        closed_at: reversal.closed ? trx.raw('coalesce(closed_at, clock_ms())') : null,
+      })
+      .returning('*');
+    if (!after) throw new Error(`the row of ${reversal.id} vanished`);
+    return after;
+  });
+}
+
+async function lockRow(
+  trx: Transaction,
+  wallet: LockedWallet,
+  { id, kind, paymentId, amountCents, status }: Reversal,
+): Promise<RefundOrDisputeRow> {
+  await trx('refunds_and_disputes')
+    .insert({
+      ...{ id, kind, payment_id: paymentId, amount_cents: amountCents, status },
+      ...{ user_id: wallet.userId, wallet_id: wallet.id },
+    })
+    .onConflict('id')
+    .ignore();
+  const row = await trx('refunds_and_disputes').where({ id }).forUpdate().first();
+  if (!row) throw new Error(`the row of ${id} vanished`);
+  return row;
+}
+
+/**
+ * Takes what a reversal may still take: all on one payment never take more than the payment. It may be called again
+ * when another one gave its part back.
+ */
+async function take(
+  trx: Transaction,
+  wallet: LockedWallet,
+  row: RefundOrDisputeRow,
+  paymentCents: number,
+  credited: boolean,
+): Promise<void> {
+  const { availableCents } = await reread(trx, wallet);
+  const [sums] = await trx('refunds_and_disputes')
+    .where({ payment_id: row.payment_id })
+    .whereNull('given_back_at')
+    .select<{ taken: number }[]>(
+      trx.raw('coalesce(sum(debited_cents + invoiced_cents + written_off_cents), 0)::bigint as taken'),
+    );
+  const share = shareOfReversal({
+    amountCents: row.amount_cents - row.debited_cents - row.invoiced_cents - row.written_off_cents,
+    leftOfPaymentCents: paymentCents - (sums?.taken ?? 0),
+    availableCents: credited ? availableCents : 0,
+    // One invoice each: what is missing a second time, after others gave back, is written off.
+    minInvoiceCents: row.invoice_id === null ? limits.minInvoiceCents : Infinity,
+  });
+  const round = row.taken_at === null ? '' : `:${(await countPostings(trx, row)) + 1}`;
+  const cause = `${row.kind}:${row.id}${round}`;
+  if (share.debitedCents > 0) {
+    const posted = await post(trx, wallet, {
+      type: 'adjustment',
+      availableCents: -share.debitedCents,
+      cause,
+      note: `${row.kind} ${row.id} of payment ${row.payment_id}`,
+    });
+    if (!posted) throw new Error(`${cause} was posted before, and its row does not know`);
+  }
+  const invoiceId =
+    share.invoicedCents === 0
+      ? null
+      : await insertManualInvoice(trx, wallet, {
+          cause,
+          amountCents: share.invoicedCents,
+          description: `The ${row.kind} of payment ${row.payment_id}, as far as the wallet did not cover it`,
+        });
+  await trx('refunds_and_disputes')
+    .where({ id: row.id })
+    .update({
+      debited_cents: row.debited_cents + share.debitedCents,
+      invoiced_cents: row.invoiced_cents + share.invoicedCents,
+      written_off_cents: row.written_off_cents + share.writtenOffCents,
+      invoice_id: invoiceId ?? row.invoice_id,
+      taken_at: trx.raw('coalesce(taken_at, clock_ms())'),
+    });
+  await mailTaken(trx, row, cause, share);
+}
+
+/** How often money was taken for it already. */
+async function countPostings(trx: Transaction, row: RefundOrDisputeRow): Promise<number> {
+  const causes = await trx('ledger_causes').where('cause', 'like', `${row.kind}:${row.id}%`).select('cause');
+  return causes.length;
+}
+
+/** What one gave back, the payment has room for again: others that had found less than theirs take the rest. */
+async function takeRestOfOthers(
+  trx: Transaction,
+  wallet: LockedWallet,
+  { id, paymentId, paymentCents, credited }: Reversal,
+): Promise<void> {
+  const others = await trx('refunds_and_disputes')
+    .where({ payment_id: paymentId })
+    .whereNot({ id })
+    .whereNotNull('taken_at')
+    .whereNull('given_back_at')
+    .whereRaw('debited_cents + invoiced_cents + written_off_cents < amount_cents')
+    .orderBy('taken_at')
+    .forUpdate();
+  for (const other of others) await take(trx, wallet, other, paymentCents, credited);
+}

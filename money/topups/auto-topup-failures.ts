@@ -1,0 +1,91 @@
+import type { TopupId, UserId } from '../../domain/ids.js';
+import { formatUsd } from '../../domain/money.js';
+import { newId } from '../../adapters/ids.js';
+import { disableAutoTopup } from '../../adapters/postgres/payments/auto-topup-settings.js';
+import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import { insertMail } from '../../adapters/postgres/upkeep/outbox.js';
+import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
+import { acknowledge } from './auto-topups.js';
+import { voidOlderOffers } from '../invoices/invoice-voids.js';
+import { endTopup } from './topups.js';
+import { lockWalletOfUser } from '../ledger/wallets.js';
+import { transactionOfUser } from '../../adapters/postgres/requests/user-turns.js';
+
+/**
+ * Ends an attempt whose charge has failed (spec: Auto-topup trigger), in one transaction and once: auto-topup is
+ * off, the user is asked for another card, and a `topup_failed` invoice offers to pay the amount (decision 35). Where
+ * the bank wants its customer to approve, the mail comes with the invoice's pay link, as soon as there is one.
+ */
+export async function failAutoTopup(
+  db: Database,
+  topup: TopupRow,
+  failure: { readonly declineCode: string; readonly error: string },
+): Promise<void> {
+  await transactionOfUser(db, topup.user_id, async (trx) => {
+    const wallet = await lockWalletOfUser(trx, topup.user_id);
+    const ended = await endTopup(trx, topup.id, { status: 'failed', ...failure });
+    if (!ended) return;
+    await disableAutoTopup(trx, topup.user_id, 'charge_failed');
+    await acknowledge(trx, wallet.id);
+    await voidOlderOffers(trx, topup.user_id);
+    await insertOffer(trx, topup, wallet.id);
+    if (failure.declineCode !== 'authentication_required') await mailFailure(trx, topup, failure.error);
+  });
+}
+
+/** Ends an attempt that never reached the processor: nothing was charged, and nothing is wrong with the card. */
+export async function dropAutoTopup(db: Database, topup: TopupRow): Promise<void> {
+  await transactionOfUser(db, topup.user_id, async (trx) => {
+    const wallet = await lockWalletOfUser(trx, topup.user_id);
+    await endTopup(trx, topup.id, {
+      status: 'failed',
+      error: 'The charge never reached the payment processor.',
+    });
+    await acknowledge(trx, wallet.id);
+  });
+}
+
+async function insertOffer(trx: Transaction, topup: TopupRow, walletId: number): Promise<void> {
+  const id = newId('inv');
+  await trx('invoices').insert({
+    id,
+    user_id: topup.user_id,
+    wallet_id: walletId,
+    status: 'draft',
+    reason: 'topup_failed',
+    amount_cents: topup.amount_cents,
+    cause: offerCause(topup.id),
+  });
+  await trx('invoice_line_items').insert({
+    id: newId('li'),
+    invoice_id: id,
+    description: `Automatic top-up ${topup.id}, which the saved card did not pay`,
+    amount_cents: topup.amount_cents,
+  });
+}
+
+/** The cause of the invoice that offers to pay what an attempt could not charge. */
+export function offerCause(topupId: TopupId): string {
+  return `topup_failed:${topupId}`;
+}
+
+async function mailFailure(trx: Transaction, topup: TopupRow, error: string): Promise<void> {
+  await insertMail(trx, {
+    cause: `auto-topup-failed:${topup.id}`,
+    recipient: await emailOf(trx, topup.user_id),
+    subject: 'Your automatic top-up failed: please update your card',
+    body: [
+      `Your saved card could not be charged with ${formatUsd(topup.amount_cents)}. ${error}`,
+      '',
+      'Automatic top-ups are off now, and your machines stop when the balance is used up. Save another card in your',
+      'billing settings and switch them on again, or pay the open invoice that you find there.',
+    ].join('\n'),
+    wipeAfterSending: false,
+  });
+}
+
+async function emailOf(trx: Transaction, userId: UserId): Promise<string> {
+  const user = await trx('users').where({ id: userId }).first('email');
+  if (!user) throw new Error(`no user ${userId}`);
+  return user.email;
+}

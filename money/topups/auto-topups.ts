@@ -1,0 +1,180 @@
+import type { TopupId, UserId } from '../../domain/ids.js';
+import { disableAutoTopup } from '../../adapters/postgres/payments/auto-topup-settings.js';
+import { isHeld } from '../../adapters/postgres/payments/charge-marks.js';
+import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import { findChargeableCard } from '../../adapters/postgres/payments/saved-cards.js';
+import type { AutoTopupRow, TopupRow } from '../../adapters/postgres/rows/tables.js';
+import { somethingRuns } from '../../adapters/postgres/payments/topup-level.js';
+import { lockWalletOfUser, type LockedWallet } from '../ledger/wallets.js';
+import { transactionOfUser } from '../../adapters/postgres/requests/user-turns.js';
+
+/** What an auto-topup comes to when it is looked at. */
+export type AutoTopupStep =
+  /** Its charge has left, or leaves now: ask the processor. */
+  | { readonly kind: 'attempt'; readonly topup: TopupRow }
+  /** Nothing is charged before this instant. */
+  | { readonly kind: 'cooling'; readonly untilMs: number; readonly why: string }
+  | { readonly kind: 'quiet'; readonly why: string };
+
+export interface AutoTopupRules {
+  /** From the beginning of an attempt until the next (spec: Limits, auto-topup cooldown), in milliseconds. */
+  readonly cooldownMs: number;
+}
+
+/**
+ * Begins an attempt when the level asks for one (decision 34), under the wallet's lock, which is where level,
+ * cooldown, cap and card are all of one moment. The open attempt, if there is one, is the answer.
+ */
+export async function beginAutoTopup(
+  db: Database,
+  userId: UserId,
+  topupId: TopupId,
+  rules: AutoTopupRules,
+): Promise<AutoTopupStep> {
+  return transactionOfUser(db, userId, async (trx) => {
+    const wallet = await lockWalletOfUser(trx, userId);
+    const open = await trx('topups')
+      .where({ user_id: userId, source: 'auto_topup', closed_at: null })
+      .first();
+    if (open) return { kind: 'attempt', topup: open };
+    const step = await decide(trx, wallet, rules);
+    if (step.kind !== 'due') {
+      // Rentals wait for an attempt, and there is none.
+      await acknowledge(trx, wallet.id);
+      return step;
+    }
+    return { kind: 'attempt', topup: await insertAttempt(trx, wallet, topupId, step, rules) };
+  });
+}
+
+interface Due {
+  readonly kind: 'due';
+  readonly amountCents: number;
+  readonly pmId: string;
+}
+
+async function decide(
+  trx: Transaction,
+  wallet: LockedWallet,
+  rules: AutoTopupRules,
+): Promise<Due | Exclude<AutoTopupStep, { kind: 'attempt' }>> {
+  const settings = await trx('auto_topups').where({ wallet_id: wallet.id }).forUpdate().first();
+  if (!settings?.enabled) return { kind: 'quiet', why: 'auto-topup is off' };
+  const now = await readState(trx, wallet, settings);
+  if (now.cooling_ms !== null && now.cooling_ms > 0) {
+    return { kind: 'cooling', untilMs: now.cooling_ms, why: 'cooling down after the last attempt' };
+  }
+  if (!now.running) return { kind: 'quiet', why: 'nothing runs' };
+  if (wallet.availableCents >= (settings.threshold_cents ?? 0)) {
+    return { kind: 'quiet', why: `${wallet.availableCents} cents are available` };
+  }
+  const held = holdBack(settings, now);
+  if (held !== null) {
+    await postpone(trx, wallet.id, rules.cooldownMs);
+    return { kind: 'cooling', untilMs: rules.cooldownMs, why: held };
+  }
+  return chargeOf(trx, wallet, settings);
+}
+
+/** The card to charge; without one that may be charged, auto-topup goes off. */
+async function chargeOf(
+  trx: Transaction,
+  wallet: LockedWallet,
+  settings: AutoTopupRow,
+): Promise<Due | Extract<AutoTopupStep, { kind: 'quiet' }>> {
+  const card = await findChargeableCard(trx, wallet.userId);
+  if (!card) {
+    await disableAutoTopup(trx, wallet.userId, 'card_expired');
+    return { kind: 'quiet', why: 'the saved card can’t be charged any more' };
+  }
+  if (await isHeld(trx, wallet.userId)) {
+    await disableAutoTopup(trx, wallet.userId, 'charges_held');
+    return { kind: 'quiet', why: 'a payment was denied: an operator must lift the mark first' };
+  }
+  return { kind: 'due', amountCents: settings.topup_amount_cents, pmId: card.pm_id };
+}
+
+interface State {
+  cooling_ms: number | null;
+  running: boolean;
+  brake: string | null;
+  blocked: boolean;
+  /** Of auto-topups within a day. */
+  charged_cents: number;
+  /** What the installation allows this account in a day; null: no cap. */
+  account_cap_cents: number | null;
+}
+
+async function readState(trx: Transaction, wallet: LockedWallet, settings: AutoTopupRow): Promise<State> {
+  const { rows } = await trx.raw<{ rows: State[] }>(
+    `select ceil(extract(epoch from cast(:nextAttemptAt as timestamptz) - clock_ms()) * 1000)::bigint as cooling_ms,
+            ${somethingRuns(':walletId')} as running,
+            (select reason from brakes where kind = 'charges') as brake,
+            exists (select 1 from users where id = :userId and blocked_at is not null) as blocked,
+            (select coalesce(sum(credited_cents), 0)::bigint from topups
+              where user_id = :userId and source = 'auto_topup' and created_at > clock_ms() - interval '1 day')
+              as charged_cents,
+            (select auto_topup_daily_cap_cents from users where id = :userId) as account_cap_cents`,
+    { nextAttemptAt: settings.next_attempt_at, walletId: wallet.id, userId: wallet.userId },
+  );
+  if (!rows[0]) throw new Error('the state of an auto-topup has no row');
+  return rows[0];
+}
+
+/**
+ * Why nothing may be charged although it is due; null when it may (decisions 23, 37, the user's own cap, and the one that
+ * the installation gave the account when it was made).
+ */
+function holdBack(settings: AutoTopupRow, now: State): string | null {
+  if (now.brake !== null) return 'held back: the operators have paused payments';
+  if (now.blocked) return 'held back: the user is blocked';
+  const caps = [settings.daily_cap_cents, now.account_cap_cents].filter((cents) => cents !== null);
+  const cap = Math.min(...caps);
+  if (now.charged_cents + settings.topup_amount_cents > cap) {
+    return `held back: the cap of ${cap} cents a day is reached`;
+  }
+  return null;
+}
+
+/** The charge counts as sent from here on: whoever comes next asks the processor under its key. */
+async function insertAttempt(
+  trx: Transaction,
+  wallet: LockedWallet,
+  topupId: TopupId,
+  { amountCents, pmId }: Due,
+  { cooldownMs }: AutoTopupRules,
+): Promise<TopupRow> {
+  await postpone(trx, wallet.id, cooldownMs);
+  // The intent makes the rentals wait for it (decision 26).
+  await trx.raw(`insert into intents (kind, wallet_id) values ('auto_topup', ?) on conflict do nothing`, [
+    wallet.id,
+  ]);
+  const [topup] = await trx('topups')
+    .insert({
+      id: topupId,
+      user_id: wallet.userId,
+      wallet_id: wallet.id,
+      amount_cents: amountCents,
+      status: 'processing',
+      source: 'auto_topup',
+      pm_id: pmId,
+      charge_sent_at: trx.raw('clock_ms()'),
+    })
+    .returning('*');
+  if (!topup) throw new Error(`the attempt ${topupId} was not kept`);
+  return topup;
+}
+
+async function postpone(trx: Transaction, walletId: number, forMs: number): Promise<void> {
+  await trx('auto_topups')
+    .where({ wallet_id: walletId })
+    .update({ next_attempt_at: trx.raw(`clock_ms() + ? * interval '1 millisecond'`, [forMs]) });
+}
+
+/** No attempt is open any more: rentals whose money is over end. */
+export async function acknowledge(trx: Transaction, walletId: number): Promise<void> {
+  await trx('intents')
+    .where({ kind: 'auto_topup', wallet_id: walletId })
+    .whereNull('acknowledged_at')
+    .update({ acknowledged_at: trx.raw('clock_ms()') });
+}

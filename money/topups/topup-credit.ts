@@ -1,0 +1,115 @@
+import type { TopupId, UserId } from '../../domain/ids.js';
+import { formatUsd } from '../../domain/money.js';
+import type { Payment } from '../../adapters/processor/processor.js';
+import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import { insertMail } from '../../adapters/postgres/upkeep/outbox.js';
+import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
+import { acknowledge } from './auto-topups.js';
+import { voidOffersCoveredBy } from '../invoices/invoice-voids.js';
+import { post } from '../ledger/post.js';
+import { lockWalletOfUser } from '../ledger/wallets.js';
+import { transactionOfUser } from '../../adapters/postgres/requests/user-turns.js';
+
+/**
+ * Credits a payment that succeeded to the wallet of its top-up, with what was really received, and leaves the
+ * receipt's mail: all in one transaction, once per payment however often it is called. A page that was paid twice
+ * credits twice (decision 32).
+ * @returns whether it was credited now
+ */
+export async function creditTopup(db: Database, topupId: TopupId, payment: Payment): Promise<boolean> {
+  const topup = await db('topups').where({ id: topupId }).first();
+  if (!topup) throw new Error(`no top-up ${topupId}`);
+  return transactionOfUser(db, topup.user_id, async (trx) => {
+    if (!(await creditPayment(trx, topup.user_id, payment, topup))) return false;
+    await trx.raw(
+      `update topups
+          set status = 'succeeded',
+              payment_id = case when credited_at is null then :paymentId else payment_id end,
+              charge_id = case when credited_at is null then :chargeId else charge_id end,
+              receipt_url = case when credited_at is null then :receiptUrl else receipt_url end,
+              credited_cents = coalesce(credited_cents, 0) + :cents,
+              credited_at = coalesce(credited_at, clock_ms()),
+              closed_at = clock_ms(),
+              error = null,
+              decline_code = null
+        where id = :topupId`,
+      {
+        topupId,
+        paymentId: payment.paymentId,
+        chargeId: payment.chargeId,
+        receiptUrl: payment.receiptUrl,
+        cents: payment.amountReceivedCents,
+      },
+    );
+    return true;
+  });
+}
+
+/**
+ * Credits a payment that names one of our users and none of his top-ups (spec: Events,
+ * `checkout.session.completed`), once.
+ * @returns whether it was credited now
+ */
+export async function creditUser(db: Database, userId: UserId, payment: Payment): Promise<boolean> {
+  return transactionOfUser(db, userId, (trx) => creditPayment(trx, userId, payment, null));
+}
+
+/**
+ * Credits a payment that succeeded within a transaction, once, with its receipt; offers that it covers become void.
+ * @param topup whose payment it is; null for one that names a user only, or settled an offer
+ */
+export async function creditPayment(
+  trx: Transaction,
+  userId: UserId,
+  payment: Payment,
+  topup: TopupRow | null,
+): Promise<boolean> {
+  const isAuto = topup?.source === 'auto_topup';
+  const wallet = await lockWalletOfUser(trx, userId);
+  const credited = await post(trx, wallet, {
+    type: isAuto ? 'auto_topup' : 'processor_topup',
+    availableCents: payment.amountReceivedCents,
+    cause: `payment:${payment.paymentId}`,
+    ...(payment.chargeId === null ? {} : { processorChargeId: payment.chargeId }),
+  });
+  if (!credited) return false;
+  if (isAuto) await acknowledge(trx, wallet.id);
+  await voidOffersCoveredBy(trx, userId, payment.amountReceivedCents);
+  const user = await trx('users').where({ id: userId }).first('email');
+  if (!user) throw new Error(`no user ${userId}`);
+  await insertMail(trx, {
+    cause: `receipt:${payment.paymentId}`,
+    recipient: user.email,
+    subject: `Your ${isAuto ? 'automatic ' : ''}top-up of ${formatUsd(payment.amountReceivedCents)}`,
+    body: receiptText(topup?.id ?? null, payment),
+    wipeAfterSending: false,
+  });
+  return true;
+}
+
+function receiptText(topupId: TopupId | null, payment: Payment): string {
+  return [
+    `Thank you. ${formatUsd(payment.amountReceivedCents)} was added to your wallet.`,
+    '',
+    ...(topupId === null ? [] : [`Top-up: ${topupId}`]),
+    ...(payment.receiptUrl === null ? [] : [`Receipt: ${payment.receiptUrl}`]),
+  ].join('\n');
+}
+
+export interface CreditedPayment {
+  readonly userId: UserId;
+  readonly creditedCents: number;
+}
+
+/** To whom a payment was credited, and how much; undefined for one that never was. */
+export async function findCredit(db: Database, paymentId: string): Promise<CreditedPayment | undefined> {
+  const { rows } = await db.raw<{ rows: CreditedPayment[] }>(
+    `select w.user_id as "userId", e.amount_cents as "creditedCents"
+       from ledger_causes c
+       join ledger_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq
+       join wallets w on w.id = c.wallet_id
+      where c.cause = ?`,
+    [`payment:${paymentId}`],
+  );
+  return rows[0];
+}

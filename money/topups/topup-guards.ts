@@ -1,0 +1,49 @@
+import type { UserId } from '../../domain/ids.js';
+import { limits } from '../../domain/limits.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Transaction } from '../../adapters/postgres/database.js';
+
+interface Guards {
+  brake: string | null;
+  blocked: boolean;
+  blocked_reason: string | null;
+  young: boolean;
+  today: number;
+}
+
+/**
+ * Guards of money that comes in (decisions 23, 37): the brake on charges, blocked users, and a cap a day for young
+ * accounts, with which stolen cards are tried.
+ */
+export async function refuseTopupWhenNotAllowed(
+  trx: Transaction,
+  userId: UserId,
+  perDayWhenYoung: number,
+): Promise<void> {
+  const { rows } = await trx.raw<{ rows: Guards[] }>(
+    `select (select reason from brakes where kind = 'charges') as brake,
+            u.blocked_at is not null as blocked, u.blocked_reason,
+            u.created_at > clock_ms() - :youngMs * interval '1 millisecond' as young,
+            (select count(*) from topups t where t.user_id = u.id and t.source <> 'auto_topup'
+                and t.created_at > clock_ms() - interval '1 day') as today
+       from users u where u.id = :userId`,
+    { userId, youngMs: limits.youngAccountMs },
+  );
+  const guards = rows[0];
+  if (!guards) throw new Error(`no user ${userId}`);
+  if (guards.brake !== null) {
+    throw new Refusal('temporarily_unavailable', 'Payments are paused by the operators. Try again later.');
+  }
+  if (guards.blocked) {
+    throw new Refusal('blocked', 'This account is blocked. Ask support.', {
+      reason: guards.blocked_reason ?? 'account',
+    });
+  }
+  if (guards.young && guards.today >= perDayWhenYoung) {
+    throw new Refusal(
+      'blocked',
+      `A new account can begin at most ${perDayWhenYoung} top-ups a day. Try again tomorrow, or ask support.`,
+      { reason: 'too_many_topups', limit: perDayWhenYoung },
+    );
+  }
+}

@@ -1,0 +1,167 @@
+import type { TopupId, UserId } from '../../domain/ids.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { CheckoutSession } from '../../adapters/processor/processor.js';
+import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
+import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import { isHeld, isMarked } from '../../adapters/postgres/payments/charge-marks.js';
+import { lockTopup } from '../../adapters/postgres/requests/last-word.js';
+import { refuseWhenLate } from '../../adapters/postgres/rentals/open-guards.js';
+import { findChargeableCard } from '../../adapters/postgres/payments/saved-cards.js';
+import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
+import { refuseTopupWhenNotAllowed } from './topup-guards.js';
+
+export interface NewTopup {
+  readonly userId: UserId;
+  readonly amountCents: number;
+  /** By the database's clock: nothing is begun after it (decision 4). */
+  readonly answerBefore: string;
+}
+
+export type Begun =
+  | { readonly kind: 'begun'; readonly topup: TopupRow }
+  /** A charge of the same amount is under way already: it answers this request too (decision 32). */
+  | { readonly kind: 'in_flight'; readonly topup: TopupRow };
+
+/**
+ * The row of a top-up, made when it is not there: a charge of the user's saved card, or a payment page without one.
+ * @throws Refusal when it is too late or not allowed, `charge_in_progress` when another amount is being charged
+ */
+export async function beginTopup(
+  db: Database,
+  topupId: TopupId,
+  input: NewTopup,
+  perDayWhenYoung: number,
+): Promise<Begun> {
+  return db.transaction(async (trx): Promise<Begun> => {
+    await lockTopup(trx, topupId);
+    const existing = await trx('topups').where({ id: topupId }).first();
+    if (existing) return { kind: 'begun', topup: existing };
+    await refuseTopupWhenNotAllowed(trx, input.userId, perDayWhenYoung);
+    const card = await findChargeableCard(trx, input.userId);
+    // Whose payment was denied pays on a page (decision 79).
+    const pmId = card && !(await isHeld(trx, input.userId)) ? card.pm_id : null;
+    const topup = await insertTopup(trx, topupId, input, pmId);
+    if (!topup) return joinCharge(trx, input);
+    await insertAuditEvent(trx, { userId: input.userId, kind: 'checkout_begun', entityId: topupId });
+    // Last of all: whoever waits for the answer counts on nothing being begun after this instant.
+    await refuseWhenLate(trx, input.answerBefore);
+    return { kind: 'begun', topup };
+  });
+}
+
+async function insertTopup(
+  trx: Transaction,
+  topupId: TopupId,
+  { userId, amountCents }: NewTopup,
+  pmId: string | null,
+): Promise<TopupRow | undefined> {
+  const { rows } = await trx.raw<{ rows: TopupRow[] }>(
+    `insert into topups (id, user_id, wallet_id, amount_cents, status, source, pm_id)
+     select :topupId, :userId, w.id, :amountCents, 'creating', :source, :pmId from wallets w where w.user_id = :userId
+     on conflict (user_id) where source = 'saved_card' and closed_at is null do nothing
+     returning *`,
+    { topupId, userId, amountCents, source: pmId === null ? 'checkout' : 'saved_card', pmId },
+  );
+  return rows[0];
+}
+
+async function joinCharge(trx: Transaction, { userId, amountCents }: NewTopup): Promise<Begun> {
+  const topup = await trx('topups')
+    .where({ user_id: userId, source: 'saved_card' })
+    .whereNull('closed_at')
+    .first();
+  // It ended between the two statements: the next try begins a new one.
+  if (!topup) throw new Error(`the charge in flight of ${userId} has just ended`);
+  if (topup.amount_cents === amountCents) return { kind: 'in_flight', topup };
+  throw new Refusal(
+    'charge_in_progress',
+    'Another amount is being charged to your card. Look at that top-up, and try again when it is done.',
+    { topupId: topup.id, amountCents: topup.amount_cents },
+  );
+}
+
+/**
+ * Notes that the charge leaves now, in the statement that sees that nobody has marked its payer or its card
+ * (decision 79). From here on its outcome is the processor's word.
+ * @returns false when it is too late for it (decision 4), it may not be charged, or the top-up is over
+ */
+export async function markChargeSent(db: Database, topupId: TopupId, answerBefore: string): Promise<boolean> {
+  return db.transaction(async (trx) => {
+    await lockTopup(trx, topupId);
+    const marked = await trx('topups')
+      .where({ id: topupId, source: 'saved_card', status: 'creating' })
+      .whereRaw('clock_ms() <= ?::timestamptz', [answerBefore])
+      .whereRaw(
+        `not ${isMarked('topups.user_id', '(select c.fingerprint from saved_cards c where c.pm_id = topups.pm_id)')}`,
+      )
+      .update({ status: 'processing', charge_sent_at: trx.raw('clock_ms()') });
+    return marked === 1;
+  });
+}
+
+/**
+ * Notes that the payment page is asked for now: from here on one may be open (decision 82).
+ * @returns false when it is too late for it (decision 4), or the top-up is over; true also when it was noted before
+ */
+export async function markPageAsked(db: Database, topupId: TopupId, answerBefore: string): Promise<boolean> {
+  return db.transaction(async (trx) => {
+    await lockTopup(trx, topupId);
+    const marked = await trx('topups')
+      .where({ id: topupId, source: 'checkout', status: 'creating' })
+      .whereRaw('(page_asked_at is not null or clock_ms() <= ?::timestamptz)', [answerBefore])
+      .update({ page_asked_at: trx.raw('coalesce(page_asked_at, clock_ms())') });
+    return marked === 1;
+  });
+}
+
+/** The bank has not decided yet. */
+export async function keepProcessing(
+  db: Database,
+  topupId: TopupId,
+  paymentId: string | null,
+): Promise<void> {
+  await db('topups')
+    .where({ id: topupId })
+    .whereNull('closed_at')
+    .update({ status: 'processing', payment_id: db.raw('coalesce(?, payment_id)', [paymentId]) });
+}
+
+/** The saved card can't be charged without its owner: the top-up goes on as a payment page. */
+export async function becomePage(db: Database, topupId: TopupId): Promise<void> {
+  await db('topups')
+    .where({ id: topupId, source: 'saved_card' })
+    .whereNull('closed_at')
+    .update({ source: 'checkout', status: 'creating', payment_id: null });
+}
+
+export async function keepPage(db: Database, topupId: TopupId, session: CheckoutSession): Promise<void> {
+  await db('topups').where({ id: topupId, status: 'creating' }).update({
+    status: 'requires_payment',
+    session_id: session.sessionId,
+    checkout_url: session.url,
+    session_expires_at: session.expiresAt,
+  });
+}
+
+/** Ends a top-up with nothing paid, unless it has ended already. A payment that comes after all is credited. */
+export async function endTopup(
+  db: Database | Transaction,
+  topupId: TopupId,
+  end: {
+    readonly status: 'failed' | 'expired';
+    readonly error?: string;
+    readonly declineCode?: string;
+    /** Only when nothing was asked of the processor for it. */
+    readonly onlyUnsent?: true;
+  },
+): Promise<boolean> {
+  const query = db('topups').where({ id: topupId }).whereNull('closed_at');
+  if (end.onlyUnsent === true) void query.where({ status: 'creating', page_asked_at: null });
+  const ended = await query.update({
+    status: end.status,
+    error: end.error ?? null,
+    decline_code: end.declineCode ?? null,
+    closed_at: db.raw('clock_ms()'),
+  });
+  return ended === 1;
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { findCheapestOffer } from '../../../../adapters/postgres/catalog/offers.js';
+import { listLiveListings } from '../../../../adapters/postgres/catalog/listings.js';
+import {
+  listProviders,
+  noteProviderFailure,
+  noteProviderSuccess,
+  rateLimitedForMs,
+  type UpstreamUse,
+} from '../../../../adapters/postgres/catalog/provider-health.js';
+import { listOddities, recordOddities } from '../../../../adapters/postgres/catalog/provider-oddities.js';
+import { createOddityBook } from '../../../../adapters/providers/oddity-book.js';
+import { ProviderError, type ProviderErrorKind } from '../../../../adapters/providers/provider.js';
+import { limits } from '../../../../domain/limits.js';
+import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money.js';
+import { insertListing, insertProvider } from '../../../support/factories.js';
+
+describe('the circuit of an upstream', () => {
+  let database: MoneyDatabase;
+  beforeEach(async () => {
+    database = await openMoneyDatabase();
+    await database.db('listings').delete();
+    await database.db('providers').where({ code: 'lab' }).delete();
+    await insertProvider(database.db, 'lab');
+    await insertListing(database.db, {});
+  });
+  afterEach(() => database.close());
+
+  const failure = (kind: ProviderErrorKind, details: ProviderError['details'] = {}): ProviderError =>
+    new ProviderError(kind, 'a test', details);
+
+  async function fail(times: number, use: UpstreamUse = 'reading'): Promise<void> {
+    for (let n = 0; n < times; n += 1) await noteProviderFailure(database.db, 'lab', use, failure('unknown'));
+  }
+
+  async function isForSale(): Promise<boolean> {
+    const { db } = database;
+    const listed = await listLiveListings(db, {}, undefined, 10);
+    const [listing] = await db('listings');
+    const offer = await findCheapestOffer(
+      db,
+      {
+        familyId: listing?.family ?? '',
+        gpuCount: listing?.gpu_count ?? 0,
+        ...{ region: null, maxPricePerHourCents: null, providerCodes: ['lab'], templateId: null },
+      },
+      [],
+    );
+    assert.equal(listed.length > 0, offer !== undefined, 'the catalog and the opening of rentals agree');
+    return offer !== undefined;
+  }
+
+  it('opens after five failures in a row, and its offers are not for sale', async () => {
+    await fail(limits.breakAfterFailures - 1);
+    assert.ok(await isForSale());
+    await fail(1);
+    assert.ok(!(await isForSale()));
+    const rows = await listProviders(database.db);
+    assert.deepEqual(
+      rows.map((row) => [row.out_reason, row.last_error]),
+      [['failing', 'unknown: a test']],
+    );
+  });
+
+  it('closes with the next answer, and counts anew', async () => {
+    await fail(limits.breakAfterFailures);
+    await noteProviderSuccess(database.db, 'lab', 'reading');
+    assert.ok(await isForSale());
+    await fail(limits.breakAfterFailures - 1);
+    assert.ok(await isForSale());
+  });
+
+  it('stays open longer with each further failure, five minutes at most', async () => {
+    await fail(limits.breakAfterFailures);
+    const outMs = async () => ((await listProviders(database.db))[0]?.out_until?.getTime() ?? 0) - Date.now();
+    const first = await outMs();
+    await fail(2);
+    assert.ok((await outMs()) > first + limits.breakBaseMs);
+    await fail(40);
+    const longest = await outMs();
+    assert.ok(Math.abs(longest - limits.breakMaxMs) < 5_000, `${longest} ms`);
+  });
+
+  it('closes by itself when its time is over', async () => {
+    await fail(limits.breakAfterFailures);
+    const { db } = database;
+    await db('providers').update({ out_until: db.raw(`clock_ms() - interval '1 millisecond'`) });
+    assert.ok(await isForSale());
+  });
+
+  it('has one for creates that lists which are well do not close', async () => {
+    await fail(limits.breakAfterFailures, 'creating');
+    await noteProviderSuccess(database.db, 'lab', 'reading');
+    assert.ok(!(await isForSale()));
+    await noteProviderSuccess(database.db, 'lab', 'creating');
+    assert.ok(await isForSale());
+  });
+
+  for (const status of [401, 402, 403]) {
+    it(`opens at once when the account is refused (${status}), whatever the lists say`, async () => {
+      await noteProviderFailure(database.db, 'lab', 'creating', failure('refused', { status }));
+      await noteProviderSuccess(database.db, 'lab', 'reading');
+      assert.ok(!(await isForSale()));
+    });
+  }
+
+  it('stays closed when one request is refused for what it says (422), or an offer is sold out', async () => {
+    await noteProviderFailure(database.db, 'lab', 'creating', failure('refused', { status: 422 }));
+    for (let n = 0; n < 10; n += 1)
+      await noteProviderFailure(database.db, 'lab', 'creating', failure('no_capacity', { status: 400 }));
+    assert.ok(await isForSale());
+  });
+
+  it('is open for as long as the upstream asks to be left alone', async () => {
+    await noteProviderFailure(
+      database.db,
+      'lab',
+      'creating',
+      failure('rate_limited', { retryAfterMs: 7_000 }),
+    );
+    assert.ok(!(await isForSale()));
+    const leftMs = await rateLimitedForMs(database.db, 'lab');
+    assert.ok(leftMs > 5_000 && leftMs <= 7_000, `${leftMs} ms`);
+  });
+
+  it('is asked again after a quarter of an hour, however long it asks to be left alone', async () => {
+    const day = 24 * 3_600_000;
+    await noteProviderFailure(database.db, 'lab', 'reading', failure('rate_limited', { retryAfterMs: day }));
+    assert.ok((await rateLimitedForMs(database.db, 'lab')) <= limits.rateLimitMaxMs);
+  });
+
+  it('keeps what was skipped in answers, counted', async () => {
+    const book = createOddityBook();
+    for (let n = 0; n < 3; n += 1) book.note('lab', { kind: 'unknown_gpu', subject: 'RTX 9090' });
+    book.note('lab', { kind: 'unknown_region', subject: 'atlantis' });
+    book.note('other', { kind: 'unknown_gpu', subject: 'not of the lab' });
+    await recordOddities(database.db, 'lab', book.take('lab'));
+    assert.deepEqual(book.take('lab'), []);
+    book.note('lab', { kind: 'unknown_gpu', subject: 'RTX 9090' });
+    await recordOddities(database.db, 'lab', book.take('lab'));
+    const rows = await listOddities(database.db, 'lab');
+    assert.deepEqual(
+      rows.map(({ kind, subject, times }) => [kind, subject, times]),
+      [
+        ['unknown_gpu', 'RTX 9090', 4],
+        ['unknown_region', 'atlantis', 1],
+      ],
+    );
+  });
+});

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../../../adapters/ids.js';
+import {
+  insertLostTopup,
+  releaseUnknownPods,
+  requestPastStop,
+  resume,
+  listUnknownPods,
+} from '../../../../adapters/postgres/restore/restore.js';
+import { tick } from '../../../../money/metering/tick.js';
+import {
+  confirmDatabase,
+  isDatabaseConfirmed,
+  raiseWatermark,
+} from '../../../../adapters/postgres/restore/watermark.js';
+import { openDatabase, type Database } from '../../../../adapters/postgres/database.js';
+import { finalCents } from '../../../../domain/metering.js';
+import { databaseRoles } from '../../../../migrations/grants.js';
+import type { RestoreReport } from '../../../../domain/restore.js';
+import {
+  billedMs,
+  getRental,
+  insertRunning,
+  insertWallet,
+  openMoneyDatabase,
+  type MoneyDatabase,
+} from '../../../support/money.js';
+import { placeOrder } from '../../../support/operators.js';
+
+const unknownPod = {
+  providerCode: 'lab',
+  podId: 'pod-1',
+  tag: 't-1',
+  status: 'active',
+  pricePerHourCents: 40,
+};
+const report: RestoreReport = {
+  ...{ database: 'restored', watermark: 1, raisedAt: new Date(0).toISOString(), keptInTemporal: 61 },
+  ...{ lostMinutes: 60, ended: [], goingOn: 0, withoutRun: [], lost: [], silentUpstreams: [] },
+  ...{ unknownPods: [unknownPod], missingPayments: [] },
+};
+const reconcile = { kind: 'reconcile_restored', withoutSilentUpstreams: false } as const;
+const by = { operator: 'ada', reason: 'disk failed' };
+const done = { endedRentals: 0, credited: [], parked: [], listedPods: 1 };
+
+describe('reconciling a restored database, step by step and twice', () => {
+  let money: MoneyDatabase;
+  let db: Database;
+  beforeEach(async () => {
+    money = await openMoneyDatabase();
+    db = money.db;
+  });
+  afterEach(() => money.close());
+
+  it('ends a rental at an instant that is past, and charges it up to then', async () => {
+    const wallet = await insertWallet(db, 10_000);
+    const id = await insertRunning(db, wallet, { priceCents: 3_600, ranMs: 3_600_000 });
+    const at = new Date((await getRental(db, id)).running_at!.getTime() + 600_000);
+    await requestPastStop(db, id, at.toISOString(), 'its run had ended');
+    await requestPastStop(db, id, new Date(at.getTime() + 60_000).toISOString(), 'again, and later');
+    await tick(db, { shard: 0, shards: 1 });
+    const rental = await getRental(db, id);
+    assert.deepEqual([rental.status, rental.ended_at], ['stopping', at]);
+    assert.equal(rental.charged_cents, finalCents(3_600, billedMs(rental), null));
+  });
+
+  it('takes an earlier end than the one that was asked for', async () => {
+    const wallet = await insertWallet(db, 10_000);
+    const id = await insertRunning(db, wallet, { priceCents: 3_600, ranMs: 3_600_000 });
+    const { no, running_at: began } = await getRental(db, id);
+    await db('stop_requests').insert({ rental_no: no, requested_by: 'user' });
+    const at = new Date(began!.getTime() + 600_000);
+    await requestPastStop(db, id, at.toISOString(), 'its run had ended');
+    assert.deepEqual((await db('stop_requests').first())?.requested_at, at);
+  });
+
+  it('goes on above Temporal’s watermark, and records it once', async () => {
+    await confirmDatabase(db, 61);
+    const order = await placeOrder(db, reconcile);
+    assert.equal(await resume(db, order, { kept: 61, report, done }), 62);
+    assert.equal(await isDatabaseConfirmed(db), true);
+    assert.equal(await resume(db, order, { kept: 62, report, done }), 63);
+    assert.equal((await db('operator_actions')).length, 1);
+    assert.deepEqual(await db('brakes'), []);
+  });
+
+  it('needs no more rights than the worker, the API and the operators have', async () => {
+    const as = (role: string): Database => openDatabase(money.url, 1, 'test-role', role);
+    const [worker, api, ops] = [
+      as(databaseRoles.worker),
+      as(databaseRoles.api),
+      as(databaseRoles.ops),
+    ] as const;
+    try {
+      await raiseWatermark(worker);
+      assert.equal(await confirmDatabase(worker, 61), 'restored');
+      assert.equal(await isDatabaseConfirmed(api), false);
+      const order = await placeOrder(db, reconcile);
+      await resume(worker, order, { kept: 61, report, done });
+      assert.equal(await isDatabaseConfirmed(api), true);
+      assert.equal(await releaseUnknownPods(ops, ['pod-1'], by), 1);
+      await assert.rejects(api.raw('select step_over_lost_numbers()'), /permission denied/);
+    } finally {
+      await Promise.all([worker, api, ops].map((db) => db.destroy()));
+    }
+  });
+
+  it('gives no number again that was given in the lost time', async () => {
+    await db('mail_outbox').insert(mailOf('before'));
+    await confirmDatabase(db, 61);
+    const order = await placeOrder(db, reconcile);
+    await resume(db, order, { kept: 61, report, done });
+    await db('mail_outbox').insert(mailOf('after'));
+    const [before, after] = await db('mail_outbox').orderBy('id').select('id');
+    assert.ok(after!.id - before!.id >= 1_000_000, `${after!.id} after ${before!.id}`);
+  });
+
+  it('keeps unknown machines until a human releases them', async () => {
+    const order = await placeOrder(db, reconcile);
+    await resume(db, order, { kept: 1, report, done });
+    assert.deepEqual(
+      (await listUnknownPods(db)).map(({ pod_id }) => pod_id),
+      ['pod-1'],
+    );
+    assert.equal(await releaseUnknownPods(db, ['pod-1'], by), 1);
+    assert.equal(await releaseUnknownPods(db, ['pod-1'], by), 0);
+    assert.deepEqual(await listUnknownPods(db), []);
+    const byNobody = { provider_code: 'lab', pod_id: 'pod-2', tag: 't-2', released_at: new Date() };
+    await assert.rejects(db('unknown_pods').insert(byNobody), { constraint: 'unknown_pods_released' });
+  });
+
+  it('writes the row of a lost top-up once, and none of an amount that no top-up has', async () => {
+    const { user_id: userId } = await insertWallet(db, 0);
+    const topup = { topupId: newId('top'), userId, amountCents: 2_500, chargedAt: null };
+    await insertLostTopup(db, topup);
+    await insertLostTopup(db, topup);
+    await insertLostTopup(db, { ...topup, topupId: newId('top'), amountCents: 99 });
+    assert.equal((await db('topups')).length, 1);
+  });
+});
+
+function mailOf(cause: string) {
+  return { cause, recipient: 'a@example.com', subject: 's', body: 'b', wipe_after_sending: false };
+}

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { newId } from '../../../../adapters/ids.js';
+import { openDatabase, type Database } from '../../../../adapters/postgres/database.js';
+import { prune } from '../../../../adapters/postgres/upkeep/retention.js';
+import type { RentalId } from '../../../../domain/ids.js';
+import { forGood, retention, type Kept } from '../../../../domain/retention.js';
+import { databaseRoles } from '../../../../migrations/grants.js';
+import { insertProvider, insertRental, insertUser } from '../../../support/factories.js';
+import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money.js';
+
+const DAY = 86_400_000;
+
+describe('what is kept for operating is pruned', () => {
+  let database: MoneyDatabase;
+  let db: Database;
+  /** With the rights that the worker has. */
+  let worker: Database;
+  before(async () => {
+    database = await openMoneyDatabase();
+    ({ db } = database);
+    worker = openDatabase(database.url, 2, 'test-worker', databaseRoles.worker);
+  });
+  after(async () => {
+    await worker.destroy();
+    await database.close();
+  });
+
+  const keptOf = (table: string): Kept => retention.find((kept) => kept.table === table)!;
+  const ago = (ms: number) => db.raw(`clock_ms() - ? * interval '1 millisecond'`, [ms]);
+
+  it('is decided for every table: either its time stands in one list, or why it stays', async () => {
+    const { rows } = await db.raw<{ rows: { name: string }[] }>(
+      `select c.relname as name from pg_class c
+        where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relname not like 'knex\\_%'
+        order by 1`,
+    );
+    // The audit trail stays; from where something was done is cut.
+    const decided = [...retention.map(({ table }) => table), ...Object.keys(forGood)];
+    assert.deepEqual(decided.toSorted(), rows.map(({ name }) => name).toSorted());
+  });
+
+  it('is told to operators, table by table', () => {
+    const text = readFileSync(new URL('../../../../docs/operations/retention.md', import.meta.url), 'utf8');
+    for (const { table, keptMs, since } of retention) {
+      const days = `${keptMs / DAY} day${keptMs === DAY ? '' : 's'}`;
+      const time = `${keptMs === 0 ? 'at once' : days} after \`${since}\``;
+      const row = text.split('\n').find((line) => line.startsWith(`| \`${table}\` `));
+      assert.ok(row?.includes(time), `docs/operations/retention.md: ${table}: ${time}`);
+    }
+  });
+
+  for (const kept of retention) {
+    it(`the worker may prune ${kept.table}, and reads what goes by an index`, async () => {
+      assert.equal(await prune(worker, kept), 0);
+      await db.transaction(async (trx) => {
+        await trx.raw('set local enable_seqscan = off');
+        const { rows } = await trx.raw<{ rows: Record<string, string>[] }>(
+          `explain select t.ctid from ${kept.table} t where t.${kept.since} < ${kept.inEpochMs ? '1' : `'2020-01-01'`}
+              ${kept.only === undefined ? '' : `and ${kept.only}`} order by t.${kept.since} limit 10`,
+        );
+        const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+        // These two hold a row per tick engine and per misspelt name.
+        if (['meter_shards', 'provider_oddities'].includes(kept.table)) return;
+        assert.match(plan, new RegExp(`Index Cond: \\(?${kept.since} <`), plan);
+      });
+    });
+  }
+
+  it('removes in small batches what is done and old enough, the oldest first', async () => {
+    const user = await insertUser(db);
+    const wallet = (await db('wallets').where({ user_id: user.id }).first())!;
+    await db.raw(
+      `insert into intents (kind, wallet_id, created_at, acknowledged_at)
+       select 'auto_topup', :id, clock_ms() - n * interval '1 day', clock_ms() - n * interval '1 day'
+         from generate_series(1, 17) n`,
+      { id: wallet.id },
+    );
+    // What nobody has acted on stays, however old.
+    await db('intents').insert({ kind: 'low_balance', wallet_id: wallet.id, created_at: ago(90 * DAY) });
+    const batches: number[] = [];
+    const removed = await prune(worker, keptOf('intents'), {
+      batchRows: 4,
+      batches: 2,
+      tell: (done) => batches.push(done.removed),
+    });
+    assert.deepEqual([removed, batches], [8, [4, 8]]);
+    const older = await db('intents').where('acknowledged_at', '<', ago(9.5 * DAY));
+    assert.deepEqual(older, [], 'those of 10 to 17 days went first');
+    assert.equal(await prune(worker, keptOf('intents'), { batchRows: 4 }), 3, 'the rest in the next round');
+    assert.deepEqual(await db('intents').count(), [{ count: 7 }]);
+  });
+
+  it('keeps the purchases and machines of a rental that is not closed, and of a machine that is there', async () => {
+    await insertProvider(db);
+    const user = await insertUser(db);
+    const rental = await insertRental(db, user.id, { pod_id: 'pod-of-rental' });
+    const attempt = (tag: string, rentalId: RentalId, columns: object = {}) => ({
+      ...{
+        rental_id: rentalId,
+        attempt: 1,
+        provider_code: 'lab',
+        listing_id: newId('lst'),
+        offer_id: 'o',
+        tag,
+      },
+      ...{ price_per_hour_cents: 1, state: 'gone' as const, created_at: ago(500 * DAY), ...columns },
+    });
+    await db('allocation_attempts').insert([
+      attempt('old', newId('rent')),
+      attempt('open', newId('rent'), { state: 'open' }),
+      attempt('of-rental', rental.id, { state: 'adopted' }),
+      attempt('of-live-pod', newId('rent')),
+    ]);
+    const pod = (podId: string, tag: string, goneMs: number | null) => ({
+      ...{ provider_code: 'lab', pod_id: podId, tag, status: 'active' as const, upstream_status: 'active' },
+      ...{ first_seen_at: ago(500 * DAY), gone_at: goneMs === null ? null : ago(goneMs) },
+    });
+    await db('pods').insert([
+      pod('pod-gone', 'x', 450 * DAY),
+      pod('pod-live', 'of-live-pod', null),
+      pod('pod-of-rental', 'of-rental', 450 * DAY),
+    ]);
+    await prune(worker, keptOf('allocation_attempts'));
+    await prune(worker, keptOf('pods'));
+    assert.deepEqual((await db('allocation_attempts').pluck('tag')).toSorted(), [
+      'of-live-pod',
+      'of-rental',
+      'open',
+    ]);
+    assert.deepEqual((await db('pods').pluck('pod_id')).toSorted(), ['pod-live', 'pod-of-rental']);
+  });
+
+  describe('the audit trail', () => {
+    it('loses addresses after 90 days and nothing else, and takes none on again', async () => {
+      const user = await insertUser(db);
+      const event = (id: string, ms: number) => ({
+        ...{ id: newId('aud'), user_id: user.id, kind: 'card_saved' as const, entity_id: id },
+        ...{ client_address: '192.0.2.7', at: ago(ms) },
+      });
+      await db('audit_events').insert([event('old', 91 * DAY), event('young', 89 * DAY)]);
+      assert.equal(await prune(worker, keptOf('audit_events')), 1);
+      const addressOf = async (id: string) =>
+        (await db('audit_events').where({ entity_id: id, user_id: user.id }).first())?.client_address;
+      assert.deepEqual([await addressOf('old'), await addressOf('young')], [null, '192.0.2.7']);
+      await worker('audit_events').where({ entity_id: 'old' }).update({ client_address: '192.0.2.8' });
+      assert.equal(await addressOf('old'), null);
+    });
+
+    for (const [what, statement] of [
+      [
+        'an address that is not old',
+        `update audit_events set client_address = null where entity_id = 'young'`,
+      ],
+      ['another address', `update audit_events set client_address = '::2' where entity_id = 'young'`],
+      ['what was done', `update audit_events set kind = 'card_removed' where entity_id = 'old'`],
+      ['when it was done', `update audit_events set at = at - interval '1 year' where entity_id = 'young'`],
+      ['an event', `delete from audit_events where entity_id = 'old'`],
+    ] as const) {
+      it(`refuses to change or remove ${what}`, () =>
+        assert.rejects(db.raw(statement), { constraint: 'audit_events_stay' }));
+    }
+  });
+});

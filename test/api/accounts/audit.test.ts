@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../../adapters/ids.js';
+import { insertAuditEvent } from '../../../adapters/postgres/accounts/audit-events.js';
+import { operate } from '../../../money/operations/operations.js';
+import { auditKinds } from '../../../domain/audit.js';
+import type { UserId } from '../../../domain/ids.js';
+import type { ApiClient, SignedIn } from '../../support/api.js';
+import { insertSessionOf } from '../../support/factories.js';
+import { startService, type TestService } from '../../support/living-service.js';
+import { Paying } from '../../support/paying.js';
+import { Renting, rtx4090 } from '../../support/renting.js';
+import { operateNow, testSingleLimitCents } from '../../support/operators.js';
+import { CodeMails } from './code-mails.js';
+
+interface Event {
+  readonly id: string;
+  readonly kind: string;
+  readonly entityId: string | null;
+  readonly details: Record<string, unknown> | null;
+  readonly clientAddress: string | null;
+  readonly at: string;
+}
+
+describe('GET /v1/audit', () => {
+  let service: TestService;
+  let paying: Paying;
+  let user: SignedIn;
+
+  before(async () => {
+    service = await startService({ settings: { trustProxy: true } });
+    paying = new Paying(service);
+  });
+  beforeEach(async () => {
+    user = await service.signIn(10_000);
+  });
+  after(() => service.stop());
+
+  async function trail(
+    client: ApiClient,
+    query = '',
+  ): Promise<{ events: Event[]; nextCursor: string | null }> {
+    const { status, body } = await client.get(`/v1/audit${query}`);
+    assert.equal(status, 200, JSON.stringify(body));
+    return body as unknown as { events: Event[]; nextCursor: string | null };
+  }
+  const kinds = async (client: ApiClient): Promise<[string, string | null, string | null][]> =>
+    (await trail(client)).events.map(({ kind, entityId, clientAddress }) => [kind, entityId, clientAddress]);
+  const here = '127.0.0.1';
+
+  it('tells of sign-ins and sign-outs, and from where', async () => {
+    const mails = new CodeMails(service.api);
+    const email = mails.newEmail();
+    await service.stopWorker();
+    const { client, code } = await mails.request(email);
+    await service.startWorker();
+    const by = (address: string): Record<string, string> => ({ 'X-Forwarded-For': address });
+    const wrong = code === '999999' ? '888888' : '999999';
+    await client.post('/v1/auth/verify-code', { email, code: wrong }, by('198.51.100.1'));
+    await client.post('/v1/auth/verify-code', { email, code }, by('192.0.2.1, 203.0.113.9'));
+    const first = client.sid!;
+    await client.post('/v1/auth/logout', undefined, by('::ffff:203.0.113.10'));
+    const { events } = await trail(await again(email));
+    assert.deepEqual(
+      events.map(({ kind, details, clientAddress }) => [kind, details, clientAddress]),
+      [
+        ['signed_out', null, '203.0.113.10'],
+        ['signed_in', { by: 'code' }, '203.0.113.9'],
+      ],
+    );
+    assert.ok(!JSON.stringify(events).includes(first));
+    assert.match(events[0]!.id, /^aud_[0-9A-Z]{26}$/);
+    assert.ok(Math.abs(Date.parse(events[0]!.at) - Date.now()) < 60_000);
+  });
+
+  /** Another session of the same user, without a sign-in that the trail would tell of. */
+  async function again(email: string): Promise<ApiClient> {
+    const row = await service.db('users').where({ email }).first();
+    const client = service.api.stranger();
+    client.sid = await insertSessionOf(service.db, row!.id);
+    return client;
+  }
+
+  it('tells of no address when the proxy named none', async () => {
+    await user.post('/v1/ssh-keys', { name: 'a', generate: true }, { 'X-Forwarded-For': 'x'.repeat(300) });
+    assert.deepEqual((await kinds(user))[0]!.slice(0, 1), ['ssh_key_added']);
+    assert.equal((await kinds(user))[0]![2], null);
+  });
+
+  it('tells of keys that were added and removed, and of nothing that was refused', async () => {
+    const { body } = await user.post('/v1/ssh-keys', { name: 'a', generate: true });
+    const { publicKey } = body as unknown as { publicKey: string };
+    assert.equal((await user.post('/v1/ssh-keys', { name: 'b', publicKey })).body.error, 'duplicate_key');
+    await user.delete(`/v1/ssh-keys/${newId('key')}`);
+    await user.delete(`/v1/ssh-keys/${body.id}`);
+    await user.delete(`/v1/ssh-keys/${body.id}`);
+    assert.deepEqual(await kinds(user), [
+      ['ssh_key_removed', body.id, here],
+      ['ssh_key_added', body.id, here],
+    ]);
+  });
+
+  it('tells once of a rental that was created and stopped, however often it was asked for', async () => {
+    await user.post('/v1/ssh-keys', { name: 'a', generate: true });
+    const rent = { familyId: rtx4090.familyId, gpuCount: 1 };
+    const key = { 'Idempotency-Key': 'once' };
+    const { body } = await user.post('/v1/rentals', rent, key);
+    await user.post('/v1/rentals', rent, key);
+    await user.post(`/v1/rentals/${body.id}/stop`);
+    await user.post(`/v1/rentals/${body.id}/stop`);
+    assert.equal((await user.post('/v1/rentals', { ...rent, gpuCount: 7 })).status, 400);
+    assert.deepEqual((await kinds(user)).slice(0, 2), [
+      ['rental_stopped', body.id, here],
+      ['rental_created', body.id, here],
+    ]);
+    assert.equal((await kinds(user)).length, 3);
+  });
+
+  it('tells of a rental whose request never heard of it', async () => {
+    const id = await new Renting(service).openDirectly(user, rtx4090, {});
+    assert.deepEqual(await kinds(user), [['rental_created', id, null]]);
+    await user.post(`/v1/rentals/${id}/stop`);
+  });
+
+  it('tells of checkouts, cards and auto-topup, with the numbers that were set', async () => {
+    const { topupId } = await paying.page(user, 500);
+    const card = await paying.saveCard(user);
+    const charged = (await paying.checkout(user, 700)).body.topupId;
+    const settings = { enabled: true, thresholdCents: 1_000, topupAmountCents: 2_500, dailyCapCents: null };
+    assert.equal((await user.put('/v1/billing/auto-topup', settings)).status, 200);
+    await user.delete('/v1/billing/card');
+    await user.delete('/v1/billing/card');
+    assert.equal((await user.put('/v1/billing/auto-topup', settings)).body.error, 'no_saved_card');
+    assert.deepEqual(await kinds(user), [
+      ['card_removed', card, here],
+      ['auto_topup_changed', null, here],
+      ['checkout_begun', charged, here],
+      ['card_saved', card, null],
+      ['checkout_begun', topupId, here],
+    ]);
+    const [changed] = (await trail(user, '?kind=auto_topup_changed')).events;
+    assert.deepEqual(changed?.details, settings);
+    await paying.awaitHandled();
+  });
+
+  it('tells of what operators did, once per operation', async () => {
+    const action = { kind: 'adjust', userId: user.user.id, amountCents: 300 } as const;
+    const operationId = await operateNow(service.db, action, { reason: 'a gift' });
+    await operate(service.db, operationId, testSingleLimitCents);
+    const { events } = await trail(user);
+    assert.deepEqual(
+      events.map(({ kind, entityId, details }) => [kind, entityId, details]),
+      [['changed_by_operator', operationId, { action: 'adjust' }]],
+    );
+  });
+
+  it('pages from the newest on, and by kind', async () => {
+    for (const kind of ['signed_in', 'signed_out', 'signed_in', 'signed_out', 'signed_in'] as const) {
+      await insertAuditEvent(service.db, { userId: user.user.id, kind });
+    }
+    const first = await trail(user, '?pageSize=3');
+    const second = await trail(user, `?pageSize=3&cursor=${first.nextCursor!}`);
+    assert.deepEqual([first.events.length, second.events.length, second.nextCursor], [3, 2, null]);
+    assert.equal(new Set([...first.events, ...second.events].map(({ id }) => id)).size, 5);
+    const cursor = JSON.parse(Buffer.from(first.nextCursor!, 'base64url').toString()) as unknown;
+    assert.deepEqual(cursor, [first.events.at(-1)!.id], 'it tells nothing of how many events there are');
+    const others = await (await service.signIn()).get(`/v1/audit?cursor=${first.nextCursor!}`);
+    assert.deepEqual([others.status, others.body.error], [400, 'validation_failed']);
+    const outs = await trail(user, '?kind=signed_out');
+    assert.deepEqual(
+      outs.events.map(({ kind }) => kind),
+      ['signed_out', 'signed_out'],
+    );
+    const unknown = await user.get('/v1/audit?kind=robbed');
+    assert.deepEqual([unknown.status, unknown.body.error], [400, 'validation_failed']);
+  });
+
+  it('shows nobody another’s, and nothing without a session', async () => {
+    await user.post('/v1/ssh-keys', { name: 'a', generate: true });
+    assert.deepEqual(await trail(await service.signIn()), { events: [], nextCursor: null });
+    assert.equal((await service.api.stranger().get('/v1/audit')).status, 401);
+  });
+
+  describe('as the database keeps it', () => {
+    const write = (kind: string, userId: UserId): Promise<unknown> =>
+      service.db.raw('insert into audit_events (id, user_id, kind) values (?, ?, ?)', [
+        newId('aud'),
+        userId,
+        kind,
+      ]);
+
+    it('knows the kinds that the service knows', async () => {
+      for (const kind of auditKinds) await write(kind, user.user.id);
+      await assert.rejects(write('robbed', user.user.id), /audit_events_kind_check/);
+    });
+
+    it('lets nothing be changed, moved or removed, but the address be added that was not known', async () => {
+      const { db } = service;
+      await write('signed_in', user.user.id);
+      const mine = () => db('audit_events').where({ user_id: user.user.id });
+      for (const change of [
+        () => mine().delete(),
+        () => mine().update({ kind: 'signed_out' }),
+        () => mine().update({ kind: 'signed_out', client_address: here }),
+        () => db.raw('truncate audit_events'),
+      ]) {
+        await assert.rejects(async () => change(), /never changed or removed/);
+      }
+      await mine().update({ client_address: here });
+      await assert.rejects(async () => mine().update({ client_address: '192.0.2.1' }), /never changed/);
+    });
+  });
+});

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RentalId } from '../../../domain/ids.js';
+import { insertRental, insertUser } from '../../support/factories.js';
+import { OpeningBench } from './opening-bench.js';
+
+describe('opening an entity with an Idempotency-Key', () => {
+  let bench: OpeningBench;
+
+  before(async () => {
+    bench = await OpeningBench.start();
+  });
+  beforeEach(() => bench.begin());
+  after(() => bench.stop());
+
+  it('replays the answer, marked, and makes nothing new', async () => {
+    const first = await bench.open('k');
+    const again = await bench.open('k');
+    assert.equal(first.headers.get('idempotent-replayed'), null);
+    assert.deepEqual([again.status, again.body], [200, first.body]);
+    assert.equal(again.headers.get('idempotent-replayed'), 'true');
+    assert.equal(await bench.countRentals(), 1);
+    assert.equal(bench.asked.length, 1);
+  });
+
+  it('refuses an empty key, and one that is not printable ASCII', async () => {
+    for (const key of ['', ' ', 'a\tb', 'é', 'k'.repeat(256)]) {
+      const answer = await bench.open(key);
+      assert.deepEqual([answer.status, answer.body.error], [400, 'validation_failed'], JSON.stringify(key));
+    }
+    assert.equal(bench.asked.length, 0);
+  });
+
+  it('replays a final refusal', async () => {
+    bench.workflow = bench.refuses('model_unavailable', { familyId: 'x' });
+    const first = await bench.open('k');
+    bench.workflow = bench.opens;
+    const again = await bench.open('k');
+    assert.deepEqual([again.status, again.headers.get('idempotent-replayed')], [400, 'true']);
+    assert.deepEqual({ ...again.body, requestId: '' }, { ...first.body, requestId: '' });
+  });
+
+  it('replays also while Temporal is away', async () => {
+    const first = await bench.open('k');
+    await bench.with({ temporal: bench.api.deps.temporal }, async () => {
+      assert.deepEqual((await bench.open('k')).body, first.body);
+      assert.equal((await bench.open('other')).status, 503);
+    });
+  });
+
+  it('is per user, and per key', async () => {
+    await bench.open('k');
+    await bench.open('other');
+    assert.equal(await bench.countRentals(), 2);
+    const second = (await insertUser(bench.api.db)).id;
+    bench.userId = second;
+    assert.equal((await bench.open('k')).headers.get('idempotent-replayed'), null);
+    assert.equal(await bench.countRentals(second), 1);
+  });
+
+  it('bench.refuses another body under the same key', async () => {
+    await bench.open('k', 'a');
+    const answer = await bench.open('k', 'b');
+    assert.deepEqual([answer.status, answer.body.error], [409, 'idempotency_conflict']);
+    assert.equal(await bench.countRentals(), 1);
+  });
+
+  it('attaches twins to one entity', async () => {
+    bench.workflow = async (id) => {
+      await sleep(100);
+      await bench.opens(id).catch(() => undefined);
+    };
+    const answers = await Promise.all(Array.from({ length: 5 }, () => bench.open('k')));
+    assert.deepEqual(new Set(answers.map((answer) => answer.status)), new Set([200]));
+    assert.equal(new Set(answers.map((answer) => answer.body.id)).size, 1);
+    const marked = answers.map((answer) => answer.headers.get('idempotent-replayed'));
+    assert.deepEqual(marked.toSorted(), [null, 'true', 'true', 'true', 'true'], 'one made it');
+    assert.equal(new Set(bench.asked).size, 1);
+    assert.equal(await bench.countRentals(), 1);
+  });
+
+  it('is idempotency_in_progress when the twin takes longer than a retry waits', async () => {
+    bench.workflow = bench.saysNothing;
+    const first = bench.open('k');
+    await sleep(50);
+    const twin = await bench.open('k');
+    assert.deepEqual([twin.status, twin.body.error], [409, 'idempotency_in_progress']);
+    assert.equal(twin.body.details.rentalId, bench.asked[0]);
+    assert.equal((await first).status, 503);
+  });
+
+  it('puts a new id in after a final 503, and keeps no 5xx', async () => {
+    bench.workflow = bench.saysNothing;
+    const first = await bench.open('k');
+    assert.equal(first.body.details.outcome, 'not_done');
+    bench.workflow = bench.opens;
+    const retry = await bench.open('k');
+    assert.deepEqual([retry.status, retry.headers.get('idempotent-replayed')], [200, null]);
+    assert.notEqual(retry.body.id, first.body.details.rentalId);
+    assert.equal(await bench.countRentals(), 1);
+  });
+
+  it('lets one of several retries put the new id in', async () => {
+    bench.workflow = bench.saysNothing;
+    await bench.open('k');
+    bench.asked = [];
+    bench.workflow = async (id) => {
+      await sleep(100);
+      await bench.opens(id).catch(() => undefined);
+    };
+    const retries = await Promise.all(Array.from({ length: 4 }, () => bench.open('k')));
+    assert.deepEqual(new Set(retries.map((answer) => answer.status)), new Set([200]));
+    assert.equal(new Set(bench.asked).size, 1);
+    assert.equal(await bench.countRentals(), 1);
+  });
+
+  it('answers with the old row when it was there after all', async () => {
+    bench.workflow = bench.saysNothing;
+    const first = await bench.open('k');
+    // The process that wrote it died before it could tell, as could the one that answered 503.
+    await insertRental(bench.api.db, bench.userId, { id: first.body.details.rentalId as RentalId });
+    const retry = await bench.open('k');
+    assert.deepEqual([retry.status, retry.body.id], [200, first.body.details.rentalId]);
+    assert.equal(retry.headers.get('idempotent-replayed'), 'true');
+    assert.equal(await bench.countRentals(), 1);
+  });
+
+  it('tries anew after a 429, which is kept by nobody', async () => {
+    bench.workflow = bench.refuses('rate_limited');
+    assert.equal((await bench.open('k')).status, 429);
+    const refused = bench.asked[0];
+    bench.workflow = (id, answerBefore) =>
+      id === refused ? bench.refuses('rate_limited')(id, answerBefore) : bench.opens(id);
+    const retry = await bench.open('k');
+    assert.equal(retry.status, 200);
+    assert.notEqual(retry.body.id, refused);
+  });
+
+  it('forgets a key after 24 hours', async () => {
+    const first = await bench.open('k');
+    await bench.api.db.raw("update idempotency_keys set created_at = created_at - interval '25 hours'");
+    const answer = await bench.open('k', 'b');
+    assert.equal(answer.status, 200);
+    assert.notEqual(answer.body.id, first.body.id);
+  });
+});

@@ -1,0 +1,186 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Router } from '@koa/router';
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import Koa from 'koa';
+import { newId } from '../../../adapters/ids.js';
+import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
+import { findRental } from '../../../adapters/postgres/rentals/rental-reads.js';
+import type { RentalRow } from '../../../adapters/postgres/rows/tables.js';
+import { readUnderWalletLock } from '../../../adapters/postgres/requests/last-word.js';
+import type { ApiDeps, ApiState } from '../../../api/context.js';
+import { errors } from '../../../api/http/middleware/errors.js';
+import { tellOutcomes } from '../../../api/http/middleware/outcomes.js';
+import { requestId } from '../../../api/http/middleware/request-id.js';
+import { answerOpening } from '../../../api/http/opening.js';
+import { createTemporalGate } from '../../../adapters/temporal/gate.js';
+import type { RentalId, UserId } from '../../../domain/ids.js';
+import type { Answer } from '../../support/answers.js';
+import { ApiClient, startApi, type TestApi } from '../../support/api.js';
+import { insertRental, insertUser } from '../../support/factories.js';
+import { getTemporal } from '../../support/servers.js';
+
+/** What stands for the workflow: it opens the rental, refuses, fails, or says nothing. */
+export type Workflow = (id: RentalId, answerBefore: Date) => Promise<unknown>;
+
+/** The opening of an entity over HTTP, with real Postgres and a reachable Temporal, the workflow being the test's. */
+export class OpeningBench {
+  userId!: UserId;
+  /** Whose opening the workflow was asked for, in order. */
+  asked: RentalId[] = [];
+  readonly opens = async (id: RentalId): Promise<void> => {
+    if (await findRental(this.api.db, this.userId, id)) return;
+    await insertRental(this.api.db, this.userId, { id });
+  };
+  workflow: Workflow = this.opens;
+  /** What happens right before the row is looked for under the lock, and when the answer is made. */
+  beforeLastLook: () => void = () => undefined;
+  whenPresented: () => void = () => undefined;
+  /** A database that nobody answers for. */
+  private readonly away = openDatabase('postgres://nobody@127.0.0.1:9/none', 1, 'away');
+  private isAway = false;
+
+  private constructor(
+    readonly api: TestApi,
+    /** What the next request works with. */
+    public deps: ApiDeps,
+    private readonly server: Server,
+  ) {}
+
+  /** The database as the API reaches it. */
+  get db(): Database {
+    return this.isAway ? this.away : this.api.deps.db;
+  }
+
+  databaseGoesAway(): void {
+    this.isAway = true;
+  }
+
+  databaseComesBack(): void {
+    this.isAway = false;
+  }
+
+  static async start(): Promise<OpeningBench> {
+    const api = await startApi();
+    const { address } = await getTemporal();
+    const deps: ApiDeps = {
+      ...api.deps,
+      get db() {
+        return bench.db;
+      },
+      temporal: createTemporalGate({ address, namespace: 'default' }),
+      settings: {
+        ...api.deps.settings,
+        reachMs: 2_000,
+        answerWithinMs: 500,
+        answerGraceMs: 100,
+        lockWaitMs: 100,
+        idempotencyWaitMs: 300,
+      },
+    };
+    const server = createServer();
+    const bench: OpeningBench = new OpeningBench(api, deps, server);
+    const handle = bench.createApp().callback();
+    server.on('request', (request, response) => void handle(request, response));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return bench;
+  }
+
+  /** Another user unless told, and a workflow that opens what it is asked for. */
+  async begin(userId?: UserId): Promise<void> {
+    this.userId = userId ?? (await insertUser(this.api.db)).id;
+    this.asked = [];
+    this.workflow = this.opens;
+    this.isAway = false;
+    this.beforeLastLook = this.whenPresented = () => undefined;
+  }
+
+  /** The same with other settings, or another way to Temporal. */
+  async with(
+    deps: Partial<Pick<ApiDeps, 'settings' | 'temporal'>>,
+    work: () => Promise<void>,
+  ): Promise<void> {
+    const before = this.deps;
+    this.deps = Object.create(before, Object.getOwnPropertyDescriptors(deps)) as ApiDeps;
+    try {
+      await work();
+    } finally {
+      this.deps = before;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.server.close();
+    this.server.closeAllConnections();
+    await Promise.all([this.deps.temporal.close(), this.away.destroy()]);
+    await this.api.stop();
+  }
+
+  open(key?: string, body = 'a'): Promise<Answer> {
+    const { port } = this.server.address() as AddressInfo;
+    const headers = key === undefined ? {} : { 'Idempotency-Key': key };
+    const client = new ApiClient(`http://127.0.0.1:${port}`, undefined, false);
+    return client.post(`/open/${body}`, undefined, headers);
+  }
+
+  refuses(code: string, details?: object): Workflow {
+    const cause = ApplicationFailure.create({
+      type: code,
+      message: `refused: ${code}`,
+      nonRetryable: true,
+      details: [details ?? null],
+    });
+    return () => Promise.reject(new WorkflowUpdateFailedError('Workflow Update failed', cause));
+  }
+
+  /** Longer than the request waits. */
+  readonly saysNothing: Workflow = async () => {
+    await sleep(700);
+    throw new Error('no answer');
+  };
+
+  async countRentals(userId = this.userId): Promise<number> {
+    return (await this.api.db('rentals').where({ user_id: userId })).length;
+  }
+
+  private createApp(): Koa<ApiState, object> {
+    const { deps } = this.api;
+    const router = new Router<ApiState>();
+    router.post('/open/:body', (ctx) => {
+      const { userId } = this;
+      return answerOpening<RentalId, RentalRow>(ctx, this.deps, {
+        endpoint: 'test',
+        userId,
+        body: { what: ctx.params['body'] },
+        newId: () => newId('rent'),
+        start: (id, answerBefore) => {
+          this.asked.push(id);
+          return this.workflow(id, answerBefore);
+        },
+        find: (id) => findRental(this.db, userId, id),
+        findUnderLock: (id, answerBefore) => {
+          this.beforeLastLook();
+          return readUnderWalletLock(this.db, userId, answerBefore, this.deps.settings.lockWaitMs, (trx) =>
+            findRental(trx, userId, id),
+          );
+        },
+        present: (row) => {
+          this.whenPresented();
+          return { id: row.id };
+        },
+        idName: 'rentalId',
+        lookAt: (id) => `/v1/rentals/${id}`,
+      });
+    });
+    const app = new Koa<ApiState, object>();
+    app.use(requestId(deps.log));
+    app.use(errors());
+    app.use(tellOutcomes(['a', 'b'].map((body) => ({ path: `/open/${body}`, lookAt: '/v1/rentals' }))));
+    app.use(router.routes());
+    return app;
+  }
+}

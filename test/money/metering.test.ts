@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { Database } from '../../adapters/postgres/database.js';
+import { lockRental } from '../../money/rentals/rentals.js';
+import { settle } from '../../money/rentals/settle.js';
+import { tick, tickApart } from '../../money/metering/tick.js';
+import { lockWalletOfRental } from '../../money/ledger/wallets.js';
+import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
+import type { RentalId } from '../../domain/ids.js';
+import { accruedCents, elapsedMsAtCents, finalCents } from '../../domain/metering.js';
+import {
+  billedMs,
+  credit,
+  getRental,
+  getWallet,
+  insertRunning,
+  insertWallet,
+  openMoneyDatabase,
+  type MoneyDatabase,
+} from '../support/money.js';
+
+const whole = { shard: 0, shards: 1 };
+const HOUR = 3_600_000;
+
+describe('metering', () => {
+  let database: MoneyDatabase;
+  let db: Database;
+  before(async () => {
+    database = await openMoneyDatabase();
+    db = database.db;
+  });
+  after(() => database.close());
+  afterEach(async () => {
+    assert.deepEqual(await verifyLedger(db), [], 'everything adds up after each test');
+  });
+
+  async function settleEnded(id: RentalId): Promise<void> {
+    await db.transaction(async (trx) => {
+      const wallet = await lockWalletOfRental(trx, id);
+      await settle(trx, wallet, await lockRental(trx, id));
+    });
+  }
+
+  async function askToStop(id: RentalId): Promise<void> {
+    await db.raw(
+      `insert into stop_requests (rental_no, requested_by) select no, 'user' from rentals where id = ?`,
+      [id],
+    );
+  }
+
+  it('charges the whole cents that have come due, first from the hold, then from available', async () => {
+    const wallet = await insertWallet(db, 1_000);
+    const id = await insertRunning(db, wallet, { priceCents: 100, ranMs: 2.5 * HOUR });
+    await tick(db, whole);
+    const rental = await getRental(db, id);
+    assert.equal(rental.charged_cents, 250);
+    assert.equal(rental.hold_cents, 0);
+    const after = await getWallet(db, wallet.user_id);
+    assert.equal(after.available_cents, 750);
+    assert.equal(after.reserved_cents, 0);
+  });
+
+  it('writes nothing when less than a cent is due, and catches up exactly after a gap', async () => {
+    const wallet = await insertWallet(db, 1_000);
+    const id = await insertRunning(db, wallet, { priceCents: 36, ranMs: 99_000 });
+    await tick(db, whole);
+    assert.equal((await getRental(db, id)).charged_cents, 0);
+    await db('rentals')
+      .where({ id })
+      .update({ running_at: db.raw(`running_at - interval '1 hour'`) });
+    await tick(db, whole);
+    assert.equal((await getRental(db, id)).charged_cents, 36);
+  });
+
+  it('ends a rental at its auto-stop instant, however late it is noticed', async () => {
+    const wallet = await insertWallet(db, 1_000);
+    const id = await insertRunning(db, wallet, {
+      priceCents: 100,
+      ranMs: 5 * HOUR,
+      autoStopAfterMs: 2 * HOUR,
+    });
+    await tick(db, whole);
+    const rental = await getRental(db, id);
+    assert.equal(rental.status, 'stopping');
+    assert.equal(rental.stop_reason, 'auto_stop');
+    assert.equal(billedMs(rental), 2 * HOUR);
+    await settleEnded(id);
+    assert.equal((await getRental(db, id)).charged_cents, 200);
+  });
+
+  it('ends a rental at its spend limit, exact to the cent', async () => {
+    const wallet = await insertWallet(db, 1_000);
+    const id = await insertRunning(db, wallet, { priceCents: 77, ranMs: 5 * HOUR, maxSpendCents: 123 });
+    await tick(db, whole);
+    await settleEnded(id);
+    const rental = await getRental(db, id);
+    assert.equal(rental.stop_reason, 'spend_limit');
+    assert.equal(rental.charged_cents, 123);
+  });
+
+  it('ends a rental at the instant of its stop request and gives the rest of the hold back', async () => {
+    const wallet = await insertWallet(db, 1_000);
+    const id = await insertRunning(db, wallet, { priceCents: 360, ranMs: 60_000 });
+    await askToStop(id);
+    await tick(db, whole);
+    await settleEnded(id);
+    const rental = await getRental(db, id);
+    assert.equal(rental.stop_reason, 'user');
+    const price = finalCents(360, billedMs(rental), null);
+    assert.equal(rental.charged_cents, price);
+    assert.equal(rental.released_cents, 360 - price);
+    const after = await getWallet(db, wallet.user_id);
+    assert.deepEqual([after.available_cents, after.reserved_cents], [1_000 - price, 0]);
+  });
+
+  it('ends a rental in the tick that cannot pay the next cent, at the millisecond its money ended', async () => {
+    // 36,000 cents an hour: a cent each 100 ms. 150 cents last 15,000 ms; the next cent was due at 15,100 ms.
+    const wallet = await insertWallet(db, 150);
+    const id = await insertRunning(db, wallet, { priceCents: 36_000, holdCents: 100, ranMs: 16_000 });
+    await tick(db, whole);
+    const rental = await getRental(db, id);
+    assert.equal(rental.stop_reason, 'balance_exhausted');
+    assert.equal(billedMs(rental), elapsedMsAtCents(36_000, 150));
+    await settleEnded(id);
+    const settled = await getRental(db, id);
+    assert.deepEqual([settled.charged_cents, settled.overage_cents, settled.written_off_cents], [150, 0, 0]);
+  });
+
+  it('makes overage of what the money did not cover when ticks came more than 5 s late', async () => {
+    const wallet = await insertWallet(db, 150);
+    const id = await insertRunning(db, wallet, { priceCents: 36_000, holdCents: 100, ranMs: 40_000 });
+    await tick(db, whole);
+    await settleEnded(id);
+    const rental = await getRental(db, id);
+    assert.ok(billedMs(rental) >= 40_000);
+    assert.equal(rental.charged_cents, 150);
+    assert.equal(
+      rental.charged_cents + rental.overage_cents + rental.written_off_cents,
+      finalCents(36_000, billedMs(rental), null),
+    );
+    const invoice = await db('invoices').where({ rental_no: rental.no }).first();
+    assert.equal(invoice?.amount_cents, rental.overage_cents);
+    assert.equal(invoice.reason, 'overage');
+  });
+
+  it("writes overage below the processor's minimum off", async () => {
+    const wallet = await insertWallet(db, 100);
+    const id = await insertRunning(db, wallet, { priceCents: 3_600, holdCents: 100, ranMs: 110_000 });
+    await tick(db, whole);
+    await settleEnded(id);
+    const rental = await getRental(db, id);
+    assert.equal(rental.overage_cents, 0);
+    assert.ok(rental.written_off_cents >= 10 && rental.written_off_cents < 50);
+  });
+
+  it('lets siblings share what is available in their order, and no cent twice', async () => {
+    const wallet = await insertWallet(db, 100);
+    const [elder, younger] = [
+      await insertRunning(db, wallet, { priceCents: 36_000, holdCents: 0, ranMs: 8_000 }),
+      await insertRunning(db, wallet, { priceCents: 36_000, holdCents: 0, ranMs: 8_000 }),
+    ];
+    await tick(db, whole);
+    const [first, second] = [await getRental(db, elder), await getRental(db, younger)];
+    assert.equal(first.charged_cents + second.charged_cents, 100);
+    assert.ok(first.charged_cents >= 80, 'the elder is paid in full');
+    assert.deepEqual([first.status, second.stop_reason], ['running', 'balance_exhausted']);
+    await settleEnded(younger);
+    await askToStop(elder);
+    await tick(db, whole);
+    await settleEnded(elder);
+  });
+
+  it('waits for an open auto-topup up to 30 s, takes the due when the credit comes', async () => {
+    const wallet = await insertWallet(db, 100);
+    const id = await insertRunning(db, wallet, { priceCents: 36_000, holdCents: 100, ranMs: 12_000 });
+    await db('intents').insert({ kind: 'auto_topup', wallet_id: wallet.id });
+    await tick(db, whole);
+    assert.equal((await getRental(db, id)).status, 'running');
+    await credit(db, wallet.user_id, 5_000);
+    await tick(db, whole);
+    const rental = await getRental(db, id);
+    assert.equal(rental.status, 'running');
+    assert.equal((await db('meters').where({ rental_no: rental.no }).first())?.starved_ms, null);
+    assert.ok(rental.charged_cents >= 120);
+  });
+
+  it('ends at the instant the money ended when no credit came within 30 s', async () => {
+    const wallet = await insertWallet(db, 100);
+    const id = await insertRunning(db, wallet, { priceCents: 36_000, holdCents: 100, ranMs: 12_000 });
+    await db('intents').insert({ kind: 'auto_topup', wallet_id: wallet.id });
+    await tick(db, whole);
+    await db('meters')
+      .where({ rental_no: (await getRental(db, id)).no })
+      .update({ starved_ms: db.raw('starved_ms - 31000') });
+    await tick(db, whole);
+    const rental = await getRental(db, id);
+    assert.equal(rental.stop_reason, 'balance_exhausted');
+    assert.equal(billedMs(rental), elapsedMsAtCents(36_000, 100));
+  });
+
+  it('leaves one end_rental intent for a rental that ended', async () => {
+    const wallet = await insertWallet(db, 1_000);
+    const id = await insertRunning(db, wallet, { priceCents: 100, ranMs: HOUR, autoStopAfterMs: 1_000 });
+    await tick(db, whole);
+    await tick(db, whole);
+    const { no } = await getRental(db, id);
+    assert.equal((await db('intents').where({ rental_no: no, kind: 'end_rental' })).length, 1);
+    await settleEnded(id);
+    assert.equal((await db('intents').where({ rental_no: no }).whereNull('acknowledged_at')).length, 0);
+  });
+
+  it('isolates one broken wallet and meters all others', async () => {
+    const broken = await insertWallet(db, 1_000);
+    const brokenId = await insertRunning(db, broken, { priceCents: 100, ranMs: HOUR });
+    const fine = await insertWallet(db, 1_000);
+    const fineId = await insertRunning(db, fine, { priceCents: 100, ranMs: HOUR });
+    // A running instant in the far past overflows the int that holds the due cents.
+    await db('rentals')
+      .where({ id: brokenId })
+      .update({ running_at: new Date(-200_000_000_000_000), price_per_hour_cents: 10_000_000 });
+    await assert.rejects(tick(db, whole));
+    const result = await tickApart(db, whole);
+    assert.deepEqual(
+      result.blocked.map(({ walletId }) => walletId),
+      [broken.id],
+    );
+    assert.equal((await getRental(db, fineId)).charged_cents, 100);
+    assert.notEqual((await getWallet(db, broken.user_id)).metering_blocked_reason, null);
+    await db('rentals')
+      .where({ id: brokenId })
+      .update({ running_at: db.raw('clock_ms()'), price_per_hour_cents: 100 });
+    await db('wallets')
+      .where({ id: broken.id })
+      .update({ metering_blocked_at: null, metering_blocked_reason: null });
+  });
+
+  it('computes in SQL what the domain computes', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 10_000_000 }),
+        fc.integer({ min: 0, max: 400 * 24 * HOUR }),
+        async (priceCents, ranMs) => {
+          const wallet = await insertWallet(db, 1);
+          const id = await insertRunning(db, wallet, { priceCents, ranMs, holdCents: 0 });
+          const { rows } = await db.raw<{ rows: { cents: number; at: number }[] }>(
+            `select price_per_hour_cents::bigint * (running_ms + :ranMs::bigint - running_ms) / 3600000 as cents,
+                    running_ms as at from rentals where id = :id`,
+            { id, ranMs },
+          );
+          assert.equal(rows[0]?.cents, accruedCents(priceCents, ranMs));
+          await db('rentals')
+            .where({ id })
+            .update({ running_at: db.raw('clock_ms()'), price_per_hour_cents: 1 });
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+});

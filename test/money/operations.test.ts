@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../adapters/ids.js';
+import { operate } from '../../money/operations/operations.js';
+import { approveOrder } from '../../adapters/postgres/operators/operator-orders.js';
+import { openDatabase, type Database } from '../../adapters/postgres/database.js';
+import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
+import { databaseRoles } from '../../migrations/grants.js';
+import { getWallet, insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money.js';
+import { placeOrder, testSingleLimitCents, urlAs } from '../support/operators.js';
+
+describe('an operation’s transaction', () => {
+  let database: MoneyDatabase;
+  let worker: Database;
+  let ada: Database;
+  let bob: Database;
+  before(async () => {
+    database = await openMoneyDatabase();
+    worker = openDatabase(database.url, 10, 'test-worker', databaseRoles.worker);
+    [ada, bob] = [
+      openDatabase(urlAs('ada', database.url), 2, 'ops'),
+      openDatabase(urlAs('bob', database.url), 2, 'ops'),
+    ];
+    // All connections are open before the first test: what is meant to collide does.
+    await Promise.all(Array.from({ length: 10 }, () => worker.raw('select pg_sleep(0.1)')));
+  });
+  after(async () => {
+    await Promise.all([worker, ada, bob].map((db) => db.destroy()));
+    await database.close();
+  });
+
+  const run = (id: Parameters<typeof operate>[1]) => operate(worker, id, testSingleLimitCents);
+
+  it('moves the money once when ten of the same run at once', async () => {
+    const { db } = database;
+    const { user_id: userId } = await insertWallet(db, 1_000);
+    const order = await placeOrder(ada, { kind: 'adjust', userId, amountCents: -300 });
+    const outcomes = await Promise.all(Array.from({ length: 10 }, () => run(order)));
+    for (const outcome of outcomes) assert.deepEqual(outcome, { outcome: 'done' });
+    assert.equal((await getWallet(db, userId)).available_cents, 700);
+    assert.equal((await db('mail_outbox').where({ cause: `operation:${order}` })).length, 1);
+    assert.deepEqual(await verifyLedger(db, userId), []);
+  });
+
+  it('never takes more than is available when ten different ones run at once', async () => {
+    const { db } = database;
+    const { user_id: userId } = await insertWallet(db, 1_000);
+    const outcomes = await Promise.all(
+      Array.from({ length: 10 }, async () =>
+        run(await placeOrder(ada, { kind: 'adjust', userId, amountCents: -300 })),
+      ),
+    );
+    const told = outcomes.map((outcome) => ('code' in outcome ? outcome.code : outcome.outcome));
+    assert.equal(told.filter((outcome) => outcome === 'done').length, 3);
+    assert.equal(told.filter((outcome) => outcome === 'insufficient_balance').length, 7);
+    assert.equal((await getWallet(db, userId)).available_cents, 100);
+    assert.deepEqual(await verifyLedger(db, userId), []);
+  });
+
+  it('waits above the limit of one operator until another one approves, and is done once then', async () => {
+    const { db } = database;
+    const { user_id: userId } = await insertWallet(db, 0);
+    const action = { kind: 'refund', userId, amountCents: testSingleLimitCents + 1 } as const;
+    const order = await placeOrder(ada, action);
+    assert.deepEqual(await run(order), { outcome: 'waiting' });
+    assert.equal((await getWallet(db, userId)).available_cents, 0);
+    await approveOrder(bob, order);
+    for (const time of [1, 2]) assert.deepEqual(await run(order), { outcome: 'done' }, `time ${time}`);
+    assert.equal((await getWallet(db, userId)).available_cents, testSingleLimitCents + 1);
+    const action1 = await db('operator_actions').where({ id: order }).first();
+    assert.equal(action1?.operator, 'ada, approved by bob');
+  });
+
+  it('is moved alone up to the limit, downwards too', async () => {
+    const { db } = database;
+    const { user_id: userId } = await insertWallet(db, 2 * testSingleLimitCents);
+    const down = (cents: number) => placeOrder(ada, { kind: 'adjust', userId, amountCents: -cents });
+    assert.deepEqual(await run(await down(testSingleLimitCents + 1)), { outcome: 'waiting' });
+    assert.deepEqual(await run(await down(testSingleLimitCents)), { outcome: 'done' });
+  });
+
+  it('needs two operators to give up an invoice above the limit', async () => {
+    const { db } = database;
+    const wallet = await insertWallet(db, 0);
+    const invoiceId = newId('inv');
+    await db('invoices').insert({
+      ...{ id: invoiceId, user_id: wallet.user_id, wallet_id: wallet.id, status: 'open', reason: 'manual' },
+      ...{ amount_cents: testSingleLimitCents + 1, cause: `test:${invoiceId}` },
+    });
+    assert.deepEqual(await run(await placeOrder(ada, { kind: 'write_off_invoice', invoiceId })), {
+      outcome: 'waiting',
+    });
+    assert.deepEqual(await run(await placeOrder(ada, { kind: 'void_invoice', invoiceId })), {
+      outcome: 'waiting',
+    });
+  });
+
+  it('does nothing of what was rejected, and nothing that nobody has ordered', async () => {
+    const { db } = database;
+    const { user_id: userId } = await insertWallet(db, 0);
+    const order = await placeOrder(ada, { kind: 'refund', userId, amountCents: 1 });
+    await bob('operator_orders').where({ id: order }).update({ status: 'rejected', rejected_why: 'no' });
+    assert.deepEqual(await run(order), { outcome: 'refused', code: 'rejected' });
+    assert.deepEqual(await run(newId('op')), { outcome: 'refused', code: 'not_found' });
+    assert.equal((await getWallet(db, userId)).available_cents, 0);
+  });
+});

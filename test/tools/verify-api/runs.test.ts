@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { configOf, type Run } from '../../../tools/verify-api/runs.js';
+import { findSchemathesis } from '../../../tools/verify-api/schemathesis.js';
+import { describedOperations } from '../../support/described.js';
+
+const run: Run = { name: 'a run', phases: ['fuzzing'], examples: 3 };
+
+describe('the verification of the API', () => {
+  let folder: string;
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'verify-api-test-'));
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('sends the session only where somebody is signed in', () => {
+    assert.ok(!configOf(run).includes('api_key'));
+    assert.match(configOf({ ...run, sid: 'abc' }), /\[auth\.openapi\.sid\]\napi_key = "abc"\n/);
+  });
+
+  it('excuses only operations that are described', () => {
+    const [, list = ''] = /include-operation-id = (\[.*\])/.exec(configOf(run)) ?? [];
+    const described = [...describedOperations().values()].map(({ operationId }) => operationId);
+    const unknown = (JSON.parse(list) as string[]).filter((name) => !described.includes(name));
+    assert.deepEqual(unknown, []);
+    assert.ok(described.includes('logOut'), 'the operation that has a run of its own');
+  });
+
+  it('is left out where there is no Python, or one without venv', async () => {
+    const places = { searchPath: folder, cacheDir: join(folder, 'cache') };
+    assert.equal(await findSchemathesis(places, () => undefined), undefined);
+    const python = join(folder, 'python3');
+    writeFileSync(python, '#!/bin/sh\nexit 1\n');
+    chmodSync(python, 0o755);
+    assert.equal(await findSchemathesis(places, () => undefined), undefined);
+  });
+});

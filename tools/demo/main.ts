@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import type { Stack } from '../../lab/stack/start.js';
+import { readStackSettings } from '../../lab/stack/settings.js';
+import { findOrStartStack } from './host-stack.js';
+import { StoryError } from './story-error.js';
+import { openStage, playStory } from './story.js';
+
+/** A terminal and the programs between it and us may each pass on the same Ctrl-C. */
+const sameSignalMs = 500;
+
+const stopping = new AbortController();
+const state: { own: Stack | undefined; askedAtMs: number | undefined } = {
+  own: undefined,
+  askedAtMs: undefined,
+};
+
+function onSignal(): void {
+  if (state.askedAtMs === undefined) {
+    state.askedAtMs = Date.now();
+    console.log('\nStopping. A second Ctrl-C kills everything at once.');
+    stopping.abort(new Error('The demo was given up.'));
+    return;
+  }
+  if (Date.now() - state.askedAtMs < sameSignalMs) return;
+  state.own?.kill();
+  process.exit(130);
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+
+const log = (line: string) => console.log(line);
+
+async function play(): Promise<void> {
+  const startedAtMs = Date.now();
+  const settings = readStackSettings();
+  const { urls, own } = await findOrStartStack(settings, log, stopping.signal);
+  state.own = own;
+  try {
+    await playStory(openStage({ urls, log, startedAtMs, signal: stopping.signal }));
+  } catch (error) {
+    if (error instanceof StoryError) log(`The logs are in ${join(settings.dataDir, 'logs')}.`);
+    throw error;
+  } finally {
+    await own?.stop();
+  }
+}
+
+try {
+  await play();
+  if (state.own) console.log('Stopped. "npm start" brings the same up again to stay.');
+} catch (error) {
+  const givenUp = stopping.signal.aborted;
+  console.error(givenUp ? 'Given up.' : error instanceof Error ? error.message : error);
+  process.exitCode = givenUp ? 130 : 1;
+}

@@ -1,0 +1,180 @@
+/** One wrong line of the code that moves money, and the tests that must see it. */
+export interface Mutation {
+  readonly file: string;
+  /** Stands in the file exactly once. */
+  readonly from: string;
+  readonly to: string;
+  readonly tests: readonly string[];
+  /** Why it may survive: docs/mutations.md tells it as well. */
+  readonly survives?: string;
+}
+
+const money = 'money';
+const tests = `test/${money}`;
+const overlapping = [`${tests}/overlapping.test.ts`];
+const losses = [`${tests}/lost-machines.test.ts`, `${tests}/warnings-and-losses.test.ts`];
+const ends = [`${tests}/verified-ends.test.ts`];
+const metering = [`${tests}/metering.test.ts`];
+const level = [`${tests}/auto-topup-level.test.ts`];
+
+/** Stryker changes operators of TypeScript; most of what moves money is SQL in strings, which it can't. */
+export const mutations: readonly Mutation[] = [
+  {
+    file: `${money}/wallets.ts`,
+    from: "'select w.* from wallets w where w.id = (select wallet_id from rentals where id = ?) for no key update'",
+    to: "'select w.* from wallets w where w.id = (select wallet_id from rentals where id = ?)'",
+    tests: overlapping,
+  },
+  {
+    file: `${money}/wallets.ts`,
+    from: "'select * from wallets where user_id = ? for no key update'",
+    to: "'select * from wallets where user_id = ?'",
+    tests: overlapping,
+  },
+  {
+    file: `${money}/wallets.ts`,
+    from: 'reserved_cents = reserved_cents + :cents\n',
+    to: 'reserved_cents = reserved_cents - :cents\n',
+    tests: overlapping,
+  },
+  {
+    file: `${money}/lost.ts`,
+    from: 'at.getTime() <= aliveMs',
+    to: 'at.getTime() <= 0',
+    tests: losses,
+  },
+  {
+    file: `${money}/lost.ts`,
+    from: 'rental.stop?.requested_at, rental.auto_stop_at',
+    to: 'rental.auto_stop_at',
+    tests: losses,
+  },
+  {
+    file: `${money}/lost.ts`,
+    from: 'aliveMs - runningMs <= limits.refundWindowMs',
+    to: 'aliveMs - runningMs < 0',
+    tests: losses,
+  },
+  {
+    file: `${money}/lost.ts`,
+    from: '< limits.fullRefundsPerDay',
+    to: '< Infinity',
+    tests: losses,
+  },
+  {
+    file: `${money}/lost.ts`,
+    from: 'moneyMs !== null && moneyMs < aliveMs',
+    to: 'false && moneyMs !== null',
+    tests: losses,
+  },
+  {
+    file: `${money}/settle.ts`,
+    from: '[rental.ended_at, rental.auto_stop_at, rental.spend_limit_at]',
+    to: '[rental.ended_at]',
+    tests: losses,
+  },
+  {
+    file: `${money}/settle.ts`,
+    from: 'await moveHold(trx, wallet, -(rental.hold_cents - fromHold));',
+    to: '',
+    tests: metering,
+  },
+  {
+    file: `${money}/settle.ts`,
+    from: 'Math.min(missing - fromHold, wallet.availableCents)',
+    to: 'missing - fromHold',
+    tests: metering,
+  },
+  {
+    file: `${money}/settle.ts`,
+    from: 'owed >= limits.minInvoiceCents ? owed : 0',
+    to: 'owed',
+    tests: metering,
+  },
+  {
+    file: `${money}/meter.ts`,
+    from: 'least(clock.ms, m.limit_ms, s.requested_ms) as until_ms',
+    to: 'least(clock.ms, m.limit_ms) as until_ms',
+    tests: metering,
+  },
+  {
+    file: `${money}/meter.ts`,
+    from: 'least(clock.ms, m.limit_ms, s.requested_ms) as until_ms',
+    to: 'least(clock.ms, s.requested_ms) as until_ms',
+    tests: metering,
+  },
+  {
+    file: `${money}/meter.ts`,
+    from: 'available_cents - coalesce(sum(claim) over elder, 0)',
+    to: 'available_cents',
+    tests: metering,
+  },
+  {
+    file: `${money}/post.ts`,
+    from: 'if (posting.availableCents < 0) await noteTopupLevel(trx, wallet.id);',
+    to: '',
+    tests: level,
+  },
+  {
+    file: `${money}/rentals.ts`,
+    from: '  await noteTopupLevel(trx, rental.wallet_id);\n',
+    to: '',
+    tests: level,
+  },
+  {
+    file: `${money}/auto-topups.ts`,
+    from: 'if (await isHeld(trx, wallet.userId)) {',
+    to: 'if (false as boolean) {',
+    tests: level,
+  },
+  {
+    file: 'adapters/postgres/payments/auto-topup-settings.ts',
+    from: '    await noteTopupLevel(trx, row.wallet_id);\n',
+    to: '',
+    tests: level,
+  },
+  {
+    file: 'adapters/postgres/payments/topup-level.ts',
+    from: 'w.available_cents < a.threshold_cents',
+    to: 'w.available_cents + w.reserved_cents < a.threshold_cents',
+    tests: level,
+  },
+  {
+    file: 'adapters/postgres/wallets/verify.ts',
+    from: 'greatest(running_ms, least(alive_ms, asked_end_ms, money_ms)) end as due_ms',
+    to: 'ended_ms end as due_ms',
+    tests: ends,
+  },
+  {
+    file: 'adapters/postgres/wallets/verify.ts',
+    from: "when p.gone_at < r.settled_at - interval '10 seconds' then epoch_ms(p.last_alive_at) end",
+    to: 'end',
+    tests: ends,
+  },
+  {
+    file: 'adapters/postgres/machines/pods.ts',
+    from: "update({ last_alive_at: db.raw('greatest(last_alive_at, clock_ms())') })",
+    to: "update({ last_alive_at: db.raw('last_alive_at') })",
+    tests: losses,
+  },
+  {
+    file: `${money}/topups.ts`,
+    from: 'const pmId = card && !(await isHeld(trx, input.userId)) ? card.pm_id : null;',
+    to: 'const pmId = card ? card.pm_id : null;',
+    tests: ['test/workflows/charge-marks.test.ts'],
+    survives:
+      'The statement that marks a charge as sent looks for marks again, and the payer gets the same page.',
+  },
+  {
+    file: 'activities/payments/charge.ts',
+    from: '|| (await isHeld(deps.db, topup.user_id, topup.pm_id))',
+    to: '',
+    tests: ['test/workflows/charge-marks.test.ts'],
+  },
+  {
+    file: 'adapters/postgres/payments/reversal-reads.ts',
+    from: "where payment_id = ? and status = 'paid' and reason in ('overage', 'manual')",
+    to: 'where payment_id is distinct from ?',
+    tests: ['test/workflows/refunds.test.ts'],
+  },
+];

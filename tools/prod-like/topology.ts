@@ -1,0 +1,227 @@
+import { join } from 'node:path';
+import pg from 'pg';
+import type { databaseRoles } from '../../migrations/grants.js';
+import { ensureLogins, loginOf } from '../../migrations/logins.js';
+import { migrateToLatest } from '../../migrations/migrate.js';
+import { searchAttributes } from '../../workflows/contracts/search-attributes.js';
+import { choosePostgresFolder } from '../../lab/servers/postgres-home.js';
+import { startPostgres, type PostgresServer } from '../../lab/servers/postgres.js';
+import { answersOk, startProgram, type Program, type ProgramPlan } from '../../lab/servers/program.js';
+import {
+  addressOf,
+  migrateTemporal,
+  registerNamespace,
+  startTemporalOnPostgres,
+  temporalDatabases,
+  temporalPortCount,
+  type TemporalOnPostgres,
+} from '../../lab/servers/temporal-on-postgres.js';
+import { findTemporalServer } from '../../lab/servers/temporal-server-build.js';
+import { registerSearchAttributes } from '../../lab/servers/temporal.js';
+import { childrenOf, planOf, type Child } from '../../lab/stack/children.js';
+import { findFreePorts } from '../../lab/stack/ports.js';
+import { readSecrets } from '../../lab/stack/secrets.js';
+import { portVariables, readStackSettings, type StackSettings } from '../../lab/stack/settings.js';
+import { urlsOf, type StackUrls } from '../../lab/stack/urls.js';
+import { startFront, type Front } from './front.js';
+
+/** A process that is restarted under load. */
+export type PartName = 'Temporal' | 'API 1' | 'API 2' | 'worker 1' | 'worker 2';
+
+/** The shape of docker-compose.yml twice over, as processes: two APIs behind a balancer, two workers. */
+export interface Topology {
+  readonly urls: StackUrls;
+  /** As the owner of the schema, for what is looked at. */
+  readonly ownerUrl: string;
+  readonly opsUrl: string;
+  readonly front: Front;
+  /** Ends a part, orderly or by SIGKILL, and starts it again. Resolves when it is ready. */
+  restart(name: PartName, how: 'stop' | 'kill'): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Part {
+  readonly start: () => Promise<Program>;
+  program: Program;
+}
+
+const password = (role: string): string => `prod-like-${role}`;
+
+/** Starts all of it, with data of its own below a folder. What was started is stopped again when it fails. */
+export async function startTopology(
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  log: (line: string) => void,
+): Promise<Topology> {
+  const stops: (() => Promise<unknown>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (let next = stops.pop(); next !== undefined; next = stops.pop()) await next();
+  };
+  try {
+    return { ...(await startParts(folder, env, log, stops)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function startParts(
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  log: (line: string) => void,
+  stops: (() => Promise<unknown>)[],
+): Promise<Omit<Topology, 'stop'>> {
+  const ports = await findFreePorts(temporalPortCount);
+  const settings = await settingsOn(folder, env, ports[0] ?? 0);
+  const programs = await findTemporalServer(settings.cliPlaces, log);
+  const postgres = await startPostgres({
+    dataDir: choosePostgresFolder(folder),
+    port: settings.ports.postgres,
+    logFile: join(folder, 'logs', 'postgres.log'),
+    log,
+  });
+  stops.push(() => postgres.stop());
+  log('PostgreSQL is ready');
+  await prepareDatabases(postgres);
+  const parts = new Map<PartName, Part>();
+  const add = async (name: PartName, start: () => Promise<Program>): Promise<void> => {
+    const part: Part = { start, program: await start() };
+    parts.set(name, part);
+    stops.push(() => part.program.stop());
+    log(`${name} is ready`);
+  };
+  const temporal: TemporalOnPostgres = {
+    programs,
+    postgres: { host: '127.0.0.1', port: settings.ports.postgres, user: 'temporal', password: 'temporal' },
+    ports,
+    folder: join(folder, 'temporal'),
+    logFile: join(folder, 'logs', 'temporal.log'),
+  };
+  await migrateTemporal(temporal);
+  await add('Temporal', () => startTemporalOnPostgres(temporal));
+  await registerNamespace(addressOf(temporal), settings.temporalNamespace);
+  await untilRegistered(addressOf(temporal), settings.temporalNamespace);
+  const [outside = []] = childrenOf(settings, readSecrets(folder));
+  for (const child of outside) {
+    const program = await startProgram(planOf(child, settings, readSecrets(folder)));
+    stops.push(() => program.stop());
+  }
+  const apiPorts = await findFreePorts(2);
+  for (const [index, port] of apiPorts.entries()) {
+    await add(`API ${index + 1}` as PartName, () => startProgram(apiPlan(settings, postgres, index, port)));
+  }
+  for (const name of ['worker 1', 'worker 2'] as const) {
+    await add(name, () => startProgram(workerPlan(settings, postgres, name)));
+  }
+  const front = await startFront(settings.ports.api, apiPorts);
+  stops.push(() => front.close());
+  return {
+    urls: urlsOf(settings),
+    ownerUrl: postgres.url,
+    opsUrl: loginUrl(postgres, 'ops'),
+    front,
+    async restart(name, how) {
+      const part = parts.get(name);
+      if (part === undefined) throw new Error(`There is no ${name}.`);
+      if (how === 'stop') await part.program.stop();
+      else part.program.kill();
+      await part.program.exited;
+      part.program = await part.start();
+    },
+  };
+}
+
+/** On free ports, with nothing of the local stack's and nobody else's servers. */
+async function settingsOn(
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  temporalPort: number,
+): Promise<StackSettings> {
+  const variables = Object.values(portVariables).map(({ variable }) => variable);
+  const ports = await findFreePorts(variables.length);
+  return readStackSettings({
+    ...env,
+    ...Object.fromEntries(variables.map((variable, index) => [variable, String(ports[index])])),
+    [portVariables.temporal.variable]: String(temporalPort),
+    DATABASE_URL: '',
+    TEMPORAL_ADDRESS: '',
+    TEMPORAL_NAMESPACE: '',
+    LAB_DATA_DIR: folder,
+  });
+}
+
+/** What docker-compose.yml's "migrate" does, and the databases that Temporal's image makes. */
+async function prepareDatabases(postgres: PostgresServer): Promise<void> {
+  const admin = new pg.Client({ connectionString: postgres.adminUrl });
+  await admin.connect();
+  try {
+    await admin.query(`create role temporal login password 'temporal'`);
+    for (const name of Object.values(temporalDatabases))
+      await admin.query(`create database ${name} owner temporal`);
+  } finally {
+    await admin.end();
+  }
+  await migrateToLatest(postgres.url);
+  await ensureLogins(postgres.url, {
+    api: password('api'),
+    worker: password('worker'),
+    ops: password('ops'),
+  });
+}
+
+/** The front end answers before it takes changes. */
+async function untilRegistered(address: string, namespace: string): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    try {
+      await registerSearchAttributes(address, namespace, searchAttributes);
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  }
+}
+
+function loginUrl(postgres: PostgresServer, role: keyof typeof databaseRoles): string {
+  const url = new URL(postgres.url);
+  url.username = loginOf(role);
+  url.password = password(role);
+  return url.toString();
+}
+
+function apiPlan(
+  settings: StackSettings,
+  postgres: PostgresServer,
+  index: number,
+  port: number,
+): ProgramPlan {
+  const child: Child = {
+    name: `API ${index + 1}`,
+    file: 'dist/api/index.js',
+    isReady: () => answersOk(`http://127.0.0.1:${port}/readyz`),
+    stopLimitMs: 30_000,
+  };
+  return builtPlan(child, settings, { API_PORT: String(port), DATABASE_URL: loginUrl(postgres, 'api') });
+}
+
+function workerPlan(settings: StackSettings, postgres: PostgresServer, name: string): ProgramPlan {
+  // Its log goes on over a restart: what earlier processes said does not count.
+  const child: Child = {
+    name,
+    file: 'dist/worker/index.js',
+    isReady: (logged) => logged().includes('"msg":"worker ready"'),
+    stopLimitMs: 30_000,
+  };
+  return builtPlan(child, settings, { DATABASE_URL: loginUrl(postgres, 'worker') });
+}
+
+/** As in the image: compiled, and without a role to change to, for it logs in with no more than its own rights. */
+function builtPlan(child: Child, settings: StackSettings, env: NodeJS.ProcessEnv): ProgramPlan {
+  const plan = planOf(child, settings, readSecrets(settings.dataDir));
+  return {
+    ...plan,
+    args: [child.file],
+    env: { ...plan.env, NODE_ENV: 'production', ...env },
+  };
+}

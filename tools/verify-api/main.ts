@@ -1,0 +1,122 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createApi } from '../demo/api.js';
+import { signIn } from '../demo/sign-in.js';
+import type { Stage } from '../demo/stage.js';
+import { topUp } from '../demo/top-up.js';
+import { removeStackData } from '../../lab/stack/data.js';
+import { findFreePorts } from '../../lab/stack/ports.js';
+import { portVariables, readStackSettings, type StackSettings } from '../../lab/stack/settings.js';
+import { startStack, type Stack } from '../../lab/stack/start.js';
+import { playRun, type Run, type RunEnd } from './runs.js';
+import { findSchemathesis } from './schemathesis.js';
+
+/**
+ * Lets schemathesis make up requests from the API's description, send them to the running service, and compare what
+ * is answered with the description. Ends with 1 when anything is not as described.
+ */
+const stopping = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => stopping.abort(new Error('Given up.')));
+}
+
+const log = (line: string) => console.log(line);
+
+/** A stack beside whatever runs here: in a folder of its own, on free ports, with its own database and Temporal. */
+async function readOwnSettings(folder: string): Promise<StackSettings> {
+  const variables = Object.values(portVariables).map(({ variable }) => variable);
+  const ports = await findFreePorts(variables.length);
+  return readStackSettings({
+    ...process.env,
+    ...Object.fromEntries(variables.map((variable, index) => [variable, String(ports[index])])),
+    LAB_DATA_DIR: folder,
+    DATABASE_URL: '',
+    TEMPORAL_ADDRESS: '',
+    TEMPORAL_NAMESPACE: '',
+    // One session sends in a minute what people send in an hour.
+    API_READS_PER_MINUTE: '1000000000',
+    API_USER_READS_PER_MINUTE: '1000000000',
+    API_CHANGES_PER_MINUTE: '1000000000',
+    API_STRANGERS_PER_MINUTE: '1000000000',
+  });
+}
+
+/** Enough for a few machines at a time; the rest is refused for want of money. */
+const WALLET_CENTS = 500;
+
+async function startSession({ urls }: Stack, name: string): Promise<string | undefined> {
+  const stage: Stage = {
+    ...{ urls, api: createApi(urls.api), email: `${name}@example.com` },
+    ...{ log: () => undefined, signal: stopping.signal, startedAtMs: Date.now() },
+  };
+  await signIn(stage);
+  await topUp(stage, WALLET_CENTS);
+  return stage.api.sid();
+}
+
+/** The run of the signed-in user must not sign them out, so that one endpoint is tried with a session of its own. */
+async function runsOn(stack: Stack): Promise<Run[]> {
+  const logOut = 'logOut';
+  const all = ['examples', 'coverage', 'fuzzing'] as const;
+  return [
+    {
+      name: 'signed in',
+      sid: await startSession(stack, 'verified'),
+      phases: all,
+      examples: 6,
+      without: logOut,
+    },
+    { name: 'signed out', phases: ['examples', 'fuzzing'], examples: 4 },
+    {
+      name: 'signing out',
+      sid: await startSession(stack, 'leaving'),
+      phases: all,
+      examples: 4,
+      only: logOut,
+    },
+  ];
+}
+
+function tell({ run, passed, output }: RunEnd): void {
+  const summary = output.slice(Math.max(0, output.lastIndexOf('= SUMMARY =')));
+  const counted = /^ +\d+ generated.*$/m.exec(summary)?.[0].trim() ?? 'no request was made';
+  if (!passed) log(output);
+  log(`verify:api, ${run.name}: ${passed ? 'as described' : 'NOT as described'} (${counted})`);
+}
+
+async function verify(python: string, settings: StackSettings): Promise<boolean> {
+  const stack = await startStack({ settings, log, signal: stopping.signal });
+  try {
+    const folder = join(settings.dataDir, 'verify');
+    const runs = await runsOn(stack);
+    const at = { python, apiUrl: stack.urls.api, folder, signal: stopping.signal };
+    const ends = await Promise.all(runs.map((run) => playRun(run, at)));
+    for (const end of ends) tell(end);
+    return ends.every(({ passed }) => passed);
+  } finally {
+    await stack.stop();
+  }
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'gpu-rental-verify-api-'));
+// When root runs it, the postgres user must get through to its own folder below.
+chmodSync(folder, 0o711);
+const settings = await readOwnSettings(folder);
+try {
+  const { searchPath, cacheDir } = settings.cliPlaces;
+  const python = await findSchemathesis({ searchPath, cacheDir }, log);
+  if (python === undefined) {
+    log(
+      'verify:api was left out: there is no Python 3.10 or newer with venv on the PATH. Install it and run it again.',
+    );
+  } else if (!(await verify(python, settings))) {
+    process.exitCode = 1;
+  }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+} finally {
+  removeStackData(settings);
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,65 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { placeInCache } from '../../lab/servers/cache.js';
+import { withProgress } from '../../lab/servers/progress.js';
+import { findOnPath, isExecutable } from '../../lab/servers/temporal-cli-binary.js';
+
+const version = '4.32.5';
+const installLimitMs = 5 * 60_000;
+
+/** Ends with 0 where a virtual environment can be made, and is new enough for the version above. */
+const CHECK = 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))';
+
+export interface PythonPlaces {
+  readonly searchPath: string;
+  /** Where environments are kept, for all projects of this user. */
+  readonly cacheDir: string;
+}
+
+/** @returns a Python from 3.10 with venv; undefined when this machine has none */
+export function findPython(searchPath: string): string | undefined {
+  const python = findOnPath('python3', searchPath);
+  if (python === undefined) return undefined;
+  return spawnSync(python, ['-c', CHECK], { stdio: 'ignore', timeout: 30_000 }).status === 0
+    ? python
+    : undefined;
+}
+
+/**
+ * Finds schemathesis in the cache, or installs it from PyPI into an environment of its own there.
+ * @returns the environment's Python, which runs it as the module `schemathesis.cli`; undefined without a Python
+ * @throws Error when it can't be installed
+ */
+export async function findSchemathesis(
+  { searchPath, cacheDir }: PythonPlaces,
+  log: (line: string) => void,
+): Promise<string | undefined> {
+  const python = findPython(searchPath);
+  if (python === undefined) return undefined;
+  const environment = join(cacheDir, `schemathesis-${version}`);
+  const program = join(environment, 'bin', 'python');
+  if (!isExecutable(program)) await install(python, environment, log);
+  return program;
+}
+
+async function install(python: string, target: string, log: (line: string) => void): Promise<void> {
+  const what = `installing schemathesis ${version}`;
+  try {
+    await placeInCache(target, async (folder) => {
+      await withProgress({ what, log, limitMs: installLimitMs }, async ({ signal }) => {
+        const run = promisify(execFile);
+        await run(python, ['-m', 'venv', folder], { signal });
+        const options = ['--quiet', '--disable-pip-version-check', '--no-input'];
+        const pip = ['-m', 'pip', 'install', ...options, `schemathesis==${version}`];
+        await run(join(folder, 'bin', 'python'), pip, { signal });
+      });
+      return folder;
+    });
+  } catch (error) {
+    if (isExecutable(join(target, 'bin', 'python'))) return; // Another run was there first.
+    throw new Error(`schemathesis could not be installed. See whether pip reaches its package index.`, {
+      cause: error,
+    });
+  }
+}

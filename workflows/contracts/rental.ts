@@ -1,0 +1,43 @@
+import { defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { RentalId } from '../../domain/ids.js';
+import type { RentalRequest } from '../../domain/opening.js';
+import { lookSignalName } from '../../domain/rental.js';
+
+/**
+ * What an opening is told. All else is the word of the committed row in `rental_requests` (decisions 88, 89): names,
+ * labels and texts of users never cross Temporal.
+ */
+export interface OpenInput {
+  /** ISO instant by the database's clock: after it, the rental must not be opened any more (decision 4). */
+  readonly answerBefore: string;
+}
+
+/** What release 0.1 said in the input. */
+export type OpenInput01 = OpenInput & RentalRequest;
+
+/** Durations of the workflow, in milliseconds. Tests shorten them; the defaults stand in domain/limits.ts. */
+export interface RentalDurations {
+  readonly provisionDeadlineMs: number;
+  readonly unknownFindMs: number;
+  readonly beltMs: number;
+}
+
+export interface RentalInput {
+  readonly rentalId: RentalId;
+  /** Absent when the workflow is started again for a row that exists. */
+  readonly open?: OpenInput | OpenInput01;
+  readonly durations?: Partial<RentalDurations>;
+}
+
+/** What the workflow did, shown as its result. */
+export interface RentalOutcome {
+  readonly outcome: 'refused' | 'stopped' | 'failed' | 'missing';
+  readonly code?: string;
+}
+
+/** Answered as soon as the rental is open, or with the refusal: an ApplicationFailure whose type is its code. */
+export const openUpdate = defineUpdate<{ rentalId: RentalId }>('open');
+/** Answered when the rental is settled. The request itself is the API's stop_requests row. */
+export const stopUpdate = defineUpdate('stop');
+/** Something about the rental changed in the database: look again. */
+export const lookSignal = defineSignal(lookSignalName);

@@ -1,0 +1,30 @@
+import type { OperationId } from '../../domain/ids.js';
+import type { Reconciled, RestoreReport } from '../../domain/restore.js';
+
+export interface RestoreInput {
+  /** Absent: only looks. */
+  readonly reconcile?: {
+    /** The operator's order: its row says who and why (decision 87). */
+    readonly operationId: OperationId;
+    /** Goes on although an upstream does not answer. */
+    readonly withoutSilentUpstreams: boolean;
+    /** Goes on although some rentals or payments could not be brought up to date. */
+    readonly leaveUndone?: boolean;
+  };
+}
+
+export interface RestoreOutcome {
+  /** incomplete: what could be done is done, the rest is named, and the service does not go on. */
+  readonly outcome: 'looked' | 'nothing to do' | 'refused' | 'incomplete' | 'reconciled';
+  /** Why it was refused, and what to do. */
+  readonly message?: string;
+  /** As it was found, before anything was done. */
+  readonly report: RestoreReport;
+  /** What could not be done, each with its reason. */
+  readonly undone?: readonly string[];
+  readonly reconciled?: Reconciled;
+}
+
+export const restoreWorkflow = 'restore';
+/** One id each: two operators at once reconcile once. */
+export const restoreWorkflowIds = { look: 'restore:look', reconcile: 'restore:reconcile' } as const;

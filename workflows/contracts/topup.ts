@@ -1,0 +1,30 @@
+import { defineUpdate } from '@temporalio/workflow';
+import type { TopupId, UserId } from '../../domain/ids.js';
+
+export interface TopupInput {
+  readonly topupId: TopupId;
+  /**
+   * Absent when the workflow is started again for a row that exists. User and amount are those of `topup_requests`
+   * (decision 88); release 0.1 said them in here.
+   */
+  readonly open?: {
+    readonly answerBefore: string;
+    readonly userId?: UserId;
+    readonly amountCents?: number;
+  };
+  /** When to ask the processor itself if no event came, in milliseconds; the last one repeats. */
+  readonly askAfterMs?: readonly number[];
+}
+
+export interface TopupOutcome {
+  readonly outcome: 'refused' | 'joined' | 'succeeded' | 'expired' | 'failed' | 'missing';
+  readonly code?: string;
+}
+
+export const topupWorkflow = 'topup';
+
+/**
+ * Answered with the top-up that answers the request as soon as its payment page exists or the saved card's charge is
+ * answered, or with the refusal: an ApplicationFailure whose type is its code.
+ */
+export const openTopupUpdate = defineUpdate<{ topupId: TopupId }>('open');
