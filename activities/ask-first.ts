@@ -21,6 +21,11 @@ export async function refuseWhenRestored(deps: Asking): Promise<void> {
   });
 }
 
+/** Tells whether work was refused because the database is behind: nothing of that work failed. */
+export function isRestoredRefusal(error: unknown): boolean {
+  return error instanceof ApplicationFailure && error.type === 'database_restored';
+}
+
 /** Compares the database's watermark with Temporal's, and writes down what that tells of the database. */
 export async function compareWatermarks(deps: Asking): Promise<'confirmed' | 'restored'> {
   const verdict = await confirmDatabase(deps.db, await readKeptWatermark(deps.temporal.workflow));
@@ -65,7 +70,7 @@ function askingBefore(deps: Asking, activity: Activity, answers: boolean): Activ
 }
 
 function asAnswer(error: unknown): unknown {
-  if (!(error instanceof ApplicationFailure) || error.type !== 'database_restored') return error;
+  if (!isRestoredRefusal(error)) return error;
   return ApplicationFailure.nonRetryable(
     'The service is being repaired: nothing was begun. Try again later.',
     'temporarily_unavailable',

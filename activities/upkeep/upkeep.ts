@@ -22,7 +22,7 @@ import { retention } from '../../domain/retention.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import { upkeepDuties, type UpkeepDuty } from '../../domain/upkeep.js';
 import { operationWorkflow } from '../../workflows/contracts/operation.js';
-import { compareWatermarks, refuseWhenRestored } from '../ask-first.js';
+import { compareWatermarks, isRestoredRefusal, refuseWhenRestored } from '../ask-first.js';
 import { deliverIntents } from './deliver-intents.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem, eachPart } from '../each-item.js';
@@ -69,7 +69,7 @@ export function createUpkeepActivities(deps: ActivityDeps) {
           const end = performance.now() + forMs;
           for (let rounds = 1; performance.now() < end; rounds += 1) {
             const started = performance.now();
-            const done = await eachPart(deps, duty, () => round(deps, tell));
+            const done = await eachPart(deps, duty, () => round(deps, tell).catch(waitWhenRestored));
             tell({ rounds, ...done });
             await sleep(Math.max(everyMs / 10, everyMs - (performance.now() - started)));
           }
@@ -78,6 +78,12 @@ export function createUpkeepActivities(deps: ActivityDeps) {
       );
     },
   };
+}
+
+/** What a round on a restored database comes to: it waits for operators, and is not set aside for that. */
+function waitWhenRestored(error: unknown): object {
+  if (isRestoredRefusal(error)) return { waits: 'the database was restored' };
+  throw error;
 }
 
 /** How often each duty comes round, and what a round is. */
