@@ -11,7 +11,7 @@ const read = (file: string) => readFileSync(join(projectDir, file), 'utf8');
 
 describe('the documents', () => {
   const files = [
-    ...['README.md', 'DECISIONS.md', 'CHANGELOG.md', 'bench/README.md'],
+    ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'DECISIONS.md', 'CHANGELOG.md', 'bench/README.md'],
     ...readdirSync(join(projectDir, 'docs'), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.md'))
       .map((file) => join('docs', file)),
