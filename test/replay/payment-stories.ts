@@ -1,12 +1,16 @@
+import { readAffected } from '../../adapters/postgres/operators/affected-rentals.js';
+import type { OperationId } from '../../domain/ids.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import type { OperatorAction } from '../../domain/operation.js';
 import { autoTopupWorkflowId } from '../../domain/processor-routes.js';
 import { AutoTopping } from '../support/auto-topping.js';
 import { Invoicing } from '../support/invoicing.js';
 import type { TestService } from '../support/living-service.js';
+import { getWallet } from '../support/money.js';
 import { placeOrder } from '../support/operators.js';
 import type { Paying } from '../support/paying.js';
 import type { Renting } from '../support/renting.js';
+import { insertSettled, orderAffected } from '../support/refunding.js';
 import { until } from '../support/until.js';
 
 /** Plays what is recorded, and gives the id of the workflow whose history is kept. */
@@ -67,6 +71,15 @@ export const paymentStories: Record<string, Story> = {
     const { user } = await service.signIn();
     return operate(service, { kind: 'adjust', userId: user.id, amountCents: -100 });
   },
+  'operation.refunded-many': async (service) => {
+    const { user } = await service.signIn(100);
+    await insertSettled(service.db, await getWallet(service.db, user.id), 1);
+    const now = Date.now();
+    const window = { from: new Date(now - 3_600_000), to: new Date(now) };
+    const [rental] = await readAffected(service.db, 'lab', window, 1);
+    if (!rental) throw new Error('nobody is affected');
+    return carryOut(service, await orderAffected(service.db, window, [rental.rentalId]));
+  },
   'card.saved': async (service, _renting, paying) =>
     ended(service, await paying.saveCard(await service.signIn())),
   'payment.stray': async (service) => {
@@ -96,7 +109,10 @@ export const paymentStories: Record<string, Story> = {
 };
 
 async function operate(service: TestService, action: OperatorAction): Promise<string> {
-  const operationId = await placeOrder(service.db, action);
+  return carryOut(service, await placeOrder(service.db, action));
+}
+
+async function carryOut(service: TestService, operationId: OperationId): Promise<string> {
   await service.temporal.workflow.start('operation', {
     ...{ workflowId: operationId, taskQueue: taskQueues.rentals, args: [{ operationId }] },
   });
