@@ -34,6 +34,10 @@ async function main(): Promise<number> {
   });
 }
 
+// Whoever reads the first lines only ("| head") closes the pipe: the command goes on, and its exit code stays its own.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
 try {
   process.exitCode = await main();
 } catch (error) {

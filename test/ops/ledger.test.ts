@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
@@ -26,22 +27,36 @@ describe('ops ledger verify', () => {
     await database.drop();
   });
 
+  const cwd = fileURLToPath(new URL('../..', import.meta.url));
+  const command = (...args: string[]) => ['--import', 'tsx', 'ops/index.ts', 'ledger', 'verify', ...args];
+  const environment = (): NodeJS.ProcessEnv => ({
+    ...process.env,
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: '127.0.0.1:1',
+  });
+
   async function verify(...args: string[]): Promise<Outcome> {
-    const env = {
-      ...process.env,
-      DATABASE_URL: database.url,
-      TEMPORAL_ADDRESS: '127.0.0.1:1',
-    };
-    const command = ['--import', 'tsx', 'ops/index.ts', 'ledger', 'verify', ...args];
-    const cwd = fileURLToPath(new URL('../..', import.meta.url));
     try {
-      const { stdout } = await run(process.execPath, command, { env, cwd });
+      const { stdout } = await run(process.execPath, command(...args), { env: environment(), cwd });
       return { code: 0, text: stdout };
     } catch (error) {
       const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
       return { code, text: stdout + stderr };
     }
   }
+
+  it('says no more when nobody reads on, as "| head -1" does', async () => {
+    const child = spawn(process.execPath, command(), {
+      env: environment(),
+      cwd,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout.destroy();
+    const heard = { text: '' };
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (heard.text += text));
+    const [code] = (await once(child, 'close')) as [number];
+    assert.deepEqual([code, heard.text], [0, '']);
+  });
 
   it('says that all wallets add up, and names the first row that does not', async () => {
     const fine = await insertWallet(db, 1_000);
