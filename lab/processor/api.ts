@@ -1,28 +1,28 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import Router, { type RouterContext } from '@koa/router';
 import rawBody from 'raw-body';
-import { apiVersion, type Endpoint, type World } from './endpoint.js';
-import { chargeEndpoints } from './charges.js';
-import { checkoutSessionEndpoints } from './checkout-sessions.js';
+import { apiVersion, type Endpoint, type World } from './http/endpoint.js';
+import { chargeEndpoints } from './payments/charges.js';
+import { checkoutSessionEndpoints } from './checkout/checkout-sessions.js';
 import { customerEndpoints } from './customers.js';
-import { disputeEndpoints } from './disputes.js';
-import { fraudWarningEndpoints } from './fraud-warnings.js';
-import { ApiError, invalidRequest } from './errors.js';
-import { eventEndpoints } from './events.js';
-import { expand } from './expand.js';
+import { disputeEndpoints } from './payments/disputes.js';
+import { fraudWarningEndpoints } from './payments/fraud-warnings.js';
+import { ApiError, invalidRequest } from './http/errors.js';
+import { eventEndpoints } from './webhooks/events.js';
+import { expand } from './http/expand.js';
 import type { Fault } from './faults.js';
-import { decodeForm, type FormObject } from './form.js';
-import type { Idempotency, KeyedRequest } from './idempotency.js';
+import { decodeForm, type FormObject } from './http/form.js';
+import type { Idempotency, KeyedRequest } from './http/idempotency.js';
 import { newId } from './ids.js';
-import { invoiceItemEndpoints } from './invoice-items.js';
-import { invoiceEndpoints } from './invoices.js';
-import { writeJson } from './page-url.js';
-import { Params } from './params.js';
-import { paymentIntentEndpoints } from './payment-intents.js';
-import { paymentMethodEndpoints } from './payment-methods.js';
-import { refundEndpoints } from './refunds.js';
-import { setupIntentEndpoints } from './setup-intents.js';
-import { webhookEndpointEndpoints } from './webhook-endpoints.js';
+import { invoiceItemEndpoints } from './invoices/invoice-items.js';
+import { invoiceEndpoints } from './invoices/invoices.js';
+import { writeJson } from './http/page-url.js';
+import { Params } from './http/params.js';
+import { paymentIntentEndpoints } from './payments/payment-intents.js';
+import { paymentMethodEndpoints } from './cards/payment-methods.js';
+import { refundEndpoints } from './payments/refunds.js';
+import { setupIntentEndpoints } from './cards/setup-intents.js';
+import { webhookEndpointEndpoints } from './webhooks/webhook-endpoints.js';
 
 /** Every resource of the API; a new one is a file with its endpoints and one line here. */
 const endpoints: readonly Endpoint[] = [

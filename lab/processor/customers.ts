@@ -1,9 +1,9 @@
 import type Stripe from 'stripe';
-import { invalidRequest, noSuch } from './errors.js';
-import type { Call, Endpoint, World } from './endpoint.js';
+import { invalidRequest, noSuch } from './http/errors.js';
+import type { Call, Endpoint, World } from './http/endpoint.js';
 import { idOf, newId } from './ids.js';
-import { page } from './listing.js';
-import type { Params } from './params.js';
+import { page } from './http/listing.js';
+import type { Params } from './http/params.js';
 
 /** @throws ApiError `resource_missing`, 404 when the path names it and 400 when a parameter does */
 export function getCustomer(world: World, id: string, param?: string): Stripe.Customer {

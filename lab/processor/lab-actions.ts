@@ -1,19 +1,19 @@
 import Router, { type RouterContext } from '@koa/router';
 import rawBody from 'raw-body';
 import type Stripe from 'stripe';
-import { createMethod, findTestMethod } from './cards.js';
-import { getCharge } from './charges.js';
-import { attemptPayment, finishProcessing } from './charging.js';
-import { getDetails, getSession, settleSession } from './checkout-sessions.js';
-import { decideDispute, escalateDispute, getDispute, openDispute } from './disputes.js';
-import type { World } from './endpoint.js';
-import { warnOfFraud } from './fraud-warnings.js';
-import { ApiError, invalidRequest } from './errors.js';
+import { createMethod, findTestMethod } from './cards/cards.js';
+import { getCharge } from './payments/charges.js';
+import { attemptPayment, finishProcessing } from './payments/charging.js';
+import { getDetails, getSession, settleSession } from './checkout/checkout-sessions.js';
+import { decideDispute, escalateDispute, getDispute, openDispute } from './payments/disputes.js';
+import type { World } from './http/endpoint.js';
+import { warnOfFraud } from './payments/fraud-warnings.js';
+import { ApiError, invalidRequest } from './http/errors.js';
 import { idOf } from './ids.js';
-import { writeJson } from './page-url.js';
-import { createIntent, getIntent } from './payment-intents.js';
-import { getMethod } from './payment-methods.js';
-import { failRefund, finishRefund, getRefund } from './refunds.js';
+import { writeJson } from './http/page-url.js';
+import { createIntent, getIntent } from './payments/payment-intents.js';
+import { getMethod } from './cards/payment-methods.js';
+import { failRefund, finishRefund, getRefund } from './payments/refunds.js';
 
 /** What banks and card owners do, ordered by a test or a person: `POST /lab/<resource>/<id>/<action>`. */
 type Action = (world: World, id: string, fields: URLSearchParams) => object;

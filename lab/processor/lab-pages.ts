@@ -1,13 +1,13 @@
 import Router from '@koa/router';
 import rawBody from 'raw-body';
-import { testCards } from './cards.js';
-import { notFound, show } from './checkout-page.js';
-import type { World } from './endpoint.js';
-import { dollars, escapeHtml } from './html.js';
+import { testCards } from './cards/cards.js';
+import { notFound, show } from './checkout/checkout-page.js';
+import type { World } from './http/endpoint.js';
+import { dollars, escapeHtml } from './http/html.js';
 import { idOf } from './ids.js';
-import { isPayable } from './invoice-payments.js';
-import { pagePath, writeJson } from './page-url.js';
-import { isOpen } from './setup-intents.js';
+import { isPayable } from './invoices/invoice-payments.js';
+import { pagePath, writeJson } from './http/page-url.js';
+import { isOpen } from './cards/setup-intents.js';
 import type { RequestLog } from './api.js';
 
 /** What is not the processor's own: its receipts, the overview, and the endpoints by which tests steer it. */

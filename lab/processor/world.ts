@@ -1,6 +1,6 @@
-import type { Deliveries } from './delivery.js';
-import { apiVersion, type Origin, type World } from './endpoint.js';
-import { matches } from './events.js';
+import type { Deliveries } from './webhooks/delivery.js';
+import { apiVersion, type Origin, type World } from './http/endpoint.js';
+import { matches } from './webhooks/events.js';
 import type { Faults } from './faults.js';
 import { newId } from './ids.js';
 import type { Store } from './store.js';

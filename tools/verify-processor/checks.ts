@@ -1,4 +1,4 @@
-import { decodeForm, type FormValue } from '../../lab/processor/form.js';
+import { decodeForm, type FormValue } from '../../lab/processor/http/form.js';
 import type { ApiDescription } from './api-description.js';
 import type { Exchange } from './recording-proxy.js';
 

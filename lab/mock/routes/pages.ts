@@ -1,6 +1,6 @@
 import type { ApiContext, ApiRouter } from '../../../api/context.js';
 import { Refusal } from '../../../domain/refusal.js';
-import { dollars, escapeHtml, htmlPage } from '../../processor/html.js';
+import { dollars, escapeHtml, htmlPage } from '../../processor/http/html.js';
 import type { Account } from '../account.js';
 import { payInvoice } from '../invoices.js';
 import { payPage } from '../topups.js';

@@ -5,7 +5,7 @@ import {
   OddEventError,
   WebhookSignatureError,
 } from '../../../adapters/processor/webhook.js';
-import { signature } from '../../../lab/processor/delivery.js';
+import { signature } from '../../../lab/processor/webhooks/delivery.js';
 import {
   cards,
   payPage,

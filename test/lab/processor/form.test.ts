@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { canonicalForm, decodeForm, FormError } from '../../../lab/processor/form.js';
+import { canonicalForm, decodeForm, FormError } from '../../../lab/processor/http/form.js';
 
 /** Decoded objects have no prototype; comparing them as JSON leaves that aside. */
 function decoded(text: string): unknown {

@@ -1,6 +1,6 @@
 import { invalidRequest } from './errors.js';
 import type { World } from './endpoint.js';
-import type { TableName } from './tables.js';
+import type { TableName } from '../tables.js';
 
 /** The fields that hold an id and can be expanded to the object, by the kind of object. */
 const expandable: Record<string, Record<string, TableName>> = {

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import { checkCard, createMethod } from './cards.js';
-import type { World } from './endpoint.js';
-import { escapeHtml } from './html.js';
+import type { World } from '../http/endpoint.js';
+import { escapeHtml } from '../http/html.js';
 
 /** The fields into which a payer types his card. */
 export const cardFields = `<label for="n">Card number</label><input id="n" name="cardNumber" inputmode="numeric" autocomplete="cc-number" placeholder="4242 4242 4242 4242" required>

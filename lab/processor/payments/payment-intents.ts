@@ -1,15 +1,15 @@
 import type Stripe from 'stripe';
 import { attemptPayment } from './charging.js';
-import { getCustomer } from './customers.js';
-import { type ApiError, invalidRequest, noSuch } from './errors.js';
-import { unwritten, type Call, type Endpoint, type World } from './endpoint.js';
-import { idOf, newId } from './ids.js';
-import { paysInvoice } from './invoice-settlement.js';
-import { page } from './listing.js';
-import type { Params } from './params.js';
-import { getMethod, requireUsable } from './payment-methods.js';
+import { getCustomer } from '../customers.js';
+import { type ApiError, invalidRequest, noSuch } from '../http/errors.js';
+import { unwritten, type Call, type Endpoint, type World } from '../http/endpoint.js';
+import { idOf, newId } from '../ids.js';
+import { paysInvoice } from '../invoices/invoice-settlement.js';
+import { page } from '../http/listing.js';
+import type { Params } from '../http/params.js';
+import { getMethod, requireUsable } from '../cards/payment-methods.js';
 import { search } from './payment-search.js';
-import type { FutureUsage } from './tables.js';
+import type { FutureUsage } from '../tables.js';
 
 /** The smallest charge in US dollars (docs.stripe.com/currencies, minimum and maximum amounts). */
 export const minimumCents = 50;

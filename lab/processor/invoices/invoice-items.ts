@@ -1,12 +1,12 @@
 import type Stripe from 'stripe';
-import { getCustomer } from './customers.js';
-import type { Call, Endpoint, World } from './endpoint.js';
-import { invalidRequest, noSuch } from './errors.js';
-import { newId } from './ids.js';
+import { getCustomer } from '../customers.js';
+import type { Call, Endpoint, World } from '../http/endpoint.js';
+import { invalidRequest, noSuch } from '../http/errors.js';
+import { newId } from '../ids.js';
 import { lineOf } from './invoice-shape.js';
-import { page, type List } from './listing.js';
-import { maximumCents, requireCurrency } from './payment-intents.js';
-import type { InvoiceItemRow } from './tables.js';
+import { page, type List } from '../http/listing.js';
+import { maximumCents, requireCurrency } from '../payments/payment-intents.js';
+import type { InvoiceItemRow } from '../tables.js';
 
 /** @throws ApiError `resource_missing` */
 export function getInvoice(world: World, id: string, param?: string): Stripe.Invoice {

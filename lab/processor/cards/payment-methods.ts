@@ -1,10 +1,10 @@
 import type Stripe from 'stripe';
 import { cardError, createMethod, findTestCard, findTestMethod, type TestCard } from './cards.js';
-import { getCustomer } from './customers.js';
-import { invalidRequest, noSuch } from './errors.js';
-import type { Call, Endpoint, World } from './endpoint.js';
-import { idOf } from './ids.js';
-import { page } from './listing.js';
+import { getCustomer } from '../customers.js';
+import { invalidRequest, noSuch } from '../http/errors.js';
+import type { Call, Endpoint, World } from '../http/endpoint.js';
+import { idOf } from '../ids.js';
+import { page } from '../http/listing.js';
 
 /**
  * The payment method that a request names. A ready-made test method (`pm_card_visa`) makes a new one each time.

@@ -1,12 +1,12 @@
 import type Stripe from 'stripe';
 import { cardError } from './cards.js';
-import { getCustomer } from './customers.js';
-import { ApiError, invalidRequest, noSuch } from './errors.js';
-import type { Call, Endpoint, World } from './endpoint.js';
-import { idOf, newId } from './ids.js';
-import { page } from './listing.js';
-import { pageUrl } from './page-url.js';
-import { requireCardOnly } from './payment-intents.js';
+import { getCustomer } from '../customers.js';
+import { ApiError, invalidRequest, noSuch } from '../http/errors.js';
+import type { Call, Endpoint, World } from '../http/endpoint.js';
+import { idOf, newId } from '../ids.js';
+import { page } from '../http/listing.js';
+import { pageUrl } from '../http/page-url.js';
+import { requireCardOnly } from '../payments/payment-intents.js';
 import { attachMethod, cardOf, getMethod, requireUsable } from './payment-methods.js';
 
 /** @throws ApiError `resource_missing` */

@@ -1,7 +1,7 @@
-import { noSuch } from './errors.js';
-import type { Call, Endpoint } from './endpoint.js';
-import { page } from './listing.js';
-import type { LabEvent } from './tables.js';
+import { noSuch } from '../http/errors.js';
+import type { Call, Endpoint } from '../http/endpoint.js';
+import { page } from '../http/listing.js';
+import type { LabEvent } from '../tables.js';
 
 function list(call: Call): object {
   const { params, world } = call;

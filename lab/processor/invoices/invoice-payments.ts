@@ -1,14 +1,14 @@
 import type Stripe from 'stripe';
-import { attemptPayment } from './charging.js';
-import { getCustomer } from './customers.js';
-import type { Call, World } from './endpoint.js';
-import { invalidRequest } from './errors.js';
-import { idOf, newId } from './ids.js';
+import { attemptPayment } from '../payments/charging.js';
+import { getCustomer } from '../customers.js';
+import type { Call, World } from '../http/endpoint.js';
+import { invalidRequest } from '../http/errors.js';
+import { idOf, newId } from '../ids.js';
 import { getInvoice } from './invoice-items.js';
 import { cancelInvoicePayment, markPaid } from './invoice-settlement.js';
-import { pageUrl } from './page-url.js';
-import { cancelIntent, createIntent, getIntent, minimumCents } from './payment-intents.js';
-import { getMethod } from './payment-methods.js';
+import { pageUrl } from '../http/page-url.js';
+import { cancelIntent, createIntent, getIntent, minimumCents } from '../payments/payment-intents.js';
+import { getMethod } from '../cards/payment-methods.js';
 
 /**
  * Makes a draft an invoice that can be paid: with a number, a hosted page and a payment behind it.

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
-import type { Faults } from './faults.js';
+import type { Faults } from '../faults.js';
 import type { Params } from './params.js';
-import type { Store } from './store.js';
+import type { Store } from '../store.js';
 
 /** The API version whose shapes the simulator speaks: that of the pinned SDK (reference: payments, Versions). */
 export const apiVersion = '2026-08-26.dahlia';

@@ -1,11 +1,11 @@
 import Router from '@koa/router';
 import type Stripe from 'stripe';
-import { finishAuthentication } from './charging.js';
-import { completeSession } from './checkout-sessions.js';
-import { notFound, readPageForm, show, successUrl, type PageOutcome } from './checkout-page.js';
-import type { World } from './endpoint.js';
-import { ApiError } from './errors.js';
-import { dollars, escapeHtml } from './html.js';
+import { finishAuthentication } from '../payments/charging.js';
+import { completeSession } from '../checkout/checkout-sessions.js';
+import { notFound, readPageForm, show, successUrl, type PageOutcome } from '../checkout/checkout-page.js';
+import type { World } from '../http/endpoint.js';
+import { ApiError } from '../http/errors.js';
+import { dollars, escapeHtml } from '../http/html.js';
 import { finishSetupAuthentication } from './setup-intents.js';
 
 type Waiting = Stripe.PaymentIntent | Stripe.SetupIntent;

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
-import type { World } from './endpoint.js';
-import { newId } from './ids.js';
-import type { InvoiceItemRow } from './tables.js';
+import type { World } from '../http/endpoint.js';
+import { newId } from '../ids.js';
+import type { InvoiceItemRow } from '../tables.js';
 
 const nothingDue = {
   amount_due: 0,

@@ -1,14 +1,14 @@
 import type Stripe from 'stripe';
-import { getCustomer } from './customers.js';
-import type { Call, Endpoint, World } from './endpoint.js';
-import { invalidRequest } from './errors.js';
-import { idOf } from './ids.js';
+import { getCustomer } from '../customers.js';
+import type { Call, Endpoint, World } from '../http/endpoint.js';
+import { invalidRequest } from '../http/errors.js';
+import { idOf } from '../ids.js';
 import { addItems, getInvoice, pendingItems, requireDraft } from './invoice-items.js';
 import { dropPayments, finalizeInvoice, payInvoice } from './invoice-payments.js';
 import { blankInvoice } from './invoice-shape.js';
-import { page } from './listing.js';
-import type { Params } from './params.js';
-import { requireCurrency } from './payment-intents.js';
+import { page } from '../http/listing.js';
+import type { Params } from '../http/params.js';
+import { requireCurrency } from '../payments/payment-intents.js';
 
 const dayS = 24 * 3600;
 const collectionMethods = ['charge_automatically', 'send_invoice'] as const;

@@ -1,12 +1,12 @@
 import type Stripe from 'stripe';
 import { getCharge } from './charges.js';
-import { invalidRequest, noSuch } from './errors.js';
-import type { Call, Endpoint, World } from './endpoint.js';
+import { invalidRequest, noSuch } from '../http/errors.js';
+import type { Call, Endpoint, World } from '../http/endpoint.js';
 import { closeWarnings } from './fraud-warnings.js';
-import { idOf, newId } from './ids.js';
-import { page } from './listing.js';
+import { idOf, newId } from '../ids.js';
+import { page } from '../http/listing.js';
 import { getIntent } from './payment-intents.js';
-import { cardOf } from './payment-methods.js';
+import { cardOf } from '../cards/payment-methods.js';
 
 /** @throws ApiError `resource_missing` */
 export function getRefund(world: World, id: string): Stripe.Refund {

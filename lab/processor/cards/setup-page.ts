@@ -1,11 +1,11 @@
 import Router from '@koa/router';
 import type Stripe from 'stripe';
 import { alertOf, cardFields, methodOfForm } from './card-form.js';
-import { notFound, readPageForm, show, type PageOutcome } from './checkout-page.js';
-import type { World } from './endpoint.js';
-import { ApiError } from './errors.js';
-import { escapeHtml } from './html.js';
-import { idOf } from './ids.js';
+import { notFound, readPageForm, show, type PageOutcome } from '../checkout/checkout-page.js';
+import type { World } from '../http/endpoint.js';
+import { ApiError } from '../http/errors.js';
+import { escapeHtml } from '../http/html.js';
+import { idOf } from '../ids.js';
 import { attemptSetup, isOpen } from './setup-intents.js';
 
 /**

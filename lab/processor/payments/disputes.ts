@@ -1,9 +1,9 @@
 import type Stripe from 'stripe';
-import { invalidRequest, noSuch } from './errors.js';
-import type { Call, Endpoint, World } from './endpoint.js';
+import { invalidRequest, noSuch } from '../http/errors.js';
+import type { Call, Endpoint, World } from '../http/endpoint.js';
 import { closeWarnings } from './fraud-warnings.js';
-import { idOf, newId } from './ids.js';
-import { page } from './listing.js';
+import { idOf, newId } from '../ids.js';
+import { page } from '../http/listing.js';
 
 /** What the processor charges for a dispute (stripe.com/pricing: "$15.00 per dispute received"). */
 const feeCents = 1500;

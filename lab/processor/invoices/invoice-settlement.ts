@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
-import type { World } from './endpoint.js';
-import { idOf } from './ids.js';
+import type { World } from '../http/endpoint.js';
+import { idOf } from '../ids.js';
 
 /** What becomes of an invoice when the payment behind it is decided, on whatever way that happened. */
 

@@ -1,12 +1,12 @@
 import Router, { type RouterContext } from '@koa/router';
 import type Stripe from 'stripe';
-import { alertOf, cardFields, methodOfForm } from './card-form.js';
-import { notFound, readPageForm, show, type PageOutcome } from './checkout-page.js';
-import type { World } from './endpoint.js';
-import { ApiError } from './errors.js';
-import { dollars, escapeHtml } from './html.js';
+import { alertOf, cardFields, methodOfForm } from '../cards/card-form.js';
+import { notFound, readPageForm, show, type PageOutcome } from '../checkout/checkout-page.js';
+import type { World } from '../http/endpoint.js';
+import { ApiError } from '../http/errors.js';
+import { dollars, escapeHtml } from '../http/html.js';
 import { isPayable, payWith } from './invoice-payments.js';
-import { pagePath, pageUrl } from './page-url.js';
+import { pagePath, pageUrl } from '../http/page-url.js';
 import { writePdf } from './pdf.js';
 
 /** The hosted page of an invoice, payable by a browser and by `curl -d cardNumber=…`, and its document. */

@@ -1,5 +1,5 @@
-import { invalidRequest } from './errors.js';
-import type { Call } from './endpoint.js';
+import { invalidRequest } from '../http/errors.js';
+import type { Call } from '../http/endpoint.js';
 
 /**
  * Answers a search in the processor's query language (docs.stripe.com/search): clauses such as

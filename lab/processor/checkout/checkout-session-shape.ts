@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
-import type { World } from './endpoint.js';
-import { pageUrl } from './page-url.js';
+import type { World } from '../http/endpoint.js';
+import { pageUrl } from '../http/page-url.js';
 
 /** How long a session stays open unless told. */
 export const dayS = 24 * 3600;

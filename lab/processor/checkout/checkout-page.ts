@@ -1,15 +1,15 @@
 import Router, { type RouterContext } from '@koa/router';
 import rawBody from 'raw-body';
 import type Stripe from 'stripe';
-import { alertOf, cardFields, methodOfForm } from './card-form.js';
-import { attemptPayment } from './charging.js';
+import { alertOf, cardFields, methodOfForm } from '../cards/card-form.js';
+import { attemptPayment } from '../payments/charging.js';
 import { completeSession, expireSession, getDetails } from './checkout-sessions.js';
-import type { World } from './endpoint.js';
-import { ApiError } from './errors.js';
-import { dollars, escapeHtml, htmlPage } from './html.js';
-import { idOf } from './ids.js';
-import { createIntent } from './payment-intents.js';
-import type { CheckoutDetails } from './tables.js';
+import type { World } from '../http/endpoint.js';
+import { ApiError } from '../http/errors.js';
+import { dollars, escapeHtml, htmlPage } from '../http/html.js';
+import { idOf } from '../ids.js';
+import { createIntent } from '../payments/payment-intents.js';
+import type { CheckoutDetails } from '../tables.js';
 
 /** What a form on a page leads to. */
 export type PageOutcome =

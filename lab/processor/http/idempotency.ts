@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { ApiError, invalidRequest } from './errors.js';
 import { canonicalForm, type FormObject } from './form.js';
-import type { Store } from './store.js';
-import type { IdempotencyRecord } from './tables.js';
+import type { Store } from '../store.js';
+import type { IdempotencyRecord } from '../tables.js';
 
 /** Keys are kept "at least 24 hours" (docs.stripe.com/api/idempotent_requests). */
 const keptS = 24 * 3600;

@@ -1,14 +1,14 @@
 import type Stripe from 'stripe';
-import { type Decline, decline, type TestCard } from './cards.js';
+import { type Decline, decline, type TestCard } from '../cards/cards.js';
 import { createCharge } from './charges.js';
 import { openDispute } from './disputes.js';
 import { warnOfFraud } from './fraud-warnings.js';
-import { ApiError } from './errors.js';
-import type { World } from './endpoint.js';
-import { idOf } from './ids.js';
-import { failInvoice, settleInvoice } from './invoice-settlement.js';
-import { pageUrl } from './page-url.js';
-import { attachMethod, cardOf, requireUsable } from './payment-methods.js';
+import { ApiError } from '../http/errors.js';
+import type { World } from '../http/endpoint.js';
+import { idOf } from '../ids.js';
+import { failInvoice, settleInvoice } from '../invoices/invoice-settlement.js';
+import { pageUrl } from '../http/page-url.js';
+import { attachMethod, cardOf, requireUsable } from '../cards/payment-methods.js';
 
 /**
  * Tries to pay an intent with a payment method, as a confirmation does.

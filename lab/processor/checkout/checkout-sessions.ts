@@ -1,20 +1,20 @@
 import type Stripe from 'stripe';
 import { blankSession, customerDetails, dayS, savingOptions } from './checkout-session-shape.js';
-import { getCustomer } from './customers.js';
-import { invalidRequest, noSuch } from './errors.js';
-import type { Call, Endpoint, World } from './endpoint.js';
-import { idOf, newId } from './ids.js';
-import { page } from './listing.js';
-import { Params } from './params.js';
+import { getCustomer } from '../customers.js';
+import { invalidRequest, noSuch } from '../http/errors.js';
+import type { Call, Endpoint, World } from '../http/endpoint.js';
+import { idOf, newId } from '../ids.js';
+import { page } from '../http/listing.js';
+import { Params } from '../http/params.js';
 import {
   cancelIntent,
   futureUsageOf,
   minimumCents,
   requireCardOnly,
   requireCurrency,
-} from './payment-intents.js';
-import { attachMethod } from './payment-methods.js';
-import type { CheckoutDetails } from './tables.js';
+} from '../payments/payment-intents.js';
+import { attachMethod } from '../cards/payment-methods.js';
+import type { CheckoutDetails } from '../tables.js';
 
 const halfHourS = 30 * 60;
 

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
-import { ApiError } from './errors.js';
-import type { World } from './endpoint.js';
-import { newId } from './ids.js';
+import { ApiError } from '../http/errors.js';
+import type { World } from '../http/endpoint.js';
+import { newId } from '../ids.js';
 
 /** Why a bank says no, in the two codes that the processor gives (docs.stripe.com/declines/codes). */
 export interface Decline {

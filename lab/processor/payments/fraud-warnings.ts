@@ -1,8 +1,8 @@
 import type Stripe from 'stripe';
-import type { Call, Endpoint, World } from './endpoint.js';
-import { noSuch } from './errors.js';
-import { idOf, newId } from './ids.js';
-import { page } from './listing.js';
+import type { Call, Endpoint, World } from '../http/endpoint.js';
+import { noSuch } from '../http/errors.js';
+import { idOf, newId } from '../ids.js';
+import { page } from '../http/listing.js';
 
 /** Lets the bank of a card take a charge for fraud (docs.stripe.com/disputes/measuring: early fraud warnings). */
 export function warnOfFraud(world: World, charge: Stripe.Charge): Stripe.Radar.EarlyFraudWarning {

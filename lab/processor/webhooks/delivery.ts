@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
-import type { Faults } from './faults.js';
-import { writeJson } from './page-url.js';
-import type { Store } from './store.js';
-import type { Delivery } from './tables.js';
+import type { Faults } from '../faults.js';
+import { writeJson } from '../http/page-url.js';
+import type { Store } from '../store.js';
+import type { Delivery } from '../tables.js';
 
 /**
  * The pauses between attempts. The processor goes on for three days with growing pauses

@@ -1,10 +1,10 @@
 import type Stripe from 'stripe';
-import type { Decline } from './cards.js';
-import { noSuch } from './errors.js';
-import { unwritten, type Call, type Endpoint, type World } from './endpoint.js';
-import { idOf, newId } from './ids.js';
-import { page } from './listing.js';
-import { pageUrl } from './page-url.js';
+import type { Decline } from '../cards/cards.js';
+import { noSuch } from '../http/errors.js';
+import { unwritten, type Call, type Endpoint, type World } from '../http/endpoint.js';
+import { idOf, newId } from '../ids.js';
+import { page } from '../http/listing.js';
+import { pageUrl } from '../http/page-url.js';
 
 /** Records a charge of an intent: captured in full, or failed for a reason. */
 export function createCharge(

@@ -1,9 +1,9 @@
 import type Stripe from 'stripe';
-import { invalidRequest, noSuch } from './errors.js';
-import { apiVersion, type Call, type Endpoint, type World } from './endpoint.js';
-import { newId } from './ids.js';
-import { page } from './listing.js';
-import type { Store } from './store.js';
+import { invalidRequest, noSuch } from '../http/errors.js';
+import { apiVersion, type Call, type Endpoint, type World } from '../http/endpoint.js';
+import { newId } from '../ids.js';
+import { page } from '../http/listing.js';
+import type { Store } from '../store.js';
 
 /** The endpoint that the simulator's own settings name; it is set afresh at each start. */
 export const configuredEndpointId = 'we_configured';
