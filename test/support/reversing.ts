@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { newId } from '../../adapters/ids.js';
 import { post } from '../../money/ledger/post.js';
 import { lockWalletOfUser } from '../../money/ledger/wallets.js';
@@ -50,6 +51,11 @@ export class Reversing {
   async invoices(): Promise<[reason: string, cents: number, status: string][]> {
     const rows = await this.service.db('invoices').where({ user_id: this.user.user.id }).orderBy('id');
     return rows.map(({ reason, amount_cents: cents, status }) => [reason, cents, status]);
+  }
+
+  /** Waits until the user's invoices are these: each is voided by its own workflow, after the reversal came back. */
+  async awaitInvoices(expected: [reason: string, cents: number, status: string][]): Promise<void> {
+    await until('the invoices have followed', async () => isDeepStrictEqual(await this.invoices(), expected));
   }
 }
 
