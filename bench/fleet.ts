@@ -40,7 +40,7 @@ export async function seedFleet(db: Database, rentals: number, mix: PriceMix): P
 }
 
 /** What nobody may remove, but a benchmark from its own database. */
-const kept = ['ledger_entries', 'ledger_causes', 'audit_events', 'operator_actions'];
+const kept = ['ledger_entries', 'ledger_causes', 'audit_events', 'operator_actions', 'operator_order_items'];
 
 /** Removes the fleet and what was metered of it, so that the next one starts from an empty database. */
 export async function clearFleet(db: Database): Promise<void> {

@@ -107,6 +107,8 @@ function sourceFiles(): string[] {
   const folders = [
     'activities',
     'adapters',
+    'money',
+    'tools',
     'api',
     'domain',
     'lab',

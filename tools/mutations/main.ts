@@ -19,8 +19,10 @@ const copied = [
   'domain',
   'lab',
   'migrations',
+  'money',
   'ops',
   'test',
+  'tools',
   'worker',
   'workflows',
 ];

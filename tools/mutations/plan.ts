@@ -9,8 +9,7 @@ export interface Mutation {
   readonly survives?: string;
 }
 
-const money = 'money';
-const tests = `test/${money}`;
+const tests = 'test/money';
 const overlapping = [`${tests}/overlapping.test.ts`];
 const losses = [`${tests}/lost-machines.test.ts`, `${tests}/warnings-and-losses.test.ts`];
 const ends = [`${tests}/verified-ends.test.ts`];
@@ -20,109 +19,109 @@ const level = [`${tests}/auto-topup-level.test.ts`];
 /** Stryker changes operators of TypeScript; most of what moves money is SQL in strings, which it can't. */
 export const mutations: readonly Mutation[] = [
   {
-    file: `${money}/wallets.ts`,
+    file: 'money/ledger/wallets.ts',
     from: "'select w.* from wallets w where w.id = (select wallet_id from rentals where id = ?) for no key update'",
     to: "'select w.* from wallets w where w.id = (select wallet_id from rentals where id = ?)'",
     tests: overlapping,
   },
   {
-    file: `${money}/wallets.ts`,
+    file: 'money/ledger/wallets.ts',
     from: "'select * from wallets where user_id = ? for no key update'",
     to: "'select * from wallets where user_id = ?'",
     tests: overlapping,
   },
   {
-    file: `${money}/wallets.ts`,
+    file: 'money/ledger/wallets.ts',
     from: 'reserved_cents = reserved_cents + :cents\n',
     to: 'reserved_cents = reserved_cents - :cents\n',
     tests: overlapping,
   },
   {
-    file: `${money}/lost.ts`,
+    file: 'money/rentals/lost.ts',
     from: 'at.getTime() <= aliveMs',
     to: 'at.getTime() <= 0',
     tests: losses,
   },
   {
-    file: `${money}/lost.ts`,
+    file: 'money/rentals/lost.ts',
     from: 'rental.stop?.requested_at, rental.auto_stop_at',
     to: 'rental.auto_stop_at',
     tests: losses,
   },
   {
-    file: `${money}/lost.ts`,
+    file: 'money/rentals/lost.ts',
     from: 'aliveMs - runningMs <= limits.refundWindowMs',
     to: 'aliveMs - runningMs < 0',
     tests: losses,
   },
   {
-    file: `${money}/lost.ts`,
+    file: 'money/rentals/lost.ts',
     from: '< limits.fullRefundsPerDay',
     to: '< Infinity',
     tests: losses,
   },
   {
-    file: `${money}/lost.ts`,
+    file: 'money/rentals/lost.ts',
     from: 'moneyMs !== null && moneyMs < aliveMs',
     to: 'false && moneyMs !== null',
     tests: losses,
   },
   {
-    file: `${money}/settle.ts`,
+    file: 'money/rentals/settle.ts',
     from: '[rental.ended_at, rental.auto_stop_at, rental.spend_limit_at]',
     to: '[rental.ended_at]',
     tests: losses,
   },
   {
-    file: `${money}/settle.ts`,
+    file: 'money/rentals/settle.ts',
     from: 'await moveHold(trx, wallet, -(rental.hold_cents - fromHold));',
     to: '',
     tests: metering,
   },
   {
-    file: `${money}/settle.ts`,
+    file: 'money/rentals/settle.ts',
     from: 'Math.min(missing - fromHold, wallet.availableCents)',
     to: 'missing - fromHold',
     tests: metering,
   },
   {
-    file: `${money}/settle.ts`,
+    file: 'money/rentals/settle.ts',
     from: 'owed >= limits.minInvoiceCents ? owed : 0',
     to: 'owed',
     tests: metering,
   },
   {
-    file: `${money}/meter.ts`,
+    file: 'money/metering/meter.ts',
     from: 'least(clock.ms, m.limit_ms, s.requested_ms) as until_ms',
     to: 'least(clock.ms, m.limit_ms) as until_ms',
     tests: metering,
   },
   {
-    file: `${money}/meter.ts`,
+    file: 'money/metering/meter.ts',
     from: 'least(clock.ms, m.limit_ms, s.requested_ms) as until_ms',
     to: 'least(clock.ms, s.requested_ms) as until_ms',
     tests: metering,
   },
   {
-    file: `${money}/meter.ts`,
+    file: 'money/metering/meter.ts',
     from: 'available_cents - coalesce(sum(claim) over elder, 0)',
     to: 'available_cents',
     tests: metering,
   },
   {
-    file: `${money}/post.ts`,
+    file: 'money/ledger/post.ts',
     from: 'if (posting.availableCents < 0) await noteTopupLevel(trx, wallet.id);',
     to: '',
     tests: level,
   },
   {
-    file: `${money}/rentals.ts`,
+    file: 'money/rentals/rentals.ts',
     from: '  await noteTopupLevel(trx, rental.wallet_id);\n',
     to: '',
     tests: level,
   },
   {
-    file: `${money}/auto-topups.ts`,
+    file: 'money/topups/auto-topups.ts',
     from: 'if (await isHeld(trx, wallet.userId)) {',
     to: 'if (false as boolean) {',
     tests: level,
@@ -158,7 +157,7 @@ export const mutations: readonly Mutation[] = [
     tests: losses,
   },
   {
-    file: `${money}/topups.ts`,
+    file: 'money/topups/topups.ts',
     from: 'const pmId = card && !(await isHeld(trx, input.userId)) ? card.pm_id : null;',
     to: 'const pmId = card ? card.pm_id : null;',
     tests: ['test/workflows/charge-marks.test.ts'],

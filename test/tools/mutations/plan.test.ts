@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { mutations } from '../../../tools/mutations/plan.js';
+
+describe('the mutations of what moves money', () => {
+  for (const { file, from, to, tests } of mutations) {
+    it(`change one line of ${file}: ${from.trim().slice(0, 60)}`, () => {
+      assert.equal(readFileSync(file, 'utf8').split(from).length - 1, 1, 'the line stands there once');
+      assert.notEqual(from, to);
+      assert.deepEqual(
+        tests.filter((test) => !existsSync(test)),
+        [],
+      );
+    });
+  }
+});
