@@ -1,17 +1,7 @@
 import { auditKinds } from '../../domain/audit.js';
 import { auditQuery } from './audit.js';
-import { nextCursor } from '../catalog/describe.js';
-import {
-  exampleId,
-  idOf,
-  instant,
-  listOf,
-  object,
-  oneOf,
-  orNull,
-  text,
-} from '../http/openapi/json-schema.js';
-import type { Operation } from '../http/openapi/operation.js';
+import { exampleId, idOf, instant, object, oneOf, orNull, text } from '../http/openapi/json-schema.js';
+import { pageOf, type Operation } from '../http/openapi/operation.js';
 
 const event = object({
   id: idOf('aud'),
@@ -25,6 +15,15 @@ const event = object({
   at: instant,
 });
 
+const exampleEvent = {
+  id: exampleId('aud'),
+  kind: 'rental_created',
+  entityId: exampleId('rent'),
+  details: null,
+  clientAddress: '203.0.113.7',
+  at: '2026-11-01T09:30:00.000Z',
+};
+
 export const auditOperations: readonly Operation[] = [
   {
     method: 'get',
@@ -34,26 +33,6 @@ export const auditOperations: readonly Operation[] = [
     summary: 'What was done to the account and its money',
     description: 'Newest first. Events are kept for good and never changed.',
     query: auditQuery,
-    answers: [
-      {
-        description: 'A page of events.',
-        schema: object({ events: listOf(event), nextCursor }),
-        examples: [
-          {
-            events: [
-              {
-                id: exampleId('aud'),
-                kind: 'rental_created',
-                entityId: exampleId('rent'),
-                details: null,
-                clientAddress: '203.0.113.7',
-                at: '2026-11-01T09:30:00.000Z',
-              },
-            ],
-            nextCursor: null,
-          },
-        ],
-      },
-    ],
+    answers: [pageOf('events', event, exampleEvent, 'A page of events.')],
   },
 ];

@@ -14,15 +14,9 @@ import {
   orNull,
   text,
 } from '../http/openapi/json-schema.js';
-import type { Operation } from '../http/openapi/operation.js';
+import { pageOf, type Operation } from '../http/openapi/operation.js';
 
 const tag = 'Catalog';
-
-/** Of every list that is read page by page (decision 7). */
-export const nextCursor = orNull(
-  { type: 'string', description: 'Opaque; what `cursor` takes for the next page.' },
-  'Null on the last page.',
-);
 
 const listing = object({
   id: idOf('lst'),
@@ -72,13 +66,7 @@ export const catalogOperations: readonly Operation[] = [
     tag,
     summary: 'What can be rented now, cheapest first',
     query: listingQuery,
-    answers: [
-      {
-        description: 'A page of live listings.',
-        schema: object({ listings: listOf(listing), nextCursor }),
-        examples: [{ listings: [exampleListing], nextCursor: null }],
-      },
-    ],
+    answers: [pageOf('listings', listing, exampleListing, 'A page of live listings.')],
     refusals: ['invalid_count'],
   },
   {

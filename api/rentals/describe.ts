@@ -2,7 +2,6 @@ import { limits } from '../../domain/limits.js';
 import { rentalStatuses, stopReasons } from '../../domain/rental.js';
 import { chargesQuery } from './charges.js';
 import { rentalSchema, rentalsQuery } from './request.js';
-import { nextCursor } from '../catalog/describe.js';
 import {
   cents,
   count,
@@ -17,7 +16,7 @@ import {
   whole,
   type JsonSchema,
 } from '../http/openapi/json-schema.js';
-import { idParameter, type Operation, type Parameter } from '../http/openapi/operation.js';
+import { idParameter, pageOf, type Operation, type Parameter } from '../http/openapi/operation.js';
 
 const tag = 'Rentals';
 const id = exampleId('rent');
@@ -209,13 +208,7 @@ export const rentalOperations: readonly Operation[] = [
     tag,
     summary: 'Your rentals, newest first',
     query: rentalsQuery,
-    answers: [
-      {
-        description: 'A page.',
-        schema: object({ rentals: listOf(rental), nextCursor }),
-        examples: [{ rentals: [exampleRental], nextCursor: null }],
-      },
-    ],
+    answers: [pageOf('rentals', rental, exampleRental)],
   },
   {
     method: 'get',

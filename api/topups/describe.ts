@@ -3,7 +3,6 @@ import { topupStatuses } from '../../domain/topup.js';
 import { autoTopupSchema } from './auto-topup-shapes.js';
 import { checkoutSchema, topupsQuery } from './shapes.js';
 import { done } from '../accounts/describe-sign-in.js';
-import { nextCursor } from '../catalog/describe.js';
 import {
   bool,
   cents,
@@ -18,7 +17,7 @@ import {
   url,
   whole,
 } from '../http/openapi/json-schema.js';
-import { idParameter, type Operation } from '../http/openapi/operation.js';
+import { idParameter, pageOf, type Operation } from '../http/openapi/operation.js';
 import { idempotencyKey, replayed } from '../rentals/describe.js';
 
 const tag = 'Payments';
@@ -128,13 +127,7 @@ const topups: readonly Operation[] = [
     tag,
     summary: 'Your top-ups, newest first',
     query: topupsQuery,
-    answers: [
-      {
-        description: 'A page.',
-        schema: object({ topups: listOf(topup), nextCursor }),
-        examples: [{ topups: [exampleTopup], nextCursor: null }],
-      },
-    ],
+    answers: [pageOf('topups', topup, exampleTopup)],
   },
   {
     method: 'get',

@@ -2,7 +2,6 @@ import { ledgerEntryTypes } from '../../domain/ledger.js';
 import { limits } from '../../domain/limits.js';
 import { ledgerQuery } from './ledger.js';
 import { csvQuery, statementQuery } from './statement.js';
-import { nextCursor } from '../catalog/describe.js';
 import {
   cents,
   count,
@@ -16,7 +15,7 @@ import {
   text,
   whole,
 } from '../http/openapi/json-schema.js';
-import type { Operation } from '../http/openapi/operation.js';
+import { nextCursor, type Operation } from '../http/openapi/operation.js';
 
 const tag = 'Wallet';
 

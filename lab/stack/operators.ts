@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import knexFactory from 'knex';
+import { sqlStateOf } from '../../adapters/postgres/sql-state.js';
 import { databaseRoles } from '../../migrations/grants.js';
 import { ensureOperatorLogin } from '../../migrations/logins.js';
 import type { StackSecrets } from './secrets.js';
@@ -49,7 +50,7 @@ async function loginUrl(ownerUrl: string, name: string, { operatorPassword }: St
     const login = await ensureOperatorLogin(knex, name, operatorPassword);
     return Object.assign(new URL(ownerUrl), { username: login, password: operatorPassword }).toString();
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === '42501') return '';
+    if (sqlStateOf(error) === '42501') return '';
     throw error;
   } finally {
     await knex.destroy();

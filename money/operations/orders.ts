@@ -17,9 +17,13 @@ export type OrderEnd = { readonly outcome: 'done' } | { readonly outcome: 'refus
 
 /** An order with the lock that lets it be done once. Orders are locked first: order, wallet, rental, invoice. */
 export async function lockOrder(trx: Transaction, id: OperationId): Promise<OperatorOrderRow> {
-  const order = await trx('operator_orders').where({ id }).forUpdate().first();
+  const order = await findLocked(trx, id);
   if (order) return order;
   throw new Refusal('not_found', `There is no order ${id}.`);
+}
+
+async function findLocked(trx: Transaction, id: OperationId): Promise<OperatorOrderRow | undefined> {
+  return trx('operator_orders').where({ id }).forUpdate().first();
 }
 
 /** What came of an order that has ended; undefined for one that may be done. */
@@ -48,7 +52,7 @@ export async function refuseOrder(
   { code, message }: Refusal,
 ): Promise<OrderOutcome> {
   return db.transaction(async (trx) => {
-    const order = await trx('operator_orders').where({ id }).forUpdate().first();
+    const order = await findLocked(trx, id);
     if (!order) return { outcome: 'refused', code };
     const end = endOf(order);
     if (end) return end;

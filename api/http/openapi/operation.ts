@@ -1,7 +1,7 @@
 import type Joi from 'joi';
 import type { IdPrefix } from '../../../domain/ids.js';
 import type { RefusalCode } from '../../../domain/refusal.js';
-import type { JsonSchema } from './json-schema.js';
+import { listOf, object, orNull, type JsonSchema } from './json-schema.js';
 
 /** One route as it is described; document.ts adds what all routes share. */
 export interface Operation {
@@ -52,5 +52,25 @@ export function idParameter(prefix: IdPrefix, what: string, example: string): Pa
     description: `The id of ${what} of yours.`,
     schema: { type: 'string', 'x-id-prefix': prefix },
     example,
+  };
+}
+
+/** Of every list that is read page by page (decision 7). */
+export const nextCursor = orNull(
+  { type: 'string', description: 'Opaque; what `cursor` takes for the next page.' },
+  'Null on the last page.',
+);
+
+/** The answer of a list that holds nothing beside its items, under `name`, and the next cursor. */
+export function pageOf(
+  name: string,
+  item: JsonSchema,
+  example: unknown,
+  description = 'A page.',
+): DescribedAnswer {
+  return {
+    description,
+    schema: object({ [name]: listOf(item), nextCursor }),
+    examples: [{ [name]: [example], nextCursor: null }],
   };
 }
