@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { confirmDatabase, isDatabaseConfirmed } from '../adapters/postgres/restore/watermark.js';
 import { readKeptWatermark } from '../adapters/temporal/watermark.js';
-import { restoredMessage } from '../domain/watermark.js';
+import { restoredMessage } from '../domain/operations/watermark.js';
 import type { ActivityDeps } from './deps.js';
 
 type Asking = Pick<ActivityDeps, 'db' | 'temporal' | 'log'>;

@@ -4,8 +4,8 @@ import type { Tick } from '../adapters/metrics/ticks.js';
 import type { Database } from '../adapters/postgres/database.js';
 import type { MailTransport } from '../adapters/mailer/smtp.js';
 import type { Processor } from '../adapters/processor/processor.js';
-import type { OddityBook } from '../adapters/providers/oddity-book.js';
-import type { Prober } from '../adapters/providers/prober.js';
+import type { OddityBook } from '../adapters/providers/upstream/oddity-book.js';
+import type { Prober } from '../adapters/providers/ssh/prober.js';
 import type { Provider } from '../adapters/providers/provider.js';
 
 /** What the activities need of the outside. Built by worker/index.ts. */

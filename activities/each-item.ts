@@ -7,7 +7,7 @@ import {
 } from '../adapters/postgres/upkeep/stuck-items.js';
 import { PeerError } from '../adapters/peer-error.js';
 import { ProcessorError } from '../adapters/processor/processor.js';
-import type { Duty } from '../domain/stuck.js';
+import type { Duty } from '../domain/operations/stuck.js';
 import type { ActivityDeps } from './deps.js';
 
 type Noting = Pick<ActivityDeps, 'db' | 'log'>;

@@ -4,7 +4,7 @@ import { acknowledgeLook } from '../adapters/postgres/upkeep/look-signals.js';
 import { clearStuck } from '../adapters/postgres/upkeep/stuck-items.js';
 import { isMissing } from '../adapters/processor/processor.js';
 import { limits } from '../domain/limits.js';
-import type { Duty } from '../domain/stuck.js';
+import type { Duty } from '../domain/operations/stuck.js';
 import type { EventLook } from '../workflows/contracts/events.js';
 import type { ActivityDeps } from './deps.js';
 import { noteStuck } from './each-item.js';

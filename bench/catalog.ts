@@ -8,7 +8,7 @@ import {
   type ListingKey,
 } from '../adapters/postgres/catalog/listings.js';
 import { findCheapestOffer } from '../adapters/postgres/catalog/offers.js';
-import { countriesOf } from '../domain/regions.js';
+import { countriesOf } from '../domain/catalog/regions.js';
 import { createDice, makeOffers, reprice } from './offers.js';
 import { percentile, report, round } from './report.js';
 import { insertRichUser, startBenchStack, type BenchStack } from './stack.js';

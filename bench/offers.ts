@@ -1,4 +1,4 @@
-import { families } from '../domain/families.js';
+import { families } from '../domain/catalog/families.js';
 import type { Offer } from '../adapters/providers/provider.js';
 
 /** What is sold: the model, memory per GPU, cents per GPU and hour, and how many of a thousand offers are of it. */

@@ -21,7 +21,7 @@ export async function up(knex: Knex): Promise<void> {
       worker: 'select, insert, update, delete',
       ops: 'select',
     },
-    // What the pruning removes (domain/retention.ts).
+    // What the pruning removes (domain/operations/retention.ts).
     intents: { api: null, worker: 'delete', ops: null },
     processor_events: { api: null, worker: 'delete', ops: null },
     mail_outbox: { api: null, worker: 'delete', ops: null },
@@ -36,7 +36,7 @@ const tables = `
   -- Items of the loops whose last try failed; one that succeeds has no row. Whichever loop it is, the next try waits
   -- until its time, and one that used up its tries is set aside: operators are told, and it is tried once an hour.
   create table stuck_items (
-    -- What is done with it (domain/stuck.ts), and which item it is: a workflow's id, a row's, a machine's.
+    -- What is done with it (domain/operations/stuck.ts), and which item it is: a workflow's id, a row's, a machine's.
     duty text not null check (duty ~ '^[a-z_]{1,40}$'),
     item text not null check (length(item) between 1 and 300),
     attempts int not null check (attempts >= 0),

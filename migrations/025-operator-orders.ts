@@ -12,7 +12,7 @@ export async function up(knex: Knex): Promise<void> {
       id text primary key check (id ~ '^op_[0-9A-HJKMNP-TV-Z]{26}$'),
       kind text not null check (kind in ('refund', 'refund_rentals', 'adjust', 'issue_invoice', 'void_invoice',
         'write_off_invoice', 'terminate_rental', 'reconcile_restored')),
-      -- What is asked for, as domain/operation.ts says it.
+      -- What is asked for, as domain/operations/operation.ts says it.
       request jsonb not null,
       amount_cents bigint generated always as ((request ->> 'amountCents')::bigint) stored,
       reason text not null check (btrim(reason) <> '' and length(reason) <= 500),

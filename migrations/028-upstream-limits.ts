@@ -7,7 +7,7 @@ export async function up(knex: Knex): Promise<void> {
     -- One row for each upstream that tells its quotas; it says how they stood in its last answer (decision 93).
     create table provider_quotas (
       provider_code text primary key check (provider_code ~ '^[a-z0-9-]{1,32}$'),
-      -- Elements as QuotaWindow in adapters/providers/quotas.ts says; ends are counted from told_at.
+      -- Elements as QuotaWindow in adapters/providers/upstream/quotas.ts says; ends are counted from told_at.
       windows jsonb not null check (jsonb_typeof(windows) = 'array' and jsonb_array_length(windows) between 1 and 10),
       told_at timestamptz(3) not null default clock_ms(),
       -- The reads that were let through so far are paid for until then.

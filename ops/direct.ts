@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { newId } from '../adapters/ids.js';
 import { actDirectly } from '../adapters/postgres/operators/direct-actions.js';
 import type { Database } from '../adapters/postgres/database.js';
-import type { DirectAction, Operation, OperationResult } from '../domain/operation.js';
+import type { DirectAction, Operation, OperationResult } from '../domain/operations/operation.js';
 import { Refusal } from '../domain/refusal.js';
 import { using, type OpsContext } from './context.js';
 import { askConsent, operatorName, printDone, printRefused, toldOnly } from './operator.js';

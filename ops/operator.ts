@@ -19,7 +19,7 @@ import {
 import { readProgress, type OrderProgress } from '../adapters/postgres/operators/order-items.js';
 import type { OperatorOrderRow } from '../adapters/postgres/rows/tables.js';
 import type { OperationId } from '../domain/ids.js';
-import type { OperationResult, OperatorAction, OrderedAction } from '../domain/operation.js';
+import type { OperationResult, OperatorAction, OrderedAction } from '../domain/operations/operation.js';
 import { Refusal } from '../domain/refusal.js';
 import { taskQueues } from '../domain/task-queues.js';
 import { operationWorkflow, type OperationOutcome } from '../workflows/contracts/operation.js';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { brakeKinds } from '../domain/operation.js';
-import { findingKinds } from '../domain/reconcile.js';
-import { duties } from '../domain/stuck.js';
+import { brakeKinds } from '../domain/operations/operation.js';
+import { findingKinds } from '../domain/operations/reconcile.js';
+import { duties } from '../domain/operations/stuck.js';
 
 const projectDir = dirname(dirname(fileURLToPath(import.meta.url)));
 const read = (file: string) => readFileSync(join(projectDir, file), 'utf8');

@@ -1,9 +1,9 @@
 import type { Database } from '../adapters/postgres/database.js';
 import { createRequestBudget } from '../adapters/postgres/requests/request-budgets.js';
-import type { OddityBook } from '../adapters/providers/oddity-book.js';
+import type { OddityBook } from '../adapters/providers/upstream/oddity-book.js';
 import type { Provider } from '../adapters/providers/provider.js';
-import { createRunpodProvider } from '../adapters/providers/runpod.js';
-import { createShadeformProvider } from '../adapters/providers/shadeform.js';
+import { createRunpodProvider } from '../adapters/providers/runpod/runpod.js';
+import { createShadeformProvider } from '../adapters/providers/shadeform/shadeform.js';
 import type { ProviderConfig } from '../config.js';
 
 const ADAPTERS = { shadeform: createShadeformProvider, runpod: createRunpodProvider };

@@ -1,6 +1,6 @@
 import { continueAsNew, setCurrentDetails, sleep } from '@temporalio/workflow';
 import { limits } from '../domain/limits.js';
-import type { UpkeepDuty } from '../domain/upkeep.js';
+import type { UpkeepDuty } from '../domain/operations/upkeep.js';
 import { loops, mails } from './activity-proxies.js';
 import { goOnAfter, isLong, pauseMs } from './generations.js';
 

@@ -8,7 +8,7 @@ import {
 import { byHand, refunding } from './activity-proxies.js';
 import { openingOf } from './early-answer.js';
 import { goOnAfter, isLong, pauseMs } from './generations.js';
-import type { Operation } from '../domain/operation.js';
+import type { Operation } from '../domain/operations/operation.js';
 import type { OperationInput, OperationOutcome } from './contracts/operation.js';
 import { lookSignal } from './contracts/rental.js';
 import { entityStatusAttribute, userIdAttribute } from './contracts/search-attributes.js';

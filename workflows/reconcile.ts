@@ -1,6 +1,6 @@
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { limits } from '../domain/limits.js';
-import type { ReconcileInput, ReconcileReport, ReconcileSource } from '../domain/reconcile.js';
+import type { ReconcileInput, ReconcileReport, ReconcileSource } from '../domain/operations/reconcile.js';
 import { comparing, upkeep } from './activity-proxies.js';
 import { entityStatusAttribute } from './contracts/search-attributes.js';
 

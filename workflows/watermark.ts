@@ -7,7 +7,7 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
-import { watermarkMemo, watermarkSignalName } from '../domain/watermark.js';
+import { watermarkMemo, watermarkSignalName } from '../domain/operations/watermark.js';
 
 /** An hour of minutes: a small history is cheap to take up on another worker. */
 const EVENTS_MAX = 300;

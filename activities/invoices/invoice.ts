@@ -11,7 +11,7 @@ import {
 } from '../../money/invoices/invoice-states.js';
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { isMissing, type ProcessorInvoice } from '../../adapters/processor/processor.js';
-import { dueReminder, dunning, msUntilNextStep } from '../../domain/dunning.js';
+import { dueReminder, dunning, msUntilNextStep } from '../../domain/payments/dunning.js';
 import type { InvoiceId, UserId } from '../../domain/ids.js';
 import { limits } from '../../domain/limits.js';
 import { formatUsd } from '../../domain/money.js';

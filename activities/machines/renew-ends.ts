@@ -1,7 +1,7 @@
 import { listPaidPods, noteEndBy } from '../../adapters/postgres/rentals/paid-until.js';
 import { isDatabaseConfirmed } from '../../adapters/postgres/restore/watermark.js';
 import { ProviderError, type Provider } from '../../adapters/providers/provider.js';
-import { endByOf, mustRenew } from '../../domain/dead-mans-switch.js';
+import { endByOf, mustRenew } from '../../domain/rentals/dead-mans-switch.js';
 import { findStuck } from '../../adapters/postgres/upkeep/stuck-items.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem } from '../each-item.js';

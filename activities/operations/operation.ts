@@ -3,7 +3,7 @@ import { operate } from '../../money/operations/operations.js';
 import { beginRefunds } from '../../money/operations/refund-rentals.js';
 import type { OrderOutcome } from '../../money/operations/orders.js';
 import type { OperationId } from '../../domain/ids.js';
-import type { Operation } from '../../domain/operation.js';
+import type { Operation } from '../../domain/operations/operation.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ActivityDeps } from '../deps.js';
 import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';

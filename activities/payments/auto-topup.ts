@@ -9,7 +9,7 @@ import type { Payment, ProcessorError } from '../../adapters/processor/processor
 import type { UserId } from '../../domain/ids.js';
 import { limits } from '../../domain/limits.js';
 import { formatUsd } from '../../domain/money.js';
-import { autoTopupWorkflowId } from '../../domain/processor-routes.js';
+import { autoTopupWorkflowId } from '../../domain/payments/processor-routes.js';
 import type { EventLook } from '../../workflows/contracts/events.js';
 import { charge, declineCodeOf, isGone } from './charge.js';
 import type { ActivityDeps } from '../deps.js';

@@ -4,7 +4,7 @@ import { insertProcessorEvent } from '../../adapters/postgres/payments/processor
 import { eventPages } from '../../adapters/processor/event-pages.js';
 import type { ProcessorEvent } from '../../adapters/processor/processor.js';
 import { limits } from '../../domain/limits.js';
-import { routeOf, type EventRoute } from '../../domain/processor-routes.js';
+import { routeOf, type EventRoute } from '../../domain/payments/processor-routes.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem } from '../each-item.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';

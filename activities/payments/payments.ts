@@ -4,7 +4,7 @@ import { parkPayment } from '../../money/payments/parked-payments.js';
 import { saveCard } from '../../adapters/postgres/payments/saved-cards.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import type { Payment } from '../../adapters/processor/processor.js';
-import { isPaidKind, paymentIdOf } from '../../domain/processor-routes.js';
+import { isPaidKind, paymentIdOf } from '../../domain/payments/processor-routes.js';
 import { isId, type TopupId, type UserId } from '../../domain/ids.js';
 import type { ActivityDeps } from '../deps.js';
 import { tellLooks } from '../upkeep/tell-looks.js';

@@ -9,8 +9,8 @@ import {
   verifyWallets,
   type Discrepancy,
 } from '../../adapters/postgres/wallets/verify.js';
-import { ledgerEntryId } from '../../domain/ledger-ids.js';
-import type { Finding, FindingKind, ReconcileScope } from '../../domain/reconcile.js';
+import { ledgerEntryId } from '../../domain/ledger/ledger-ids.js';
+import type { Finding, FindingKind, ReconcileScope } from '../../domain/operations/reconcile.js';
 import type { ActivityDeps } from '../deps.js';
 import type { Gathered, Look } from './reconcile-processor.js';
 

@@ -19,7 +19,7 @@ import {
   type Refund,
 } from '../../adapters/processor/processor.js';
 import { limits } from '../../domain/limits.js';
-import type { Finding } from '../../domain/reconcile.js';
+import type { Finding } from '../../domain/operations/reconcile.js';
 import type { ActivityDeps } from '../deps.js';
 import type { FailedItems } from './failed-items.js';
 

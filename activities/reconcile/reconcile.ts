@@ -16,7 +16,7 @@ import type {
   ReconcileReport,
   ReconcileScope,
   ReconcileSource,
-} from '../../domain/reconcile.js';
+} from '../../domain/operations/reconcile.js';
 import { limits } from '../../domain/limits.js';
 import type { ActivityDeps } from '../deps.js';
 import { SEVERAL_CALLS_MS, withHeartbeat } from '../heartbeat.js';

@@ -10,7 +10,7 @@ import {
 } from '../../adapters/providers/provider.js';
 import type { RentalId } from '../../domain/ids.js';
 import { limits } from '../../domain/limits.js';
-import { provisionDeadlineMs } from '../../domain/provisioning.js';
+import { provisionDeadlineMs } from '../../domain/rentals/provisioning.js';
 import type { ActivityDeps } from '../deps.js';
 
 export interface Order extends Wait {

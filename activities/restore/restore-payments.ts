@@ -4,8 +4,8 @@ import { findLostTopupsUser, insertLostTopup } from '../../adapters/postgres/res
 import { reconcilingWithin } from '../../adapters/postgres/restore/watermark.js';
 import { eventPages } from '../../adapters/processor/event-pages.js';
 import type { Payment, ProcessorEvent } from '../../adapters/processor/processor.js';
-import type { MissingPayment, Reconciled } from '../../domain/restore.js';
-import { isPaidKind, paymentIdOf, routeOf } from '../../domain/processor-routes.js';
+import type { MissingPayment, Reconciled } from '../../domain/operations/restore.js';
+import { isPaidKind, paymentIdOf, routeOf } from '../../domain/payments/processor-routes.js';
 import type { ActivityDeps } from '../deps.js';
 import type { FailedItems } from '../reconcile/failed-items.js';
 import type { Tell } from '../heartbeat.js';

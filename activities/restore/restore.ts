@@ -13,7 +13,7 @@ import { findRunEnd, listRentalRunsSince, listRunningRentals } from '../../adapt
 import { ProviderError } from '../../adapters/providers/provider.js';
 import type { OperationId, RentalId } from '../../domain/ids.js';
 import { limits } from '../../domain/limits.js';
-import type { LostRental, Reconciled, RestoreReport, UnknownPod } from '../../domain/restore.js';
+import type { LostRental, Reconciled, RestoreReport, UnknownPod } from '../../domain/operations/restore.js';
 import type { RestoreInput } from '../../workflows/contracts/restore.js';
 import { compareWatermarks } from '../ask-first.js';
 import type { ActivityDeps } from '../deps.js';

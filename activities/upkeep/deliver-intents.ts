@@ -3,7 +3,7 @@ import { warnOfLowBalance } from '../../adapters/postgres/wallets/low-balance.js
 import { listInvoicesToTell, markTold } from '../../money/invoices/invoice-states.js';
 import { isDatabaseConfirmed } from '../../adapters/postgres/restore/watermark.js';
 import type { LookRoute } from '../../adapters/temporal/tell-look.js';
-import { autoTopupWorkflowId } from '../../domain/processor-routes.js';
+import { autoTopupWorkflowId } from '../../domain/payments/processor-routes.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem } from '../each-item.js';
 import { tellLooks } from './tell-looks.js';

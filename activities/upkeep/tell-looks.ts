@@ -2,7 +2,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { hasFailedWithin } from '../../adapters/postgres/upkeep/stuck-items.js';
 import { tellLook, type LookRoute } from '../../adapters/temporal/tell-look.js';
 import { limits } from '../../domain/limits.js';
-import { watermarkWorkflowId } from '../../domain/watermark.js';
+import { watermarkWorkflowId } from '../../domain/operations/watermark.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem, noteStuck } from '../each-item.js';
 

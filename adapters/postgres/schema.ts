@@ -1,4 +1,4 @@
-import type { BrakeKind } from '../../domain/operation.js';
+import type { BrakeKind } from '../../domain/operations/operation.js';
 import type { Database } from './database.js';
 
 /** What /readyz asks of the database. */

@@ -1,5 +1,5 @@
 import { PeerError, statusesOfAll } from '../peer-error.js';
-import type { TemplateId } from '../../domain/templates.js';
+import type { TemplateId } from '../../domain/catalog/templates.js';
 
 /**
  * The port to an upstream that rents out GPU machines. Each call has a time limit, and each failure is a

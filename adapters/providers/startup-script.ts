@@ -1,4 +1,4 @@
-import type { TemplateContainer } from './templates.js';
+import type { TemplateContainer } from './offers/templates.js';
 
 /** How the pod's script is told which keys were put there already, so that running it twice changes nothing. */
 const MARK = '# renter keys';

@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError, type WorkflowClient, type WorkflowExecutionInfo } from '@temporalio/client';
 import { defineSearchAttributeKey } from '@temporalio/common';
 import type { RentalId } from '../../domain/ids.js';
-import type { LostRental } from '../../domain/restore.js';
+import type { LostRental } from '../../domain/operations/restore.js';
 
 const userId = defineSearchAttributeKey('UserId', 'KEYWORD');
 const pricePerHour = defineSearchAttributeKey('PricePerHourCents', 'INT');

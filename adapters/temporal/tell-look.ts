@@ -1,7 +1,7 @@
 import type { WorkflowClient } from '@temporalio/client';
 import { isId } from '../../domain/ids.js';
 import { limits } from '../../domain/limits.js';
-import type { EventRoute } from '../../domain/processor-routes.js';
+import type { EventRoute } from '../../domain/payments/processor-routes.js';
 import type { Database } from '../postgres/database.js';
 import { claimLook, releaseLook } from '../postgres/upkeep/look-signals.js';
 import { tellRental } from './tell-rental.js';

@@ -1,6 +1,6 @@
 import type { WorkflowClient } from '@temporalio/client';
 import type { RentalId } from '../../domain/ids.js';
-import { lookSignalName, rentalWorkflow } from '../../domain/rental.js';
+import { lookSignalName, rentalWorkflow } from '../../domain/rentals/rental.js';
 import { taskQueues } from '../../domain/task-queues.js';
 
 /** Lets a rental's workflow look at its row again, starting it when none runs (design: Temporal 1). */

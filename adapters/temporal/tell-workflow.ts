@@ -1,5 +1,9 @@
 import type { WorkflowClient } from '@temporalio/client';
-import { processorEventSignalName, userOfAutoTopup, type EventRoute } from '../../domain/processor-routes.js';
+import {
+  processorEventSignalName,
+  userOfAutoTopup,
+  type EventRoute,
+} from '../../domain/payments/processor-routes.js';
 import { taskQueues } from '../../domain/task-queues.js';
 
 /**

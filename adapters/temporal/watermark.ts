@@ -5,7 +5,7 @@ import {
   watermarkSignalName,
   watermarkWorkflow,
   watermarkWorkflowId,
-} from '../../domain/watermark.js';
+} from '../../domain/operations/watermark.js';
 
 /**
  * The highest watermark that Temporal was told, from the memo of its workflow: no worker is needed for the answer.

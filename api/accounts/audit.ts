@@ -1,6 +1,6 @@
 import { findAuditEventNo, listAuditEvents } from '../../adapters/postgres/accounts/audit-events.js';
 import type { AuditEventRow } from '../../adapters/postgres/rows/tables.js';
-import { auditKinds, type AuditKind } from '../../domain/audit.js';
+import { auditKinds, type AuditKind } from '../../domain/accounts/audit.js';
 import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';
 import { requireSession, type Step } from '../http/middleware/session.js';

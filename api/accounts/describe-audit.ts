@@ -1,4 +1,4 @@
-import { auditKinds } from '../../domain/audit.js';
+import { auditKinds } from '../../domain/accounts/audit.js';
 import { auditQuery } from './audit.js';
 import { exampleId, idOf, instant, object, oneOf, orNull, text } from '../http/openapi/json-schema.js';
 import { pageOf, type Operation } from '../http/openapi/operation.js';

@@ -1,6 +1,6 @@
-import { families } from '../../domain/families.js';
+import { families } from '../../domain/catalog/families.js';
 import { limits } from '../../domain/limits.js';
-import { templates } from '../../domain/templates.js';
+import { templates } from '../../domain/catalog/templates.js';
 import { listingQuery } from './routes.js';
 import {
   bool,

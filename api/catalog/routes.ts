@@ -6,11 +6,11 @@ import {
   type ListingKey,
 } from '../../adapters/postgres/catalog/listings.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
-import { families } from '../../domain/families.js';
+import { families } from '../../domain/catalog/families.js';
 import { isId } from '../../domain/ids.js';
 import { limits } from '../../domain/limits.js';
-import { countriesOf } from '../../domain/regions.js';
-import { defaultTemplateId, templates } from '../../domain/templates.js';
+import { countriesOf } from '../../domain/catalog/regions.js';
+import { defaultTemplateId, templates } from '../../domain/catalog/templates.js';
 import type { ApiDeps, ApiRouter } from '../context.js';
 import { pageOf, readCursor } from '../http/cursor.js';
 import { requireSession, type Step } from '../http/middleware/session.js';

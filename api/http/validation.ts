@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { limits } from '../../domain/limits.js';
 import { Refusal, type RefusalCode } from '../../domain/refusal.js';
-import { isRegion } from '../../domain/regions.js';
+import { isRegion } from '../../domain/catalog/regions.js';
 import type { ApiContext } from '../context.js';
 
 /** One fault of one field, as `details.fields` names it. */

@@ -1,5 +1,5 @@
 import { limits } from '../../domain/limits.js';
-import { rentalStatuses, stopReasons } from '../../domain/rental.js';
+import { rentalStatuses, stopReasons } from '../../domain/rentals/rental.js';
 import { chargesQuery } from './charges.js';
 import { rentalSchema, rentalsQuery } from './request.js';
 import {

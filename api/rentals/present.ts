@@ -1,7 +1,7 @@
 import type { MeterReading, RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { limits } from '../../domain/limits.js';
-import { pendingMillicents } from '../../domain/metering.js';
+import { pendingMillicents } from '../../domain/metering/metering.js';
 
 /** A rental on read (decision 16). */
 export function presentRental(row: RentalWithHealth) {

@@ -1,10 +1,10 @@
-import { isFamilyId } from '../../domain/families.js';
+import { isFamilyId } from '../../domain/catalog/families.js';
 import { isId, type SshKeyId, type UserId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import { limits } from '../../domain/limits.js';
 import { Refusal } from '../../domain/refusal.js';
-import { rentalStatuses, type RentalStatus } from '../../domain/rental.js';
-import { defaultTemplateId, templates } from '../../domain/templates.js';
+import { rentalStatuses, type RentalStatus } from '../../domain/rentals/rental.js';
+import { defaultTemplateId, templates } from '../../domain/catalog/templates.js';
 import type { ApiContext } from '../context.js';
 import { joi, pageFields, readBody, regionField } from '../http/validation.js';
 

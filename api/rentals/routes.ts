@@ -13,7 +13,7 @@ import { readUnderWalletLock } from '../../adapters/postgres/requests/last-word.
 import { newId } from '../../adapters/ids.js';
 import { isId, type RentalId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
-import { isFinal } from '../../domain/rental.js';
+import { isFinal } from '../../domain/rentals/rental.js';
 import { auditEvent, noteAudit } from '../accounts/audit-event.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';

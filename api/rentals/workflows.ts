@@ -1,7 +1,7 @@
 import { WithStartWorkflowOperation, type WorkflowClient } from '@temporalio/client';
 import type { RentalId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/opening.js';
-import { rentalWorkflow } from '../../domain/rental.js';
+import { rentalWorkflow } from '../../domain/rentals/rental.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import {
   openUpdate,

@@ -6,7 +6,7 @@ import {
 import type { AutoTopupRow } from '../../adapters/postgres/rows/tables.js';
 import { tellLook } from '../../adapters/temporal/tell-look.js';
 import type { UserId } from '../../domain/ids.js';
-import { autoTopupWorkflowId } from '../../domain/processor-routes.js';
+import { autoTopupWorkflowId } from '../../domain/payments/processor-routes.js';
 import { Refusal } from '../../domain/refusal.js';
 import { auditAddress } from '../accounts/audit-event.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';

@@ -1,5 +1,5 @@
 import { limits } from '../../domain/limits.js';
-import { topupStatuses } from '../../domain/topup.js';
+import { topupStatuses } from '../../domain/payments/topup.js';
 import { autoTopupSchema } from './auto-topup-shapes.js';
 import { checkoutSchema, topupsQuery } from './shapes.js';
 import { done } from '../accounts/describe-sign-in.js';

@@ -1,5 +1,5 @@
-import { ledgerEntryTypes } from '../../domain/ledger.js';
-import { rentalStatuses, stopReasons } from '../../domain/rental.js';
+import { ledgerEntryTypes } from '../../domain/ledger/ledger.js';
+import { rentalStatuses, stopReasons } from '../../domain/rentals/rental.js';
 import {
   cents,
   count,

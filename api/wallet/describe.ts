@@ -1,4 +1,4 @@
-import { ledgerEntryTypes } from '../../domain/ledger.js';
+import { ledgerEntryTypes } from '../../domain/ledger/ledger.js';
 import { limits } from '../../domain/limits.js';
 import { ledgerQuery } from './ledger.js';
 import { csvQuery, statementQuery } from './statement.js';

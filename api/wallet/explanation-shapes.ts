@@ -1,4 +1,4 @@
-import type { Explanation } from '../../domain/explanation.js';
+import type { Explanation } from '../../domain/ledger/explanation.js';
 import { Refusal } from '../../domain/refusal.js';
 
 /** Everything but what only operators see: machines by the upstream's ids, workflows, and who did it by hand. */

@@ -1,6 +1,6 @@
 import { findRental } from '../../adapters/postgres/rentals/rental-reads.js';
 import { readLedger, type LedgerEntry } from '../../adapters/postgres/wallets/ledger-reads.js';
-import { ledgerEntryTypes, type LedgerEntryType } from '../../domain/ledger.js';
+import { ledgerEntryTypes, type LedgerEntryType } from '../../domain/ledger/ledger.js';
 import { isId, type RentalId, type UserId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';

@@ -5,7 +5,7 @@ import type { ProcessorEvent } from '../../adapters/processor/processor.js';
 import { processorApiVersion } from '../../adapters/processor/stripe.js';
 import { mayBeSigned, OddEventError } from '../../adapters/processor/webhook.js';
 import { tellLook } from '../../adapters/temporal/tell-look.js';
-import { routeOf, type EventRoute } from '../../domain/processor-routes.js';
+import { routeOf, type EventRoute } from '../../domain/payments/processor-routes.js';
 import { limits } from '../../domain/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ApiContext, ApiDeps, ApiRouter } from '../context.js';

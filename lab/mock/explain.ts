@@ -6,9 +6,9 @@ import {
 } from '../../adapters/postgres/explain/explained-rows.js';
 import type { LedgerEntry } from '../../adapters/postgres/wallets/ledger-reads.js';
 import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
-import { deriveCharge, deriveRefund, type ChargeOccasion } from '../../domain/charge-derivation.js';
-import type { Explanation } from '../../domain/explanation.js';
-import { whyOf } from '../../domain/why.js';
+import { deriveCharge, deriveRefund, type ChargeOccasion } from '../../domain/ledger/charge-derivation.js';
+import type { Explanation } from '../../domain/ledger/explanation.js';
+import { whyOf } from '../../domain/ledger/why.js';
 import type { Account } from './account.js';
 
 /** Why an entry of the account is there; undefined when it has no such entry. */

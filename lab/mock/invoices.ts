@@ -1,7 +1,7 @@
 import type { Invoice } from '../../adapters/postgres/invoices/invoice-reads.js';
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
-import { dunning } from '../../domain/dunning.js';
+import { dunning } from '../../domain/payments/dunning.js';
 import { limits } from '../../domain/limits.js';
 import type { Account } from './account.js';
 import { newProcessorId } from './processor-ids.js';

@@ -1,7 +1,7 @@
 import type { FamilyOffer, ListingFilter, ListingKey } from '../../adapters/postgres/catalog/listings.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
-import { findCountry } from '../../adapters/providers/regions.js';
-import { findGpuModel } from '../../adapters/providers/gpu-models.js';
+import { findCountry } from '../../adapters/providers/offers/regions.js';
+import { findGpuModel } from '../../adapters/providers/offers/gpu-models.js';
 import { newId } from '../../adapters/ids.js';
 import { getLabGpu, labOffers, type LabOffer } from '../provider/offers.js';
 

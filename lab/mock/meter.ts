@@ -1,5 +1,5 @@
 import type { MeterReading, RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
-import { accruedCents, elapsedMsAtCents } from '../../domain/metering.js';
+import { accruedCents, elapsedMsAtCents } from '../../domain/metering/metering.js';
 import type { Account, MockRental } from './account.js';
 import { topUpWhenLow } from './auto-topup.js';
 import { charge, settle } from './settle.js';

@@ -3,8 +3,8 @@ import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-re
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
 import { limits } from '../../domain/limits.js';
-import { elapsedMsAtCents } from '../../domain/metering.js';
-import { countriesOf } from '../../domain/regions.js';
+import { elapsedMsAtCents } from '../../domain/metering/metering.js';
+import { countriesOf } from '../../domain/catalog/regions.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import type { Account, MockRental, RentalFate } from './account.js';
 import { matches } from './listings.js';

@@ -1,6 +1,6 @@
 import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
-import { finalCents } from '../../domain/metering.js';
-import type { StopReason } from '../../domain/rental.js';
+import { finalCents } from '../../domain/metering/metering.js';
+import type { StopReason } from '../../domain/rentals/rental.js';
 import type { Account } from './account.js';
 import type { World } from './world.js';
 

@@ -2,7 +2,7 @@ import { newId } from '../../adapters/ids.js';
 import { auditAddress } from '../../api/accounts/audit-event.js';
 import type { ApiContext } from '../../api/context.js';
 import { setSessionCookie, type Step } from '../../api/http/middleware/session.js';
-import type { AuditKind } from '../../domain/audit.js';
+import type { AuditKind } from '../../domain/accounts/audit.js';
 import type { Account } from './account.js';
 import { refusalOf } from './refuse.js';
 import type { World } from './world.js';

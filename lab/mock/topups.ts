@@ -1,7 +1,7 @@
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
 import { limits } from '../../domain/limits.js';
-import type { TopupSource } from '../../domain/topup.js';
+import type { TopupSource } from '../../domain/payments/topup.js';
 import type { Account } from './account.js';
 import { saveCard } from './cards.js';
 import { voidOffers } from './invoices.js';

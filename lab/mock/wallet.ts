@@ -1,7 +1,7 @@
-import { ledgerEntryId } from '../../domain/ledger-ids.js';
+import { ledgerEntryId } from '../../domain/ledger/ledger-ids.js';
 import type { LedgerEntry } from '../../adapters/postgres/wallets/ledger-reads.js';
 import type { RentalId } from '../../domain/ids.js';
-import type { LedgerEntryType } from '../../domain/ledger.js';
+import type { LedgerEntryType } from '../../domain/ledger/ledger.js';
 
 /** What changes a wallet; amounts in cents, signed. */
 export interface Posting {

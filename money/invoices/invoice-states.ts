@@ -1,5 +1,5 @@
 import type { InvoiceId } from '../../domain/ids.js';
-import { dunning } from '../../domain/dunning.js';
+import { dunning } from '../../domain/payments/dunning.js';
 import type { ProcessorInvoice } from '../../adapters/processor/processor.js';
 import type { Database } from '../../adapters/postgres/database.js';
 import { isDueAgain } from '../../adapters/postgres/upkeep/intents.js';

@@ -1,4 +1,4 @@
-import type { LedgerEntryType } from '../../domain/ledger.js';
+import type { LedgerEntryType } from '../../domain/ledger/ledger.js';
 import { assertCents } from '../../domain/money.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 import { noteTopupLevel } from '../../adapters/postgres/payments/topup-level.js';

@@ -7,7 +7,7 @@ import type {
   Operation as AnyOperation,
   OperationResult,
   OrderedAction,
-} from '../../domain/operation.js';
+} from '../../domain/operations/operation.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { recordAction, refuseText } from '../../adapters/postgres/operators/operator-actions.js';

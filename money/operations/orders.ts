@@ -1,5 +1,5 @@
 import type { OperationId } from '../../domain/ids.js';
-import type { Operation, OperationResult, OrderedAction } from '../../domain/operation.js';
+import type { Operation, OperationResult, OrderedAction } from '../../domain/operations/operation.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { operatorsOf } from '../../adapters/postgres/operators/operator-orders.js';

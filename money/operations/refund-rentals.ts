@@ -1,6 +1,6 @@
 import type { OperationId, RentalId } from '../../domain/ids.js';
 import { formatUsd } from '../../domain/money.js';
-import type { RefundRentalsAction } from '../../domain/operation.js';
+import type { RefundRentalsAction } from '../../domain/operations/operation.js';
 import { readRefundable } from '../../adapters/postgres/operators/affected-rentals.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';

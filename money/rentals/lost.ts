@@ -1,5 +1,5 @@
 import { limits } from '../../domain/limits.js';
-import { elapsedMsAtCents } from '../../domain/metering.js';
+import { elapsedMsAtCents } from '../../domain/metering/metering.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 import { noteForOperators } from '../../adapters/postgres/operators/operator-notices.js';
 import { findPodOfRental } from '../../adapters/postgres/machines/pods.js';

@@ -1,4 +1,4 @@
-import { elapsedMsAtCents } from '../../domain/metering.js';
+import { elapsedMsAtCents } from '../../domain/metering/metering.js';
 import type { RentalId, UserId } from '../../domain/ids.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import type { RentalRow, StopRequestRow } from '../../adapters/postgres/rows/tables.js';

@@ -1,5 +1,5 @@
 import { limits } from '../../domain/limits.js';
-import { accruedCents, finalCents } from '../../domain/metering.js';
+import { accruedCents, finalCents } from '../../domain/metering/metering.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { insertOverageInvoice } from '../invoices/invoices.js';

@@ -1,5 +1,5 @@
 import { formatUsd } from '../../domain/money.js';
-import type { ReversalShare } from '../../domain/reversal.js';
+import type { ReversalShare } from '../../domain/payments/reversal.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 import { insertMail } from '../../adapters/postgres/upkeep/outbox.js';
 import type { RefundOrDisputeRow } from '../../adapters/postgres/rows/tables.js';

@@ -1,6 +1,6 @@
 import type { UserId } from '../../domain/ids.js';
 import { limits } from '../../domain/limits.js';
-import { shareOfReversal } from '../../domain/reversal.js';
+import { shareOfReversal } from '../../domain/payments/reversal.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import type { RefundOrDisputeRow } from '../../adapters/postgres/rows/tables.js';
 import { insertManualInvoice } from '../invoices/manual-invoice.js';

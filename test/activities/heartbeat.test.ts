@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withHeartbeat } from '../../activities/heartbeat.js';
-import { runAlone } from '../support/activity-context.js';
+import { runAlone } from '../support/service/activity-context.js';
 
 const never = new Promise<never>(() => undefined);
 

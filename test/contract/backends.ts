@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { UserId } from '../../domain/ids.js';
 import { startMock } from '../../lab/mock/server.js';
-import { ApiClient } from '../support/api.js';
-import { Invoicing } from '../support/invoicing.js';
-import { startService } from '../support/living-service.js';
+import { ApiClient } from '../support/http/api.js';
+import { Invoicing } from '../support/story/invoicing.js';
+import { startService } from '../support/service/living-service.js';
 import { until } from '../support/until.js';
 
 /** A client that somebody is signed in with. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ApiClient } from '../support/api.js';
+import { ApiClient } from '../support/http/api.js';
 import { signIn, type Backend, type Person } from './backends.js';
 
 type Case = readonly [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { firstBrokenLink } from '../../domain/ledger.js';
-import { finalCents } from '../../domain/metering.js';
+import { firstBrokenLink } from '../../domain/ledger/ledger.js';
+import { finalCents } from '../../domain/metering/metering.js';
 import { until } from '../support/until.js';
 import { signIn, topUp, type Backend, type Person } from './backends.js';
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startService, type TestService } from '../support/living-service.js';
+import { startService, type TestService } from '../support/service/living-service.js';
 
 const projectDir = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 

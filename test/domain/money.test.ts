@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { firstBrokenLink } from '../../domain/ledger.js';
+import { firstBrokenLink } from '../../domain/ledger/ledger.js';
 import { assertCents, formatUsd } from '../../domain/money.js';
 
 describe('money', () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
 import { taskQueues } from '../../domain/task-queues.js';
-import type { Answer, AnswerBody } from '../support/answers.js';
-import type { SignedIn } from '../support/api.js';
-import { startService, type TestService } from '../support/living-service.js';
-import { Paying } from '../support/paying.js';
+import type { Answer, AnswerBody } from '../support/http/answers.js';
+import type { SignedIn } from '../support/http/api.js';
+import { startService, type TestService } from '../support/service/living-service.js';
+import { Paying } from '../support/story/paying.js';
 import { takeChances, type Chances } from '../support/seeded.js';
 import { until } from '../support/until.js';
 

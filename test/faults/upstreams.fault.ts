@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { captureHostKey } from '../../adapters/providers/ssh-probe.js';
+import { captureHostKey } from '../../adapters/providers/ssh/ssh-probe.js';
 import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
 import type { RentalId } from '../../domain/ids.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import type { FaultsBody } from '../../lab/provider/fault-bodies.js';
-import type { SignedIn } from '../support/api.js';
-import { startService, type TestService } from '../support/living-service.js';
-import { netCents, Renting } from '../support/renting.js';
+import type { SignedIn } from '../support/http/api.js';
+import { startService, type TestService } from '../support/service/living-service.js';
+import { netCents, Renting } from '../support/story/renting.js';
 import { takeChances, type Chances } from '../support/seeded.js';
-import { tellingHistories } from '../support/told-histories.js';
+import { tellingHistories } from '../support/service/told-histories.js';
 import { until } from '../support/until.js';
 
 const rentals = Number(process.env['FAULT_RENTALS'] ?? '60');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import type { SignedIn } from '../support/api.js';
-import { AutoTopping } from '../support/auto-topping.js';
-import { startService, type TestService } from '../support/living-service.js';
+import type { SignedIn } from '../support/http/api.js';
+import { AutoTopping } from '../support/story/auto-topping.js';
+import { startService, type TestService } from '../support/service/living-service.js';
 import { until } from '../support/until.js';
-import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
+import { startWorkerProcess, type WorkerProcess } from '../support/service/worker-process.js';
 
 const settings = { enabled: true, thresholdCents: 1_000, topupAmountCents: 2_000 };
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { TopupId } from '../../domain/ids.js';
-import type { SignedIn } from '../support/api.js';
-import { startService, type TestService } from '../support/living-service.js';
-import { Paying } from '../support/paying.js';
+import type { SignedIn } from '../support/http/api.js';
+import { startService, type TestService } from '../support/service/living-service.js';
+import { Paying } from '../support/story/paying.js';
 import { until } from '../support/until.js';
-import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
+import { startWorkerProcess, type WorkerProcess } from '../support/service/worker-process.js';
 
 /** The worst moment: the bank has paid, and the worker is killed before it heard of it. */
 describe('a worker that is killed between the charge of a saved card and its credit', () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { InvoiceId } from '../../domain/ids.js';
-import type { SignedIn } from '../support/api.js';
-import { Invoicing } from '../support/invoicing.js';
-import { startService, type TestService } from '../support/living-service.js';
+import type { SignedIn } from '../support/http/api.js';
+import { Invoicing } from '../support/story/invoicing.js';
+import { startService, type TestService } from '../support/service/living-service.js';
 import { until } from '../support/until.js';
-import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
+import { startWorkerProcess, type WorkerProcess } from '../support/service/worker-process.js';
 
 describe('a worker that is killed in the middle of an invoice', () => {
   let service: TestService;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
 import { taskQueues } from '../../domain/task-queues.js';
-import { startService, type TestService } from '../support/living-service.js';
-import { placeOrder } from '../support/operators.js';
-import { Paying } from '../support/paying.js';
+import { startService, type TestService } from '../support/service/living-service.js';
+import { placeOrder } from '../support/ops/operators.js';
+import { Paying } from '../support/story/paying.js';
 import { until } from '../support/until.js';
-import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
+import { startWorkerProcess, type WorkerProcess } from '../support/service/worker-process.js';
 
 describe('a worker that is killed while an operation by hand is committed', () => {
   let service: TestService;

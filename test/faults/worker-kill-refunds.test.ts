@@ -3,13 +3,13 @@ import { readProgress } from '../../adapters/postgres/operators/order-items.js';
 import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
 import type { RentalId } from '../../domain/ids.js';
 import { taskQueues } from '../../domain/task-queues.js';
-import { startService, type TestService } from '../support/living-service.js';
-import { getRental } from '../support/money.js';
-import { Paying } from '../support/paying.js';
-import { orderAffected } from '../support/refunding.js';
-import { ToldLedger } from '../support/told-ledger.js';
+import { startService, type TestService } from '../support/service/living-service.js';
+import { getRental } from '../support/money/money.js';
+import { Paying } from '../support/story/paying.js';
+import { orderAffected } from '../support/story/refunding.js';
+import { ToldLedger } from '../support/money/told-ledger.js';
 import { until } from '../support/until.js';
-import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
+import { startWorkerProcess, type WorkerProcess } from '../support/service/worker-process.js';
 
 const MINUTE = 60_000;
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
 import { taskQueues } from '../../domain/task-queues.js';
-import type { SignedIn } from '../support/api.js';
-import { startService, type TestService } from '../support/living-service.js';
-import { placeOrder } from '../support/operators.js';
-import { Paying } from '../support/paying.js';
-import { snapshotDatabase, type Snapshot } from '../support/snapshots.js';
+import type { SignedIn } from '../support/http/api.js';
+import { startService, type TestService } from '../support/service/living-service.js';
+import { placeOrder } from '../support/ops/operators.js';
+import { Paying } from '../support/story/paying.js';
+import { snapshotDatabase, type Snapshot } from '../support/servers/snapshots.js';
 import { until } from '../support/until.js';
-import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
+import { startWorkerProcess, type WorkerProcess } from '../support/service/worker-process.js';
 import {
   restoreWorkflow,
   restoreWorkflowIds,

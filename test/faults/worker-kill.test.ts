@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../domain/ids.js';
 import { taskQueues } from '../../domain/task-queues.js';
-import type { Answer } from '../support/answers.js';
-import type { SignedIn } from '../support/api.js';
-import { startService, type TestService } from '../support/living-service.js';
-import { b200, netCents, priceOf, Renting, rtx4090 } from '../support/renting.js';
+import type { Answer } from '../support/http/answers.js';
+import type { SignedIn } from '../support/http/api.js';
+import { startService, type TestService } from '../support/service/living-service.js';
+import { b200, netCents, priceOf, Renting, rtx4090 } from '../support/story/renting.js';
 import { until } from '../support/until.js';
-import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
+import { startWorkerProcess, type WorkerProcess } from '../support/service/worker-process.js';
 
 /** One worker is killed while five rentals each are at another point of their way; another worker comes. */
 describe('a worker that is killed', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../adapters/postgres/database.js';
 import type { WalletRow } from '../../adapters/postgres/rows/tables.js';
-import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money.js';
+import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money/money.js';
 
 /** Each rule about cards, charges of them and what is taken back, seen to fire (design: rule 7). */
 describe('the schema of cards and reversals', () => {

@@ -3,8 +3,13 @@ import { newId } from '../../adapters/ids.js';
 import type { Database } from '../../adapters/postgres/database.js';
 import type { WalletRow } from '../../adapters/postgres/rows/tables.js';
 import { migrateToLatest } from '../../migrations/migrate.js';
-import { insertRunning, insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money.js';
-import { createTestDatabase } from '../support/database.js';
+import {
+  insertRunning,
+  insertWallet,
+  openMoneyDatabase,
+  type MoneyDatabase,
+} from '../support/money/money.js';
+import { createTestDatabase } from '../support/servers/database.js';
 
 /** Each rule that the schema itself enforces, seen to fire (design: rule 7). */
 describe('the schema refuses what does not add up', () => {

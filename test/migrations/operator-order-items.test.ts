@@ -10,8 +10,8 @@ import {
   insertWallet,
   openMoneyDatabase,
   type MoneyDatabase,
-} from '../support/money.js';
-import { urlAs } from '../support/operators.js';
+} from '../support/money/money.js';
+import { urlAs } from '../support/ops/operators.js';
 
 /** Decision 94: an order of many is its items, from its first moment on. */
 describe('the items of an operators’ order', () => {

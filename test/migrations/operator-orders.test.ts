@@ -3,8 +3,8 @@ import { newId } from '../../adapters/ids.js';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
 import type { OperationId } from '../../domain/ids.js';
 import { databaseRoles } from '../../migrations/grants.js';
-import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money.js';
-import { placeOrder, urlAs } from '../support/operators.js';
+import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money/money.js';
+import { placeOrder, urlAs } from '../support/ops/operators.js';
 
 /** Decision 87: the database says who, and keeps what was asked for. */
 describe('the table of operators’ orders', () => {

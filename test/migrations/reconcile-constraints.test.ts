@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { acknowledgeFinding } from '../../adapters/postgres/reconcile/findings.js';
 import { beginRun, recordComparison } from '../../adapters/postgres/reconcile/runs.js';
-import type { Finding } from '../../domain/reconcile.js';
-import { openMoneyDatabase, type MoneyDatabase } from '../support/money.js';
+import type { Finding } from '../../domain/operations/reconcile.js';
+import { openMoneyDatabase, type MoneyDatabase } from '../support/money/money.js';
 
 const finding: Finding = {
   ...{ kind: 'charge_without_entry', subject: 'pi_1', subjectIds: { userId: null } },

@@ -3,9 +3,9 @@ import type { Knex } from 'knex';
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
 import { databaseRoles, type DatabaseRole } from '../../migrations/grants.js';
 import { ensureLogins, loginOf } from '../../migrations/logins.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { insertUser } from '../support/factories.js';
-import { credit } from '../support/money.js';
+import { createTestDatabase, type TestDatabase } from '../support/servers/database.js';
+import { insertUser } from '../support/money/factories.js';
+import { credit } from '../support/money/money.js';
 
 const roles = Object.keys(databaseRoles) as DatabaseRole[];
 

@@ -15,7 +15,7 @@ import {
   insertWallet,
   openMoneyDatabase,
   type MoneyDatabase,
-} from '../support/money.js';
+} from '../support/money/money.js';
 
 const whole = { shard: 0, shards: 1 };
 

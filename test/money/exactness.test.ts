@@ -17,8 +17,8 @@ import {
   insertWallet,
   openMoneyDatabase,
   type MoneyDatabase,
-} from '../support/money.js';
-import { dueOf, type Asked } from '../support/rental-oracle.js';
+} from '../support/money/money.js';
+import { dueOf, type Asked } from '../support/money/rental-oracle.js';
 
 /** One thing that may happen to a wallet. Time is moved by moving the instants of its rentals into the past. */
 type Step =

@@ -22,7 +22,7 @@ import {
   openMoneyDatabase,
   type MoneyDatabase,
   type NewRunning,
-} from '../support/money.js';
+} from '../support/money/money.js';
 
 const whole = { shard: 0, shards: 1 };
 const SECOND = 1_000;

@@ -7,7 +7,7 @@ import { tick, tickApart } from '../../money/metering/tick.js';
 import { lockWalletOfRental } from '../../money/ledger/wallets.js';
 import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
 import type { RentalId } from '../../domain/ids.js';
-import { accruedCents, elapsedMsAtCents, finalCents } from '../../domain/metering.js';
+import { accruedCents, elapsedMsAtCents, finalCents } from '../../domain/metering/metering.js';
 import {
   billedMs,
   credit,
@@ -17,7 +17,7 @@ import {
   insertWallet,
   openMoneyDatabase,
   type MoneyDatabase,
-} from '../support/money.js';
+} from '../support/money/money.js';
 
 const whole = { shard: 0, shards: 1 };
 const HOUR = 3_600_000;

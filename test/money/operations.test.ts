@@ -5,8 +5,8 @@ import { approveOrder } from '../../adapters/postgres/operators/operator-orders.
 import { openDatabase, type Database } from '../../adapters/postgres/database.js';
 import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
 import { databaseRoles } from '../../migrations/grants.js';
-import { getWallet, insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money.js';
-import { placeOrder, testSingleLimitCents, urlAs } from '../support/operators.js';
+import { getWallet, insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money/money.js';
+import { placeOrder, testSingleLimitCents, urlAs } from '../support/ops/operators.js';
 
 describe('an operation’s transaction', () => {
   let database: MoneyDatabase;

@@ -17,8 +17,8 @@ import {
   insertWallet,
   openMoneyDatabase,
   type MoneyDatabase,
-} from '../support/money.js';
-import { dueOf, type Asked } from '../support/rental-oracle.js';
+} from '../support/money/money.js';
+import { dueOf, type Asked } from '../support/money/rental-oracle.js';
 
 const whole = { shard: 0, shards: 1 };
 const address = { host: '127.0.0.1', port: 22, username: 'ubuntu', hostKeyFingerprint: null };

@@ -3,7 +3,7 @@ import { requestVoid } from '../../money/invoices/invoice-voids.js';
 import { settleInvoice } from '../../money/invoices/invoice-payment.js';
 import { applyReversal, type Reversal } from '../../money/reversals/reversals.js';
 import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
-import { getWallet, insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money.js';
+import { getWallet, insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money/money.js';
 
 describe('the invoice of a dispute', () => {
   let database: MoneyDatabase;

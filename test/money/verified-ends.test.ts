@@ -13,7 +13,7 @@ import {
   openMoneyDatabase,
   type MoneyDatabase,
   type NewRunning,
-} from '../support/money.js';
+} from '../support/money/money.js';
 
 const whole = { shard: 0, shards: 1 };
 

@@ -7,7 +7,7 @@ import { tick } from '../../money/metering/tick.js';
 import { lockWalletOfRental } from '../../money/ledger/wallets.js';
 import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
 import type { RentalId } from '../../domain/ids.js';
-import { finalCents } from '../../domain/metering.js';
+import { finalCents } from '../../domain/metering/metering.js';
 import {
   credit,
   getRental,
@@ -16,7 +16,7 @@ import {
   insertWallet,
   openMoneyDatabase,
   type MoneyDatabase,
-} from '../support/money.js';
+} from '../support/money/money.js';
 
 const whole = { shard: 0, shards: 1 };
 

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { insertRental, insertUser } from '../support/factories.js';
-import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money.js';
-import { urlAs } from '../support/operators.js';
+import { insertRental, insertUser } from '../support/money/factories.js';
+import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money/money.js';
+import { urlAs } from '../support/ops/operators.js';
 
 describe('ops beside a local stack', () => {
   let database: MoneyDatabase;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../adapters/ids.js';
-import type { SignedIn } from '../support/api.js';
-import { startService, type TestService } from '../support/living-service.js';
-import { getWallet } from '../support/money.js';
-import { runOps, type OpsResult } from '../support/ops.js';
+import type { SignedIn } from '../support/http/api.js';
+import { startService, type TestService } from '../support/service/living-service.js';
+import { getWallet } from '../support/money/money.js';
+import { runOps, type OpsResult } from '../support/ops/ops.js';
 import { until } from '../support/until.js';
 
 describe('ops wallet, ops invoice and ops actions', () => {

@@ -1,16 +1,16 @@
 import { readAffected } from '../../adapters/postgres/operators/affected-rentals.js';
 import type { OperationId } from '../../domain/ids.js';
 import { taskQueues } from '../../domain/task-queues.js';
-import type { OperatorAction } from '../../domain/operation.js';
-import { autoTopupWorkflowId } from '../../domain/processor-routes.js';
-import { AutoTopping } from '../support/auto-topping.js';
-import { Invoicing } from '../support/invoicing.js';
-import type { TestService } from '../support/living-service.js';
-import { getWallet } from '../support/money.js';
-import { placeOrder } from '../support/operators.js';
-import type { Paying } from '../support/paying.js';
-import type { Renting } from '../support/renting.js';
-import { insertSettled, orderAffected } from '../support/refunding.js';
+import type { OperatorAction } from '../../domain/operations/operation.js';
+import { autoTopupWorkflowId } from '../../domain/payments/processor-routes.js';
+import { AutoTopping } from '../support/story/auto-topping.js';
+import { Invoicing } from '../support/story/invoicing.js';
+import type { TestService } from '../support/service/living-service.js';
+import { getWallet } from '../support/money/money.js';
+import { placeOrder } from '../support/ops/operators.js';
+import type { Paying } from '../support/story/paying.js';
+import type { Renting } from '../support/story/renting.js';
+import { insertSettled, orderAffected } from '../support/story/refunding.js';
 import { until } from '../support/until.js';
 
 /** Plays what is recorded, and gives the id of the workflow whose history is kept. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import * as workflows from '../../workflows/index.js';
-import { getBundle } from '../support/workers.js';
+import { getBundle } from '../support/service/workers.js';
 import { readHistories, type RecordedHistory } from './histories.js';
 
 /**

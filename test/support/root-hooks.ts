@@ -1,9 +1,9 @@
 import { findProcess } from '../../lab/servers/process-table.js';
 import { findTemporalCli } from '../../lab/servers/temporal-cli.js';
 import { readStackSettings } from '../../lab/stack/settings.js';
-import { createTestDatabase } from './database.js';
-import { getPostgres, getTemporal } from './servers.js';
-import { shareServers, stopTestServers } from './started-servers.js';
+import { createTestDatabase } from './servers/database.js';
+import { getPostgres, getTemporal } from './servers/servers.js';
+import { shareServers, stopTestServers } from './servers/started-servers.js';
 
 /**
  * Makes sure that there is a Temporal CLI before the first test: on a new machine it may have to be built, which

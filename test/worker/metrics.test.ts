@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { findFreePorts } from '../../lab/stack/ports.js';
-import { startService, type TestService } from '../support/living-service.js';
-import { readMetrics, type Scraped } from '../support/metrics.js';
-import { b200, Renting, rtx4090 } from '../support/renting.js';
+import { startService, type TestService } from '../support/service/living-service.js';
+import { readMetrics, type Scraped } from '../support/http/metrics.js';
+import { b200, Renting, rtx4090 } from '../support/story/renting.js';
 import { until } from '../support/until.js';
-import { startApiProcess, startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
-import type { SignedIn } from '../support/api.js';
-import { Paying } from '../support/paying.js';
+import {
+  startApiProcess,
+  startWorkerProcess,
+  type WorkerProcess,
+} from '../support/service/worker-process.js';
+import type { SignedIn } from '../support/http/api.js';
+import { Paying } from '../support/story/paying.js';
 import { API_KEY } from '../lab/provider/living-lab.js';
-import { webhookSecret } from '../support/api.js';
-import { secretKey } from '../support/living-service.js';
+import { webhookSecret } from '../support/http/api.js';
+import { secretKey } from '../support/service/living-service.js';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 

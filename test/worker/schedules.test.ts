@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ScheduleNotFoundError, ScheduleOverlapPolicy } from '@temporalio/client';
 import { taskQueues } from '../../domain/task-queues.js';
-import { createTestNamespace, type TestNamespace } from '../support/namespace.js';
+import { createTestNamespace, type TestNamespace } from '../support/servers/namespace.js';
 import { ensureSchedules } from '../../worker/schedules.js';
 
 describe('the schedules', () => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LedgerEntryType } from '../../domain/ledger.js';
+import type { LedgerEntryType } from '../../domain/ledger/ledger.js';
 import { formatUsd } from '../../domain/money.js';
 import { tell, type Stage } from './stage.js';
 import { claim } from './story-error.js';

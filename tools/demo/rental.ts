@@ -1,5 +1,5 @@
 import { formatUsd } from '../../domain/money.js';
-import type { RentalStatus } from '../../domain/rental.js';
+import type { RentalStatus } from '../../domain/rentals/rental.js';
 import { tell, waitFor, type Stage } from './stage.js';
 import { claim, StoryError } from './story-error.js';
 

@@ -1,5 +1,5 @@
-import { firstBrokenLink } from '../../domain/ledger.js';
-import { finalCents } from '../../domain/metering.js';
+import { firstBrokenLink } from '../../domain/ledger/ledger.js';
+import { finalCents } from '../../domain/metering/metering.js';
 import { formatUsd } from '../../domain/money.js';
 import { readWholeLedger, type Entry } from './ledger.js';
 import type { Rental } from './rental.js';

@@ -160,7 +160,7 @@ export const mutations: readonly Mutation[] = [
     file: 'money/topups/topups.ts',
     from: 'const pmId = card && !(await isHeld(trx, input.userId)) ? card.pm_id : null;',
     to: 'const pmId = card ? card.pm_id : null;',
-    tests: ['test/workflows/charge-marks.test.ts'],
+    tests: ['test/stories/payments/charge-marks.test.ts'],
     survives:
       'The statement that marks a charge as sent looks for marks again, and the payer gets the same page.',
   },
@@ -168,12 +168,12 @@ export const mutations: readonly Mutation[] = [
     file: 'activities/payments/charge.ts',
     from: '|| (await isHeld(deps.db, topup.user_id, topup.pm_id))',
     to: '',
-    tests: ['test/workflows/charge-marks.test.ts'],
+    tests: ['test/stories/payments/charge-marks.test.ts'],
   },
   {
     file: 'adapters/postgres/payments/reversal-reads.ts',
     from: "where payment_id = ? and status = 'paid' and reason in ('overage', 'manual')",
     to: 'where payment_id is distinct from ?',
-    tests: ['test/workflows/refunds.test.ts'],
+    tests: ['test/stories/payments/refunds.test.ts'],
   },
 ];

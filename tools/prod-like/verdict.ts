@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Database } from '../../adapters/postgres/database.js';
-import { finalCents } from '../../domain/metering.js';
+import { finalCents } from '../../domain/metering/metering.js';
 import type { Answer } from './client.js';
 import type { Topology } from './topology.js';
 import type { Account } from './user.js';

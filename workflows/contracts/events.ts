@@ -1,5 +1,5 @@
 import { defineSignal } from '@temporalio/workflow';
-import { processorEventSignalName } from '../../domain/processor-routes.js';
+import { processorEventSignalName } from '../../domain/payments/processor-routes.js';
 
 /** What workflows are started with that follow one of the processor's objects. */
 export interface EventInput {

@@ -1,7 +1,7 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { RentalId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/opening.js';
-import { lookSignalName } from '../../domain/rental.js';
+import { lookSignalName } from '../../domain/rentals/rental.js';
 
 /**
  * What an opening is told. All else is the word of the committed row in `rental_requests` (decisions 88, 89): names,

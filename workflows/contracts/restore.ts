@@ -1,5 +1,5 @@
 import type { OperationId } from '../../domain/ids.js';
-import type { Reconciled, RestoreReport } from '../../domain/restore.js';
+import type { Reconciled, RestoreReport } from '../../domain/operations/restore.js';
 
 export interface RestoreInput {
   /** Absent: only looks. */

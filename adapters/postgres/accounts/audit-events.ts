@@ -1,4 +1,4 @@
-import type { AuditKind } from '../../../domain/audit.js';
+import type { AuditKind } from '../../../domain/accounts/audit.js';
 import type { AuditEventId, UserId } from '../../../domain/ids.js';
 import { newId } from '../../ids.js';
 import type { Database, Transaction } from '../database.js';

@@ -1,6 +1,6 @@
 import { createHash, randomInt, timingSafeEqual } from 'node:crypto';
 import { limits } from '../../../domain/limits.js';
-import { mailboxOf } from '../../../domain/mailbox.js';
+import { mailboxOf } from '../../../domain/accounts/mailbox.js';
 import type { Transaction } from '../database.js';
 import type { LoginCodeRow } from '../rows/tables.js';
 

@@ -1,4 +1,4 @@
-import { countriesOf } from '../../../domain/regions.js';
+import { countriesOf } from '../../../domain/catalog/regions.js';
 import type { ListingId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
 import { liveProviderCodes } from './provider-health.js';

@@ -1,4 +1,4 @@
-import type { CountedOddity } from '../../providers/oddity-book.js';
+import type { CountedOddity } from '../../providers/upstream/oddity-book.js';
 import type { Database } from '../database.js';
 import type { ProviderOddityRow } from '../rows/tables.js';
 

@@ -1,6 +1,6 @@
-import type { ExplainedReversal, Explanation } from '../../../domain/explanation.js';
+import type { ExplainedReversal, Explanation } from '../../../domain/ledger/explanation.js';
 import type { InvoiceId, OperationId, TopupId } from '../../../domain/ids.js';
-import { autoTopupWorkflowId } from '../../../domain/processor-routes.js';
+import { autoTopupWorkflowId } from '../../../domain/payments/processor-routes.js';
 import { explainInvoice, explainPayment } from './explained-rows.js';
 import type { Database, Transaction } from '../database.js';
 import type { RefundOrDisputeRow, TopupRow } from '../rows/tables.js';

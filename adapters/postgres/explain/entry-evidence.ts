@@ -1,4 +1,4 @@
-import type { PodEvidence } from '../../../domain/explanation.js';
+import type { PodEvidence } from '../../../domain/ledger/explanation.js';
 import type { Database, Transaction } from '../database.js';
 import { findPodOfRental, type KnownPod } from '../machines/pods.js';
 import type { RentalRow } from '../rows/tables.js';

@@ -3,9 +3,9 @@ import {
   deriveRefund,
   type ChargeOccasion,
   type PricedRental,
-} from '../../../domain/charge-derivation.js';
-import type { Evidence, ExplainedEntry, Explanation } from '../../../domain/explanation.js';
-import { whyOf } from '../../../domain/why.js';
+} from '../../../domain/ledger/charge-derivation.js';
+import type { Evidence, ExplainedEntry, Explanation } from '../../../domain/ledger/explanation.js';
+import { whyOf } from '../../../domain/ledger/why.js';
 import type { Database, Transaction } from '../database.js';
 import {
   findByHand,

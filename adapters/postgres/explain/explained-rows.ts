@@ -1,5 +1,9 @@
-import type { PricedRental } from '../../../domain/charge-derivation.js';
-import type { ExplainedInvoice, ExplainedPayment, ExplainedRental } from '../../../domain/explanation.js';
+import type { PricedRental } from '../../../domain/ledger/charge-derivation.js';
+import type {
+  ExplainedInvoice,
+  ExplainedPayment,
+  ExplainedRental,
+} from '../../../domain/ledger/explanation.js';
 import type { InvoiceRow, RentalRow, TopupRow } from '../rows/tables.js';
 
 /** A rental as an explanation shows it: nothing that GET /v1/rentals/:id does not show. */

@@ -5,7 +5,7 @@ import {
   final,
   type ChargeDerivation,
   type RefundDerivation,
-} from '../../../domain/charge-derivation.js';
+} from '../../../domain/ledger/charge-derivation.js';
 import type { InvoiceId, LedgerEntryId, OperationId, RentalId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
 import { occasionOf, pricedOf } from './explain-entry.js';

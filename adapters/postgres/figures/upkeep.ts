@@ -1,5 +1,5 @@
 import { limits } from '../../../domain/limits.js';
-import { duties, type Duty } from '../../../domain/stuck.js';
+import { duties, type Duty } from '../../../domain/operations/stuck.js';
 import type { FigureGroup } from '../../metrics/figures.js';
 import type { BrakeRow } from '../rows/tables.js';
 

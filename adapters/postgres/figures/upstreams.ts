@@ -1,6 +1,6 @@
 import type { FigureGroup, Sample } from '../../metrics/figures.js';
 import type { Transaction } from '../database.js';
-import { runwaySeconds } from '../../../domain/runway.js';
+import { runwaySeconds } from '../../../domain/metering/runway.js';
 import type { OutReason } from '../rows/tables.js';
 
 const reasons: readonly OutReason[] = ['failing', 'failing_creates', 'refused', 'rate_limited', 'no_funds'];

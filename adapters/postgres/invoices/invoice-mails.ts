@@ -1,4 +1,4 @@
-import { dunning } from '../../../domain/dunning.js';
+import { dunning } from '../../../domain/payments/dunning.js';
 import { isId, type TopupId } from '../../../domain/ids.js';
 import { formatUsd } from '../../../domain/money.js';
 import type { Database, Transaction } from '../database.js';

@@ -1,5 +1,5 @@
 import type { RentalId } from '../../../domain/ids.js';
-import type { RentalStatus } from '../../../domain/rental.js';
+import type { RentalStatus } from '../../../domain/rentals/rental.js';
 import type { Database } from '../database.js';
 import type { PodRow } from '../rows/tables.js';
 

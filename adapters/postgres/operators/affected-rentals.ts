@@ -1,5 +1,5 @@
 import type { OperationId, RentalId, UserId } from '../../../domain/ids.js';
-import type { RentalStatus } from '../../../domain/rental.js';
+import type { RentalStatus } from '../../../domain/rentals/rental.js';
 import {
   chargedWithin,
   firmWithin,
@@ -8,7 +8,7 @@ import {
   type ChargedRental,
   type EarlierRefund,
   type TimeWindow,
-} from '../../../domain/window-charge.js';
+} from '../../../domain/metering/window-charge.js';
 import type { Database, Transaction } from '../database.js';
 
 /** A rental that ran within a window, and what was charged for that time; amounts in cents. */

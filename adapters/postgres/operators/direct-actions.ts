@@ -1,6 +1,6 @@
 import type { RentalId, UserId } from '../../../domain/ids.js';
-import type { DirectAction, Operation, OperationResult } from '../../../domain/operation.js';
-import { routeOf } from '../../../domain/processor-routes.js';
+import type { DirectAction, Operation, OperationResult } from '../../../domain/operations/operation.js';
+import { routeOf } from '../../../domain/payments/processor-routes.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { insertAuditEvent } from '../accounts/audit-events.js';
 import { pullBrake, releaseBrake } from './brakes.js';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Operation, OperationResult } from '../../../domain/operation.js';
+import type { Operation, OperationResult } from '../../../domain/operations/operation.js';
 import { Refusal } from '../../../domain/refusal.js';
 import type { Database, Transaction } from '../database.js';
 import type { OperatorActionRow } from '../rows/tables.js';

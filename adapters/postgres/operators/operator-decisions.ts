@@ -1,5 +1,5 @@
 import type { OperationId } from '../../../domain/ids.js';
-import type { HumanDecision, Operation, OperationResult } from '../../../domain/operation.js';
+import type { HumanDecision, Operation, OperationResult } from '../../../domain/operations/operation.js';
 import { Refusal } from '../../../domain/refusal.js';
 import type { Transaction } from '../database.js';
 import { listHeldPods } from '../machines/pods-watch.js';

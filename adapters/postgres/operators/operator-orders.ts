@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { OperationId } from '../../../domain/ids.js';
-import type { OrderedAction } from '../../../domain/operation.js';
+import type { OrderedAction } from '../../../domain/operations/operation.js';
 import { Refusal } from '../../../domain/refusal.js';
 import type { Database, Transaction } from '../database.js';
 import { refuseText } from './operator-actions.js';

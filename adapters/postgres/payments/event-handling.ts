@@ -1,4 +1,4 @@
-import type { EventRoute } from '../../../domain/processor-routes.js';
+import type { EventRoute } from '../../../domain/payments/processor-routes.js';
 import type { Database } from '../database.js';
 import { hasNoFreshSignal } from '../upkeep/look-signals.js';
 import { isNotWaiting } from '../upkeep/stuck-items.js';

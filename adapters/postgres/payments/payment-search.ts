@@ -1,5 +1,5 @@
 import type { LedgerEntryId, TopupId, UserId } from '../../../domain/ids.js';
-import type { TopupStatus } from '../../../domain/topup.js';
+import type { TopupStatus } from '../../../domain/payments/topup.js';
 import type { Database } from '../database.js';
 import { findTopupOfPayment } from '../explain/entry-documents.js';
 import { getLedgerIds } from '../wallets/ledger-ids.js';

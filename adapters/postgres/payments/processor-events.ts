@@ -1,4 +1,4 @@
-import type { EventRoute, EventWorkflow } from '../../../domain/processor-routes.js';
+import type { EventRoute, EventWorkflow } from '../../../domain/payments/processor-routes.js';
 import type { ProcessorEvent } from '../../processor/processor.js';
 import type { Database } from '../database.js';
 

@@ -1,4 +1,4 @@
-import { findingKinds, type FindingKind, type FindingState } from '../../../domain/reconcile.js';
+import { findingKinds, type FindingKind, type FindingState } from '../../../domain/operations/reconcile.js';
 import type { UserId } from '../../../domain/ids.js';
 import { limits } from '../../../domain/limits.js';
 import type { Database, Transaction } from '../database.js';

@@ -1,5 +1,5 @@
 import { limits } from '../../../domain/limits.js';
-import type { Finding } from '../../../domain/reconcile.js';
+import type { Finding } from '../../../domain/operations/reconcile.js';
 import type { Pod } from '../../providers/provider.js';
 import type { Database } from '../database.js';
 

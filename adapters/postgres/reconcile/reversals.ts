@@ -1,4 +1,4 @@
-import type { Finding } from '../../../domain/reconcile.js';
+import type { Finding } from '../../../domain/operations/reconcile.js';
 import type { Database } from '../database.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { FindingKind, FindingState, ReconcileScope } from '../../../domain/reconcile.js';
+import type { FindingKind, FindingState, ReconcileScope } from '../../../domain/operations/reconcile.js';
 
 /** The rows of reconcile; what each column means stands in migrations/013-reconcile. */
 export interface ReconcileRunRow {

@@ -1,5 +1,10 @@
 import { limits } from '../../../domain/limits.js';
-import type { Finding, ReconcileReport, ReconcileScope, ReconcileSource } from '../../../domain/reconcile.js';
+import type {
+  Finding,
+  ReconcileReport,
+  ReconcileScope,
+  ReconcileSource,
+} from '../../../domain/operations/reconcile.js';
 import type { Database, Transaction } from '../database.js';
 import { tellOperators } from './mails.js';
 

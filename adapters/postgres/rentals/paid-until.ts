@@ -1,4 +1,4 @@
-import { endByOf } from '../../../domain/dead-mans-switch.js';
+import { endByOf } from '../../../domain/rentals/dead-mans-switch.js';
 import type { Database, Transaction } from '../database.js';
 
 /**

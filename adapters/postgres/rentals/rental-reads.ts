@@ -1,5 +1,5 @@
 import type { RentalId, UserId } from '../../../domain/ids.js';
-import type { RentalStatus } from '../../../domain/rental.js';
+import type { RentalStatus } from '../../../domain/rentals/rental.js';
 import type { Database, Transaction } from '../database.js';
 import type { RentalRow } from '../rows/tables.js';
 

@@ -1,7 +1,7 @@
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { limits } from '../../../domain/limits.js';
-import { READING_SHARE, readIntervalMs, type QuotaWindow } from '../../providers/quotas.js';
-import type { RequestBudget } from '../../providers/request-budget.js';
+import { READING_SHARE, readIntervalMs, type QuotaWindow } from '../../providers/upstream/quotas.js';
+import type { RequestBudget } from '../../providers/upstream/request-budget.js';
 import type { Database } from '../database.js';
 
 /** What an upstream told of its quotas counts for so long; it tells anew with each answer. */

@@ -1,7 +1,7 @@
 import { isId, type OperationId, type RentalId, type UserId } from '../../../domain/ids.js';
-import type { Reconciled, RestoreReport } from '../../../domain/restore.js';
+import type { Reconciled, RestoreReport } from '../../../domain/operations/restore.js';
 import { Refusal } from '../../../domain/refusal.js';
-import type { Operation } from '../../../domain/operation.js';
+import type { Operation } from '../../../domain/operations/operation.js';
 import type { Payment } from '../../processor/processor.js';
 import type { Database, Transaction } from '../database.js';
 import { operatorsOf } from '../operators/operator-orders.js';

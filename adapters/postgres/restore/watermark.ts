@@ -1,4 +1,4 @@
-import { restoredMessage } from '../../../domain/watermark.js';
+import { restoredMessage } from '../../../domain/operations/watermark.js';
 import type { Database, Transaction } from '../database.js';
 
 /**

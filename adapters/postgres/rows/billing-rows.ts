@@ -1,6 +1,6 @@
 import type { InvoiceId, LineItemId, OperationId, TopupId, UserId } from '../../../domain/ids.js';
-import type { EventWorkflow } from '../../../domain/processor-routes.js';
-import type { TopupSource, TopupStatus } from '../../../domain/topup.js';
+import type { EventWorkflow } from '../../../domain/payments/processor-routes.js';
+import type { TopupSource, TopupStatus } from '../../../domain/payments/topup.js';
 
 /** The rows of billing and of what the service keeps about itself; what each column means stands in migrations/. */
 export interface TopupRow {

@@ -1,5 +1,5 @@
 import type { OperationId, RentalId, SshKeyId, TopupId, UserId } from '../../../domain/ids.js';
-import type { OperationResult, OrderedAction, OrderStatus } from '../../../domain/operation.js';
+import type { OperationResult, OrderedAction, OrderStatus } from '../../../domain/operations/operation.js';
 
 /** The rows of what is asked for, by users and operators, before a workflow does it (migrations/025-operator-orders). */
 /** What an operator asked for that moves money or needs the workers (migrations/025-operator-orders). */

@@ -1,8 +1,8 @@
-import type { AuditKind } from '../../../domain/audit.js';
+import type { AuditKind } from '../../../domain/accounts/audit.js';
 import type { AuditEventId, ListingId, RentalId, SshKeyId, UserId } from '../../../domain/ids.js';
-import type { LedgerEntryType } from '../../../domain/ledger.js';
-import type { QuotaWindow } from '../../providers/quotas.js';
-import type { RentalStatus, StopReason } from '../../../domain/rental.js';
+import type { LedgerEntryType } from '../../../domain/ledger/ledger.js';
+import type { QuotaWindow } from '../../providers/upstream/quotas.js';
+import type { RentalStatus, StopReason } from '../../../domain/rentals/rental.js';
 
 /** The rows as Postgres holds them; what each column means stands in migrations/. */
 export interface UserRow {

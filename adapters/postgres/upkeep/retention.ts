@@ -1,4 +1,4 @@
-import type { Kept } from '../../../domain/retention.js';
+import type { Kept } from '../../../domain/operations/retention.js';
 import { readClock } from '../clock.js';
 import type { Database } from '../database.js';
 
@@ -36,7 +36,7 @@ export async function prune(db: Database, kept: Kept, pruning: Pruning = {}): Pr
   return removed;
 }
 
-/** Names come from domain/retention.ts alone, never from outside. The oldest go first, by the index of `since`. */
+/** Names come from domain/operations/retention.ts alone, never from outside. The oldest go first, by the index of `since`. */
 function statementOf({ table, since, inEpochMs, only, cut }: Kept): string {
   const old = `select t.ctid from ${table} t
     where t.${since} < :until::${inEpochMs === true ? 'bigint' : 'timestamptz'}${only === undefined ? '' : ` and ${only}`}

@@ -1,5 +1,5 @@
 import { limits } from '../../../domain/limits.js';
-import { nextTryMs, nextUnansweredTryMs, type Duty } from '../../../domain/stuck.js';
+import { nextTryMs, nextUnansweredTryMs, type Duty } from '../../../domain/operations/stuck.js';
 import type { LastAnswers } from '../../peer-error.js';
 import { readClock } from '../clock.js';
 import type { Database, Transaction } from '../database.js';

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import type { LedgerEntryId } from '../../../domain/ids.js';
-import { entryKeyOf, ledgerIdBits, ledgerIdOf, type EntryKey } from '../../../domain/ledger-ids.js';
+import { entryKeyOf, ledgerIdBits, ledgerIdOf, type EntryKey } from '../../../domain/ledger/ledger-ids.js';
 import type { Database } from '../database.js';
 import { getInstallationKey } from './installation-keys.js';
 

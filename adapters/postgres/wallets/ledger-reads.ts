@@ -1,5 +1,5 @@
 import type { LedgerEntryId, RentalId, UserId } from '../../../domain/ids.js';
-import type { LedgerEntryType } from '../../../domain/ledger.js';
+import type { LedgerEntryType } from '../../../domain/ledger/ledger.js';
 import type { Database } from '../database.js';
 import { getLedgerIds, type LedgerIds } from './ledger-ids.js';
 

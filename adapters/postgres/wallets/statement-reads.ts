@@ -1,5 +1,5 @@
 import type { RentalId, UserId } from '../../../domain/ids.js';
-import type { LedgerEntryType } from '../../../domain/ledger.js';
+import type { LedgerEntryType } from '../../../domain/ledger/ledger.js';
 import type { Database, Transaction } from '../database.js';
 import { getLedgerIds } from './ledger-ids.js';
 import type { LedgerEntry } from './ledger-reads.js';

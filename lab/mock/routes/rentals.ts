@@ -6,7 +6,7 @@ import { chargesQuery, presentCharges } from '../../../api/rentals/charges.js';
 import { presentMeter, presentOpened, presentRental, presentStop } from '../../../api/rentals/present.js';
 import { readRentalRequest, rentalsQuery } from '../../../api/rentals/request.js';
 import { readQuery } from '../../../api/http/validation.js';
-import { isFinal } from '../../../domain/rental.js';
+import { isFinal } from '../../../domain/rentals/rental.js';
 import { rentalFates, type Account, type MockRental } from '../account.js';
 import { answerOnce } from '../idempotency.js';
 import { readMeter } from '../meter.js';

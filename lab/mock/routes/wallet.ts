@@ -13,7 +13,7 @@ import {
 } from '../../../api/wallet/statement.js';
 import { noSuchEntry, presentExplanation } from '../../../api/wallet/explanation-shapes.js';
 import { readQuery } from '../../../api/http/validation.js';
-import { ledgerEntryTypes } from '../../../domain/ledger.js';
+import { ledgerEntryTypes } from '../../../domain/ledger/ledger.js';
 import { explainEntry } from '../explain.js';
 import { readDebt } from '../invoices.js';
 import { readBurn } from '../meter.js';

@@ -8,15 +8,15 @@ import { databaseDeadlines } from '../../../adapters/postgres/deadlines.js';
 import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
 import { confirmDatabase } from '../../../adapters/postgres/restore/watermark.js';
 import type { RentalId } from '../../../domain/ids.js';
-import { runAlone, type LoneActivity } from '../../support/activity-context.js';
+import { runAlone, type LoneActivity } from '../../support/service/activity-context.js';
 import {
   getRental,
   insertRunning,
   insertWallet,
   openMoneyDatabase,
   type MoneyDatabase,
-} from '../../support/money.js';
-import { openSilentWay, urlOver, type SilentWay } from '../../support/silent-way.js';
+} from '../../support/money/money.js';
+import { openSilentWay, urlOver, type SilentWay } from '../../support/http/silent-way.js';
 import { until } from '../../support/until.js';
 
 /** Three cents a second, so that each second shows. */

@@ -4,8 +4,8 @@ import { exposeFigures, type FigureGroup } from '../../../adapters/metrics/figur
 import { createRegistry, type Registry } from '../../../adapters/metrics/registry.js';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
 import { businessFigures } from '../../../adapters/postgres/figures/index.js';
-import { createTestDatabase, type TestDatabase } from '../../support/database.js';
-import { readMetrics, type Scraped } from '../../support/metrics.js';
+import { createTestDatabase, type TestDatabase } from '../../support/servers/database.js';
+import { readMetrics, type Scraped } from '../../support/http/metrics.js';
 
 const log = pino({ level: 'silent' });
 

@@ -3,8 +3,8 @@ import { openDatabase, type Database } from '../../../adapters/postgres/database
 import { findMissingPods } from '../../../adapters/postgres/machines/pods-watch.js';
 import { recordPodList } from '../../../adapters/postgres/machines/pods.js';
 import type { Pod } from '../../../adapters/providers/provider.js';
-import { createTestDatabase } from '../../support/database.js';
-import { insertProvider, insertRunningRental, insertUser } from '../../support/factories.js';
+import { createTestDatabase } from '../../support/servers/database.js';
+import { insertProvider, insertRunningRental, insertUser } from '../../support/money/factories.js';
 
 const COUNT = 50_000;
 

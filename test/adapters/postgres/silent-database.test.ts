@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { isDatabaseAway, isOutcomeUnknown } from '../../../adapters/postgres/availability.js';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
-import { createTestDatabase, type TestDatabase } from '../../support/database.js';
-import { openSilentWay, urlOver, type SilentWay } from '../../support/silent-way.js';
+import { createTestDatabase, type TestDatabase } from '../../support/servers/database.js';
+import { openSilentWay, urlOver, type SilentWay } from '../../support/http/silent-way.js';
 import { until } from '../../support/until.js';
 
 /** Short, so that a test sees them pass; the product's stand in adapters/postgres/deadlines.ts. */

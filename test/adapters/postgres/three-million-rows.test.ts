@@ -18,10 +18,10 @@ import {
   listUnclosedTopups,
   listUsersWithOpenAutoTopups,
 } from '../../../adapters/postgres/upkeep/upkeep.js';
-import { retention } from '../../../domain/retention.js';
+import { retention } from '../../../domain/operations/retention.js';
 import { databaseRoles } from '../../../migrations/grants.js';
-import { createTestDatabase, type TestDatabase } from '../../support/database.js';
-import { getPostgres } from '../../support/servers.js';
+import { createTestDatabase, type TestDatabase } from '../../support/servers/database.js';
+import { getPostgres } from '../../support/servers/servers.js';
 
 interface Plan {
   readonly 'Node Type': string;

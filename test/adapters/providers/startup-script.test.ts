@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startupScript } from '../../../adapters/providers/startup-script.js';
-import { shadeformTemplates } from '../../../adapters/providers/templates.js';
+import { shadeformTemplates } from '../../../adapters/providers/offers/templates.js';
 
 const THROW_AWAY = 'ssh-ed25519 AAAAthrowaway';
 const RENTER = ['ssh-ed25519 AAAArenter1', 'ssh-rsa AAAArenter2'];

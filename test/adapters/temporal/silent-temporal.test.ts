@@ -3,8 +3,8 @@ import { Client, isGrpcDeadlineError } from '@temporalio/client';
 import { connectTemporal } from '../../../adapters/temporal/client.js';
 import { tellRental } from '../../../adapters/temporal/tell-rental.js';
 import { newId } from '../../../adapters/ids.js';
-import { createTestNamespace, type TestNamespace } from '../../support/namespace.js';
-import { openSilentWay, type SilentWay } from '../../support/silent-way.js';
+import { createTestNamespace, type TestNamespace } from '../../support/servers/namespace.js';
+import { openSilentWay, type SilentWay } from '../../support/http/silent-way.js';
 import { until } from '../../support/until.js';
 
 describe('a Temporal that goes silent', () => {

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import { insertAuditEvent } from '../../../adapters/postgres/accounts/audit-events.js';
 import { operate } from '../../../money/operations/operations.js';
-import { auditKinds } from '../../../domain/audit.js';
+import { auditKinds } from '../../../domain/accounts/audit.js';
 import type { UserId } from '../../../domain/ids.js';
-import type { ApiClient, SignedIn } from '../../support/api.js';
-import { insertSessionOf } from '../../support/factories.js';
-import { startService, type TestService } from '../../support/living-service.js';
-import { Paying } from '../../support/paying.js';
-import { Renting, rtx4090 } from '../../support/renting.js';
-import { operateNow, testSingleLimitCents } from '../../support/operators.js';
+import type { ApiClient, SignedIn } from '../../support/http/api.js';
+import { insertSessionOf } from '../../support/money/factories.js';
+import { startService, type TestService } from '../../support/service/living-service.js';
+import { Paying } from '../../support/story/paying.js';
+import { Renting, rtx4090 } from '../../support/story/renting.js';
+import { operateNow, testSingleLimitCents } from '../../support/ops/operators.js';
 import { CodeMails } from './code-mails.js';
 
 interface Event {

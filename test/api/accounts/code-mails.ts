@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import type { ApiClient, TestApi } from '../../support/api.js';
+import type { ApiClient, TestApi } from '../../support/http/api.js';
 
 /** Asks for codes by mail and reads them out of the outbox, for addresses of its own. */
 export class CodeMails {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ApiClient, startApi, type TestApi } from '../../support/api.js';
+import { ApiClient, startApi, type TestApi } from '../../support/http/api.js';
 import { until } from '../../support/until.js';
 import { CodeMails, otherThan as other } from './code-mails.js';
 

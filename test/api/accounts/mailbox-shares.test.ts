@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Answer } from '../../support/answers.js';
-import { ApiClient, startApi, type TestApi } from '../../support/api.js';
+import type { Answer } from '../../support/http/answers.js';
+import { ApiClient, startApi, type TestApi } from '../../support/http/api.js';
 import { CodeMails } from './code-mails.js';
 
 const MINUTE = 60_000;

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { createIdentityProviders } from '../../../adapters/identity/providers.js';
-import type { Browser, Page } from '../../support/browser.js';
-import { ScriptedServer } from '../../support/scripted-provider.js';
-import { callbackUrlOf, dashboardUrl, signInPage, SigningIn } from '../../support/signing-in-elsewhere.js';
+import type { Browser, Page } from '../../support/http/browser.js';
+import { ScriptedServer } from '../../support/service/scripted-provider.js';
+import {
+  callbackUrlOf,
+  dashboardUrl,
+  signInPage,
+  SigningIn,
+} from '../../support/http/signing-in-elsewhere.js';
 
 const TOKEN = '/login/oauth/access_token';
 const EMAILS = '/user/emails';

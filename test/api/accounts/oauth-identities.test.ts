@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import type { IdentityProvider, VerifiedIdentity } from '../../../adapters/identity/identity.js';
-import { ApiClient, type SignedIn } from '../../support/api.js';
-import type { Browser, Page } from '../../support/browser.js';
+import { ApiClient, type SignedIn } from '../../support/http/api.js';
+import type { Browser, Page } from '../../support/http/browser.js';
 import {
   callbackUrlOf,
   dashboardUrl,
   publicUrl,
   signInPage,
   SigningIn,
-} from '../../support/signing-in-elsewhere.js';
+} from '../../support/http/signing-in-elsewhere.js';
 
 const MINUTE = 60_000;
 const issuer = 'https://issuer.test';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createIdentityProviders } from '../../../adapters/identity/providers.js';
 import { defaultSettings } from '../../../api/settings.js';
-import { startApi, type ApiOptions, type TestApi } from '../../support/api.js';
+import { startApi, type ApiOptions, type TestApi } from '../../support/http/api.js';
 
 const credentials = { clientId: 'client', clientSecret: 'secret' };
 const oidc = { ...credentials, issuerUrl: 'https://id.example.com', name: 'Work' };

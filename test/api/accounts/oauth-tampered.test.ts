@@ -2,9 +2,14 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { createIdentityProviders } from '../../../adapters/identity/providers.js';
 import type { IdentityProvider } from '../../../adapters/identity/identity.js';
-import type { Browser, Page } from '../../support/browser.js';
-import { ScriptedIssuer } from '../../support/scripted-provider.js';
-import { callbackUrlOf, dashboardUrl, signInPage, SigningIn } from '../../support/signing-in-elsewhere.js';
+import type { Browser, Page } from '../../support/http/browser.js';
+import { ScriptedIssuer } from '../../support/service/scripted-provider.js';
+import {
+  callbackUrlOf,
+  dashboardUrl,
+  signInPage,
+  SigningIn,
+} from '../../support/http/signing-in-elsewhere.js';
 
 const credentials = { clientId: 'client', clientSecret: 'secret-of-the-client' };
 

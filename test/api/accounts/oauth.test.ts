@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { prune } from '../../../adapters/postgres/upkeep/retention.js';
-import { retention } from '../../../domain/retention.js';
+import { retention } from '../../../domain/operations/retention.js';
 import { createIdentityProviders } from '../../../adapters/identity/providers.js';
-import type { Browser, Page } from '../../support/browser.js';
-import { startIdentityProvider, type TestIdentityProvider } from '../../support/identity-provider.js';
+import type { Browser, Page } from '../../support/http/browser.js';
+import { startIdentityProvider, type TestIdentityProvider } from '../../support/http/identity-provider.js';
 import {
   callbackUrlOf,
   dashboardUrl,
   publicUrl,
   signInPage,
   SigningIn,
-} from '../../support/signing-in-elsewhere.js';
+} from '../../support/http/signing-in-elsewhere.js';
 
 describe('signing in with an OpenID Connect provider', () => {
   let provider: TestIdentityProvider;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import ssh2 from 'ssh2';
 import { newId } from '../../../adapters/ids.js';
 import type { SshKeyId } from '../../../domain/ids.js';
-import { startApi, type SignedIn, type TestApi } from '../../support/api.js';
+import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 
 describe('SSH keys', () => {
   let api: TestApi;

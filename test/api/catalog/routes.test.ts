@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { families } from '../../../domain/families.js';
-import { startApi, type SignedIn, type TestApi } from '../../support/api.js';
-import { insertListing, insertProvider } from '../../support/factories.js';
+import { families } from '../../../domain/catalog/families.js';
+import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
+import { insertListing, insertProvider } from '../../support/money/factories.js';
 
 describe('the catalog', () => {
   let api: TestApi;

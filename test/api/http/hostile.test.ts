@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import Stripe from 'stripe';
 import { webhookPath } from '../../../api/webhook/path.js';
 import { limits } from '../../../domain/limits.js';
-import type { Answer } from '../../support/answers.js';
-import { startApi, webhookSecret, type SignedIn, type TestApi } from '../../support/api.js';
+import type { Answer } from '../../support/http/answers.js';
+import { startApi, webhookSecret, type SignedIn, type TestApi } from '../../support/http/api.js';
 
 /** What an attack may cost this process, whatever else the machine does: one took three seconds. */
 const CPU_LIMIT_MS = 500;

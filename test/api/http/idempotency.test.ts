@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RentalId } from '../../../domain/ids.js';
-import { insertRental, insertUser } from '../../support/factories.js';
+import { insertRental, insertUser } from '../../support/money/factories.js';
 import { OpeningBench } from './opening-bench.js';
 
 describe('opening an entity with an Idempotency-Key', () => {

@@ -18,10 +18,10 @@ import { requestId } from '../../../api/http/middleware/request-id.js';
 import { answerOpening } from '../../../api/http/opening.js';
 import { createTemporalGate } from '../../../adapters/temporal/gate.js';
 import type { RentalId, UserId } from '../../../domain/ids.js';
-import type { Answer } from '../../support/answers.js';
-import { ApiClient, startApi, type TestApi } from '../../support/api.js';
-import { insertRental, insertUser } from '../../support/factories.js';
-import { getTemporal } from '../../support/servers.js';
+import type { Answer } from '../../support/http/answers.js';
+import { ApiClient, startApi, type TestApi } from '../../support/http/api.js';
+import { insertRental, insertUser } from '../../support/money/factories.js';
+import { getTemporal } from '../../support/servers/servers.js';
 
 /** What stands for the workflow: it opens the rental, refuses, fails, or says nothing. */
 export type Workflow = (id: RentalId, answerBefore: Date) => Promise<unknown>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer } from '../../support/answers.js';
-import { insertRental } from '../../support/factories.js';
+import type { Answer } from '../../support/http/answers.js';
+import { insertRental } from '../../support/money/factories.js';
 import { OpeningBench } from './opening-bench.js';
 
 describe('opening an entity', () => {

@@ -3,11 +3,11 @@ import type { UserId } from '../../../domain/ids.js';
 import { getLedgerIds } from '../../../adapters/postgres/wallets/ledger-ids.js';
 import { refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
 import { newId } from '../../../adapters/ids.js';
-import type { Answer } from '../../support/answers.js';
-import { startApi, type SignedIn, type TestApi } from '../../support/api.js';
-import { describedOperations, type DescribedOperation } from '../../support/described.js';
-import { insertKey, insertRental, insertTopup } from '../../support/factories.js';
-import { credit, getWallet } from '../../support/money.js';
+import type { Answer } from '../../support/http/answers.js';
+import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
+import { describedOperations, type DescribedOperation } from '../../support/http/described.js';
+import { insertKey, insertRental, insertTopup } from '../../support/money/factories.js';
+import { credit, getWallet } from '../../support/money/money.js';
 
 /** A place of a request in which the id of something that belongs to somebody stands. */
 interface IdPlace {

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createExactCount, createLeasedCount } from '../../../adapters/postgres/requests/request-counts.js';
 import { openDatabase } from '../../../adapters/postgres/database.js';
 import type { ApiSettings } from '../../../api/settings.js';
-import type { Answer } from '../../support/answers.js';
-import { ApiClient, startApi, type SignedIn, type TestApi } from '../../support/api.js';
-import { insertSessionOf } from '../../support/factories.js';
+import type { Answer } from '../../support/http/answers.js';
+import { ApiClient, startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
+import { insertSessionOf } from '../../support/money/factories.js';
 
 /** `"changes";r=2;t=58` as its parts. */
 function standingIn({ headers }: Answer): { policy: string; left: number; resetSeconds: number } {

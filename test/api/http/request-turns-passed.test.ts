@@ -5,10 +5,10 @@ import { newId } from '../../../adapters/ids.js';
 import type { IdentityProvider } from '../../../adapters/identity/identity.js';
 import type { Processor } from '../../../adapters/processor/processor.js';
 import { limits } from '../../../domain/limits.js';
-import type { Answer } from '../../support/answers.js';
-import { startApi, type SignedIn, type TestApi } from '../../support/api.js';
-import { insertRunningRental } from '../../support/factories.js';
-import { getTemporal } from '../../support/servers.js';
+import type { Answer } from '../../support/http/answers.js';
+import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
+import { insertRunningRental } from '../../support/money/factories.js';
+import { getTemporal } from '../../support/servers/servers.js';
 import { until } from '../../support/until.js';
 
 const HOUR = 3_600_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { once } from 'node:events';
-import { startApi, type SignedIn, type TestApi } from '../../support/api.js';
+import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 
 describe('every request', () => {
   let api: TestApi;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { confirmDatabase } from '../../../adapters/postgres/restore/watermark.js';
-import { startApi, type SignedIn, type TestApi } from '../../support/api.js';
-import { getWallet, insertRunning } from '../../support/money.js';
+import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
+import { getWallet, insertRunning } from '../../support/money/money.js';
 
 describe('the API on a restored database', () => {
   let api: TestApi;

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import Stripe from 'stripe';
 import { webhookPath } from '../../../api/webhook/path.js';
 import { API_KEY } from '../../lab/provider/living-lab.js';
-import { webhookSecret, type SignedIn } from '../../support/api.js';
-import { secretKey, startService, type TestService } from '../../support/living-service.js';
-import { Paying } from '../../support/paying.js';
-import { Renting, rtx4090 } from '../../support/renting.js';
+import { webhookSecret, type SignedIn } from '../../support/http/api.js';
+import { secretKey, startService, type TestService } from '../../support/service/living-service.js';
+import { Paying } from '../../support/story/paying.js';
+import { Renting, rtx4090 } from '../../support/story/renting.js';
 import { until } from '../../support/until.js';
 import { CodeMails } from '../accounts/code-mails.js';
 

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startServer, type ApiServer, type ServerTimeouts } from '../../../api/server.js';
-import { startApi, type TestApi } from '../../support/api.js';
+import { startApi, type TestApi } from '../../support/http/api.js';
 import { until } from '../../support/until.js';
 
 const timeouts: ServerTimeouts = { headersMs: 200, requestMs: 300, keepAliveMs: 5_000, idleMs: 1_000 };

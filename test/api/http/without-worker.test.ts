@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { userIdAttribute } from '../../../workflows/contracts/search-attributes.js';
-import { startApi, type SignedIn, type TestApi } from '../../support/api.js';
-import { getTemporal } from '../../support/servers.js';
+import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
+import { getTemporal } from '../../support/servers/servers.js';
 
 describe('opening without any worker', () => {
   let api: TestApi;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { InvoiceId } from '../../../domain/ids.js';
-import type { SignedIn } from '../../support/api.js';
-import { Invoicing } from '../../support/invoicing.js';
-import { startService, type TestService } from '../../support/living-service.js';
+import type { SignedIn } from '../../support/http/api.js';
+import { Invoicing } from '../../support/story/invoicing.js';
+import { startService, type TestService } from '../../support/service/living-service.js';
 
 describe('reading invoices', () => {
   let service: TestService;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { tick } from '../../../money/metering/tick.js';
 import type { RentalId } from '../../../domain/ids.js';
-import { startApi, type SignedIn, type TestApi } from '../../support/api.js';
-import { credit, getRental, getWallet, insertRunning } from '../../support/money.js';
+import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
+import { credit, getRental, getWallet, insertRunning } from '../../support/money/money.js';
 
 const whole = { shard: 0, shards: 1 };
 

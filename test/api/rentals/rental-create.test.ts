@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
-import { startApi, type SignedIn, type TestApi } from '../../support/api.js';
-import { insertKey } from '../../support/factories.js';
+import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
+import { insertKey } from '../../support/money/factories.js';
 
 describe('renting', () => {
   let api: TestApi;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
-import { startApi, type SignedIn, type TestApi } from '../../support/api.js';
-import { insertRental, insertRunningRental, insertStoppedRental } from '../../support/factories.js';
+import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
+import { insertRental, insertRunningRental, insertStoppedRental } from '../../support/money/factories.js';
 
 const HOUR = 3_600_000;
 

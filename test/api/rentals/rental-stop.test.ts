@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { startApi, type SignedIn, type TestApi } from '../../support/api.js';
-import { insertRunningRental, insertStoppedRental } from '../../support/factories.js';
+import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
+import { insertRunningRental, insertStoppedRental } from '../../support/money/factories.js';
 
 const HOUR = 3_600_000;
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createRouter } from '../../../api/app.js';
 import { refusalStatus } from '../../../domain/refusal.js';
-import { startApi, type TestApi } from '../../support/api.js';
-import { checkDescribed, describedOperations, document, faultOf } from '../../support/described.js';
-import { openApiFault } from '../../support/openapi-rules.js';
+import { startApi, type TestApi } from '../../support/http/api.js';
+import { checkDescribed, describedOperations, document, faultOf } from '../../support/http/described.js';
+import { openApiFault } from '../../support/http/openapi-rules.js';
 
 describe('the description of the API', () => {
   let api: TestApi;

@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { isDatabaseAway } from '../../../adapters/postgres/availability.js';
 import { openDatabase } from '../../../adapters/postgres/database.js';
 import { schemaSteps } from '../../../migrations/migrate.js';
-import { startApi, type TestApi } from '../../support/api.js';
-import { createTestDatabase, type TestDatabase } from '../../support/database.js';
-import { insertSessionOf, insertUser } from '../../support/factories.js';
-import { getTemporal } from '../../support/servers.js';
+import { startApi, type TestApi } from '../../support/http/api.js';
+import { createTestDatabase, type TestDatabase } from '../../support/servers/database.js';
+import { insertSessionOf, insertUser } from '../../support/money/factories.js';
+import { getTemporal } from '../../support/servers/servers.js';
 
 describe('health', () => {
   let api: TestApi;

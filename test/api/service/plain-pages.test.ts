@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { startApi, type TestApi } from '../../support/api.js';
+import { startApi, type TestApi } from '../../support/http/api.js';
 
 describe('the plain pages', () => {
   let api: TestApi;

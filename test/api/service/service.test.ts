@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { RentalId } from '../../../domain/ids.js';
-import type { Answer } from '../../support/answers.js';
-import type { SignedIn } from '../../support/api.js';
-import { startService, type TestService } from '../../support/living-service.js';
+import type { Answer } from '../../support/http/answers.js';
+import type { SignedIn } from '../../support/http/api.js';
+import { startService, type TestService } from '../../support/service/living-service.js';
 import { until } from '../../support/until.js';
 
 describe('the API with its worker', () => {

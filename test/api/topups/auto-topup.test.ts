@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { ApiClient, type SignedIn } from '../../support/api.js';
-import { AutoTopping } from '../../support/auto-topping.js';
-import { startService, type TestService } from '../../support/living-service.js';
+import { ApiClient, type SignedIn } from '../../support/http/api.js';
+import { AutoTopping } from '../../support/story/auto-topping.js';
+import { startService, type TestService } from '../../support/service/living-service.js';
 
 const path = '/v1/billing/auto-topup';
 

@@ -3,10 +3,10 @@ import { newId } from '../../../adapters/ids.js';
 import { post } from '../../../money/ledger/post.js';
 import { lockWalletOfUser, moveHold } from '../../../money/ledger/wallets.js';
 import type { UserId } from '../../../domain/ids.js';
-import { firstBrokenLink, type LedgerEntryType } from '../../../domain/ledger.js';
-import type { Item } from '../../support/answers.js';
-import { startApi, type SignedIn, type TestApi } from '../../support/api.js';
-import { insertRental } from '../../support/factories.js';
+import { firstBrokenLink, type LedgerEntryType } from '../../../domain/ledger/ledger.js';
+import type { Item } from '../../support/http/answers.js';
+import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
+import { insertRental } from '../../support/money/factories.js';
 
 describe('billing reads', () => {
   let api: TestApi;

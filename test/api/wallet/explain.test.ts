@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { creditTopup } from '../../../money/topups/topup-credit.js';
 import { explainEntry } from '../../../adapters/postgres/explain/explain-entry.js';
 import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
-import type { Explanation } from '../../../domain/explanation.js';
-import { ledgerEntryId } from '../../../domain/ledger-ids.js';
-import { getRental, getWallet } from '../../support/money.js';
-import { ApiClient, startApi, type SignedIn, type TestApi } from '../../support/api.js';
-import { ToldLedger } from '../../support/told-ledger.js';
+import type { Explanation } from '../../../domain/ledger/explanation.js';
+import { ledgerEntryId } from '../../../domain/ledger/ledger-ids.js';
+import { getRental, getWallet } from '../../support/money/money.js';
+import { ApiClient, startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
+import { ToldLedger } from '../../support/money/told-ledger.js';
 
 describe('GET /v1/billing/ledger/:id/explain', () => {
   let api: TestApi;

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { newId } from '../../../adapters/ids.js';
 import { post } from '../../../money/ledger/post.js';
 import { lockWalletOfUser } from '../../../money/ledger/wallets.js';
-import { startApi, type SignedIn, type TestApi } from '../../support/api.js';
-import { insertRental } from '../../support/factories.js';
+import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
+import { insertRental } from '../../support/money/factories.js';
 
 const BEGIN = Date.parse('2026-01-01T00:00:00Z');
 

@@ -5,10 +5,10 @@ import Stripe from 'stripe';
 import { newId } from '../../../adapters/ids.js';
 import { acknowledgeLook } from '../../../adapters/postgres/upkeep/look-signals.js';
 import type { TopupId } from '../../../domain/ids.js';
-import type { Answer } from '../../support/answers.js';
-import { startApi, type TestApi, webhookSecret } from '../../support/api.js';
-import { runOps } from '../../support/ops.js';
-import { getTemporal } from '../../support/servers.js';
+import type { Answer } from '../../support/http/answers.js';
+import { startApi, type TestApi, webhookSecret } from '../../support/http/api.js';
+import { runOps } from '../../support/ops/ops.js';
+import { getTemporal } from '../../support/servers/servers.js';
 
 const PATH = '/v1/billing/processor/webhook';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { firstBrokenLink } from '../../../domain/ledger.js';
-import { finalCents } from '../../../domain/metering.js';
+import { firstBrokenLink } from '../../../domain/ledger/ledger.js';
+import { finalCents } from '../../../domain/metering/metering.js';
 import type { Account } from '../../../lab/mock/account.js';
 import { saveAutoTopup } from '../../../lab/mock/auto-topup.js';
 import { removeCard, saveCard } from '../../../lab/mock/cards.js';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
 import { startMock, type MockServer } from '../../../lab/mock/server.js';
 import { mockFamilies } from '../../../lab/mock/listings.js';
-import { ApiClient } from '../../support/api.js';
-import { describedOperations } from '../../support/described.js';
+import { ApiClient } from '../../support/http/api.js';
+import { describedOperations } from '../../support/http/described.js';
 import { until } from '../../support/until.js';
 
 describe('the mock backend', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { captureHostKey, probeSsh } from '../../../adapters/providers/ssh-probe.js';
+import { captureHostKey, probeSsh } from '../../../adapters/providers/ssh/ssh-probe.js';
 import type {
   AllocationRequest,
   Pod,

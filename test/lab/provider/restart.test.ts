@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { captureHostKey } from '../../../adapters/providers/ssh-probe.js';
+import { captureHostKey } from '../../../adapters/providers/ssh/ssh-probe.js';
 import { openLabStore } from '../../../lab/provider/state.js';
 import {
   login,

@@ -4,8 +4,8 @@ import { Connection } from '@temporalio/client';
 import pg from 'pg';
 import { findConnectionFault } from '../../../lab/servers/postgres.js';
 import { findTemporalFault, registerSearchAttributes } from '../../../lab/servers/temporal.js';
-import { createTestDatabase, type TestDatabase } from '../../support/database.js';
-import { getPostgres, getTemporal } from '../../support/servers.js';
+import { createTestDatabase, type TestDatabase } from '../../support/servers/database.js';
+import { getPostgres, getTemporal } from '../../support/servers/servers.js';
 
 describe('the embedded PostgreSQL', () => {
   let database: TestDatabase;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configOf, type Run } from '../../../tools/verify-api/runs.js';
 import { findSchemathesis } from '../../../tools/verify-api/schemathesis.js';
-import { describedOperations } from '../../support/described.js';
+import { describedOperations } from '../../support/http/described.js';
 
 const run: Run = { name: 'a run', phases: ['fuzzing'], examples: 3 };
 

@@ -3,8 +3,8 @@ import { ensureProvider, replaceListings } from '../../../../adapters/postgres/c
 import { listLiveListings, summarizeFamilies } from '../../../../adapters/postgres/catalog/listings.js';
 import type { Offer } from '../../../../adapters/providers/provider.js';
 import type { ListingRow } from '../../../../adapters/postgres/rows/tables.js';
-import { insertListing } from '../../../support/factories.js';
-import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money.js';
+import { insertListing } from '../../../support/money/factories.js';
+import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
 
 const offer = (offerId: string, over: Partial<Offer> = {}): Offer => ({
   offerId,

@@ -9,11 +9,11 @@ import {
   type UpstreamUse,
 } from '../../../../adapters/postgres/catalog/provider-health.js';
 import { listOddities, recordOddities } from '../../../../adapters/postgres/catalog/provider-oddities.js';
-import { createOddityBook } from '../../../../adapters/providers/oddity-book.js';
+import { createOddityBook } from '../../../../adapters/providers/upstream/oddity-book.js';
 import { ProviderError, type ProviderErrorKind } from '../../../../adapters/providers/provider.js';
 import { limits } from '../../../../domain/limits.js';
-import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money.js';
-import { insertListing, insertProvider } from '../../../support/factories.js';
+import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
+import { insertListing, insertProvider } from '../../../support/money/factories.js';
 
 describe('the circuit of an upstream', () => {
   let database: MoneyDatabase;

@@ -6,8 +6,8 @@ import {
 } from '../../../../adapters/postgres/rentals/open-guards.js';
 import type { RentalRow, UserRow } from '../../../../adapters/postgres/rows/tables.js';
 import { Refusal } from '../../../../domain/refusal.js';
-import { createTestDatabase } from '../../../support/database.js';
-import { insertRental, insertStoppedRental, insertUser } from '../../../support/factories.js';
+import { createTestDatabase } from '../../../support/servers/database.js';
+import { insertRental, insertStoppedRental, insertUser } from '../../../support/money/factories.js';
 
 describe('a new rental (decision 23)', () => {
   let database: Awaited<ReturnType<typeof createTestDatabase>>;

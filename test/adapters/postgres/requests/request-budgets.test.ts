@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { createRequestBudget } from '../../../../adapters/postgres/requests/request-budgets.js';
-import { createHttpClient } from '../../../../adapters/providers/http-client.js';
+import { createHttpClient } from '../../../../adapters/providers/upstream/http-client.js';
 import { ProviderError } from '../../../../adapters/providers/provider.js';
-import type { QuotaWindow } from '../../../../adapters/providers/quotas.js';
-import type { RequestBudget, RequestUse } from '../../../../adapters/providers/request-budget.js';
-import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money.js';
+import type { QuotaWindow } from '../../../../adapters/providers/upstream/quotas.js';
+import type { RequestBudget, RequestUse } from '../../../../adapters/providers/upstream/request-budget.js';
+import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
 
 describe('the request budget of an upstream', () => {
   let database: MoneyDatabase;

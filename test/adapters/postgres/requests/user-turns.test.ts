@@ -4,7 +4,7 @@ import { transactionOfUser, UserBusy } from '../../../../adapters/postgres/reque
 import { lockWalletOfUser } from '../../../../money/ledger/wallets.js';
 import type { UserId } from '../../../../domain/ids.js';
 import { limits } from '../../../../domain/limits.js';
-import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../../support/money.js';
+import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
 import { until } from '../../../support/until.js';
 
 describe('the turns of users at their wallets', () => {

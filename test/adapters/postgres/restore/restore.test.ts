@@ -14,9 +14,9 @@ import {
   raiseWatermark,
 } from '../../../../adapters/postgres/restore/watermark.js';
 import { openDatabase, type Database } from '../../../../adapters/postgres/database.js';
-import { finalCents } from '../../../../domain/metering.js';
+import { finalCents } from '../../../../domain/metering/metering.js';
 import { databaseRoles } from '../../../../migrations/grants.js';
-import type { RestoreReport } from '../../../../domain/restore.js';
+import type { RestoreReport } from '../../../../domain/operations/restore.js';
 import {
   billedMs,
   getRental,
@@ -24,8 +24,8 @@ import {
   insertWallet,
   openMoneyDatabase,
   type MoneyDatabase,
-} from '../../../support/money.js';
-import { placeOrder } from '../../../support/operators.js';
+} from '../../../support/money/money.js';
+import { placeOrder } from '../../../support/ops/operators.js';
 
 const unknownPod = {
   providerCode: 'lab',

@@ -13,9 +13,9 @@ import {
   insertWallet,
   openMoneyDatabase,
   type MoneyDatabase,
-} from '../../../support/money.js';
+} from '../../../support/money/money.js';
 import { tick } from '../../../../money/metering/tick.js';
-import { snapshotDatabase, type Snapshot } from '../../../support/snapshots.js';
+import { snapshotDatabase, type Snapshot } from '../../../support/servers/snapshots.js';
 
 const whole = { shard: 0, shards: 1 };
 

@@ -4,10 +4,10 @@ import { newId } from '../../../../adapters/ids.js';
 import { openDatabase, type Database } from '../../../../adapters/postgres/database.js';
 import { prune } from '../../../../adapters/postgres/upkeep/retention.js';
 import type { RentalId } from '../../../../domain/ids.js';
-import { forGood, retention, type Kept } from '../../../../domain/retention.js';
+import { forGood, retention, type Kept } from '../../../../domain/operations/retention.js';
 import { databaseRoles } from '../../../../migrations/grants.js';
-import { insertProvider, insertRental, insertUser } from '../../../support/factories.js';
-import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money.js';
+import { insertProvider, insertRental, insertUser } from '../../../support/money/factories.js';
+import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
 
 const DAY = 86_400_000;
 

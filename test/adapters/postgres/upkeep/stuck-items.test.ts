@@ -3,8 +3,8 @@ import { rememberingAnswers, type LastAnswers } from '../../../../adapters/peer-
 import { noteFailure, type Stuck } from '../../../../adapters/postgres/upkeep/stuck-items.js';
 import { ProcessorError } from '../../../../adapters/processor/processor.js';
 import { limits } from '../../../../domain/limits.js';
-import { ageLoops } from '../../../support/ageing.js';
-import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money.js';
+import { ageLoops } from '../../../support/story/ageing.js';
+import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { createLedgerIds } from '../../../../adapters/postgres/wallets/ledger-ids.js';
 import { isId } from '../../../../domain/ids.js';
-import { ledgerEntryId } from '../../../../domain/ledger-ids.js';
+import { ledgerEntryId } from '../../../../domain/ledger/ledger-ids.js';
 
 describe('ids of ledger entries (decision 86)', () => {
   const since = new Date(0);

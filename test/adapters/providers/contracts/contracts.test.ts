@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Dialect } from '../../../../adapters/providers/gpu-models.js';
+import type { Dialect } from '../../../../adapters/providers/offers/gpu-models.js';
 import type { ProviderError } from '../../../../adapters/providers/provider.js';
 import {
   newRenterKey,
@@ -9,7 +9,12 @@ import {
   untilActive,
   type LivingLab,
 } from '../../../lab/provider/living-lab.js';
-import { isOfKind, json, startScriptedUpstream, type ScriptedUpstream } from '../scripted-upstream.js';
+import {
+  isOfKind,
+  json,
+  startScriptedUpstream,
+  type ScriptedUpstream,
+} from '../upstream/scripted-upstream.js';
 import {
   runpodFailures,
   runpodGpus,

@@ -1,5 +1,5 @@
 import { Ajv, type SchemaObject } from 'ajv';
-import type { Dialect } from '../../../../adapters/providers/gpu-models.js';
+import type { Dialect } from '../../../../adapters/providers/offers/gpu-models.js';
 import type { Contract } from './contract.js';
 import { runpodContract } from './runpod.js';
 import { shadeformContract } from './shadeform.js';

@@ -1,0 +1,76 @@
+import { templates, type TemplateId } from '../../../domain/catalog/templates.js';
+
+/** A container that is started on the pod once it is up. */
+export interface TemplateContainer {
+  readonly image: string;
+  /**
+   * Bound to the pod's loopback only: these servers ask for no password, so a renter reaches them through the
+   * SSH tunnel and nobody else does.
+   */
+  readonly port: number | null;
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface PodTemplate {
+  /** Beginnings of the operating system names that fit, best first. An offer that lists none of them can't start it. */
+  readonly osPreference: readonly string[];
+  readonly container: TemplateContainer | null;
+}
+
+/** For a container it makes no difference; the plain template is named for its system. */
+const OS = ['ubuntu24.04', 'ubuntu22.04'];
+const PLAIN_OS = ['ubuntu24.04'];
+
+/**
+ * What each template becomes on a Shadeform machine (decision 13): an operating system, and for all but the plain
+ * one a container, because Shadeform's machines come with a container runtime and the NVIDIA toolkit.
+ */
+export const shadeformTemplates: Readonly<Record<TemplateId, PodTemplate>> = {
+  'ubuntu-24-04': { osPreference: PLAIN_OS, container: null },
+  pytorch: {
+    osPreference: OS,
+    container: { image: 'pytorch/pytorch:latest', port: null, command: ['sleep', 'infinity'], env: {} },
+  },
+  vllm: {
+    osPreference: OS,
+    container: { image: 'vllm/vllm-openai:latest', port: 8000, command: [], env: {} },
+  },
+  ollama: {
+    osPreference: OS,
+    container: { image: 'ollama/ollama:latest', port: 11_434, command: [], env: {} },
+  },
+  a1111: {
+    osPreference: OS,
+    container: { image: 'universonic/stable-diffusion-webui:latest', port: 8080, command: [], env: {} },
+  },
+  'text-generation-webui': {
+    osPreference: OS,
+    container: {
+      image: 'atinoda/text-generation-webui:default',
+      port: 7860,
+      command: [],
+      env: { EXTRA_LAUNCH_ARGS: '--listen' },
+    },
+  },
+};
+
+/** What has a container runtime of its own: a container has none. */
+const DOCKER_KINDS: readonly (string | null)[] = ['vm', 'baremetal'];
+
+/** The operating system to ask for; undefined when the offer lists none that fits, so that no other is sold as it. */
+export function findFittingOs(template: PodTemplate, osOptions: readonly string[]): string | undefined {
+  const fitting = template.osPreference.map((start) => osOptions.find((option) => option.startsWith(start)));
+  return fitting.find((os) => os !== undefined);
+}
+
+/**
+ * What an offer can be started from.
+ * @param kind Shadeform's `deployment_type`: vm, container or baremetal
+ */
+export function listFittingTemplates(osOptions: readonly string[], kind: string | null): TemplateId[] {
+  return templates
+    .map(({ id }) => id)
+    .filter((id) => shadeformTemplates[id].container === null || DOCKER_KINDS.includes(kind))
+    .filter((id) => findFittingOs(shadeformTemplates[id], osOptions) !== undefined);
+}

@@ -1,0 +1,41 @@
+import { fieldsOf, findList, numberField, textField } from '../upstream/fields.js';
+import type { HttpClient } from '../upstream/http-client.js';
+import { ProviderError, type AccountBalance } from '../provider.js';
+import { callUpstream } from '../upstream/upstream-call.js';
+
+/**
+ * RunPod's REST description does not say where a balance is read; its GraphQL API does, which its own command line
+ * asks (`runpodctl user`): the balance and the hourly cost of what runs, in US dollars.
+ */
+const QUERY = 'query { myself { clientBalance currentSpendPerHr } }';
+
+/**
+ * The balance of the account that the API key belongs to.
+ * @throws ProviderError when it is not told; GraphQL tells its errors with HTTP 200 as well
+ */
+export async function readRunpodBalance(http: HttpClient): Promise<AccountBalance> {
+  const what = 'reading the balance';
+  const { body } = await callUpstream(http, what, 'buys_nothing', {
+    ...{ method: 'POST', path: '/graphql', body: { query: QUERY } },
+    // It changes nothing, whatever its method.
+    ...{ use: 'reading', repeatable: true },
+  });
+  const fields = fieldsOf(body);
+  const myself = fieldsOf(fieldsOf(fields['data'])['myself']);
+  const balanceUsd = numberField(myself, 'clientBalance');
+  const burnUsd = numberField(myself, 'currentSpendPerHr');
+  if (balanceUsd === null || burnUsd === null) {
+    const [error] = findList(fields, 'errors') ?? [];
+    const words = textField(fieldsOf(error), 'message')?.slice(0, 300) ?? 'no balance in the answer';
+    throw new ProviderError('unknown', `${what}: ${words}`);
+  }
+  return {
+    balanceCents: Math.floor(centsOf(balanceUsd)),
+    burnCentsPerHour: Math.max(0, Math.ceil(centsOf(burnUsd))),
+  };
+}
+
+/** Without the noise of the binary form: 0.29 USD are 29 cents. */
+function centsOf(usd: number): number {
+  return Math.round(usd * 100_000) / 1_000;
+}

@@ -1,0 +1,21 @@
+import type { TemplateId } from '../../../domain/catalog/templates.js';
+
+/** What a RunPod container is started from. */
+export interface RunpodTemplate {
+  readonly image: string;
+  /** The container's own disk. */
+  readonly diskGb: number;
+}
+
+/** The images below hold CUDA 12.8: a host with an older driver can't start them. */
+export const runpodMinCudaVersion = '12.8';
+
+/**
+ * What each template becomes at RunPod (decision 13): an image, for its machines are containers themselves and hold
+ * no container runtime. Only RunPod's own images start an SSH daemon from PUBLIC_KEY (runpod/containers,
+ * container-template/start.sh and the templates' README.md), so that the servers' images can't be offered here.
+ */
+export const runpodTemplates: ReadonlyMap<TemplateId, RunpodTemplate> = new Map([
+  ['ubuntu-24-04', { image: 'runpod/base:1.0.2-cuda1281-ubuntu2404', diskGb: 50 }],
+  ['pytorch', { image: 'runpod/pytorch:1.0.2-cu1281-torch280-ubuntu2404', diskGb: 50 }],
+]);

@@ -1,0 +1,184 @@
+import { isTemplateId } from '../../../domain/catalog/templates.js';
+import { limits } from '../../../domain/limits.js';
+import { dearestOfEach } from '../offers/dearest-of-each.js';
+import { fieldsOf, textField } from '../upstream/fields.js';
+import { createHttpClient, type HttpClient } from '../upstream/http-client.js';
+import {
+  ProviderError,
+  type AllocatedPod,
+  type AllocationRequest,
+  type Oddity,
+  type Offer,
+  type Pod,
+  type Provider,
+} from '../provider.js';
+import type { RequestBudget } from '../upstream/request-budget.js';
+import { readQuotas } from '../upstream/quotas.js';
+import { readRunpodBalance } from './runpod-balance.js';
+import { runpodMinCudaVersion, runpodTemplates } from './runpod-templates.js';
+import { findOfferParts, findPod, priceCentsOf, readOffers, runpodCloud } from './runpod-wire.js';
+import { bareKey, newPublicKey } from '../ssh/throw-away-keys.js';
+import { callUpstream, endAtUpstream, listFromUpstream } from '../upstream/upstream-call.js';
+import { errorOfAnswer } from '../upstream/upstream-errors.js';
+
+/** Decision 20: each call at most 5 s. */
+const CALL_LIMIT_MS = 5_000;
+/** As long as others wait for it: a large image may have to be pulled before its daemon answers. */
+const PROVISION_DEADLINE_MS = 20 * 60_000;
+/** Whether `cost` tells of the container's disk is not documented: 50 GB at $0.10 a month each are 0.7 cents an hour. */
+const DISK_CENTS = 1;
+
+export interface RunpodOptions {
+  /** Shown to users as `providerCode`. */
+  readonly code: string;
+  /** The API's origin; the paths begin with /v2. */
+  readonly url: string;
+  readonly apiKey: string;
+  /** Every name of ours begins with this and a hyphen; pods without it are never listed nor ended (decision 22). */
+  readonly deployment: string;
+  /** The limit of each call. */
+  readonly timeoutMs?: number;
+  /** How many requests may be sent; as many as there are unless told. */
+  readonly budget?: RequestBudget | undefined;
+  /** Hears of what was skipped or not understood in answers; once for each piece in a list. */
+  readonly onOddity?: (oddity: Oddity) => void;
+}
+
+/** RunPod's REST API (v2) as a Provider. Facts: its published OpenAPI description. */
+export function createRunpodProvider(options: RunpodOptions): Provider {
+  const tagPrefix = `${options.deployment}-`;
+  const odd = options.onOddity ?? (() => undefined);
+  const http = createHttpClient({
+    url: options.url,
+    headers: { authorization: `Bearer ${options.apiKey}` },
+    timeoutMs: options.timeoutMs ?? CALL_LIMIT_MS,
+    budget: options.budget,
+    onRead: learnQuotas(options.budget, odd),
+  });
+
+  const podsRequest = {
+    path: '/v2/pods',
+    name: 'pods',
+    read: (pod: unknown) => [findPod(pod, tagPrefix, odd) ?? []].flat(),
+  };
+
+  return {
+    code: options.code,
+    provisionDeadlineMs: PROVISION_DEADLINE_MS,
+    priceToleranceCents: DISK_CENTS,
+    templates: new Set(runpodTemplates.keys()),
+    listPods: () => listFromUpstream(http, 'listing pods', podsRequest),
+    listOffers: () => listOffers(http, onceEach(odd)),
+    allocate: (request) => allocate(http, tagPrefix, request),
+    async find(tag, wait) {
+      const isWanted = (pod: Pod): boolean => pod.tag === tag;
+      const pods = await listFromUpstream(http, 'finding a pod', { ...podsRequest, ...wait, isWanted });
+      return pods.find(isWanted);
+    },
+    terminate: (podId, wait) =>
+      endAtUpstream(http, { method: 'DELETE', path: `/v2/pods/${encodeURIComponent(podId)}`, ...wait }),
+    async pace(read) {
+      return (await options.budget?.pace(read === 'offers' ? limits.gpuCounts.length : 1)) ?? 0;
+    },
+    readBalance: () => readRunpodBalance(http),
+  };
+}
+
+/** Each answer tells how the account's quotas stand, unless the account has none (the published description). */
+function learnQuotas(
+  budget: RequestBudget | undefined,
+  odd: (oddity: Oddity) => void,
+): ((headers: Headers) => Promise<void>) | undefined {
+  if (budget === undefined) return undefined;
+  const oddOnce = onceEach(odd);
+  return async (headers) => {
+    const windows = readQuotas(headers, (header) =>
+      oddOnce({ kind: 'malformed', subject: `header ${header}` }),
+    );
+    // What can't be kept now is told again by the next answer, and no reason to lose this one.
+    if (windows.length > 0) await budget.learn(windows).catch(() => undefined);
+  };
+}
+
+/** The stock is told for one count of GPUs at a time. A part is not a whole catalog: one failure fails them all. */
+async function listOffers(http: HttpClient, odd: (oddity: Oddity) => void): Promise<Offer[]> {
+  const offers: Offer[] = [];
+  for (const count of limits.gpuCounts) {
+    const query = new URLSearchParams({
+      include: 'AVAILABILITY',
+      product: 'POD',
+      count: String(count),
+      cloud: runpodCloud,
+      minCudaVersion: runpodMinCudaVersion,
+    });
+    const path = `/v2/catalog/gpus?${query.toString()}`;
+    const read = (gpu: unknown): Offer[] => readOffers(gpu, count, odd);
+    const request = { path, name: 'gpus', read };
+    offers.push(...(await listFromUpstream(http, `listing offers of ${count} GPUs`, request)));
+  }
+  return dearestOfEach(offers);
+}
+
+async function allocate(
+  http: HttpClient,
+  tagPrefix: string,
+  request: AllocationRequest,
+): Promise<AllocatedPod> {
+  const body = createBodyOf(request, tagPrefix);
+  const create = { method: 'POST', path: '/v2/pods', body, untilMs: request.untilMs } as const;
+  const answer = await callUpstream(http, 'creating a pod', 'buys', create).catch(forThisOfferOnly);
+  const pod = fieldsOf(answer.body);
+  const podId = textField(pod, 'id');
+  if (podId === null) throw errorOfAnswer('creating a pod: no id in the answer', 'buys', answer);
+  return { podId, pricePerHourCents: priceCentsOf(pod) };
+}
+
+function createBodyOf(request: AllocationRequest, tagPrefix: string): unknown {
+  const offer = findOfferParts(request.offerId);
+  const template = isTemplateId(request.templateId) ? runpodTemplates.get(request.templateId) : undefined;
+  if (offer === undefined || template === undefined) {
+    throw new ProviderError(
+      'refused',
+      `no such offer or template: ${request.offerId}, ${request.templateId}`,
+    );
+  }
+  if (!request.tag.startsWith(tagPrefix)) {
+    // Such a pod would never be listed again: it must not be bought.
+    throw new ProviderError('refused', `a tag must begin with ${tagPrefix}: ${request.tag}`);
+  }
+  return {
+    name: request.tag,
+    image: template.image,
+    gpu: { id: offer.gpuId, count: offer.gpuCount, minCudaVersion: runpodMinCudaVersion },
+    cloud: runpodCloud,
+    dataCenterIds: [offer.dataCenterId],
+    ports: ['22/tcp'],
+    startSsh: true,
+    env: { PUBLIC_KEY: publicKeysOf(request) },
+    disk: template.diskGb,
+  };
+}
+
+/** 403 says that this pool is closed to the account, and no more: another offer may be had. */
+function forThisOfferOnly(error: unknown): never {
+  if (!(error instanceof ProviderError) || error.details.status !== 403) throw error;
+  throw new ProviderError('no_capacity', error.message, error.details, { cause: error });
+}
+
+/**
+ * The lines that become the pod's authorized_keys. Without this variable RunPod would put the account's own
+ * registered keys there; so it is always set, with a key that nobody can use (decision 14).
+ */
+function publicKeysOf(request: AllocationRequest): string {
+  return [newPublicKey(), ...request.publicKeys.map(bareKey)].join('\n');
+}
+
+/** The same product comes up in the list of each count, and is told once. */
+function onceEach(odd: (oddity: Oddity) => void): (oddity: Oddity) => void {
+  const told = new Set<string>();
+  return (oddity) => {
+    const key = `${oddity.kind} ${oddity.subject}`;
+    if (!told.has(key)) odd(oddity);
+    told.add(key);
+  };
+}

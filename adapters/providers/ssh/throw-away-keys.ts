@@ -1,0 +1,123 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { fieldsOf, textField } from '../upstream/fields.js';
+import { HttpFailure, type HttpAnswer, type HttpClient } from '../upstream/http-client.js';
+import { ProviderError, type Wait } from '../provider.js';
+import { beforeBuying, errorOfAnswer, errorOfFailure } from '../upstream/upstream-errors.js';
+
+/** Keys without a pod are looked for at most this often, and only those that no create in flight can need. */
+const SWEEP_EVERY_MS = 10 * 60_000;
+const SWEEP_OLDER_THAN_MS = 60 * 60_000;
+const SWEEP_AT_ONCE = 20;
+
+export interface ThrowAwayKey {
+  readonly keyId: string;
+  /** `type base64`, as in authorized_keys. */
+  readonly publicKey: string;
+}
+
+export interface ThrowAwayKeys {
+  /** Makes a key pair, drops the private half and registers the public one. @throws ProviderError, never `unknown` */
+  add(tag: string, wait?: Wait): Promise<ThrowAwayKey>;
+  /** Removes a key in the background; a failure leaves it to the sweep. */
+  removeLater(keyId: string): void;
+  /** Now and then removes, in the background, keys of ours whose pod is not among these tags. */
+  sweepLater(listTags: () => Promise<readonly string[]>): void;
+}
+
+/**
+ * Upstreams want exactly one registered key at create, and the renter's keys are none of the account's business:
+ * a key that nobody can use goes there (decision 14). It is registered under the pod's tag and the time, and removed
+ * with the pod, because the upstream reads it some time after create has answered.
+ */
+export function createThrowAwayKeys(http: HttpClient, tagPrefix: string): ThrowAwayKeys {
+  let sweptAtMs = 0;
+
+  async function remove(keyId: string): Promise<void> {
+    await http.request({
+      method: 'POST',
+      path: `/sshkeys/${encodeURIComponent(keyId)}/delete`,
+      repeatable: true,
+    });
+  }
+
+  async function sweep(listTags: () => Promise<readonly string[]>): Promise<void> {
+    const isOld = (key: ReturnType<typeof readKey>): boolean =>
+      key.name.startsWith(tagPrefix) && Date.now() - key.madeAtMs > SWEEP_OLDER_THAN_MS;
+    // There is a key for each machine.
+    const { items: old = [] } = await http.list({
+      path: '/sshkeys',
+      name: 'ssh_keys',
+      read: (value) => [readKey(value)].filter(isOld),
+    });
+    const tags = new Set(await listTags());
+    const abandoned = old.filter((key) => !tags.has(key.tag));
+    for (const key of abandoned.slice(0, SWEEP_AT_ONCE)) await remove(key.keyId);
+  }
+
+  return {
+    async add(tag, wait = {}) {
+      const publicKey = newPublicKey();
+      const answer = await requestBeforeBuying(
+        http,
+        {
+          name: `${tag}@${Math.floor(Date.now() / 1000)}`,
+          public_key: `${publicKey} ${tag}`,
+        },
+        wait,
+      );
+      const keyId = textField(fieldsOf(answer.body), 'id');
+      if (answer.status < 300 && keyId !== null) return { keyId, publicKey };
+      throw beforeBuying(errorOfAnswer('registering a key', 'buys_nothing', answer));
+    },
+    removeLater(keyId) {
+      // Nothing depends on it: a key that stays opens nothing, and the sweep finds it.
+      remove(keyId).catch(() => undefined);
+    },
+    sweepLater(listTags) {
+      if (Date.now() - sweptAtMs < SWEEP_EVERY_MS) return;
+      sweptAtMs = Date.now();
+      sweep(listTags).catch(() => undefined);
+    },
+  };
+}
+
+async function requestBeforeBuying(http: HttpClient, body: unknown, wait: Wait): Promise<HttpAnswer> {
+  try {
+    return await http.request({ method: 'POST', path: '/sshkeys/add', body, repeatable: true, ...wait });
+  } catch (error) {
+    if (!(error instanceof HttpFailure)) throw error;
+    throw beforeBuying(errorOfFailure('registering a key', 'buys_nothing', error));
+  }
+}
+
+function readKey(value: unknown): { keyId: string; name: string; tag: string; madeAtMs: number } {
+  const key = fieldsOf(value);
+  const name = textField(key, 'name') ?? '';
+  const [tag = '', madeAtSeconds] = name.split('@');
+  // A name without a time is not one of these keys: NaN is never older than anything.
+  return { keyId: textField(key, 'id') ?? '', name, tag, madeAtMs: Number(madeAtSeconds ?? NaN) * 1000 };
+}
+
+/** The public half of a new Ed25519 key, in the form of RFC 8709 section 4. The private half is not kept. */
+export function newPublicKey(): string {
+  const { publicKey } = generateKeyPairSync('ed25519');
+  const { x = '' } = publicKey.export({ format: 'jwk' });
+  const parts = [Buffer.from('ssh-ed25519'), Buffer.from(x, 'base64url')].map((part) => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(part.length);
+    return Buffer.concat([length, part]);
+  });
+  return `ssh-ed25519 ${Buffer.concat(parts).toString('base64')}`;
+}
+
+/** Checks that an OpenSSH line is one key and nothing else, and drops its comment, which may name a person. */
+export function bareKey(line: string): string {
+  const match =
+    /^(ssh-(?:rsa|ed25519)|ecdsa-sha2-nistp(?:256|384|521)|sk-[a-z0-9@.-]+) ([A-Za-z0-9+/]+={0,2})(?: [^\r\n]*)?$/.exec(
+      line.trim(),
+    );
+  if (!match?.[1] || !match[2]) {
+    throw new ProviderError('refused', 'a public key is not a single OpenSSH line: check it before renting');
+  }
+  return `${match[1]} ${match[2]}`;
+}

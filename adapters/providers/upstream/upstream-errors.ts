@@ -1,0 +1,92 @@
+import { fieldsOf, textField, textsField } from './fields.js';
+import type { HttpAnswer, HttpFailure } from './http-client.js';
+import { ProviderError, type ProviderErrorKind } from '../provider.js';
+
+/** What the failed call could have changed at the upstream: only a create may have bought something. */
+export type CallEffect = 'buys' | 'buys_nothing';
+
+/** How much of an upstream's own words goes into an error for operators. */
+const MAX_WORDS = 300;
+
+/** How long to leave an upstream alone that limits the rate and does not say for how long. */
+const DEFAULT_RETRY_AFTER_MS = 5_000;
+
+/**
+ * Sorts an answer that is no success, by its status and never by its words (design, rule 3).
+ * 400 counts as "this offer can't be had": the upstream documents no code for a lack of capacity, and the caller
+ * tries a bounded number of offers, so that a mistake of ours ends as well.
+ */
+export function errorOfAnswer(what: string, effect: CallEffect, answer: HttpAnswer): ProviderError {
+  const fields = fieldsOf(answer.body);
+  const noFunds = answer.status === 402 || textField(fields, 'error_code') === 'INSUFFICIENT_FUNDS';
+  const podId = effect === 'buys' ? textField(fields, 'id') : null;
+  // An error that names a machine has made it, whatever else it says.
+  const kind = podId !== null ? 'unknown' : noFunds ? 'refused' : kindOfStatus(answer.status, effect);
+  const retryAfterMs = kind === 'rate_limited' ? retryAfterOf(answer.headers) : undefined;
+  return new ProviderError(kind, `${what}: HTTP ${answer.status}${wordsOf(answer.body)}`, {
+    status: answer.status,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(podId === null ? {} : { podId }),
+    ...(noFunds ? { noFunds } : {}),
+  });
+}
+
+/** Sorts a call that got no answer. One that provably never left has bought nothing. */
+export function errorOfFailure(what: string, effect: CallEffect, failure: HttpFailure): ProviderError {
+  const kind = effect === 'buys' && !failure.sent ? 'refused' : 'unknown';
+  return new ProviderError(kind, `${what}: ${failure.message}`, {}, { cause: failure });
+}
+
+/**
+ * A step before the create failed, so nothing was bought, whatever happened to that step: an outcome that is not
+ * known becomes a refusal and nobody has to look for a pod.
+ */
+export function beforeBuying(error: ProviderError): ProviderError {
+  if (error.kind === 'rate_limited' || error.kind === 'refused') return error;
+  return new ProviderError('refused', error.message, error.details, { cause: error });
+}
+
+function kindOfStatus(status: number, effect: CallEffect): ProviderErrorKind {
+  if (status === 429) return 'rate_limited';
+  // A success whose body can't be read, a server's fault, or a wait that the server gave up: it may have happened.
+  if (status < 300 || status >= 500 || status === 408) return 'unknown';
+  if (effect === 'buys' && [400, 404, 409, 410].includes(status)) return 'no_capacity';
+  // A conflict passes ("still provisioning"), so that ending a pod is asked for again.
+  if (effect === 'buys_nothing' && [409, 423, 425].includes(status)) return 'unknown';
+  return 'refused';
+}
+
+/** What the upstream says, in either of two headers, else a few seconds. */
+function retryAfterOf(headers: Headers): number {
+  return findRetryAfterMs(headers) ?? findWindowsEndMs(headers) ?? DEFAULT_RETRY_AFTER_MS;
+}
+
+/** RFC 9110 section 10.2.3: seconds or a date. */
+function findRetryAfterMs(headers: Headers): number | undefined {
+  const text = headers.get('retry-after');
+  if (text === null) return undefined;
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const atMs = Date.parse(text);
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - Date.now());
+}
+
+/**
+ * `RateLimit` (draft-ietf-httpapi-ratelimit-headers): for each window the requests that remain (r) and the seconds
+ * to its end (t). The latest end of those that are used up.
+ */
+function findWindowsEndMs(headers: Headers): number | undefined {
+  const ends = (headers.get('ratelimit') ?? '')
+    .split(',')
+    .filter((window) => /;\s*r=0(?:;|\s*$)/.test(window))
+    .map((window) => Number(/;\s*t=(\d+)/.exec(window)?.[1] ?? NaN))
+    .filter((seconds) => !Number.isNaN(seconds));
+  return ends.length === 0 ? undefined : Math.max(...ends) * 1000;
+}
+
+/** The upstream's own words, for operators: `error`, `message`, or `detail` and `errors` (RFC 9457). */
+function wordsOf(body: unknown): string {
+  const fields = fieldsOf(body);
+  const words = textField(fields, 'error') ?? textField(fields, 'message') ?? textField(fields, 'detail');
+  const all = [...(words === null ? [] : [words]), ...textsField(fields, 'errors')];
+  return all.length === 0 ? '' : ` (${all.join('; ').slice(0, MAX_WORDS)})`;
+}

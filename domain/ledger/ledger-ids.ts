@@ -1,0 +1,48 @@
+import { isId, type LedgerEntryId } from '../ids.js';
+
+/**
+ * A ledger entry is keyed by its wallet and its number there: 64 bits each, in the same 26 Crockford characters as every
+ * other id (decision 1): stable, and no column for billions of rows. In this plain form release 0.1 showed them, and
+ * findings of operators name them; users are shown them enciphered (adapters/postgres/wallets/ledger-ids.ts, decision 86).
+ */
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const LENGTH = 26;
+
+/** Where an entry is. */
+export interface EntryKey {
+  readonly walletId: number;
+  readonly seq: number;
+}
+
+/** The plain id of a ledger entry. */
+export function ledgerEntryId(walletId: number, seq: number): LedgerEntryId {
+  return ledgerIdOf((BigInt(walletId) << 64n) | BigInt(seq));
+}
+
+/** The 128 bits of wallet and number as numbers; undefined where they are larger than any that is counted to. */
+export function entryKeyOf(bits: bigint): EntryKey | undefined {
+  const walletId = Number(bits >> 64n);
+  const seq = Number(bits & 0xffff_ffff_ffff_ffffn);
+  return Number.isSafeInteger(walletId) && Number.isSafeInteger(seq) ? { walletId, seq } : undefined;
+}
+
+/** An id of a ledger entry of up to 130 bits. */
+export function ledgerIdOf(bits: bigint): LedgerEntryId {
+  let rest = bits;
+  let text = '';
+  for (let index = 0; index < LENGTH; index += 1) {
+    text = ALPHABET.charAt(Number(rest & 31n)) + text;
+    rest >>= 5n;
+  }
+  return `led_${text}`;
+}
+
+/** The 130 bits of an id; undefined for a text that is no id of a ledger entry. */
+export function ledgerIdBits(text: string): bigint | undefined {
+  if (!isId('led', text)) return undefined;
+  let bits = 0n;
+  for (const character of text.slice('led_'.length)) {
+    bits = (bits << 5n) | BigInt(ALPHABET.indexOf(character));
+  }
+  return bits;
+}

@@ -1,0 +1,117 @@
+import type { InvoiceId, OperationId, RentalId, UserId } from '../ids.js';
+
+/** What an operator does to money and invoices by hand; amounts in cents. */
+export type MoneyAction =
+  | {
+      readonly kind: 'issue_invoice';
+      readonly userId: UserId;
+      readonly amountCents: number;
+      readonly description: string;
+    }
+  | { readonly kind: 'void_invoice'; readonly invoiceId: InvoiceId }
+  | {
+      readonly kind: 'write_off_invoice';
+      readonly invoiceId: InvoiceId;
+      /** Its user may rent and top up no more: a written-off debt by itself keeps nobody from it (decision 23). */
+      readonly blockUser?: true;
+    }
+  | {
+      readonly kind: 'refund';
+      readonly userId: UserId;
+      readonly amountCents: number;
+      /** What it is given back for. */
+      readonly rentalId?: RentalId;
+    }
+  /** Signed: negative takes from what is available. */
+  | { readonly kind: 'adjust'; readonly userId: UserId; readonly amountCents: number };
+
+/** Ends a rental's machines at the upstreams at once, whatever its workflow waits for. */
+export interface TerminateAction {
+  readonly kind: 'terminate_rental';
+  readonly rentalId: RentalId;
+  /** The operator has seen that they are gone: the upstream is not asked. */
+  readonly acceptGone: boolean;
+}
+
+/**
+ * Gives back what was charged for a window to whoever had a machine of an upstream then (decision 94). Which rental gets
+ * how much stands in `operator_order_items`; this is what it comes to.
+ */
+export interface RefundRentalsAction {
+  readonly kind: 'refund_rentals';
+  readonly providerCode: string;
+  /** ISO instants: from the first up to, and without, the second. */
+  readonly from: string;
+  readonly to: string;
+  /** The sum of all items. */
+  readonly amountCents: number;
+  /** How many items there are. */
+  readonly rentals: number;
+}
+
+/** What needs the workers: it moves money, or asks the outside. It runs as the workflow `operation`. */
+export type OperatorAction = MoneyAction | RefundRentalsAction | TerminateAction;
+
+/** Lets a restored database go on (decision 67), by the workflow `restore`. */
+export interface ReconcileAction {
+  readonly kind: 'reconcile_restored';
+  /** Goes on although an upstream does not answer. */
+  readonly withoutSilentUpstreams: boolean;
+}
+
+/** What is done only by a row of `operator_orders` (decision 87). */
+export type OrderedAction = OperatorAction | ReconcileAction;
+
+/** approved, rejected: by another operator than who requested it. done, refused: by the worker, for good. */
+export type OrderStatus = 'requested' | 'approved' | 'rejected' | 'done' | 'refused';
+
+/** The global brakes (decision 37). */
+export const brakeKinds = ['creates', 'charges', 'metering'] as const;
+export type BrakeKind = (typeof brakeKinds)[number];
+
+/** What only a human can say, of what was found or put aside. */
+export type HumanDecision =
+  /** For so long, what the upstream's lists miss is taken for gone. */
+  | { readonly kind: 'release_missing'; readonly providerCode: string; readonly minutes: number }
+  | { readonly kind: 'acknowledge_finding'; readonly findingId: number }
+  /** Machines that a restored database did not know: the service may end them. */
+  | { readonly kind: 'release_pods'; readonly podIds: readonly string[] }
+  /** A payment that was put aside has been credited or given back; the reason says which. */
+  | {
+      readonly kind: 'resolve_parked';
+      readonly paymentId: string;
+      /** The operation that credited it, if it was not given back. */
+      readonly creditedBy?: OperationId;
+    }
+  /** What was set aside is tried at once (decision 69): of one duty, or one item, or all. */
+  | { readonly kind: 'retry_set_aside'; readonly duty?: string; readonly item?: string }
+  /** A dispute or a bank's warning is understood: its payer and its card may be charged while they are away again. */
+  | { readonly kind: 'lift_charge_mark'; readonly markId: string };
+
+/**
+ * What is one write to the database, and moves no money by itself: it works while Temporal is away, which is when
+ * brakes are needed most (decision 65).
+ */
+export type DirectAction =
+  | { readonly kind: 'block_user'; readonly userId: UserId }
+  | { readonly kind: 'unblock_user'; readonly userId: UserId }
+  | { readonly kind: 'end_sessions'; readonly userId: UserId }
+  | { readonly kind: 'stop_rental'; readonly rentalId: RentalId }
+  | { readonly kind: 'pause_provider'; readonly providerCode: string }
+  | { readonly kind: 'resume_provider'; readonly providerCode: string }
+  | { readonly kind: 'pause'; readonly brake: BrakeKind }
+  | { readonly kind: 'resume'; readonly brake: BrakeKind }
+  | { readonly kind: 'replay_event'; readonly eventId: string }
+  | HumanDecision;
+
+export interface Operation<Action = OperatorAction> {
+  /** Its id, and its workflow's. Repeating an operation under it does nothing twice. */
+  readonly operationId: OperationId;
+  /** Who does it, and why; kept for good. */
+  readonly operator: string;
+  readonly reason: string;
+  readonly action: Action;
+}
+
+/** What came of it: ids and amounts that an operator goes on with. */
+export type OperationResult = Readonly<Record<string, string | number>>;

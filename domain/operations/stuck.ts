@@ -1,0 +1,48 @@
+import { limits } from '../limits.js';
+
+/**
+ * What loops do with their items (decision 69). An item of one of these that fails is counted, tried ever more rarely,
+ * and set aside in the end; the others go on.
+ */
+export const duties = {
+  workflow: 'a workflow that is told to look at its row, or whose look fails',
+  step: 'a step of a rental',
+  refund: 'a rental that an order of many refunds',
+  warning: 'a warning of a low balance',
+  long_lived: 'a workflow that must always run',
+  event: 'an event of the processor that is read from its own list',
+  stray_pod: 'a machine that belongs to nobody and must end',
+  blocked_pod: 'a machine whose wallet can not be metered and that must end',
+  attempt: 'a purchase that a crash left open',
+  end_date: 'the date at which an upstream itself ends a machine',
+  card_expiry: 'a user whose saved card has expired',
+  mail: 'a mail',
+  upkeep: 'a part of the upkeep as a whole',
+} as const;
+
+export type Duty = keyof typeof duties;
+
+/**
+ * How long the next try waits of what its peer did not answer, in milliseconds: as long again as it has failed so far, up
+ * to a pause that is short for who has paid and waits.
+ * @param random from 0 to 1
+ */
+export function nextUnansweredTryMs(failingMs: number, random: number): number {
+  const growing = Math.max(limits.retryBaseMs, failingMs);
+  return Math.round(Math.min(growing, limits.unansweredRetryMaxMs) * jitterOf(random));
+}
+
+/**
+ * How long the next try waits after so many failed ones, in milliseconds: exponential with jitter, so that what failed
+ * together does not come back together.
+ * @param random from 0 to 1
+ */
+export function nextTryMs(attempts: number, isSetAside: boolean, random: number): number {
+  if (isSetAside) return Math.round(limits.setAsideRetryMs * (0.95 + 0.1 * random));
+  const growing = limits.retryBaseMs * 2 ** Math.min(attempts - 1, 20);
+  return Math.round(Math.min(growing, limits.retryMaxMs) * jitterOf(random));
+}
+
+function jitterOf(random: number): number {
+  return 0.8 + 0.4 * random;
+}

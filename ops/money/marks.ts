@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { listOpenMarks } from '../../adapters/postgres/payments/charge-marks.js';
+import { using, type OpsContext } from '../context.js';
+import { actByHand } from '../direct.js';
+import { asOperator, type OperatorOptions } from '../options.js';
+import { iso, printRows, readable, type Print } from '../output.js';
+import { getUser } from '../people/users.js';
+
+/** `ops marks …`: who is not charged while they are away, because a payment of theirs was denied (decision 79). */
+export function addMarkCommands(program: Command, context: OpsContext): void {
+  const marks = program
+    .command('marks')
+    .description(
+      'Users and cards that are charged only on a page, since a dispute or a bank’s warning of fraud.',
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  ops marks
+  ops marks --user ann@example.com
+  ops marks lift du_1Q… --by ada --reason "she had forgotten the subscription, and withdrew it"`,
+    );
+  readable(marks.command('list', { isDefault: true }))
+    .description('Lists those that nobody has lifted, the oldest first.')
+    .option('--user <who>', 'only those that hold one user, by the card too: an e-mail address or usr_…')
+    .action(({ json, user }: Print & { user?: string }) =>
+      using(context, async (db) => {
+        const id = user === undefined ? undefined : (await getUser(db, user)).id;
+        printRows(await listOpenMarks(db, id), json, (row) =>
+          [
+            row.id,
+            row.kind,
+            row.charge_id,
+            row.user_id ?? 'no user of ours',
+            `card ${row.fingerprint ?? 'unknown'}`,
+            `since ${iso(row.marked_at)}`,
+          ].join('  '),
+        );
+      }),
+    );
+  asOperator(marks.command('lift').argument('<mark>', 'du_… or issfr_…'))
+    .description(
+      'Lets its payer and its card be charged while they are away again. They switch auto-topup on themselves.',
+    )
+    .action((markId: string, options: OperatorOptions) =>
+      actByHand(context, { kind: 'lift_charge_mark', markId }, options),
+    );
+}

@@ -1,0 +1,113 @@
+import type { Command } from 'commander';
+import type { Database } from '../../adapters/postgres/database.js';
+import {
+  findUser,
+  listUsers,
+  listSessionsOf,
+  readUserSummary,
+  type UserSummary,
+} from '../../adapters/postgres/accounts/user-lookup.js';
+import type { UserRow } from '../../adapters/postgres/rows/tables.js';
+import { isId, type UserId } from '../../domain/ids.js';
+import { using, type OpsContext } from '../context.js';
+import { actByHand } from '../direct.js';
+import { asOperator, countOf, type OperatorOptions } from '../options.js';
+import { iso, printFacts, printRows, readable, whenSet, type Fact, type Print } from '../output.js';
+
+/** `ops users …` */
+export function addUserCommands(program: Command, context: OpsContext): void {
+  const users = program
+    .command('users')
+    .alias('user')
+    .description('Users: who they are, where they are signed in, and whether they may rent.')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  ops users list
+  ops users find ann@example.com
+  ops users block ann@example.com --by ada --reason "stolen cards"`,
+    );
+  readable(users.command('list'))
+    .description('Lists them, the newest first.')
+    .option('--limit <count>', 'at most this many', countOf, 50)
+    .action(({ limit, json }: Print & { limit: number }) =>
+      using(context, async (db) => {
+        printRows(await listUsers(db, limit), json, (user) =>
+          [
+            user.id,
+            user.email,
+            `since ${iso(user.created_at)}`,
+            user.blocked_at === null ? '' : `BLOCKED: ${user.blocked_reason ?? ''}`,
+          ].join('  '),
+        );
+      }),
+    );
+  readable(users.command('find').argument('<who>', 'an e-mail address or usr_…'))
+    .description('One user, with his wallet, machines and debts.')
+    .action((who: string, { json }: Print) =>
+      using(context, async (db) => {
+        const summary = await readUserSummary(db, await getUser(db, who));
+        printFacts(summary, json, factsOf(summary));
+      }),
+    );
+  readable(users.command('sessions').argument('<who>', 'an e-mail address or usr_…'))
+    .description('Where he is signed in.')
+    .action((who: string, { json }: Print) =>
+      using(context, async (db) => {
+        printRows(await listSessionsOf(db, (await getUser(db, who)).id), json, (session) =>
+          [
+            `since ${iso(session.created_at)}`,
+            `last seen ${iso(session.last_seen_at)}`,
+            `until ${iso(session.expires_at)}`,
+          ].join('  '),
+        );
+      }),
+    );
+  addChanges(users, context);
+}
+
+function addChanges(users: Command, context: OpsContext): void {
+  const changes = [
+    ['log-out', 'end_sessions', 'Ends all his sessions: he must sign in again everywhere.'],
+    ['block', 'block_user', 'Lets him rent and top up no more. What runs runs on: ops rentals stop ends it.'],
+    ['unblock', 'unblock_user', 'Lets him rent again.'],
+  ] as const;
+  for (const [name, kind, description] of changes) {
+    asOperator(users.command(name).argument('<who>', 'an e-mail address or usr_…'))
+      .description(description)
+      .action((who: string, options: OperatorOptions) =>
+        actByHand(context, async (db) => ({ kind, userId: await userIdOf(db, who) }), options),
+      );
+  }
+}
+
+/** Whose account is meant. An id is taken as it is: what is done by it says whether there is such a user. */
+export async function userIdOf(db: Database, who: string): Promise<UserId> {
+  return isId('usr', who) ? who : (await getUser(db, who)).id;
+}
+
+/** @throws Error when there is none, telling how to look */
+export async function getUser(db: Database, who: string): Promise<UserRow> {
+  const user = await findUser(db, who);
+  if (user) return user;
+  throw new Error(`There is no user ${who}: an e-mail address or an id such as usr_01J… is needed.`);
+}
+
+function factsOf({ user, wallet, ...rest }: UserSummary): Fact[] {
+  return [
+    ['user', `${user.id}  ${user.email}  since ${iso(user.created_at)}`],
+    ['blocked', user.blocked_at && `since ${iso(user.blocked_at)}: ${user.blocked_reason ?? ''}`],
+    ['customer', user.processor_customer_id && `${user.processor_customer_id} at the payment processor`],
+    ['wallet', `${wallet.available_cents} available + ${wallet.reserved_cents} reserved cents`],
+    [
+      'metering',
+      wallet.metering_blocked_at &&
+        `blocked${whenSet(wallet.metering_blocked_at, 'since')}: ${wallet.metering_blocked_reason ?? ''}`,
+    ],
+    ['machines', `${rest.liveRentals} live, ${rest.burnPerHourCents} cents/h`],
+    ['debts', rest.openDebts === 0 ? null : `${rest.openDebts} open invoices, ${rest.openDebtCents} cents`],
+    ['sessions', rest.sessions],
+    ['wrong codes', rest.failedSignIns === 0 ? null : `${rest.failedSignIns} in the last 24 hours`],
+  ];
+}

@@ -1,0 +1,18 @@
+import type { Command } from 'commander';
+import type { OpsContext } from '../context.js';
+import { printRows, readable, type Print } from '../output.js';
+import { linksAt } from '../temporal-links.js';
+
+/** `ops link <id>`: where the Temporal UI shows something. */
+export function addLinkCommand(program: Command, context: OpsContext): void {
+  readable(
+    program.command('link').argument('<id...>', 'rent_…, top_…, inv_…, op_…, auto-topup:usr_…, meter:0'),
+  )
+    .description('The page of a workflow in the Temporal UI, where each thing stands under its own id.')
+    .addHelpText('after', '\nExample:\n  ops link rent_01J… meter:0 provider-watch:shadeform')
+    .action(async (ids: readonly string[], { json }: Print) => {
+      printRows(await linksAt(context.temporal(), ids, new Date()), json, ({ workflowId, runId, url }) =>
+        [workflowId, runId ?? 'no run is known', url].join('  '),
+      );
+    });
+}

@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+import { listNotices } from '../../adapters/postgres/operators/operator-notices.js';
+import { using, type OpsContext } from '../context.js';
+import { iso, printRows, readable, type Print } from '../output.js';
+
+/** `ops notices`: what the service wants a person to look at. */
+export function addNoticeCommands(program: Command, context: OpsContext): void {
+  readable(program.command('notices'))
+    .description(
+      'What operators were told of by mail and log: an upstream without money, refunds beyond the limit.',
+    )
+    .action(({ json }: Print) =>
+      using(context, async (db) =>
+        printRows(await listNotices(db), json, (row) =>
+          [iso(row.noted_at), row.subject, row.body.replaceAll('\n', ' ')].join('  '),
+        ),
+      ),
+    );
+}

@@ -1,0 +1,114 @@
+import type { Client } from '@temporalio/client';
+import type { Command } from 'commander';
+import type { Database } from '../../adapters/postgres/database.js';
+import { listUnknownPods } from '../../adapters/postgres/restore/restore.js';
+import { taskQueues } from '../../domain/task-queues.js';
+import {
+  restoreWorkflow,
+  restoreWorkflowIds,
+  type RestoreInput,
+  type RestoreOutcome,
+} from '../../workflows/contracts/restore.js';
+import { using, type OpsContext, type TemporalPlace } from '../context.js';
+import { actByHand } from '../direct.js';
+import { placeOrder } from '../operator.js';
+import { asOperator, type OperatorOptions } from '../options.js';
+import { readable, type Print } from '../output.js';
+import { reconciledText, reportText } from './restore-text.js';
+import { withTemporal } from '../temporal.js';
+
+type Reconcile = OperatorOptions & {
+  readonly withoutSilentUpstreams?: boolean;
+  readonly leaveUndone?: boolean;
+};
+
+/** `ops restore …`: when the database was restored (decision 67). */
+export function addRestoreCommands(program: Command, context: OpsContext): void {
+  const restore = program.command('restore').description('When the database was restored.');
+  readable(restore.command('status', { isDefault: true }))
+    .description('What a restored database lacks. Exit code 1 if it is behind.')
+    .action(({ json }: Print) => show(context.temporal(), json));
+  asOperator(restore.command('reconcile').description('Reconciles it, and lets the service go on.'))
+    .option('--without-silent-upstreams', 'go on although an upstream does not answer')
+    .option('--leave-undone', 'go on although a rental or a payment could not be brought up to date')
+    .action((options: Reconcile) => using(context, (db) => reconcile(context.temporal(), db, options)));
+  readable(restore.command('pods'))
+    .description('Machines that it did not know, and that wait for your decision.')
+    .action(({ json }: Print) => using(context, (db) => listPods(db, json)));
+  asOperator(restore.command('release-pods').description('Lets the service end such machines.'))
+    .argument('<pod...>', 'the upstream’s ids, from ops restore pods')
+    .action((podIds: string[], options: OperatorOptions) =>
+      actByHand(context, { kind: 'release_pods', podIds }, options, {
+        then: 'they end within minutes, with all that is on them',
+      }),
+    );
+}
+
+async function show(temporal: TemporalPlace, json: boolean | undefined): Promise<void> {
+  const { report } = await run(temporal, restoreWorkflowIds.look, {});
+  if (report.database === 'restored') process.exitCode = 1;
+  console.log(json === true ? JSON.stringify(report) : reportText(report));
+}
+
+async function reconcile(temporal: TemporalPlace, db: Database, options: Reconcile): Promise<void> {
+  const { json, withoutSilentUpstreams: without = false } = options;
+  const { report } = await run(temporal, restoreWorkflowIds.look, {});
+  if (json !== true) console.log(reportText(report));
+  if (report.database === 'confirmed') return;
+  if (options.dryRun === true) {
+    console.log(json === true ? JSON.stringify(report) : 'Nothing was done: it was a dry run.');
+    return;
+  }
+  if (json !== true) console.log('It ends rentals and credits payments as listed above; metering goes on.');
+  const action = { kind: 'reconcile_restored', withoutSilentUpstreams: without } as const;
+  const order = await placeOrder(db, action, options);
+  if (!order) return;
+  const outcome = await run(temporal, restoreWorkflowIds.reconcile, {
+    reconcile: {
+      operationId: order.id,
+      withoutSilentUpstreams: without,
+      leaveUndone: options.leaveUndone === true,
+    },
+  });
+  if (['refused', 'incomplete'].includes(outcome.outcome)) process.exitCode = 1;
+  console.log(json === true ? JSON.stringify(outcome) : reconciledText(outcome));
+}
+
+async function listPods(db: Database, json: boolean | undefined): Promise<void> {
+  const pods = await listUnknownPods(db);
+  if (json === true) console.log(JSON.stringify(pods));
+  else if (pods.length === 0) console.log('No machine waits for a decision.');
+  else for (const { provider_code, pod_id, tag } of pods) console.log(`${provider_code} ${pod_id} ${tag}`);
+}
+
+/** How long an outcome is waited for: events of weeks may have to be read. */
+const WAIT_MS = 20 * 60_000;
+
+/** Runs one of the workflows. Another operator's is waited for instead: what it does is done once. */
+async function run(
+  temporal: TemporalPlace,
+  workflowId: string,
+  input: RestoreInput,
+): Promise<RestoreOutcome> {
+  return withTemporal(temporal, async (client) => {
+    try {
+      return await client.connection.withDeadline(Date.now() + WAIT_MS, () =>
+        outcomeOf(client, workflowId, input),
+      );
+    } catch (cause) {
+      throw new Error(
+        `It is not known what came of it (${String(cause)}). Look at the workflow ${workflowId}, or run the command again: what was done is not done twice.`,
+        { cause },
+      );
+    }
+  });
+}
+
+async function outcomeOf(client: Client, workflowId: string, input: RestoreInput): Promise<RestoreOutcome> {
+  return (await client.workflow.execute(restoreWorkflow, {
+    ...{ workflowId, taskQueue: taskQueues.rentals, args: [input] },
+    staticSummary: 'A restored database',
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    workflowIdConflictPolicy: 'USE_EXISTING',
+  })) as RestoreOutcome;
+}

@@ -1,0 +1,95 @@
+import { WorkflowNotFoundError, type WorkflowClient } from '@temporalio/client';
+import type { Command } from 'commander';
+import { listStuck } from '../../adapters/postgres/upkeep/stuck-items.js';
+import { isId } from '../../domain/ids.js';
+import { processorEventSignalName } from '../../domain/payments/processor-routes.js';
+import { lookSignalName } from '../../domain/rentals/rental.js';
+import { duties, type Duty } from '../../domain/operations/stuck.js';
+import { using, type OpsContext } from '../context.js';
+import { actByHand } from '../direct.js';
+import { asOperator, countOf, oneOf, type OperatorOptions } from '../options.js';
+import { iso, printRows, readable, whenSet, type Print } from '../output.js';
+
+type Listing = Print & { readonly all?: boolean; readonly limit: number };
+type Retrying = OperatorOptions & { readonly duty?: Duty; readonly item?: string };
+
+/** `ops set-aside …`: items of the loops that could not be done, again and again (decision 69). */
+export function addSetAsideCommands(program: Command, context: OpsContext): void {
+  const setAside = program
+    .command('set-aside')
+    .description('What failed so often that it is tried once an hour only: each with its last error.')
+    .addHelpText(
+      'after',
+      `
+First mend the reason; then let it be tried at once:
+  ops set-aside list
+  ops set-aside retry --item top_01J… --by ada --reason "the key at the processor was renewed"
+  ops set-aside retry --duty mail --by ada --reason "the mail server is back"
+
+Duties:
+${Object.entries(duties)
+  .map(([duty, what]) => `  ${duty.padEnd(12)} ${what}`)
+  .join('\n')}`,
+    );
+  readable(setAside.command('list', { isDefault: true }))
+    .description('Lists them, the oldest first.')
+    .option('--all', 'also what failed and is not set aside yet')
+    .option('--limit <count>', 'at most this many', countOf, 100)
+    .action(({ json, all, limit }: Listing) =>
+      using(context, async (db) => {
+        printRows(await listStuck(db, { onlySetAside: all !== true }, limit), json, (row) =>
+          [
+            row.duty,
+            row.item,
+            `${row.attempts} tries since ${iso(row.first_failed_at)}${whenSet(row.set_aside_at, 'set aside')}`,
+            `next ${iso(row.next_attempt_at)}`,
+            row.last_error,
+          ].join('  '),
+        );
+      }),
+    );
+  asOperator(setAside.command('retry'))
+    .description('Lets them be tried at once, as if they had never failed. Without --duty and --item: all.')
+    .option('--duty <duty>', 'only of this duty', oneOf(Object.keys(duties) as Duty[]))
+    .option('--item <item>', 'only this one, as the list names it')
+    .action(async ({ duty, item, ...options }: Retrying) => {
+      const workflowIds = await listWorkflows(context, duty, item);
+      await actByHand(
+        context,
+        {
+          kind: 'retry_set_aside',
+          ...(duty === undefined ? {} : { duty }),
+          ...(item === undefined ? {} : { item }),
+        },
+        options,
+        { tell: ({ workflow }) => wake(workflow, workflowIds) },
+      );
+    });
+}
+
+/** The workflows that wait because of what is put back. */
+async function listWorkflows(context: OpsContext, duty?: Duty, item?: string): Promise<string[]> {
+  const ids: string[] = [];
+  await using(context, async (db) => {
+    for (const row of await listStuck(db, { onlySetAside: true }, 1_000)) {
+      const isMeant = (duty ?? row.duty) === row.duty && (item ?? row.item) === row.item;
+      // A step's item is its rental and its name, a refund's its order and its rental.
+      if (isMeant && ['workflow', 'step', 'refund'].includes(row.duty))
+        ids.push(row.item.split(' ')[0] ?? '');
+    }
+  });
+  return [...new Set(ids)];
+}
+
+/** Lets them look at once. One that has no run is started by the loops. */
+async function wake(workflows: WorkflowClient, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    const isLooking = isId('rent', id) || isId('op', id);
+    const signal = isLooking ? lookSignalName : processorEventSignalName;
+    try {
+      await workflows.getHandle(id).signal(signal);
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  }
+}

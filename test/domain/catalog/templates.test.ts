@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { shadeformTemplates } from '../../../adapters/providers/offers/templates.js';
+import { defaultTemplateId, isTemplateId, templates } from '../../../domain/catalog/templates.js';
+
+describe('templates', () => {
+  it('are the six of decision 13, ubuntu-24-04 by default', () => {
+    assert.deepEqual(
+      templates.map((template) => template.id),
+      ['ubuntu-24-04', 'pytorch', 'vllm', 'ollama', 'a1111', 'text-generation-webui'],
+    );
+    assert.equal(defaultTemplateId, 'ubuntu-24-04');
+  });
+
+  it('knows its ids and no others', () => {
+    assert.equal(isTemplateId('vllm'), true);
+    for (const text of ['', 'VLLM', 'ubuntu', 'constructor']) assert.equal(isTemplateId(text), false, text);
+  });
+
+  it('all become something at the provider, and each port told to people is the one that is bound', () => {
+    for (const { id, description } of templates) {
+      const { container } = shadeformTemplates[id];
+      const port = /port (\d+)/.exec(description)?.[1] ?? null;
+      assert.equal(container?.port ?? null, port === null ? null : Number(port), id);
+    }
+  });
+});

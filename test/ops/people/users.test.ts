@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../../adapters/ids.js';
+import { insertSessionOf } from '../../support/money/factories.js';
+import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../support/money/money.js';
+import { runOps, type OpsResult } from '../../support/ops/ops.js';
+import type { UserId } from '../../../domain/ids.js';
+
+describe('ops users, ops pause and ops providers pause', () => {
+  let database: MoneyDatabase;
+  let userId: UserId;
+  before(async () => {
+    database = await openMoneyDatabase();
+    userId = (await insertWallet(database.db, 1_000)).user_id;
+  });
+  after(() => database.close());
+
+  // Nobody listens where Temporal should be: none of this needs it.
+  const ops = (...args: string[]): Promise<OpsResult> => runOps({ databaseUrl: database.url }, ...args);
+  const who = ['--by', 'ada', '--reason', 'a drill'];
+
+  it('finds a user by e-mail address or id', async () => {
+    const { email } = (await database.db('users').where({ id: userId }).first())!;
+    for (const name of [userId, email.toUpperCase()]) {
+      const { out } = await ops('users', 'find', name);
+      assert.match(out, new RegExp(`^user +${userId} {2}${email}`, 'm'));
+      assert.match(out, /^wallet +1000 available \+ 0 reserved cents$/m);
+    }
+    const { code, err } = await ops('users', 'find', 'nobody@example.com');
+    assert.deepEqual([code, err.includes('There is no user nobody@example.com')], [2, true]);
+  });
+
+  it('ends all sessions of one user, and of no other', async () => {
+    const { user_id: other } = await insertWallet(database.db, 0);
+    for (const id of [userId, userId, other]) await insertSessionOf(database.db, id);
+    assert.equal((await ops('users', 'sessions', userId)).out.match(/^since /gm)?.length, 2);
+    assert.match((await ops('users', 'log-out', userId, ...who)).out, /^Done: userId usr_\w+, sessions 2\n$/);
+    assert.equal((await ops('users', 'sessions', userId)).out, 'Nothing.\n');
+    assert.equal((await database.db('sessions').where({ user_id: other })).length, 1);
+  });
+
+  it('blocks and unblocks, once each, and leaves who and why', async () => {
+    assert.equal(
+      (await ops('users', 'block', userId, ...who, '--dry-run')).out.startsWith('Would do as ada'),
+      true,
+    );
+    assert.equal((await ops('users', 'block', userId, ...who)).code, 0);
+    const again = await ops('users', 'block', userId, ...who);
+    assert.deepEqual(
+      [again.code, /^Refused \(validation_failed\): .* blocked already/.test(again.out)],
+      [1, true],
+    );
+    assert.match((await ops('users', 'find', userId)).out, /^blocked +since .*: a drill$/m);
+    const operationId = newId('op');
+    const unblock = ['users', 'unblock', userId, ...who, '--operation', operationId, '--json'];
+    for (const time of [1, 2]) {
+      const { out, code } = await ops(...unblock);
+      assert.equal(code, 0, `time ${time}: ${out}`);
+      assert.equal((JSON.parse(out) as { outcome: string }).outcome, 'done');
+    }
+    const { out } = await ops('actions', '--about', userId);
+    assert.match(out, new RegExp(`${operationId} unblock_user by ada: a drill`));
+    assert.equal(out.match(/block_user by ada/g)?.length, 2);
+    const told = await database.db('audit_events').where({ user_id: userId }).orderBy('no');
+    assert.deepEqual(
+      told.map(({ kind, details }) => [kind, details]),
+      ['end_sessions', 'block_user', 'unblock_user'].map((action) => ['changed_by_operator', { action }]),
+    );
+    assert.equal((await ops('users', 'block', newId('usr'), ...who)).code, 1);
+  });
+
+  it('pulls a brake and releases it, once each', async () => {
+    assert.match((await ops('pause', 'creates', ...who)).out, /^Done: brake creates, was released/);
+    assert.equal((await ops('pause', 'creates', ...who)).code, 1);
+    assert.match((await ops('brakes')).out, /^creates {2}since \S+ {2}by ada: a drill\n$/);
+    assert.equal((await ops('resume', 'creates', ...who)).code, 0);
+    assert.deepEqual(await database.db('brakes'), []);
+    assert.match((await ops('resume', 'creates', ...who)).out, /^Refused .* creates is not paused/);
+  });
+
+  it('needs a name and a reason', async () => {
+    assert.match((await ops('pause', 'everything', ...who)).err, /choices are creates, charges, metering/);
+    assert.match((await ops('pause', 'creates', '--by', 'ada')).err, /required option '--reason/);
+    assert.match(
+      (await ops('pause', 'creates', '--by', 'ada', '--reason', ' ')).out,
+      /^Refused .*The reason must be told/,
+    );
+  });
+});

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../../adapters/ids.js';
+import { comparePods } from '../../../adapters/postgres/reconcile/pods.js';
+import type { RentalId } from '../../../domain/ids.js';
+import { ledgerEntryId } from '../../../domain/ledger/ledger-ids.js';
+import type { FindingKind } from '../../../domain/operations/reconcile.js';
+import { requestOf } from '../../lab/provider/living-lab.js';
+import type { SignedIn } from '../../support/http/api.js';
+import { startService, type TestService } from '../../support/service/living-service.js';
+import { Paying } from '../../support/story/paying.js';
+import { Reconciling, tamper } from '../../support/story/reconciling.js';
+import { b200, Renting } from '../../support/story/renting.js';
+import { until } from '../../support/until.js';
+
+describe('reconcile: wallets, charges of rentals, and machines', () => {
+  let service: TestService;
+  let renting: Renting;
+  let reconciling: Reconciling;
+  let user: SignedIn;
+  let ended: RentalId;
+
+  before(async () => {
+    service = await startService();
+    renting = new Renting(service);
+    reconciling = new Reconciling(service);
+    const paying = new Paying(service);
+    user = await service.signIn();
+    // With the rental's there are three entries, however fast all of it goes.
+    for (const cents of [50_000, 1_000]) {
+      const { url, topupId } = await paying.page(user, cents);
+      await paying.pay(url);
+      await paying.awaitTopup(topupId, 'succeeded');
+    }
+    const { id } = await renting.run(user, b200);
+    await renting.age(id, 30);
+    await renting.stop(user, id);
+    await renting.awaitClosed(id);
+    ended = id;
+    await paying.awaitHandled();
+  });
+  after(() => service.stop());
+
+  describe('the ledger', () => {
+    it('finds money that is reserved for no rental', async () => {
+      const { db } = service;
+      const wallet = await renting.wallet(user);
+      const moved = (cents: number) =>
+        db('wallets')
+          .where({ id: wallet.id })
+          .update({
+            available_cents: db.raw('available_cents - ?', [cents]),
+            reserved_cents: db.raw('reserved_cents + ?', [cents]),
+          });
+      await moved(5);
+      await reconciling.assertFinds([['holds_differ', `wallet:${wallet.id}`]]);
+      await moved(-5);
+      await reconciling.assertFinds([]);
+    });
+
+    it('finds a wallet that is not its newest entry', async () => {
+      const { db } = service;
+      const { id, available_cents: cents } = await renting.wallet(user);
+      const put = (available: number) =>
+        tamper(db, 'wallets', (trx) => trx('wallets').where({ id }).update({ available_cents: available }));
+      await put(cents + 7);
+      await reconciling.assertFinds([['wallet_differs', `wallet:${id}`]]);
+      const { evidence, subject_ids: ids } = await reconciling.finding('wallet_differs');
+      assert.match(String(evidence['detail']), /^total \d+, newest entry \d+$/);
+      assert.equal(ids['userId'], user.user.id);
+      await put(cents);
+      await reconciling.assertFinds([]);
+    });
+
+    it('finds what is wrong beside a wallet that can not be read, and names that one', async () => {
+      const { db } = service;
+      const [bad, other] = [await service.signIn(), await service.signIn()];
+      const { id } = await renting.wallet(bad);
+      const { id: otherId } = await renting.wallet(other);
+      const put = (walletId: number, available: number | string, reserved = 0) =>
+        tamper(db, 'wallets', (trx) =>
+          trx('wallets')
+            .where({ id: walletId })
+            .update({ available_cents: available as number, reserved_cents: reserved }),
+        );
+      await put(otherId, 5);
+      // Its sum is beyond what the database can add.
+      await put(id, '9223372036854775807', 1);
+      for (const scope of ['full', 'window'] as const) {
+        await reconciling.run(scope);
+        assert.deepEqual(await reconciling.standing(), [['wallet_differs', `wallet:${otherId}`]]);
+        const row = await db('reconcile_sources').where({ source: 'ledger' }).first();
+        assert.equal(row?.failing_why, `not read: wallet:${id} (SQLSTATE 22003); the rest was compared`);
+        await db('reconcile_findings').update({ last_seen_at: db.raw('clock_ms()') });
+      }
+      await put(id, 0);
+      await put(otherId, 0);
+      await reconciling.assertFinds([]);
+    });
+
+    it('finds a broken chain once a day, and sees it mended by the next run of any scope', async () => {
+      const { db } = service;
+      const { id } = await renting.wallet(user);
+      const add = (cents: number) =>
+        tamper(db, 'ledger_entries', (trx) =>
+          trx('ledger_entries')
+            .where({ wallet_id: id, seq: 2 })
+            .update({ balance_after_cents: trx.raw('balance_after_cents + ?', [cents]) }),
+        );
+      await add(1);
+      const broken: [FindingKind, string][] = [
+        ['chain_broken', ledgerEntryId(id, 2)],
+        ['chain_broken', ledgerEntryId(id, 3)],
+      ];
+      await reconciling.assertFinds(broken, 'full');
+      await reconciling.assertFinds(broken, 'window');
+      await add(-1);
+      await reconciling.assertFinds([], 'window');
+    });
+
+    it('finds a rental whose net charge is not the formula’s, and one that its entries contradict', async () => {
+      const { db } = service;
+      const of = () => db('rentals').where({ id: ended });
+      await of().update({ overage_cents: 3 });
+      await reconciling.assertFinds([['net_charge_differs', ended]]);
+      await of().update({ overage_cents: 0 });
+      await reconciling.assertFinds([]);
+      const one = {
+        charged_cents: db.raw('charged_cents + 1'),
+        refunded_cents: db.raw('refunded_cents + 1'),
+      };
+      await of().update(one);
+      await reconciling.assertFinds([['rental_entries_differ', ended]]);
+      await of().update({
+        ...{ charged_cents: db.raw('charged_cents - 1'), refunded_cents: db.raw('refunded_cents - 1') },
+      });
+      await reconciling.assertFinds([]);
+    });
+  });
+
+  describe('the upstreams', () => {
+    afterEach(() => service.gpus.clearFaults());
+
+    it('finds a machine that no attempt asked for', async () => {
+      const { podId } = await service.gpus.provider.allocate(requestOf());
+      await reconciling.assertFinds([['pod_without_rental', `lab/${podId}`]]);
+      const { evidence } = await reconciling.finding('pod_without_rental');
+      assert.equal(evidence['why'], 'no attempt carries its tag');
+      await service.gpus.provider.terminate(podId);
+      await until('it is gone', async () =>
+        (await service.gpus.provider.listPods()).every((pod) => pod.podId !== podId),
+      );
+      await reconciling.assertFinds([]);
+    });
+
+    it('finds a live rental without a machine, and the machine without a rental', async () => {
+      const { db } = service;
+      const { id, pod_id: podId } = await renting.run(user, b200);
+      await db('rentals').where({ id }).update({ pod_id: 'pod-none' });
+      await reconciling.assertFinds([
+        ['rental_without_pod', id],
+        ['pod_without_rental', `lab/${podId ?? ''}`],
+      ]);
+      assert.equal(
+        (await reconciling.finding('pod_without_rental')).evidence['why'],
+        'its rental has another machine under the same tag',
+      );
+      await db('rentals').where({ id }).update({ pod_id: podId });
+      await reconciling.assertFinds([]);
+      await renting.stop(user, id);
+      await renting.awaitClosed(id);
+    });
+
+    it('finds a machine that was told to end and does not, after a quarter of an hour', async () => {
+      const { db, gpus } = service;
+      const request = requestOf();
+      const { podId } = await gpus.provider.allocate(request);
+      await until(
+        'it is listed',
+        async () => (await db('pods').where({ pod_id: podId }).first()) !== undefined,
+      );
+      await db('allocation_attempts').insert({
+        ...{ rental_id: newId('rent'), attempt: 1, provider_code: 'lab', listing_id: newId('lst') },
+        ...{ offer_id: 'o', tag: request.tag, price_per_hour_cents: 100, state: 'condemned', pod_id: podId },
+        given_up_at: db.raw('clock_ms()'),
+      });
+      await reconciling.assertFinds([]);
+      const longAgo = db.raw(`clock_ms() - interval '16 minutes'`);
+      await db('allocation_attempts').where({ tag: request.tag }).update({ given_up_at: longAgo });
+      await db('pods').where({ pod_id: podId }).update({ first_seen_at: longAgo });
+      await reconciling.assertFinds([['pod_not_ending', `lab/${podId}`]]);
+      assert.ok(Number((await reconciling.finding('pod_not_ending')).evidence['unpaidCents']) > 0);
+      await gpus.provider.terminate(podId);
+      await until('it is gone', async () =>
+        (await gpus.provider.listPods()).every((pod) => pod.podId !== podId),
+      );
+      await reconciling.assertFinds([]);
+    });
+
+    it('knows which machines are somebody’s', async () => {
+      const { db, gpus } = service;
+      const request = requestOf();
+      const { podId } = await gpus.provider.allocate(request);
+      const pods = (await gpus.provider.listPods()).filter((pod) => pod.podId === podId);
+      const why = async (): Promise<unknown> => (await comparePods(db, 'lab', pods, 0))[0]?.evidence['why'];
+      const attempt = {
+        ...{ rental_id: newId('rent'), attempt: 1, provider_code: 'lab', listing_id: newId('lst') },
+        ...{ offer_id: 'o', tag: request.tag, price_per_hour_cents: 100 },
+      };
+      await db('allocation_attempts').insert(attempt);
+      const put = (state: 'adopted' | 'failed' | 'gone' | 'condemned', rental_id = attempt.rental_id) =>
+        db('allocation_attempts').where({ tag: request.tag }).update({ state, rental_id });
+      assert.equal(await why(), undefined, 'its attempt is open');
+      await db('allocation_attempts')
+        .where({ tag: request.tag })
+        .update({ created_at: db.raw(`clock_ms() - interval '11 minutes'`) });
+      assert.equal(await why(), 'its attempt was never decided');
+      await put('failed');
+      assert.equal(await why(), 'its attempt is failed');
+      await put('condemned');
+      assert.equal(await why(), undefined, 'it was told to end');
+      await put('adopted');
+      assert.equal(await why(), 'it has no rental');
+      await gpus.provider.terminate(podId);
+      await db('allocation_attempts').where({ tag: request.tag }).delete();
+    });
+
+    it('shows an upstream whose list fails, and one that is not configured, as not compared', async () => {
+      const { db, gpus } = service;
+      const { podId } = await gpus.provider.allocate(requestOf());
+      await reconciling.run();
+      assert.deepEqual(await reconciling.standing(), [['pod_without_rental', `lab/${podId}`]]);
+      await gpus.provider.terminate(podId);
+      await db('providers').insert({ code: 'former' });
+      await db('pods').insert({
+        ...{ provider_code: 'former', pod_id: 'p1', tag: 'test-former', status: 'active' },
+        ...{ upstream_status: 'active', first_seen_at: db.raw('clock_ms()') },
+      });
+      await gpus.faults({ failRequest: { on: ['list'], times: true } });
+      const report = await reconciling.run();
+      assert.deepEqual([report.open, report.notCompared], [1, 2]);
+      assert.deepEqual(await reconciling.gaps(), ['pods:former', 'pods:lab']);
+      await gpus.clearFaults();
+      await db('pods').where({ provider_code: 'former' }).delete();
+      await until('it is gone', async () =>
+        (await gpus.provider.listPods()).every((pod) => pod.podId !== podId),
+      );
+      await reconciling.assertFinds([]);
+    });
+  });
+});

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ActivityFailure, CancelledFailure, defaultPayloadConverter } from '@temporalio/common';
+import { NativeConnection, type Worker } from '@temporalio/worker';
+import { pino } from 'pino';
+import type { Activities } from '../../../activities/index.js';
+import { newId } from '../../../adapters/ids.js';
+import { limits } from '../../../domain/limits.js';
+import { processorEventSignalName } from '../../../domain/payments/processor-routes.js';
+import { lookSignalName } from '../../../domain/rentals/rental.js';
+import { taskQueues } from '../../../domain/task-queues.js';
+import { createWorkers } from '../../../worker/workers.js';
+import { goOnAfter, pauseMs } from '../../../workflows/generations.js';
+import { createTestNamespace, type TestNamespace } from '../../support/servers/namespace.js';
+import { until } from '../../support/until.js';
+import { getBundle } from '../../support/service/workers.js';
+
+const waiting = (): Promise<object> =>
+  Promise.resolve({ state: 'waiting', status: 'waiting', summary: 'it waits', nextLookMs: 60_000 });
+const atOnce = (): Promise<void> => Promise.resolve();
+const failing = (): Promise<never> => Promise.reject(ApplicationFailure.nonRetryable('it is broken'));
+
+/** A rental whose row can't be read; every other one runs. */
+const brokenRental = newId('rent');
+const isBroken = (rentalId: string): boolean => rentalId === brokenRental;
+
+/** How often the tick engine of this shard was begun: it fails at first. */
+let retiring = 0;
+
+/** Each answers at once and leaves everything to be done again: loops grow by themselves, all others by their signals. */
+const stubs = {
+  ...{ lookAtTopup: waiting, lookAtAutoTopup: waiting, lookAtInvoice: waiting, lookAtPayment: waiting },
+  ...{ lookAtCard: waiting, lookAtRefund: waiting, lookAtDispute: waiting },
+  ...{ watchProvider: atOnce, deliverMails: atOnce, runUpkeep: atOnce },
+  lookAtRental: (rentalId: string) =>
+    isBroken(rentalId) ? failing() : Promise.resolve({ phase: 'running', facts: null, summary: 'it runs' }),
+  meterRental: () => Promise.resolve({ nextLookMs: 60_000 }),
+  runMeter: async (shard: number): Promise<string | undefined> => {
+    if (shard === 7) return (retiring += 1) === 1 ? failing() : 'retired';
+    if (shard === 8) await Context.current().sleep('5 minutes');
+    return undefined;
+  },
+} as unknown as Activities;
+
+/** Every run that goes on for as long as there is something to do, with what its next generation must be told. */
+const runs: readonly { type: string; input: object; signal?: string; of?: string }[] = [
+  {
+    type: 'rental',
+    ...{ input: { rentalId: newId('rent'), durations: { beltMs: 1_234 } }, signal: lookSignalName },
+  },
+  {
+    ...{ type: 'rental', of: ' that can take no step' },
+    ...{ input: { rentalId: brokenRental, durations: { beltMs: 1_234 } }, signal: lookSignalName },
+  },
+  ...[
+    { type: 'topup', input: { topupId: newId('top'), askAfterMs: [5] } },
+    { type: 'autoTopup', input: { userId: newId('usr'), askAfterMs: [5] } },
+    { type: 'invoice', input: { invoiceId: newId('inv'), dayMs: 1_000 } },
+    ...['payment', 'card', 'refund', 'dispute'].map((type) => ({
+      ...{ type, input: { id: `${type}_1`, askAfterMs: [5] } },
+    })),
+  ].map((run) => ({ ...run, signal: processorEventSignalName })),
+  { type: 'meter', input: { shard: 1, runMs: 10 } },
+  { type: 'providerWatch', input: { code: 'lab', runMs: 10 } },
+  { type: 'mailer', input: { runMs: 10 } },
+  { type: 'upkeep', input: { duty: 'sweep', runMs: 10 } },
+];
+
+/** Of the defaults that a rental adds, all are handed on. */
+const defaults = {
+  ...{ provisionDeadlineMs: limits.provisionDeadlineMs, unknownFindMs: limits.unknownFindMs },
+};
+
+describe('runs that go on for ever', () => {
+  let namespace: TestNamespace;
+  let connection: NativeConnection;
+  let workers: Worker[];
+  let ended: Promise<unknown>;
+  /** Those that grow by themselves, all at once. */
+  let loops: Map<string, Awaited<ReturnType<typeof start>>>;
+
+  before(async () => {
+    namespace = await createTestNamespace();
+    connection = await NativeConnection.connect({ address: namespace.address });
+    workers = await createWorkers({
+      ...{ connection, namespace: namespace.name, bundle: await getBundle(), activities: stubs },
+      ...{ log: pino({ level: 'silent' }), shutdownGraceMs: 100 },
+    });
+    ended = Promise.all(workers.map((worker) => worker.run()));
+    loops = new Map();
+    for (const { type, input, signal } of runs) {
+      if (signal === undefined) loops.set(type, await start(type, input));
+    }
+  });
+  after(async () => {
+    for (const worker of workers) worker.shutdown();
+    await ended;
+    await connection.close();
+    await namespace.close();
+  });
+
+  const start = (type: string, input: object) =>
+    namespace.client.workflow.start(type, {
+      ...{ workflowId: `${type}-${newId('op')}`, taskQueue: taskQueues.rentals, args: [input] },
+    });
+
+  for (const { type, input, signal, of = '' } of runs) {
+    it(`${type}${of}: a new one goes on with the same input, long before the server's limits`, async () => {
+      const { workflowId, firstExecutionRunId } = loops.get(type) ?? (await start(type, input));
+      const first = namespace.client.workflow.getHandle(workflowId, firstExecutionRunId);
+      const { historyLength } = await until('it has continued as new', async () => {
+        const described = await first.describe();
+        // No more than it needs, however slow the machine is.
+        if (signal !== undefined && described.historyLength <= 1_000) await poke(workflowId, signal);
+        return described.status.name === 'CONTINUED_AS_NEW' && described;
+      });
+      // A look and its signals end before it does: some more than 1,000 events.
+      assert.ok(historyLength > 1_000 && historyLength < 1_500, `${historyLength} events`);
+      const next = namespace.client.workflow.getHandle(workflowId);
+      assert.equal((await next.describe()).status.name, 'RUNNING');
+      assert.deepEqual(await inputOfNext(workflowId, firstExecutionRunId), toldTo(type, input));
+      await next.terminate('seen');
+    });
+  }
+
+  /** What the run after this one was started with. */
+  async function inputOfNext(workflowId: string, runId: string): Promise<unknown> {
+    const { events } = await namespace.client.workflow.getHandle(workflowId, runId).fetchHistory();
+    const continued = events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes;
+    const [payload] = continued?.input?.payloads ?? [];
+    return payload ? defaultPayloadConverter.fromPayload(payload) : undefined;
+  }
+
+  const toldTo = (type: string, input: object): object =>
+    type === 'rental' ? { ...input, durations: { ...defaults, beltMs: 1_234 } } : input;
+
+  async function poke(workflowId: string, signal: string): Promise<void> {
+    const handle = namespace.client.workflow.getHandle(workflowId);
+    await Promise.all(Array.from({ length: 50 }, () => handle.signal(signal)));
+  }
+
+  it('a loop whose activity has used up its schedule begins anew after a moment', async () => {
+    const handle = await start('meter', { shard: 7 });
+    assert.equal(await handle.result(), 'retired');
+    assert.equal(retiring, 2);
+  });
+
+  it('one that is cancelled ends', async () => {
+    const handle = await start('meter', { shard: 8 });
+    await until('its activity runs', async () => {
+      const [pending] = (await handle.describe()).raw.pendingActivities ?? [];
+      return pending?.lastStartedTime !== undefined && pending.lastStartedTime !== null;
+    });
+    await handle.cancel();
+    await assert.rejects(handle.result(), { name: 'WorkflowFailedError', message: /cancelled/i });
+  });
+
+  it('a fault of a workflow itself, and a cancellation, are thrown on', () => {
+    const fault = new TypeError('nobody expects this');
+    assert.throws(() => goOnAfter(fault), fault);
+    const cancelled = new ActivityFailure(
+      'cancelled',
+      'runMeter',
+      '1',
+      'NON_RETRYABLE_FAILURE',
+      'worker',
+      new CancelledFailure('cancelled'),
+    );
+    assert.throws(() => goOnAfter(cancelled), cancelled);
+  });
+
+  it('the pause grows from 5 seconds to 2 minutes, and no further, however often it fails', () => {
+    assert.deepEqual([1, 2, 3].map(pauseMs), [5_000, 10_000, 20_000]);
+    for (const failures of [6, 100, 5_000]) assert.equal(pauseMs(failures), 120_000);
+  });
+});

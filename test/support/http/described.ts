@@ -1,0 +1,135 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { describeApi } from '../../../api/http/openapi/document.js';
+
+/** The API's description as a check: whatever the API answers must be what the description says. */
+
+export interface Seen {
+  readonly method: string;
+  /** With or without a query. */
+  readonly path: string;
+  readonly status: number;
+  readonly contentType: string;
+  readonly text: string;
+}
+
+export interface DescribedOperation {
+  readonly operationId: string;
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly schema: Record<string, unknown>;
+    readonly example?: string;
+  }[];
+  readonly requestBody?: { readonly content: Record<string, Content> };
+  readonly responses: Readonly<Record<string, { readonly content: Readonly<Record<string, Content>> }>>;
+}
+
+export interface Content {
+  readonly schema: Record<string, unknown>;
+  readonly examples: Record<string, { readonly value: unknown }>;
+}
+
+export const document = describeApi();
+
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+
+const ajv = new Ajv2020({
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  allErrors: true,
+  keywords: ['x-id-prefix'],
+  formats: {
+    'date-time': (text: string) => DATE_TIME.test(text) && !Number.isNaN(Date.parse(text)),
+    uri: (text: string) => URL.canParse(text),
+    email: /^[^@\s]+@[^@\s]+$/,
+  },
+});
+const compiled = new WeakMap<object, ValidateFunction>();
+
+/** What is wrong with a value by a schema of the description; undefined when nothing is. */
+export function faultOf(schema: Record<string, unknown>, value: unknown): string | undefined {
+  const validate = compiled.get(schema) ?? ajv.compile(schema);
+  compiled.set(schema, validate);
+  return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: 'body' });
+}
+
+/** Every operation that is described, as `get /v1/rentals/{id}`. */
+export function describedOperations(): Map<string, DescribedOperation> {
+  const all = new Map<string, DescribedOperation>();
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(item)) {
+      all.set(`${method} ${path}`, operation as DescribedOperation);
+    }
+  }
+  return all;
+}
+
+const operations = describedOperations();
+const templates = Object.keys(document.paths).map((path) => ({
+  path,
+  // A path without parameters is found before one with them.
+  isPlain: !path.includes('{'),
+  pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+}));
+templates.sort((a, b) => Number(b.isPlain) - Number(a.isPlain));
+
+/** @throws Error when an answer is not what the description says */
+export function checkDescribed(seen: Seen): void {
+  const fault = faultOfAnswer(seen);
+  if (fault === undefined) return;
+  throw new Error(
+    `${seen.method} ${seen.path} answered ${seen.status}, which its OpenAPI description does not allow (describe.ts of its noun): ${fault}\n${seen.text.slice(0, 2_000)}`,
+  );
+}
+
+function faultOfAnswer(seen: Seen): string | undefined {
+  const plain = seen.path.replace(/\?.*$/s, '');
+  const path = templates.find(({ pattern }) => pattern.test(plain))?.path;
+  if (seen.method === 'OPTIONS') return seen.status === 204 ? undefined : 'OPTIONS is answered with 204';
+  const method = seen.method === 'HEAD' ? 'get' : seen.method.toLowerCase();
+  const operation = operations.get(`${method} ${path ?? plain}`);
+  const content = operation ? contentOf(operation, seen) : unroutedContent(seen);
+  if (typeof content === 'string') return content;
+  if (seen.method === 'HEAD') return undefined;
+  return faultOf(content.schema, seen.contentType === 'application/json' ? json(seen.text) : seen.text);
+}
+
+function contentOf(operation: DescribedOperation, seen: Seen): Content | string {
+  const response = operation.responses[String(seen.status)];
+  if (!response) return `it describes ${Object.keys(operation.responses).join(', ')} only`;
+  const content = response.content[seen.contentType] ?? response.content['*/*'];
+  return content ?? `it describes ${Object.keys(response.content).join(', ')}, not ${seen.contentType}`;
+}
+
+/** Where nothing is described, only these are answered: whatever stands before the router, and its own two. */
+const UNROUTED: Readonly<Record<number, readonly string[]>> = {
+  400: ['validation_failed'],
+  403: ['forbidden'],
+  404: ['not_found'],
+  405: ['method_not_allowed'],
+  413: ['payload_too_large'],
+  415: ['unsupported_media_type'],
+  429: ['rate_limited'],
+};
+const unrouted = new Map<number, Content>();
+
+function unroutedContent({ status }: Seen): Content | string {
+  const codes = UNROUTED[status];
+  if (!codes) return 'no such route is described: add it in a describe.ts of api/';
+  const { schemas } = document['components'] as { schemas: { Error: Record<string, unknown> } };
+  const content = unrouted.get(status) ?? {
+    schema: { allOf: [schemas.Error, { properties: { error: { enum: codes } } }] },
+    examples: {},
+  };
+  unrouted.set(status, content);
+  return content;
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

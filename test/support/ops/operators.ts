@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../../adapters/ids.js';
+import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
+import { operate } from '../../../money/operations/operations.js';
+import { requestOrder } from '../../../adapters/postgres/operators/operator-orders.js';
+import type { OperationId } from '../../../domain/ids.js';
+import type { MoneyAction, OrderedAction } from '../../../domain/operations/operation.js';
+import { ensureOperatorLogin } from '../../../migrations/logins.js';
+
+/** The operators of all tests: each has a login of their own in the tests' server. */
+export const testOperators = ['ada', 'bob'] as const;
+export type TestOperator = (typeof testOperators)[number];
+
+const password = 'an-operator-of-tests';
+
+/** Makes their logins, once per server. @param databaseUrl as the owner */
+export async function makeTestOperators(databaseUrl: string): Promise<void> {
+  const db = openDatabase(databaseUrl, 1, 'test');
+  try {
+    for (const name of testOperators) await ensureOperatorLogin(db, name, password);
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** The same database as one of them. */
+export function urlAs(name: TestOperator, databaseUrl: string): string {
+  return Object.assign(new URL(databaseUrl), { username: `operator_${name}`, password }).toString();
+}
+
+/** Writes an order down, as the ops command does before it starts the workflow. */
+export async function placeOrder(
+  db: Database,
+  action: OrderedAction,
+  { reason = 'a test', id = newId('op') }: { reason?: string; id?: OperationId } = {},
+): Promise<OperationId> {
+  await requestOrder(db, { id, action, reason, saidBy: 'ada' });
+  return id;
+}
+
+/** The most that the tests' operators move alone, in cents. */
+export const testSingleLimitCents = 50_000;
+
+/** The same, and does it at once, as the worker's activity. @returns the order's id */
+export async function operateNow(
+  db: Database,
+  action: MoneyAction,
+  more: { reason?: string; id?: OperationId } = {},
+): Promise<OperationId> {
+  const id = await placeOrder(db, action, more);
+  assert.deepEqual(await operate(db, id, testSingleLimitCents), { outcome: 'done' });
+  return id;
+}

@@ -1,0 +1,62 @@
+import { openDatabase } from '../../../adapters/postgres/database.js';
+import { urlAs, type TestOperator } from './operators.js';
+import { runCommand } from '../../../ops/program.js';
+
+/**
+ * The operators' command line as a program that runs one command after the other: starting it takes longer than any of
+ * them. Each has an output of its own, and nobody to ask. The program itself is started in
+ * test/ops/money/ledger.test.ts.
+ */
+export interface OpsRequest {
+  readonly args: readonly string[];
+  readonly databaseUrl: string;
+  /** The operator whose login it is. */
+  readonly login: TestOperator;
+  readonly temporalAddress: string;
+  readonly namespace: string;
+}
+
+export interface OpsResult {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function run({ args, databaseUrl, login, temporalAddress, namespace }: OpsRequest): Promise<OpsResult> {
+  const written = { out: '', err: '' };
+  const restore = [
+    capture('stdout', (text) => (written.out += text)),
+    capture('stderr', (text) => (written.err += text)),
+  ];
+  try {
+    const place = { address: temporalAddress, namespace, uiUrl: 'http://127.0.0.1:8233' };
+    const code = await runCommand(args, {
+      open: () => openDatabase(urlAs(login, databaseUrl), 2, 'ops'),
+      openAsOwner: () => openDatabase(databaseUrl, 1, 'ops'),
+      temporal: () => place,
+      ui: () => place,
+      shards: () => 1,
+    });
+    return { code, ...written };
+  } finally {
+    for (const undo of restore) undo();
+    process.exitCode = 0;
+  }
+}
+
+function capture(name: 'stdout' | 'stderr', take: (text: string) => void): () => void {
+  const stream = process[name];
+  const original = stream.write.bind(stream);
+  stream.write = (chunk: string | Uint8Array) => {
+    take(typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString());
+    return true;
+  };
+  return () => {
+    stream.write = original;
+  };
+}
+
+process.on('message', (request: OpsRequest) => {
+  void run(request).then((result) => process.send?.(result));
+});
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { migrateToLatest } from '../../../migrations/migrate.js';
+import { makeTestOperators } from '../ops/operators.js';
+import { getPostgres } from './servers.js';
+import { findSharedServers, servers } from './started-servers.js';
+
+/** An empty, migrated database of a test file's own. */
+export interface TestDatabase {
+  readonly url: string;
+  /** Removes it, closing what is still connected to it. */
+  drop(): Promise<void>;
+}
+
+const template = 'gpu_rental_template';
+
+/**
+ * Makes a database by cloning a template that is migrated once per run (a clone takes some 50 ms).
+ * Call `drop` in an `after` hook.
+ */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const { adminUrl, url } = await getPostgres();
+  if (!findSharedServers()) {
+    servers.template ??= makeTemplate(adminUrl, url);
+    await servers.template;
+  }
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  // Copying the files is faster than the log for a small template, with fsync off.
+  await runSql(adminUrl, `create database ${name} template ${template} owner gpu_rental strategy file_copy`);
+  return {
+    url: inDatabase(url, name),
+    drop: () => runSql(adminUrl, `drop database if exists ${name} with (force)`),
+  };
+}
+
+async function makeTemplate(adminUrl: string, url: string): Promise<void> {
+  await runSql(adminUrl, `create database ${template} owner gpu_rental`);
+  await migrateToLatest(inDatabase(url, template));
+  await makeTestOperators(inDatabase(url, template));
+}
+
+function inDatabase(url: string, name: string): string {
+  const other = new URL(url);
+  other.pathname = `/${name}`;
+  return other.toString();
+}
+
+async function runSql(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}

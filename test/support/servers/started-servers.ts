@@ -1,0 +1,72 @@
+import { rmSync } from 'node:fs';
+import type { Program } from '../../../lab/servers/program.js';
+import type { PostgresServer } from '../../../lab/servers/postgres.js';
+import type { TemporalServer } from '../../../lab/servers/temporal.js';
+
+/** The servers that this run of the tests has started so far. */
+export interface TestServers {
+  folder: string | undefined;
+  postgres: Promise<PostgresServer> | undefined;
+  /** Settles when the template database is migrated. */
+  template: Promise<void> | undefined;
+  temporal: Promise<TemporalServer> | undefined;
+}
+
+/** What tests need of the run's PostgreSQL server. */
+export type TestPostgres = Pick<PostgresServer, 'url' | 'adminUrl'>;
+
+/** What tests need of the run's Temporal server. */
+export type TestTemporal = Pick<TemporalServer, 'address'>;
+
+export interface SharedServers {
+  readonly postgres: TestPostgres;
+  readonly temporal: TestTemporal;
+}
+
+const sharedVariable = 'GPU_RENTAL_TEST_SERVERS';
+
+/**
+ * Lets the processes of a parallel run use this one's servers: they inherit its environment.
+ * The template database must have been made.
+ */
+export function shareServers({ postgres, temporal }: SharedServers): void {
+  const { url, adminUrl } = postgres;
+  process.env[sharedVariable] = JSON.stringify({
+    postgres: { url, adminUrl },
+    temporal: { address: temporal.address },
+  });
+}
+
+/** The servers of the process that began a parallel run. */
+export function findSharedServers(): SharedServers | undefined {
+  const text = process.env[sharedVariable];
+  return text === undefined ? undefined : (JSON.parse(text) as SharedServers);
+}
+
+/** On the global object: the root hooks and the tests may load this file as two modules. */
+const place = Symbol.for('gpu-rental.test-servers');
+const holder = globalThis as { [place]?: TestServers | undefined };
+export const servers: TestServers = holder[place] ?? {
+  folder: undefined,
+  postgres: undefined,
+  template: undefined,
+  temporal: undefined,
+};
+holder[place] = servers;
+
+/** Stops what was started and removes its files. The root hooks call it after the last test. */
+export async function stopTestServers(): Promise<void> {
+  const started: Promise<Program>[] = [servers.temporal, servers.postgres].filter(
+    (server) => server !== undefined,
+  );
+  servers.temporal = undefined;
+  servers.postgres = undefined;
+  servers.template = undefined;
+  // One that never started has told so where it was asked for, and left nothing to stop.
+  const running = (await Promise.allSettled(started)).flatMap((start) =>
+    start.status === 'fulfilled' ? [start.value] : [],
+  );
+  await Promise.all(running.map((server) => server.stop()));
+  if (servers.folder !== undefined) rmSync(servers.folder, { recursive: true, force: true });
+  servers.folder = undefined;
+}

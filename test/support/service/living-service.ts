@@ -1,0 +1,258 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
+import Stripe from 'stripe';
+import { createSmtpTransport } from '../../../adapters/mailer/smtp.js';
+import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
+import { databaseDeadlines } from '../../../adapters/postgres/deadlines.js';
+import { createRequestBudget } from '../../../adapters/postgres/requests/request-budgets.js';
+import type { Processor } from '../../../adapters/processor/processor.js';
+import { createStripeProcessor } from '../../../adapters/processor/stripe.js';
+import { createOddityBook } from '../../../adapters/providers/upstream/oddity-book.js';
+import { createProber } from '../../../adapters/providers/ssh/prober.js';
+import type { Provider } from '../../../adapters/providers/provider.js';
+import { createRunpodProvider } from '../../../adapters/providers/runpod/runpod.js';
+import { createShadeformProvider } from '../../../adapters/providers/shadeform/shadeform.js';
+import type { ApiSettings } from '../../../api/settings.js';
+import { webhookPath } from '../../../api/webhook/path.js';
+import { databaseRoles } from '../../../migrations/grants.js';
+import { startMailInbox, type MailInbox } from '../../../lab/mail/index.js';
+import { startLabProcessor, type LabProcessor } from '../../../lab/processor/server.js';
+import { API_KEY, startLivingLab, type LivingLab } from '../../lab/provider/living-lab.js';
+import { startApi, webhookSecret, type SignedIn, type TestApi } from '../http/api.js';
+import { createTestDatabase } from '../servers/database.js';
+import { credit } from '../money/money.js';
+import { createTestNamespace, type TestNamespace } from '../servers/namespace.js';
+import { until } from '../until.js';
+import { startTestWorkers, type WorkerParts } from './workers.js';
+
+/** The whole service for one test file, with the lab as the outside world: all of it real, all of it on loopback. */
+export interface TestService {
+  readonly api: TestApi;
+  readonly db: Database;
+  readonly databaseUrl: string;
+  readonly namespace: TestNamespace;
+  /** A client in the service's own namespace. */
+  readonly temporal: Client;
+  readonly gpus: LivingLab;
+  readonly processor: LabProcessor;
+  /** The official SDK at the lab's processor: what an operator does there by hand. */
+  readonly stripe: Stripe;
+  readonly inbox: MailInbox;
+  /** A client signed in as a new user whose wallet holds this much. */
+  signIn(cents?: number): Promise<SignedIn>;
+  startWorker(): Promise<void>;
+  stopWorker(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  readonly settings?: Partial<ApiSettings>;
+  readonly logLevel?: string;
+  /** false: without a worker at first; startWorker starts it. */
+  readonly worker?: boolean;
+  /** From create until a pod is up, in milliseconds. */
+  readonly bootMs?: number;
+  /** The upstreams, by their dialects, all of them the lab; Shadeform's alone unless told. */
+  readonly dialects?: readonly ('shadeform' | 'runpod')[];
+  /** How often pods are looked at. */
+  readonly pollMs?: number;
+  /** true: with the loops of the upkeep; unless told, a test runs their rounds by hand. */
+  readonly upkeep?: boolean;
+  /** The budget of each upstream, with what it tells of its quotas; without any unless told. */
+  readonly requestsPerMinute?: number;
+  /** How many tick engines there are; 0 leaves metering to the rentals' own loops. */
+  readonly shards?: number;
+  /** Puts something between the service and its upstream, such as a list that lags. */
+  readonly wrapProvider?: (provider: Provider) => Provider;
+  /** The same for the payment processor, in the worker alone. */
+  readonly wrapProcessor?: (processor: Processor) => Processor;
+  /** From one attempt of auto-topup to the next, in milliseconds; the specification's 5 minutes unless told. */
+  readonly autoTopupCooldownMs?: number;
+  /** How short a day of dunning may be, in milliseconds; any length unless told, so that 30 of them pass in seconds. */
+  readonly minDunningDayMs?: number;
+  /** Machines that one user may get unbilled in an hour; the product's limit unless told. */
+  readonly freeMachinesPerHour?: number;
+  /** Who is told of findings; nobody unless told. */
+  readonly operatorEmail?: string;
+  /** How long the worker waits for one answer of the processor, in milliseconds; the product's limits unless told. */
+  readonly processorTimeoutMs?: number;
+}
+
+export const secretKey = 'sk_test_service';
+export const publishableKey = 'pk_test_service';
+
+const upstreams = {
+  shadeform: { code: 'lab', create: createShadeformProvider },
+  runpod: { code: 'lab-runpod', create: createRunpodProvider },
+};
+
+/** How long the upstream's adapter waits for an answer: the lab answers in milliseconds, or never. */
+const CALL_LIMIT_MS = 2_000;
+
+/** What has been started, to be stopped in the opposite order, whatever fails on the way. */
+type Stops = (() => unknown)[];
+
+/** Starts it all on free ports. Call `stop` in an `after` hook. */
+export async function startService(options: ServiceOptions = {}): Promise<TestService> {
+  const stops: Stops = [];
+  try {
+    const parts = await startParts(options, stops);
+    const service = assemble(parts, options, stops);
+    if (options.worker !== false) await service.startWorker();
+    return service;
+  } catch (error) {
+    await stopAll(stops);
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly databaseUrl: string;
+  readonly namespace: TestNamespace;
+  readonly api: TestApi;
+  readonly gpus: LivingLab;
+  readonly processor: LabProcessor;
+  readonly inbox: MailInbox;
+}
+
+async function startParts(options: ServiceOptions, stops: Stops): Promise<Parts> {
+  const folder = mkdtempSync(join(tmpdir(), 'service-test-'));
+  stops.push(() => rmSync(folder, { recursive: true, force: true }));
+  const [database, namespace] = await Promise.all([createTestDatabase(), createTestNamespace()]);
+  stops.push(
+    () => database.drop(),
+    () => namespace.close(),
+  );
+  const api = await startApi({
+    databaseUrl: database.url,
+    temporalAddress: namespace.address,
+    namespace: namespace.name,
+    settings: { reachMs: 2_000, ...options.settings },
+    ...(options.logLevel !== undefined && { logLevel: options.logLevel }),
+    processor: () => createStripeProcessor({ secretKey, apiUrl: processor.url }),
+  });
+  stops.push(() => api.stop());
+  const gpus = await startLivingLab({ bootMs: options.bootMs ?? 100 });
+  stops.push(() => gpus.stop());
+  const processor = await startLabProcessor({
+    port: 0,
+    dataDir: join(folder, 'processor'),
+    secretKey,
+    publishableKey,
+    webhook: { url: `${api.url}${webhookPath}`, secret: webhookSecret },
+  });
+  stops.push(() => processor.close());
+  const inbox = await startMailInbox({ smtpPort: 0, httpPort: 0, dataDir: null });
+  stops.push(() => inbox.close());
+  return { databaseUrl: database.url, namespace, api, gpus, processor, inbox };
+}
+
+function assemble(parts: Parts, options: ServiceOptions, stops: Stops): TestService {
+  const { api, namespace, processor } = parts;
+  let workerStops: Stops = [];
+  const stopWorker = (): Promise<void> => {
+    const stopping = workerStops;
+    workerStops = [];
+    return stopAll(stopping);
+  };
+  stops.push(stopWorker);
+  return {
+    ...parts,
+    db: api.db,
+    temporal: namespace.client,
+    stripe: new Stripe(secretKey, {
+      ...{ host: '127.0.0.1', port: processor.port, protocol: 'http', telemetry: false },
+      maxNetworkRetries: 0,
+    }),
+    async signIn(cents = 0) {
+      const user = await api.signIn();
+      if (cents > 0) await credit(api.db, user.user.id, cents);
+      return user;
+    },
+    async startWorker() {
+      const deps = openDeps(parts, options, workerStops);
+      const workers = await startTestWorkers(namespace, deps);
+      workerStops.push(() => workers.stop());
+      await until('the catalog is read', async () => (await api.db('listings').first('id')) !== undefined);
+    },
+    stopWorker,
+    stop: () => stopAll(stops),
+  };
+}
+
+/** What worker/index.ts makes of its configuration. */
+function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerParts {
+  const { worker } = databaseRoles;
+  const db = openDatabase(parts.databaseUrl, 10, 'test-worker', worker, databaseDeadlines.worker);
+  const openDb = openDatabase(parts.databaseUrl, 20, 'test-worker-open', worker, databaseDeadlines.open);
+  const meterDb = openDatabase(parts.databaseUrl, 2, 'test-worker-meter', worker, databaseDeadlines.meter);
+  const mail = createSmtpTransport({ smtpUrl: parts.inbox.smtpUrl, from: 'GPU rental <no-reply@localhost>' });
+  stops.push(
+    () => db.destroy(),
+    () => openDb.destroy(),
+    () => meterDb.destroy(),
+    () => mail.close(),
+  );
+  const oddities = createOddityBook();
+  const providers = (options.dialects ?? ['shadeform']).map((dialect) => {
+    const { code, create } = upstreams[dialect];
+    const provider = create({
+      ...{ code, url: parts.gpus.url(), apiKey: API_KEY, deployment: 'test' },
+      timeoutMs: CALL_LIMIT_MS,
+      budget:
+        options.requestsPerMinute === undefined
+          ? undefined
+          : createRequestBudget(db, code, options.requestsPerMinute, 2 * (options.pollMs ?? 100)),
+      onOddity: (oddity) => oddities.note(code, oddity),
+    });
+    return [code, options.wrapProvider?.(provider) ?? provider] as const;
+  });
+  const processor = createStripeProcessor({
+    ...{ secretKey, apiUrl: parts.processor.url },
+    ...(options.processorTimeoutMs === undefined ? {} : { timeoutMs: options.processorTimeoutMs }),
+  });
+  return {
+    ...{ db, openDb, meterDb, mail, log: parts.api.deps.log },
+    providers: new Map(providers),
+    oddities,
+    prober: createProber(20),
+    processor: options.wrapProcessor?.(processor) ?? processor,
+    settings: {
+      deployment: 'test',
+      shards: options.shards ?? 1,
+      minDunningDayMs: options.minDunningDayMs ?? 1,
+      allowPrivatePods: true,
+      withoutUpkeep: options.upkeep !== true,
+      checkoutUrls: { success: 'http://127.0.0.1/success', cancel: 'http://127.0.0.1/cancel' },
+      pollMs: options.pollMs ?? 100,
+      operatorEmail: options.operatorEmail ?? null,
+      ...limitsOf(options),
+    },
+  };
+}
+
+/** The product's limits that a test changes. */
+function limitsOf({
+  autoTopupCooldownMs,
+  freeMachinesPerHour,
+}: ServiceOptions): Pick<WorkerParts['settings'], 'autoTopupCooldownMs' | 'freeMachinesPerHour'> {
+  return {
+    ...(autoTopupCooldownMs !== undefined && { autoTopupCooldownMs }),
+    ...(freeMachinesPerHour !== undefined && { freeMachinesPerHour }),
+  };
+}
+
+async function stopAll(stops: Stops): Promise<void> {
+  const faults: unknown[] = [];
+  for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) {
+    try {
+      await stop();
+    } catch (error) {
+      faults.push(error);
+    }
+  }
+  if (faults.length > 0)
+    throw new AggregateError(faults, `not all of the service could be stopped: ${faults.join('; ')}`);
+}

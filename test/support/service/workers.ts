@@ -1,0 +1,71 @@
+import { Client } from '@temporalio/client';
+import { NativeConnection, Runtime, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { createActivities } from '../../../activities/index.js';
+import type { ActivityDeps } from '../../../activities/deps.js';
+import { startLongLived } from '../../../activities/upkeep/upkeep.js';
+import { connectTemporal } from '../../../adapters/temporal/client.js';
+import { bundleWorkflows } from '../../../worker/bundle.js';
+import { createWorkers } from '../../../worker/workers.js';
+
+/** The product's workers in this process. */
+export interface TestWorkers {
+  /** Lets them end what they do, as an orderly stop of the process would. */
+  stop(): Promise<void>;
+}
+
+let bundle: Promise<WorkflowBundleWithSourceMap> | undefined;
+
+/** The workflows' code, made once per run (a second and a half). */
+export function getBundle(): Promise<WorkflowBundleWithSourceMap> {
+  bundle ??= bundleWorkflows();
+  return bundle;
+}
+
+/** What the activities need, but for the way back to Temporal. */
+export type WorkerParts = Omit<ActivityDeps, 'temporal'>;
+
+/** Starts one worker per queue, and the long-lived workflows, as worker/index.ts does. */
+export async function startTestWorkers(
+  where: { readonly address: string; readonly name: string },
+  parts: WorkerParts,
+): Promise<TestWorkers> {
+  const [native, plain] = await Promise.all([
+    NativeConnection.connect({ address: where.address }),
+    connectTemporal(where.address),
+  ]);
+  const deps = { ...parts, temporal: new Client({ connection: plain, namespace: where.name }) };
+  const close = (): Promise<unknown> => Promise.all([native.close(), plain.close()]);
+  try {
+    const workers = await createWorkers({
+      connection: native,
+      namespace: where.name,
+      bundle: await getBundle(),
+      activities: createActivities(deps),
+      log: parts.log,
+      // A file's loops have nothing to end in order.
+      shutdownGraceMs: 100,
+    });
+    const runs = Promise.all(workers.map((worker) => worker.run()));
+    await startLongLived(deps);
+    return {
+      async stop() {
+        for (const worker of workers) worker.shutdown();
+        await runs;
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+const ignore = (): undefined => undefined;
+
+/** A worker's own log would drown the report; the activities' log is kept by the service (service.ts). */
+Runtime.install({
+  logger: { log: ignore, trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore },
+  telemetryOptions: { logging: { filter: 'ERROR' } },
+  // Mocha decides what a signal ends.
+  shutdownSignals: [],
+});
