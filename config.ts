@@ -4,7 +4,9 @@ import { identityOf, type IdentityEnv } from './config-identity.js';
 import { processorOf, type ProcessorConfig, type ProcessorEnv } from './config-processor.js';
 import { providersOf, type ProviderConfig, type ProviderEnv } from './config-providers.js';
 import type { IdentitySettings } from './adapters/identity/providers.js';
-import { limits } from './domain/limits.js';
+import { operationLimits } from './domain/operations/limits.js';
+import { paymentLimits } from './domain/payments/limits.js';
+import { requestLimits } from './domain/requests/limits.js';
 
 export { type ProviderConfig } from './config-providers.js';
 
@@ -107,10 +109,10 @@ const schema = Joi.object({
   OIDC_CLIENT_SECRET: withClient('OIDC_CLIENT_ID', secret),
   OIDC_ISSUER_URL: withClient('OIDC_CLIENT_ID', issuer),
   OIDC_NAME: Joi.string().trim().min(1).max(40).default('Single sign-on'),
-  API_READS_PER_MINUTE: perMinute.default(limits.readsPerMinute),
-  API_USER_READS_PER_MINUTE: perMinute.default(limits.readsPerMinuteOfUser),
-  API_CHANGES_PER_MINUTE: perMinute.default(limits.changesPerMinute),
-  API_STRANGERS_PER_MINUTE: perMinute.default(limits.strangersPerMinute),
+  API_READS_PER_MINUTE: perMinute.default(requestLimits.readsPerMinute),
+  API_USER_READS_PER_MINUTE: perMinute.default(requestLimits.readsPerMinuteOfUser),
+  API_CHANGES_PER_MINUTE: perMinute.default(requestLimits.changesPerMinute),
+  API_STRANGERS_PER_MINUTE: perMinute.default(requestLimits.strangersPerMinute),
   METRICS_HOST: Joi.string().default('127.0.0.1'),
   METRICS_PORT: Joi.number().port().empty(''),
   STRIPE_SECRET_KEY: Joi.string().trim().allow('').default(''),
@@ -130,11 +132,11 @@ const schema = Joi.object({
   OPERATOR_EMAIL: Joi.string().trim().email({ tlds: false }).allow('').default(''),
   AUTO_TOPUP_DAILY_CAP_CENTS: Joi.number()
     .integer()
-    .min(limits.minAutoTopupCents)
-    .max(limits.maxDailyCapCents)
+    .min(paymentLimits.minAutoTopupCents)
+    .max(paymentLimits.maxDailyCapCents)
     .empty(''),
   METER_SHARDS: Joi.number().integer().min(1).max(256).default(1),
-  ORDER_SINGLE_LIMIT_CENTS: Joi.number().integer().min(0).default(limits.orderSingleLimitCents),
+  ORDER_SINGLE_LIMIT_CENTS: Joi.number().integer().min(0).default(operationLimits.orderSingleLimitCents),
   LAB_PROVIDER_URL: Joi.string().uri(),
   LAB_PROVIDER_KEY: secret.when('LAB_PROVIDER_URL', { is: Joi.exist(), then: Joi.required() }),
   LAB_PROVIDER_DIALECTS: Joi.string()

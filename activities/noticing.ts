@@ -3,7 +3,7 @@ import { readClock } from '../adapters/postgres/clock.js';
 import { acknowledgeLook } from '../adapters/postgres/upkeep/look-signals.js';
 import { clearStuck } from '../adapters/postgres/upkeep/stuck-items.js';
 import { isMissing } from '../adapters/processor/processor.js';
-import { limits } from '../domain/limits.js';
+import { operationLimits } from '../domain/operations/limits.js';
 import type { Duty } from '../domain/operations/stuck.js';
 import type { EventLook } from '../workflows/contracts/events.js';
 import type { ActivityDeps } from './deps.js';
@@ -88,7 +88,7 @@ async function lookingAtEvents(deps: Noting, look: () => Promise<EventLook>): Pr
     return await noting(deps, 'workflow', item, () => handlingSignals(deps, look));
   } catch (error) {
     const { attempt } = Context.current().info;
-    if (error instanceof CancelledFailure || attempt < limits.quickTries) throw error;
+    if (error instanceof CancelledFailure || attempt < operationLimits.quickTries) throw error;
     const stuck = await noteStuck(deps, { duty: 'workflow', item, error, isHopeless: isMissing(error) });
     await acknowledgeLook(deps.db, item, lookedAt);
     return {

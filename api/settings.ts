@@ -1,5 +1,5 @@
 import type { Config } from '../config.js';
-import { limits } from '../domain/limits.js';
+import { requestLimits } from '../domain/requests/limits.js';
 
 /** What of the configuration the API looks at. Durations are milliseconds. */
 export interface ApiSettings {
@@ -45,7 +45,7 @@ export interface ApiSettings {
   readonly readyKeptMs: number;
 }
 
-/** The API's settings of a configuration, with the service's limits (domain/limits.ts). */
+/** The API's settings of a configuration, with the service's limits (domain/requests/limits.ts). */
 export function settingsOf(config: Config): ApiSettings {
   return {
     ...defaultSettings,
@@ -71,7 +71,7 @@ export function settingsOf(config: Config): ApiSettings {
 
 /** Reads and changes of one user together must leave most of the pool to the others. */
 function atOnceOf(poolMax: number): number {
-  return Math.max(1, Math.min(limits.requestsAtOnce, Math.floor(poolMax / 5)));
+  return Math.max(1, Math.min(requestLimits.requestsAtOnce, Math.floor(poolMax / 5)));
 }
 
 /** The settings of a service that nothing was configured for. */
@@ -81,19 +81,19 @@ export const defaultSettings: ApiSettings = {
   publicUrl: 'http://127.0.0.1:8080',
   dashboardUrl: 'http://127.0.0.1:3000',
   trustProxy: false,
-  readsPerMinute: limits.readsPerMinute,
-  readsPerMinuteOfUser: limits.readsPerMinuteOfUser,
-  changesPerMinute: limits.changesPerMinute,
-  strangersPerMinute: limits.strangersPerMinute,
-  requestsAtOnce: limits.requestsAtOnce,
+  readsPerMinute: requestLimits.readsPerMinute,
+  readsPerMinuteOfUser: requestLimits.readsPerMinuteOfUser,
+  changesPerMinute: requestLimits.changesPerMinute,
+  strangersPerMinute: requestLimits.strangersPerMinute,
+  requestsAtOnce: requestLimits.requestsAtOnce,
   billing: { enabled: false, publishableKey: '', livemode: false },
   autoTopupDailyCapCents: null,
   meterShards: 1,
   codeRequestsPerClientPerHour: 30,
-  answerWithinMs: limits.answerWithinMs,
-  answerGraceMs: limits.answerGraceMs,
+  answerWithinMs: requestLimits.answerWithinMs,
+  answerGraceMs: requestLimits.answerGraceMs,
   lockWaitMs: 2_000,
-  idempotencyWaitMs: limits.idempotencyWaitMs,
+  idempotencyWaitMs: requestLimits.idempotencyWaitMs,
   stopWaitMs: 10_000,
   reachMs: 2_000,
   readyKeptMs: 1_000,

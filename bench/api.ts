@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { limits } from '../domain/limits.js';
+import { machineLimits } from '../domain/machines/limits.js';
 import { startBare } from './bare.js';
 import { cpuSecondsOfTree } from './cpu.js';
 import { percentile, report, round } from './report.js';
@@ -83,9 +83,9 @@ async function pollAll(
   await Promise.all(
     waiting.map(async (client, index) => {
       const { rental, balance } = urlsOf(client);
-      const firstMs = beganMs + (index / waiting.length) * limits.pollMs;
-      for (let poll = 0; poll * limits.pollMs < forMs; poll += 1) {
-        await sleepUntil(firstMs + poll * limits.pollMs);
+      const firstMs = beganMs + (index / waiting.length) * machineLimits.pollMs;
+      for (let poll = 0; poll * machineLimits.pollMs < forMs; poll += 1) {
+        await sleepUntil(firstMs + poll * machineLimits.pollMs);
         await ask(rental, client.cookie, polled);
         if (poll % pollsPerBalance === index % pollsPerBalance) await ask(balance, client.cookie, polled);
       }

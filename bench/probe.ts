@@ -4,7 +4,7 @@ import { newId } from '../adapters/ids.js';
 import type { Database } from '../adapters/postgres/database.js';
 import { createProber } from '../adapters/providers/ssh/prober.js';
 import { createShadeformProvider } from '../adapters/providers/shadeform/shadeform.js';
-import { limits } from '../domain/limits.js';
+import { machineLimits } from '../domain/machines/limits.js';
 import { taskQueues } from '../domain/task-queues.js';
 import { readSecrets } from '../lab/stack/secrets.js';
 import { cpuSecondsOfTree } from './cpu.js';
@@ -99,10 +99,10 @@ async function awaitPods(db: Database, client: Client, awaited: readonly Awaited
 /** The same addresses, each asked every 2 seconds, and nothing else: what the probing itself costs. */
 async function bareCores(db: Database): Promise<number> {
   const targets = await db('pods').where({ status: 'active' }).whereNotNull('port').select('host', 'port');
-  const prober = createProber(limits.pollMs / 2);
+  const prober = createProber(machineLimits.pollMs / 2);
   const [beganMs, began] = [performance.now(), process.cpuUsage()];
   for (let round = 0; round < seconds / 2; round += 1) {
-    const nextMs = beganMs + (round + 1) * limits.pollMs;
+    const nextMs = beganMs + (round + 1) * machineLimits.pollMs;
     await Promise.all(
       targets.map(({ host, port }) =>
         prober.probe({ host: host ?? '', port: port ?? 0, allowPrivate: true }),

@@ -15,7 +15,7 @@ import { connectTemporal } from '../adapters/temporal/client.js';
 import { createProber } from '../adapters/providers/ssh/prober.js';
 import { createStripeProcessor } from '../adapters/processor/stripe.js';
 import { readConfig } from '../config.js';
-import { limits } from '../domain/limits.js';
+import { machineLimits } from '../domain/machines/limits.js';
 import { activityFields } from './activity-log.js';
 import { bundleWorkflows } from './bundle.js';
 import { startWorkerMetrics } from './metrics.js';
@@ -57,7 +57,7 @@ const deps: ActivityDeps = {
   temporal,
   providers: createProviders(config.providers, { deployment: config.deployment, db, oddities }),
   oddities,
-  prober: createProber(limits.pollMs / 2),
+  prober: createProber(machineLimits.pollMs / 2),
   processor: createStripeProcessor(config.processor),
   mail: createSmtpTransport(config.mail),
   log,

@@ -1,4 +1,4 @@
-import { limits } from '../domain/limits.js';
+import { operationLimits } from '../domain/operations/limits.js';
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import { taskQueues } from '../domain/task-queues.js';
@@ -113,7 +113,7 @@ export const comparing = proxyActivities<Pick<Activities, 'compareSource'>>({
   taskQueue: taskQueues.rentals,
   heartbeatTimeout: '10s',
   startToCloseTimeout: '6 hours',
-  retry: { ...retry, maximumAttempts: limits.reconcileTries },
+  retry: { ...retry, maximumAttempts: operationLimits.reconcileTries },
 });
 
 /** Waiting for upstreams takes minutes: it heartbeats, and a dead worker is noticed within ten seconds. */

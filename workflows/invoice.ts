@@ -1,5 +1,5 @@
 import { continueAsNew } from '@temporalio/workflow';
-import { limits } from '../domain/limits.js';
+import { paymentLimits } from '../domain/payments/limits.js';
 import { invoicing } from './activity-proxies.js';
 import { followEvents } from './follow-events.js';
 import type { InvoiceInput } from './contracts/invoice.js';
@@ -10,7 +10,7 @@ import type { InvoiceInput } from './contracts/invoice.js';
  * of one that was written off starts the workflow again.
  */
 export async function invoice(input: InvoiceInput): Promise<{ outcome: string }> {
-  const dayMs = input.dayMs ?? limits.dayMs;
+  const dayMs = input.dayMs ?? paymentLimits.dayMs;
   const seen = await followEvents(() => invoicing.lookAtInvoice(input.invoiceId, dayMs), [dayMs]);
   return seen === undefined ? continueAsNew<typeof invoice>(input) : { outcome: seen.status };
 }

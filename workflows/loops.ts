@@ -1,5 +1,5 @@
 import { continueAsNew, setCurrentDetails, sleep } from '@temporalio/workflow';
-import { limits } from '../domain/limits.js';
+import { meteringLimits } from '../domain/metering/limits.js';
 import type { UpkeepDuty } from '../domain/operations/upkeep.js';
 import { loops, mails } from './activity-proxies.js';
 import { goOnAfter, isLong, pauseMs } from './generations.js';
@@ -10,7 +10,7 @@ export async function meter(input: { shard: number; runMs?: number }): Promise<'
     `Meters the wallets of shard ${input.shard} each second; see the pending activity's heartbeat. Its entries stay 0 while metering is paused: "ops brakes" tells.`,
   );
   for (;;) {
-    const run = () => loops.runMeter(input.shard, input.runMs ?? limits.meterRunMs);
+    const run = () => loops.runMeter(input.shard, input.runMs ?? meteringLimits.meterRunMs);
     if ((await goingOn(run)) === 'retired') return 'retired';
     if (isLong()) await continueAsNew<typeof meter>(input);
   }
@@ -22,7 +22,7 @@ export async function providerWatch(input: { code: string; runMs?: number }): Pr
     `Lists our pods at ${input.code} every 2 s and its offers every 30 s; the pending activity's heartbeat tells what it answers (lastError).`,
   );
   for (;;) {
-    const run = () => loops.watchProvider(input.code, input.runMs ?? limits.meterRunMs);
+    const run = () => loops.watchProvider(input.code, input.runMs ?? meteringLimits.meterRunMs);
     if ((await goingOn(run)) === 'not configured') return 'not configured';
     if (isLong()) await continueAsNew<typeof providerWatch>(input);
   }
@@ -32,7 +32,7 @@ export async function providerWatch(input: { code: string; runMs?: number }): Pr
 export async function mailer(input: { runMs?: number }): Promise<void> {
   setCurrentDetails('Sends the mails that transactions left in the outbox; see the heartbeat.');
   for (;;) {
-    await goingOn(() => mails.deliverMails(input.runMs ?? limits.meterRunMs));
+    await goingOn(() => mails.deliverMails(input.runMs ?? meteringLimits.meterRunMs));
     if (isLong()) await continueAsNew<typeof mailer>(input);
   }
 }
@@ -41,7 +41,7 @@ export async function mailer(input: { runMs?: number }): Promise<void> {
 export async function upkeep(input: { duty: UpkeepDuty; runMs?: number }): Promise<void> {
   setCurrentDetails(`The duty "${input.duty}", again and again; see the pending activity's heartbeat.`);
   for (;;) {
-    await goingOn(() => loops.runUpkeep(input.duty, input.runMs ?? limits.meterRunMs));
+    await goingOn(() => loops.runUpkeep(input.duty, input.runMs ?? meteringLimits.meterRunMs));
     if (isLong()) await continueAsNew<typeof upkeep>(input);
   }
 }

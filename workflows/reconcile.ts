@@ -1,5 +1,5 @@
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
-import { limits } from '../domain/limits.js';
+import { operationLimits } from '../domain/operations/limits.js';
 import type { ReconcileInput, ReconcileReport, ReconcileSource } from '../domain/operations/reconcile.js';
 import { comparing, upkeep } from './activity-proxies.js';
 import { entityStatusAttribute } from './contracts/search-attributes.js';
@@ -9,7 +9,11 @@ import { entityStatusAttribute } from './contracts/search-attributes.js';
  * that fails is noted as not compared, and keeps no other.
  */
 export async function reconcile(input: ReconcileInput): Promise<ReconcileReport> {
-  const { scope, graceMs = limits.reconcileGraceMs, confirmMs = limits.reconcileConfirmMs } = input;
+  const {
+    scope,
+    graceMs = operationLimits.reconcileGraceMs,
+    confirmMs = operationLimits.reconcileConfirmMs,
+  } = input;
   const { runId, sources } = await upkeep.beginReconcile(scope);
   setCurrentDetails(`Run ${runId} compares ${sources.join(', ')}; see the pending activities' heartbeats.`);
   const compareOne = async (source: ReconcileSource): Promise<string> => {

@@ -9,7 +9,8 @@ import {
 import type { PodOutcome } from '../activities/machines/await-pod.js';
 import type { RentalLook, RentalPhase } from '../activities/rentals/rental.js';
 import type { RentalId } from '../domain/ids.js';
-import { limits } from '../domain/limits.js';
+import { meteringLimits } from '../domain/metering/limits.js';
+import { rentalLimits } from '../domain/rentals/limits.js';
 import { opening, steps, upstream } from './activity-proxies.js';
 import { answerOf, openingOf, type Opening } from './early-answer.js';
 import { goOnAfter, isLong, pauseMs } from './generations.js';
@@ -29,9 +30,9 @@ import {
 } from './contracts/search-attributes.js';
 
 const defaultDurations: RentalDurations = {
-  provisionDeadlineMs: limits.provisionDeadlineMs,
-  unknownFindMs: limits.unknownFindMs,
-  beltMs: limits.beltMs,
+  provisionDeadlineMs: rentalLimits.provisionDeadlineMs,
+  unknownFindMs: rentalLimits.unknownFindMs,
+  beltMs: meteringLimits.beltMs,
 };
 
 type Opened = Awaited<ReturnType<typeof opening.openRental>>;

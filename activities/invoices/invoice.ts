@@ -13,7 +13,7 @@ import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { isMissing, type ProcessorInvoice } from '../../adapters/processor/processor.js';
 import { dueReminder, dunning, msUntilNextStep } from '../../domain/payments/dunning.js';
 import type { InvoiceId, UserId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
 import { formatUsd } from '../../domain/money.js';
 import type { EventLook } from '../../workflows/contracts/events.js';
 import type { ActivityDeps } from '../deps.js';
@@ -30,7 +30,7 @@ export function createInvoiceActivities(deps: ActivityDeps) {
      * @throws ProcessorError: call it again
      */
     async lookAtInvoice(invoiceId: InvoiceId, askedDayMs: number): Promise<EventLook> {
-      const dayMs = Math.max(askedDayMs, deps.settings.minDunningDayMs ?? limits.dayMs);
+      const dayMs = Math.max(askedDayMs, deps.settings.minDunningDayMs ?? paymentLimits.dayMs);
       return withHeartbeat(
         async () => {
           const events = await listUnhandledEvents(db, invoiceId);
@@ -62,7 +62,7 @@ export async function settleInvoicesOf(deps: ActivityDeps, userId: UserId): Prom
       if (isMissing(error)) return undefined;
       throw error;
     });
-    if (mirror) await apply(deps, row, mirror, limits.dayMs);
+    if (mirror) await apply(deps, row, mirror, paymentLimits.dayMs);
   }
 }
 
@@ -128,7 +128,7 @@ async function findMirror(
   customerId: string,
 ): Promise<ProcessorInvoice | null> {
   const ageMs = await ageOf(deps, row);
-  if (ageMs < limits.chargeKeyMs) return null;
+  if (ageMs < paymentLimits.chargeKeyMs) return null;
   const found = await deps.processor.findInvoice({
     customerId,
     invoiceId: row.id,
@@ -138,7 +138,7 @@ async function findMirror(
   if (found?.status !== 'draft' || found.totalCents === row.amount_cents) return found;
   // A crash has cut it off before it had all its lines. While the key may still be known, it would be answered with
   // the draft that is deleted here.
-  if (ageMs < limits.keyForgottenMs) {
+  if (ageMs < paymentLimits.keyForgottenMs) {
     throw new Error(`the mirror of ${row.id} lacks lines; it is made anew as soon as its key is forgotten`);
   }
   await deps.processor.voidInvoice(found.processorInvoiceId);

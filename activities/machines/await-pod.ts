@@ -3,7 +3,8 @@ import type { AwaitedRental } from '../../adapters/postgres/machines/awaited-ren
 import { keepAnswer } from '../../money/rentals/answered-machines.js';
 import type { PodAddress } from '../../money/rentals/rentals.js';
 import type { RentalId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { machineLimits } from '../../domain/machines/limits.js';
+import { rentalLimits } from '../../domain/rentals/limits.js';
 import { createAwaitBoard } from './await-board.js';
 import type { ActivityDeps } from '../deps.js';
 import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';
@@ -20,7 +21,7 @@ const HEARTBEAT_MS = 3_000;
 
 /** Waiting for a machine: thousands at once, so each costs next to nothing. */
 export function createAwaitPod(deps: ActivityDeps) {
-  const pollMs = deps.settings.pollMs ?? limits.pollMs;
+  const pollMs = deps.settings.pollMs ?? machineLimits.pollMs;
   const board = createAwaitBoard(deps.db, pollMs / 20);
   return {
     /**
@@ -54,7 +55,7 @@ export function createAwaitPod(deps: ActivityDeps) {
  * one limit that there was: only another number is an order.
  */
 function deadlineOf(rental: AwaitedRental, saidMs: number): number {
-  return saidMs === limits.provisionDeadlineMs ? (rental.deadlineMs ?? saidMs) : saidMs;
+  return saidMs === rentalLimits.provisionDeadlineMs ? (rental.deadlineMs ?? saidMs) : saidMs;
 }
 
 /** undefined while there is nothing to do but to wait on. */

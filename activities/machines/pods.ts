@@ -10,7 +10,8 @@ import type { AllocationAttemptRow, RentalRow } from '../../adapters/postgres/ro
 import { noteProviderSuccess } from '../../adapters/postgres/catalog/provider-health.js';
 import { ProviderError, type Provider } from '../../adapters/providers/provider.js';
 import type { RentalId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { machineLimits } from '../../domain/machines/limits.js';
+import { rentalLimits } from '../../domain/rentals/limits.js';
 import type { PodOutcome } from './await-pod.js';
 import type { ActivityDeps } from '../deps.js';
 import { refuseWhenRestored } from '../ask-first.js';
@@ -18,7 +19,7 @@ import { SEVERAL_CALLS_MS, withHeartbeat } from '../heartbeat.js';
 
 /** The activities that get and end pods. They heartbeat, hold no transaction open and move no money. */
 export function createPodActivities(deps: ActivityDeps) {
-  const pollMs = deps.settings.pollMs ?? limits.pollMs;
+  const pollMs = deps.settings.pollMs ?? machineLimits.pollMs;
   return {
     /**
      * Finds the pod of a rental whose allocation had an unknown outcome, or buys another one at the agreed price or
@@ -41,7 +42,7 @@ export function createPodActivities(deps: ActivityDeps) {
             if (open) {
               tell(`looking for ${open.tag} at ${open.provider_code}`);
               if (await findByTag(deps, rental, open, findForMs)) return null;
-            } else if (attempts.length < limits.openTries) {
+            } else if (attempts.length < rentalLimits.openTries) {
               tell('asking for another machine at the agreed price or less');
               if ((await buyAnother(deps, rental, attempts)) === 'nothing on offer') break;
             } else break;
@@ -90,7 +91,7 @@ async function findByTag(
     return false;
   }
   const found = await resolveAttempt(deps, provider, attempt, {
-    lookMs: Math.min(findForMs, limits.pollMs),
+    lookMs: Math.min(findForMs, machineLimits.pollMs),
     maxPricePerHourCents: rental.price_per_hour_cents,
   });
   if (found.kind === 'bought') {

@@ -10,7 +10,8 @@ import {
   listStrayPods,
 } from '../../adapters/postgres/upkeep/upkeep.js';
 import type { Provider } from '../../adapters/providers/provider.js';
-import { limits } from '../../domain/limits.js';
+import { meteringLimits } from '../../domain/metering/limits.js';
+import { rentalLimits } from '../../domain/rentals/limits.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem, eachPart } from '../each-item.js';
 import type { Tell } from '../heartbeat.js';
@@ -39,13 +40,13 @@ export async function sweep(deps: ActivityDeps, tell: Tell): Promise<Swept> {
   await eachPart(deps, 'sweep: machines that no list showed', () => expectPodsOfRentals(db));
   await eachPart(deps, 'sweep: machines that do not end', () => tellOfSlowEnds(deps));
   const closed = await eachPart(deps, 'sweep: condemned attempts', () =>
-    closeCondemnedAttempts(db, 2 * limits.attemptOpenMs),
+    closeCondemnedAttempts(db, 2 * rentalLimits.attemptOpenMs),
   );
   return { ended, forgotten: forgotten ?? 0, closed: closed ?? 0 };
 }
 
 async function giveUpForgotten(deps: ActivityDeps, tell: Tell): Promise<number> {
-  const items = await listForgottenAttempts(deps.db, limits.attemptOpenMs);
+  const items = await listForgottenAttempts(deps.db, rentalLimits.attemptOpenMs);
   const given = await eachItem(deps, { duty: 'attempt', items, keyOf: ({ tag }) => tag, tell }, ({ id }) =>
     moveAttempt(deps.db, id, 'open', 'condemned', { error: 'no rental came of it' }),
   );
@@ -53,7 +54,7 @@ async function giveUpForgotten(deps: ActivityDeps, tell: Tell): Promise<number> 
 }
 
 async function endStrays(deps: ActivityDeps, provider: Provider, tell: Tell): Promise<string[]> {
-  const items = await listStrayPods(deps.db, provider.code, limits.attemptOpenMs);
+  const items = await listStrayPods(deps.db, provider.code, rentalLimits.attemptOpenMs);
   const keyOf = ({ podId }: { podId: string }) => `${provider.code}/${podId}`;
   const ended: string[] = [];
   await eachItem(deps, { duty: 'stray_pod', items, keyOf, tell }, async (stray) => {
@@ -66,7 +67,7 @@ async function endStrays(deps: ActivityDeps, provider: Provider, tell: Tell): Pr
 }
 
 async function endBlocked(deps: ActivityDeps, tell: Tell): Promise<void> {
-  const items = await stopBlockedRentals(deps.db, limits.blockedForMs);
+  const items = await stopBlockedRentals(deps.db, meteringLimits.blockedForMs);
   const keyOf = (pod: (typeof items)[number]) => `${pod.providerCode}/${pod.podId}`;
   await eachItem(deps, { duty: 'blocked_pod', items, keyOf, tell }, async (pod) => {
     deps.log.error({ ...pod }, 'ending a machine whose wallet can not be metered');

@@ -8,7 +8,7 @@ import {
 } from '../../adapters/postgres/machines/pods-watch.js';
 import { recordPodList } from '../../adapters/postgres/machines/pods.js';
 import type { Pod } from '../../adapters/providers/provider.js';
-import { limits } from '../../domain/limits.js';
+import { machineLimits } from '../../domain/machines/limits.js';
 import type { ActivityDeps } from '../deps.js';
 
 /**
@@ -27,7 +27,7 @@ export async function takeInPodList(
     providerCode,
     pods.map(({ podId }) => podId),
   );
-  const many = missing.length > running * limits.vanishedShare;
+  const many = missing.length > running * machineLimits.vanishedShare;
   const held = many && !accepted ? await listAlive(deps, providerCode, missing) : [];
   if (held.length > 0) {
     deps.log.error(
@@ -46,7 +46,7 @@ async function listAlive(
   pods: readonly ReachablePod[],
 ): Promise<string[]> {
   const isFresh = ({ aliveAt }: ReachablePod): boolean =>
-    aliveAt !== null && Date.now() - aliveAt.getTime() < limits.reachEveryMs / 2;
+    aliveAt !== null && Date.now() - aliveAt.getTime() < machineLimits.reachEveryMs / 2;
   const probed = await probeAll(
     deps,
     pods.filter((pod) => !isFresh(pod)),

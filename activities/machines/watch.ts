@@ -8,7 +8,9 @@ import {
 } from '../../adapters/postgres/catalog/provider-health.js';
 import { recordOddities } from '../../adapters/postgres/catalog/provider-oddities.js';
 import { ProviderError, type Provider } from '../../adapters/providers/provider.js';
-import { limits } from '../../domain/limits.js';
+import { catalogLimits } from '../../domain/catalog/limits.js';
+import { machineLimits } from '../../domain/machines/limits.js';
+import { rentalLimits } from '../../domain/rentals/limits.js';
 import { Delivery } from '../upkeep/delivery.js';
 import type { ActivityDeps } from '../deps.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
@@ -38,7 +40,7 @@ export function createWatchActivities(deps: ActivityDeps) {
       return withHeartbeat(
         async (tell) => {
           await ensureProvider(deps.db, code);
-          const pollMs = deps.settings.pollMs ?? limits.pollMs;
+          const pollMs = deps.settings.pollMs ?? machineLimits.pollMs;
           const watch = new Watch(deps, provider, pollMs, tell);
           const end = performance.now() + forMs;
           try {
@@ -92,7 +94,7 @@ class Watch {
     if (nowMs >= this.#nextBalanceMs) this.#beginBalance(nowMs);
     if (nowMs >= this.#nextRenewalMs) {
       await this.#guarded(() => renewEnds(this.deps, this.provider, () => this.tell({ ...this.state })));
-      this.#nextRenewalMs = nowMs + limits.deadManRenewEveryMs;
+      this.#nextRenewalMs = nowMs + rentalLimits.deadManRenewEveryMs;
     }
     this.#asking ??= askRunningPods(this.deps, code)
       .catch((error: unknown) =>
@@ -113,14 +115,15 @@ class Watch {
   async #catalogInTurn(nowMs: number): Promise<void> {
     if (await this.#isPutOff('offers')) return;
     this.#owesList = true;
-    if (await this.#guarded(() => this.#syncCatalog())) this.#nextCatalogMs = nowMs + limits.catalogSyncMs;
+    if (await this.#guarded(() => this.#syncCatalog()))
+      this.#nextCatalogMs = nowMs + catalogLimits.catalogSyncMs;
   }
 
   async #listInTurn(nowMs: number): Promise<void> {
     if (await this.#isPutOff('pods')) return;
     this.#owesList = false;
     await this.#guarded(() => this.#list());
-    this.#nextListMs = nowMs + limits.idlePolls * this.pollMs;
+    this.#nextListMs = nowMs + machineLimits.idlePolls * this.pollMs;
   }
 
   /** What our own pace puts off is no failure of the upstream, whose offers stay for sale. */
@@ -130,7 +133,7 @@ class Watch {
 
   /** Nothing waits for it, and it has the limit of a call. */
   #beginBalance(nowMs: number): void {
-    this.#nextBalanceMs = nowMs + limits.balanceEveryMs;
+    this.#nextBalanceMs = nowMs + machineLimits.balanceEveryMs;
     this.#balance ??= readBalance(this.deps, this.provider).finally(() => {
       this.#balance = undefined;
     });

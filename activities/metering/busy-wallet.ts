@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { isWalletBusy } from '../../adapters/postgres/requests/user-turns.js';
-import { limits } from '../../domain/limits.js';
+import { meteringLimits } from '../../domain/metering/limits.js';
 
 /**
  * Lets go of a wallet that somebody else holds, for a moment: the connection and the slot are for others meanwhile,
@@ -15,7 +15,7 @@ export async function laterWhenBusy<T>(work: () => Promise<T>): Promise<T> {
     throw ApplicationFailure.create({
       type: 'wallet_busy',
       message: 'somebody else holds the wallet; asking again',
-      nextRetryDelay: limits.busyWalletRetryMs,
+      nextRetryDelay: meteringLimits.busyWalletRetryMs,
     });
   }
 }

@@ -2,7 +2,7 @@ import { sleep } from '@temporalio/activity';
 import { tick, tickApart, type Shard } from '../../money/metering/tick.js';
 import { isDatabaseAway } from '../../adapters/postgres/availability.js';
 import type { Metered } from '../../money/metering/meter.js';
-import { limits } from '../../domain/limits.js';
+import { meteringLimits } from '../../domain/metering/limits.js';
 import { refuseWhenRestored } from '../ask-first.js';
 import { Delivery } from '../upkeep/delivery.js';
 import type { ActivityDeps } from '../deps.js';
@@ -66,15 +66,16 @@ class Resting {
   }
 
   add(walletIds: readonly number[]): void {
-    for (const id of walletIds) this.#untilMs.set(id, performance.now() + limits.heldUpRestMs);
+    for (const id of walletIds) this.#untilMs.set(id, performance.now() + meteringLimits.heldUpRestMs);
   }
 }
 
 /** Shards tick at different parts of the second, so that they do not all fire at once. Returns how late it is. */
 async function sleepUntilTick({ shard, shards }: Shard): Promise<number> {
-  const offset = (limits.tickEveryMs * shard) / shards;
+  const offset = (meteringLimits.tickEveryMs * shard) / shards;
   const now = Date.now();
-  const next = Math.floor((now - offset) / limits.tickEveryMs + 1) * limits.tickEveryMs + offset;
+  const next =
+    Math.floor((now - offset) / meteringLimits.tickEveryMs + 1) * meteringLimits.tickEveryMs + offset;
   await sleep(next - now);
   return Date.now() - next;
 }

@@ -13,7 +13,7 @@ import {
   type OpenItem,
 } from '../../adapters/postgres/operators/order-items.js';
 import type { OperationId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { operationLimits } from '../../domain/operations/limits.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem } from '../each-item.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
@@ -44,7 +44,7 @@ export function createRefundRentalsActivities(deps: ActivityDeps) {
 
 /** What one operator may move alone, in cents. */
 export function singleLimitOf({ settings }: Pick<ActivityDeps, 'settings'>): number {
-  return settings.orderSingleLimitCents ?? limits.orderSingleLimitCents;
+  return settings.orderSingleLimitCents ?? operationLimits.orderSingleLimitCents;
 }
 
 async function pass(deps: ActivityDeps, operationId: OperationId, tell: Tell): Promise<RefundsPass> {

@@ -7,7 +7,7 @@ import { markDetached } from '../../adapters/postgres/payments/saved-cards.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import type { Payment, ProcessorError } from '../../adapters/processor/processor.js';
 import type { UserId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
 import { formatUsd } from '../../domain/money.js';
 import { autoTopupWorkflowId } from '../../domain/payments/processor-routes.js';
 import type { EventLook } from '../../workflows/contracts/events.js';
@@ -20,7 +20,7 @@ import { settleNamedPayments, settlePayment } from './payments.js';
 /** The activity of auto-topup (spec: Auto-topup trigger; decisions 33, 34). The rows are the state. */
 export function createAutoTopupActivities(deps: ActivityDeps) {
   const { db, settings } = deps;
-  const rules = { cooldownMs: settings.autoTopupCooldownMs ?? limits.autoTopupCooldownMs };
+  const rules = { cooldownMs: settings.autoTopupCooldownMs ?? paymentLimits.autoTopupCooldownMs };
   return {
     /**
      * Begins an attempt if the level asks for one, or goes on with the open one: charges the saved card, however often

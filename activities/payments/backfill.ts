@@ -3,7 +3,7 @@ import { moveEventCursor, readEventCursor } from '../../adapters/postgres/paymen
 import { insertProcessorEvent } from '../../adapters/postgres/payments/processor-events.js';
 import { eventPages } from '../../adapters/processor/event-pages.js';
 import type { ProcessorEvent } from '../../adapters/processor/processor.js';
-import { limits } from '../../domain/limits.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
 import { routeOf, type EventRoute } from '../../domain/payments/processor-routes.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem } from '../each-item.js';
@@ -24,9 +24,9 @@ export function createBackfillActivities(deps: ActivityDeps) {
 async function backfill(deps: ActivityDeps, tell: Tell): Promise<{ read: number; missed: number }> {
   const { db, processor } = deps;
   const { seenUntil, now } = await readEventCursor(db);
-  const earliestMs = now.getTime() - limits.eventsKeptMs;
+  const earliestMs = now.getTime() - paymentLimits.eventsKeptMs;
   // Events of one moment become visible one after the other, so a while is read again.
-  const since = new Date(Math.max(earliestMs, seenUntil.getTime() - limits.eventsOverlapMs));
+  const since = new Date(Math.max(earliestMs, seenUntil.getTime() - paymentLimits.eventsOverlapMs));
   let read = 0;
   let missed = 0;
   let failed = 0;

@@ -3,7 +3,7 @@ import { isHeld } from '../../adapters/postgres/payments/charge-marks.js';
 import { readClock } from '../../adapters/postgres/clock.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { ProcessorError, type Failure, type Payment } from '../../adapters/processor/processor.js';
-import { limits } from '../../domain/limits.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
 import type { ActivityDeps } from '../deps.js';
 
 /** What a charge of the saved card came to. */
@@ -63,7 +63,7 @@ function declinedOf({ details }: ProcessorError): Charged {
 /** The processor forgets a key after a day: then the same request would be a second charge. */
 async function isOlderThanItsKey(deps: ActivityDeps, topup: TopupRow): Promise<boolean> {
   const now = await readClock(deps.db);
-  return now.getTime() - sentAt(topup).getTime() > limits.chargeKeyMs;
+  return now.getTime() - sentAt(topup).getTime() > paymentLimits.chargeKeyMs;
 }
 
 /** An error that is kept under the key and would be answered for a day, whether the charge was made or not. */

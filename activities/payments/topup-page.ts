@@ -3,7 +3,7 @@ import { readClock } from '../../adapters/postgres/clock.js';
 import { endTopup, keepPage, keepProcessing, markPageAsked } from '../../money/topups/topups.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { ProcessorError } from '../../adapters/processor/processor.js';
-import { limits } from '../../domain/limits.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import { settlePayment } from './payments.js';
 import type { ActivityDeps } from '../deps.js';
@@ -37,7 +37,7 @@ export async function openPage(deps: ActivityDeps, topup: TopupRow, answerBefore
 export async function takePageUp(deps: ActivityDeps, topup: TopupRow, askedAt: Date): Promise<void> {
   const ageMs = (await readClock(deps.db)).getTime() - askedAt.getTime();
   // The processor forgets the key: the same call would open a page that nobody asked for any more.
-  if (ageMs > limits.chargeKeyMs) return endUnopened(deps, topup);
+  if (ageMs > paymentLimits.chargeKeyMs) return endUnopened(deps, topup);
   try {
     await openPage(deps, topup);
   } catch (error) {

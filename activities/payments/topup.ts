@@ -7,7 +7,7 @@ import { mailTopupOutcome } from '../../adapters/postgres/payments/topup-mails.j
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { ProcessorError } from '../../adapters/processor/processor.js';
 import type { TopupId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { TopupInput } from '../../workflows/contracts/topup.js';
 import type { ActivityDeps } from '../deps.js';
@@ -65,7 +65,7 @@ export function createTopupActivities(deps: ActivityDeps) {
 
 async function openTopup(deps: ActivityDeps, topupId: TopupId, open: Open): Promise<{ topupId: TopupId }> {
   if (!deps.processor.enabled) throw new Refusal('billing_disabled', 'Payments are not configured here.');
-  const perDay = deps.settings.topupsPerDayWhenYoung ?? limits.topupsPerDayWhenYoung;
+  const perDay = deps.settings.topupsPerDayWhenYoung ?? paymentLimits.topupsPerDayWhenYoung;
   const asked = await askedFor(deps, topupId, open);
   await learnFingerprint(deps, asked.userId);
   const { kind, topup } = await beginTopup(deps.db, topupId, asked, perDay);
@@ -157,7 +157,7 @@ async function openPageForOwner(deps: ActivityDeps, topup: TopupRow): Promise<vo
 
 async function endWhenNeverBegun(deps: ActivityDeps, topup: TopupRow): Promise<void> {
   const ageMs = (await readClock(deps.db)).getTime() - topup.created_at.getTime();
-  if (ageMs < limits.topupBeginMs) return;
+  if (ageMs < paymentLimits.topupBeginMs) return;
   const error = 'It could not be begun in time. Nothing was charged: try again.';
   await endTopup(deps.db, topup.id, { status: 'failed', error, onlyUnsent: true });
 }

@@ -1,7 +1,7 @@
 import { isDatabaseAway } from '../../adapters/postgres/availability.js';
 import { sqlStateOf } from '../../adapters/postgres/sql-state.js';
 import { ProcessorError } from '../../adapters/processor/processor.js';
-import { limits } from '../../domain/limits.js';
+import { operationLimits } from '../../domain/operations/limits.js';
 import type { ActivityDeps } from '../deps.js';
 
 /**
@@ -32,7 +32,7 @@ export class FailedItems {
 
   /** Notes one that failed. @throws the failure when it is not the item's */
   note(item: string, error: unknown): void {
-    if (isDatabaseAway(error) || this.#items.size >= limits.failedItemsOfPass) throw error;
+    if (isDatabaseAway(error) || this.#items.size >= operationLimits.failedItemsOfPass) throw error;
     this.log.warn({ item, err: error }, 'this failed; the others of its pass are done');
     this.#items.set(item, reasonOf(error));
     if (error instanceof ProcessorError && error.kind === 'unknown') this.lost ??= error;

@@ -18,7 +18,7 @@ import {
   type ProcessorInvoice,
   type Refund,
 } from '../../adapters/processor/processor.js';
-import { limits } from '../../domain/limits.js';
+import { operationLimits } from '../../domain/operations/limits.js';
 import type { Finding } from '../../domain/operations/reconcile.js';
 import type { ActivityDeps } from '../deps.js';
 import type { FailedItems } from './failed-items.js';
@@ -125,7 +125,7 @@ async function keepPages<T>(
 ): Promise<string | null> {
   let after: string | null = null;
   let read = 0;
-  for (let pages = 0; pages < limits.reconcilePages; pages += 1) {
+  for (let pages = 0; pages < operationLimits.reconcilePages; pages += 1) {
     const page: Page<T> = await list(after);
     for (const { id, error } of page.unread) unread.note(id, error);
     await keepEach(db, { runId, unread }, page.items.map(documentOf));
@@ -134,7 +134,7 @@ async function keepPages<T>(
     after = page.after;
     if (after === null) return null;
   }
-  return `the processor's list is longer than ${limits.reconcilePages} pages: what is older was not compared`;
+  return `the processor's list is longer than ${operationLimits.reconcilePages} pages: what is older was not compared`;
 }
 
 /** One that the database does not take keeps no other of its page from it. */
@@ -160,14 +160,14 @@ async function lookUp(
   listUnlisted: typeof listUnlistedPayments,
   ask: (id: string) => Promise<ProcessorDocument>,
 ): Promise<string | null> {
-  const ids = await listUnlisted(db, { runId, from, limit: limits.reconcileLookups + 1 });
-  for (const [position, id] of ids.slice(0, limits.reconcileLookups).entries()) {
+  const ids = await listUnlisted(db, { runId, from, limit: operationLimits.reconcileLookups + 1 });
+  for (const [position, id] of ids.slice(0, operationLimits.reconcileLookups).entries()) {
     await unread.unlessItFails(id, async () => insertDocuments(db, runId, [await ask(id)]));
     tell({ lookedUp: position + 1, of: ids.length });
   }
-  return ids.length <= limits.reconcileLookups
+  return ids.length <= operationLimits.reconcileLookups
     ? null
-    : `more than ${limits.reconcileLookups} things of our books are in no list of the processor: is it another account?`;
+    : `more than ${operationLimits.reconcileLookups} things of our books are in no list of the processor: is it another account?`;
 }
 
 /** @returns null when the processor says that there is no such thing */

@@ -17,7 +17,7 @@ import type {
   ReconcileScope,
   ReconcileSource,
 } from '../../domain/operations/reconcile.js';
-import { limits } from '../../domain/limits.js';
+import { operationLimits } from '../../domain/operations/limits.js';
 import type { ActivityDeps } from '../deps.js';
 import { SEVERAL_CALLS_MS, withHeartbeat } from '../heartbeat.js';
 import { gatherLedger } from './reconcile-ledger.js';
@@ -87,7 +87,7 @@ async function compare(
   try {
     const unread = new FailedItems(deps.log);
     const gathered = await gather(deps, source, scope, { runId, from, graceMs, tell, unread });
-    if (unread.lost && Context.current().info.attempt < limits.reconcileTries) throw unread.lost;
+    if (unread.lost && Context.current().info.attempt < operationLimits.reconcileTries) throw unread.lost;
     const findings = await confirmed(gathered.compare, input.confirmMs, tell);
     const why = [gathered.why, unreadText(unread.told)].filter((one) => one !== null).join('; ') || null;
     await recordComparison(deps.db, { runId, source, scope, findings, until, why });
@@ -95,7 +95,8 @@ async function compare(
   } catch (error) {
     if (!(error instanceof ProcessorError || error instanceof ProviderError)) throw error;
     // One answer that was lost is no gap yet: Temporal asks again (workflows/activity-proxies.ts).
-    if (error.kind === 'unknown' && Context.current().info.attempt < limits.reconcileTries) throw error;
+    if (error.kind === 'unknown' && Context.current().info.attempt < operationLimits.reconcileTries)
+      throw error;
     deps.log.warn({ source, err: error }, 'reconcile could not compare this; it is shown as not compared');
     const why = `${error.kind}: ${error.message}`;
     await noteGap(deps.db, source, why);

@@ -9,7 +9,7 @@ import {
   type Wait,
 } from '../../adapters/providers/provider.js';
 import type { RentalId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { rentalLimits } from '../../domain/rentals/limits.js';
 import { provisionDeadlineMs } from '../../domain/rentals/provisioning.js';
 import type { ActivityDeps } from '../deps.js';
 
@@ -63,7 +63,7 @@ export async function buyPod(deps: ActivityDeps, order: Order): Promise<Purchase
     endBy: provider.endBy ? order.endBy : null,
     deadlineMs: provisionDeadlineMs(provider.provisionDeadlineMs, order.listing.max_boot_ms),
   });
-  const agreed = { ...order, lookMs: limits.unknownLookMs };
+  const agreed = { ...order, lookMs: rentalLimits.unknownLookMs };
   let pod: AllocatedPod;
   try {
     pod = await provider.allocate({

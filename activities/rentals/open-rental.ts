@@ -20,7 +20,7 @@ import { paidUntil } from '../../adapters/postgres/rentals/paid-until.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import { transactionOfUser, UserBusy } from '../../adapters/postgres/requests/user-turns.js';
 import type { RentalId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { rentalLimits } from '../../domain/rentals/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import type { OpenInput, OpenInput01 } from '../../workflows/contracts/rental.js';
@@ -60,12 +60,12 @@ async function openOnce(deps: ActivityDeps, input: OpenRentalInput, tell: Tell):
   const order = { rentalId: input.rentalId, open: await askedFor(deps, input) };
   tell('locking the wallet');
   // A refusal is decided in here but thrown outside: what was metered stays committed (decision 19).
-  const lockUntilMs = performance.now() + limits.openLockWaitMs;
+  const lockUntilMs = performance.now() + rentalLimits.openLockWaitMs;
   const opened = await transactionOfUser(
     deps.openDb,
     order.open.userId,
     (trx) => openUnderLock(deps, trx, order, { tell, lockUntilMs }).catch(keepRefusal),
-    limits.openLockWaitMs,
+    rentalLimits.openLockWaitMs,
   ).catch((error: unknown) => {
     throw error instanceof UserBusy ? refusalWhenBusy(error) : error;
   });
@@ -98,7 +98,7 @@ async function openUnderLock(
   const leftMs = await refuseWhenLate(trx, open.answerBefore);
   const untilMs = performance.now() + budgetMs(leftMs);
   await refuseWhenNotAllowed(trx, open.userId);
-  const freePerHour = deps.settings.freeMachinesPerHour ?? limits.freeMachinesPerHour;
+  const freePerHour = deps.settings.freeMachinesPerHour ?? rentalLimits.freeMachinesPerHour;
   await refuseFreeMachines(trx, open.userId, freePerHour);
   await meterWallets(trx, [locked.id]);
   const wallet = await reread(trx, locked);
@@ -157,7 +157,7 @@ async function placeOrder(
   const providerCodes = providersFor(deps, open.templateId);
   const tried: ListingRow[] = [];
   // What is left must do for a call: one that is cut off at once would only leave an unknown outcome.
-  while (tried.length < limits.openTries && untilMs - performance.now() >= limits.openTryMinMs) {
+  while (tried.length < rentalLimits.openTries && untilMs - performance.now() >= rentalLimits.openTryMinMs) {
     const listing = await findCheapestOffer(
       trx,
       { ...open, providerCodes, maxPricePerHourCents: priceCap(open, tried[0]) },
@@ -192,12 +192,12 @@ async function placeOrder(
  * and looking for what a cut-off create has bought still fits before the caller's own deadline (decision 4).
  */
 function budgetMs(leftMs: number): number {
-  return Math.min(limits.openBudgetMs, leftMs - limits.openFinishMs);
+  return Math.min(rentalLimits.openBudgetMs, leftMs - rentalLimits.openFinishMs);
 }
 
 /** @throws Refusal when not even one upstream could be asked: that says nothing about what is on offer */
 function refuseWithoutTime(untilMs: number): void {
-  if (untilMs - performance.now() >= limits.openTryMinMs) return;
+  if (untilMs - performance.now() >= rentalLimits.openTryMinMs) return;
   throw new Refusal(
     'temporarily_unavailable',
     'The service was too busy to ask for a machine in time, and nothing happened. Try again.',
@@ -218,7 +218,7 @@ async function findEarlierPurchase(
   if (!listing || !provider)
     throw new Error(`allocation attempt ${attempt.tag} names an unknown listing or provider`);
   const purchase = await resolveAttempt(deps, provider, attempt, {
-    lookMs: limits.unknownLookMs,
+    lookMs: rentalLimits.unknownLookMs,
     maxPricePerHourCents: attempt.price_per_hour_cents,
     untilMs,
   });
@@ -241,7 +241,7 @@ function refusalWhenBusy(error: unknown): unknown {
   // A later try may have met an earlier one of its own, which may yet commit: it asks again.
   if (Context.current().info.attempt > 1) return error;
   return new Refusal('rate_limited', 'Another rental of yours is being opened. Try again in a few seconds.', {
-    retryAfterSeconds: limits.openLockWaitMs / 1_000,
+    retryAfterSeconds: rentalLimits.openLockWaitMs / 1_000,
   });
 }
 
@@ -259,7 +259,7 @@ function affordable(wallet: LockedWallet, listing: ListingRow): void {
 
 function priceCap(open: RentalRequest, first: ListingRow | undefined): number | null {
   if (!first) return open.maxPricePerHourCents;
-  const dearest = Math.floor((first.price_per_hour_cents * (100 + limits.openMaxDearerPercent)) / 100);
+  const dearest = Math.floor((first.price_per_hour_cents * (100 + rentalLimits.openMaxDearerPercent)) / 100);
   return open.maxPricePerHourCents ?? dearest;
 }
 

@@ -15,7 +15,7 @@ import { endUnstarted, settle } from '../../money/rentals/settle.js';
 import { lockWalletOfRental, reread, type LockedWallet } from '../../money/ledger/wallets.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { meteringLimits } from '../../domain/metering/limits.js';
 import { transactionOfUser } from '../../adapters/postgres/requests/user-turns.js';
 import { laterWhenBusy } from '../metering/busy-wallet.js';
 import type { ActivityDeps } from '../deps.js';
@@ -164,7 +164,7 @@ async function nextLookMs(
  * @param leastMs how long the rounds of one rental are apart at least
  */
 function pacedMs(fleet: number, leastMs: number): number {
-  return Math.max(leastMs, (fleet * 1_000) / limits.beltRoundsPerSecond) * (1 - Math.random() / 10);
+  return Math.max(leastMs, (fleet * 1_000) / meteringLimits.beltRoundsPerSecond) * (1 - Math.random() / 10);
 }
 
 /**

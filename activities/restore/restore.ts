@@ -12,7 +12,8 @@ import { keepWatermark, readKeptWatermark } from '../../adapters/temporal/waterm
 import { findRunEnd, listRentalRunsSince, listRunningRentals } from '../../adapters/temporal/rental-runs.js';
 import { ProviderError } from '../../adapters/providers/provider.js';
 import type { OperationId, RentalId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { operationLimits } from '../../domain/operations/limits.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
 import type { LostRental, Reconciled, RestoreReport, UnknownPod } from '../../domain/operations/restore.js';
 import type { RestoreInput } from '../../workflows/contracts/restore.js';
 import { compareWatermarks } from '../ask-first.js';
@@ -105,7 +106,7 @@ export function createRestoreActivities(deps: ActivityDeps) {
  * @throws Error before: the others are done, and all are tried again
  */
 function undoneAtLast({ told }: FailedItems): string[] {
-  if (told.length > 0 && Context.current().info.attempt < limits.quickTries) {
+  if (told.length > 0 && Context.current().info.attempt < operationLimits.quickTries) {
     throw new Error(`not all could be done, which is tried again: ${told.join(', ')}`);
   }
   return told;
@@ -140,7 +141,7 @@ const nothingLost = {
 
 /** The watermark may be a minute older than the dump, and clocks differ a little. */
 function sinceOf(raisedAt: string): Date {
-  return new Date(new Date(raisedAt).getTime() - limits.eventsOverlapMs);
+  return new Date(new Date(raisedAt).getTime() - paymentLimits.eventsOverlapMs);
 }
 
 async function compareRentals(

@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { hasFailedWithin } from '../../adapters/postgres/upkeep/stuck-items.js';
 import { tellLook, type LookRoute } from '../../adapters/temporal/tell-look.js';
-import { limits } from '../../domain/limits.js';
+import { operationLimits } from '../../domain/operations/limits.js';
 import { watermarkWorkflowId } from '../../domain/operations/watermark.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem, noteStuck } from '../each-item.js';
@@ -39,7 +39,7 @@ export async function tellLooks(
     );
     if (told === 'capping') {
       deps.log.error(
-        { ...route, looksPerDay: limits.looksPerDay },
+        { ...route, looksPerDay: operationLimits.looksPerDay },
         'a workflow was told to look as often as it may be in a day: find out what never gets done',
       );
     }
@@ -64,7 +64,7 @@ export async function isTemporalAway({ temporal }: ActivityDeps): Promise<boolea
 
 /** A look that ended badly has counted that itself, by what it met. Each takes far less than a signal may wait. */
 function hasLooked({ db }: ActivityDeps, { workflowId }: LookRoute): Promise<boolean> {
-  return hasFailedWithin(db, 'workflow', workflowId, limits.lookUnhandledMs - 10_000);
+  return hasFailedWithin(db, 'workflow', workflowId, operationLimits.lookUnhandledMs - 10_000);
 }
 
 /** How long the server may take. */

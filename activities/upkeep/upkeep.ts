@@ -16,7 +16,7 @@ import { raiseWatermark } from '../../adapters/postgres/restore/watermark.js';
 import type { LookRoute } from '../../adapters/temporal/tell-look.js';
 import { keepWatermark } from '../../adapters/temporal/watermark.js';
 import type { OperationId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { operationLimits } from '../../domain/operations/limits.js';
 import { autoTopupWorkflowId, type EventRoute } from '../../domain/payments/processor-routes.js';
 import { retention } from '../../domain/operations/retention.js';
 import { taskQueues } from '../../domain/task-queues.js';
@@ -90,11 +90,11 @@ function waitWhenRestored(error: unknown): object {
 const upkeep: Readonly<
   Record<UpkeepDuty, { everyMs: number; round: (deps: ActivityDeps, tell: Tell) => Promise<object> }>
 > = {
-  redeliver: { everyMs: limits.eventRedeliverMs, round: unlessRestored(redeliver) },
-  revive: { everyMs: limits.reviveEveryMs, round: unlessRestored(revive) },
-  sweep: { everyMs: limits.sweepEveryMs, round: unlessRestored(sweep) },
+  redeliver: { everyMs: operationLimits.eventRedeliverMs, round: unlessRestored(redeliver) },
+  revive: { everyMs: operationLimits.reviveEveryMs, round: unlessRestored(revive) },
+  sweep: { everyMs: operationLimits.sweepEveryMs, round: unlessRestored(sweep) },
   housekeeping: {
-    everyMs: limits.housekeepingEveryMs,
+    everyMs: operationLimits.housekeepingEveryMs,
     round: async (deps, tell) => {
       // Whoever starts the others is started again as well.
       await startLongLived(deps);
@@ -112,7 +112,7 @@ function unlessRestored(round: (deps: ActivityDeps, tell: Tell) => Promise<objec
 }
 
 async function redeliver(deps: ActivityDeps, tell?: Tell): Promise<{ workflows: number }> {
-  const waiting = await listWorkflowsWithWaitingEvents(deps.db, limits.eventRedeliverMs);
+  const waiting = await listWorkflowsWithWaitingEvents(deps.db, operationLimits.eventRedeliverMs);
   return { workflows: (await tellLooks(deps, waiting, tell === undefined ? {} : { tell })).length };
 }
 

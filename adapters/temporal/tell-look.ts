@@ -1,6 +1,6 @@
 import type { WorkflowClient } from '@temporalio/client';
 import { isId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { operationLimits } from '../../domain/operations/limits.js';
 import type { EventRoute } from '../../domain/payments/processor-routes.js';
 import type { Database } from '../postgres/database.js';
 import { claimLook, releaseLook } from '../postgres/upkeep/look-signals.js';
@@ -28,7 +28,7 @@ export async function tellLook(
   hasNoRun = false,
 ): Promise<Told> {
   const { mayTell, isRepeated, today } = await claimLook(db, route, hasNoRun);
-  if (!mayTell) return today >= limits.looksPerDay ? 'capped' : 'pending';
+  if (!mayTell) return today >= operationLimits.looksPerDay ? 'capped' : 'pending';
   try {
     await signal(workflows, route);
   } catch (error) {
@@ -36,7 +36,7 @@ export async function tellLook(
     throw error;
   }
   if (isRepeated) return 'repeated';
-  return today === limits.looksPerDay ? 'capping' : 'told';
+  return today === operationLimits.looksPerDay ? 'capping' : 'told';
 }
 
 function signal(workflows: WorkflowClient, route: LookRoute): Promise<void> {

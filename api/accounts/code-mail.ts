@@ -4,7 +4,7 @@ import {
   type CodeWish,
 } from '../../adapters/postgres/accounts/login-codes.js';
 import { insertMail } from '../../adapters/postgres/upkeep/outbox.js';
-import { limits } from '../../domain/limits.js';
+import { accountLimits } from '../../domain/accounts/limits.js';
 import type { ApiDeps } from '../context.js';
 
 /**
@@ -32,7 +32,7 @@ function mailOf(id: number, recipient: string, code: string, provider: string | 
       `Your sign-in code is ${code}.`,
       '',
       ...(provider === undefined ? [] : linked),
-      `It is valid for ${limits.codeValidMs / 60_000} minutes and can be used once.`,
+      `It is valid for ${accountLimits.codeValidMs / 60_000} minutes and can be used once.`,
       'If you did not ask for it, you can ignore this mail: nobody can sign in without the code.',
     ].join('\n'),
     wipeAfterSending: true,

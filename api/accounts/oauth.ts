@@ -14,7 +14,7 @@ import {
   type TakenSignIn,
 } from '../../adapters/postgres/accounts/oauth-states.js';
 import { findOrInsertUser } from '../../adapters/postgres/accounts/users.js';
-import { limits } from '../../domain/limits.js';
+import { accountLimits } from '../../domain/accounts/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import { hashOfBrowser, keepBrowser, rememberBrowser } from '../http/browser-cookie.js';
 import { mailCode } from './code-mail.js';
@@ -249,7 +249,7 @@ function setBrowserCookie(ctx: ApiContext, deps: ApiDeps, token: string): void {
     name: COOKIE,
     value: token,
     path: new URL(deps.settings.publicUrl + ROUTES).pathname,
-    maxAgeMs: token === '' ? 0 : limits.oauthStateValidMs,
+    maxAgeMs: token === '' ? 0 : accountLimits.oauthStateValidMs,
   });
 }
 

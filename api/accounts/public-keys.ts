@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import ssh2 from 'ssh2';
-import { limits } from '../../domain/limits.js';
+import { accountLimits } from '../../domain/accounts/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import { fieldRefusal } from '../http/validation.js';
 
@@ -19,7 +19,7 @@ const ACCEPTED = new Set([
   'ecdsa-sha2-nistp384',
   'ecdsa-sha2-nistp521',
 ]);
-const { minRsaBits, maxRsaBits } = limits;
+const { minRsaBits, maxRsaBits } = accountLimits;
 
 /**
  * Reads an OpenSSH public key line.

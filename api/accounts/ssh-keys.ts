@@ -3,7 +3,7 @@ import { deleteSshKey, insertSshKey, listSshKeys } from '../../adapters/postgres
 import type { SshKeyRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
 import { isId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { accountLimits } from '../../domain/accounts/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import { auditEvent } from './audit-event.js';
 import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
@@ -78,7 +78,7 @@ function removeKey(deps: ApiDeps): Step {
 
 /** The refusal of one key more than a user may have (decision 14). */
 export function tooManyKeys(): Refusal {
-  const { maxSshKeys: maxKeys } = limits;
+  const { maxSshKeys: maxKeys } = accountLimits;
   return new Refusal(
     'too_many_keys',
     `You have ${maxKeys} keys, as many as one may have. Remove one that you no longer use: DELETE /v1/ssh-keys/:id.`,

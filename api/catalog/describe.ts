@@ -1,5 +1,5 @@
 import { families } from '../../domain/catalog/families.js';
-import { limits } from '../../domain/limits.js';
+import { catalogLimits } from '../../domain/catalog/limits.js';
 import { templates } from '../../domain/catalog/templates.js';
 import { listingQuery } from './routes.js';
 import {
@@ -23,7 +23,7 @@ const listing = object({
   model: { type: 'string', description: 'Canonical model code.' },
   family: oneOf(families.map(({ id }) => id)),
   vramGb: count,
-  gpuCount: { type: 'integer', enum: limits.gpuCounts },
+  gpuCount: { type: 'integer', enum: catalogLimits.gpuCounts },
   pricePerHourCents: cents('Of the whole machine.'),
   providerCode: text,
   region: { type: 'string', description: 'For people.' },

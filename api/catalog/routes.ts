@@ -7,8 +7,8 @@ import {
 } from '../../adapters/postgres/catalog/listings.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import { families } from '../../domain/catalog/families.js';
+import { catalogLimits } from '../../domain/catalog/limits.js';
 import { isId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
 import { countriesOf } from '../../domain/catalog/regions.js';
 import { defaultTemplateId, templates } from '../../domain/catalog/templates.js';
 import type { ApiDeps, ApiRouter } from '../context.js';
@@ -38,7 +38,7 @@ export const listingQuery = joi.object<ListingQuery>({
   familyId: joi.text().maxChars(64),
   model: joi.text().maxChars(64),
   minVramGb: joi.number().min(0).max(1_000_000),
-  gpuCount: joi.number().valid(...limits.gpuCounts),
+  gpuCount: joi.number().valid(...catalogLimits.gpuCounts),
   region: regionField,
   maxPricePerHourCents: joi.number().min(0).max(1_000_000_000),
   ...pageFields,

@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { getInstallationKey } from '../../adapters/postgres/wallets/installation-keys.js';
-import { limits } from '../../domain/limits.js';
+import { accountLimits } from '../../domain/accounts/limits.js';
 import type { ApiContext, ApiDeps } from '../context.js';
 import { appendCookie } from './middleware/session.js';
 
@@ -30,7 +30,7 @@ export function findBrowser(ctx: ApiContext): Browser | undefined {
 export function keepBrowser(ctx: ApiContext, deps: ApiDeps): Browser {
   const browser = findBrowser(ctx) ?? { token: newToken(), mark: undefined };
   // One that is known stays so for longer than that.
-  if (browser.mark === undefined) setCookie(ctx, deps, browser.token, limits.codeValidMs);
+  if (browser.mark === undefined) setCookie(ctx, deps, browser.token, accountLimits.codeValidMs);
   return browser;
 }
 
@@ -52,7 +52,7 @@ export async function isKnownFor(deps: ApiDeps, { token, mark }: Browser, email:
  */
 export async function rememberBrowser(ctx: ApiContext, deps: ApiDeps, email: string): Promise<void> {
   const token = newToken();
-  setCookie(ctx, deps, `${token}.${await markOf(deps, token, email)}`, limits.browserKnownMs);
+  setCookie(ctx, deps, `${token}.${await markOf(deps, token, email)}`, accountLimits.browserKnownMs);
 }
 
 async function markOf({ db }: ApiDeps, token: string, email: string): Promise<string> {

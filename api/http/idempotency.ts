@@ -7,7 +7,7 @@ import {
 } from '../../adapters/postgres/requests/idempotency-keys.js';
 import type { Database } from '../../adapters/postgres/database.js';
 import type { UserId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { requestLimits } from '../../domain/requests/limits.js';
 import { Refusal, refusalStatus } from '../../domain/refusal.js';
 import type { ApiContext } from '../context.js';
 import { fieldRefusal } from './validation.js';
@@ -19,10 +19,10 @@ import { fieldRefusal } from './validation.js';
 export function idempotencyKeyOf(ctx: ApiContext): string | undefined {
   if (ctx.headers['idempotency-key'] === undefined) return undefined;
   const key = ctx.get('Idempotency-Key');
-  if (key.length > limits.idempotencyKeyMaxChars || !/^[\x20-\x7e]+$/.test(key)) {
+  if (key.length > requestLimits.idempotencyKeyMaxChars || !/^[\x20-\x7e]+$/.test(key)) {
     throw fieldRefusal(
       'Idempotency-Key',
-      `Idempotency-Key must be 1 to ${limits.idempotencyKeyMaxChars} printable ASCII characters`,
+      `Idempotency-Key must be 1 to ${requestLimits.idempotencyKeyMaxChars} printable ASCII characters`,
     );
   }
   return key;

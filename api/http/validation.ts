@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { limits } from '../../domain/limits.js';
+import { requestLimits } from '../../domain/requests/limits.js';
 import { Refusal, type RefusalCode } from '../../domain/refusal.js';
 import { isRegion } from '../../domain/catalog/regions.js';
 import type { ApiContext } from '../context.js';
@@ -75,7 +75,12 @@ export const emailField = joi
 /** Query parameters of every list: an opaque cursor and a page size (spec: Limits). */
 export const pageFields = {
   cursor: joi.text().maxChars(500).description('The nextCursor of a previous answer.'),
-  pageSize: joi.number().integer().min(1).max(limits.pageSizeMax).default(limits.pageSizeDefault),
+  pageSize: joi
+    .number()
+    .integer()
+    .min(1)
+    .max(requestLimits.pageSizeMax)
+    .default(requestLimits.pageSizeDefault),
 };
 
 /**
@@ -94,7 +99,7 @@ export function readBody<T>(ctx: ApiContext, schema: Joi.ObjectSchema<T>): T {
  * @throws Refusal naming every parameter that is not right
  */
 export function readQuery<T>(ctx: ApiContext, schema: Joi.ObjectSchema<T>): T {
-  const { queryMaxChars, queryMaxParameters } = limits;
+  const { queryMaxChars, queryMaxParameters } = requestLimits;
   const isLong = ctx.querystring.length > queryMaxChars;
   if (isLong || Object.keys(ctx.query).length > queryMaxParameters) {
     throw fieldRefusal(
@@ -125,7 +130,7 @@ function faultsOf(error: Joi.ValidationError): FieldFault[] {
   const faults = new Map<string, FieldFault>();
   for (const { path, message, type } of error.details) {
     const field = cut(path.length === 0 ? 'body' : path.join('.'));
-    if (faults.size >= limits.faultsTold) break;
+    if (faults.size >= requestLimits.faultsTold) break;
     if (!faults.has(field))
       faults.set(field, { field, message: cut(message), isMissing: type === 'any.required' });
   }
@@ -133,7 +138,7 @@ function faultsOf(error: Joi.ValidationError): FieldFault[] {
 }
 
 function cut(text: string): string {
-  return text.length <= limits.faultMaxChars ? text : `${text.slice(0, limits.faultMaxChars)}…`;
+  return text.length <= requestLimits.faultMaxChars ? text : `${text.slice(0, requestLimits.faultMaxChars)}…`;
 }
 
 function refusalOf(faults: readonly FieldFault[]): Refusal {

@@ -2,7 +2,7 @@ import { findInvoice, listInvoices, type Invoice } from '../../adapters/postgres
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { ProcessorError } from '../../adapters/processor/processor.js';
 import { isId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { requestLimits } from '../../domain/requests/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { requireSession, type Step } from '../http/middleware/session.js';
@@ -22,7 +22,7 @@ interface InvoicesQuery {
 
 export const invoicesQuery = joi.object<InvoicesQuery>({
   status: joi.string().valid('open', 'paid', 'void', 'uncollectible'),
-  limit: joi.number().integer().min(1).max(limits.pageSizeMax).default(limits.pageSizeDefault),
+  limit: joi.number().integer().min(1).max(requestLimits.pageSizeMax).default(requestLimits.pageSizeDefault),
 });
 
 function showInvoices(deps: ApiDeps): Step {

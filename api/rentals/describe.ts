@@ -1,4 +1,5 @@
-import { limits } from '../../domain/limits.js';
+import { catalogLimits } from '../../domain/catalog/limits.js';
+import { requestLimits } from '../../domain/requests/limits.js';
 import { rentalStatuses, stopReasons } from '../../domain/rentals/rental.js';
 import { chargesQuery } from './charges.js';
 import { rentalSchema, rentalsQuery } from './request.js';
@@ -31,7 +32,7 @@ export const idempotencyKey: Parameter = {
   schema: {
     type: 'string',
     pattern: '^[ -~]+$',
-    maxLength: limits.idempotencyKeyMaxChars,
+    maxLength: requestLimits.idempotencyKeyMaxChars,
   },
   example: '2f1c9d0e-6a4b-4a53-9a41-0c7b6f1d2e3a',
 };
@@ -56,7 +57,7 @@ const rental = object({
   familyId: text,
   family: { ...text, description: 'The same, as listings name it.' },
   model: text,
-  gpuCount: { type: 'integer', enum: limits.gpuCounts },
+  gpuCount: { type: 'integer', enum: catalogLimits.gpuCounts },
   region: text,
   provider: text,
   providerCode: { ...text, description: 'The same, as listings name it.' },

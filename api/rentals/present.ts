@@ -1,6 +1,6 @@
 import type { MeterReading, RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
-import { limits } from '../../domain/limits.js';
+import { machineLimits } from '../../domain/machines/limits.js';
 import { pendingMillicents } from '../../domain/metering/metering.js';
 
 /** A rental on read (decision 16). */
@@ -96,7 +96,7 @@ function warningsOf(row: RentalWithHealth): string[] {
   const running = row.status === 'running';
   return [
     ...(row.ssh_key_ids.length === 0 ? ['no_ssh_key'] : []),
-    ...(running && (row.silent_probes ?? 0) >= limits.silentProbes ? ['ssh_unreachable'] : []),
+    ...(running && (row.silent_probes ?? 0) >= machineLimits.silentProbes ? ['ssh_unreachable'] : []),
     ...(running && row.host_key_changed === true ? ['host_key_changed'] : []),
   ];
 }

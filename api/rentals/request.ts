@@ -1,7 +1,8 @@
 import { isFamilyId } from '../../domain/catalog/families.js';
 import { isId, type SshKeyId, type UserId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/opening.js';
-import { limits } from '../../domain/limits.js';
+import { catalogLimits } from '../../domain/catalog/limits.js';
+import { rentalLimits } from '../../domain/rentals/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import { rentalStatuses, type RentalStatus } from '../../domain/rentals/rental.js';
 import { defaultTemplateId, templates } from '../../domain/catalog/templates.js';
@@ -27,15 +28,15 @@ export const rentalSchema = joi.object<RentalBody>({
   familyId: joi.text().maxChars(64).required(),
   gpuCount: joi
     .number()
-    .valid(...limits.gpuCounts)
+    .valid(...catalogLimits.gpuCounts)
     .required(),
   templateId: joi
     .string()
     .valid(...templates.map((template) => template.id))
     .default(defaultTemplateId),
   region: regionField,
-  name: joi.text().allow('').maxChars(limits.nameMaxChars),
-  autoStopAfterHours: joi.number().greater(0).max(limits.autoStopMaxHours),
+  name: joi.text().allow('').maxChars(rentalLimits.nameMaxChars),
+  autoStopAfterHours: joi.number().greater(0).max(rentalLimits.autoStopMaxHours),
   sshKeyIds: joi
     .array()
     .items(

@@ -1,22 +1,30 @@
 import type { AutoTopupSettings } from '../../adapters/postgres/payments/auto-topup-settings.js';
 import type { AutoTopupRow } from '../../adapters/postgres/rows/tables.js';
-import { limits } from '../../domain/limits.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
 import { formatUsd } from '../../domain/money.js';
 import { fieldRefusal, joi } from '../http/validation.js';
 
 /** What comes in and goes out about auto-topup (decisions 33, 34). */
 
-const thresholdField = joi.number().integer().min(limits.minThresholdCents).max(limits.maxThresholdCents);
+const thresholdField = joi
+  .number()
+  .integer()
+  .min(paymentLimits.minThresholdCents)
+  .max(paymentLimits.maxThresholdCents);
 
 export const autoTopupSchema = joi.object<AutoTopupSettings>({
   enabled: joi.boolean().required(),
   thresholdCents: thresholdField.when('enabled', { is: true, then: joi.required() }),
-  topupAmountCents: joi.number().integer().min(limits.minAutoTopupCents).max(limits.maxAutoTopupCents),
+  topupAmountCents: joi
+    .number()
+    .integer()
+    .min(paymentLimits.minAutoTopupCents)
+    .max(paymentLimits.maxAutoTopupCents),
   dailyCapCents: joi
     .number()
     .integer()
-    .min(limits.minAutoTopupCents)
-    .max(limits.maxDailyCapCents)
+    .min(paymentLimits.minAutoTopupCents)
+    .max(paymentLimits.maxDailyCapCents)
     .allow(null),
 });
 
@@ -25,7 +33,8 @@ export const autoTopupSchema = joi.object<AutoTopupSettings>({
  * @throws Refusal validation_failed
  */
 export function refuseIdleCap(settings: AutoTopupSettings, stored: AutoTopupRow | undefined): void {
-  const amount = settings.topupAmountCents ?? stored?.topup_amount_cents ?? limits.autoTopupDefaultCents;
+  const amount =
+    settings.topupAmountCents ?? stored?.topup_amount_cents ?? paymentLimits.autoTopupDefaultCents;
   const cap = settings.dailyCapCents === undefined ? stored?.daily_cap_cents : settings.dailyCapCents;
   if (typeof cap === 'number' && cap < amount) {
     throw fieldRefusal('dailyCapCents', `must be at least topupAmountCents, which is ${amount}`);
@@ -37,10 +46,10 @@ export function refuseIdleCap(settings: AutoTopupSettings, stored: AutoTopupRow 
  * @param burnCents what an hour of all that the user's machines cost
  */
 export function autoTopupWarnings(row: AutoTopupRow, burnCents: number): string[] {
-  const perCooldownCents = Math.ceil((burnCents * limits.autoTopupCooldownMs) / 3_600_000);
+  const perCooldownCents = Math.ceil((burnCents * paymentLimits.autoTopupCooldownMs) / 3_600_000);
   if (!row.enabled || perCooldownCents <= row.topup_amount_cents) return [];
   return [
-    `Your machines use ${formatUsd(perCooldownCents)} in ${limits.autoTopupCooldownMs / 60_000} minutes, and the card is charged at most once in that time: raise topupAmountCents above ${perCooldownCents}.`,
+    `Your machines use ${formatUsd(perCooldownCents)} in ${paymentLimits.autoTopupCooldownMs / 60_000} minutes, and the card is charged at most once in that time: raise topupAmountCents above ${perCooldownCents}.`,
   ];
 }
 

@@ -1,4 +1,4 @@
-import { limits } from '../../domain/limits.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
 import { topupStatuses } from '../../domain/payments/topup.js';
 import { autoTopupSchema } from './auto-topup-shapes.js';
 import { checkoutSchema, topupsQuery } from './shapes.js';
@@ -208,7 +208,7 @@ const automatic: readonly Operation[] = [
     body: {
       schema: autoTopupSchema,
       examples: [
-        { enabled: true, thresholdCents: 500, topupAmountCents: limits.autoTopupDefaultCents },
+        { enabled: true, thresholdCents: 500, topupAmountCents: paymentLimits.autoTopupDefaultCents },
         { enabled: false },
       ],
     },

@@ -1,12 +1,17 @@
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { isId, type TopupId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
 import { joi, pageFields } from '../http/validation.js';
 
 /** What comes in and goes out about top-ups (decision 32). */
 
 export const checkoutSchema = joi.object<{ amountCents: number }>({
-  amountCents: joi.number().integer().min(limits.minTopupCents).max(limits.maxTopupCents).required(),
+  amountCents: joi
+    .number()
+    .integer()
+    .min(paymentLimits.minTopupCents)
+    .max(paymentLimits.maxTopupCents)
+    .required(),
 });
 
 export const topupsQuery = joi.object<{ cursor?: string; pageSize: number }>(pageFields);

@@ -1,5 +1,5 @@
 import { getBalance, type Balance } from '../../adapters/postgres/wallets/wallet-reads.js';
-import { limits } from '../../domain/limits.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
 import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { requireSession, type Step } from '../http/middleware/session.js';
 
@@ -27,8 +27,8 @@ export function presentConfig(publishableKey: string) {
   return {
     publishableKey,
     currency: 'USD',
-    minTopupCents: limits.minTopupCents,
-    maxTopupCents: limits.maxTopupCents,
+    minTopupCents: paymentLimits.minTopupCents,
+    maxTopupCents: paymentLimits.maxTopupCents,
   };
 }
 

@@ -1,5 +1,5 @@
 import { ledgerEntryTypes } from '../../domain/ledger/ledger.js';
-import { limits } from '../../domain/limits.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
 import { ledgerQuery } from './ledger.js';
 import { csvQuery, statementQuery } from './statement.js';
 import {
@@ -130,8 +130,8 @@ export const walletOperations: readonly Operation[] = [
           {
             publishableKey: 'pk_test_example',
             currency: 'USD',
-            minTopupCents: limits.minTopupCents,
-            maxTopupCents: limits.maxTopupCents,
+            minTopupCents: paymentLimits.minTopupCents,
+            maxTopupCents: paymentLimits.maxTopupCents,
           },
         ],
       },

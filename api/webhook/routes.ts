@@ -6,7 +6,7 @@ import { processorApiVersion } from '../../adapters/processor/stripe.js';
 import { mayBeSigned, OddEventError } from '../../adapters/processor/webhook.js';
 import { tellLook } from '../../adapters/temporal/tell-look.js';
 import { routeOf, type EventRoute } from '../../domain/payments/processor-routes.js';
-import { limits } from '../../domain/limits.js';
+import { requestLimits } from '../../domain/requests/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ApiContext, ApiDeps, ApiRouter } from '../context.js';
 import type { RawPath } from '../http/middleware/body.js';
@@ -22,7 +22,7 @@ const SIGNAL_LIMIT_MS = 10_000;
 export function unreadWebhook(deps: ApiDeps): RawPath {
   return {
     path: webhookPath,
-    limitBytes: limits.eventMaxBytes,
+    limitBytes: requestLimits.eventMaxBytes,
     refuseUnread(header) {
       if (!deps.verifyWebhook) throw disabled();
       if (!mayBeSigned(header('Stripe-Signature'), Date.now())) throw unsigned();

@@ -1,4 +1,4 @@
-import { limits } from '../limits.js';
+import { rentalLimits } from '../rentals/limits.js';
 import { accruedCents } from './metering.js';
 
 /**
@@ -48,7 +48,7 @@ export function chargedWithin(rental: ChargedRental, { from, to }: TimeWindow): 
 export function firmWithin(rental: ChargedRental, window: TimeWindow): number {
   if (rental.isSettled) return chargedWithin(rental, window);
   const { aliveAt, runningAt } = rental;
-  if (aliveAt === null || aliveAt.getTime() - runningAt.getTime() <= limits.refundWindowMs) return 0;
+  if (aliveAt === null || aliveAt.getTime() - runningAt.getTime() <= rentalLimits.refundWindowMs) return 0;
   return chargedWithin(rental, { from: window.from, to: earlier(window.to, aliveAt) });
 }
 

@@ -1,4 +1,4 @@
-const DAY = 24 * 3_600_000;
+import { DAY } from '../durations.js';
 
 /** How long the rows of one table are kept, and which of them may go then. */
 export interface Kept {

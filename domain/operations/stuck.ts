@@ -1,4 +1,4 @@
-import { limits } from '../limits.js';
+import { operationLimits } from './limits.js';
 
 /**
  * What loops do with their items (decision 69). An item of one of these that fails is counted, tried ever more rarely,
@@ -28,8 +28,8 @@ export type Duty = keyof typeof duties;
  * @param random from 0 to 1
  */
 export function nextUnansweredTryMs(failingMs: number, random: number): number {
-  const growing = Math.max(limits.retryBaseMs, failingMs);
-  return Math.round(Math.min(growing, limits.unansweredRetryMaxMs) * jitterOf(random));
+  const growing = Math.max(operationLimits.retryBaseMs, failingMs);
+  return Math.round(Math.min(growing, operationLimits.unansweredRetryMaxMs) * jitterOf(random));
 }
 
 /**
@@ -38,9 +38,9 @@ export function nextUnansweredTryMs(failingMs: number, random: number): number {
  * @param random from 0 to 1
  */
 export function nextTryMs(attempts: number, isSetAside: boolean, random: number): number {
-  if (isSetAside) return Math.round(limits.setAsideRetryMs * (0.95 + 0.1 * random));
-  const growing = limits.retryBaseMs * 2 ** Math.min(attempts - 1, 20);
-  return Math.round(Math.min(growing, limits.retryMaxMs) * jitterOf(random));
+  if (isSetAside) return Math.round(operationLimits.setAsideRetryMs * (0.95 + 0.1 * random));
+  const growing = operationLimits.retryBaseMs * 2 ** Math.min(attempts - 1, 20);
+  return Math.round(Math.min(growing, operationLimits.retryMaxMs) * jitterOf(random));
 }
 
 function jitterOf(random: number): number {

@@ -1,4 +1,4 @@
-import { limits } from '../limits.js';
+import { rentalLimits } from './limits.js';
 
 /**
  * When an upstream shall end a pod by itself, should we be gone: what the wallet can pay for at its present burn, and
@@ -8,7 +8,7 @@ import { limits } from '../limits.js';
  */
 export function endByOf(fundsCents: number, burnPerHourCents: number, nowMs: number): Date {
   const paidForMs = Math.ceil((fundsCents * 3_600_000) / Math.max(1, burnPerHourCents));
-  return new Date(nowMs + Math.min(paidForMs, limits.deadManMaxMs) + limits.deadManMarginMs);
+  return new Date(nowMs + Math.min(paidForMs, rentalLimits.deadManMaxMs) + rentalLimits.deadManMarginMs);
 }
 
 /**
@@ -18,5 +18,5 @@ export function endByOf(fundsCents: number, burnPerHourCents: number, nowMs: num
 export function mustRenew(present: Date | null, wanted: Date, nowMs: number): boolean {
   if (present === null) return true;
   const offMs = Math.abs(wanted.getTime() - present.getTime());
-  return offMs > Math.max(limits.deadManMarginMs / 2, (present.getTime() - nowMs) / 4);
+  return offMs > Math.max(rentalLimits.deadManMarginMs / 2, (present.getTime() - nowMs) / 4);
 }

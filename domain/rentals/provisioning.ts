@@ -1,4 +1,4 @@
-import { limits } from '../limits.js';
+import { rentalLimits } from './limits.js';
 
 /**
  * How long a machine may take until its SSH daemon answers, in milliseconds (decision 76): what is usual at its
@@ -8,5 +8,5 @@ import { limits } from '../limits.js';
  */
 export function provisionDeadlineMs(usualMs: number, maxBootMs: number | null): number {
   if (maxBootMs === null) return usualMs;
-  return Math.max(usualMs, Math.min(2 * maxBootMs, limits.provisionDeadlineMaxMs));
+  return Math.max(usualMs, Math.min(2 * maxBootMs, rentalLimits.provisionDeadlineMaxMs));
 }

@@ -12,7 +12,7 @@ import type {
 import { newId } from '../../adapters/ids.js';
 import type { KeptAnswer } from '../../api/http/idempotency.js';
 import type { UserId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { accountLimits } from '../../domain/accounts/limits.js';
 import { Wallet } from './wallet.js';
 
 /** A rental, with what the mock knows beyond its row. */
@@ -70,7 +70,7 @@ export class Accounts {
     const token = randomBytes(32).toString('base64url');
     const seenAtMs = this.now().getTime();
     this.#sessions.set(token, { account, seenAtMs });
-    return { account, created: !known, token, expiresAt: new Date(seenAtMs + limits.sessionMs) };
+    return { account, created: !known, token, expiresAt: new Date(seenAtMs + accountLimits.sessionMs) };
   }
 
   /** The live session of a token; its expiry slides, as the service's does (decision 9). */
@@ -78,8 +78,8 @@ export class Accounts {
     const open = this.#sessions.get(token);
     if (!open) return undefined;
     const nowMs = this.now().getTime();
-    if (open.seenAtMs + limits.sessionMs <= nowMs) return undefined;
-    const renewed = open.seenAtMs + limits.sessionTouchMs < nowMs;
+    if (open.seenAtMs + accountLimits.sessionMs <= nowMs) return undefined;
+    const renewed = open.seenAtMs + accountLimits.sessionTouchMs < nowMs;
     if (renewed) open.seenAtMs = nowMs;
     const { user } = open.account;
     const session: Session = {
@@ -87,7 +87,7 @@ export class Accounts {
       userId: user.id,
       email: user.email,
       userCreatedAt: user.createdAt,
-      expiresAt: new Date(open.seenAtMs + limits.sessionMs),
+      expiresAt: new Date(open.seenAtMs + accountLimits.sessionMs),
       renewed,
     };
     return { account: open.account, session };

@@ -1,6 +1,6 @@
 import type { AutoTopupSettings } from '../../adapters/postgres/payments/auto-topup-settings.js';
 import type { AutoTopupRow } from '../../adapters/postgres/rows/tables.js';
-import { limits } from '../../domain/limits.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
 import type { Account } from './account.js';
 import { issueInvoice } from './invoices.js';
 import { chargeCard } from './topups.js';
@@ -26,7 +26,7 @@ export function saveAutoTopup(world: World, account: Account, settings: AutoTopu
 
 const beforeTheFirst = {
   threshold_cents: null,
-  topup_amount_cents: limits.autoTopupDefaultCents,
+  topup_amount_cents: paymentLimits.autoTopupDefaultCents,
   daily_cap_cents: null,
   next_attempt_at: null,
 };
@@ -51,7 +51,7 @@ export function topUpWhenLow(world: World, account: Account): void {
 function isBeyondCap(account: Account, settings: AutoTopupRow, nowMs: number): boolean {
   if (settings.daily_cap_cents === null) return false;
   const today = account.topups.filter(
-    (row) => row.source === 'auto_topup' && row.created_at.getTime() > nowMs - limits.dayMs,
+    (row) => row.source === 'auto_topup' && row.created_at.getTime() > nowMs - paymentLimits.dayMs,
   );
   const chargedCents = today.reduce((sum, row) => sum + (row.credited_cents ?? 0), 0);
   return chargedCents + settings.topup_amount_cents > settings.daily_cap_cents;

@@ -2,7 +2,7 @@ import type { Invoice } from '../../adapters/postgres/invoices/invoice-reads.js'
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
 import { dunning } from '../../domain/payments/dunning.js';
-import { limits } from '../../domain/limits.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
 import type { Account } from './account.js';
 import { newProcessorId } from './processor-ids.js';
 import type { World } from './world.js';
@@ -26,7 +26,7 @@ export function issueInvoice(world: World, account: Account, invoice: NewInvoice
     hosted_invoice_url: `${world.url}/mock/invoices/${id}`,
     invoice_pdf_url: `${world.url}/mock/invoices/${id}/pdf`,
     ...{ receipt_url: null, created_at: at, finalized_at: at, paid_at: null, voided_at: null },
-    due_at: new Date(at.getTime() + dunning.dueDays * limits.dayMs),
+    due_at: new Date(at.getTime() + dunning.dueDays * paymentLimits.dayMs),
     ...{ void_requested_at: null, void_reason: null, write_off_requested_at: null, payment_id: null },
     ...{ attention_at: null, told_at: at, closed_at: null },
   };

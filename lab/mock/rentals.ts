@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
-import { limits } from '../../domain/limits.js';
+import { rentalLimits } from '../../domain/rentals/limits.js';
 import { elapsedMsAtCents } from '../../domain/metering/metering.js';
 import { countriesOf } from '../../domain/catalog/regions.js';
 import type { RentalRequest } from '../../domain/opening.js';
@@ -20,8 +20,8 @@ type Request = RentalRequest;
  */
 export function openRental(world: World, account: Account, request: Request, fate: RentalFate): MockRental {
   const { wallet } = account;
-  if (account.rentals.filter(({ row }) => isLive(row)).length >= limits.maxLiveRentals) {
-    throw refusalOf('blocked', { reason: 'too_many_rentals', limit: limits.maxLiveRentals });
+  if (account.rentals.filter(({ row }) => isLive(row)).length >= rentalLimits.maxLiveRentals) {
+    throw refusalOf('blocked', { reason: 'too_many_rentals', limit: rentalLimits.maxLiveRentals });
   }
   refuseFreeMachines(world, account);
   const listing = findCheapest(world, request);
@@ -46,9 +46,9 @@ function refuseFreeMachines(world: World, account: Account): void {
     if (row.status === 'failed' && row.running_at === null) return false;
     return row.charged_cents === row.refunded_cents && after(row.settled_at, HOUR_MS) > world.now();
   });
-  if (free.length < limits.freeMachinesPerHour) return;
+  if (free.length < rentalLimits.freeMachinesPerHour) return;
   throw refusalOf('rate_limited', {
-    ...{ reason: 'too_many_free_machines', limit: limits.freeMachinesPerHour, retryAfterSeconds: 30 },
+    ...{ reason: 'too_many_free_machines', limit: rentalLimits.freeMachinesPerHour, retryAfterSeconds: 30 },
   });
 }
 

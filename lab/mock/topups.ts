@@ -1,6 +1,6 @@
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
-import { limits } from '../../domain/limits.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
 import type { TopupSource } from '../../domain/payments/topup.js';
 import type { Account } from './account.js';
 import { saveCard } from './cards.js';
@@ -48,7 +48,7 @@ function openPage(world: World, account: Account, amountCents: number): TopupRow
   const sessionId = newProcessorId('cs');
   topup.session_id = sessionId;
   topup.checkout_url = `${world.url}/mock/checkout/${sessionId}`;
-  topup.session_expires_at = new Date(topup.created_at.getTime() + limits.dayMs);
+  topup.session_expires_at = new Date(topup.created_at.getTime() + paymentLimits.dayMs);
   world.pages.set(sessionId, { account, topup });
   return topup;
 }

@@ -1,5 +1,6 @@
 import type { ListingRow, TopupRow } from '../../adapters/postgres/rows/tables.js';
-import { limits } from '../../domain/limits.js';
+import { meteringLimits } from '../../domain/metering/limits.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
 import { Accounts, type Account } from './account.js';
 import { createListings } from './listings.js';
 
@@ -21,11 +22,11 @@ export interface MockDurations {
 
 export const mockDurations: MockDurations = {
   provisionMs: 2_000,
-  tickMs: limits.tickEveryMs,
+  tickMs: meteringLimits.tickEveryMs,
   endMs: 500,
   cardMs: 500,
   lostMs: 10_000,
-  cooldownMs: limits.autoTopupCooldownMs,
+  cooldownMs: paymentLimits.autoTopupCooldownMs,
 };
 
 /** What time it is, and what is still to happen. Tests bring their own. */

@@ -1,5 +1,5 @@
 import type { RentalId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { meteringLimits } from '../../domain/metering/limits.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 
 /**
@@ -156,9 +156,9 @@ export async function meterWallets(trx: Transaction, walletIds: readonly number[
   if (walletIds.length === 0) return { entries: 0, ended: [], left: false };
   const result = await trx.raw<{ rows: Metered[] }>(meterStatement, {
     walletIds,
-    topupWaitMs: limits.topupWaitMs,
-    tickLateMs: limits.tickLateMs,
-    warnMinutes: limits.lowBalanceMinutes,
+    topupWaitMs: meteringLimits.topupWaitMs,
+    tickLateMs: meteringLimits.tickLateMs,
+    warnMinutes: meteringLimits.lowBalanceMinutes,
   });
   const row = result.rows[0];
   if (!row) throw new Error('the metering statement answered no row');

@@ -1,5 +1,5 @@
 import type { InvoiceId, OperationId, UserId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
 import { formatUsd } from '../../domain/money.js';
 import { Refusal } from '../../domain/refusal.js';
 import type {
@@ -109,7 +109,7 @@ async function issue(
   { operationId }: Operation,
   { amountCents, description }: Extract<MoneyAction, { kind: 'issue_invoice' }>,
 ): Promise<OperationResult> {
-  refuseAmount(amountCents, limits.minInvoiceCents);
+  refuseAmount(amountCents, paymentLimits.minInvoiceCents);
   refuseText('The description', description);
   const cause = `operation:${operationId}`;
   const invoiceId = await insertManualInvoice(trx, wallet, { cause, amountCents, description });

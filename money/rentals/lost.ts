@@ -1,4 +1,4 @@
-import { limits } from '../../domain/limits.js';
+import { rentalLimits } from '../../domain/rentals/limits.js';
 import { elapsedMsAtCents } from '../../domain/metering/metering.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 import { noteForOperators } from '../../adapters/postgres/operators/operator-notices.js';
@@ -49,8 +49,8 @@ export async function endLost(
   }
   await trx('lost_machines').insert({ rental_no: rental.no, last_alive_at: lastAliveAt });
   const lost: RentalRow = { ...rental, stop_reason: 'pod_lost', ended_at: new Date(aliveMs) };
-  const isYoung = aliveMs - runningMs <= limits.refundWindowMs;
-  if (isYoung && (await fullRefundsToday(trx, wallet)) < limits.fullRefundsPerDay) {
+  const isYoung = aliveMs - runningMs <= rentalLimits.refundWindowMs;
+  if (isYoung && (await fullRefundsToday(trx, wallet)) < rentalLimits.fullRefundsPerDay) {
     const error = 'The machine was lost within a minute of its start; nothing was charged for it.';
     await failWithFullRefund(trx, wallet, { ...lost, stop_reason: null }, error);
     return true;
@@ -92,7 +92,7 @@ async function noteRefusedRefund(trx: Transaction, rental: RentalRow): Promise<v
     subject: `No automatic refund any more today: ${rental.user_id}`,
     body: [
       `${rental.id} of ${rental.user_id} was lost at ${rental.provider_code} within a minute of its start.`,
-      `It was charged for its time: the account had ${limits.fullRefundsPerDay} full refunds in 24 hours already.`,
+      `It was charged for its time: the account had ${rentalLimits.fullRefundsPerDay} full refunds in 24 hours already.`,
       `Look at the others: npm run ops -- users show ${rental.user_id}`,
       `Give it back if it is due: npm run ops -- wallet adjust --user ${rental.user_id} --amount-cents …`,
     ].join('\n'),

@@ -1,4 +1,4 @@
-import { limits } from '../../domain/limits.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
 import { accruedCents, finalCents } from '../../domain/metering/metering.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
@@ -34,7 +34,7 @@ export async function settle(trx: Transaction, wallet: LockedWallet, rental: Ren
   // What accrued and could not be had is owed; the cent that only rounding half up adds never is (decision 26).
   const accrued = Math.min(final, accruedCents(rental.price_per_hour_cents, elapsedMs));
   const owed = Math.max(0, accrued - charged);
-  const overage = owed >= limits.minInvoiceCents ? owed : 0;
+  const overage = owed >= paymentLimits.minInvoiceCents ? owed : 0;
   if (overage > 0) await insertOverageInvoice(trx, wallet, rental, overage);
   await trx('rentals')
     .where({ no: rental.no })

@@ -1,5 +1,5 @@
 import type { UserId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
 import { shareOfReversal } from '../../domain/payments/reversal.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import type { RefundOrDisputeRow } from '../../adapters/postgres/rows/tables.js';
@@ -97,7 +97,7 @@ async function take(
     leftOfPaymentCents: paymentCents - (sums?.taken ?? 0),
     availableCents: credited ? availableCents : 0,
     // One invoice each: what is missing a second time, after others gave back, is written off.
-    minInvoiceCents: row.invoice_id === null ? limits.minInvoiceCents : Infinity,
+    minInvoiceCents: row.invoice_id === null ? paymentLimits.minInvoiceCents : Infinity,
   });
   const round = row.taken_at === null ? '' : `:${(await countPostings(trx, row)) + 1}`;
   const cause = `${row.kind}:${row.id}${round}`;

@@ -1,5 +1,5 @@
 import type { UserId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 
@@ -27,7 +27,7 @@ export async function refuseTopupWhenNotAllowed(
             (select count(*) from topups t where t.user_id = u.id and t.source <> 'auto_topup'
                 and t.created_at > clock_ms() - interval '1 day') as today
        from users u where u.id = :userId`,
-    { userId, youngMs: limits.youngAccountMs },
+    { userId, youngMs: paymentLimits.youngAccountMs },
   );
   const guards = rows[0];
   if (!guards) throw new Error(`no user ${userId}`);

@@ -13,7 +13,7 @@ import { requestPastStop } from '../../adapters/postgres/restore/restore.js';
 import type { RentalRow, WalletRow } from '../../adapters/postgres/rows/tables.js';
 import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
 import type { RentalId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { rentalLimits } from '../../domain/rentals/limits.js';
 import {
   getRental,
   getWallet,
@@ -182,14 +182,14 @@ describe('the end of a machine that was lost (decision 77)', () => {
   it('refunds in full only so often a day, and then charges until it was last seen alive', async () => {
     const wallet = await insertWallet(db, 50_000);
     const nets: number[] = [];
-    for (let n = 0; n <= limits.fullRefundsPerDay; n += 1) {
+    for (let n = 0; n <= rentalLimits.fullRefundsPerDay; n += 1) {
       const id = await insertRunning(db, wallet, { priceCents, ranMs: 90 * SECOND, holdCents: 60 });
       await insertPod(id);
       await lose(id, 40 * SECOND);
       const { charged_cents: charged, refunded_cents: refunded } = await finish(id);
       nets.push(charged - refunded);
     }
-    assert.deepEqual(nets, [...Array.from({ length: limits.fullRefundsPerDay }, () => 0), 40]);
+    assert.deepEqual(nets, [...Array.from({ length: rentalLimits.fullRefundsPerDay }, () => 0), 40]);
     const told = await takeUntoldNotices(db, 'ops@example.com');
     assert.equal(told.length, 1, 'an operator is told of the one beyond the limit (decision 27)');
     assert.match(told[0]?.body ?? '', new RegExp(`${wallet.user_id} was lost`));

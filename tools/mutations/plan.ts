@@ -50,13 +50,13 @@ export const mutations: readonly Mutation[] = [
   },
   {
     file: 'money/rentals/lost.ts',
-    from: 'aliveMs - runningMs <= limits.refundWindowMs',
+    from: 'aliveMs - runningMs <= rentalLimits.refundWindowMs',
     to: 'aliveMs - runningMs < 0',
     tests: losses,
   },
   {
     file: 'money/rentals/lost.ts',
-    from: '< limits.fullRefundsPerDay',
+    from: '< rentalLimits.fullRefundsPerDay',
     to: '< Infinity',
     tests: losses,
   },
@@ -86,7 +86,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     file: 'money/rentals/settle.ts',
-    from: 'owed >= limits.minInvoiceCents ? owed : 0',
+    from: 'owed >= paymentLimits.minInvoiceCents ? owed : 0',
     to: 'owed',
     tests: metering,
   },

@@ -15,7 +15,7 @@ export interface OpenInput {
 /** What release 0.1 said in the input. */
 export type OpenInput01 = OpenInput & RentalRequest;
 
-/** Durations of the workflow, in milliseconds. Tests shorten them; the defaults stand in domain/limits.ts. */
+/** Durations of the workflow, in milliseconds. Tests shorten them; the defaults stand in domain/rentals/limits.ts and domain/metering/limits.ts. */
 export interface RentalDurations {
   readonly provisionDeadlineMs: number;
   readonly unknownFindMs: number;

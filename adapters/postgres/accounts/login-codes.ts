@@ -1,5 +1,5 @@
 import { createHash, randomInt, timingSafeEqual } from 'node:crypto';
-import { limits } from '../../../domain/limits.js';
+import { accountLimits } from '../../../domain/accounts/limits.js';
 import { mailboxOf } from '../../../domain/accounts/mailbox.js';
 import type { Transaction } from '../database.js';
 import type { LoginCodeRow } from '../rows/tables.js';
@@ -121,9 +121,9 @@ async function hasShareLeft(trx: Transaction, { askedBy }: CodeWish, mailbox: st
 
 /** So many in so long (decision 8), as rows of SQL. */
 const everySpan = [
-  [1, limits.codeRequestEveryMs],
-  [limits.codeRequestsPerHour, HOUR_MS],
-  [limits.codeRequestsPerDay, DAY_MS],
+  [1, accountLimits.codeRequestEveryMs],
+  [accountLimits.codeRequestsPerHour, HOUR_MS],
+  [accountLimits.codeRequestsPerDay, DAY_MS],
 ]
   .map(([nth, ms]) => `('mailbox', cast(${nth} as bigint), cast(${ms} as bigint))`)
   .join(', ');
@@ -201,7 +201,7 @@ async function tryOne(
   counter: 'tries' | 'other_tries',
   code: string,
 ): Promise<boolean> {
-  if (!row.alive || row[counter] >= limits.codeMaxTries) return false;
+  if (!row.alive || row[counter] >= accountLimits.codeMaxTries) return false;
   if (!timingSafeEqual(row.code_hash, hashOf(row.email, row.expires_at, code))) {
     await trx('login_codes').where({ id: row.id }).increment(counter, 1);
     return false;
@@ -228,7 +228,7 @@ async function findWaitingIdentity(
 async function expiry(trx: Transaction): Promise<Date> {
   const { rows } = await trx.raw<{ rows: { expires_at: Date }[] }>(
     "select clock_ms() + ? * interval '1 millisecond' as expires_at",
-    [limits.codeValidMs],
+    [accountLimits.codeValidMs],
   );
   const row = rows[0];
   if (!row) throw new Error('the database did not tell its time');

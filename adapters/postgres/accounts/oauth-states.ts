@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { limits } from '../../../domain/limits.js';
+import { accountLimits } from '../../../domain/accounts/limits.js';
 import type { Database } from '../database.js';
 import type { OAuthStateRow } from '../rows/tables.js';
 
@@ -32,7 +32,7 @@ export async function insertOAuthState(
     code_verifier: begun.codeVerifier,
     nonce: begun.nonce,
     return_path: returnPath,
-    expires_at: db.raw("clock_ms() + ? * interval '1 millisecond'", [limits.oauthStateValidMs]),
+    expires_at: db.raw("clock_ms() + ? * interval '1 millisecond'", [accountLimits.oauthStateValidMs]),
   });
   return begun;
 }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { UserId } from '../../../domain/ids.js';
-import { limits } from '../../../domain/limits.js';
+import { accountLimits } from '../../../domain/accounts/limits.js';
 import type { Database, Transaction } from '../database.js';
 
 /** A live session with its user. */
@@ -29,7 +29,7 @@ export async function insertSession(
     `insert into sessions (token_hash, user_id, expires_at)
      values (:hash, :userId, clock_ms() + :sessionMs * interval '1 millisecond')
      returning expires_at`,
-    { hash: hashOf(token), userId, sessionMs: limits.sessionMs },
+    { hash: hashOf(token), userId, sessionMs: accountLimits.sessionMs },
   );
   const row = rows[0];
   if (!row) throw new Error('the session was not kept');
@@ -53,7 +53,7 @@ export async function findSession(db: Database, token: string): Promise<Session 
             s.last_seen_at < clock_ms() - :touchMs * interval '1 millisecond' as stale
      from sessions s join users u on u.id = s.user_id
      where s.token_hash = :hash and s.expires_at > clock_ms()`,
-    { hash: hashOf(token), touchMs: limits.sessionTouchMs },
+    { hash: hashOf(token), touchMs: accountLimits.sessionTouchMs },
   );
   const row = rows[0];
   if (!row) return undefined;
@@ -73,7 +73,7 @@ async function touch(db: Database, tokenHash: Buffer): Promise<Date | undefined>
     `update sessions set last_seen_at = clock_ms(),
        expires_at = clock_ms() + :sessionMs * interval '1 millisecond'
      where token_hash = :tokenHash returning expires_at`,
-    { tokenHash, sessionMs: limits.sessionMs },
+    { tokenHash, sessionMs: accountLimits.sessionMs },
   );
   return rows[0]?.expires_at;
 }

@@ -1,5 +1,5 @@
 import type { SshKeyId, UserId } from '../../../domain/ids.js';
-import { limits } from '../../../domain/limits.js';
+import { accountLimits } from '../../../domain/accounts/limits.js';
 import type { Database, Transaction } from '../database.js';
 import type { SshKeyRow } from '../rows/tables.js';
 
@@ -22,7 +22,7 @@ export async function insertSshKey(
   await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK_KEYS, key.userId]);
   const has = await listSshKeys(trx, key.userId);
   if (has.some(({ fingerprint }) => fingerprint === key.fingerprint)) return 'known';
-  if (has.length >= limits.maxSshKeys) return 'too many';
+  if (has.length >= accountLimits.maxSshKeys) return 'too many';
   const [row] = await trx('ssh_keys')
     .insert({
       id: key.id,

@@ -1,5 +1,5 @@
 import type { AccountBalance, ProviderError } from '../../providers/provider.js';
-import { limits } from '../../../domain/limits.js';
+import { catalogLimits } from '../../../domain/catalog/limits.js';
 import type { Database } from '../database.js';
 import { noteForOperators } from '../operators/operator-notices.js';
 import type { OutReason, ProviderRow } from '../rows/tables.js';
@@ -11,7 +11,7 @@ import type { OutReason, ProviderRow } from '../rows/tables.js';
  * upstreams there are.
  */
 export const liveProviderCodes = `array(select p.code from providers p
-  where p.catalog_synced_at > (select clock_ms()) - ${limits.listingFreshMs} * interval '1 millisecond'
+  where p.catalog_synced_at > (select clock_ms()) - ${catalogLimits.listingFreshMs} * interval '1 millisecond'
     and (p.out_until is null or p.out_until <= (select clock_ms())) and p.paused_at is null)`;
 
 /** Lists and creates have a circuit each: an upstream whose lists are well may fail every create. */
@@ -58,8 +58,11 @@ export async function noteProviderFailure(
   const inARow = row?.[circuit.failures] ?? 0;
   if (isWithoutFunds(error)) await noteNoFunds(db, code, message);
   if (out) await openCircuit(db, code, out);
-  else if (error.kind === 'unknown' && inARow >= limits.breakAfterFailures) {
-    const forMs = Math.min(limits.breakMaxMs, limits.breakBaseMs * (inARow + 1 - limits.breakAfterFailures));
+  else if (error.kind === 'unknown' && inARow >= catalogLimits.breakAfterFailures) {
+    const forMs = Math.min(
+      catalogLimits.breakMaxMs,
+      catalogLimits.breakBaseMs * (inARow + 1 - catalogLimits.breakAfterFailures),
+    );
     await openCircuit(db, code, { reason: circuit.reason, forMs });
   }
 }
@@ -102,11 +105,11 @@ function outOf(error: ProviderError): { reason: OutReason; forMs: number } | und
   if (error.kind === 'rate_limited')
     return {
       reason: 'rate_limited',
-      forMs: Math.min(error.details.retryAfterMs ?? limits.breakBaseMs, limits.rateLimitMaxMs),
+      forMs: Math.min(error.details.retryAfterMs ?? catalogLimits.breakBaseMs, catalogLimits.rateLimitMaxMs),
     };
-  if (isWithoutFunds(error)) return { reason: 'no_funds', forMs: limits.breakMaxMs };
+  if (isWithoutFunds(error)) return { reason: 'no_funds', forMs: catalogLimits.breakMaxMs };
   if (error.kind === 'refused' && ACCOUNT_STATUSES.includes(error.details.status))
-    return { reason: 'refused', forMs: limits.breakMaxMs };
+    return { reason: 'refused', forMs: catalogLimits.breakMaxMs };
   return undefined;
 }
 

@@ -1,4 +1,4 @@
-import { limits } from '../../../domain/limits.js';
+import { operationLimits } from '../../../domain/operations/limits.js';
 import { duties, type Duty } from '../../../domain/operations/stuck.js';
 import type { FigureGroup } from '../../metrics/figures.js';
 import type { BrakeRow } from '../rows/tables.js';
@@ -36,7 +36,7 @@ export const upkeepFigures: FigureGroup = {
     const { rows: looks } = await trx.raw<{ rows: { capped: number }[] }>(
       `select count(*) as capped from look_signals
         where counted_on = (now() at time zone 'UTC')::date and signals >= :perDay and signals >= 900`,
-      { perDay: limits.looksPerDay },
+      { perDay: operationLimits.looksPerDay },
     );
     const now = rows[0] ?? { mails: 0, mailS: 0, watermarkS: Infinity, brakes: [] };
     return [

@@ -1,4 +1,4 @@
-import { limits } from '../../../domain/limits.js';
+import { machineLimits } from '../../../domain/machines/limits.js';
 import type { Database } from '../database.js';
 import type { PodLeakRow } from '../rows/tables.js';
 
@@ -73,7 +73,7 @@ export async function takeSlowEnds(db: Database): Promise<PodLeakRow[]> {
        returning a.tag
      )
      select slow.* from slow join told using (tag)`,
-    { slowMs: limits.slowEndMs },
+    { slowMs: machineLimits.slowEndMs },
   );
   return rows;
 }

@@ -1,5 +1,5 @@
 import type { RentalId } from '../../../domain/ids.js';
-import { limits } from '../../../domain/limits.js';
+import { machineLimits } from '../../../domain/machines/limits.js';
 import type { Database } from '../database.js';
 
 /** A running machine as it can be asked itself. */
@@ -57,7 +57,7 @@ export async function listPodsToProbe(db: Database, providerCode: string): Promi
         and p.status = 'active' and p.gone_at is null and p.missing_lists = 0 and r.host is not null
         and (p.probed_at is null or p.probed_at < clock_ms() - :everyMs * interval '1 millisecond')
       order by p.probed_at nulls first limit :atMost`,
-    { providerCode, everyMs: limits.reachEveryMs, atMost: limits.probesAtOnce },
+    { providerCode, everyMs: machineLimits.reachEveryMs, atMost: machineLimits.probesAtOnce },
   );
   return rows;
 }

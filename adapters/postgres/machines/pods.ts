@@ -1,4 +1,4 @@
-import { limits } from '../../../domain/limits.js';
+import { rentalLimits } from '../../../domain/rentals/limits.js';
 import type { Pod } from '../../providers/provider.js';
 import type { Database, Transaction } from '../database.js';
 import type { PodRow, RentalRow } from '../rows/tables.js';
@@ -119,7 +119,7 @@ export async function isBusy(db: Database, providerCode: string): Promise<boolea
          or exists (select 1 from allocation_attempts where provider_code = :providerCode and state = 'open')
          or exists (select 1 from pods where provider_code = :providerCode and gone_at is null
                        and (missing_lists > 0 or status = 'ending')) as busy`,
-    { providerCode, youngMs: limits.refundWindowMs },
+    { providerCode, youngMs: rentalLimits.refundWindowMs },
   );
   return rows[0]?.busy ?? true;
 }

@@ -1,5 +1,5 @@
 import type { UserId } from '../../../domain/ids.js';
-import { limits } from '../../../domain/limits.js';
+import { paymentLimits } from '../../../domain/payments/limits.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { insertAuditEvent, type AuditEvent } from '../accounts/audit-events.js';
 import { isHeld } from './charge-marks.js';
@@ -59,7 +59,7 @@ export async function saveAutoTopup(
         enabled: settings.enabled,
         threshold: settings.thresholdCents ?? null,
         amount: settings.topupAmountCents ?? null,
-        defaultAmount: limits.autoTopupDefaultCents,
+        defaultAmount: paymentLimits.autoTopupDefaultCents,
         cap: settings.dailyCapCents ?? null,
         keepCap: settings.dailyCapCents === undefined,
       },

@@ -1,6 +1,6 @@
 import { findingKinds, type FindingKind, type FindingState } from '../../../domain/operations/reconcile.js';
 import type { UserId } from '../../../domain/ids.js';
-import { limits } from '../../../domain/limits.js';
+import { operationLimits } from '../../../domain/operations/limits.js';
 import type { Database, Transaction } from '../database.js';
 import type { ReconcileFindingRow } from '../rows/tables.js';
 
@@ -44,7 +44,7 @@ export async function listGaps(db: Database | Transaction): Promise<Gap[]> {
       where failing_since is null
         and coalesce(full_at, first_tried_at) < clock_ms() - :overdueMs * interval '1 millisecond'
       order by 1`,
-    { overdueMs: limits.reconcileFullOverdueMs },
+    { overdueMs: operationLimits.reconcileFullOverdueMs },
   );
   return rows;
 }

@@ -1,4 +1,5 @@
-import { limits } from '../../../domain/limits.js';
+import { machineLimits } from '../../../domain/machines/limits.js';
+import { rentalLimits } from '../../../domain/rentals/limits.js';
 import type { Finding } from '../../../domain/operations/reconcile.js';
 import type { Pod } from '../../providers/provider.js';
 import type { Database } from '../database.js';
@@ -29,8 +30,8 @@ export async function comparePods(
     code,
     graceMs,
     pods: JSON.stringify(pods),
-    openMs: 2 * limits.attemptOpenMs,
-    slowMs: limits.slowEndMs,
+    openMs: 2 * rentalLimits.attemptOpenMs,
+    slowMs: machineLimits.slowEndMs,
   };
   const [ofPods, ofRentals] = [
     await db.raw<{ rows: Finding[] }>(findingsOfPods, bindings),

@@ -1,4 +1,4 @@
-import { limits } from '../../../domain/limits.js';
+import { operationLimits } from '../../../domain/operations/limits.js';
 import type {
   Finding,
   ReconcileReport,
@@ -40,7 +40,7 @@ export async function compareFrom(
        from (select 1) one left join reconcile_sources s on s.source = :source`,
     {
       ...{ source, isFull: scope === 'full' },
-      ...{ windowMs: limits.reconcileWindowMs, overlapMs: limits.reconcileOverlapMs },
+      ...{ windowMs: operationLimits.reconcileWindowMs, overlapMs: operationLimits.reconcileOverlapMs },
     },
   );
   const row = rows[0];

@@ -1,5 +1,5 @@
 import type { UserId } from '../../../domain/ids.js';
-import { limits } from '../../../domain/limits.js';
+import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { Refusal } from '../../../domain/refusal.js';
 import type { Transaction } from '../database.js';
 
@@ -60,13 +60,13 @@ export async function refuseWhenNotAllowed(trx: Transaction, userId: UserId): Pr
       invoiceId: guards.debt,
     });
   }
-  if (guards.live >= limits.maxLiveRentals) {
+  if (guards.live >= rentalLimits.maxLiveRentals) {
     throw new Refusal(
       'blocked',
-      `At most ${limits.maxLiveRentals} rentals may live at once. Stop one first.`,
+      `At most ${rentalLimits.maxLiveRentals} rentals may live at once. Stop one first.`,
       {
         reason: 'too_many_rentals',
-        limit: limits.maxLiveRentals,
+        limit: rentalLimits.maxLiveRentals,
       },
     );
   }

@@ -1,4 +1,4 @@
-import { limits } from '../../../domain/limits.js';
+import { requestLimits } from '../../../domain/requests/limits.js';
 import type { UserId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
 
@@ -41,7 +41,7 @@ export async function claimIdempotencyKey(
   bodyHash: Buffer,
   targetId: string,
 ): Promise<KeyClaim> {
-  const values = { ...name, bodyHash, targetId, keptMs: limits.idempotencyKeptMs };
+  const values = { ...name, bodyHash, targetId, keptMs: requestLimits.idempotencyKeptMs };
   const inserted = await db.raw<{ rows: Row[] }>(
     `insert into idempotency_keys as k (user_id, endpoint, key, body_hash, target_id)
      values (:userId, :endpoint, :key, :bodyHash, :targetId)

@@ -1,5 +1,5 @@
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
-import { limits } from '../../../domain/limits.js';
+import { machineLimits } from '../../../domain/machines/limits.js';
 import { READING_SHARE, readIntervalMs, type QuotaWindow } from '../../providers/upstream/quotas.js';
 import type { RequestBudget } from '../../providers/upstream/request-budget.js';
 import type { Database } from '../database.js';
@@ -16,7 +16,7 @@ export function createRequestBudget(
   db: Database,
   code: string,
   requestsPerMinute: number,
-  slackMs = 2 * limits.pollMs,
+  slackMs = 2 * machineLimits.pollMs,
 ): RequestBudget {
   const limiter = (use: string, points: number): RateLimiterPostgres =>
     new RateLimiterPostgres({
@@ -57,7 +57,10 @@ async function pace(db: Database, code: string, reads: number, slackMs: number):
     const waitMs = row.nextMs - row.nowMs;
     if (waitMs > 0) return waitMs;
     // However small the quotas, nothing is put off for longer than a list may be late.
-    const costMs = Math.min(limits.slowestReadMs, reads * readIntervalMs(row.windows, Math.max(0, ageMs)));
+    const costMs = Math.min(
+      machineLimits.slowestReadMs,
+      reads * readIntervalMs(row.windows, Math.max(0, ageMs)),
+    );
     const nextMs = Math.max(row.nextMs, row.nowMs - slackMs) + costMs;
     await trx.raw(
       `update provider_quotas set next_read_at = clock_ms() + ?::float8 * interval '1 millisecond' where provider_code = ?`,

@@ -1,5 +1,5 @@
 import type { UserId } from '../../../domain/ids.js';
-import { limits } from '../../../domain/limits.js';
+import { requestLimits } from '../../../domain/requests/limits.js';
 import { Turns } from '../../turns.js';
 import type { Database, Transaction } from '../database.js';
 import { sqlStateOf, lockNotAvailable } from '../sql-state.js';
@@ -42,7 +42,7 @@ function turnsOf(db: Database): Turns<UserId> {
   const turns =
     turnsOfPools.get(db) ??
     new Turns({
-      ...{ atOnce: 1, waiting: limits.userTurnsWaiting, waitMs: limits.userTurnWaitMs },
+      ...{ atOnce: 1, waiting: requestLimits.userTurnsWaiting, waitMs: requestLimits.userTurnWaitMs },
       refuse: (reason) => new UserBusy(`the wallet is not free: ${reason}`),
     });
   turnsOfPools.set(db, turns);

@@ -1,4 +1,4 @@
-import { limits } from '../../../domain/limits.js';
+import { operationLimits } from '../../../domain/operations/limits.js';
 import type { Database } from '../database.js';
 
 /** A workflow that may be told to look at its row. */
@@ -42,7 +42,7 @@ export async function claimLook(
        told_at = wanted_at and exists (select 1 from before where told_at is not null) and not :hasNoRun as "isRepeated"`,
     {
       ...{ workflowId, workflow, hasNoRun },
-      ...{ unhandledMs: limits.lookUnhandledMs, perDay: limits.looksPerDay },
+      ...{ unhandledMs: operationLimits.lookUnhandledMs, perDay: operationLimits.looksPerDay },
     },
   );
   const claim = rows[0];
@@ -79,5 +79,5 @@ export async function acknowledgeLook(db: Database, workflowId: string, lookedAt
  */
 export function hasNoFreshSignal(workflowId: string): string {
   return `not exists (select 1 from look_signals l where l.workflow_id = ${workflowId}
-    and l.told_at > (select clock_ms()) - interval '${limits.lookUnhandledMs} milliseconds')`;
+    and l.told_at > (select clock_ms()) - interval '${operationLimits.lookUnhandledMs} milliseconds')`;
 }

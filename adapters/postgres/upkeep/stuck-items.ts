@@ -1,4 +1,4 @@
-import { limits } from '../../../domain/limits.js';
+import { operationLimits } from '../../../domain/operations/limits.js';
 import { nextTryMs, nextUnansweredTryMs, type Duty } from '../../../domain/operations/stuck.js';
 import type { LastAnswers } from '../../peer-error.js';
 import { readClock } from '../clock.js';
@@ -65,13 +65,13 @@ function countedOf(
 ): { attempts: number; setAsideAt: Date | null; isCounted: boolean } {
   const isCounted = !known || lastAnswers === undefined || hasAnsweredOthers(known, now, lastAnswers);
   const attempts = (known?.attempts ?? 0) + (isCounted ? 1 : 0);
-  const isOver = isHopeless === true || attempts >= limits.triesUntilSetAside;
+  const isOver = isHopeless === true || attempts >= operationLimits.triesUntilSetAside;
   return { attempts, setAsideAt: known?.set_aside_at ?? (isOver ? now : null), isCounted };
 }
 
 /** Whether the peer answered since the item failed last: then it is rather the item. */
 function hasAnsweredOthers(known: StuckItemRow, now: Date, last: LastAnswers): boolean {
-  const isAlone = now.getTime() - known.first_failed_at.getTime() > limits.aloneAtPeerMs;
+  const isAlone = now.getTime() - known.first_failed_at.getTime() > operationLimits.aloneAtPeerMs;
   return (isAlone ? last.anyCallMsAgo : last.thisCallMsAgo) < now.getTime() - known.last_failed_at.getTime();
 }
 

@@ -1,5 +1,6 @@
 import type { UserId } from '../../../domain/ids.js';
-import { limits } from '../../../domain/limits.js';
+import { meteringLimits } from '../../../domain/metering/limits.js';
+import { rentalLimits } from '../../../domain/rentals/limits.js';
 import type { Database } from '../database.js';
 
 /** One thing that does not add up, with enough to find it. */
@@ -52,20 +53,20 @@ const pricedRentals = `
   ), bounds as (
     select i.*,
            -- A stop that was committed while a tick ran ends no earlier than the cent which that tick took.
-           case when asked_ms = stop_ms then greatest(asked_ms, least(ticked_ms, stop_ms + ${limits.stopCommitMs}))
+           case when asked_ms = stop_ms then greatest(asked_ms, least(ticked_ms, stop_ms + ${meteringLimits.stopCommitMs}))
                 else asked_ms end as asked_end_ms,
            -- The money's end is known to the cent if ticks ran in time; a late one ends it at its own clock, or where
            -- it was to end anyway.
            case when stop_reason = 'balance_exhausted'
                 then case when ended_ms between ticked_ms and charged_ms or ended_ms = asked_ms
-                            or ended_ms - short_ms > ${limits.tickLateMs} then ended_ms else charged_ms end
+                            or ended_ms - short_ms > ${meteringLimits.tickLateMs} then ended_ms else charged_ms end
            end as money_ms
       from instants i
   ), due as (
     select b.*, case when running_ms is null then ended_ms
                      when coalesce(alive_ms, asked_end_ms, money_ms) is not null
                      then greatest(running_ms, least(alive_ms, asked_end_ms, money_ms)) end as due_ms,
-           status = 'failed' and alive_ms > running_ms + ${limits.refundWindowMs} as failed_late
+           status = 'failed' and alive_ms > running_ms + ${rentalLimits.refundWindowMs} as failed_late
       from bounds b
   ), priced as (
     select d.*, charged_cents - refunded_cents + overage_cents + written_off_cents as settled_cents,

@@ -1,5 +1,5 @@
 import { isTemplateId } from '../../../domain/catalog/templates.js';
-import { limits } from '../../../domain/limits.js';
+import { catalogLimits } from '../../../domain/catalog/limits.js';
 import { dearestOfEach } from '../offers/dearest-of-each.js';
 import { fieldsOf, textField } from '../upstream/fields.js';
 import { createHttpClient, type HttpClient } from '../upstream/http-client.js';
@@ -78,7 +78,7 @@ export function createRunpodProvider(options: RunpodOptions): Provider {
     terminate: (podId, wait) =>
       endAtUpstream(http, { method: 'DELETE', path: `/v2/pods/${encodeURIComponent(podId)}`, ...wait }),
     async pace(read) {
-      return (await options.budget?.pace(read === 'offers' ? limits.gpuCounts.length : 1)) ?? 0;
+      return (await options.budget?.pace(read === 'offers' ? catalogLimits.gpuCounts.length : 1)) ?? 0;
     },
     readBalance: () => readRunpodBalance(http),
   };
@@ -103,7 +103,7 @@ function learnQuotas(
 /** The stock is told for one count of GPUs at a time. A part is not a whole catalog: one failure fails them all. */
 async function listOffers(http: HttpClient, odd: (oddity: Oddity) => void): Promise<Offer[]> {
   const offers: Offer[] = [];
-  for (const count of limits.gpuCounts) {
+  for (const count of catalogLimits.gpuCounts) {
     const query = new URLSearchParams({
       include: 'AVAILABILITY',
       product: 'POD',

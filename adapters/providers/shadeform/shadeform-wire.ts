@@ -1,4 +1,4 @@
-import { limits } from '../../../domain/limits.js';
+import { catalogLimits } from '../../../domain/catalog/limits.js';
 import { findList, fieldsOf, numberField, textField, textsField, type Fields } from '../upstream/fields.js';
 import { findGpuModel } from '../offers/gpu-models.js';
 import { findOurPod, type StatusWords } from '../listed-pod.js';
@@ -7,7 +7,7 @@ import { findCountry } from '../offers/regions.js';
 import { listFittingTemplates } from '../offers/templates.js';
 
 /** Only these counts can be rented (spec: Limits). */
-const GPU_COUNTS: readonly number[] = limits.gpuCounts;
+const GPU_COUNTS: readonly number[] = catalogLimits.gpuCounts;
 
 const WORDS: StatusWords = {
   statuses: new Map([

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import { limits } from '../../../domain/limits.js';
+import { machineLimits } from '../../../domain/machines/limits.js';
 import { captureHostKey, probeSsh, type ProbeResult, type ProbeTarget } from './ssh-probe.js';
 
 /** Asks SSH daemons, so many at once and no more (providers reference, section 5). */
@@ -17,7 +17,7 @@ export interface Prober {
  * else be asked at once
  */
 export function createProber(jitterMs: number): Prober {
-  const limit = pLimit(limits.probesAtOnce);
+  const limit = pLimit(machineLimits.probesAtOnce);
   const inTurn = async <T>(ask: () => Promise<T>): Promise<T> => {
     await sleep(Math.random() * jitterMs);
     return limit(ask);
@@ -25,8 +25,12 @@ export function createProber(jitterMs: number): Prober {
   return {
     probe: (target) =>
       inTurn(() =>
-        probeSsh({ ...target, connectTimeoutMs: limits.sshConnectMs, identTimeoutMs: limits.sshIdentMs }),
+        probeSsh({
+          ...target,
+          connectTimeoutMs: machineLimits.sshConnectMs,
+          identTimeoutMs: machineLimits.sshIdentMs,
+        }),
       ),
-    hostKey: (target) => inTurn(() => captureHostKey({ ...target, timeoutMs: limits.sshHostKeyMs })),
+    hostKey: (target) => inTurn(() => captureHostKey({ ...target, timeoutMs: machineLimits.sshHostKeyMs })),
   };
 }

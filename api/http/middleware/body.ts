@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa';
 import getRawBody from 'raw-body';
-import { limits } from '../../../domain/limits.js';
+import { requestLimits } from '../../../domain/requests/limits.js';
 import { Refusal } from '../../../domain/refusal.js';
 import type { ApiState } from '../../context.js';
 import { shapeFault } from './body-shape.js';
@@ -35,7 +35,7 @@ export function readBodies(rawPaths: readonly RawPath[]): Middleware<ApiState, o
 }
 
 async function bytesOf(ctx: Context, raw: RawPath | undefined): Promise<Buffer> {
-  const limit = raw?.limitBytes ?? limits.bodyMaxBytes;
+  const limit = raw?.limitBytes ?? requestLimits.bodyMaxBytes;
   try {
     raw?.refuseUnread((name) => ctx.get(name));
     return await getRawBody(ctx.req, { limit, length: ctx.get('Content-Length') || null });

@@ -6,7 +6,7 @@ import {
   type Standing,
 } from '../../../adapters/postgres/requests/request-counts.js';
 import { findSession, type Session } from '../../../adapters/postgres/accounts/sessions.js';
-import { limits } from '../../../domain/limits.js';
+import { requestLimits } from '../../../domain/requests/limits.js';
 import { Refusal } from '../../../domain/refusal.js';
 import type { ApiDeps, ApiState } from '../../context.js';
 import { clientOf } from './client-address.js';
@@ -75,7 +75,7 @@ async function count(ctx: Context, policies: Policies, session: Session | undefi
 type Policies = Record<'reads' | 'readsOfUser' | 'changes' | 'strangers', Policy>;
 
 function policiesOf({ db, settings }: ApiDeps): Policies {
-  const windowMs = limits.requestWindowMs;
+  const windowMs = requestLimits.requestWindowMs;
   const policy = (name: string, quota: number, what: string, create: typeof createExactCount): Policy => ({
     ...{ name, quota, what },
     count: create(db, name, quota, windowMs),
@@ -108,7 +108,7 @@ async function lookUp(ctx: Context, deps: ApiDeps): Promise<{ session?: Session;
 function tell(ctx: Context, { policy, standing }: Counted): void {
   const { name, quota } = policy;
   const { remaining, resetMs } = standing;
-  ctx.set('RateLimit-Policy', `"${name}";q=${quota};w=${limits.requestWindowMs / 1000}`);
+  ctx.set('RateLimit-Policy', `"${name}";q=${quota};w=${requestLimits.requestWindowMs / 1000}`);
   ctx.set('RateLimit', `"${name}";r=${remaining};t=${Math.ceil(resetMs / 1000)}`);
 }
 

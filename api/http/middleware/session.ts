@@ -1,6 +1,6 @@
 import { insertAuditEvent } from '../../../adapters/postgres/accounts/audit-events.js';
 import { deleteSession } from '../../../adapters/postgres/accounts/sessions.js';
-import { limits } from '../../../domain/limits.js';
+import { accountLimits } from '../../../domain/accounts/limits.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { auditEvent } from '../../accounts/audit-event.js';
 import type { ApiContext, ApiDeps } from '../../context.js';
@@ -29,7 +29,7 @@ interface CookieDeps {
 
 /** Hands the session to the browser (decision 9). */
 export function setSessionCookie(ctx: ApiContext, deps: CookieDeps, token: string): void {
-  appendCookie(ctx, deps, sessionCookie(token, limits.sessionMs));
+  appendCookie(ctx, deps, sessionCookie(token, accountLimits.sessionMs));
 }
 
 /** Ends the request's session for good and takes its cookie back. */

@@ -3,7 +3,7 @@ import type { Middleware } from 'koa';
 import type { Session } from '../../../adapters/postgres/accounts/sessions.js';
 import { Turns } from '../../../adapters/turns.js';
 import type { UserId } from '../../../domain/ids.js';
-import { limits } from '../../../domain/limits.js';
+import { requestLimits } from '../../../domain/requests/limits.js';
 import { Refusal } from '../../../domain/refusal.js';
 import type { ApiState } from '../../context.js';
 import { clientOf } from './client-address.js';
@@ -31,8 +31,13 @@ export interface RequestTurns {
 /** @param atOnce how many of one caller, and kind, may be under way */
 export function createRequestTurns(atOnce: number): RequestTurns {
   const turnsOf = <Key>(whose: string, waiting: number): Turns<Key> =>
-    new Turns({ atOnce, waiting, waitMs: limits.requestTurnWaitMs, refuse: () => tooManyAtOnce(whose) });
-  const { requestsWaiting, lookUpsWaiting } = limits;
+    new Turns({
+      atOnce,
+      waiting,
+      waitMs: requestLimits.requestTurnWaitMs,
+      refuse: () => tooManyAtOnce(whose),
+    });
+  const { requestsWaiting, lookUpsWaiting } = requestLimits;
   const lookUps = turnsOf<string>('your address', lookUpsWaiting);
   const strangers = turnsOf<string>('your address', requestsWaiting);
   const reads = turnsOf<UserId>('yours', requestsWaiting);

@@ -1,4 +1,4 @@
-import { limits } from '../../../domain/limits.js';
+import { accountLimits } from '../../../domain/accounts/limits.js';
 import { Refusal, refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
 import { exampleId, type JsonSchema } from './json-schema.js';
 
@@ -34,7 +34,7 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   },
   too_many_keys: {
     message: 'You have 100 keys, as many as one may have. Remove one that you no longer use.',
-    details: { maxKeys: limits.maxSshKeys },
+    details: { maxKeys: accountLimits.maxSshKeys },
   },
   unknown_family: {
     message: 'There is no GPU family abacus: GET /v1/catalog/families lists them.',
@@ -96,7 +96,7 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   code_request_rate_limited: {
     message:
       'You asked for a code a moment ago, or too often. Look for the last mail, or try again in 30 seconds.',
-    details: { retryAfterSeconds: limits.codeRequestEveryMs / 1000 },
+    details: { retryAfterSeconds: accountLimits.codeRequestEveryMs / 1000 },
   },
   internal_error: {
     message: 'Something went wrong on our side. Try again; if it stays so, tell support the requestId.',

@@ -4,7 +4,7 @@ import type { ApiRouter } from '../../../api/context.js';
 import { generateKeyPair, parsePublicKey } from '../../../api/accounts/public-keys.js';
 import { keySchema, presentKey, tooManyKeys } from '../../../api/accounts/ssh-keys.js';
 import { readBody } from '../../../api/http/validation.js';
-import { limits } from '../../../domain/limits.js';
+import { accountLimits } from '../../../domain/accounts/limits.js';
 import { refusalOf } from '../refuse.js';
 import { note, signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
@@ -39,7 +39,7 @@ function addKey(world: World) {
     if (account.sshKeys.some((row) => row.fingerprint === fingerprint)) {
       throw refusalOf('duplicate_key', { fingerprint });
     }
-    if (account.sshKeys.length >= limits.maxSshKeys) throw tooManyKeys();
+    if (account.sshKeys.length >= accountLimits.maxSshKeys) throw tooManyKeys();
     const row: SshKeyRow = {
       ...{ id: newId('key'), user_id: account.user.id, name, public_key: key.line, fingerprint },
       created_at: world.now(),

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { once } from 'node:events';
 import Stripe from 'stripe';
 import { webhookPath } from '../../../api/webhook/path.js';
-import { limits } from '../../../domain/limits.js';
+import { requestLimits } from '../../../domain/requests/limits.js';
 import type { Answer } from '../../support/http/answers.js';
 import { startApi, webhookSecret, type SignedIn, type TestApi } from '../../support/http/api.js';
 
@@ -43,16 +43,16 @@ describe('a hostile request', () => {
     for (let index = 0; ; index += 1) {
       const part = item(index);
       length += part.length + 1;
-      if (length > limits.bodyMaxBytes) return `${open}${parts.join(',')}${close}`;
+      if (length > requestLimits.bodyMaxBytes) return `${open}${parts.join(',')}${close}`;
       parts.push(part);
     }
   }
 
   const rental = '"familyId":"rtx-4090","gpuCount":1';
-  const half = limits.bodyMaxBytes / 2 - 64;
+  const half = requestLimits.bodyMaxBytes / 2 - 64;
   const shapes: [what: string, body: string][] = [
     ['unknown fields', largest((index) => `"k${index}":0`, '{', '}')],
-    ['as many unknown fields as are looked at', fieldsOf(limits.bodyMaxFields)],
+    ['as many unknown fields as are looked at', fieldsOf(requestLimits.bodyMaxFields)],
     ['a long list', largest((index) => `"${index}"`, `{${rental},"sshKeyIds":[`, ']}')],
     ['a list of the same', largest(() => '0', `{${rental},"sshKeyIds":[`, ']}')],
     ['a list of lists', largest(() => '[]', `{${rental},"sshKeyIds":[`, ']}')],
@@ -63,10 +63,10 @@ describe('a hostile request', () => {
   ];
   for (const [what, body] of shapes) {
     it(`is refused small and at once: ${what}`, async () => {
-      assert.ok(body.length <= limits.bodyMaxBytes);
+      assert.ok(body.length <= requestLimits.bodyMaxBytes);
       const answer = await cheaply(() => user.send('POST', '/v1/rentals', body, json));
       assert.equal(answer.status, 400);
-      assert.ok(answer.body.details.fields.length <= limits.faultsTold);
+      assert.ok(answer.body.details.fields.length <= requestLimits.faultsTold);
     });
   }
 
@@ -102,7 +102,7 @@ describe('a hostile request', () => {
   });
 
   describe('at the webhook', () => {
-    const big = 'x'.repeat(limits.eventMaxBytes);
+    const big = 'x'.repeat(requestLimits.eventMaxBytes);
     const fresh = Math.floor(Date.now() / 1_000);
     const unsigned: [what: string, headers: Record<string, string>][] = [
       ['has no signature', {}],

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { newId } from '../../../adapters/ids.js';
 import type { IdentityProvider } from '../../../adapters/identity/identity.js';
 import type { Processor } from '../../../adapters/processor/processor.js';
-import { limits } from '../../../domain/limits.js';
+import { requestLimits } from '../../../domain/requests/limits.js';
 import type { Answer } from '../../support/http/answers.js';
 import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { insertRunningRental } from '../../support/money/factories.js';
@@ -13,8 +13,8 @@ import { until } from '../../support/until.js';
 
 const HOUR = 3_600_000;
 /** Longer than a request waits for its turn: who must wait for another one's is refused first. */
-const LONG_MS = 4 * limits.requestTurnWaitMs;
-const PATIENCE_MS = 2 * limits.requestTurnWaitMs;
+const LONG_MS = 4 * requestLimits.requestTurnWaitMs;
+const PATIENCE_MS = 2 * requestLimits.requestTurnWaitMs;
 
 describe('the one turn of a caller is passed on (decision 97)', () => {
   let api: TestApi;

@@ -3,14 +3,14 @@ import { PassThrough } from 'node:stream';
 import { createRequestTurns } from '../../../api/http/middleware/turns.js';
 import type { Session } from '../../../adapters/postgres/accounts/sessions.js';
 import type { RentalRow } from '../../../adapters/postgres/rows/tables.js';
-import { limits } from '../../../domain/limits.js';
+import { requestLimits } from '../../../domain/requests/limits.js';
 import type { Answer } from '../../support/http/answers.js';
 import { ApiClient, startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { insertRunningRental, insertSessionOf } from '../../support/money/factories.js';
 import { until } from '../../support/until.js';
 
 const HOUR = 3_600_000;
-const AT_ONCE = limits.requestsAtOnce;
+const AT_ONCE = requestLimits.requestsAtOnce;
 
 describe('the turns of requests (decision 97)', () => {
   let api: TestApi;

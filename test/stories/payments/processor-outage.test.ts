@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { limits } from '../../../domain/limits.js';
+import { operationLimits } from '../../../domain/operations/limits.js';
 import { taskQueues } from '../../../domain/task-queues.js';
 import { ageLoops } from '../../support/story/ageing.js';
 import type { SignedIn } from '../../support/http/api.js';
@@ -49,7 +49,7 @@ describe('the payment processor is away for hours (decision 95)', () => {
 
   /** All their tries but the last two are counted already. */
   async function haveFailedOften(items: readonly string[]): Promise<void> {
-    const attempts = limits.triesUntilSetAside - 2;
+    const attempts = operationLimits.triesUntilSetAside - 2;
     await service.db('stuck_items').whereIn('item', items).update({ attempts });
   }
 
@@ -76,7 +76,7 @@ describe('the payment processor is away for hours (decision 95)', () => {
     }
 
     await paying.clearFaults();
-    await ageLoops(service.db, limits.unansweredRetryMaxMs * 1.2);
+    await ageLoops(service.db, operationLimits.unansweredRetryMaxMs * 1.2);
     await redeliver();
     for (const { user, topupId } of open) {
       await paying.awaitTopup(topupId, 'succeeded');

@@ -4,7 +4,8 @@ import { adoptPod } from '../../../money/rentals/pod-adoption.js';
 import type { AllocationAttemptRow } from '../../../adapters/postgres/rows/tables.js';
 import type { Provider, Wait } from '../../../adapters/providers/provider.js';
 import type { RentalId } from '../../../domain/ids.js';
-import { limits } from '../../../domain/limits.js';
+import { catalogLimits } from '../../../domain/catalog/limits.js';
+import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { taskQueues } from '../../../domain/task-queues.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { insertRunningRental } from '../../support/money/factories.js';
@@ -106,16 +107,16 @@ describe('a rental’s machine', () => {
     const id = await renting.openDirectly(user, l40s, {}, { answerBefore: soon });
     assert.equal(waits.length >= 2, true, 'a create, and a look for what it bought');
     for (const waitMs of waits)
-      assert.ok(waitMs > 0 && waitMs <= 8_000 - limits.openFinishMs, `${waitMs} ms`);
+      assert.ok(waitMs > 0 && waitMs <= 8_000 - rentalLimits.openFinishMs, `${waitMs} ms`);
     await renting.stop(user, id);
     waits.length = 0;
     await renting.stop(user, await renting.open(user, l40s));
-    assert.ok(waits[0]! <= limits.openBudgetMs, `${waits[0]} ms`);
+    assert.ok(waits[0]! <= rentalLimits.openBudgetMs, `${waits[0]} ms`);
   });
 
   it('that is there although its create failed, again and again, keeps its upstream on sale', async () => {
     await service.gpus.faults({ failCreateAfterMake: true });
-    for (let count = 0; count <= limits.breakAfterFailures; count += 1) {
+    for (let count = 0; count <= catalogLimits.breakAfterFailures; count += 1) {
       await renting.stop(user, await renting.open(user, l40s));
     }
     const [upstream] = await service.db('providers').where({ code: 'lab' });

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from '../../../adapters/postgres/database.js';
 import type { Provider } from '../../../adapters/providers/provider.js';
 import type { RentalId } from '../../../domain/ids.js';
-import { limits } from '../../../domain/limits.js';
+import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { taskQueues } from '../../../domain/task-queues.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { insertRental } from '../../support/money/factories.js';
@@ -168,7 +168,7 @@ describe('opening a rental', () => {
       );
       return rows.length > 0;
     });
-    await sleep(limits.openLockWaitMs + 1_500);
+    await sleep(rentalLimits.openLockWaitMs + 1_500);
     await lock.rollback();
     const { status, body } = await answer;
     assert.equal(status, 200, JSON.stringify(body));

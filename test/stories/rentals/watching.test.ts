@@ -4,7 +4,7 @@ import { acceptMissing, listProviders } from '../../../adapters/postgres/catalog
 import { listHeldPods } from '../../../adapters/postgres/machines/pods-watch.js';
 import type { RentalRow } from '../../../adapters/postgres/rows/tables.js';
 import { ProviderError, type Provider } from '../../../adapters/providers/provider.js';
-import { limits } from '../../../domain/limits.js';
+import { machineLimits } from '../../../domain/machines/limits.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
 import { Renting } from '../../support/story/renting.js';
@@ -145,7 +145,7 @@ describe('the watcher of an upstream', () => {
       return warnings.includes('ssh_unreachable');
     });
     const [pod] = await service.db('pods').where({ pod_id: pod_id! });
-    assert.ok((pod?.silent_probes ?? 0) >= limits.silentProbes);
+    assert.ok((pod?.silent_probes ?? 0) >= machineLimits.silentProbes);
     assert.equal((await renting.row(id)).status, 'running');
   });
 

@@ -9,7 +9,7 @@ import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
 import { confirmDatabase, readWatermark } from '../../../adapters/postgres/restore/watermark.js';
 import { keepWatermark, readKeptWatermark } from '../../../adapters/temporal/watermark.js';
 import type { OperationId, TopupId } from '../../../domain/ids.js';
-import { limits } from '../../../domain/limits.js';
+import { paymentLimits } from '../../../domain/payments/limits.js';
 import type { RentalRequest } from '../../../domain/opening.js';
 import { taskQueues } from '../../../domain/task-queues.js';
 import type { RestoreOutcome } from '../../../workflows/contracts/restore.js';
@@ -161,13 +161,13 @@ describe('a workflow that somebody else than the service starts', () => {
   });
 
   it('gives up no debt by a short day in its input', async () => {
-    const deployed = await startService({ minDunningDayMs: limits.dayMs });
+    const deployed = await startService({ minDunningDayMs: paymentLimits.dayMs });
     try {
       const debts = new Invoicing(deployed);
       const id = await debts.draft(await deployed.signIn(), 700);
       await debts.start(id, 1);
       const { due_at: dueAt, finalized_at: openedAt } = await debts.awaitInvoice(id, 'open');
-      assert.equal(dueAt!.getTime() - openedAt!.getTime(), 7 * limits.dayMs);
+      assert.equal(dueAt!.getTime() - openedAt!.getTime(), 7 * paymentLimits.dayMs);
     } finally {
       await deployed.stop();
     }

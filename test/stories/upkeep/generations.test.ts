@@ -5,7 +5,7 @@ import { NativeConnection, type Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import type { Activities } from '../../../activities/index.js';
 import { newId } from '../../../adapters/ids.js';
-import { limits } from '../../../domain/limits.js';
+import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { processorEventSignalName } from '../../../domain/payments/processor-routes.js';
 import { lookSignalName } from '../../../domain/rentals/rental.js';
 import { taskQueues } from '../../../domain/task-queues.js';
@@ -68,7 +68,7 @@ const runs: readonly { type: string; input: object; signal?: string; of?: string
 
 /** Of the defaults that a rental adds, all are handed on. */
 const defaults = {
-  ...{ provisionDeadlineMs: limits.provisionDeadlineMs, unknownFindMs: limits.unknownFindMs },
+  ...{ provisionDeadlineMs: rentalLimits.provisionDeadlineMs, unknownFindMs: rentalLimits.unknownFindMs },
 };
 
 describe('runs that go on for ever', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { listStrayPods } from '../../../adapters/postgres/upkeep/upkeep.js';
 import { ProviderError, type Provider } from '../../../adapters/providers/provider.js';
 import type { TopupId } from '../../../domain/ids.js';
-import { limits } from '../../../domain/limits.js';
+import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { taskQueues } from '../../../domain/task-queues.js';
 import { cards, payPage } from '../../lab/processor/workbench.js';
 import { requestOf } from '../../lab/provider/living-lab.js';
@@ -53,7 +53,7 @@ describe('upkeep', () => {
     await service.db.raw(`update pods set first_seen_at = first_seen_at - interval '2 minutes'`);
 
     // The one that is asked first can't be ended.
-    const [first] = await listStrayPods(service.db, 'lab', limits.attemptOpenMs);
+    const [first] = await listStrayPods(service.db, 'lab', rentalLimits.attemptOpenMs);
     stuck.add(first?.podId ?? '');
     const { ended } = (await run('sweep')) as { ended: string[] };
     assert.equal(ended.length, 1);

@@ -11,7 +11,7 @@ import {
 import { listOddities, recordOddities } from '../../../../adapters/postgres/catalog/provider-oddities.js';
 import { createOddityBook } from '../../../../adapters/providers/upstream/oddity-book.js';
 import { ProviderError, type ProviderErrorKind } from '../../../../adapters/providers/provider.js';
-import { limits } from '../../../../domain/limits.js';
+import { catalogLimits } from '../../../../domain/catalog/limits.js';
 import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
 import { insertListing, insertProvider } from '../../../support/money/factories.js';
 
@@ -51,7 +51,7 @@ describe('the circuit of an upstream', () => {
   }
 
   it('opens after five failures in a row, and its offers are not for sale', async () => {
-    await fail(limits.breakAfterFailures - 1);
+    await fail(catalogLimits.breakAfterFailures - 1);
     assert.ok(await isForSale());
     await fail(1);
     assert.ok(!(await isForSale()));
@@ -63,33 +63,33 @@ describe('the circuit of an upstream', () => {
   });
 
   it('closes with the next answer, and counts anew', async () => {
-    await fail(limits.breakAfterFailures);
+    await fail(catalogLimits.breakAfterFailures);
     await noteProviderSuccess(database.db, 'lab', 'reading');
     assert.ok(await isForSale());
-    await fail(limits.breakAfterFailures - 1);
+    await fail(catalogLimits.breakAfterFailures - 1);
     assert.ok(await isForSale());
   });
 
   it('stays open longer with each further failure, five minutes at most', async () => {
-    await fail(limits.breakAfterFailures);
+    await fail(catalogLimits.breakAfterFailures);
     const outMs = async () => ((await listProviders(database.db))[0]?.out_until?.getTime() ?? 0) - Date.now();
     const first = await outMs();
     await fail(2);
-    assert.ok((await outMs()) > first + limits.breakBaseMs);
+    assert.ok((await outMs()) > first + catalogLimits.breakBaseMs);
     await fail(40);
     const longest = await outMs();
-    assert.ok(Math.abs(longest - limits.breakMaxMs) < 5_000, `${longest} ms`);
+    assert.ok(Math.abs(longest - catalogLimits.breakMaxMs) < 5_000, `${longest} ms`);
   });
 
   it('closes by itself when its time is over', async () => {
-    await fail(limits.breakAfterFailures);
+    await fail(catalogLimits.breakAfterFailures);
     const { db } = database;
     await db('providers').update({ out_until: db.raw(`clock_ms() - interval '1 millisecond'`) });
     assert.ok(await isForSale());
   });
 
   it('has one for creates that lists which are well do not close', async () => {
-    await fail(limits.breakAfterFailures, 'creating');
+    await fail(catalogLimits.breakAfterFailures, 'creating');
     await noteProviderSuccess(database.db, 'lab', 'reading');
     assert.ok(!(await isForSale()));
     await noteProviderSuccess(database.db, 'lab', 'creating');
@@ -126,7 +126,7 @@ describe('the circuit of an upstream', () => {
   it('is asked again after a quarter of an hour, however long it asks to be left alone', async () => {
     const day = 24 * 3_600_000;
     await noteProviderFailure(database.db, 'lab', 'reading', failure('rate_limited', { retryAfterMs: day }));
-    assert.ok((await rateLimitedForMs(database.db, 'lab')) <= limits.rateLimitMaxMs);
+    assert.ok((await rateLimitedForMs(database.db, 'lab')) <= catalogLimits.rateLimitMaxMs);
   });
 
   it('keeps what was skipped in answers, counted', async () => {

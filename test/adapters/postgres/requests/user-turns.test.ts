@@ -3,7 +3,7 @@ import { openDatabase, type Database } from '../../../../adapters/postgres/datab
 import { transactionOfUser, UserBusy } from '../../../../adapters/postgres/requests/user-turns.js';
 import { lockWalletOfUser } from '../../../../money/ledger/wallets.js';
 import type { UserId } from '../../../../domain/ids.js';
-import { limits } from '../../../../domain/limits.js';
+import { requestLimits } from '../../../../domain/requests/limits.js';
 import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
 import { until } from '../../../support/until.js';
 
@@ -46,7 +46,7 @@ describe('the turns of users at their wallets', () => {
   it('take one connection, however many wait for one wallet', async () => {
     const [slow, other] = [await userWithWallet(), await userWithWallet()];
     const held = await hold(slow);
-    const waiting = Array.from({ length: 1 + limits.userTurnsWaiting }, () => work(slow, 30_000));
+    const waiting = Array.from({ length: 1 + requestLimits.userTurnsWaiting }, () => work(slow, 30_000));
     try {
       await until('the first waits for the lock', () => used() === 1);
       for (let n = 0; n < 20; n += 1) assert.equal(await work(other), 100);
@@ -62,7 +62,7 @@ describe('the turns of users at their wallets', () => {
     const slow = await userWithWallet();
     const held = await hold(slow);
     const first = work(slow);
-    const waiting = Array.from({ length: limits.userTurnsWaiting }, () => work(slow, 300));
+    const waiting = Array.from({ length: requestLimits.userTurnsWaiting }, () => work(slow, 300));
     const outcomes = Promise.allSettled(waiting);
     await assert.rejects(work(slow), UserBusy, 'at once, while all others wait');
     for (const outcome of await outcomes) {

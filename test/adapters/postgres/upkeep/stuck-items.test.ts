@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rememberingAnswers, type LastAnswers } from '../../../../adapters/peer-error.js';
 import { noteFailure, type Stuck } from '../../../../adapters/postgres/upkeep/stuck-items.js';
 import { ProcessorError } from '../../../../adapters/processor/processor.js';
-import { limits } from '../../../../domain/limits.js';
+import { operationLimits } from '../../../../domain/operations/limits.js';
 import { ageLoops } from '../../../support/story/ageing.js';
 import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
 
@@ -10,7 +10,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const never: LastAnswers = { thisCallMsAgo: Infinity, anyCallMsAgo: Infinity };
 /** Longer than the longest pause of what nobody answered, its jitter included. */
-const SOON_MS = limits.unansweredRetryMaxMs * 1.2;
+const SOON_MS = operationLimits.unansweredRetryMaxMs * 1.2;
 
 describe('what failures count for (decision 95)', () => {
   let database: MoneyDatabase;
@@ -52,13 +52,13 @@ describe('what failures count for (decision 95)', () => {
       waits.push(nextTryMs);
       await ageLoops(database.db, nextTryMs + 1);
     }
-    assert.ok(waits[0]! <= limits.retryBaseMs * 1.2);
+    assert.ok(waits[0]! <= operationLimits.retryBaseMs * 1.2);
     assert.ok(
       waits.every((wait, no) => no === 0 || wait >= waits[no - 1]!),
       String(waits),
     );
-    assert.equal(waits.at(-1), limits.unansweredRetryMaxMs);
-    assert.ok((24 * HOUR) / limits.unansweredRetryMaxMs < limits.looksPerDay);
+    assert.equal(waits.at(-1), operationLimits.unansweredRetryMaxMs);
+    assert.ok((24 * HOUR) / operationLimits.unansweredRetryMaxMs < operationLimits.looksPerDay);
   });
 
   it('one that alone gets no answer, while others do, is set aside as any other', async () => {
@@ -67,11 +67,11 @@ describe('what failures count for (decision 95)', () => {
       anyCallMsAgo: waitedMs / 2,
     }));
     assert.ok(last.isNewlySetAside);
-    assert.equal(last.attempts, limits.triesUntilSetAside);
+    assert.equal(last.attempts, operationLimits.triesUntilSetAside);
   });
 
   it('one whose call nobody else makes is set aside after some hours, by what else the peer answers', async () => {
-    const begun = await failFor('rare', limits.aloneAtPeerMs - 10 * MINUTE, () => ({
+    const begun = await failFor('rare', operationLimits.aloneAtPeerMs - 10 * MINUTE, () => ({
       thisCallMsAgo: Infinity,
       anyCallMsAgo: 1,
     }));
@@ -94,7 +94,7 @@ describe('what failures count for (decision 95)', () => {
     await failFor('aside', 10 * HOUR, (waitedMs) => ({ thisCallMsAgo: waitedMs / 2, anyCallMsAgo: 0 }));
     await ageLoops(database.db, 2 * HOUR);
     const { nextTryMs, attempts } = await fail('aside', never);
-    assert.equal(attempts, limits.triesUntilSetAside);
+    assert.equal(attempts, operationLimits.triesUntilSetAside);
     assert.ok(nextTryMs > 50 * MINUTE);
   });
 });

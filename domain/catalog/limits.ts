@@ -1,0 +1,21 @@
+import { MINUTE, SECOND } from '../durations.js';
+
+/** What is offered, for how long a listing counts, and when an upstream's offers are taken out. Durations are milliseconds. */
+export const catalogLimits = {
+  /** spec: Limits. */
+  gpuCounts: [1, 2, 4, 8] as const,
+
+  /** Decision 13: a listing older than this is not live. */
+  listingFreshMs: 2 * MINUTE,
+  catalogSyncMs: 30 * SECOND,
+
+  /**
+   * The circuit breaker of an upstream: so many failures in a row take its offers out of the catalog, for a time that
+   * grows with each further one.
+   */
+  breakAfterFailures: 5,
+  breakBaseMs: 15 * SECOND,
+  breakMaxMs: 5 * MINUTE,
+  /** An upstream that asks to be left alone for longer is asked again after this: its machines must be watched. */
+  rateLimitMaxMs: 15 * MINUTE,
+} as const;

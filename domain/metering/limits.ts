@@ -1,0 +1,28 @@
+import { HOUR, MINUTE, SECOND } from '../durations.js';
+
+/** How often running rentals are charged, and what becomes of those that can't be. Durations are milliseconds. */
+export const meteringLimits = {
+  /** Design: metering. */
+  tickEveryMs: SECOND,
+  meterRunMs: 15 * MINUTE,
+  /** Decision 26: how late a tick may be and still end a rental at the instant the money ended. */
+  tickLateMs: 5 * SECOND,
+  topupWaitMs: 30 * SECOND,
+  /** Decision 78: how long a stop may take from its instant to its commit; a tick in between knows nothing of it. */
+  stopCommitMs: MINUTE,
+
+  /** A wallet whose metering somebody held up is left alone for so long: the others' ticks go on (decision 73). */
+  heldUpRestMs: 10 * SECOND,
+  /** When a wallet that somebody else has locked is asked anew. */
+  busyWalletRetryMs: SECOND,
+  /** Decision 29: a wallet that can't be metered for this long loses its machines. */
+  blockedForMs: 10 * MINUTE,
+
+  /** A running rental settles itself at least this often, whatever the tick engine does (second belt). */
+  beltMs: HOUR,
+  /** With a large fleet the rounds come further apart, so that no more than this many fire in a second. */
+  beltRoundsPerSecond: 3,
+
+  /** A user is warned when the wallet lasts for less than this many minutes of what runs. */
+  lowBalanceMinutes: 60,
+} as const;

@@ -1,0 +1,39 @@
+import { DAY, HOUR, MINUTE } from '../durations.js';
+
+/** What users may pay in and owe, and for how long the payment processor remembers. Durations are milliseconds. */
+export const paymentLimits = {
+  /** spec: Limits. */
+  minTopupCents: 100,
+  maxTopupCents: 500_000,
+
+  /** Decision 23: manual top-ups that a young account may begin in a day. */
+  youngAccountMs: 7 * DAY,
+  topupsPerDayWhenYoung: 10,
+
+  /** spec: Limits, Auto-topup. */
+  minThresholdCents: 100,
+  maxThresholdCents: 100_000,
+  minAutoTopupCents: 1_000,
+  maxAutoTopupCents: 500_000,
+  autoTopupCooldownMs: 5 * MINUTE,
+  /** Decision 33. */
+  autoTopupDefaultCents: 2_000,
+  /** The largest daily cap that users may set for themselves. */
+  maxDailyCapCents: 5_000_000,
+
+  /** The processor's smallest charge: an invoice below it is written off. */
+  minInvoiceCents: 50,
+  /** A day of dunning. */
+  dayMs: DAY,
+
+  /** The processor forgets a key after a day: a charge that was sent longer ago is looked up, never repeated. */
+  chargeKeyMs: 23 * HOUR,
+  /** From then on no key is known any more. */
+  keyForgottenMs: 26 * HOUR,
+  /** A top-up that was begun and never got as far as a page or a charge is over after this. */
+  topupBeginMs: 2 * MINUTE,
+
+  /** The processor's list of events reaches back so far, and is read again from so long before what was seen. */
+  eventsKeptMs: 30 * DAY,
+  eventsOverlapMs: 10 * MINUTE,
+} as const;

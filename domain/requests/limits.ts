@@ -1,0 +1,52 @@
+import { DAY, MINUTE, SECOND } from '../durations.js';
+
+/** What a request to the API may hold, cost and wait for, whatever it asks for. Durations are milliseconds. */
+export const requestLimits = {
+  /** spec: Limits. */
+  pageSizeDefault: 50,
+  pageSizeMax: 200,
+
+  /**
+   * Decisions 12 and 58: requests in a minute. Reads of one session and of all sessions of a user, changes of a user,
+   * and all of one client address without a session.
+   */
+  requestWindowMs: MINUTE,
+  readsPerMinute: 600,
+  readsPerMinuteOfUser: 3_000,
+  changesPerMinute: 60,
+  strangersPerMinute: 300,
+
+  /**
+   * Decision 97: requests of one caller that are under way at once in one process, reads and changes apart; how many
+   * others wait for their turn, how many of an address to be looked up, which takes a millisecond, and for how long.
+   */
+  requestsAtOnce: 4,
+  requestsWaiting: 64,
+  lookUpsWaiting: 1_000,
+  requestTurnWaitMs: 5 * SECOND,
+
+  /** How many of one user may wait for their turn at the wallet in one process, and for how long. */
+  userTurnsWaiting: 8,
+  userTurnWaitMs: 5 * SECOND,
+
+  /** Decision 83: what a request may hold before it is looked at, and how many faults of it an answer tells. */
+  bodyMaxBytes: 16 * 1024,
+  bodyMaxDepth: 8,
+  bodyMaxFields: 64,
+  bodyMaxItems: 200,
+  queryMaxChars: 4_096,
+  queryMaxParameters: 32,
+  faultsTold: 20,
+  faultMaxChars: 200,
+  /** The processor's events are larger; the signature is looked at before they are read. */
+  eventMaxBytes: 512 * 1024,
+
+  /** Decision 6: idempotency keys. */
+  idempotencyKeyMaxChars: 255,
+  idempotencyKeptMs: DAY,
+  idempotencyWaitMs: 20 * SECOND,
+
+  /** Decision 4: the last moment at which an opening may still commit, and how long the API waits beyond it. */
+  answerWithinMs: 20 * SECOND,
+  answerGraceMs: 2 * SECOND,
+} as const;
