@@ -1,7 +1,7 @@
 import { rememberingAnswers } from '../adapters/peer-error.js';
 import { askingFirst } from './ask-first.js';
 import { createAwaitPod } from './machines/await-pod.js';
-import { createAutoTopupActivities } from './payments/auto-topup.js';
+import { createAutoTopupActivities } from './topups/auto-topup.js';
 import { createBackfillActivities } from './payments/backfill.js';
 import { createCardActivities } from './payments/card.js';
 import type { ActivityDeps } from './deps.js';
@@ -18,7 +18,7 @@ import { createRestoreActivities } from './restore/restore.js';
 import { createRentalActivities } from './rentals/rental.js';
 import { createReversalActivities } from './payments/reversals.js';
 import { createStrayPaymentActivities } from './payments/stray-payment.js';
-import { createTopupActivities } from './payments/topup.js';
+import { createTopupActivities } from './topups/topup.js';
 import { createUpkeepActivities } from './upkeep/upkeep.js';
 import { createWatchActivities } from './machines/watch.js';
 

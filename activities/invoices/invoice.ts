@@ -1,7 +1,7 @@
 import { ensureCustomer } from '../../adapters/customer-of-user.js';
 import { listUnhandledEvents, markHandled } from '../../adapters/postgres/payments/event-handling.js';
 import { mailReminder } from '../../adapters/postgres/invoices/invoice-mails.js';
-import { settleInvoice } from '../../money/invoices/invoice-payment.js';
+import { settleInvoice } from '../../money/payments/settle-invoice.js';
 import {
   becomeOpen,
   becomeUncollectible,

@@ -13,7 +13,7 @@ import { ProcessorError, type Card } from '../../adapters/processor/processor.js
 import { isId, type UserId } from '../../domain/ids.js';
 import type { EventLook } from '../../workflows/contracts/events.js';
 import type { ActivityDeps } from '../deps.js';
-import { tellCards } from './payments.js';
+import { tellCards } from './settle-payment.js';
 
 /** The activities of saved cards: each is brought to what the processor, its owner and its successors say. */
 export function createCardActivities(deps: ActivityDeps) {

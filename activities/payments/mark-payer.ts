@@ -1,5 +1,5 @@
 import { markCharges } from '../../money/payments/mark-charges.js';
-import { findCredit } from '../../money/topups/topup-credit.js';
+import { findCredit } from '../../adapters/postgres/payments/credits.js';
 import type { Payment } from '../../adapters/processor/processor.js';
 import { isId, type UserId } from '../../domain/ids.js';
 import type { ActivityDeps } from '../deps.js';

@@ -5,19 +5,15 @@ import {
   type WaitingEvent,
 } from '../../adapters/postgres/payments/event-handling.js';
 import { applyReversal, type Reversal } from '../../money/reversals/reversals.js';
-import { findCredit } from '../../money/topups/topup-credit.js';
-import {
-  findCreditByHand,
-  findReversal,
-  readDebtsPaidBy,
-} from '../../adapters/postgres/payments/reversal-reads.js';
+import { findCredit, findCreditByHand } from '../../adapters/postgres/payments/credits.js';
+import { findReversal, readDebtsPaidBy } from '../../adapters/postgres/payments/reversal-reads.js';
 import type { RefundOrDisputeRow } from '../../adapters/postgres/rows/tables.js';
 import type { Dispute, Refund } from '../../adapters/processor/processor.js';
 import type { EventLook } from '../../workflows/contracts/events.js';
 import type { ActivityDeps } from '../deps.js';
 import { settleInvoicesOf } from '../invoices/invoice.js';
 import { findPayer, markPayer, takeInWarning } from './mark-payer.js';
-import { settleByMetadata } from './payments.js';
+import { settleByMetadata } from './settle-payment.js';
 
 /** The activities of refunds and disputes (decision 30): the processor is asked, and the wallet follows. */
 export function createReversalActivities(deps: ActivityDeps) {

@@ -1,8 +1,8 @@
 import { listUnhandledEvents, markHandled } from '../../adapters/postgres/payments/event-handling.js';
-import { findCredit } from '../../money/topups/topup-credit.js';
+import { findCredit } from '../../adapters/postgres/payments/credits.js';
 import type { EventLook } from '../../workflows/contracts/events.js';
 import type { ActivityDeps } from '../deps.js';
-import { settleByMetadata } from './payments.js';
+import { settleByMetadata } from './settle-payment.js';
 
 /** The activity of payments that name a user and no top-up of his. */
 export function createStrayPaymentActivities(deps: ActivityDeps) {

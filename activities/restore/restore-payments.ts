@@ -1,4 +1,4 @@
-import { findCredit } from '../../money/topups/topup-credit.js';
+import { findCredit } from '../../adapters/postgres/payments/credits.js';
 import { insertProcessorEvent } from '../../adapters/postgres/payments/processor-events.js';
 import { findLostTopupsUser, insertLostTopup } from '../../adapters/postgres/restore/restore.js';
 import { reconcilingWithin } from '../../adapters/postgres/restore/watermark.js';
@@ -9,7 +9,7 @@ import { isPaidKind, paymentIdOf, routeOf } from '../../domain/payments/processo
 import type { ActivityDeps } from '../deps.js';
 import type { FailedItems } from '../reconcile/failed-items.js';
 import type { Tell } from '../heartbeat.js';
-import { settleByMetadata } from '../payments/payments.js';
+import { settleByMetadata } from '../payments/settle-payment.js';
 
 /** A pass over what the processor says: each item by itself, those that fail are told of at its end. */
 export interface Pass {

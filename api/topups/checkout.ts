@@ -1,4 +1,4 @@
-import { findTopup, listTopups as listTopupRows } from '../../adapters/postgres/payments/topup-reads.js';
+import { findTopup, listTopups as listTopupRows } from '../../adapters/postgres/payments/topups.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { readUnderTopupLock } from '../../adapters/postgres/requests/last-word.js';

@@ -32,7 +32,7 @@ export async function giveBack(
 }
 
 /**
- * One that was paid although it was to be void is in the wallet already (invoice-payment.ts): under the same cause.
+ * One that was paid although it was to be void is in the wallet already (payments/settle-invoice.ts): under the same cause.
  * @returns the cents that were paid on the invoice, and came to the wallet by this
  */
 async function returnInvoice(

@@ -14,7 +14,7 @@ const overlapping = [`${tests}/overlapping.test.ts`];
 const losses = [`${tests}/lost-machines.test.ts`, `${tests}/warnings-and-losses.test.ts`];
 const ends = [`${tests}/verified-ends.test.ts`];
 const metering = [`${tests}/metering.test.ts`];
-const level = [`${tests}/auto-topup-level.test.ts`];
+const level = [`${tests}/topups/auto-topup-level.test.ts`];
 
 /** Stryker changes operators of TypeScript; most of what moves money is SQL in strings, which it can't. */
 export const mutations: readonly Mutation[] = [
@@ -165,7 +165,7 @@ export const mutations: readonly Mutation[] = [
       'The statement that marks a charge as sent looks for marks again, and the payer gets the same page.',
   },
   {
-    file: 'activities/payments/charge.ts',
+    file: 'activities/payments/charge-card.ts',
     from: '|| (await isHeld(deps.db, topup.user_id, topup.pm_id))',
     to: '',
     tests: ['test/stories/payments/charge-marks.test.ts'],

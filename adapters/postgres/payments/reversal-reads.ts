@@ -1,4 +1,3 @@
-import type { UserId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
 import type { RefundOrDisputeRow } from '../rows/tables.js';
 
@@ -14,20 +13,6 @@ export async function listUnclosedReversals(
     .whereNull('closed_at')
     .whereRaw(`created_at < clock_ms() - interval '15 seconds'`)
     .select('id', 'kind');
-}
-
-/** To whom an operator credited a payment that was parked, and how much; undefined when nobody did (decision 80). */
-export async function findCreditByHand(
-  db: Database,
-  paymentId: string,
-): Promise<{ userId: UserId; creditedCents: number } | undefined> {
-  const { rows } = await db.raw<{ rows: { userId: UserId; creditedCents: number }[] }>(
-    `select a.request ->> 'userId' as "userId", (a.request ->> 'amountCents')::bigint as "creditedCents"
-       from parked_payments p join operator_actions a on a.id = p.credited_by
-      where p.payment_id = ?`,
-    [paymentId],
-  );
-  return rows[0];
 }
 
 /** What a payment settled of debts, in cents: given back, it is owed again. */

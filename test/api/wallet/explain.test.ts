@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { creditTopup } from '../../../money/topups/topup-credit.js';
+import { creditTopup } from '../../../money/payments/credit.js';
 import { explainEntry } from '../../../adapters/postgres/explain/explain-entry.js';
 import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
 import type { Explanation } from '../../../domain/ledger/explanation.js';

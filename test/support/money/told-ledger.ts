@@ -1,7 +1,7 @@
 import { newId } from '../../../adapters/ids.js';
 import { getLedgerIds } from '../../../adapters/postgres/wallets/ledger-ids.js';
 import type { Database, Transaction } from '../../../adapters/postgres/database.js';
-import { settleInvoice } from '../../../money/invoices/invoice-payment.js';
+import { settleInvoice } from '../../../money/payments/settle-invoice.js';
 import { requestVoid } from '../../../money/invoices/invoice-voids.js';
 import { insertManualInvoice } from '../../../money/invoices/manual-invoice.js';
 import { lockRental, type RentalWithStop } from '../../../money/rentals/rentals.js';
@@ -9,7 +9,7 @@ import { applyReversal } from '../../../money/reversals/reversals.js';
 import { endLost } from '../../../money/rentals/lost.js';
 import { endUnstarted, settle } from '../../../money/rentals/settle.js';
 import { tick } from '../../../money/metering/tick.js';
-import { creditTopup } from '../../../money/topups/topup-credit.js';
+import { creditTopup } from '../../../money/payments/credit.js';
 import {
   lockWalletOfRental,
   lockWalletOfUser,

@@ -4,7 +4,7 @@ import type { Payment } from '../../adapters/processor/processor.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { insertMail } from '../../adapters/postgres/upkeep/outbox.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
-import { acknowledge } from './auto-topups.js';
+import { acknowledge } from '../topups/auto-topups.js';
 import { voidOffersCoveredBy } from '../invoices/invoice-voids.js';
 import { post } from '../ledger/post.js';
 import { lockWalletOfUser } from '../ledger/wallets.js';
@@ -94,22 +94,4 @@ function receiptText(topupId: TopupId | null, payment: Payment): string {
     ...(topupId === null ? [] : [`Top-up: ${topupId}`]),
     ...(payment.receiptUrl === null ? [] : [`Receipt: ${payment.receiptUrl}`]),
   ].join('\n');
-}
-
-export interface CreditedPayment {
-  readonly userId: UserId;
-  readonly creditedCents: number;
-}
-
-/** To whom a payment was credited, and how much; undefined for one that never was. */
-export async function findCredit(db: Database, paymentId: string): Promise<CreditedPayment | undefined> {
-  const { rows } = await db.raw<{ rows: CreditedPayment[] }>(
-    `select w.user_id as "userId", e.amount_cents as "creditedCents"
-       from ledger_causes c
-       join ledger_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq
-       join wallets w on w.id = c.wallet_id
-      where c.cause = ?`,
-    [`payment:${paymentId}`],
-  );
-  return rows[0];
 }

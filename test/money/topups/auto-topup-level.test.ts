@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
-import { saveAutoTopup } from '../../adapters/postgres/payments/auto-topup-settings.js';
-import type { Database } from '../../adapters/postgres/database.js';
-import { beginAutoTopup } from '../../money/topups/auto-topups.js';
-import { post } from '../../money/ledger/post.js';
-import { insertRental } from '../../money/rentals/rentals.js';
-import { lockWalletOfUser, moveHold } from '../../money/ledger/wallets.js';
-import { tick } from '../../money/metering/tick.js';
-import type { IntentRow, WalletRow } from '../../adapters/postgres/rows/tables.js';
-import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
-import { newId } from '../../adapters/ids.js';
+import { saveAutoTopup } from '../../../adapters/postgres/payments/auto-topup-settings.js';
+import type { Database } from '../../../adapters/postgres/database.js';
+import { beginAutoTopup } from '../../../money/topups/auto-topups.js';
+import { post } from '../../../money/ledger/post.js';
+import { insertRental } from '../../../money/rentals/rentals.js';
+import { lockWalletOfUser, moveHold } from '../../../money/ledger/wallets.js';
+import { tick } from '../../../money/metering/tick.js';
+import type { IntentRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
+import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
+import { newId } from '../../../adapters/ids.js';
 import {
   getRental,
   insertRunning,
   insertWallet,
   openMoneyDatabase,
   type MoneyDatabase,
-} from '../support/money/money.js';
+} from '../../support/money/money.js';
 
 const whole = { shard: 0, shards: 1 };
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import type { Database } from '../../adapters/postgres/database.js';
-import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
-import type { TimeWindow } from '../../domain/metering/window-charge.js';
-import { credit, insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money/money.js';
-import { tamper } from '../support/story/reconciling.js';
-import { carryOutOrder, orderAffected } from '../support/story/refunding.js';
-import { ToldLedger } from '../support/money/told-ledger.js';
+import type { Database } from '../../../adapters/postgres/database.js';
+import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
+import type { TimeWindow } from '../../../domain/metering/window-charge.js';
+import { credit, insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../support/money/money.js';
+import { tamper } from '../../support/story/reconciling.js';
+import { carryOutOrder, orderAffected } from '../../support/story/refunding.js';
+import { ToldLedger } from '../../support/money/told-ledger.js';
 
 const MINUTE = 60_000;
 

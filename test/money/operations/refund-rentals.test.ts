@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
-import { readAffected, type AffectedRental } from '../../adapters/postgres/operators/affected-rentals.js';
-import { openDatabase, type Database } from '../../adapters/postgres/database.js';
+import { readAffected, type AffectedRental } from '../../../adapters/postgres/operators/affected-rentals.js';
+import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
 import {
   beginRefunds,
   finishRefunds,
   OrderEnded,
   refundItem,
-} from '../../money/operations/refund-rentals.js';
-import { approveOrder, rejectOrder } from '../../adapters/postgres/operators/operator-orders.js';
-import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
-import type { OperationId, RentalId } from '../../domain/ids.js';
-import type { TimeWindow } from '../../domain/metering/window-charge.js';
-import { databaseRoles } from '../../migrations/grants.js';
+} from '../../../money/operations/refund-rentals.js';
+import { approveOrder, rejectOrder } from '../../../adapters/postgres/operators/operator-orders.js';
+import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
+import type { OperationId, RentalId } from '../../../domain/ids.js';
+import type { TimeWindow } from '../../../domain/metering/window-charge.js';
+import { databaseRoles } from '../../../migrations/grants.js';
 import {
   credit,
   getRental,
@@ -19,11 +19,11 @@ import {
   insertWallet,
   openMoneyDatabase,
   type MoneyDatabase,
-} from '../support/money/money.js';
-import { operateNow, testSingleLimitCents, urlAs } from '../support/ops/operators.js';
-import { carryOutOrder, orderAffected, readGiven } from '../support/story/refunding.js';
-import { ToldLedger } from '../support/money/told-ledger.js';
-import { centsBetween, readEarned } from '../support/money/window-oracle.js';
+} from '../../support/money/money.js';
+import { operateNow, testSingleLimitCents, urlAs } from '../../support/ops/operators.js';
+import { carryOutOrder, orderAffected, readGiven } from '../../support/story/refunding.js';
+import { ToldLedger } from '../../support/money/told-ledger.js';
+import { centsBetween, readEarned } from '../../support/money/window-oracle.js';
 
 /** The told ledger's machines cost a tenth of a cent a second. */
 const MINUTE = 60_000;

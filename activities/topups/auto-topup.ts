@@ -11,11 +11,11 @@ import { paymentLimits } from '../../domain/payments/limits.js';
 import { formatUsd } from '../../domain/money.js';
 import { autoTopupWorkflowId } from '../../domain/payments/processor-routes.js';
 import type { EventLook } from '../../workflows/contracts/events.js';
-import { charge, declineCodeOf, isGone } from './charge.js';
+import { charge, declineCodeOf, isGone } from '../payments/charge-card.js';
 import type { ActivityDeps } from '../deps.js';
-import { learnFingerprint } from '../fingerprint.js';
+import { learnFingerprint } from './fingerprint.js';
 import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';
-import { settleNamedPayments, settlePayment } from './payments.js';
+import { settleNamedPayments, settlePayment } from '../payments/settle-payment.js';
 
 /** The activity of auto-topup (spec: Auto-topup trigger; decisions 33, 34). The rows are the state. */
 export function createAutoTopupActivities(deps: ActivityDeps) {

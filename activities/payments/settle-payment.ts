@@ -1,5 +1,6 @@
 import type { WaitingEvent } from '../../adapters/postgres/payments/event-handling.js';
-import { creditTopup, creditUser, findCredit } from '../../money/topups/topup-credit.js';
+import { findCredit } from '../../adapters/postgres/payments/credits.js';
+import { creditTopup, creditUser } from '../../money/payments/credit.js';
 import { parkPayment } from '../../money/payments/parked-payments.js';
 import { saveCard } from '../../adapters/postgres/payments/saved-cards.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';

@@ -5,7 +5,7 @@ import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { ProcessorError } from '../../adapters/processor/processor.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import { Refusal } from '../../domain/refusal.js';
-import { settlePayment } from './payments.js';
+import { settlePayment } from '../payments/settle-payment.js';
 import type { ActivityDeps } from '../deps.js';
 
 /**

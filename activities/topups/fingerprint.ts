@@ -1,7 +1,7 @@
-import { findChargeableCard, refreshCard } from '../adapters/postgres/payments/saved-cards.js';
-import { isMissing } from '../adapters/processor/processor.js';
-import type { UserId } from '../domain/ids.js';
-import type { ActivityDeps } from './deps.js';
+import { findChargeableCard, refreshCard } from '../../adapters/postgres/payments/saved-cards.js';
+import { isMissing } from '../../adapters/processor/processor.js';
+import type { UserId } from '../../domain/ids.js';
+import type { ActivityDeps } from '../deps.js';
 
 /**
  * Asks the processor what the saved card of a user is known by, where that was never asked: cards that were saved by 0.1

@@ -2,9 +2,9 @@ import { becomePage, endTopup, keepProcessing } from '../../money/topups/topups.
 import { markDetached } from '../../adapters/postgres/payments/saved-cards.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import type { Payment, ProcessorError } from '../../adapters/processor/processor.js';
-import { charge, declineCodeOf, isGone } from './charge.js';
+import { charge, declineCodeOf, isGone } from '../payments/charge-card.js';
 import type { ActivityDeps } from '../deps.js';
-import { settlePayment } from './payments.js';
+import { settlePayment } from '../payments/settle-payment.js';
 
 /**
  * - decided: the row says what it came to.

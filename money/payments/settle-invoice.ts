@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../../adapters/postgres/database.js'
 import { mailInvoiceReceipt } from '../../adapters/postgres/invoices/invoice-mails.js';
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { post } from '../ledger/post.js';
-import { creditPayment } from '../topups/topup-credit.js';
+import { creditPayment } from './credit.js';
 import { lockWalletOfUser, type LockedWallet } from '../ledger/wallets.js';
 import { transactionOfUser } from '../../adapters/postgres/requests/user-turns.js';
 

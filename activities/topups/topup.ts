@@ -12,11 +12,11 @@ import { Refusal } from '../../domain/refusal.js';
 import type { TopupInput } from '../../workflows/contracts/topup.js';
 import type { ActivityDeps } from '../deps.js';
 import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';
-import { settleNamedPayments } from './payments.js';
-import { learnFingerprint } from '../fingerprint.js';
+import { settleNamedPayments } from '../payments/settle-payment.js';
+import { learnFingerprint } from './fingerprint.js';
 import { answeringRefusals, tellingNothingDone } from '../refusals.js';
-import { settleCharge } from './topup-charge.js';
-import { openPage, settlePage, takePageUp } from './topup-page.js';
+import { settleCharge } from './charge.js';
+import { openPage, settlePage, takePageUp } from './page.js';
 
 export type TopupLook = {
   /** waiting: nothing is decided yet. closed: credited, or over with nothing paid. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { markCharges } from '../../money/payments/mark-charges.js';
-import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money/money.js';
+import { markCharges } from '../../../money/payments/mark-charges.js';
+import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../support/money/money.js';
 
 describe('marking the payer of a denied payment (decision 79)', () => {
   let database: MoneyDatabase;
