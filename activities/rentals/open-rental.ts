@@ -18,7 +18,8 @@ import {
 import { findCheapestOffer } from '../../adapters/postgres/catalog/offers.js';
 import { paidUntil } from '../../adapters/postgres/rentals/paid-until.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
-import { transactionOfUser, UserBusy } from '../../adapters/postgres/requests/user-turns.js';
+import { UserBusy } from '../../adapters/postgres/requests/user-turns.js';
+import { moneyTransaction } from '../../money/ledger/transaction.js';
 import type { RentalId } from '../../domain/ids.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -61,7 +62,7 @@ async function openOnce(deps: ActivityDeps, input: OpenRentalInput, tell: Tell):
   tell('locking the wallet');
   // A refusal is decided in here but thrown outside: what was metered stays committed (decision 19).
   const lockUntilMs = performance.now() + rentalLimits.openLockWaitMs;
-  const opened = await transactionOfUser(
+  const opened = await moneyTransaction(
     deps.openDb,
     order.open.userId,
     (trx) => openUnderLock(deps, trx, order, { tell, lockUntilMs }).catch(keepRefusal),

@@ -16,7 +16,7 @@ import { lockWalletOfRental, reread, type LockedWallet } from '../../money/ledge
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../domain/ids.js';
 import { meteringLimits } from '../../domain/metering/limits.js';
-import { transactionOfUser } from '../../adapters/postgres/requests/user-turns.js';
+import { moneyTransaction } from '../../money/ledger/transaction.js';
 import { laterWhenBusy } from '../metering/busy-wallet.js';
 import type { ActivityDeps } from '../deps.js';
 
@@ -115,7 +115,7 @@ export function createRentalActivities(deps: ActivityDeps) {
   ): Promise<T> {
     const userId = await getUserOfRental(deps.db, rentalId);
     return laterWhenBusy(() =>
-      transactionOfUser(deps.db, userId, async (trx) => {
+      moneyTransaction(deps.db, userId, async (trx) => {
         const wallet = await lockWalletOfRental(trx, rentalId);
         return work(trx, wallet, await lockRental(trx, rentalId));
       }),

@@ -8,7 +8,7 @@ import { acknowledge } from '../topups/auto-topups.js';
 import { voidOffersCoveredBy } from '../invoices/invoice-voids.js';
 import { post } from '../ledger/post.js';
 import { lockWalletOfUser } from '../ledger/wallets.js';
-import { transactionOfUser } from '../../adapters/postgres/requests/user-turns.js';
+import { moneyTransaction } from '../ledger/transaction.js';
 
 /**
  * Credits a payment that succeeded to the wallet of its top-up, with what was really received, and leaves the
@@ -19,7 +19,7 @@ import { transactionOfUser } from '../../adapters/postgres/requests/user-turns.j
 export async function creditTopup(db: Database, topupId: TopupId, payment: Payment): Promise<boolean> {
   const topup = await db('topups').where({ id: topupId }).first();
   if (!topup) throw new Error(`no top-up ${topupId}`);
-  return transactionOfUser(db, topup.user_id, async (trx) => {
+  return moneyTransaction(db, topup.user_id, async (trx) => {
     if (!(await creditPayment(trx, topup.user_id, payment, topup))) return false;
     await trx.raw(
       `update topups
@@ -51,7 +51,7 @@ export async function creditTopup(db: Database, topupId: TopupId, payment: Payme
  * @returns whether it was credited now
  */
 export async function creditUser(db: Database, userId: UserId, payment: Payment): Promise<boolean> {
-  return transactionOfUser(db, userId, (trx) => creditPayment(trx, userId, payment, null));
+  return moneyTransaction(db, userId, (trx) => creditPayment(trx, userId, payment, null));
 }
 
 /**

@@ -6,7 +6,7 @@ import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { post } from '../ledger/post.js';
 import { creditPayment } from './credit.js';
 import { lockWalletOfUser, type LockedWallet } from '../ledger/wallets.js';
-import { transactionOfUser } from '../../adapters/postgres/requests/user-turns.js';
+import { moneyTransaction } from '../ledger/transaction.js';
 
 export interface InvoicePaid {
   /** The payment that settled it; null when it was paid out of band. */
@@ -22,7 +22,7 @@ export interface InvoicePaid {
  */
 export async function settleInvoice(db: Database, invoiceId: InvoiceId, paid: InvoicePaid): Promise<boolean> {
   const { user_id: userId } = await getInvoice(db, invoiceId);
-  return transactionOfUser(db, userId, async (trx) => {
+  return moneyTransaction(db, userId, async (trx) => {
     const wallet = await lockWalletOfUser(trx, userId);
     // Wallet first, then the invoice, everywhere (design: rule 5).
     const row = await getInvoice(trx, invoiceId, true);

@@ -8,7 +8,7 @@ import { post } from '../ledger/post.js';
 import { giveBack } from './reversal-returns.js';
 import { mailTaken } from './reversal-mails.js';
 import { lockWalletOfUser, reread, type LockedWallet } from '../ledger/wallets.js';
-import { transactionOfUser } from '../../adapters/postgres/requests/user-turns.js';
+import { moneyTransaction } from '../ledger/transaction.js';
 
 /** What the processor says now of a refund or a dispute, and of the payment that it is about. */
 export interface Reversal {
@@ -35,7 +35,7 @@ export interface Reversal {
  * rest by an invoice; what came back there comes back here as it was debited.
  */
 export async function applyReversal(db: Database, reversal: Reversal): Promise<RefundOrDisputeRow> {
-  return transactionOfUser(db, reversal.userId, async (trx) => {
+  return moneyTransaction(db, reversal.userId, async (trx) => {
     const wallet = await lockWalletOfUser(trx, reversal.userId);
     const row = await lockRow(trx, wallet, reversal);
     if (reversal.returned) {

@@ -9,7 +9,7 @@ import { acknowledge } from './auto-topups.js';
 import { voidOlderOffers } from '../invoices/invoice-voids.js';
 import { endTopup } from './topups.js';
 import { lockWalletOfUser } from '../ledger/wallets.js';
-import { transactionOfUser } from '../../adapters/postgres/requests/user-turns.js';
+import { moneyTransaction } from '../ledger/transaction.js';
 
 /**
  * Ends an attempt whose charge has failed (spec: Auto-topup trigger), in one transaction and once: auto-topup is
@@ -21,7 +21,7 @@ export async function failAutoTopup(
   topup: TopupRow,
   failure: { readonly declineCode: string; readonly error: string },
 ): Promise<void> {
-  await transactionOfUser(db, topup.user_id, async (trx) => {
+  await moneyTransaction(db, topup.user_id, async (trx) => {
     const wallet = await lockWalletOfUser(trx, topup.user_id);
     const ended = await endTopup(trx, topup.id, { status: 'failed', ...failure });
     if (!ended) return;
@@ -35,7 +35,7 @@ export async function failAutoTopup(
 
 /** Ends an attempt that never reached the processor: nothing was charged, and nothing is wrong with the card. */
 export async function dropAutoTopup(db: Database, topup: TopupRow): Promise<void> {
-  await transactionOfUser(db, topup.user_id, async (trx) => {
+  await moneyTransaction(db, topup.user_id, async (trx) => {
     const wallet = await lockWalletOfUser(trx, topup.user_id);
     await endTopup(trx, topup.id, {
       status: 'failed',

@@ -6,7 +6,7 @@ import { findChargeableCard } from '../../adapters/postgres/payments/saved-cards
 import type { AutoTopupRow, TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { somethingRuns } from '../../adapters/postgres/payments/topup-level.js';
 import { lockWalletOfUser, type LockedWallet } from '../ledger/wallets.js';
-import { transactionOfUser } from '../../adapters/postgres/requests/user-turns.js';
+import { moneyTransaction } from '../ledger/transaction.js';
 
 /** What an auto-topup comes to when it is looked at. */
 export type AutoTopupStep =
@@ -31,7 +31,7 @@ export async function beginAutoTopup(
   topupId: TopupId,
   rules: AutoTopupRules,
 ): Promise<AutoTopupStep> {
-  return transactionOfUser(db, userId, async (trx) => {
+  return moneyTransaction(db, userId, async (trx) => {
     const wallet = await lockWalletOfUser(trx, userId);
     const open = await trx('topups')
       .where({ user_id: userId, source: 'auto_topup', closed_at: null })

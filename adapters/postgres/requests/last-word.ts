@@ -1,6 +1,6 @@
 import type { TopupId, UserId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
-import { isWalletBusy, transactionOfUser } from './user-turns.js';
+import { inTurnOfUser, isWalletBusy } from './user-turns.js';
 
 /** The first key of the advisory lock of a top-up. */
 const LOCK_TOPUP = 7_105;
@@ -20,7 +20,8 @@ type Begin<Row> = (work: (trx: Transaction) => Promise<LastWord<Row>>) => Promis
 
 /**
  * Reads a row that a silent activity was to make, under the lock of the wallet (decision 4). The activity checks
- * its deadline under this lock right before it commits, so after the deadline the answer is final.
+ * its deadline under this lock right before it commits, so after the deadline the answer is final. This is no money
+ * transaction: once it holds the lock the database refuses all that writes.
  * @param answerBefore the last instant, by the database's clock, at which the row may still be made
  * @param lockWaitMs how long to wait for the lock
  */
@@ -33,7 +34,7 @@ export async function readUnderWalletLock<Row>(
 ): Promise<LastWord<Row>> {
   const lock = 'select id from wallets where user_id = ? for no key update';
   // Of one user one at a time waits for it over a connection (decision 73).
-  const inTurn: Begin<Row> = (work) => transactionOfUser(db, userId, work, lockWaitMs);
+  const inTurn: Begin<Row> = (work) => inTurnOfUser(db, userId, () => db.transaction(work), lockWaitMs);
   return readUnder((trx) => trx.raw(lock, [userId]), inTurn, answerBefore, lockWaitMs, read);
 }
 
@@ -73,6 +74,8 @@ async function readUnder<Row>(
     return await begin(async (trx): Promise<LastWord<Row>> => {
       await trx.raw("select set_config('lock_timeout', ?, true)", [`${lockWaitMs}ms`]);
       await lock(trx);
+      // A row lock is taken by a transaction that may write; after it nothing here may.
+      await trx.raw('set transaction read only');
       const row = await read(trx);
       if (row === 'sent') return { kind: 'unknown' };
       if (row !== undefined) return { kind: 'there', row };

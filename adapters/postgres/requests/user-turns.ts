@@ -1,7 +1,7 @@
 import type { UserId } from '../../../domain/ids.js';
 import { requestLimits } from '../../../domain/requests/limits.js';
 import { Turns } from '../../turns.js';
-import type { Database, Transaction } from '../database.js';
+import type { Database } from '../database.js';
 import { sqlStateOf, lockNotAvailable } from '../sql-state.js';
 
 /** A user's turn did not come in time, or too many of their own wait for it already. Nothing was begun. */
@@ -16,21 +16,21 @@ export function isWalletBusy(error: unknown): boolean {
 }
 
 /**
- * Runs a transaction that locks a user's wallet, when it is its turn: of one user only one at a time waits for that
- * lock over a connection of the pool, the others wait in this process for theirs. Whoever holds the wallet for long
- * thus holds up one connection and not the pool, of which everybody else lives (decision 73).
- * @param waitMs how long it may wait for its turn
- * @throws UserBusy when its turn did not come within `waitMs`, or too many wait: call it again
+ * Runs work that locks a user's wallet over a connection of a pool, when it is the user's turn: of one user only one at a
+ * time waits for that lock over a connection, the others wait in this process (decision 73).
+ * @param db the pool whose connections are saved: each pool has turns of its own
+ * @param waitMs how long it may wait for its turn, in milliseconds; `requestLimits.userTurnWaitMs` by default
+ * @throws UserBusy when its turn did not come in time, or too many wait for it: call it again
  */
-export async function transactionOfUser<T>(
+export async function inTurnOfUser<T>(
   db: Database,
   userId: UserId,
-  work: (trx: Transaction) => Promise<T>,
+  work: () => Promise<T>,
   waitMs?: number,
 ): Promise<T> {
   const pass = await turnsOf(db).take(userId, waitMs);
   try {
-    return await db.transaction(work);
+    return await work();
   } finally {
     pass();
   }
@@ -42,7 +42,9 @@ function turnsOf(db: Database): Turns<UserId> {
   const turns =
     turnsOfPools.get(db) ??
     new Turns({
-      ...{ atOnce: 1, waiting: requestLimits.userTurnsWaiting, waitMs: requestLimits.userTurnWaitMs },
+      atOnce: 1,
+      waiting: requestLimits.userTurnsWaiting,
+      waitMs: requestLimits.userTurnWaitMs,
       refuse: (reason) => new UserBusy(`the wallet is not free: ${reason}`),
     });
   turnsOfPools.set(db, turns);

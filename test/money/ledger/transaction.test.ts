@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { openDatabase, type Database } from '../../../../adapters/postgres/database.js';
-import { transactionOfUser, UserBusy } from '../../../../adapters/postgres/requests/user-turns.js';
-import { lockWalletOfUser } from '../../../../money/ledger/wallets.js';
-import type { UserId } from '../../../../domain/ids.js';
-import { requestLimits } from '../../../../domain/requests/limits.js';
-import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
-import { until } from '../../../support/until.js';
+import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
+import { UserBusy } from '../../../adapters/postgres/requests/user-turns.js';
+import { moneyTransaction } from '../../../money/ledger/transaction.js';
+import { lockWalletOfUser } from '../../../money/ledger/wallets.js';
+import type { UserId } from '../../../domain/ids.js';
+import { requestLimits } from '../../../domain/requests/limits.js';
+import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../support/money/money.js';
+import { until } from '../../support/until.js';
 
 describe('the turns of users at their wallets', () => {
   let money: MoneyDatabase;
@@ -24,7 +25,7 @@ describe('the turns of users at their wallets', () => {
   }
 
   function work(userId: UserId, waitMs?: number): Promise<number> {
-    return transactionOfUser(
+    return moneyTransaction(
       pool,
       userId,
       async (trx) => (await lockWalletOfUser(trx, userId)).availableCents,
@@ -77,7 +78,7 @@ describe('the turns of users at their wallets', () => {
     const userId = await userWithWallet();
     const order: number[] = [];
     const turns = [1, 2, 3, 4].map((n) =>
-      transactionOfUser(pool, userId, () => {
+      moneyTransaction(pool, userId, () => {
         order.push(n);
         return n % 2 === 0 ? Promise.reject(new Error(`${n} fails`)) : Promise.resolve(n);
       }),
