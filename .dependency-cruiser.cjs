@@ -48,8 +48,26 @@ module.exports = {
     {
       name: 'adapters-see-domain-only',
       severity: 'error',
-      from: { path: '^adapters/' },
+      from: { path: '^adapters/', pathNot: '^adapters/temporal/' },
       to: { path: '^(api|activities|money|workflows|worker|lab|tools|ops|migrations)/' },
+    },
+    {
+      name: 'temporal-sees-contracts',
+      comment:
+        'Who starts and signals workflows needs their contracts, and nothing of how they do their work.',
+      severity: 'error',
+      from: { path: '^adapters/temporal/' },
+      to: {
+        path: '^(api|activities|money|workflows|worker|lab|tools|ops|migrations)/',
+        pathNot: '^workflows/contracts/',
+      },
+    },
+    {
+      name: 'contracts-are-pure',
+      comment: 'Programs outside the sandbox load them as well as workflows do.',
+      severity: 'error',
+      from: { path: '^workflows/contracts/' },
+      to: { pathNot: '^workflows/contracts/|^domain/|^node_modules/@temporalio/(workflow|common)/' },
     },
     {
       name: 'money-goes-down',

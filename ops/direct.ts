@@ -7,7 +7,7 @@ import { Refusal } from '../domain/refusal.js';
 import { using, type OpsContext } from './context.js';
 import { askConsent, operatorName, printDone, printRefused, toldOnly } from './operator.js';
 import type { OperatorOptions } from './options.js';
-import { withTemporalSoon } from './temporal.js';
+import { withTemporalSoon } from '../adapters/temporal/command.js';
 
 /** How long Temporal may take to be told: what it is told of, it finds by itself as well. */
 const TELL_MS = 3_000;

@@ -25,7 +25,7 @@ import { taskQueues } from '../domain/task-queues.js';
 import { operationWorkflow, type OperationOutcome } from '../workflows/contracts/operation.js';
 import { using, type OpsContext } from './context.js';
 import type { OperatorOptions } from './options.js';
-import { withTemporal } from './temporal.js';
+import { withTemporal } from '../adapters/temporal/command.js';
 
 /** How long the outcome is waited for. */
 const WAIT_MS = 30_000;

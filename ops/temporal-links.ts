@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { TemporalPlace } from './context.js';
-import { withTemporalSoon } from './temporal.js';
+import { withTemporalSoon } from '../adapters/temporal/command.js';
 
 /** How long Temporal may take to tell which run it was: a link without it does as well. */
 const LOOK_MS = 2_000;

@@ -21,7 +21,7 @@ import { bundleWorkflows } from './bundle.js';
 import { startWorkerMetrics } from './metrics.js';
 import { createProviders } from './providers.js';
 import { createReadiness, pollersAt } from './readiness.js';
-import { ensureSchedules } from './schedules.js';
+import { ensureSchedules } from '../adapters/temporal/schedules.js';
 import { installTemporal } from './telemetry.js';
 import { createWorkers } from './workers.js';
 

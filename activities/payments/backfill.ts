@@ -8,7 +8,7 @@ import { routeOf, type EventRoute } from '../../domain/payments/processor-routes
 import type { ActivityDeps } from '../deps.js';
 import { eachItem } from '../each-item.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
-import { tellLooks } from '../upkeep/tell-looks.js';
+import { signalLooks } from '../upkeep/signal-looks.js';
 
 /** Reads what the processor says that it sent, and takes in what never arrived. */
 export function createBackfillActivities(deps: ActivityDeps) {
@@ -62,7 +62,7 @@ async function takeIn(
       if (unhandledBy !== null) fresh.push(unhandledBy);
     },
   );
-  await tellLooks(deps, fresh, { tell });
+  await signalLooks(deps, fresh, { tell });
   return { missed, failed: events.length - taken.length };
 }
 

@@ -8,7 +8,7 @@ import type { Payment } from '../../adapters/processor/processor.js';
 import { isPaidKind, paymentIdOf } from '../../domain/payments/processor-routes.js';
 import { isId, type TopupId, type UserId } from '../../domain/ids.js';
 import type { ActivityDeps } from '../deps.js';
-import { tellLooks } from '../upkeep/tell-looks.js';
+import { signalLooks } from '../upkeep/signal-looks.js';
 
 /**
  * Credits a payment of a top-up that succeeded, with what was really paid. What can't be credited is put aside for
@@ -94,7 +94,7 @@ async function keepCard(deps: ActivityDeps, userId: UserId, payment: Payment): P
 
 /** Lets the workflows of cards that were removed detach them. One that can't be told is found by the reviver. */
 export async function tellCards(deps: ActivityDeps, cardIds: readonly string[]): Promise<void> {
-  await tellLooks(
+  await signalLooks(
     deps,
     cardIds.map((workflowId) => ({ workflow: 'card', workflowId })),
   );

@@ -14,7 +14,7 @@ import { expectPod, markPodGone, noteSeenAlive } from '../../adapters/postgres/m
 import { insertStopRequest } from '../../adapters/postgres/rentals/stop-requests.js';
 import type { AllocationAttemptRow } from '../../adapters/postgres/rows/tables.js';
 import { ProviderError } from '../../adapters/providers/provider.js';
-import { tellRental } from '../../adapters/temporal/tell-rental.js';
+import { signalRental } from '../../adapters/temporal/signal-rental.js';
 import type { OperationId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ActivityDeps } from '../deps.js';
@@ -60,7 +60,7 @@ async function terminateByOrder(deps: ActivityDeps, operationId: OperationId): P
     await recordAction(trx, operationOf(locked, action), result);
     await endOrder(trx, operationId, result);
   });
-  await tellRental(deps.temporal.workflow, rentalId);
+  await signalRental(deps.temporal.workflow, rentalId);
   return { outcome: 'done' };
 }
 

@@ -8,7 +8,7 @@ import {
   requestPastStop,
   resume,
 } from '../../adapters/postgres/restore/restore.js';
-import { keepWatermark, readKeptWatermark } from '../../adapters/temporal/watermark.js';
+import { signalWatermark, readKeptWatermark } from '../../adapters/temporal/watermark.js';
 import { findRunEnd, listRentalRunsSince, listRunningRentals } from '../../adapters/temporal/rental-runs.js';
 import { ProviderError } from '../../adapters/providers/provider.js';
 import type { OperationId, RentalId } from '../../domain/ids.js';
@@ -91,7 +91,7 @@ export function createRestoreActivities(deps: ActivityDeps) {
       await answeringRefusals(() => getReconcileOrder(deps.db, operationId));
       const kept = await readKeptWatermark(deps.temporal.workflow);
       const watermark = await resume(deps.db, operationId, { kept: kept ?? 0, report, done });
-      await keepWatermark(deps.temporal.workflow, watermark);
+      await signalWatermark(deps.temporal.workflow, watermark);
       deps.log.warn(
         { operationId, ...done, watermark },
         'an operator reconciled a restored database: it goes on',

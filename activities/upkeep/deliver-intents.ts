@@ -2,11 +2,11 @@ import { listDueIntents, markDelivered, type DueIntent } from '../../adapters/po
 import { warnOfLowBalance } from '../../adapters/postgres/wallets/low-balance.js';
 import { listInvoicesToTell, markTold } from '../../money/invoices/invoice-states.js';
 import { isDatabaseConfirmed } from '../../adapters/postgres/restore/watermark.js';
-import type { LookRoute } from '../../adapters/temporal/tell-look.js';
+import type { LookRoute } from '../../adapters/temporal/signal-look.js';
 import { autoTopupWorkflowId } from '../../domain/payments/processor-routes.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem } from '../each-item.js';
-import { tellLooks } from './tell-looks.js';
+import { signalLooks } from './signal-looks.js';
 
 /**
  * Delivers what transactions left to do: tells the workflows of rentals, and mails warnings. A workflow that is not
@@ -20,13 +20,13 @@ export async function deliverIntents(deps: ActivityDeps): Promise<number> {
   if (!(await isDatabaseConfirmed(deps.db))) return 0;
   const due = await listDueIntents(deps.db, 500);
   const warned = await warn(deps, due);
-  const told = new Set((await tellLooks(deps, due.flatMap(routesOf))).map(({ workflowId }) => workflowId));
+  const told = new Set((await signalLooks(deps, due.flatMap(routesOf))).map(({ workflowId }) => workflowId));
   const delivered = due.filter((intent) => routesOf(intent).some(({ workflowId }) => told.has(workflowId)));
   await markDelivered(
     deps.db,
     [...warned, ...delivered].map(({ id }) => id),
   );
-  return warned.length + delivered.length + (await tellInvoices(deps));
+  return warned.length + delivered.length + (await signalInvoices(deps));
 }
 
 function warn(deps: ActivityDeps, due: readonly DueIntent[]): Promise<DueIntent[]> {
@@ -44,12 +44,12 @@ function routesOf({ kind, rentalId, userId }: DueIntent): LookRoute[] {
 }
 
 /** Tells the workflows of invoices that were made or that somebody wants looked at. */
-async function tellInvoices(deps: ActivityDeps): Promise<number> {
+async function signalInvoices(deps: ActivityDeps): Promise<number> {
   const routes = (await listInvoicesToTell(deps.db)).map((id) => ({
     workflow: 'invoice' as const,
     workflowId: id,
   }));
-  const told = new Set((await tellLooks(deps, routes)).map(({ workflowId }) => workflowId));
+  const told = new Set((await signalLooks(deps, routes)).map(({ workflowId }) => workflowId));
   const ids = routes.map(({ workflowId }) => workflowId).filter((id) => told.has(id));
   await markTold(deps.db, ids);
   return ids.length;

@@ -13,8 +13,8 @@ import {
   listUsersWithOpenAutoTopups,
 } from '../../adapters/postgres/upkeep/upkeep.js';
 import { raiseWatermark } from '../../adapters/postgres/restore/watermark.js';
-import type { LookRoute } from '../../adapters/temporal/tell-look.js';
-import { keepWatermark } from '../../adapters/temporal/watermark.js';
+import type { LookRoute } from '../../adapters/temporal/signal-look.js';
+import { signalWatermark } from '../../adapters/temporal/watermark.js';
 import type { OperationId } from '../../domain/ids.js';
 import { operationLimits } from '../../domain/operations/limits.js';
 import { autoTopupWorkflowId, type EventRoute } from '../../domain/payments/processor-routes.js';
@@ -28,7 +28,7 @@ import type { ActivityDeps } from '../deps.js';
 import { eachItem, eachPart } from '../each-item.js';
 import { SEVERAL_CALLS_MS, withHeartbeat, type Tell } from '../heartbeat.js';
 import { sweep, type Swept } from '../machines/sweep.js';
-import { isTemporalAway, tellLooks } from './tell-looks.js';
+import { isTemporalAway, signalLooks } from './signal-looks.js';
 
 /** The upkeep: finds what a crash, a lost signal or a terminated run has left, and let it go on. */
 export function createUpkeepActivities(deps: ActivityDeps) {
@@ -113,7 +113,7 @@ function unlessRestored(round: (deps: ActivityDeps, tell: Tell) => Promise<objec
 
 async function redeliver(deps: ActivityDeps, tell?: Tell): Promise<{ workflows: number }> {
   const waiting = await listWorkflowsWithWaitingEvents(deps.db, operationLimits.eventRedeliverMs);
-  return { workflows: (await tellLooks(deps, waiting, tell === undefined ? {} : { tell })).length };
+  return { workflows: (await signalLooks(deps, waiting, tell === undefined ? {} : { tell })).length };
 }
 
 async function keepHouse(deps: ActivityDeps, tell: Tell): Promise<{ watermark: number; removed: number }> {
@@ -122,7 +122,7 @@ async function keepHouse(deps: ActivityDeps, tell: Tell): Promise<{ watermark: n
   await refuseWhenRestored(deps);
   const watermark = await raiseWatermark(deps.db);
   // Temporal second: it must never have heard of more than the database has committed.
-  await keepWatermark(deps.temporal.workflow, watermark);
+  await signalWatermark(deps.temporal.workflow, watermark);
   await eachPart(deps, 'notices for operators', () => tellOperators(deps));
   return { watermark, removed: await pruneTables(deps, tell) };
 }
@@ -137,7 +137,7 @@ async function revive(
   const rentals = (await listRentalRoutes(deps)).filter(isLost);
   const payments = (await listUnfinishedPayments(deps)).filter(isLost);
   tell({ rentals: rentals.length, payments: payments.length });
-  await tellLooks(deps, [...rentals, ...payments], { hasNoRun: true, tell });
+  await signalLooks(deps, [...rentals, ...payments], { hasNoRun: true, tell });
   await reviveOrders(deps, running, tell);
   await deliverIntents(deps);
   return { rentals: rentals.length, payments: payments.length, started };

@@ -24,7 +24,7 @@ export async function readKeptWatermark(workflows: WorkflowClient): Promise<numb
 }
 
 /** Tells Temporal of a raised watermark. */
-export async function keepWatermark(workflows: WorkflowClient, value: number): Promise<void> {
+export async function signalWatermark(workflows: WorkflowClient, value: number): Promise<void> {
   await workflows.signalWithStart(watermarkWorkflow, {
     workflowId: watermarkWorkflowId,
     taskQueue: taskQueues.rentals,

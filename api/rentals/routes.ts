@@ -21,7 +21,7 @@ import { requireSession, type Step } from '../http/middleware/session.js';
 import { answerOpening } from '../http/opening.js';
 import { presentMeter, presentOpened, presentRental, presentStop } from './present.js';
 import { rentalsQuery, readRentalRequest } from './request.js';
-import { awaitStop, openRental } from './workflows.js';
+import { awaitStop, openRental } from '../../adapters/temporal/open-rental.js';
 import { readQuery } from '../http/validation.js';
 
 /** Renting machines (spec: POST /v1/rentals, GET /v1/rentals/:id; decisions 15-17). */
@@ -34,7 +34,7 @@ export function rentalRoutes(router: ApiRouter, deps: ApiDeps): void {
 }
 
 /**
- * Opens a rental. The way on: openRental (rental-workflows.ts) starts workflows/rental.ts, whose first activity is
+ * Opens a rental. The way on: openRental (adapters/temporal/open-rental.ts) starts workflows/rental.ts, whose first activity is
  * activities/rentals/open-rental.ts, the nine steps under the wallet's lock. Money moves there and nowhere in here.
  */
 function createRental(deps: ApiDeps): Step {
@@ -99,12 +99,12 @@ function stopRental(deps: ApiDeps): Step {
       await insertAuditEvent(trx, asked);
     });
     ctx.state.passTurn?.();
-    await tellWorkflow(ctx, deps, rental.id);
+    await waitForStop(ctx, deps, rental.id);
     ctx.body = presentStop(await getRental(ctx, deps));
   };
 }
 
-async function tellWorkflow(ctx: ApiContext, deps: ApiDeps, rentalId: RentalId): Promise<void> {
+async function waitForStop(ctx: ApiContext, deps: ApiDeps, rentalId: RentalId): Promise<void> {
   const { temporal, settings } = deps;
   try {
     if (!(await temporal.isReachable(settings.reachMs))) throw new Error('Temporal is not reachable');

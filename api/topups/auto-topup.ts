@@ -4,7 +4,7 @@ import {
   saveAutoTopup,
 } from '../../adapters/postgres/payments/auto-topup-settings.js';
 import type { AutoTopupRow } from '../../adapters/postgres/rows/tables.js';
-import { tellLook } from '../../adapters/temporal/tell-look.js';
+import { signalLook } from '../../adapters/temporal/signal-look.js';
 import type { UserId } from '../../domain/ids.js';
 import { autoTopupWorkflowId } from '../../domain/payments/processor-routes.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -55,7 +55,7 @@ function putSettings(deps: ApiDeps): Step {
 async function tell(ctx: ApiContext, deps: ApiDeps, userId: UserId): Promise<void> {
   try {
     await deps.temporal.within(TELL_LIMIT_MS, () =>
-      tellLook(
+      signalLook(
         { db: deps.db, workflows: deps.temporal.client.workflow },
         { workflow: 'autoTopup', workflowId: autoTopupWorkflowId(userId) },
       ),

@@ -2,7 +2,7 @@ import { ensureCustomer } from '../../adapters/customer-of-user.js';
 import { beginCardSetup, keepCardSetup } from '../../adapters/postgres/payments/card-setups.js';
 import { findSavedCard, removeCardOfUser } from '../../adapters/postgres/payments/saved-cards.js';
 import { ProcessorError } from '../../adapters/processor/processor.js';
-import { tellLook } from '../../adapters/temporal/tell-look.js';
+import { signalLook } from '../../adapters/temporal/signal-look.js';
 import type { UserId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import { auditAddress } from '../accounts/audit-event.js';
@@ -71,7 +71,7 @@ function removeCard(deps: ApiDeps): Step {
 async function detach(ctx: ApiContext, deps: ApiDeps, pmId: string): Promise<void> {
   try {
     await deps.temporal.within(TELL_LIMIT_MS, () =>
-      tellLook(
+      signalLook(
         { db: deps.db, workflows: deps.temporal.client.workflow },
         { workflow: 'card', workflowId: pmId },
       ),

@@ -12,7 +12,7 @@ import { pageOf, readCursor } from '../http/cursor.js';
 import { requireSession, type Step } from '../http/middleware/session.js';
 import { answerOpening } from '../http/opening.js';
 import { checkoutSchema, isTopupKey, presentCheckout, presentTopup, topupsQuery } from './shapes.js';
-import { openTopup } from './workflows.js';
+import { openTopup } from '../../adapters/temporal/open-topup.js';
 import { readBody, readQuery } from '../http/validation.js';
 
 /** Putting money into the wallet (spec: POST /v1/billing/checkout; decision 32). */
@@ -23,7 +23,7 @@ export function checkoutRoutes(router: ApiRouter, deps: ApiDeps): void {
 }
 
 /**
- * The way on: openTopup (topup-workflows.ts) starts workflows/topup.ts, which charges the saved card or opens the
+ * The way on: openTopup (adapters/temporal/open-topup.ts) starts workflows/topup.ts, which charges the saved card or opens the
  * payment page.
  */
 function createCheckout(deps: ApiDeps): Step {

@@ -4,7 +4,7 @@ import { insertProcessorEvent } from '../../adapters/postgres/payments/processor
 import type { ProcessorEvent } from '../../adapters/processor/processor.js';
 import { processorApiVersion } from '../../adapters/processor/stripe.js';
 import { mayBeSigned, OddEventError } from '../../adapters/processor/webhook.js';
-import { tellLook } from '../../adapters/temporal/tell-look.js';
+import { signalLook } from '../../adapters/temporal/signal-look.js';
 import { routeOf, type EventRoute } from '../../domain/payments/processor-routes.js';
 import { requestLimits } from '../../domain/requests/limits.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -119,7 +119,7 @@ function logOddities(ctx: ApiContext, { settings }: ApiDeps, event: ProcessorEve
 async function tell(ctx: ApiContext, deps: ApiDeps, route: EventRoute): Promise<void> {
   try {
     await deps.temporal.within(SIGNAL_LIMIT_MS, () =>
-      tellLook({ db: deps.db, workflows: deps.temporal.client.workflow }, route),
+      signalLook({ db: deps.db, workflows: deps.temporal.client.workflow }, route),
     );
   } catch (error) {
     ctx.state.log.warn({ err: error, ...route }, 'a workflow could not be told of its event yet');

@@ -14,7 +14,7 @@ import { using, type OpsContext, type TemporalPlace } from '../context.js';
 import { actByHand } from '../direct.js';
 import { asOperator, countOf, oneOf, type OperatorOptions } from '../options.js';
 import { readable, type Print } from '../output.js';
-import { withTemporal } from '../temporal.js';
+import { withTemporal } from '../../adapters/temporal/command.js';
 
 type Listing = Print & { readonly state: FindingState | 'all'; readonly limit: number };
 

@@ -15,7 +15,7 @@ import { placeOrder } from '../operator.js';
 import { asOperator, type OperatorOptions } from '../options.js';
 import { readable, type Print } from '../output.js';
 import { reconciledText, reportText } from './restore-text.js';
-import { withTemporal } from '../temporal.js';
+import { withTemporal } from '../../adapters/temporal/command.js';
 
 type Reconcile = OperatorOptions & {
   readonly withoutSilentUpstreams?: boolean;

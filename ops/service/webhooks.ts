@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { listOddEvents } from '../../adapters/postgres/payments/odd-events.js';
 import { findEvent, listEvents } from '../../adapters/postgres/payments/payment-search.js';
 import type { OddEventRow, ProcessorEventRow } from '../../adapters/postgres/rows/tables.js';
-import { tellWorkflow } from '../../adapters/temporal/tell-workflow.js';
+import { signalWorkflow } from '../../adapters/temporal/signal-workflow.js';
 import type { OperationResult } from '../../domain/operations/operation.js';
 import type { EventWorkflow } from '../../domain/payments/processor-routes.js';
 import { using, type OpsContext } from '../context.js';
@@ -74,7 +74,7 @@ Examples:
     )
     .action((eventId: string, options: OperatorOptions) =>
       actByHand(context, { kind: 'replay_event', eventId }, options, {
-        tell: ({ workflow: workflows }, result) => tellWorkflow(workflows, routeOfResult(result)),
+        tell: ({ workflow: workflows }, result) => signalWorkflow(workflows, routeOfResult(result)),
       }),
     );
 }

@@ -8,7 +8,7 @@ import { taskQueues } from '../../domain/task-queues.js';
 import { schemaSteps } from '../../migrations/migrate.js';
 import * as workflows from '../../workflows/index.js';
 import { searchAttributes } from '../../workflows/contracts/search-attributes.js';
-import { ensureSchedules } from '../../worker/schedules.js';
+import { ensureSchedules } from '../../adapters/temporal/schedules.js';
 
 /**
  * Names that outlive a deployment: runs that are open, rows that are written and objects at the processor carry them.

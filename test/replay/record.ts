@@ -11,7 +11,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { confirmDatabase, readWatermark } from '../../adapters/postgres/restore/watermark.js';
-import { keepWatermark, readKeptWatermark } from '../../adapters/temporal/watermark.js';
+import { signalWatermark, readKeptWatermark } from '../../adapters/temporal/watermark.js';
 import { newId } from '../../adapters/ids.js';
 import type { RentalId } from '../../domain/ids.js';
 import { watermarkWorkflowId } from '../../domain/operations/watermark.js';
@@ -99,7 +99,7 @@ const stories: Record<string, Story> = {
   'watermark.raised': async (service) => {
     const { workflow } = service.temporal;
     for (let minute = 1; minute <= 3; minute += 1) {
-      await keepWatermark(workflow, minute);
+      await signalWatermark(workflow, minute);
       await until('it is shown', async () => (await readKeptWatermark(workflow)) === minute);
     }
     return watermarkWorkflowId;
@@ -108,7 +108,7 @@ const stories: Record<string, Story> = {
   // The last ones: they leave their database behind Temporal's watermark, and mend it.
   'restore.reconciled': async (service) => {
     const { value } = await readWatermark(service.db);
-    await keepWatermark(service.temporal.workflow, value + 60);
+    await signalWatermark(service.temporal.workflow, value + 60);
     await until('it is shown', async () => {
       const kept = await readKeptWatermark(service.temporal.workflow);
       return kept === value + 60;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Client, isGrpcDeadlineError } from '@temporalio/client';
 import { connectTemporal } from '../../../adapters/temporal/client.js';
-import { tellRental } from '../../../adapters/temporal/tell-rental.js';
+import { signalRental } from '../../../adapters/temporal/signal-rental.js';
 import { newId } from '../../../adapters/ids.js';
 import { createTestNamespace, type TestNamespace } from '../../support/servers/namespace.js';
 import { openSilentWay, type SilentWay } from '../../support/http/silent-way.js';
@@ -25,7 +25,7 @@ describe('a Temporal that goes silent', () => {
   });
 
   const calls: Record<string, () => Promise<unknown>> = {
-    'telling a workflow': () => tellRental(client.workflow, newId('rent')),
+    'telling a workflow': () => signalRental(client.workflow, newId('rent')),
     'describing one': () => client.workflow.getHandle('nobody').describe(),
     'listing them': async () => {
       for await (const execution of client.workflow.list()) assert.ok(execution.workflowId);
@@ -33,7 +33,7 @@ describe('a Temporal that goes silent', () => {
   };
 
   it('ends each call by its deadline, and is reached again over a fresh connection', async () => {
-    await tellRental(client.workflow, newId('rent'));
+    await signalRental(client.workflow, newId('rent'));
     way.silence();
     for (const [what, call] of Object.entries(calls)) {
       const startedMs = performance.now();
@@ -45,7 +45,7 @@ describe('a Temporal that goes silent', () => {
       assert.ok(performance.now() - startedMs < 5_000, what);
     }
     await until('a call is answered', () =>
-      tellRental(client.workflow, newId('rent')).then(
+      signalRental(client.workflow, newId('rent')).then(
         () => true,
         () => false,
       ),

@@ -7,7 +7,7 @@ import {
 } from '../../../adapters/postgres/requests/opening-requests.js';
 import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
 import { confirmDatabase, readWatermark } from '../../../adapters/postgres/restore/watermark.js';
-import { keepWatermark, readKeptWatermark } from '../../../adapters/temporal/watermark.js';
+import { signalWatermark, readKeptWatermark } from '../../../adapters/temporal/watermark.js';
 import type { OperationId, TopupId } from '../../../domain/ids.js';
 import { paymentLimits } from '../../../domain/payments/limits.js';
 import type { RentalRequest } from '../../../domain/opening.js';
@@ -178,7 +178,7 @@ describe('a workflow that somebody else than the service starts', () => {
     it('lets no restored database go on that no operator has ordered to', async () => {
       const { value } = await readWatermark(service.db);
       const { workflow } = service.temporal;
-      await keepWatermark(workflow, value + 60);
+      await signalWatermark(workflow, value + 60);
       await until('it is shown', async () => (await readKeptWatermark(workflow)) === value + 60);
       assert.equal(await confirmDatabase(service.db, value + 60), 'restored');
       const reconcile = async (operationId: OperationId): Promise<RestoreOutcome> =>

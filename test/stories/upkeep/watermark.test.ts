@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { keepWatermark, readKeptWatermark } from '../../../adapters/temporal/watermark.js';
+import { signalWatermark, readKeptWatermark } from '../../../adapters/temporal/watermark.js';
 import { taskQueues } from '../../../domain/task-queues.js';
 import { watermarkSignalName, watermarkWorkflowId } from '../../../domain/operations/watermark.js';
 import { createTestNamespace, type TestNamespace } from '../../support/servers/namespace.js';
@@ -33,16 +33,16 @@ describe('the watermark that Temporal keeps', () => {
 
   it('is none before it was first told, and is read without any worker', async () => {
     assert.equal(await kept(), null);
-    await keepWatermark(namespace.client.workflow, 5);
+    await signalWatermark(namespace.client.workflow, 5);
     assert.equal(await kept(), 5);
     running = worker.run();
   });
 
   it('rises, and never falls', async () => {
-    await keepWatermark(namespace.client.workflow, 7);
+    await signalWatermark(namespace.client.workflow, 7);
     await until('it is 7', async () => (await kept()) === 7);
-    await keepWatermark(namespace.client.workflow, 6);
-    await keepWatermark(namespace.client.workflow, 8);
+    await signalWatermark(namespace.client.workflow, 6);
+    await signalWatermark(namespace.client.workflow, 8);
     await until('it is 8', async () => (await kept()) === 8);
   });
 
@@ -63,7 +63,7 @@ describe('the watermark that Temporal keeps', () => {
   it('outlives the end of its workflow', async () => {
     await handle().terminate('by hand');
     assert.equal(await kept(), 309);
-    await keepWatermark(namespace.client.workflow, 310);
+    await signalWatermark(namespace.client.workflow, 310);
     await until('it is 310', async () => (await kept()) === 310);
   });
 });

@@ -8,7 +8,7 @@ import {
   type ScheduleOptions,
 } from '@temporalio/client';
 import { msToNumber } from '@temporalio/common/lib/time.js';
-import { taskQueues } from '../domain/task-queues.js';
+import { taskQueues } from '../../domain/task-queues.js';
 
 type Duration = `${number}${'s' | 'm' | 'h'}`;
 

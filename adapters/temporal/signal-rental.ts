@@ -4,7 +4,7 @@ import { lookSignalName, rentalWorkflow } from '../../domain/rentals/rental.js';
 import { taskQueues } from '../../domain/task-queues.js';
 
 /** Lets a rental's workflow look at its row again, starting it when none runs (design: Temporal 1). */
-export async function tellRental(workflows: WorkflowClient, rentalId: RentalId): Promise<void> {
+export async function signalRental(workflows: WorkflowClient, rentalId: RentalId): Promise<void> {
   await workflows.signalWithStart(rentalWorkflow, {
     workflowId: rentalId,
     taskQueue: taskQueues.rentals,

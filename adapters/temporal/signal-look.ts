@@ -4,8 +4,8 @@ import { operationLimits } from '../../domain/operations/limits.js';
 import type { EventRoute } from '../../domain/payments/processor-routes.js';
 import type { Database } from '../postgres/database.js';
 import { claimLook, releaseLook } from '../postgres/upkeep/look-signals.js';
-import { tellRental } from './tell-rental.js';
-import { tellWorkflow } from './tell-workflow.js';
+import { signalRental } from './signal-rental.js';
+import { signalWorkflow } from './signal-workflow.js';
 
 /** A workflow that looks at its row when it is told. */
 export type LookRoute = EventRoute | { readonly workflow: 'rental'; readonly workflowId: string };
@@ -22,7 +22,7 @@ export type Told = 'told' | 'pending' | 'repeated' | 'capping' | 'capped';
  * @param hasNoRun no run of it is open
  * @throws whatever Temporal's client does: it was not told, and may be told again at once
  */
-export async function tellLook(
+export async function signalLook(
   { db, workflows }: { readonly db: Database; readonly workflows: WorkflowClient },
   route: LookRoute,
   hasNoRun = false,
@@ -40,8 +40,8 @@ export async function tellLook(
 }
 
 function signal(workflows: WorkflowClient, route: LookRoute): Promise<void> {
-  if (route.workflow !== 'rental') return tellWorkflow(workflows, route);
+  if (route.workflow !== 'rental') return signalWorkflow(workflows, route);
   const { workflowId } = route;
   if (!isId('rent', workflowId)) throw new Error(`${workflowId} is no rental's id`);
-  return tellRental(workflows, workflowId);
+  return signalRental(workflows, workflowId);
 }

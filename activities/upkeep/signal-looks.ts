@@ -1,12 +1,12 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { hasFailedWithin } from '../../adapters/postgres/upkeep/stuck-items.js';
-import { tellLook, type LookRoute } from '../../adapters/temporal/tell-look.js';
+import { signalLook, type LookRoute } from '../../adapters/temporal/signal-look.js';
 import { operationLimits } from '../../domain/operations/limits.js';
 import { watermarkWorkflowId } from '../../domain/operations/watermark.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem, noteStuck } from '../each-item.js';
 
-interface TellOptions {
+interface SignalOptions {
   /** No run of any of them is open. */
   readonly hasNoRun?: boolean;
   /** Told after each: the loop gets on. */
@@ -18,10 +18,10 @@ interface TellOptions {
  * @returns those that were told, or have a signal already
  * @throws when Temporal itself is away: that counts for none of them
  */
-export async function tellLooks(
+export async function signalLooks(
   deps: ActivityDeps,
   routes: readonly LookRoute[],
-  { hasNoRun = false, tell }: TellOptions = {},
+  { hasNoRun = false, tell }: SignalOptions = {},
 ): Promise<LookRoute[]> {
   const once = [...new Map(routes.map((route) => [route.workflowId, route])).values()];
   const items = {
@@ -35,7 +35,7 @@ export async function tellLooks(
   } as const;
   return eachItem(deps, items, async (route) => {
     const told = await deps.temporal.withDeadline(Date.now() + TELL_LIMIT_MS, () =>
-      tellLook({ db: deps.db, workflows: deps.temporal.workflow }, route, hasNoRun),
+      signalLook({ db: deps.db, workflows: deps.temporal.workflow }, route, hasNoRun),
     );
     if (told === 'capping') {
       deps.log.error(

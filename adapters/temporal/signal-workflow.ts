@@ -10,7 +10,7 @@ import { taskQueues } from '../../domain/task-queues.js';
  * Tells a workflow that an event of the processor about it was stored, or that its row waits. One that has ended is
  * started again, and looks at its row before anything else (design: Temporal 1).
  */
-export async function tellWorkflow(workflows: WorkflowClient, route: EventRoute): Promise<void> {
+export async function signalWorkflow(workflows: WorkflowClient, route: EventRoute): Promise<void> {
   const { workflow, workflowId } = route;
   await workflows.signalWithStart(workflow, {
     workflowId,

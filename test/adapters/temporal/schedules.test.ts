@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { ScheduleNotFoundError, ScheduleOverlapPolicy } from '@temporalio/client';
-import { taskQueues } from '../../domain/task-queues.js';
-import { createTestNamespace, type TestNamespace } from '../support/servers/namespace.js';
-import { ensureSchedules } from '../../worker/schedules.js';
+import { taskQueues } from '../../../domain/task-queues.js';
+import { createTestNamespace, type TestNamespace } from '../../support/servers/namespace.js';
+import { ensureSchedules } from '../../../adapters/temporal/schedules.js';
 
 describe('the schedules', () => {
   let namespace: TestNamespace;

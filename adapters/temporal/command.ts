@@ -1,5 +1,10 @@
 import { Client, Connection } from '@temporalio/client';
-import type { TemporalPlace } from './context.js';
+
+/** Where Temporal is, and which of its namespaces. */
+export interface TemporalPlace {
+  readonly address: string;
+  readonly namespace: string;
+}
 
 /** Whoever runs a command waits for it: that Temporal is not there must be said soon. */
 const CONNECT_MS = 5_000;
