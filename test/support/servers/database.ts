@@ -33,6 +33,17 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   };
 }
 
+/** Makes a database with nothing in it, for what is itself to make a schema. */
+export async function createEmptyDatabase(): Promise<TestDatabase> {
+  const { adminUrl, url } = await getPostgres();
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await runSql(adminUrl, `create database ${name} owner gpu_rental`);
+  return {
+    url: inDatabase(url, name),
+    drop: () => runSql(adminUrl, `drop database if exists ${name} with (force)`),
+  };
+}
+
 async function makeTemplate(adminUrl: string, url: string): Promise<void> {
   await runSql(adminUrl, `create database ${template} owner gpu_rental`);
   await migrateToLatest(inDatabase(url, template));

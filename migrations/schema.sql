@@ -1,0 +1,2092 @@
+-- The schema as all migrations leave it, for review: each change of it shows here as SQL. Written by
+-- `npm run schema`, never by hand; rows that migrations insert are not in it. It runs on an empty database of a server
+-- that has the roles of migrations/014-roles.ts.
+
+SET check_function_bodies = false;
+
+-- ==== types
+
+CREATE TYPE ledger_entry_type AS ENUM (
+  'processor_topup',
+  'auto_topup',
+  'rental_charge',
+  'refund',
+  'adjustment'
+);
+
+-- ==== functions
+
+CREATE FUNCTION append_only()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      raise exception '% is append-only', tg_table_name
+        using errcode = 'check_violation', constraint = 'append_only';
+    end $function$;
+
+CREATE FUNCTION clock_ms()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+AS $function$ select date_trunc('milliseconds', clock_timestamp()) $function$;
+
+CREATE FUNCTION database_incarnation(watermark_table oid)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+      select extract(epoch from pg_postmaster_start_time())::text || '/' || d.oid::text || '/' || watermark_table::text
+        from pg_database d where d.datname = current_database()
+    $function$;
+
+CREATE FUNCTION database_is_confirmed()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+      select coalesce(bool_or(w.confirmed_as in ('new', database_incarnation(w.tableoid))), false) from watermark w
+    $function$;
+
+CREATE FUNCTION epoch_ms(at timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE STRICT
+AS $function$ select (extract(epoch from at - timestamptz '1970-01-01 00:00:00+00') * 1000)::bigint $function$;
+
+CREATE FUNCTION from_epoch_ms(ms bigint)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE STRICT
+AS $function$ select timestamptz '1970-01-01 00:00:00+00' + ms * interval '1 millisecond' $function$;
+
+CREATE FUNCTION refuse_when_restored()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if not database_is_confirmed()
+         and current_setting('gpu_rental.reconciling', true) is distinct from 'on' then
+        raise exception 'this database was restored, or not yet compared with Temporal: % refuses', tg_table_name
+          using errcode = 'RS001', hint = 'Look at: npm run ops -- restore status';
+      end if;
+      return null;
+    end $function$;
+
+CREATE FUNCTION step_over_lost_numbers()
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO '$user', 'public'
+AS $function$
+    declare
+      counter record;
+    begin
+      for counter in select schemaname, sequencename, last_value from pg_sequences
+                      where schemaname = current_schema() and sequencename not like 'knex%' and last_value is not null
+      loop
+        perform setval(format('%I.%I', counter.schemaname, counter.sequencename), counter.last_value + 1000000);
+      end loop;
+    end $function$;
+REVOKE EXECUTE ON FUNCTION step_over_lost_numbers() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION step_over_lost_numbers() TO gpu_rental_worker;
+
+-- ==== table knex_migrations
+
+CREATE SEQUENCE knex_migrations_id_seq AS integer;
+
+CREATE TABLE knex_migrations (
+  id integer DEFAULT nextval('knex_migrations_id_seq'::regclass) NOT NULL,
+  name character varying(255),
+  batch integer,
+  migration_time timestamp with time zone,
+  CONSTRAINT knex_migrations_pkey PRIMARY KEY (id)
+);
+
+ALTER SEQUENCE knex_migrations_id_seq OWNED BY knex_migrations.id;
+
+GRANT SELECT ON knex_migrations TO gpu_rental_api;
+GRANT SELECT (name, migration_time) ON knex_migrations TO gpu_rental_worker;
+
+-- ==== table knex_migrations_lock
+
+CREATE SEQUENCE knex_migrations_lock_index_seq AS integer;
+
+CREATE TABLE knex_migrations_lock (
+  index integer DEFAULT nextval('knex_migrations_lock_index_seq'::regclass) NOT NULL,
+  is_locked integer,
+  CONSTRAINT knex_migrations_lock_pkey PRIMARY KEY (index)
+);
+
+ALTER SEQUENCE knex_migrations_lock_index_seq OWNED BY knex_migrations_lock.index;
+
+-- ==== table users
+
+CREATE TABLE users (
+  id text NOT NULL,
+  email text NOT NULL,
+  processor_customer_id text,
+  blocked_at timestamp(3) with time zone,
+  blocked_reason text,
+  created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  auto_topup_daily_cap_cents integer,
+  CONSTRAINT users_pkey PRIMARY KEY (id),
+  CONSTRAINT users_email_key UNIQUE (email),
+  CONSTRAINT users_processor_customer_id_key UNIQUE (processor_customer_id),
+  CONSTRAINT users_auto_topup_daily_cap_cents_check CHECK (auto_topup_daily_cap_cents > 0),
+  CONSTRAINT users_email_check CHECK (email = lower(email) AND length(email) <= 254),
+  CONSTRAINT users_id_check CHECK (id ~ '^usr_[0-9A-HJKMNP-TV-Z]{26}$'::text)
+);
+
+GRANT SELECT, INSERT, UPDATE (processor_customer_id) ON users TO gpu_rental_api;
+GRANT SELECT, UPDATE (blocked_at, blocked_reason) ON users TO gpu_rental_ops;
+GRANT SELECT, UPDATE ON users TO gpu_rental_worker;
+
+-- ==== table sessions
+
+CREATE TABLE sessions (
+  token_hash bytea NOT NULL,
+  user_id text NOT NULL,
+  created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  last_seen_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT sessions_pkey PRIMARY KEY (token_hash),
+  CONSTRAINT sessions_check CHECK (expires_at > created_at),
+  CONSTRAINT sessions_token_hash_check CHECK (length(token_hash) = 32),
+  CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+CREATE INDEX sessions_expiry ON sessions USING btree (expires_at);
+
+CREATE INDEX sessions_user ON sessions USING btree (user_id);
+
+GRANT SELECT, INSERT, UPDATE, DELETE ON sessions TO gpu_rental_api;
+GRANT SELECT, DELETE ON sessions TO gpu_rental_ops;
+GRANT SELECT, DELETE ON sessions TO gpu_rental_worker;
+
+-- ==== table login_codes
+
+CREATE TABLE login_codes (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  email text NOT NULL,
+  code_hash bytea,
+  client_address text NOT NULL,
+  tries integer DEFAULT 0 NOT NULL,
+  created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  used_at timestamp(3) with time zone,
+  mailbox text,
+  browser_hash bytea,
+  asked_by text DEFAULT 'anybody'::text NOT NULL,
+  other_tries integer DEFAULT 0 NOT NULL,
+  issuer text,
+  subject text,
+  CONSTRAINT login_codes_pkey PRIMARY KEY (id),
+  CONSTRAINT login_codes_asked_by_check CHECK (asked_by = ANY (ARRAY['anybody'::text, 'known_browser'::text, 'identity'::text])),
+  CONSTRAINT login_codes_browser_hash_check CHECK (length(browser_hash) = 32),
+  CONSTRAINT login_codes_code_hash_check CHECK (length(code_hash) = 32),
+  CONSTRAINT login_codes_email_check CHECK (email = lower(email)),
+  CONSTRAINT login_codes_identity CHECK ((issuer IS NULL) = (subject IS NULL) AND (issuer IS NULL OR browser_hash IS NOT NULL)),
+  CONSTRAINT login_codes_issuer_check CHECK (length(issuer) >= 1 AND length(issuer) <= 255),
+  CONSTRAINT login_codes_other_tries_check CHECK (other_tries >= 0 AND other_tries <= 5),
+  CONSTRAINT login_codes_subject_check CHECK (length(subject) >= 1 AND length(subject) <= 255),
+  CONSTRAINT login_codes_tries_check CHECK (tries >= 0 AND tries <= 5)
+);
+
+CREATE INDEX login_codes_age ON login_codes USING btree (created_at);
+
+CREATE INDEX login_codes_browser ON login_codes USING btree (browser_hash, created_at DESC) WHERE browser_hash IS NOT NULL;
+
+CREATE INDEX login_codes_client ON login_codes USING btree (client_address, created_at DESC);
+
+CREATE INDEX login_codes_email ON login_codes USING btree (email, created_at DESC);
+
+CREATE INDEX login_codes_mailbox ON login_codes USING btree (mailbox, created_at DESC);
+
+GRANT SELECT, INSERT, UPDATE ON login_codes TO gpu_rental_api;
+GRANT SELECT, DELETE ON login_codes TO gpu_rental_worker;
+
+-- ==== table ssh_keys
+
+CREATE TABLE ssh_keys (
+  id text NOT NULL,
+  user_id text NOT NULL,
+  name text NOT NULL,
+  public_key text NOT NULL,
+  fingerprint text NOT NULL,
+  created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT ssh_keys_pkey PRIMARY KEY (id),
+  CONSTRAINT ssh_keys_fingerprint UNIQUE (user_id, fingerprint),
+  CONSTRAINT ssh_keys_fingerprint_check CHECK (fingerprint ~~ 'SHA256:%'::text),
+  CONSTRAINT ssh_keys_id_check CHECK (id ~ '^key_[0-9A-HJKMNP-TV-Z]{26}$'::text),
+  CONSTRAINT ssh_keys_name_check CHECK (length(name) >= 1 AND length(name) <= 64),
+  CONSTRAINT ssh_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+GRANT SELECT, INSERT, DELETE ON ssh_keys TO gpu_rental_api;
+GRANT SELECT ON ssh_keys TO gpu_rental_ops;
+GRANT SELECT ON ssh_keys TO gpu_rental_worker;
+
+-- ==== table wallets
+
+CREATE TABLE wallets (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  user_id text NOT NULL,
+  available_cents bigint DEFAULT 0 NOT NULL,
+  reserved_cents bigint DEFAULT 0 NOT NULL,
+  seq bigint DEFAULT 0 NOT NULL,
+  low_since timestamp(3) with time zone,
+  metering_blocked_at timestamp(3) with time zone,
+  metering_blocked_reason text,
+  created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT wallets_pkey PRIMARY KEY (id),
+  CONSTRAINT wallets_user_id_key UNIQUE (user_id),
+  CONSTRAINT wallets_available_cents_check CHECK (available_cents >= 0),
+  CONSTRAINT wallets_check CHECK ((metering_blocked_at IS NULL) = (metering_blocked_reason IS NULL)),
+  CONSTRAINT wallets_reserved_cents_check CHECK (reserved_cents >= 0),
+  CONSTRAINT wallets_seq_check CHECK (seq >= 0),
+  CONSTRAINT wallets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
+) WITH (fillfactor=45);
+
+CREATE INDEX wallets_blocked ON wallets USING btree (metering_blocked_at) WHERE metering_blocked_at IS NOT NULL;
+
+CREATE FUNCTION wallets_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+    begin
+      if exists (
+        select 1 from changed w
+          left join ledger_entries e on e.wallet_id = w.id and e.seq = w.seq
+        where w.available_cents + w.reserved_cents <> case when w.seq = 0 then 0 else coalesce(e.balance_after_cents, -1) end
+      ) then
+        raise exception 'wallet differs from its newest ledger entry'
+          using errcode = 'check_violation', constraint = 'wallet_is_newest_entry';
+      end if;
+      return null;
+    end $function$;
+
+CREATE FUNCTION wallets_seq_shrinks()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      raise exception 'the newest entry of a wallet never becomes an older one'
+        using errcode = 'check_violation', constraint = 'wallet_is_newest_entry';
+    end $function$;
+
+CREATE FUNCTION wallets_start_empty()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if new.seq <> 0 or new.available_cents <> 0 or new.reserved_cents <> 0 then
+        raise exception 'a wallet starts empty'
+          using errcode = 'check_violation', constraint = 'wallet_starts_empty';
+      end if;
+      return new;
+    end $function$;
+
+CREATE TRIGGER wallets_changed AFTER UPDATE ON wallets REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION wallets_changed();
+
+CREATE TRIGGER wallets_seq_shrinks BEFORE UPDATE ON wallets FOR EACH ROW WHEN (new.seq < old.seq) EXECUTE FUNCTION wallets_seq_shrinks();
+
+CREATE TRIGGER wallets_start_empty BEFORE INSERT ON wallets FOR EACH ROW EXECUTE FUNCTION wallets_start_empty();
+
+GRANT SELECT, INSERT (user_id), UPDATE (created_at) ON wallets TO gpu_rental_api;
+GRANT SELECT ON wallets TO gpu_rental_ops;
+GRANT SELECT, UPDATE ON wallets TO gpu_rental_worker;
+
+-- ==== table ledger_entries
+
+CREATE TABLE ledger_entries (
+  wallet_id bigint NOT NULL,
+  seq bigint NOT NULL,
+  type ledger_entry_type NOT NULL,
+  amount_cents bigint NOT NULL,
+  balance_after_cents bigint NOT NULL,
+  rental_no bigint,
+  processor_charge_id text,
+  note text,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT ledger_entries_pkey PRIMARY KEY (wallet_id, seq),
+  CONSTRAINT ledger_entries_balance_after_cents_check CHECK (balance_after_cents >= 0),
+  CONSTRAINT ledger_entries_seq_check CHECK (seq > 0),
+  CONSTRAINT ledger_rental CHECK (type <> 'rental_charge'::ledger_entry_type OR rental_no IS NOT NULL),
+  CONSTRAINT ledger_sign CHECK (
+CASE type
+    WHEN 'rental_charge'::ledger_entry_type THEN amount_cents < 0
+    WHEN 'adjustment'::ledger_entry_type THEN amount_cents <> 0
+    ELSE amount_cents > 0
+END)
+);
+
+CREATE INDEX ledger_entries_charge ON ledger_entries USING btree (processor_charge_id) WHERE processor_charge_id IS NOT NULL;
+
+CREATE INDEX ledger_entries_credits ON ledger_entries USING btree (created_at) WHERE type = ANY (ARRAY['processor_topup'::ledger_entry_type, 'auto_topup'::ledger_entry_type]);
+
+CREATE INDEX ledger_entries_rare ON ledger_entries USING btree (wallet_id, type, seq) WHERE type <> 'rental_charge'::ledger_entry_type;
+
+CREATE FUNCTION ledger_entries_added()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+    begin
+      if exists (
+        select 1 from added a
+          left join ledger_entries p on p.wallet_id = a.wallet_id and p.seq = a.seq - 1
+          left join wallets w on w.id = a.wallet_id
+        where case when a.seq = 1 then 0 else p.balance_after_cents end
+              is distinct from a.balance_after_cents - a.amount_cents
+           or w.seq is null or a.seq > w.seq
+      ) then
+        raise exception 'ledger chain broken: an entry does not continue its predecessor or its wallet'
+          using errcode = 'check_violation', constraint = 'ledger_chain';
+      end if;
+      return null;
+    end $function$;
+
+CREATE TRIGGER ledger_entries_added AFTER INSERT ON ledger_entries REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_entries_added();
+
+CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION append_only();
+
+CREATE TRIGGER ledger_entries_when_restored BEFORE INSERT ON ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_when_restored();
+
+GRANT SELECT ON ledger_entries TO gpu_rental_api;
+GRANT SELECT ON ledger_entries TO gpu_rental_ops;
+GRANT SELECT, INSERT ON ledger_entries TO gpu_rental_worker;
+
+-- ==== table ledger_causes
+
+CREATE TABLE ledger_causes (
+  cause text NOT NULL,
+  wallet_id bigint NOT NULL,
+  seq bigint NOT NULL,
+  CONSTRAINT ledger_causes_pkey PRIMARY KEY (cause),
+  CONSTRAINT ledger_causes_wallet_id_seq_key UNIQUE (wallet_id, seq)
+);
+
+CREATE TRIGGER ledger_causes_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_causes FOR EACH STATEMENT EXECUTE FUNCTION append_only();
+
+GRANT SELECT ON ledger_causes TO gpu_rental_api;
+GRANT SELECT ON ledger_causes TO gpu_rental_ops;
+GRANT SELECT, INSERT ON ledger_causes TO gpu_rental_worker;
+
+-- ==== table providers
+
+CREATE TABLE providers (
+  code text NOT NULL,
+  catalog_synced_at timestamp(3) with time zone,
+  pods_listed_at timestamp(3) with time zone,
+  last_error text,
+  last_error_at timestamp(3) with time zone,
+  failures integer DEFAULT 0 NOT NULL,
+  create_failures integer DEFAULT 0 NOT NULL,
+  out_until timestamp(3) with time zone,
+  out_reason text,
+  last_success_at timestamp(3) with time zone,
+  missing_accepted_until timestamp(3) with time zone,
+  paused_at timestamp(3) with time zone,
+  paused_by text,
+  paused_reason text,
+  balance_cents bigint,
+  burn_cents_per_hour bigint,
+  balance_read_at timestamp(3) with time zone,
+  CONSTRAINT providers_pkey PRIMARY KEY (code),
+  CONSTRAINT providers_balance_is_whole CHECK (num_nonnulls(balance_cents, burn_cents_per_hour, balance_read_at) = ANY (ARRAY[0, 3])),
+  CONSTRAINT providers_burn_cents_per_hour_check CHECK (burn_cents_per_hour >= 0),
+  CONSTRAINT providers_code_check CHECK (code ~ '^[a-z0-9-]{1,32}$'::text),
+  CONSTRAINT providers_create_failures_check CHECK (create_failures >= 0),
+  CONSTRAINT providers_failures_check CHECK (failures >= 0),
+  CONSTRAINT providers_out CHECK ((out_until IS NULL) = (out_reason IS NULL)),
+  CONSTRAINT providers_out_reason_check CHECK (out_reason = ANY (ARRAY['failing'::text, 'failing_creates'::text, 'refused'::text, 'rate_limited'::text, 'no_funds'::text])),
+  CONSTRAINT providers_paused CHECK ((paused_at IS NULL) = (paused_by IS NULL) AND (paused_at IS NULL) = (paused_reason IS NULL))
+);
+
+GRANT SELECT ON providers TO gpu_rental_api;
+GRANT SELECT, UPDATE ON providers TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE ON providers TO gpu_rental_worker;
+
+-- ==== table listings
+
+CREATE TABLE listings (
+  id text NOT NULL,
+  provider_code text NOT NULL,
+  offer_id text NOT NULL,
+  model text NOT NULL,
+  family text NOT NULL,
+  vram_gb integer NOT NULL,
+  gpu_count integer NOT NULL,
+  price_per_hour_cents integer NOT NULL,
+  region text NOT NULL,
+  region_code text NOT NULL,
+  interconnect text NOT NULL,
+  offered boolean DEFAULT true NOT NULL,
+  created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  max_boot_ms integer,
+  template_ids text[],
+  CONSTRAINT listings_pkey PRIMARY KEY (id),
+  CONSTRAINT listings_provider_code_offer_id_key UNIQUE (provider_code, offer_id),
+  CONSTRAINT listings_gpu_count_check CHECK (gpu_count = ANY (ARRAY[1, 2, 4, 8])),
+  CONSTRAINT listings_id_check CHECK (id ~ '^lst_[0-9A-HJKMNP-TV-Z]{26}$'::text),
+  CONSTRAINT listings_max_boot_ms_check CHECK (max_boot_ms > 0),
+  CONSTRAINT listings_price_per_hour_cents_check CHECK (price_per_hour_cents >= 1 AND price_per_hour_cents <= 10000000),
+  CONSTRAINT listings_vram_gb_check CHECK (vram_gb > 0),
+  CONSTRAINT listings_provider_code_fkey FOREIGN KEY (provider_code) REFERENCES providers(code) ON DELETE RESTRICT
+);
+
+CREATE INDEX listings_cheapest ON listings USING btree (price_per_hour_cents, id, gpu_count, region_code, vram_gb) WHERE offered;
+
+CREATE INDEX listings_family ON listings USING btree (family, gpu_count, price_per_hour_cents, id, region_code) WHERE offered;
+
+CREATE INDEX listings_kind ON listings USING btree (gpu_count, region_code, vram_gb) WHERE offered;
+
+CREATE INDEX listings_model ON listings USING btree (model, price_per_hour_cents, id, gpu_count, region_code, vram_gb) WHERE offered;
+
+CREATE FUNCTION count_families()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    declare
+      codes text[] := array(select distinct provider_code from touched order by 1);
+    begin
+      -- One writer of a provider's listings after the other (adapters/postgres/catalog/catalog.ts): each counts what the
+      -- ones before it have committed.
+      perform pg_advisory_xact_lock(7103, hashtext(code)) from unnest(codes) as code;
+      delete from provider_families where provider_code = any (codes);
+      insert into provider_families (provider_code, family, from_price_per_hour_cents, listings)
+      select provider_code, family, min(price_per_hour_cents), count(*)
+        from listings
+       where offered and provider_code = any (codes)
+       group by provider_code, family;
+      return null;
+    end $function$;
+
+CREATE TRIGGER count_families_added AFTER INSERT ON listings REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION count_families();
+
+CREATE TRIGGER count_families_changed AFTER UPDATE ON listings REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION count_families();
+
+CREATE TRIGGER count_families_removed AFTER DELETE ON listings REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION count_families();
+
+GRANT SELECT ON listings TO gpu_rental_api;
+GRANT SELECT ON listings TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE ON listings TO gpu_rental_worker;
+
+-- ==== table rentals
+
+CREATE TABLE rentals (
+  no bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  id text NOT NULL,
+  wallet_id bigint NOT NULL,
+  user_id text NOT NULL,
+  status text NOT NULL,
+  name text,
+  family text NOT NULL,
+  model text NOT NULL,
+  gpu_count integer NOT NULL,
+  region text NOT NULL,
+  region_code text NOT NULL,
+  interconnect text NOT NULL,
+  template_id text NOT NULL,
+  ssh_key_ids text[] NOT NULL,
+  listing_id text NOT NULL,
+  provider_code text NOT NULL,
+  tag text NOT NULL,
+  pod_id text,
+  host text,
+  port integer,
+  username text,
+  host_key_fingerprint text,
+  price_per_hour_cents integer NOT NULL,
+  max_spend_cents bigint,
+  auto_stop_after_ms bigint,
+  hold_cents bigint NOT NULL,
+  charged_cents bigint DEFAULT 0 NOT NULL,
+  refunded_cents bigint DEFAULT 0 NOT NULL,
+  released_cents bigint DEFAULT 0 NOT NULL,
+  overage_cents bigint DEFAULT 0 NOT NULL,
+  written_off_cents bigint DEFAULT 0 NOT NULL,
+  started_at timestamp(3) with time zone NOT NULL,
+  running_at timestamp(3) with time zone,
+  auto_stop_at timestamp(3) with time zone,
+  spend_limit_at timestamp(3) with time zone,
+  ended_at timestamp(3) with time zone,
+  settled_at timestamp(3) with time zone,
+  terminated_at timestamp(3) with time zone,
+  closed_at timestamp(3) with time zone,
+  stop_reason text,
+  error text,
+  opened_seq bigint DEFAULT 0 NOT NULL,
+  settled_seq bigint,
+  running_ms bigint GENERATED ALWAYS AS (epoch_ms(running_at)) STORED,
+  limit_ms bigint GENERATED ALWAYS AS (epoch_ms(LEAST(auto_stop_at, spend_limit_at))) STORED,
+  CONSTRAINT rentals_pkey PRIMARY KEY (no),
+  CONSTRAINT rentals_id_key UNIQUE (id),
+  CONSTRAINT rentals_auto_stop_after_ms_check CHECK (auto_stop_after_ms >= 1 AND auto_stop_after_ms <= '2592000000'::bigint),
+  CONSTRAINT rentals_charged_cents_check CHECK (charged_cents >= 0),
+  CONSTRAINT rentals_closed CHECK (closed_at IS NULL OR (status = ANY (ARRAY['stopped'::text, 'failed'::text]))),
+  CONSTRAINT rentals_ended CHECK ((status <> ALL (ARRAY['stopping'::text, 'stopped'::text])) OR ended_at IS NOT NULL),
+  CONSTRAINT rentals_failed CHECK (status <> 'failed'::text OR error IS NOT NULL AND charged_cents = refunded_cents),
+  CONSTRAINT rentals_final CHECK ((status <> ALL (ARRAY['stopped'::text, 'failed'::text])) OR settled_at IS NOT NULL),
+  CONSTRAINT rentals_gpu_count_check CHECK (gpu_count = ANY (ARRAY[1, 2, 4, 8])),
+  CONSTRAINT rentals_hold_cents_check CHECK (hold_cents >= 0),
+  CONSTRAINT rentals_id_check CHECK (id ~ '^rent_[0-9A-HJKMNP-TV-Z]{26}$'::text),
+  CONSTRAINT rentals_max_spend_cents_check CHECK (max_spend_cents > 0),
+  CONSTRAINT rentals_name_check CHECK (length(name) <= 64),
+  CONSTRAINT rentals_order CHECK (ended_at >= running_at),
+  CONSTRAINT rentals_overage_cents_check CHECK (overage_cents >= 0),
+  CONSTRAINT rentals_port_check CHECK (port >= 1 AND port <= 65535),
+  CONSTRAINT rentals_price_per_hour_cents_check CHECK (price_per_hour_cents >= 1 AND price_per_hour_cents <= 10000000),
+  CONSTRAINT rentals_refund CHECK (refunded_cents >= 0 AND refunded_cents <= charged_cents),
+  CONSTRAINT rentals_released_cents_check CHECK (released_cents >= 0),
+  CONSTRAINT rentals_running CHECK (status <> 'running'::text OR running_at IS NOT NULL AND ended_at IS NULL),
+  CONSTRAINT rentals_settled CHECK (settled_at IS NULL OR hold_cents = 0 AND (status = ANY (ARRAY['stopping'::text, 'stopped'::text, 'failed'::text]))),
+  CONSTRAINT rentals_status_check CHECK (status = ANY (ARRAY['provisioning'::text, 'running'::text, 'stopping'::text, 'stopped'::text, 'failed'::text])),
+  CONSTRAINT rentals_stop_reason_check CHECK (stop_reason = ANY (ARRAY['user'::text, 'auto_stop'::text, 'spend_limit'::text, 'balance_exhausted'::text, 'pod_lost'::text, 'operator'::text])),
+  CONSTRAINT rentals_written_off_cents_check CHECK (written_off_cents >= 0),
+  CONSTRAINT rentals_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT,
+  CONSTRAINT rentals_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(id) ON DELETE RESTRICT
+);
+
+CREATE INDEX rentals_ended ON rentals USING btree (provider_code, ended_at);
+
+CREATE INDEX rentals_failed ON rentals USING btree (settled_at) WHERE status = 'failed'::text;
+
+CREATE INDEX rentals_of_user ON rentals USING btree (user_id, no DESC);
+
+CREATE INDEX rentals_pod ON rentals USING btree (provider_code, pod_id) WHERE closed_at IS NULL;
+
+CREATE INDEX rentals_provisioned ON rentals USING btree (running_at) WHERE running_at IS NOT NULL;
+
+CREATE INDEX rentals_provisioning ON rentals USING btree (wallet_id) WHERE status = 'provisioning'::text;
+
+CREATE INDEX rentals_refunded ON rentals USING btree (settled_at) WHERE refunded_cents > 0;
+
+CREATE INDEX rentals_running ON rentals USING btree (wallet_id) WHERE status = 'running'::text;
+
+CREATE INDEX rentals_settled_at ON rentals USING btree (settled_at) WHERE settled_at IS NOT NULL;
+
+CREATE INDEX rentals_settled_of_user ON rentals USING btree (user_id, settled_at) WHERE settled_at IS NOT NULL;
+
+CREATE INDEX rentals_unclosed ON rentals USING btree (no) WHERE closed_at IS NULL;
+
+CREATE INDEX rentals_waiting ON rentals USING btree (provider_code) WHERE closed_at IS NULL AND status <> 'running'::text;
+
+CREATE INDEX rentals_young ON rentals USING btree (provider_code, running_at) WHERE closed_at IS NULL;
+
+CREATE FUNCTION rentals_meter()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if new.status = 'running' then
+        insert into meters (rental_no, wallet_id, price_per_hour_cents, hold_cents, charged_cents, running_ms, limit_ms)
+        values (new.no, new.wallet_id, new.price_per_hour_cents, new.hold_cents, new.charged_cents, new.running_ms,
+                new.limit_ms)
+        on conflict (rental_no) do update set
+          price_per_hour_cents = excluded.price_per_hour_cents, running_ms = excluded.running_ms,
+          limit_ms = excluded.limit_ms;
+      else
+        -- Whoever ends a rental writes what its meter showed into its row.
+        delete from meters where rental_no = new.no;
+      end if;
+      return null;
+    end $function$;
+
+CREATE TRIGGER rentals_meter_begins AFTER INSERT ON rentals FOR EACH ROW WHEN (new.status = 'running'::text) EXECUTE FUNCTION rentals_meter();
+
+CREATE TRIGGER rentals_meter_follows AFTER UPDATE OF status, running_at, auto_stop_at, spend_limit_at, price_per_hour_cents ON rentals FOR EACH ROW WHEN (new.status = 'running'::text OR old.status = 'running'::text) EXECUTE FUNCTION rentals_meter();
+
+CREATE TRIGGER rentals_when_restored BEFORE INSERT ON rentals FOR EACH STATEMENT EXECUTE FUNCTION refuse_when_restored();
+
+GRANT SELECT ON rentals TO gpu_rental_api;
+GRANT SELECT ON rentals TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE ON rentals TO gpu_rental_worker;
+
+-- ==== table meters
+
+CREATE TABLE meters (
+  rental_no bigint NOT NULL,
+  wallet_id bigint NOT NULL,
+  price_per_hour_cents integer NOT NULL,
+  hold_cents bigint NOT NULL,
+  charged_cents bigint NOT NULL,
+  running_ms bigint NOT NULL,
+  limit_ms bigint,
+  starved_ms bigint,
+  CONSTRAINT meters_pkey PRIMARY KEY (rental_no),
+  CONSTRAINT meters_charged_cents_check CHECK (charged_cents >= 0),
+  CONSTRAINT meters_hold_cents_check CHECK (hold_cents >= 0)
+) WITH (fillfactor=45);
+
+CREATE INDEX meters_wallet ON meters USING btree (wallet_id);
+
+GRANT SELECT ON meters TO gpu_rental_api;
+GRANT SELECT ON meters TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON meters TO gpu_rental_worker;
+
+-- ==== view rentals_now
+
+CREATE VIEW rentals_now AS
+ SELECT r.no,
+    r.id,
+    r.wallet_id,
+    r.user_id,
+    r.status,
+    r.name,
+    r.family,
+    r.model,
+    r.gpu_count,
+    r.region,
+    r.region_code,
+    r.interconnect,
+    r.template_id,
+    r.ssh_key_ids,
+    r.listing_id,
+    r.provider_code,
+    r.tag,
+    r.pod_id,
+    r.host,
+    r.port,
+    r.username,
+    r.host_key_fingerprint,
+    r.price_per_hour_cents,
+    r.max_spend_cents,
+    r.auto_stop_after_ms,
+    r.refunded_cents,
+    r.released_cents,
+    r.overage_cents,
+    r.written_off_cents,
+    r.started_at,
+    r.running_at,
+    r.auto_stop_at,
+    r.spend_limit_at,
+    r.ended_at,
+    r.settled_at,
+    r.terminated_at,
+    r.closed_at,
+    r.stop_reason,
+    r.error,
+    r.opened_seq,
+    r.settled_seq,
+    r.running_ms,
+    r.limit_ms,
+    COALESCE(m.hold_cents, r.hold_cents) AS hold_cents,
+    COALESCE(m.charged_cents, r.charged_cents) AS charged_cents
+   FROM rentals r
+     LEFT JOIN meters m ON m.rental_no = r.no;
+
+GRANT SELECT ON rentals_now TO gpu_rental_api;
+GRANT SELECT ON rentals_now TO gpu_rental_ops;
+GRANT SELECT ON rentals_now TO gpu_rental_worker;
+
+-- ==== table stop_requests
+
+CREATE TABLE stop_requests (
+  rental_no bigint NOT NULL,
+  requested_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  requested_by text NOT NULL,
+  reason text,
+  open boolean DEFAULT true NOT NULL,
+  requested_ms bigint GENERATED ALWAYS AS (epoch_ms(requested_at)) STORED,
+  CONSTRAINT stop_requests_pkey PRIMARY KEY (rental_no),
+  CONSTRAINT stop_requests_requested_by_check CHECK (requested_by = ANY (ARRAY['user'::text, 'operator'::text])),
+  CONSTRAINT stop_requests_rental_no_fkey FOREIGN KEY (rental_no) REFERENCES rentals(no) ON DELETE RESTRICT
+);
+
+CREATE INDEX stop_requests_open ON stop_requests USING btree (rental_no) WHERE open;
+
+GRANT SELECT, INSERT ON stop_requests TO gpu_rental_api;
+GRANT SELECT, INSERT ON stop_requests TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE ON stop_requests TO gpu_rental_worker;
+
+-- ==== table allocation_attempts
+
+CREATE TABLE allocation_attempts (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  rental_id text NOT NULL,
+  attempt integer NOT NULL,
+  provider_code text NOT NULL,
+  listing_id text NOT NULL,
+  offer_id text NOT NULL,
+  tag text NOT NULL,
+  price_per_hour_cents integer NOT NULL,
+  state text DEFAULT 'open'::text NOT NULL,
+  pod_id text,
+  error text,
+  created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  changed_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  end_by timestamp(3) with time zone,
+  given_up_at timestamp(3) with time zone,
+  slow_end_told_at timestamp(3) with time zone,
+  deadline_ms integer,
+  CONSTRAINT allocation_attempts_pkey PRIMARY KEY (id),
+  CONSTRAINT allocation_attempts_rental_id_attempt_key UNIQUE (rental_id, attempt),
+  CONSTRAINT allocation_attempts_tag_key UNIQUE (tag),
+  CONSTRAINT allocation_attempts_attempt_check CHECK (attempt > 0),
+  CONSTRAINT allocation_attempts_deadline_ms_check CHECK (deadline_ms > 0),
+  CONSTRAINT allocation_attempts_price_per_hour_cents_check CHECK (price_per_hour_cents > 0),
+  CONSTRAINT allocation_attempts_state_check CHECK (state = ANY (ARRAY['open'::text, 'adopted'::text, 'condemned'::text, 'failed'::text, 'gone'::text]))
+);
+
+CREATE UNIQUE INDEX allocation_attempts_adopted ON allocation_attempts USING btree (rental_id) WHERE state = 'adopted'::text;
+
+CREATE INDEX allocation_attempts_age ON allocation_attempts USING btree (created_at);
+
+CREATE INDEX allocation_attempts_unresolved ON allocation_attempts USING btree (provider_code) WHERE state = ANY (ARRAY['open'::text, 'condemned'::text]);
+
+CREATE TRIGGER allocation_attempts_when_restored BEFORE INSERT ON allocation_attempts FOR EACH STATEMENT EXECUTE FUNCTION refuse_when_restored();
+
+GRANT SELECT ON allocation_attempts TO gpu_rental_api;
+GRANT SELECT ON allocation_attempts TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON allocation_attempts TO gpu_rental_worker;
+
+-- ==== table pods
+
+CREATE TABLE pods (
+  provider_code text NOT NULL,
+  pod_id text NOT NULL,
+  tag text NOT NULL,
+  status text NOT NULL,
+  upstream_status text NOT NULL,
+  host text,
+  port integer,
+  username text,
+  price_per_hour_cents integer,
+  first_seen_at timestamp(3) with time zone NOT NULL,
+  last_alive_at timestamp(3) with time zone,
+  missing_lists integer DEFAULT 0 NOT NULL,
+  gone_at timestamp(3) with time zone,
+  probed_at timestamp(3) with time zone,
+  silent_probes integer DEFAULT 0 NOT NULL,
+  host_key_changed boolean DEFAULT false NOT NULL,
+  held_since timestamp(3) with time zone,
+  CONSTRAINT pods_pkey PRIMARY KEY (provider_code, pod_id),
+  CONSTRAINT pods_silent_probes_check CHECK (silent_probes >= 0),
+  CONSTRAINT pods_status_check CHECK (status = ANY (ARRAY['pending'::text, 'active'::text, 'lost'::text, 'ending'::text])),
+  CONSTRAINT pods_provider_code_fkey FOREIGN KEY (provider_code) REFERENCES providers(code) ON DELETE RESTRICT
+);
+
+CREATE INDEX pods_address ON pods USING btree (host, port) WHERE gone_at IS NULL;
+
+CREATE INDEX pods_gone ON pods USING btree (gone_at);
+
+CREATE INDEX pods_live ON pods USING btree (provider_code) WHERE gone_at IS NULL;
+
+CREATE INDEX pods_tag ON pods USING btree (tag);
+
+CREATE INDEX pods_to_probe ON pods USING btree (provider_code, probed_at NULLS FIRST) WHERE gone_at IS NULL AND status = 'active'::text;
+
+GRANT SELECT ON pods TO gpu_rental_api;
+GRANT SELECT ON pods TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON pods TO gpu_rental_worker;
+
+-- ==== table intents
+
+CREATE TABLE intents (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  kind text NOT NULL,
+  wallet_id bigint NOT NULL,
+  rental_no bigint,
+  created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  delivered_at timestamp(3) with time zone,
+  acknowledged_at timestamp(3) with time zone,
+  CONSTRAINT intents_pkey PRIMARY KEY (id),
+  CONSTRAINT intents_kind_check CHECK (kind = ANY (ARRAY['end_rental'::text, 'pod_lost'::text, 'auto_topup'::text, 'low_balance'::text])),
+  CONSTRAINT intents_rental_no_fkey FOREIGN KEY (rental_no) REFERENCES rentals(no) ON DELETE RESTRICT,
+  CONSTRAINT intents_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(id) ON DELETE RESTRICT
+);
+
+CREATE INDEX intents_done ON intents USING btree (acknowledged_at) WHERE acknowledged_at IS NOT NULL;
+
+CREATE INDEX intents_due ON intents USING btree (delivered_at NULLS FIRST, id) WHERE acknowledged_at IS NULL;
+
+CREATE UNIQUE INDEX intents_of_rental ON intents USING btree (kind, rental_no) WHERE acknowledged_at IS NULL AND rental_no IS NOT NULL;
+
+CREATE UNIQUE INDEX intents_of_wallet ON intents USING btree (kind, wallet_id) WHERE acknowledged_at IS NULL AND rental_no IS NULL;
+
+CREATE INDEX intents_open_of_wallet ON intents USING btree (wallet_id, kind) WHERE acknowledged_at IS NULL;
+
+CREATE INDEX intents_rental ON intents USING btree (rental_no) WHERE rental_no IS NOT NULL;
+
+CREATE INDEX intents_undelivered ON intents USING btree (created_at) WHERE acknowledged_at IS NULL AND delivered_at IS NULL;
+
+GRANT INSERT (kind, wallet_id) ON intents TO gpu_rental_api;
+GRANT SELECT ON intents TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON intents TO gpu_rental_worker;
+
+-- ==== table meter_shards
+
+CREATE TABLE meter_shards (
+  shard integer NOT NULL,
+  shards integer NOT NULL,
+  ticks bigint DEFAULT 0 NOT NULL,
+  last_tick_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT meter_shards_pkey PRIMARY KEY (shard),
+  CONSTRAINT meter_shards_check CHECK (shards > shard),
+  CONSTRAINT meter_shards_shard_check CHECK (shard >= 0)
+);
+
+GRANT SELECT ON meter_shards TO gpu_rental_api;
+GRANT SELECT ON meter_shards TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON meter_shards TO gpu_rental_worker;
+
+-- ==== table topups
+
+CREATE TABLE topups (
+  id text NOT NULL,
+  user_id text NOT NULL,
+  wallet_id bigint NOT NULL,
+  amount_cents integer NOT NULL,
+  status text NOT NULL,
+  session_id text,
+  checkout_url text,
+  session_expires_at timestamp(3) with time zone,
+  payment_id text,
+  charge_id text,
+  receipt_url text,
+  credited_cents integer,
+  credited_at timestamp(3) with time zone,
+  error text,
+  created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  closed_at timestamp(3) with time zone,
+  source text DEFAULT 'checkout'::text NOT NULL,
+  pm_id text,
+  charge_sent_at timestamp(3) with time zone,
+  decline_code text,
+  page_asked_at timestamp(3) with time zone,
+  CONSTRAINT topups_pkey PRIMARY KEY (id),
+  CONSTRAINT topups_payment_id_key UNIQUE (payment_id),
+  CONSTRAINT topups_session_id_key UNIQUE (session_id),
+  CONSTRAINT topups_amount_cents_check CHECK (amount_cents >= 100 AND amount_cents <= 500000),
+  CONSTRAINT topups_charge_sent CHECK (charge_sent_at IS NULL OR pm_id IS NOT NULL),
+  CONSTRAINT topups_credited CHECK ((status = 'succeeded'::text) = (credited_cents IS NOT NULL AND credited_at IS NOT NULL AND payment_id IS NOT NULL)),
+  CONSTRAINT topups_credited_cents_check CHECK (credited_cents > 0),
+  CONSTRAINT topups_id_check CHECK (id ~ '^top_[0-9A-HJKMNP-TV-Z]{26}$'::text),
+  CONSTRAINT topups_saved_card CHECK ((source <> ALL (ARRAY['saved_card'::text, 'auto_topup'::text])) OR pm_id IS NOT NULL),
+  CONSTRAINT topups_session CHECK (status <> 'requires_payment'::text OR session_id IS NOT NULL AND session_expires_at IS NOT NULL),
+  CONSTRAINT topups_source CHECK (source = ANY (ARRAY['checkout'::text, 'saved_card'::text, 'auto_topup'::text])),
+  CONSTRAINT topups_status_check CHECK (status = ANY (ARRAY['creating'::text, 'requires_payment'::text, 'processing'::text, 'succeeded'::text, 'expired'::text, 'failed'::text])),
+  CONSTRAINT topups_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT,
+  CONSTRAINT topups_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(id) ON DELETE RESTRICT
+);
+
+CREATE INDEX topups_of_user ON topups USING btree (user_id, id DESC);
+
+CREATE UNIQUE INDEX topups_one_auto ON topups USING btree (user_id) WHERE source = 'auto_topup'::text AND closed_at IS NULL;
+
+CREATE UNIQUE INDEX topups_one_charge ON topups USING btree (user_id) WHERE source = 'saved_card'::text AND closed_at IS NULL;
+
+CREATE INDEX topups_unclosed ON topups USING btree (id) WHERE closed_at IS NULL;
+
+GRANT SELECT ON topups TO gpu_rental_api;
+GRANT SELECT ON topups TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE ON topups TO gpu_rental_worker;
+
+-- ==== table processor_events
+
+CREATE TABLE processor_events (
+  id text NOT NULL,
+  kind text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  received_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  livemode boolean NOT NULL,
+  api_version text,
+  object jsonb NOT NULL,
+  workflow_id text,
+  handled_at timestamp(3) with time zone,
+  note text,
+  workflow_type text,
+  CONSTRAINT processor_events_pkey PRIMARY KEY (id),
+  CONSTRAINT processor_events_route CHECK ((workflow_type IS NULL) = (workflow_id IS NULL))
+);
+
+CREATE INDEX processor_events_age ON processor_events USING btree (received_at);
+
+CREATE INDEX processor_events_object ON processor_events USING btree ((object ->> 'id'::text));
+
+CREATE INDEX processor_events_unhandled ON processor_events USING btree (received_at) WHERE handled_at IS NULL;
+
+CREATE INDEX processor_events_workflow ON processor_events USING btree (workflow_id) WHERE workflow_id IS NOT NULL;
+
+GRANT SELECT, INSERT ON processor_events TO gpu_rental_api;
+GRANT SELECT, UPDATE (workflow_id, handled_at, note, workflow_type) ON processor_events TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON processor_events TO gpu_rental_worker;
+
+-- ==== table invoices
+
+CREATE TABLE invoices (
+  id text NOT NULL,
+  user_id text NOT NULL,
+  wallet_id bigint NOT NULL,
+  status text NOT NULL,
+  reason text NOT NULL,
+  amount_cents bigint NOT NULL,
+  currency text DEFAULT 'USD'::text NOT NULL,
+  rental_no bigint,
+  cause text NOT NULL,
+  processor_invoice_id text,
+  hosted_invoice_url text,
+  invoice_pdf_url text,
+  receipt_url text,
+  created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  finalized_at timestamp(3) with time zone,
+  due_at timestamp(3) with time zone,
+  paid_at timestamp(3) with time zone,
+  voided_at timestamp(3) with time zone,
+  void_requested_at timestamp(3) with time zone,
+  void_reason text,
+  write_off_requested_at timestamp(3) with time zone,
+  payment_id text,
+  attention_at timestamp(3) with time zone DEFAULT clock_ms(),
+  told_at timestamp(3) with time zone,
+  closed_at timestamp(3) with time zone,
+  CONSTRAINT invoices_pkey PRIMARY KEY (id),
+  CONSTRAINT invoices_cause_key UNIQUE (cause),
+  CONSTRAINT invoices_payment_id_key UNIQUE (payment_id),
+  CONSTRAINT invoices_processor_invoice_id_key UNIQUE (processor_invoice_id),
+  CONSTRAINT invoices_amount_cents_check CHECK (amount_cents >= 50),
+  CONSTRAINT invoices_currency_check CHECK (currency = 'USD'::text),
+  CONSTRAINT invoices_due CHECK (due_at IS NULL OR finalized_at IS NOT NULL),
+  CONSTRAINT invoices_id_check CHECK (id ~ '^inv_[0-9A-HJKMNP-TV-Z]{26}$'::text),
+  CONSTRAINT invoices_overage CHECK (reason <> 'overage'::text OR rental_no IS NOT NULL),
+  CONSTRAINT invoices_paid CHECK ((status = 'paid'::text) = (paid_at IS NOT NULL)),
+  CONSTRAINT invoices_reason_check CHECK (reason = ANY (ARRAY['topup_failed'::text, 'overage'::text, 'manual'::text])),
+  CONSTRAINT invoices_receipt CHECK (receipt_url IS NULL OR status = 'paid'::text),
+  CONSTRAINT invoices_status_check CHECK (status = ANY (ARRAY['draft'::text, 'open'::text, 'paid'::text, 'void'::text, 'uncollectible'::text])),
+  CONSTRAINT invoices_void CHECK ((status = 'void'::text) = (voided_at IS NOT NULL)),
+  CONSTRAINT invoices_void_reason CHECK ((void_requested_at IS NULL) = (void_reason IS NULL)),
+  CONSTRAINT invoices_rental_no_fkey FOREIGN KEY (rental_no) REFERENCES rentals(no) ON DELETE RESTRICT,
+  CONSTRAINT invoices_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT,
+  CONSTRAINT invoices_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(id) ON DELETE RESTRICT
+);
+
+CREATE INDEX invoices_attention ON invoices USING btree (attention_at) WHERE attention_at IS NOT NULL;
+
+CREATE INDEX invoices_of_user ON invoices USING btree (user_id, id DESC);
+
+CREATE UNIQUE INDEX invoices_one_offer ON invoices USING btree (user_id) WHERE reason = 'topup_failed'::text AND (status = ANY (ARRAY['draft'::text, 'open'::text])) AND void_requested_at IS NULL;
+
+CREATE INDEX invoices_unclosed ON invoices USING btree (id) WHERE closed_at IS NULL;
+
+GRANT SELECT ON invoices TO gpu_rental_api;
+GRANT SELECT ON invoices TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE ON invoices TO gpu_rental_worker;
+
+-- ==== table invoice_line_items
+
+CREATE TABLE invoice_line_items (
+  id text NOT NULL,
+  invoice_id text NOT NULL,
+  description text NOT NULL,
+  amount_cents bigint NOT NULL,
+  rental_no bigint,
+  period_start timestamp(3) with time zone,
+  period_end timestamp(3) with time zone,
+  CONSTRAINT invoice_line_items_pkey PRIMARY KEY (id),
+  CONSTRAINT invoice_line_items_check CHECK (period_end >= period_start),
+  CONSTRAINT invoice_line_items_id_check CHECK (id ~ '^li_[0-9A-HJKMNP-TV-Z]{26}$'::text),
+  CONSTRAINT invoice_line_items_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE RESTRICT,
+  CONSTRAINT invoice_line_items_rental_no_fkey FOREIGN KEY (rental_no) REFERENCES rentals(no) ON DELETE RESTRICT
+);
+
+CREATE INDEX invoice_line_items_invoice ON invoice_line_items USING btree (invoice_id);
+
+GRANT SELECT ON invoice_line_items TO gpu_rental_api;
+GRANT SELECT ON invoice_line_items TO gpu_rental_ops;
+GRANT SELECT, INSERT ON invoice_line_items TO gpu_rental_worker;
+
+-- ==== table idempotency_keys
+
+CREATE TABLE idempotency_keys (
+  user_id text NOT NULL,
+  endpoint text NOT NULL,
+  key text NOT NULL,
+  body_hash bytea NOT NULL,
+  target_id text NOT NULL,
+  response_status integer,
+  response_body jsonb,
+  created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT idempotency_keys_pkey PRIMARY KEY (user_id, endpoint, key),
+  CONSTRAINT idempotency_keys_body_hash_check CHECK (length(body_hash) = 32),
+  CONSTRAINT idempotency_keys_check CHECK ((response_status IS NULL) = (response_body IS NULL)),
+  CONSTRAINT idempotency_keys_key_check CHECK (length(key) >= 1 AND length(key) <= 255),
+  CONSTRAINT idempotency_keys_response_status_check CHECK (response_status >= 200 AND response_status <= 499),
+  CONSTRAINT idempotency_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+CREATE INDEX idempotency_keys_age ON idempotency_keys USING btree (created_at);
+
+GRANT SELECT, INSERT, UPDATE ON idempotency_keys TO gpu_rental_api;
+GRANT SELECT ON idempotency_keys TO gpu_rental_ops;
+GRANT SELECT, DELETE ON idempotency_keys TO gpu_rental_worker;
+
+-- ==== table mail_outbox
+
+CREATE TABLE mail_outbox (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  cause text NOT NULL,
+  recipient text NOT NULL,
+  subject text NOT NULL,
+  body text,
+  wipe_after_sending boolean DEFAULT false NOT NULL,
+  tries integer DEFAULT 0 NOT NULL,
+  next_try_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  last_error text,
+  created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  sent_at timestamp(3) with time zone,
+  CONSTRAINT mail_outbox_pkey PRIMARY KEY (id),
+  CONSTRAINT mail_outbox_cause_key UNIQUE (cause),
+  CONSTRAINT mail_outbox_check CHECK (body IS NOT NULL OR sent_at IS NOT NULL)
+);
+
+CREATE INDEX mail_outbox_sent ON mail_outbox USING btree (sent_at) WHERE sent_at IS NOT NULL;
+
+CREATE INDEX mail_outbox_unsent ON mail_outbox USING btree (next_try_at) WHERE sent_at IS NULL;
+
+GRANT SELECT (id, cause), INSERT ON mail_outbox TO gpu_rental_api;
+GRANT SELECT (id, cause, recipient, subject, tries, next_try_at, last_error, created_at, sent_at) ON mail_outbox TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON mail_outbox TO gpu_rental_worker;
+
+-- ==== table brakes
+
+CREATE TABLE brakes (
+  kind text NOT NULL,
+  pulled_by text NOT NULL,
+  reason text NOT NULL,
+  pulled_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT brakes_pkey PRIMARY KEY (kind),
+  CONSTRAINT brakes_kind_check CHECK (kind = ANY (ARRAY['creates'::text, 'charges'::text, 'metering'::text, 'restored'::text]))
+);
+
+GRANT SELECT ON brakes TO gpu_rental_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON brakes TO gpu_rental_ops;
+GRANT SELECT, INSERT, DELETE ON brakes TO gpu_rental_worker;
+
+-- ==== table watermark
+
+CREATE TABLE watermark (
+  singleton boolean DEFAULT true NOT NULL,
+  value bigint NOT NULL,
+  raised_at timestamp(3) with time zone NOT NULL,
+  confirmed_as text,
+  CONSTRAINT watermark_pkey PRIMARY KEY (singleton),
+  CONSTRAINT watermark_singleton_check CHECK (singleton),
+  CONSTRAINT watermark_value_check CHECK (value >= 0)
+);
+
+GRANT SELECT ON watermark TO gpu_rental_api;
+GRANT SELECT ON watermark TO gpu_rental_ops;
+GRANT SELECT, UPDATE ON watermark TO gpu_rental_worker;
+
+-- ==== table saved_cards
+
+CREATE TABLE saved_cards (
+  pm_id text NOT NULL,
+  user_id text NOT NULL,
+  brand text NOT NULL,
+  last4 text NOT NULL,
+  exp_month integer NOT NULL,
+  exp_year integer NOT NULL,
+  set_up_at timestamp(3) with time zone NOT NULL,
+  saved_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  removed_at timestamp(3) with time zone,
+  removed_why text,
+  detached_at timestamp(3) with time zone,
+  expiry_noticed_at timestamp(3) with time zone,
+  fingerprint text,
+  CONSTRAINT saved_cards_pkey PRIMARY KEY (pm_id),
+  CONSTRAINT saved_cards_detached CHECK (detached_at IS NULL OR removed_at IS NOT NULL),
+  CONSTRAINT saved_cards_exp_month_check CHECK (exp_month >= 1 AND exp_month <= 12),
+  CONSTRAINT saved_cards_exp_year_check CHECK (exp_year >= 2000 AND exp_year <= 9999),
+  CONSTRAINT saved_cards_last4_check CHECK (length(last4) >= 1 AND length(last4) <= 4),
+  CONSTRAINT saved_cards_removed CHECK ((removed_at IS NULL) = (removed_why IS NULL)),
+  CONSTRAINT saved_cards_removed_why_check CHECK (removed_why = ANY (ARRAY['user'::text, 'replaced'::text, 'detached'::text])),
+  CONSTRAINT saved_cards_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
+);
+
+CREATE INDEX saved_cards_fingerprint ON saved_cards USING btree (fingerprint) WHERE removed_at IS NULL;
+
+CREATE INDEX saved_cards_of_user ON saved_cards USING btree (user_id);
+
+CREATE UNIQUE INDEX saved_cards_one_per_user ON saved_cards USING btree (user_id) WHERE removed_at IS NULL;
+
+CREATE INDEX saved_cards_undetached ON saved_cards USING btree (pm_id) WHERE removed_at IS NOT NULL AND detached_at IS NULL;
+
+CREATE INDEX saved_cards_unnoticed ON saved_cards USING btree (exp_year, exp_month) WHERE removed_at IS NULL AND expiry_noticed_at IS NULL;
+
+GRANT SELECT, UPDATE (removed_at, removed_why) ON saved_cards TO gpu_rental_api;
+GRANT SELECT ON saved_cards TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE ON saved_cards TO gpu_rental_worker;
+
+-- ==== table card_setups
+
+CREATE TABLE card_setups (
+  no bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  user_id text NOT NULL,
+  setup_id text,
+  created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT card_setups_pkey PRIMARY KEY (no),
+  CONSTRAINT card_setups_setup_id_key UNIQUE (setup_id),
+  CONSTRAINT card_setups_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
+);
+
+CREATE INDEX card_setups_age ON card_setups USING btree (created_at);
+
+GRANT SELECT, INSERT, UPDATE ON card_setups TO gpu_rental_api;
+GRANT SELECT ON card_setups TO gpu_rental_ops;
+GRANT SELECT, DELETE ON card_setups TO gpu_rental_worker;
+
+-- ==== table parked_payments
+
+CREATE TABLE parked_payments (
+  payment_id text NOT NULL,
+  topup_id text,
+  user_id text,
+  amount_cents bigint NOT NULL,
+  currency text NOT NULL,
+  reason text NOT NULL,
+  parked_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  resolved_at timestamp(3) with time zone,
+  resolution text,
+  credited_by text,
+  CONSTRAINT parked_payments_pkey PRIMARY KEY (payment_id),
+  CONSTRAINT parked_payments_credited_by_key UNIQUE (credited_by),
+  CONSTRAINT parked_payments_check CHECK ((resolved_at IS NULL) = (resolution IS NULL)),
+  CONSTRAINT parked_payments_credited CHECK (credited_by IS NULL OR resolved_at IS NOT NULL)
+);
+
+CREATE INDEX parked_payments_unresolved ON parked_payments USING btree (parked_at) WHERE resolved_at IS NULL;
+
+GRANT SELECT ON parked_payments TO gpu_rental_api;
+GRANT SELECT, UPDATE (resolved_at, resolution, credited_by) ON parked_payments TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE ON parked_payments TO gpu_rental_worker;
+
+-- ==== table refunds_and_disputes
+
+CREATE TABLE refunds_and_disputes (
+  id text NOT NULL,
+  kind text NOT NULL,
+  payment_id text NOT NULL,
+  user_id text NOT NULL,
+  wallet_id bigint NOT NULL,
+  amount_cents bigint NOT NULL,
+  status text NOT NULL,
+  debited_cents bigint DEFAULT 0 NOT NULL,
+  invoiced_cents bigint DEFAULT 0 NOT NULL,
+  written_off_cents bigint DEFAULT 0 NOT NULL,
+  invoice_id text,
+  taken_at timestamp(3) with time zone,
+  given_back_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  closed_at timestamp(3) with time zone,
+  CONSTRAINT refunds_and_disputes_pkey PRIMARY KEY (id),
+  CONSTRAINT refunds_and_disputes_amount_cents_check CHECK (amount_cents >= 0),
+  CONSTRAINT refunds_and_disputes_at_most CHECK ((debited_cents + invoiced_cents + written_off_cents) <= amount_cents),
+  CONSTRAINT refunds_and_disputes_debited_cents_check CHECK (debited_cents >= 0),
+  CONSTRAINT refunds_and_disputes_invoice CHECK ((invoice_id IS NULL) = (invoiced_cents = 0)),
+  CONSTRAINT refunds_and_disputes_invoiced_cents_check CHECK (invoiced_cents >= 0),
+  CONSTRAINT refunds_and_disputes_kind_check CHECK (kind = ANY (ARRAY['refund'::text, 'dispute'::text])),
+  CONSTRAINT refunds_and_disputes_taken CHECK (taken_at IS NOT NULL OR (debited_cents + invoiced_cents + written_off_cents) = 0),
+  CONSTRAINT refunds_and_disputes_written_off_cents_check CHECK (written_off_cents >= 0),
+  CONSTRAINT refunds_and_disputes_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE RESTRICT,
+  CONSTRAINT refunds_and_disputes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT,
+  CONSTRAINT refunds_and_disputes_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(id) ON DELETE RESTRICT
+);
+
+CREATE INDEX refunds_and_disputes_payment ON refunds_and_disputes USING btree (payment_id);
+
+CREATE INDEX refunds_and_disputes_unclosed ON refunds_and_disputes USING btree (id) WHERE closed_at IS NULL;
+
+GRANT SELECT ON refunds_and_disputes TO gpu_rental_api;
+GRANT SELECT ON refunds_and_disputes TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE ON refunds_and_disputes TO gpu_rental_worker;
+
+-- ==== table event_cursor
+
+CREATE TABLE event_cursor (
+  singleton boolean DEFAULT true NOT NULL,
+  seen_until timestamp(3) with time zone NOT NULL,
+  CONSTRAINT event_cursor_pkey PRIMARY KEY (singleton),
+  CONSTRAINT event_cursor_singleton_check CHECK (singleton)
+);
+
+GRANT SELECT ON event_cursor TO gpu_rental_ops;
+GRANT SELECT, UPDATE ON event_cursor TO gpu_rental_worker;
+
+-- ==== table auto_topups
+
+CREATE TABLE auto_topups (
+  wallet_id bigint NOT NULL,
+  user_id text NOT NULL,
+  enabled boolean NOT NULL,
+  threshold_cents integer,
+  topup_amount_cents integer NOT NULL,
+  daily_cap_cents integer,
+  disabled_why text,
+  next_attempt_at timestamp(3) with time zone,
+  updated_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT auto_topups_pkey PRIMARY KEY (wallet_id),
+  CONSTRAINT auto_topups_user_id_key UNIQUE (user_id),
+  CONSTRAINT auto_topups_daily_cap_cents_check CHECK (daily_cap_cents >= 1000 AND daily_cap_cents <= 5000000),
+  CONSTRAINT auto_topups_disabled CHECK (disabled_why IS NULL OR NOT enabled),
+  CONSTRAINT auto_topups_disabled_why_check CHECK (disabled_why = ANY (ARRAY['charge_failed'::text, 'card_removed'::text, 'card_expired'::text, 'charges_held'::text])),
+  CONSTRAINT auto_topups_threshold CHECK (NOT enabled OR threshold_cents IS NOT NULL),
+  CONSTRAINT auto_topups_threshold_cents_check CHECK (threshold_cents >= 100 AND threshold_cents <= 100000),
+  CONSTRAINT auto_topups_topup_amount_cents_check CHECK (topup_amount_cents >= 1000 AND topup_amount_cents <= 500000),
+  CONSTRAINT auto_topups_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT,
+  CONSTRAINT auto_topups_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(id) ON DELETE RESTRICT
+);
+
+GRANT SELECT, INSERT, UPDATE ON auto_topups TO gpu_rental_api;
+GRANT SELECT ON auto_topups TO gpu_rental_ops;
+GRANT SELECT, UPDATE ON auto_topups TO gpu_rental_worker;
+
+-- ==== table operator_actions
+
+CREATE TABLE operator_actions (
+  id text NOT NULL,
+  kind text NOT NULL,
+  operator text NOT NULL,
+  reason text NOT NULL,
+  request jsonb NOT NULL,
+  result jsonb NOT NULL,
+  done_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  login text,
+  CONSTRAINT operator_actions_pkey PRIMARY KEY (id),
+  CONSTRAINT operator_actions_id_check CHECK (id ~ '^op_[0-9A-HJKMNP-TV-Z]{26}$'::text),
+  CONSTRAINT operator_actions_operator_check CHECK (operator <> ''::text),
+  CONSTRAINT operator_actions_reason_check CHECK (reason <> ''::text)
+);
+
+CREATE INDEX operator_actions_age ON operator_actions USING btree (done_at);
+
+CREATE INDEX operator_actions_refunds ON operator_actions USING btree ((request ->> 'rentalId'::text)) WHERE kind = 'refund'::text;
+
+ALTER TABLE parked_payments ADD CONSTRAINT parked_payments_credited_by_fkey FOREIGN KEY (credited_by) REFERENCES operator_actions(id) ON DELETE RESTRICT;
+
+CREATE FUNCTION operator_actions_login()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      new.login := session_user;
+      return new;
+    end $function$;
+
+CREATE FUNCTION operator_actions_stay()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      raise exception 'what operators did is never changed or removed'
+        using errcode = 'restrict_violation', constraint = 'operator_actions_stay';
+    end $function$;
+
+CREATE TRIGGER operator_actions_login BEFORE INSERT ON operator_actions FOR EACH ROW EXECUTE FUNCTION operator_actions_login();
+
+CREATE TRIGGER operator_actions_not_truncated BEFORE TRUNCATE ON operator_actions FOR EACH STATEMENT EXECUTE FUNCTION operator_actions_stay();
+
+CREATE TRIGGER operator_actions_stay BEFORE DELETE OR UPDATE ON operator_actions FOR EACH ROW EXECUTE FUNCTION operator_actions_stay();
+
+GRANT SELECT ON operator_actions TO gpu_rental_api;
+GRANT SELECT, INSERT ON operator_actions TO gpu_rental_ops;
+GRANT SELECT, INSERT ON operator_actions TO gpu_rental_worker;
+
+-- ==== table provider_oddities
+
+CREATE TABLE provider_oddities (
+  provider_code text NOT NULL,
+  kind text NOT NULL,
+  subject text NOT NULL,
+  times bigint NOT NULL,
+  first_seen_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  last_seen_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT provider_oddities_pkey PRIMARY KEY (provider_code, kind, subject),
+  CONSTRAINT provider_oddities_subject_check CHECK (length(subject) <= 200),
+  CONSTRAINT provider_oddities_times_check CHECK (times > 0),
+  CONSTRAINT provider_oddities_provider_code_fkey FOREIGN KEY (provider_code) REFERENCES providers(code) ON DELETE RESTRICT
+);
+
+GRANT SELECT ON provider_oddities TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON provider_oddities TO gpu_rental_worker;
+
+-- ==== table rate_limits
+
+CREATE TABLE rate_limits (
+  key character varying(255) NOT NULL,
+  points integer DEFAULT 0 NOT NULL,
+  expire bigint,
+  CONSTRAINT rate_limits_pkey PRIMARY KEY (key)
+);
+
+CREATE INDEX rate_limits_expiry ON rate_limits USING btree (expire);
+
+GRANT SELECT, INSERT, UPDATE ON rate_limits TO gpu_rental_api;
+GRANT SELECT ON rate_limits TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON rate_limits TO gpu_rental_worker;
+
+-- ==== view pod_leaks
+
+CREATE VIEW pod_leaks AS
+ SELECT p.provider_code,
+    p.pod_id,
+    p.tag,
+    a.rental_id,
+        CASE
+            WHEN a.id IS NULL THEN 'unknown tag'::text
+            WHEN r.id IS NOT NULL THEN 'ending'::text
+            ELSE 'given up'::text
+        END AS kind,
+    l.since,
+    p.gone_at,
+    a.slow_end_told_at,
+    GREATEST(0::numeric, EXTRACT(epoch FROM COALESCE(p.gone_at, clock_ms()) - l.since))::bigint AS seconds,
+    GREATEST(0::bigint, epoch_ms(COALESCE(p.gone_at, clock_ms())) - epoch_ms(l.since)) * COALESCE(p.price_per_hour_cents, a.price_per_hour_cents, 0) / 3600000 AS cents
+   FROM pods p
+     LEFT JOIN allocation_attempts a ON a.tag = p.tag
+     LEFT JOIN rentals r ON r.id = a.rental_id AND r.provider_code = p.provider_code AND r.pod_id = p.pod_id
+     CROSS JOIN LATERAL ( SELECT
+                CASE
+                    WHEN a.id IS NULL THEN p.first_seen_at
+                    WHEN r.id IS NOT NULL THEN COALESCE(r.ended_at, r.settled_at)
+                    WHEN a.given_up_at IS NOT NULL THEN GREATEST(p.first_seen_at, a.given_up_at)
+                    ELSE NULL::timestamp with time zone
+                END AS since) l
+  WHERE l.since IS NOT NULL;
+
+GRANT SELECT ON pod_leaks TO gpu_rental_ops;
+GRANT SELECT ON pod_leaks TO gpu_rental_worker;
+
+-- ==== table provider_families
+
+CREATE TABLE provider_families (
+  provider_code text NOT NULL,
+  family text NOT NULL,
+  from_price_per_hour_cents integer NOT NULL,
+  listings integer NOT NULL,
+  CONSTRAINT provider_families_pkey PRIMARY KEY (provider_code, family),
+  CONSTRAINT provider_families_listings_check CHECK (listings > 0),
+  CONSTRAINT provider_families_provider_code_fkey FOREIGN KEY (provider_code) REFERENCES providers(code) ON DELETE RESTRICT
+);
+
+GRANT SELECT ON provider_families TO gpu_rental_api;
+GRANT SELECT ON provider_families TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON provider_families TO gpu_rental_worker;
+
+-- ==== table oauth_states
+
+CREATE TABLE oauth_states (
+  state_hash bytea NOT NULL,
+  browser_hash bytea NOT NULL,
+  provider text NOT NULL,
+  code_verifier text NOT NULL,
+  nonce text NOT NULL,
+  return_path text NOT NULL,
+  created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  used_at timestamp(3) with time zone,
+  CONSTRAINT oauth_states_pkey PRIMARY KEY (state_hash),
+  CONSTRAINT oauth_states_browser_hash_check CHECK (length(browser_hash) = 32),
+  CONSTRAINT oauth_states_check CHECK (expires_at > created_at),
+  CONSTRAINT oauth_states_code_verifier_check CHECK (length(code_verifier) >= 43 AND length(code_verifier) <= 128),
+  CONSTRAINT oauth_states_nonce_check CHECK (length(nonce) >= 22 AND length(nonce) <= 128),
+  CONSTRAINT oauth_states_provider_check CHECK (provider = ANY (ARRAY['google'::text, 'github'::text, 'oidc'::text])),
+  CONSTRAINT oauth_states_return_path_check CHECK (return_path ~ '^/'::text AND return_path !~ '^/[/\\]'::text),
+  CONSTRAINT oauth_states_state_hash_check CHECK (length(state_hash) = 32)
+);
+
+CREATE INDEX oauth_states_expiry ON oauth_states USING btree (expires_at);
+
+GRANT SELECT, INSERT, UPDATE (used_at) ON oauth_states TO gpu_rental_api;
+GRANT SELECT, DELETE ON oauth_states TO gpu_rental_worker;
+
+-- ==== table audit_events
+
+CREATE TABLE audit_events (
+  no bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  id text NOT NULL,
+  user_id text NOT NULL,
+  kind text NOT NULL,
+  entity_id text,
+  details jsonb,
+  client_address text,
+  at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT audit_events_pkey PRIMARY KEY (no),
+  CONSTRAINT audit_events_id_key UNIQUE (id),
+  CONSTRAINT audit_events_client_address_check CHECK (length(client_address) >= 1 AND length(client_address) <= 64),
+  CONSTRAINT audit_events_details_check CHECK (jsonb_typeof(details) = 'object'::text),
+  CONSTRAINT audit_events_id_check CHECK (id ~ '^aud_[0-9A-HJKMNP-TV-Z]{26}$'::text),
+  CONSTRAINT audit_events_kind_check CHECK (kind = ANY (ARRAY['signed_in'::text, 'signed_out'::text, 'ssh_key_added'::text, 'ssh_key_removed'::text, 'rental_created'::text, 'rental_stopped'::text, 'checkout_begun'::text, 'card_saved'::text, 'card_removed'::text, 'auto_topup_changed'::text, 'changed_by_operator'::text, 'charges_held'::text])),
+  CONSTRAINT audit_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
+);
+
+CREATE INDEX audit_events_addresses ON audit_events USING btree (at) WHERE client_address IS NOT NULL;
+
+CREATE INDEX audit_events_by_kind ON audit_events USING btree (user_id, kind, no DESC);
+
+CREATE INDEX audit_events_newest ON audit_events USING btree (user_id, no DESC);
+
+CREATE UNIQUE INDEX audit_events_once ON audit_events USING btree (kind, entity_id) WHERE entity_id IS NOT NULL;
+
+CREATE FUNCTION audit_events_stay()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    is_old boolean := old.at < clock_ms() - interval '90 days';
+  begin
+    if tg_op = 'UPDATE' and to_jsonb(new) - 'client_address' = to_jsonb(old) - 'client_address' then
+      if is_old and new.client_address is null then
+        return new;
+      end if;
+      -- A workflow writes what a request asked for; the request adds from where it came.
+      if old.client_address is null then
+        if is_old then
+          new.client_address := null;
+        end if;
+        return new;
+      end if;
+    end if;
+    raise exception 'what was done is never changed or removed'
+      using errcode = 'restrict_violation', constraint = 'audit_events_stay';
+  end $function$;
+
+CREATE TRIGGER audit_events_not_truncated BEFORE TRUNCATE ON audit_events FOR EACH STATEMENT EXECUTE FUNCTION audit_events_stay();
+
+CREATE TRIGGER audit_events_stay BEFORE DELETE OR UPDATE ON audit_events FOR EACH ROW EXECUTE FUNCTION audit_events_stay();
+
+GRANT SELECT, INSERT, UPDATE (client_address) ON audit_events TO gpu_rental_api;
+GRANT SELECT, INSERT, UPDATE (client_address) ON audit_events TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE (client_address) ON audit_events TO gpu_rental_worker;
+
+-- ==== table reconcile_runs
+
+CREATE TABLE reconcile_runs (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  scope text NOT NULL,
+  started_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  finished_at timestamp(3) with time zone,
+  CONSTRAINT reconcile_runs_pkey PRIMARY KEY (id),
+  CONSTRAINT reconcile_runs_scope_check CHECK (scope = ANY (ARRAY['window'::text, 'full'::text]))
+);
+
+CREATE INDEX reconcile_runs_age ON reconcile_runs USING btree (started_at);
+
+GRANT SELECT ON reconcile_runs TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON reconcile_runs TO gpu_rental_worker;
+
+-- ==== table reconcile_sources
+
+CREATE TABLE reconcile_sources (
+  source text NOT NULL,
+  compared_until timestamp(3) with time zone,
+  full_at timestamp(3) with time zone,
+  first_tried_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  failing_since timestamp(3) with time zone,
+  failing_why text,
+  CONSTRAINT reconcile_sources_pkey PRIMARY KEY (source),
+  CONSTRAINT reconcile_sources_check CHECK ((failing_since IS NULL) = (failing_why IS NULL))
+);
+
+GRANT SELECT ON reconcile_sources TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON reconcile_sources TO gpu_rental_worker;
+
+-- ==== table reconcile_findings
+
+CREATE TABLE reconcile_findings (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  kind text NOT NULL,
+  source text NOT NULL,
+  subject text NOT NULL,
+  subject_ids jsonb NOT NULL,
+  evidence jsonb NOT NULL,
+  state text DEFAULT 'open'::text NOT NULL,
+  first_run_id bigint NOT NULL,
+  last_run_id bigint NOT NULL,
+  first_seen_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  last_seen_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  told_at timestamp(3) with time zone,
+  acknowledged_at timestamp(3) with time zone,
+  acknowledged_by text,
+  acknowledged_why text,
+  resolved_at timestamp(3) with time zone,
+  CONSTRAINT reconcile_findings_pkey PRIMARY KEY (id),
+  CONSTRAINT reconcile_findings_acknowledged CHECK (state <> 'acknowledged'::text OR acknowledged_at IS NOT NULL AND acknowledged_by <> ''::text AND acknowledged_why <> ''::text),
+  CONSTRAINT reconcile_findings_check CHECK (last_seen_at >= first_seen_at),
+  CONSTRAINT reconcile_findings_kind_check CHECK (kind ~ '^[a-z_]{1,40}$'::text),
+  CONSTRAINT reconcile_findings_resolved CHECK ((state = 'resolved'::text) = (resolved_at IS NOT NULL)),
+  CONSTRAINT reconcile_findings_state_check CHECK (state = ANY (ARRAY['open'::text, 'acknowledged'::text, 'resolved'::text])),
+  CONSTRAINT reconcile_findings_first_run_id_fkey FOREIGN KEY (first_run_id) REFERENCES reconcile_runs(id) ON DELETE RESTRICT,
+  CONSTRAINT reconcile_findings_last_run_id_fkey FOREIGN KEY (last_run_id) REFERENCES reconcile_runs(id) ON DELETE RESTRICT
+);
+
+CREATE INDEX reconcile_findings_first_run ON reconcile_findings USING btree (first_run_id);
+
+CREATE INDEX reconcile_findings_last_run ON reconcile_findings USING btree (last_run_id);
+
+CREATE INDEX reconcile_findings_resolved ON reconcile_findings USING btree (resolved_at) WHERE state = 'resolved'::text;
+
+CREATE UNIQUE INDEX reconcile_findings_standing ON reconcile_findings USING btree (kind, subject) WHERE state <> 'resolved'::text;
+
+CREATE INDEX reconcile_findings_untold ON reconcile_findings USING btree (id) WHERE state = 'open'::text AND told_at IS NULL;
+
+GRANT SELECT, UPDATE (state, acknowledged_at, acknowledged_by, acknowledged_why) ON reconcile_findings TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON reconcile_findings TO gpu_rental_worker;
+
+-- ==== table reconcile_documents
+
+CREATE TABLE reconcile_documents (
+  run_id bigint NOT NULL,
+  kind text NOT NULL,
+  id text NOT NULL,
+  status text NOT NULL,
+  payment_id text,
+  charge_id text,
+  our_id text,
+  customer_id text,
+  amount_cents bigint DEFAULT 0 NOT NULL,
+  refunded_cents bigint DEFAULT 0 NOT NULL,
+  currency text,
+  taken boolean DEFAULT false NOT NULL,
+  returned boolean DEFAULT false NOT NULL,
+  at timestamp(3) with time zone,
+  CONSTRAINT reconcile_documents_pkey PRIMARY KEY (run_id, kind, id),
+  CONSTRAINT reconcile_documents_kind_check CHECK (kind = ANY (ARRAY['charge'::text, 'refund'::text, 'dispute'::text, 'invoice'::text])),
+  CONSTRAINT reconcile_documents_run_id_fkey FOREIGN KEY (run_id) REFERENCES reconcile_runs(id) ON DELETE CASCADE
+);
+
+GRANT SELECT, INSERT, UPDATE, DELETE ON reconcile_documents TO gpu_rental_worker;
+
+-- ==== table unknown_pods
+
+CREATE TABLE unknown_pods (
+  provider_code text NOT NULL,
+  pod_id text NOT NULL,
+  tag text NOT NULL,
+  listed_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  released_at timestamp(3) with time zone,
+  released_by text,
+  released_why text,
+  CONSTRAINT unknown_pods_pkey PRIMARY KEY (provider_code, pod_id),
+  CONSTRAINT unknown_pods_released CHECK ((released_at IS NULL) = (released_by IS NULL) AND (released_at IS NULL) = (released_why IS NULL))
+);
+
+GRANT SELECT, UPDATE (released_at, released_by, released_why) ON unknown_pods TO gpu_rental_ops;
+GRANT SELECT, INSERT ON unknown_pods TO gpu_rental_worker;
+
+-- ==== table stuck_items
+
+CREATE TABLE stuck_items (
+  duty text NOT NULL,
+  item text NOT NULL,
+  attempts integer NOT NULL,
+  last_error text NOT NULL,
+  first_failed_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  last_failed_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  next_attempt_at timestamp(3) with time zone NOT NULL,
+  set_aside_at timestamp(3) with time zone,
+  CONSTRAINT stuck_items_pkey PRIMARY KEY (duty, item),
+  CONSTRAINT stuck_items_attempts_check CHECK (attempts >= 0),
+  CONSTRAINT stuck_items_duty_check CHECK (duty ~ '^[a-z_]{1,40}$'::text),
+  CONSTRAINT stuck_items_item_check CHECK (length(item) >= 1 AND length(item) <= 300)
+);
+
+CREATE INDEX stuck_items_next ON stuck_items USING btree (next_attempt_at);
+
+CREATE INDEX stuck_items_set_aside ON stuck_items USING btree (set_aside_at) WHERE set_aside_at IS NOT NULL;
+
+GRANT SELECT, UPDATE (attempts, next_attempt_at, set_aside_at) ON stuck_items TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON stuck_items TO gpu_rental_worker;
+
+-- ==== table look_signals
+
+CREATE TABLE look_signals (
+  workflow_id text NOT NULL,
+  workflow_type text NOT NULL,
+  wanted_at timestamp(3) with time zone NOT NULL,
+  told_at timestamp(3) with time zone,
+  counted_on date NOT NULL,
+  signals integer NOT NULL,
+  CONSTRAINT look_signals_pkey PRIMARY KEY (workflow_id),
+  CONSTRAINT look_signals_signals_check CHECK (signals >= 0),
+  CONSTRAINT look_signals_workflow_id_check CHECK (length(workflow_id) >= 1 AND length(workflow_id) <= 300)
+);
+
+CREATE INDEX look_signals_many ON look_signals USING btree (counted_on) WHERE signals >= 900;
+
+CREATE INDEX look_signals_wanted ON look_signals USING btree (wanted_at);
+
+GRANT SELECT, INSERT, UPDATE ON look_signals TO gpu_rental_api;
+GRANT SELECT ON look_signals TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON look_signals TO gpu_rental_worker;
+
+-- ==== table lost_machines
+
+CREATE TABLE lost_machines (
+  rental_no bigint NOT NULL,
+  last_alive_at timestamp(3) with time zone NOT NULL,
+  settled_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT lost_machines_pkey PRIMARY KEY (rental_no),
+  CONSTRAINT lost_machines_rental_no_fkey FOREIGN KEY (rental_no) REFERENCES rentals(no) ON DELETE RESTRICT
+);
+
+GRANT SELECT ON lost_machines TO gpu_rental_ops;
+GRANT SELECT, INSERT ON lost_machines TO gpu_rental_worker;
+
+-- ==== table operator_notices
+
+CREATE TABLE operator_notices (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  cause text NOT NULL,
+  subject text NOT NULL,
+  body text NOT NULL,
+  noted_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  told_at timestamp(3) with time zone,
+  CONSTRAINT operator_notices_pkey PRIMARY KEY (id),
+  CONSTRAINT operator_notices_cause_key UNIQUE (cause),
+  CONSTRAINT operator_notices_body_check CHECK (length(body) <= 4000),
+  CONSTRAINT operator_notices_cause_check CHECK (length(cause) <= 200),
+  CONSTRAINT operator_notices_subject_check CHECK (length(subject) <= 200)
+);
+
+CREATE INDEX operator_notices_told ON operator_notices USING btree (told_at) WHERE told_at IS NOT NULL;
+
+CREATE INDEX operator_notices_untold ON operator_notices USING btree (id) WHERE told_at IS NULL;
+
+GRANT SELECT ON operator_notices TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON operator_notices TO gpu_rental_worker;
+
+-- ==== table charge_marks
+
+CREATE TABLE charge_marks (
+  id text NOT NULL,
+  kind text NOT NULL,
+  charge_id text NOT NULL,
+  user_id text,
+  fingerprint text,
+  marked_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  lifted_at timestamp(3) with time zone,
+  CONSTRAINT charge_marks_pkey PRIMARY KEY (id),
+  CONSTRAINT charge_marks_kind_check CHECK (kind = ANY (ARRAY['dispute'::text, 'early_fraud_warning'::text])),
+  CONSTRAINT charge_marks_of_somebody CHECK (user_id IS NOT NULL OR fingerprint IS NOT NULL),
+  CONSTRAINT charge_marks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
+);
+
+CREATE INDEX charge_marks_of_card ON charge_marks USING btree (fingerprint) WHERE lifted_at IS NULL;
+
+CREATE INDEX charge_marks_of_user ON charge_marks USING btree (user_id) WHERE lifted_at IS NULL;
+
+GRANT SELECT ON charge_marks TO gpu_rental_api;
+GRANT SELECT, UPDATE (lifted_at) ON charge_marks TO gpu_rental_ops;
+GRANT SELECT, INSERT ON charge_marks TO gpu_rental_worker;
+
+-- ==== view free_machines
+
+CREATE VIEW free_machines AS
+ SELECT r.provider_code,
+    r.id AS rental_id,
+    r.user_id,
+    r.settled_at,
+    u.kind,
+    u.seconds,
+    u.seconds * COALESCE(p.price_per_hour_cents, r.price_per_hour_cents) / 3600 AS cents
+   FROM rentals r
+     LEFT JOIN pods p ON p.provider_code = r.provider_code AND p.pod_id = r.pod_id
+     CROSS JOIN LATERAL ( SELECT
+                CASE
+                    WHEN r.running_at IS NOT NULL AND r.status = 'failed'::text THEN 'lost at once'::text
+                    WHEN r.running_at IS NOT NULL THEN 'below a cent'::text
+                    WHEN r.status = 'failed'::text THEN 'never ready'::text
+                    ELSE 'stopped while provisioning'::text
+                END AS kind,
+                CASE
+                    WHEN r.pod_id IS NULL THEN 0::bigint
+                    ELSE GREATEST(0::numeric, EXTRACT(epoch FROM COALESCE(r.ended_at, r.settled_at) - r.started_at))::bigint
+                END AS seconds) u
+  WHERE r.settled_at IS NOT NULL AND r.charged_cents = r.refunded_cents;
+
+GRANT SELECT ON free_machines TO gpu_rental_ops;
+
+-- ==== table identities
+
+CREATE TABLE identities (
+  issuer text NOT NULL,
+  subject text NOT NULL,
+  user_id text NOT NULL,
+  linked_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT identities_pkey PRIMARY KEY (issuer, subject),
+  CONSTRAINT identities_one_per_issuer UNIQUE (user_id, issuer),
+  CONSTRAINT identities_issuer_check CHECK (length(issuer) >= 1 AND length(issuer) <= 255),
+  CONSTRAINT identities_subject_check CHECK (length(subject) >= 1 AND length(subject) <= 255),
+  CONSTRAINT identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+GRANT SELECT, INSERT, UPDATE (subject, linked_at) ON identities TO gpu_rental_api;
+GRANT SELECT ON identities TO gpu_rental_ops;
+
+-- ==== table failed_sign_ins
+
+CREATE TABLE failed_sign_ins (
+  user_id text NOT NULL,
+  hour timestamp(3) with time zone NOT NULL,
+  failed integer NOT NULL,
+  CONSTRAINT failed_sign_ins_pkey PRIMARY KEY (user_id, hour),
+  CONSTRAINT failed_sign_ins_failed_check CHECK (failed > 0),
+  CONSTRAINT failed_sign_ins_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+CREATE INDEX failed_sign_ins_age ON failed_sign_ins USING btree (hour);
+
+GRANT SELECT, INSERT, UPDATE (failed) ON failed_sign_ins TO gpu_rental_api;
+GRANT SELECT ON failed_sign_ins TO gpu_rental_ops;
+GRANT SELECT, DELETE ON failed_sign_ins TO gpu_rental_worker;
+
+-- ==== table odd_events
+
+CREATE TABLE odd_events (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  body_hash bytea NOT NULL,
+  body text NOT NULL,
+  reason text NOT NULL,
+  deliveries integer DEFAULT 1 NOT NULL,
+  first_received_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  last_received_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT odd_events_pkey PRIMARY KEY (id),
+  CONSTRAINT odd_events_body_hash_key UNIQUE (body_hash),
+  CONSTRAINT odd_events_body_check CHECK (length(body) <= 65536),
+  CONSTRAINT odd_events_body_hash_check CHECK (length(body_hash) = 32),
+  CONSTRAINT odd_events_deliveries_check CHECK (deliveries > 0)
+);
+
+CREATE INDEX odd_events_age ON odd_events USING btree (last_received_at);
+
+GRANT SELECT (id, body_hash, deliveries), INSERT, UPDATE (deliveries, last_received_at) ON odd_events TO gpu_rental_api;
+GRANT SELECT ON odd_events TO gpu_rental_ops;
+GRANT SELECT, DELETE ON odd_events TO gpu_rental_worker;
+
+-- ==== table installation_keys
+
+CREATE TABLE installation_keys (
+  name text NOT NULL,
+  key bytea NOT NULL,
+  created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT installation_keys_pkey PRIMARY KEY (name),
+  CONSTRAINT installation_keys_key_check CHECK (length(key) = ANY (ARRAY[16, 32])),
+  CONSTRAINT installation_keys_name_check CHECK (name = ANY (ARRAY['ledger_ids'::text, 'known_browsers'::text]))
+);
+
+GRANT SELECT ON installation_keys TO gpu_rental_api;
+GRANT SELECT ON installation_keys TO gpu_rental_ops;
+GRANT SELECT ON installation_keys TO gpu_rental_worker;
+
+-- ==== table operator_orders
+
+CREATE TABLE operator_orders (
+  id text NOT NULL,
+  kind text NOT NULL,
+  request jsonb NOT NULL,
+  amount_cents bigint GENERATED ALWAYS AS ((request ->> 'amountCents'::text)::bigint) STORED,
+  reason text NOT NULL,
+  said_by text,
+  requested_by text NOT NULL,
+  requested_at timestamp(3) with time zone NOT NULL,
+  status text NOT NULL,
+  approved_by text,
+  approved_at timestamp(3) with time zone,
+  rejected_by text,
+  rejected_why text,
+  closed_at timestamp(3) with time zone,
+  code text,
+  message text,
+  result json,
+  CONSTRAINT operator_orders_pkey PRIMARY KEY (id),
+  CONSTRAINT operator_orders_approved CHECK ((approved_by IS NULL) = (approved_at IS NULL)),
+  CONSTRAINT operator_orders_closed CHECK ((status = ANY (ARRAY['requested'::text, 'approved'::text])) = (closed_at IS NULL)),
+  CONSTRAINT operator_orders_done CHECK ((status = 'done'::text) = (result IS NOT NULL)),
+  CONSTRAINT operator_orders_id_check CHECK (id ~ '^op_[0-9A-HJKMNP-TV-Z]{26}$'::text),
+  CONSTRAINT operator_orders_kind_check CHECK (kind = ANY (ARRAY['refund'::text, 'refund_rentals'::text, 'adjust'::text, 'issue_invoice'::text, 'void_invoice'::text, 'write_off_invoice'::text, 'terminate_rental'::text, 'reconcile_restored'::text])),
+  CONSTRAINT operator_orders_reason_check CHECK (btrim(reason) <> ''::text AND length(reason) <= 500),
+  CONSTRAINT operator_orders_refused CHECK ((status = 'refused'::text) = (code IS NOT NULL) AND (code IS NULL) = (message IS NULL)),
+  CONSTRAINT operator_orders_rejected CHECK ((status = 'rejected'::text) = (rejected_by IS NOT NULL) AND (rejected_by IS NULL) = (rejected_why IS NULL)),
+  CONSTRAINT operator_orders_rejected_why_check CHECK (btrim(rejected_why) <> ''::text AND length(rejected_why) <= 500),
+  CONSTRAINT operator_orders_request CHECK ((request ->> 'kind'::text) = kind),
+  CONSTRAINT operator_orders_said_by_check CHECK (length(said_by) <= 100),
+  CONSTRAINT operator_orders_status_check CHECK (status = ANY (ARRAY['requested'::text, 'approved'::text, 'rejected'::text, 'done'::text, 'refused'::text])),
+  CONSTRAINT operator_orders_two_people CHECK (approved_by IS NULL OR approved_by <> requested_by AND approved_by ~~ 'operator\_%'::text AND requested_by ~~ 'operator\_%'::text)
+);
+
+CREATE INDEX operator_orders_age ON operator_orders USING btree (requested_at);
+
+CREATE INDEX operator_orders_open ON operator_orders USING btree (requested_at) WHERE closed_at IS NULL;
+
+CREATE FUNCTION operator_orders_all_done()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if exists (select 1 from operator_order_items where order_id = new.id and done_at is null) then
+        raise exception 'items of the order % are not done', new.id
+          using errcode = 'check_violation', constraint = 'operator_orders_all_done';
+      end if;
+      return new;
+    end $function$;
+
+CREATE FUNCTION operator_orders_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    declare
+      by_operator boolean := pg_has_role(current_user, 'gpu_rental_ops', 'member');
+      by_worker boolean := pg_has_role(current_user, 'gpu_rental_worker', 'member');
+    begin
+      if (new.id, new.kind, new.request, new.reason, new.said_by, new.requested_by, new.requested_at)
+         is distinct from (old.id, old.kind, old.request, old.reason, old.said_by, old.requested_by, old.requested_at) then
+        raise exception 'what an order asks for is never changed: reject it, and request another one'
+          using errcode = 'restrict_violation', constraint = 'operator_orders_stay';
+      end if;
+      if old.closed_at is not null then
+        raise exception 'the order % is % already', old.id, old.status
+          using errcode = 'restrict_violation', constraint = 'operator_orders_once';
+      end if;
+      new.approved_by := old.approved_by;
+      new.approved_at := old.approved_at;
+      new.rejected_by := null;
+      if new.status = old.status then
+        return new;
+      elsif new.status = 'approved' and old.status = 'requested' and by_operator then
+        new.approved_by := session_user;
+        new.approved_at := clock_ms();
+      elsif new.status = 'rejected' and by_operator then
+        new.rejected_by := session_user;
+        new.closed_at := clock_ms();
+      elsif new.status in ('done', 'refused') and by_worker then
+        new.closed_at := clock_ms();
+      else
+        raise exception 'an order that is % can not become % by %', old.status, new.status, current_user
+          using errcode = 'insufficient_privilege', constraint = 'operator_orders_way';
+      end if;
+      return new;
+    end $function$;
+
+CREATE FUNCTION operator_orders_itemized()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    declare
+      items bigint;
+      cents bigint;
+    begin
+      select count(*), sum(amount_cents) into items, cents from operator_order_items where order_id = new.id;
+      if (items, cents) is distinct from ((new.request ->> 'rentals')::bigint, new.amount_cents) then
+        raise exception 'the order % asks for % cents of % rentals, and its items are % cents of %',
+          new.id, new.amount_cents, new.request ->> 'rentals', coalesce(cents, 0), items
+          using errcode = 'check_violation', constraint = 'operator_order_items_sum';
+      end if;
+      return null;
+    end $function$;
+
+CREATE FUNCTION operator_orders_requested()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      new.requested_by := session_user;
+      new.requested_at := clock_ms();
+      new.status := 'requested';
+      new.approved_by := null;
+      new.approved_at := null;
+      return new;
+    end $function$;
+
+CREATE FUNCTION operator_orders_stay()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      raise exception 'what operators asked for is never removed'
+        using errcode = 'restrict_violation', constraint = 'operator_orders_stay';
+    end $function$;
+
+CREATE TRIGGER operator_orders_all_done BEFORE UPDATE ON operator_orders FOR EACH ROW WHEN (new.kind = 'refund_rentals'::text AND new.status = 'done'::text) EXECUTE FUNCTION operator_orders_all_done();
+
+CREATE TRIGGER operator_orders_changed BEFORE UPDATE ON operator_orders FOR EACH ROW EXECUTE FUNCTION operator_orders_changed();
+
+CREATE CONSTRAINT TRIGGER operator_orders_itemized AFTER INSERT ON operator_orders DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.kind = 'refund_rentals'::text) EXECUTE FUNCTION operator_orders_itemized();
+
+CREATE TRIGGER operator_orders_not_truncated BEFORE TRUNCATE ON operator_orders FOR EACH STATEMENT EXECUTE FUNCTION operator_orders_stay();
+
+CREATE TRIGGER operator_orders_requested BEFORE INSERT ON operator_orders FOR EACH ROW EXECUTE FUNCTION operator_orders_requested();
+
+CREATE TRIGGER operator_orders_stay BEFORE DELETE ON operator_orders FOR EACH ROW EXECUTE FUNCTION operator_orders_stay();
+
+GRANT SELECT, INSERT (id, kind, request, reason, said_by), UPDATE (status, rejected_why) ON operator_orders TO gpu_rental_ops;
+GRANT SELECT, UPDATE (status, code, message, result) ON operator_orders TO gpu_rental_worker;
+
+-- ==== table rental_requests
+
+CREATE TABLE rental_requests (
+  id text NOT NULL,
+  user_id text NOT NULL,
+  family_id text NOT NULL,
+  gpu_count integer NOT NULL,
+  template_id text NOT NULL,
+  region text,
+  name text,
+  ssh_key_ids text[] NOT NULL,
+  auto_stop_after_ms bigint,
+  max_spend_cents bigint,
+  max_price_per_hour_cents bigint,
+  answer_before timestamp(3) with time zone NOT NULL,
+  requested_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT rental_requests_pkey PRIMARY KEY (id),
+  CONSTRAINT rental_requests_auto_stop_after_ms_check CHECK (auto_stop_after_ms >= 1 AND auto_stop_after_ms <= '2592000000'::bigint),
+  CONSTRAINT rental_requests_gpu_count_check CHECK (gpu_count = ANY (ARRAY[1, 2, 4, 8])),
+  CONSTRAINT rental_requests_id_check CHECK (id ~ '^rent_[0-9A-HJKMNP-TV-Z]{26}$'::text),
+  CONSTRAINT rental_requests_max_price_per_hour_cents_check CHECK (max_price_per_hour_cents > 0),
+  CONSTRAINT rental_requests_max_spend_cents_check CHECK (max_spend_cents > 0),
+  CONSTRAINT rental_requests_name_check CHECK (length(name) <= 64),
+  CONSTRAINT rental_requests_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
+);
+
+CREATE INDEX rental_requests_age ON rental_requests USING btree (requested_at);
+
+GRANT SELECT, INSERT ON rental_requests TO gpu_rental_api;
+GRANT SELECT ON rental_requests TO gpu_rental_ops;
+GRANT SELECT, DELETE ON rental_requests TO gpu_rental_worker;
+
+-- ==== table topup_requests
+
+CREATE TABLE topup_requests (
+  id text NOT NULL,
+  user_id text NOT NULL,
+  amount_cents integer NOT NULL,
+  answer_before timestamp(3) with time zone NOT NULL,
+  requested_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT topup_requests_pkey PRIMARY KEY (id),
+  CONSTRAINT topup_requests_amount_cents_check CHECK (amount_cents >= 100 AND amount_cents <= 500000),
+  CONSTRAINT topup_requests_id_check CHECK (id ~ '^top_[0-9A-HJKMNP-TV-Z]{26}$'::text),
+  CONSTRAINT topup_requests_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
+);
+
+CREATE INDEX topup_requests_age ON topup_requests USING btree (requested_at);
+
+GRANT SELECT, INSERT ON topup_requests TO gpu_rental_api;
+GRANT SELECT ON topup_requests TO gpu_rental_ops;
+GRANT SELECT, DELETE ON topup_requests TO gpu_rental_worker;
+
+-- ==== table answered_machines
+
+CREATE TABLE answered_machines (
+  rental_no bigint NOT NULL,
+  host text NOT NULL,
+  port integer NOT NULL,
+  username text NOT NULL,
+  host_key_fingerprint text,
+  answered_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT answered_machines_pkey PRIMARY KEY (rental_no),
+  CONSTRAINT answered_machines_port_check CHECK (port >= 1 AND port <= 65535),
+  CONSTRAINT answered_machines_rental_no_fkey FOREIGN KEY (rental_no) REFERENCES rentals(no) ON DELETE CASCADE
+);
+
+CREATE INDEX answered_machines_age ON answered_machines USING btree (answered_at);
+
+GRANT SELECT ON answered_machines TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON answered_machines TO gpu_rental_worker;
+
+-- ==== table provider_quotas
+
+CREATE TABLE provider_quotas (
+  provider_code text NOT NULL,
+  windows jsonb NOT NULL,
+  told_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  next_read_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT provider_quotas_pkey PRIMARY KEY (provider_code),
+  CONSTRAINT provider_quotas_provider_code_check CHECK (provider_code ~ '^[a-z0-9-]{1,32}$'::text),
+  CONSTRAINT provider_quotas_windows_check CHECK (jsonb_typeof(windows) = 'array'::text AND jsonb_array_length(windows) >= 1 AND jsonb_array_length(windows) <= 10)
+);
+
+GRANT SELECT ON provider_quotas TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE ON provider_quotas TO gpu_rental_worker;
+
+-- ==== table operator_order_items
+
+CREATE TABLE operator_order_items (
+  order_id text NOT NULL,
+  rental_no bigint NOT NULL,
+  amount_cents bigint NOT NULL,
+  refunded_cents bigint,
+  done_at timestamp(3) with time zone,
+  CONSTRAINT operator_order_items_pkey PRIMARY KEY (order_id, rental_no),
+  CONSTRAINT operator_order_items_amount_cents_check CHECK (amount_cents > 0),
+  CONSTRAINT operator_order_items_check CHECK (refunded_cents >= 0 AND refunded_cents <= amount_cents),
+  CONSTRAINT operator_order_items_done CHECK ((refunded_cents IS NULL) = (done_at IS NULL)),
+  CONSTRAINT operator_order_items_order_id_fkey FOREIGN KEY (order_id) REFERENCES operator_orders(id) ON DELETE RESTRICT,
+  CONSTRAINT operator_order_items_rental_no_fkey FOREIGN KEY (rental_no) REFERENCES rentals(no) ON DELETE RESTRICT
+);
+
+CREATE INDEX operator_order_items_rental ON operator_order_items USING btree (rental_no);
+
+CREATE INDEX operator_order_items_undone ON operator_order_items USING btree (order_id, rental_no) WHERE done_at IS NULL;
+
+CREATE FUNCTION operator_order_items_added()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if exists (
+        select 1 from (select distinct order_id from added) a
+          join operator_orders o on o.id = a.order_id
+         where o.kind <> 'refund_rentals'
+            or (select sum(i.amount_cents) from operator_order_items i where i.order_id = o.id) > o.amount_cents
+      ) then
+        raise exception 'the items of an order are what it asks for, and no more'
+          using errcode = 'check_violation', constraint = 'operator_order_items_sum';
+      end if;
+      return null;
+    end $function$;
+
+CREATE FUNCTION operator_order_items_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if (new.order_id, new.rental_no, new.amount_cents) is distinct from (old.order_id, old.rental_no, old.amount_cents)
+         or old.done_at is not null then
+        raise exception 'what an item of an order asks for, and what came of it, is never changed'
+          using errcode = 'restrict_violation', constraint = 'operator_order_items_stay';
+      end if;
+      if exists (select 1 from operator_orders where id = new.order_id and closed_at is not null) then
+        raise exception 'the order % has ended', new.order_id
+          using errcode = 'restrict_violation', constraint = 'operator_orders_once';
+      end if;
+      if new.refunded_cents is not null then
+        new.done_at := clock_ms();
+      end if;
+      return new;
+    end $function$;
+
+CREATE FUNCTION operator_order_items_stay()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      raise exception 'what an order asks for is never removed'
+        using errcode = 'restrict_violation', constraint = 'operator_order_items_stay';
+    end $function$;
+
+CREATE TRIGGER operator_order_items_added AFTER INSERT ON operator_order_items REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION operator_order_items_added();
+
+CREATE TRIGGER operator_order_items_changed BEFORE UPDATE ON operator_order_items FOR EACH ROW EXECUTE FUNCTION operator_order_items_changed();
+
+CREATE TRIGGER operator_order_items_not_truncated BEFORE TRUNCATE ON operator_order_items FOR EACH STATEMENT EXECUTE FUNCTION operator_order_items_stay();
+
+CREATE TRIGGER operator_order_items_stay BEFORE DELETE ON operator_order_items FOR EACH ROW EXECUTE FUNCTION operator_order_items_stay();
+
+GRANT SELECT, INSERT (order_id, rental_no, amount_cents) ON operator_order_items TO gpu_rental_ops;
+GRANT SELECT, UPDATE (refunded_cents, done_at) ON operator_order_items TO gpu_rental_worker;
