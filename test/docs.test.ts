@@ -78,23 +78,58 @@ describe('the documents', () => {
     assert.deepEqual(named.toSorted(), [...readSomewhere].toSorted());
   });
 
-  it('DECISIONS.md tells each decision that the code cites, or says that its number is reserved', () => {
+  it('DECISIONS.md tells each decision once, by its subject and in step with the contents', () => {
+    const decisions = groupsIn(read('DECISIONS.md')).flatMap(({ headings }) => headings.map(decisionIn));
+    const numbers = decisions.map(({ number }) => number);
+    assert.ok(numbers.length > 90);
+    assert.deepEqual(
+      numbers.toSorted(byNumber),
+      Array.from({ length: numbers.length }, (_, index) => index + 1),
+      'each number once, none left out',
+    );
+    const titles = decisions.map(({ title }) => title);
+    assert.deepEqual(titles.toSorted(), [...new Set(titles)].toSorted(), 'each title once');
+    const unfit = titles.filter((title) => !/^[^\s"'()]+( [^\s"'()]+){1,4}$/.test(title));
+    assert.deepEqual(unfit, [], 'a title is two to five words that a comment can cite');
+  });
+
+  it('the contents of DECISIONS.md are its headings, ascending within a subject', () => {
     const text = read('DECISIONS.md');
-    const told = numbersIn(text.match(/^### \d+\. /gm) ?? []);
-    assert.deepEqual(told, [...new Set(told)].sort(byNumber), 'in order, each once');
-    const reserved = numbersIn(/reserved for[^:]*:([^.]*)\./.exec(text)?.[1]?.match(/\d+/g) ?? []);
-    assert.deepEqual(
-      reserved.filter((number) => told.includes(number)),
-      [],
-      'told, and reserved as well',
+    const [contents = '', ...groups] = text.split(/^## /m).slice(1);
+    assert.ok(contents.startsWith('Contents\n'));
+    assert.ok(groups.length > 8);
+    const listed = [...contents.matchAll(/^\*\*(.+)\*\*$|^- \[(.+)\]\(#(.+)\)$/gm)].map(
+      ([, group, heading, anchor]) => group ?? `${heading} #${anchor}`,
     );
-    const cited = new Set(sourceFiles().flatMap((file) => citedIn(read(file))));
+    const told = groupsIn(text).flatMap(({ group, headings }) => [
+      group,
+      ...headings.map((heading) => `${heading} #${anchorOf(heading)}`),
+    ]);
+    assert.deepEqual(listed, told);
+    for (const { group, headings } of groupsIn(text)) {
+      const numbers = headings.map((heading) => decisionIn(heading).number);
+      assert.deepEqual(numbers, numbers.toSorted(byNumber), group);
+    }
+  });
+
+  it('DECISIONS.md tells each decision that the code cites, by the title that the code cites', () => {
+    const titles = new Map(
+      groupsIn(read('DECISIONS.md'))
+        .flatMap(({ headings }) => headings.map(decisionIn))
+        .map(({ number, title }) => [number, title]),
+    );
+    const texts = [...sourceFiles(), ...files].map(read);
+    const cited = new Set(texts.flatMap(citedIn));
     assert.ok(cited.size > 20);
-    const known = [...told, ...reserved];
     assert.deepEqual(
-      [...cited].filter((number) => !known.includes(number)),
+      [...cited].filter((number) => !titles.has(number)),
       [],
     );
+    const wrong = texts
+      .flatMap(titlesCitedIn)
+      .filter(({ number, title }) => titles.get(number) !== title)
+      .map(({ number, title }) => `${number}, "${title}"`);
+    assert.deepEqual(wrong, []);
   });
 });
 
@@ -135,8 +170,38 @@ function citedIn(text: string): number[] {
     });
 }
 
-function numbersIn(texts: readonly string[]): number[] {
-  return texts.map((text) => Number(/\d+/.exec(text)?.[0]));
+/** "decision 69, "Items that fail"", which a comment may break over two lines. */
+function titlesCitedIn(text: string): { number: number; title: string }[] {
+  const unbroken = text.replace(/\n\s*(?:\*|\/\/|--)?\s*/g, ' ');
+  return [...unbroken.matchAll(/\bdecision (\d+), "([^"]+)"/gi)].map(([, number, title = '']) => ({
+    number: Number(number),
+    title,
+  }));
+}
+
+/** The subjects of DECISIONS.md with the headings of their decisions: "69. Items that fail". */
+function groupsIn(text: string): { group: string; headings: string[] }[] {
+  return text
+    .split(/^## /m)
+    .slice(1)
+    .filter((part) => !part.startsWith('Contents\n'))
+    .map((part) => ({
+      group: part.slice(0, part.indexOf('\n')),
+      headings: [...part.matchAll(/^### (.+)$/gm)].map(([, heading = '']) => heading),
+    }));
+}
+
+function decisionIn(heading: string): { number: number; title: string } {
+  const [, number, title = ''] = /^(\d+)\. (.+)$/.exec(heading) ?? [];
+  return { number: Number(number), title };
+}
+
+/** The anchor that a Markdown page gives to a heading. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-');
 }
 
 function byNumber(a: number, b: number): number {
