@@ -2,24 +2,38 @@ import { ensureCustomer } from '../../adapters/customer-of-user.js';
 import { isHeld } from '../../adapters/postgres/payments/charge-marks.js';
 import { readClock } from '../../adapters/postgres/clock.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
-import { ProcessorError, type Failure, type Payment } from '../../adapters/processor/processor.js';
+import { ProcessorError } from '../../adapters/processor/processor.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import type { ActivityDeps } from '../deps.js';
-
-/** What a charge of the saved card came to. */
-export type Charged =
-  | { readonly kind: 'payment'; readonly payment: Payment }
-  | { readonly kind: 'declined'; readonly declineCode: string; readonly paymentId: string | null }
-  | { readonly kind: 'refused'; readonly error: ProcessorError }
-  /** It was looked up, and never came to be. */
-  | { readonly kind: 'none' };
+import {
+  classifyCharge,
+  declineCodeOf,
+  type Charged,
+  type ChargePolicy,
+  type ChargeResult,
+} from './classify-charge.js';
 
 /**
- * Charges the saved card of a top-up whose charge was marked as sent. However often it is called, it is the same
- * charge.
+ * Charges the saved card of a top-up whose charge was marked as sent, and does what the policy of who asked for it says
+ * of the result. However often it is called, it is the same charge.
  * @throws ProcessorError `unknown`: call it again
  */
-export async function charge(deps: ActivityDeps, topup: TopupRow): Promise<Charged> {
+export async function chargeByPolicy<Outcome>(
+  deps: ActivityDeps,
+  topup: TopupRow,
+  policy: ChargePolicy<Outcome>,
+): Promise<Outcome> {
+  const result = classifyCharge(await chargeSavedCard(deps, topup));
+  // The row of the table that is found by a result's kind takes that result.
+  const follow = policy[result.kind] as (
+    deps: ActivityDeps,
+    topup: TopupRow,
+    result: ChargeResult,
+  ) => Promise<Outcome>;
+  return follow(deps, topup, result);
+}
+
+async function chargeSavedCard(deps: ActivityDeps, topup: TopupRow): Promise<Charged> {
   if (topup.payment_id !== null) {
     return { kind: 'payment', payment: await deps.processor.getPayment(topup.payment_id) };
   }
@@ -47,7 +61,9 @@ async function chargeByKey(deps: ActivityDeps, topup: TopupRow, customerId: stri
     if (error.kind === 'declined') return declinedOf(error);
     const found = repeatsItself(error) ? await lookUp(deps, topup, customerId) : undefined;
     if (found) return found;
-    if (error.kind === 'refused') return { kind: 'refused', error };
+    if (error.kind === 'refused') {
+      return { kind: 'refused', error, goneCardId: await findGoneCard(deps, topup) };
+    }
     throw error;
   }
 }
@@ -87,19 +103,16 @@ function sentAt(topup: TopupRow): Date {
   return topup.charge_sent_at;
 }
 
-/** Tells whether a card can't be charged any more because it is detached, or was never there. */
-export async function isGone(deps: ActivityDeps, cardId: string): Promise<boolean> {
+/** The card of a top-up, if it can't be charged any more because it is detached, or was never there; otherwise null. */
+async function findGoneCard(
+  { processor }: ActivityDeps,
+  { pm_id: cardId }: TopupRow,
+): Promise<string | null> {
+  if (cardId === null) return null;
   try {
-    return (await deps.processor.getCard(cardId)).customerId === null;
+    return (await processor.getCard(cardId)).customerId === null ? cardId : null;
   } catch (error) {
     if (!(error instanceof ProcessorError) || error.kind !== 'refused') throw error;
-    return error.details.code === 'resource_missing';
+    return error.details.code === 'resource_missing' ? cardId : null;
   }
-}
-
-/** Why a charge failed, in the bank's words. */
-export function declineCodeOf(failure: Partial<Failure> | null): string {
-  // The bank's wish comes as either of the two (docs.stripe.com/declines/codes).
-  if (failure?.code === 'authentication_required') return failure.code;
-  return failure?.declineCode ?? failure?.code ?? 'generic_decline';
 }

@@ -3,6 +3,7 @@ import { findCredit } from '../../adapters/postgres/payments/credits.js';
 import { creditTopup, creditUser } from '../../money/payments/credit.js';
 import { parkPayment } from '../../money/payments/parked-payments.js';
 import { saveCard } from '../../adapters/postgres/payments/saved-cards.js';
+import { findTopup } from '../../adapters/postgres/payments/topups.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import type { Payment } from '../../adapters/processor/processor.js';
 import { isPaidKind, paymentIdOf } from '../../domain/payments/processor-routes.js';
@@ -30,7 +31,8 @@ export async function settlePayment(deps: ActivityDeps, topup: TopupRow, payment
  */
 export async function settleByMetadata(deps: ActivityDeps, payment: Payment): Promise<void> {
   if (payment.status !== 'succeeded') return;
-  const topup = await findTopup(deps, payment.topupId);
+  const { topupId } = payment;
+  const topup = topupId !== null && isId('top', topupId) ? await findTopup(deps.db, topupId) : undefined;
   if (topup) return settlePayment(deps, topup, payment);
   const fault = faultOf(payment);
   if (fault !== null) return park(deps, payment, fault, null);
@@ -72,10 +74,6 @@ async function park(
     { paymentId, amountReceivedCents, currency, topupId, reason },
     'a payment is parked for operators: credit or refund it by hand',
   );
-}
-
-async function findTopup(deps: ActivityDeps, id: string | null): Promise<TopupRow | undefined> {
-  return id !== null && isId('top', id) ? deps.db('topups').where({ id }).first() : undefined;
 }
 
 async function findUser(deps: ActivityDeps, id: string | null): Promise<UserId | undefined> {

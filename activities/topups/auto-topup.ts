@@ -1,26 +1,26 @@
 import { newId } from '../../adapters/ids.js';
+import { findAutoTopup, readCooldownMs } from '../../adapters/postgres/payments/auto-topup-settings.js';
 import { listUnhandledEvents, markHandled } from '../../adapters/postgres/payments/event-handling.js';
+import { markDetached } from '../../adapters/postgres/payments/saved-cards.js';
+import { getTopup } from '../../adapters/postgres/payments/topups.js';
+import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
+import type { TopupId, UserId } from '../../domain/ids.js';
+import { formatUsd } from '../../domain/money.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
+import { autoTopupWorkflowId } from '../../domain/payments/processor-routes.js';
 import { dropAutoTopup, failAutoTopup } from '../../money/topups/auto-topup-failures.js';
 import { beginAutoTopup, type AutoTopupStep } from '../../money/topups/auto-topups.js';
-import { keepProcessing } from '../../money/topups/topups.js';
-import { markDetached } from '../../adapters/postgres/payments/saved-cards.js';
-import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
-import type { Payment, ProcessorError } from '../../adapters/processor/processor.js';
-import type { UserId } from '../../domain/ids.js';
-import { paymentLimits } from '../../domain/payments/limits.js';
-import { formatUsd } from '../../domain/money.js';
-import { autoTopupWorkflowId } from '../../domain/payments/processor-routes.js';
+import { recordProcessing } from '../../money/topups/topups.js';
 import type { EventLook } from '../../workflows/contracts/events.js';
-import { charge, declineCodeOf, isGone } from '../payments/charge-card.js';
 import type { ActivityDeps } from '../deps.js';
-import { learnFingerprint } from './fingerprint.js';
-import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';
+import { ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
+import { chargeByPolicy } from '../payments/charge-card.js';
+import type { ChargePolicy } from '../payments/classify-charge.js';
 import { settleNamedPayments, settlePayment } from '../payments/settle-payment.js';
+import { learnFingerprint } from './fingerprint.js';
 
 /** The activity of auto-topup (spec: Auto-topup trigger; decisions 33, 34). The rows are the state. */
 export function createAutoTopupActivities(deps: ActivityDeps) {
-  const { db, settings } = deps;
-  const rules = { cooldownMs: settings.autoTopupCooldownMs ?? paymentLimits.autoTopupCooldownMs };
   return {
     /**
      * Begins an attempt if the level asks for one, or goes on with the open one: charges the saved card, however often
@@ -28,47 +28,22 @@ export function createAutoTopupActivities(deps: ActivityDeps) {
      * @throws ProcessorError `unknown`: call it again
      */
     async lookAtAutoTopup(userId: UserId): Promise<EventLook> {
-      return withHeartbeat(
-        async (tell) => {
-          const events = await listUnhandledEvents(db, autoTopupWorkflowId(userId));
-          await learnFingerprint(deps, userId);
-          const step = await beginAutoTopup(db, userId, newId('top'), rules);
-          tell(step.kind === 'attempt' ? { charging: step.topup.id, cents: step.topup.amount_cents } : step);
-          if (step.kind === 'attempt') await settleAttempt(deps, step.topup);
-          await settleNamedPayments(deps, events);
-          await markHandled(db, events, 'the auto-topup was brought up to date');
-          return step.kind === 'attempt' ? lookAfter(deps, step.topup) : lookOfStep(step);
-        },
-        { stalledAfterMs: ONE_CALL_MS },
-      );
+      return withHeartbeat((tell) => advanceAutoTopup(deps, userId, tell), { stalledAfterMs: ONE_CALL_MS });
     },
   };
 }
 
-async function lookAfter(deps: ActivityDeps, begun: TopupRow): Promise<EventLook> {
-  const topup = await deps.db('topups').where({ id: begun.id }).first();
-  if (!topup) throw new Error(`top-up ${begun.id} vanished`);
-  const summary = `${topup.id}: ${formatUsd(topup.amount_cents)} from the saved card is ${topup.status}`;
-  if (topup.closed_at === null) return { state: 'waiting', status: topup.status, summary };
-  const row = await deps.db('auto_topups').where({ user_id: topup.user_id }).first();
-  if (row?.enabled !== true) return { state: 'closed', status: topup.status, summary };
-  const cooling = `${summary}; the next may follow ${row.next_attempt_at?.toISOString() ?? 'at once'}`;
-  return {
-    state: 'waiting',
-    status: 'cooling',
-    summary: cooling,
-    nextLookMs: await msUntilNext(deps, topup),
-  };
-}
-
-/** How long the cooldown still lasts by the database's clock. */
-async function msUntilNext(deps: ActivityDeps, topup: TopupRow): Promise<number> {
-  const { rows } = await deps.db.raw<{ rows: { ms: number }[] }>(
-    `select greatest(0, ceil(extract(epoch from next_attempt_at - clock_ms()) * 1000))::bigint as ms
-       from auto_topups where user_id = ?`,
-    [topup.user_id],
-  );
-  return rows[0]?.ms ?? 0;
+async function advanceAutoTopup(deps: ActivityDeps, userId: UserId, tell: Tell): Promise<EventLook> {
+  const { db, settings } = deps;
+  const cooldownMs = settings.autoTopupCooldownMs ?? paymentLimits.autoTopupCooldownMs;
+  const events = await listUnhandledEvents(db, autoTopupWorkflowId(userId));
+  await learnFingerprint(deps, userId);
+  const step = await beginAutoTopup(db, userId, newId('top'), { cooldownMs });
+  tell(step.kind === 'attempt' ? { charging: step.topup.id, cents: step.topup.amount_cents } : step);
+  if (step.kind === 'attempt') await chargeByPolicy(deps, step.topup, policy);
+  await settleNamedPayments(deps, events);
+  await markHandled(db, events, 'the auto-topup was brought up to date');
+  return step.kind === 'attempt' ? lookAfter(deps, step.topup.id) : lookOfStep(step);
 }
 
 function lookOfStep(step: Exclude<AutoTopupStep, { kind: 'attempt' }>): EventLook {
@@ -76,61 +51,65 @@ function lookOfStep(step: Exclude<AutoTopupStep, { kind: 'attempt' }>): EventLoo
   return { state: 'waiting', status: 'cooling', summary: step.why, nextLookMs: step.untilMs };
 }
 
-async function settleAttempt(deps: ActivityDeps, topup: TopupRow): Promise<void> {
-  const charged = await charge(deps, topup);
-  switch (charged.kind) {
-    case 'payment':
-      return settleCharged(deps, topup, charged.payment);
-    case 'declined':
-      return decline(deps, topup, charged.declineCode, charged.paymentId);
-    case 'refused':
-      return refuse(deps, topup, charged.error);
-    case 'none':
-      return dropAutoTopup(deps.db, topup);
-  }
+async function lookAfter({ db }: ActivityDeps, topupId: TopupId): Promise<EventLook> {
+  const topup = await getTopup(db, topupId);
+  const summary = `${topup.id}: ${formatUsd(topup.amount_cents)} from the saved card is ${topup.status}`;
+  if (topup.closed_at === null) return { state: 'waiting', status: topup.status, summary };
+  const settings = await findAutoTopup(db, topup.user_id);
+  if (settings?.enabled !== true) return { state: 'closed', status: topup.status, summary };
+  return {
+    state: 'waiting',
+    status: 'cooling',
+    summary: `${summary}; the next may follow ${settings.next_attempt_at?.toISOString() ?? 'at once'}`,
+    nextLookMs: await readCooldownMs(db, topup.user_id),
+  };
 }
 
-async function settleCharged(deps: ActivityDeps, topup: TopupRow, payment: Payment): Promise<void> {
-  switch (payment.status) {
-    case 'succeeded':
-      return settlePayment(deps, topup, payment);
-    case 'processing':
-      return keepProcessing(deps.db, topup.id, payment.paymentId);
-    case 'requires_action':
-      return decline(deps, topup, 'authentication_required', payment.paymentId);
-    case 'failed':
-      return decline(deps, topup, declineCodeOf(payment.failure), payment.paymentId);
-    case 'canceled':
-      return fail(deps, topup, 'canceled', 'The payment was cancelled.');
-  }
-}
+/** Nobody is about: what the saved card does not pay switches auto-topup off, and an invoice offers to pay it. */
+const policy: ChargePolicy<void> = {
+  paid: (deps, topup, { payment }) => settlePayment(deps, topup, payment),
 
-/** Whoever is asked to pay by an invoice must not be able to approve the charge as well: it is cancelled first. */
-async function decline(
-  deps: ActivityDeps,
-  topup: TopupRow,
-  declineCode: string,
-  paymentId: string | null,
-): Promise<void> {
-  if (paymentId !== null) {
-    const { status } = await deps.processor.cancelPayment(paymentId);
-    // It went on meanwhile: the next look finds out how.
-    if (status !== 'canceled' && status !== 'failed') return keepProcessing(deps.db, topup.id, paymentId);
-  }
-  const error =
-    declineCode === 'authentication_required'
-      ? 'Your bank wants you to approve the payment.'
-      : 'The bank declined the card.';
-  return fail(deps, topup, declineCode, error);
-}
+  processing: ({ db }, topup, { paymentId }) => recordProcessing(db, topup.id, paymentId),
 
-async function refuse(deps: ActivityDeps, topup: TopupRow, error: ProcessorError): Promise<void> {
-  if (topup.pm_id !== null && (await isGone(deps, topup.pm_id))) {
+  async approval_needed(deps, topup, { paymentId }) {
+    if (await goesOnUncancelled(deps, topup, paymentId)) return;
+    await fail(deps, topup, 'authentication_required', 'Your bank wants you to approve the payment.');
+  },
+
+  async declined(deps, topup, { declineCode, paymentId }) {
+    if (await goesOnUncancelled(deps, topup, paymentId)) return;
+    await fail(deps, topup, declineCode, 'The bank declined the card.');
+  },
+
+  canceled: (deps, topup) => fail(deps, topup, 'canceled', 'The payment was cancelled.'),
+
+  async card_gone(deps, topup, { cardId }) {
     await fail(deps, topup, 'card_removed', 'The card is not available any more.');
-    return markDetached(deps.db, topup.pm_id);
-  }
-  deps.log.error({ err: error, topupId: topup.id }, 'the processor refused an auto-topup');
-  return fail(deps, topup, 'refused', 'The payment processor refused the charge.');
+    await markDetached(deps.db, cardId);
+  },
+
+  async refused(deps, topup, { error }) {
+    deps.log.error({ err: error, topupId: topup.id }, 'the processor refused an auto-topup');
+    await fail(deps, topup, 'refused', 'The payment processor refused the charge.');
+  },
+
+  never_left: ({ db }, topup) => dropAutoTopup(db, topup),
+};
+
+/**
+ * Cancels a payment that waits: whoever is asked to pay by an invoice must not be able to approve the charge as well.
+ * @returns whether it went on meanwhile; then the next look finds out how
+ */
+async function goesOnUncancelled(
+  { db, processor }: ActivityDeps,
+  topup: TopupRow,
+  paymentId: string | null,
+): Promise<boolean> {
+  if (paymentId === null) return false;
+  const { status } = await processor.cancelPayment(paymentId);
+  if (status === 'canceled' || status === 'failed') return false;
+  await recordProcessing(db, topup.id, paymentId);
+  return true;
 }
 
 async function fail(deps: ActivityDeps, topup: TopupRow, declineCode: string, error: string): Promise<void> {

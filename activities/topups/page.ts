@@ -1,6 +1,6 @@
 import { ensureCustomer } from '../../adapters/customer-of-user.js';
 import { readClock } from '../../adapters/postgres/clock.js';
-import { endTopup, keepPage, keepProcessing, markPageAsked } from '../../money/topups/topups.js';
+import { endTopup, recordPage, recordProcessing, markPageAsked } from '../../money/topups/topups.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { ProcessorError } from '../../adapters/processor/processor.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
@@ -27,14 +27,14 @@ export async function openPage(deps: ActivityDeps, topup: TopupRow, answerBefore
     successUrl: deps.settings.checkoutUrls.success,
     cancelUrl: deps.settings.checkoutUrls.cancel,
   });
-  await keepPage(deps.db, topup.id, session);
+  await recordPage(deps.db, topup.id, session);
 }
 
 /**
  * Opens a page that was asked for and never heard of: the same page, by its key. Its caller was told to look at the
  * top-up, which tells of it from then on.
  */
-export async function takePageUp(deps: ActivityDeps, topup: TopupRow, askedAt: Date): Promise<void> {
+export async function resumePage(deps: ActivityDeps, topup: TopupRow, askedAt: Date): Promise<void> {
   const ageMs = (await readClock(deps.db)).getTime() - askedAt.getTime();
   // The processor forgets the key: the same call would open a page that nobody asked for any more.
   if (ageMs > paymentLimits.chargeKeyMs) return endUnopened(deps, topup);
@@ -61,7 +61,7 @@ export async function settlePage(deps: ActivityDeps, topup: TopupRow, sessionId:
     await settlePayment(deps, topup, payment);
   } else if (payment?.status === 'processing') {
     // Its id is kept once it is paid: on an open page the payer may yet begin another payment.
-    await keepProcessing(db, topup.id, null);
+    await recordProcessing(db, topup.id, null);
   } else if (session.status === 'expired') {
     await endTopup(db, topup.id, { status: 'expired' });
   } else if (session.status === 'complete' && payment !== null) {

@@ -1,4 +1,4 @@
-import { findTopup, listTopups as listTopupRows } from '../../adapters/postgres/payments/topups.js';
+import { findTopupOfUser, listTopups as listTopupRows } from '../../adapters/postgres/payments/topups.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { readUnderTopupLock } from '../../adapters/postgres/requests/last-word.js';
@@ -68,7 +68,7 @@ async function findOpenTopup(
   userId: UserId,
   id: TopupId,
 ): Promise<TopupRow | undefined> {
-  const row = await findTopup(db, userId, id);
+  const row = await findTopupOfUser(db, userId, id);
   if (row?.status === 'failed' && row.decline_code !== null) {
     const message = 'The bank declined the card. Use another card.';
     throw new Refusal('card_declined', message, { declineCode: row.decline_code, topupId: id });
@@ -85,7 +85,7 @@ async function findOpenOrSent(
 ): Promise<TopupRow | 'sent' | undefined> {
   const open = await findOpenTopup(trx, userId, id);
   if (open !== undefined) return open;
-  const row = await findTopup(trx, userId, id);
+  const row = await findTopupOfUser(trx, userId, id);
   const isSent = row !== undefined && (row.page_asked_at ?? row.charge_sent_at) !== null;
   return isSent && row.closed_at === null ? 'sent' : undefined;
 }
@@ -103,7 +103,7 @@ function listTopups(deps: ApiDeps): Step {
 function showTopup(deps: ApiDeps): Step {
   return async (ctx) => {
     const id = ctx.params['id'] ?? '';
-    const row = isId('top', id) && (await findTopup(deps.db, sessionOf(ctx).userId, id));
+    const row = isId('top', id) && (await findTopupOfUser(deps.db, sessionOf(ctx).userId, id));
     if (!row) {
       throw new Refusal('topup_not_found', 'You have no such top-up: GET /v1/billing/topups lists yours.');
     }

@@ -2,6 +2,7 @@ import type { TopupId, UserId } from '../../domain/ids.js';
 import { formatUsd } from '../../domain/money.js';
 import type { Payment } from '../../adapters/processor/processor.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import { getTopup } from '../../adapters/postgres/payments/topups.js';
 import { insertMail } from '../../adapters/postgres/upkeep/outbox.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { acknowledge } from '../topups/auto-topups.js';
@@ -17,8 +18,7 @@ import { moneyTransaction } from '../ledger/transaction.js';
  * @returns whether it was credited now
  */
 export async function creditTopup(db: Database, topupId: TopupId, payment: Payment): Promise<boolean> {
-  const topup = await db('topups').where({ id: topupId }).first();
-  if (!topup) throw new Error(`no top-up ${topupId}`);
+  const topup = await getTopup(db, topupId);
   return moneyTransaction(db, topup.user_id, async (trx) => {
     if (!(await creditPayment(trx, topup.user_id, payment, topup))) return false;
     await trx.raw(

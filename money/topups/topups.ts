@@ -7,6 +7,7 @@ import { isHeld, isMarked } from '../../adapters/postgres/payments/charge-marks.
 import { lockTopup } from '../../adapters/postgres/requests/last-word.js';
 import { refuseWhenLate } from '../../adapters/postgres/rentals/open-guards.js';
 import { findChargeableCard } from '../../adapters/postgres/payments/saved-cards.js';
+import { findTopup } from '../../adapters/postgres/payments/topups.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { refuseTopupWhenNotAllowed } from './topup-guards.js';
 
@@ -34,7 +35,7 @@ export async function beginTopup(
 ): Promise<Begun> {
   return db.transaction(async (trx): Promise<Begun> => {
     await lockTopup(trx, topupId);
-    const existing = await trx('topups').where({ id: topupId }).first();
+    const existing = await findTopup(trx, topupId);
     if (existing) return { kind: 'begun', topup: existing };
     await refuseTopupWhenNotAllowed(trx, input.userId, perDayWhenYoung);
     const card = await findChargeableCard(trx, input.userId);
@@ -115,7 +116,7 @@ export async function markPageAsked(db: Database, topupId: TopupId, answerBefore
 }
 
 /** The bank has not decided yet. */
-export async function keepProcessing(
+export async function recordProcessing(
   db: Database,
   topupId: TopupId,
   paymentId: string | null,
@@ -134,7 +135,7 @@ export async function becomePage(db: Database, topupId: TopupId): Promise<void> 
     .update({ source: 'checkout', status: 'creating', payment_id: null });
 }
 
-export async function keepPage(db: Database, topupId: TopupId, session: CheckoutSession): Promise<void> {
+export async function recordPage(db: Database, topupId: TopupId, session: CheckoutSession): Promise<void> {
   await db('topups').where({ id: topupId, status: 'creating' }).update({
     status: 'requires_payment',
     session_id: session.sessionId,

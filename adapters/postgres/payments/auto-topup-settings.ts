@@ -12,6 +12,16 @@ export async function findAutoTopup(db: Database, userId: UserId): Promise<AutoT
   return db('auto_topups').where({ user_id: userId }).first();
 }
 
+/** How long a user's cooldown still lasts by the database's clock, in milliseconds; 0 without one. */
+export async function readCooldownMs(db: Database, userId: UserId): Promise<number> {
+  const { rows } = await db.raw<{ rows: { ms: number }[] }>(
+    `select greatest(0, ceil(extract(epoch from next_attempt_at - clock_ms()) * 1000))::bigint as ms
+       from auto_topups where user_id = ?`,
+    [userId],
+  );
+  return rows[0]?.ms ?? 0;
+}
+
 export interface AutoTopupSettings {
   readonly enabled: boolean;
   /** What is left out stays as it was. */

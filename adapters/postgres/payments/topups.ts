@@ -2,8 +2,20 @@ import type { TopupId, UserId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
 import type { TopupRow } from '../rows/tables.js';
 
+/** A top-up of whomever; undefined when there is none. */
+export async function findTopup(db: Database | Transaction, id: TopupId): Promise<TopupRow | undefined> {
+  return db('topups').where({ id }).first();
+}
+
+/** @throws when it is not there: the row of a top-up that was begun stays */
+export async function getTopup(db: Database | Transaction, id: TopupId): Promise<TopupRow> {
+  const topup = await findTopup(db, id);
+  if (!topup) throw new Error(`no top-up ${id}`);
+  return topup;
+}
+
 /** A user's top-up; undefined for another user's just as for none (decision 5). */
-export async function findTopup(
+export async function findTopupOfUser(
   db: Database | Transaction,
   userId: UserId,
   id: TopupId,

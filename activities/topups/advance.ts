@@ -1,0 +1,71 @@
+import { readClock } from '../../adapters/postgres/clock.js';
+import { listUnhandledEvents, markHandled } from '../../adapters/postgres/payments/event-handling.js';
+import { mailTopupOutcome } from '../../adapters/postgres/payments/topup-mails.js';
+import { findTopup } from '../../adapters/postgres/payments/topups.js';
+import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
+import type { TopupId } from '../../domain/ids.js';
+import { paymentLimits } from '../../domain/payments/limits.js';
+import { endTopup } from '../../money/topups/topups.js';
+import type { EventLook } from '../../workflows/contracts/events.js';
+import type { ActivityDeps } from '../deps.js';
+import { settleNamedPayments } from '../payments/settle-payment.js';
+import { chargeTopup } from './charge.js';
+import { openPage, resumePage, settlePage } from './page.js';
+
+/**
+ * Reads what became of a top-up's payment at the processor and writes it down: credits once, or ends the top-up.
+ * Payments that events name beside it are credited as well.
+ * @throws ProcessorError when the processor can't be asked: call it again
+ */
+export async function advanceTopup(deps: ActivityDeps, topupId: TopupId): Promise<EventLook> {
+  const { db } = deps;
+  const topup = await findTopup(db, topupId);
+  const events = await listUnhandledEvents(db, topupId);
+  if (topup) await settleTopup(deps, topup);
+  await settleNamedPayments(deps, events);
+  // Only what was stored before the processor was asked is handled by its answer.
+  await markHandled(db, events, topup ? 'the top-up was brought up to date' : 'no such top-up');
+  return lookOf(await findTopup(db, topupId));
+}
+
+async function settleTopup(deps: ActivityDeps, topup: TopupRow): Promise<void> {
+  if (topup.session_id !== null) {
+    // An expired or failed one that is paid after all gets its credit.
+    if (topup.credited_at === null) await settlePage(deps, topup, topup.session_id);
+    return;
+  }
+  if (topup.closed_at !== null) return;
+  if (topup.page_asked_at !== null) return resumePage(deps, topup, topup.page_asked_at);
+  if (topup.charge_sent_at === null) return endWhenNeverBegun(deps, topup);
+  if (topup.source === 'saved_card') return advanceCharge(deps, topup);
+  // The charge needs its owner, and a crash has kept their page from being opened.
+  return openPageForOwner(deps, topup);
+}
+
+/** Nobody waits for the answer any more, so the user is told by mail when it is not a success. */
+async function advanceCharge(deps: ActivityDeps, topup: TopupRow): Promise<void> {
+  const outcome = await chargeTopup(deps, topup);
+  if (outcome === 'needs_page') await openPageForOwner(deps, topup);
+  else await mailTopupOutcome(deps.db, topup.id);
+}
+
+async function openPageForOwner(deps: ActivityDeps, topup: TopupRow): Promise<void> {
+  await openPage(deps, topup);
+  await mailTopupOutcome(deps.db, topup.id);
+}
+
+async function endWhenNeverBegun(deps: ActivityDeps, topup: TopupRow): Promise<void> {
+  const ageMs = (await readClock(deps.db)).getTime() - topup.created_at.getTime();
+  if (ageMs < paymentLimits.topupBeginMs) return;
+  const error = 'It could not be begun in time. Nothing was charged: try again.';
+  await endTopup(deps.db, topup.id, { status: 'failed', error, onlyUnsent: true });
+}
+
+function lookOf(topup: TopupRow | undefined): EventLook {
+  if (!topup) return { state: 'missing', status: 'missing', summary: 'no such top-up' };
+  return {
+    state: topup.closed_at === null ? 'waiting' : 'closed',
+    status: topup.status,
+    summary: `${topup.status}: ${topup.credited_cents ?? topup.amount_cents} cents${topup.error === null ? '' : `; ${topup.error}`}`,
+  };
+}
