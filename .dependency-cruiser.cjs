@@ -25,7 +25,7 @@ module.exports = {
       name: 'workflows-type-only',
       severity: 'error',
       from: { path: '^workflows/' },
-      to: { path: '^(api|adapters|money|worker|lab|tools|ops|migrations|config\\.ts)' },
+      to: { path: '^(api|adapters|money|worker|lab|tools|ops|migrations)/|^config(\\.ts$|/)' },
     },
     {
       name: 'http-cannot-move-money',
@@ -81,6 +81,13 @@ module.exports = {
       severity: 'error',
       from: { pathNot: `${roots}|^(lab|tools|test|bench)/|^config\\.ts$` },
       to: { path: '^config\\.ts$', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'config-is-read-as-a-whole',
+      comment: 'A section of the configuration stands in config/; others see the whole of it.',
+      severity: 'error',
+      from: { pathNot: '^config(\\.ts$|/)' },
+      to: { path: '^config/' },
     },
     {
       name: 'no-product-code-imports-the-lab',

@@ -41,6 +41,7 @@ export default defineConfig(
   {
     // Only the composition roots read the environment (design: layout).
     files: [
+      'config/**/*.ts',
       'api/**/*.ts',
       'workflows/**/*.ts',
       'activities/**/*.ts',

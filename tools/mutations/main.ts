@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { mutations, type Mutation } from './plan.js';
@@ -16,6 +16,8 @@ const copied = [
   'activities',
   'adapters',
   'api',
+  'config',
+  'config.ts',
   'domain',
   'lab',
   'migrations',
@@ -31,8 +33,7 @@ const copy = mkdtempSync(path.join(tmpdir(), 'gpu-rental-mutations-'));
 process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
 
-const settings = readdirSync(root).filter((name) => /^config.*\.ts$/.test(name));
-for (const name of [...copied, ...settings, 'package.json', 'tsconfig.json', '.mocharc.json']) {
+for (const name of [...copied, 'package.json', 'tsconfig.json', '.mocharc.json']) {
   cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
 }
 symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));

@@ -1,0 +1,46 @@
+import { integer, optional, required, text, url, withDefault, type ValuesOf } from './variables.js';
+
+/** Part of an address, and never in need of RFC 4013's preparation. */
+const loginPassword = text.pattern(/^[\w-]{8,200}$/).empty('');
+
+/** How each process reaches the database, by how many connections, and what meters on them. */
+export const databaseVariables = {
+  DATABASE_URL: required(url('postgres', 'postgresql')),
+  DATABASE_ROLE: optional(text.valid('gpu_rental_api', 'gpu_rental_worker', 'gpu_rental_ops').empty('')),
+  API_DATABASE_PASSWORD: optional(loginPassword),
+  WORKER_DATABASE_PASSWORD: optional(loginPassword),
+  OPS_DATABASE_PASSWORD: optional(loginPassword),
+  DATABASE_POOL_MAX: withDefault(integer(2, 200), 20),
+  DATABASE_OPEN_POOL_MAX: withDefault(integer(1, 100), 20),
+  DATABASE_METER_POOL_MAX: optional(integer(1, 257).empty('')),
+  METER_SHARDS: withDefault(integer(1, 256), 1),
+};
+
+type DatabaseValues = ValuesOf<typeof databaseVariables>;
+
+/** The database's part of the configuration. */
+export function databaseOf(env: DatabaseValues) {
+  return {
+    url: env.DATABASE_URL,
+    /** The role that each connection works as; null: the URL's user is, or belongs to, the right one. */
+    role: env.DATABASE_ROLE,
+    /** What the migrations give the logins of the processes; null: they leave that login alone. */
+    loginPasswords: {
+      api: env.API_DATABASE_PASSWORD,
+      worker: env.WORKER_DATABASE_PASSWORD,
+      ops: env.OPS_DATABASE_PASSWORD,
+    },
+    poolMax: env.DATABASE_POOL_MAX,
+    openPoolMax: env.DATABASE_OPEN_POOL_MAX,
+    /**
+     * For metering alone (decision 73): one for each shard, and one for a tick that is begun again while the lost one's
+     * connection still ends.
+     */
+    meterPoolMax: env.DATABASE_METER_POOL_MAX ?? env.METER_SHARDS + 1,
+  };
+}
+
+/** The metering's part of the configuration. */
+export function meterOf(env: DatabaseValues) {
+  return { shards: env.METER_SHARDS };
+}

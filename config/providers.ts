@@ -1,0 +1,82 @@
+import Joi from 'joi';
+import {
+  filled,
+  integer,
+  itemsOf,
+  optional,
+  text,
+  trimmed,
+  url,
+  withDefault,
+  type ValuesOf,
+} from './variables.js';
+
+/** One upstream that is enabled by its credentials. */
+export interface ProviderConfig {
+  readonly code: string;
+  /** By whose API it is spoken to. */
+  readonly dialect: 'shadeform' | 'runpod';
+  readonly url: string;
+  readonly apiKey: string;
+  /** How many requests all our processes together may send. */
+  readonly requestsPerMinute: number;
+}
+
+const requestsPerMinute = integer(10, 1_000_000);
+
+/** The upstreams: each is enabled by its key. */
+export const providerVariables = {
+  LAB_PROVIDER_URL: optional(url()),
+  LAB_PROVIDER_KEY: optional(
+    filled.when('LAB_PROVIDER_URL', { is: trimmed.required(), then: Joi.required() }),
+  ),
+  LAB_PROVIDER_DIALECTS: withDefault(
+    text.pattern(/^\s*(shadeform|runpod)(\s*,\s*(shadeform|runpod))*\s*$/),
+    'shadeform',
+  ),
+  SHADEFORM_API_KEY: withDefault(trimmed, ''),
+  SHADEFORM_API_URL: withDefault(url(), 'https://api.shadeform.ai/v1'),
+  SHADEFORM_REQUESTS_PER_MINUTE: withDefault(requestsPerMinute, 120),
+  RUNPOD_API_KEY: withDefault(trimmed, ''),
+  RUNPOD_API_URL: withDefault(url(), 'https://api.runpod.io'),
+  RUNPOD_REQUESTS_PER_MINUTE: withDefault(requestsPerMinute, 60),
+};
+
+type ProviderValues = ValuesOf<typeof providerVariables>;
+
+/** The lab has no quota but this one. */
+const LAB_REQUESTS_PER_MINUTE = 60_000;
+
+/** The upstreams that are enabled by their credentials. */
+export function providersOf(env: ProviderValues): ProviderConfig[] {
+  const real: ProviderConfig[] = [
+    {
+      code: 'shadeform',
+      dialect: 'shadeform',
+      url: env.SHADEFORM_API_URL,
+      apiKey: env.SHADEFORM_API_KEY,
+      requestsPerMinute: env.SHADEFORM_REQUESTS_PER_MINUTE,
+    },
+    {
+      code: 'runpod',
+      dialect: 'runpod',
+      url: env.RUNPOD_API_URL,
+      apiKey: env.RUNPOD_API_KEY,
+      requestsPerMinute: env.RUNPOD_REQUESTS_PER_MINUTE,
+    },
+  ];
+  return [...labProvidersOf(env), ...real.filter(({ apiKey }) => apiKey !== '')];
+}
+
+/** One lab speaks several dialects: each is a provider of its own. */
+function labProvidersOf(env: ProviderValues): ProviderConfig[] {
+  const { LAB_PROVIDER_URL: url, LAB_PROVIDER_KEY: apiKey } = env;
+  if (url === null || apiKey === null) return [];
+  const common = { url, apiKey, requestsPerMinute: LAB_REQUESTS_PER_MINUTE };
+  const providers: ProviderConfig[] = [
+    { code: 'lab', dialect: 'shadeform', ...common },
+    { code: 'lab-runpod', dialect: 'runpod', ...common },
+  ];
+  const dialects = new Set(itemsOf(env.LAB_PROVIDER_DIALECTS));
+  return providers.filter(({ dialect }) => dialects.has(dialect));
+}

@@ -1,0 +1,99 @@
+import Joi from 'joi';
+
+declare const valueType: unique symbol;
+
+/** One variable of the environment: the schema that reads it, and as a type what it gives. */
+export interface Variable<Value> {
+  readonly schema: Joi.Schema;
+  readonly [valueType]?: Value;
+}
+
+/** The variables of one section, by their names in the environment. */
+export type Variables = Readonly<Record<string, Variable<unknown>>>;
+
+/** What a section's variables give once they are read. */
+export type ValuesOf<Section extends Variables> = {
+  readonly [Name in keyof Section]: Section[Name] extends Variable<infer Value> ? Value : never;
+};
+
+/** Must be set. */
+export function required<Value>(schema: Joi.AnySchema<Value>): Variable<Value> {
+  return { schema: schema.required() };
+}
+
+/** Gives this value where it is not set. */
+export function withDefault<Value extends string | number | boolean>(
+  schema: Joi.AnySchema<Value>,
+  value: NoInfer<Value>,
+): Variable<Value> {
+  return { schema: schema.default(value) };
+}
+
+/** Gives null where it is not set. */
+export function optional<Value>(schema: Joi.AnySchema<Value>): Variable<Value | null> {
+  return { schema: schema.default(null) };
+}
+
+/** Must be set where another variable is; elsewhere it may be anything, because nobody reads it. */
+export function requiredWith(other: string, schema: Joi.StringSchema): Variable<string> {
+  return {
+    schema: Joi.when(other, {
+      is: filled.required(),
+      then: schema.required(),
+      otherwise: trimmed.default(''),
+    }),
+  };
+}
+
+/** A text that is not empty. */
+export const text = Joi.string();
+
+/** A text without spaces around it; it may be empty. */
+export const trimmed = text.trim().allow('');
+
+/** A text with more in it than spaces. */
+export const filled = text.trim().min(1);
+
+export const yesOrNo = Joi.boolean();
+
+export const port = Joi.number().port();
+
+export function integer(min: number, max?: number): Joi.NumberSchema {
+  const schema = Joi.number().integer().min(min);
+  return max === undefined ? schema : schema.max(max);
+}
+
+/** An address; of any scheme where none is told. */
+export function url(...schemes: string[]): Joi.StringSchema {
+  return text.uri(schemes.length === 0 ? {} : { scheme: schemes });
+}
+
+/** The items of a text that separates them by commas. */
+export function itemsOf(list: string): string[] {
+  return list
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+/** An address whose slash at the end is taken off, so that a path can follow. */
+export function withoutSlash(address: string): string {
+  return address.replace(/\/$/, '');
+}
+
+/**
+ * Reads and checks the variables of an environment.
+ * @returns their values, or a sentence about each fault
+ */
+export function readVariables<Section extends Variables>(
+  variables: Section,
+  env: NodeJS.ProcessEnv,
+): { readonly values: ValuesOf<Section> } | { readonly faults: readonly string[] } {
+  const schemas = Object.entries(variables).map(([name, { schema }]) => [name, schema] as const);
+  const { error, value } = Joi.object(Object.fromEntries(schemas)).validate(env, {
+    abortEarly: false,
+    stripUnknown: true,
+    convert: true,
+  }) as { error?: Joi.ValidationError; value: ValuesOf<Section> };
+  return error ? { faults: error.details.map(({ message }) => message) } : { values: value };
+}
