@@ -66,7 +66,7 @@ export async function insertRichUser(
     await post(trx, wallet, {
       type: 'processor_topup',
       availableCents: cents,
-      cause: `payment:bench-${userId}`,
+      cause: { kind: 'payment', paymentId: `bench-${userId}` },
     });
     const { token } = await insertSession(trx, userId);
     return { userId, cookie: `sid=${token}` };

@@ -25,7 +25,7 @@ function mailOf(id: number, recipient: string, code: string, provider: string | 
     `It confirms that a sign-in with ${provider} was yours: from then on that account signs in here without a code.`,
   ];
   return {
-    cause: `code:${id}`,
+    cause: { kind: 'login_code' as const, codeId: id },
     recipient,
     subject: 'Your sign-in code',
     body: [

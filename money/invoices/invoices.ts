@@ -1,3 +1,4 @@
+import { causeOf } from '../../domain/causes.js';
 import { newId } from '../../adapters/ids.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
@@ -23,7 +24,7 @@ export async function insertOverageInvoice(
       reason: 'overage',
       amount_cents: amountCents,
       rental_no: rental.no,
-      cause: `overage:${rental.id}`,
+      cause: causeOf({ kind: 'overage', rentalId: rental.id }),
     })
     .onConflict('cause')
     .ignore()

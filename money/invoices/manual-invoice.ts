@@ -1,3 +1,4 @@
+import { causeOf, type InvoiceCause } from '../../domain/causes.js';
 import type { InvoiceId } from '../../domain/ids.js';
 import { newId } from '../../adapters/ids.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
@@ -7,7 +8,7 @@ import type { LockedWallet } from '../ledger/wallets.js';
 export async function insertManualInvoice(
   trx: Transaction,
   wallet: LockedWallet,
-  invoice: { readonly cause: string; readonly amountCents: number; readonly description: string },
+  invoice: { readonly cause: InvoiceCause; readonly amountCents: number; readonly description: string },
 ): Promise<InvoiceId> {
   const id = newId('inv');
   await trx('invoices').insert({
@@ -17,7 +18,7 @@ export async function insertManualInvoice(
     status: 'draft',
     reason: 'manual',
     amount_cents: invoice.amountCents,
-    cause: invoice.cause,
+    cause: causeOf(invoice.cause),
   });
   await trx('invoice_line_items').insert({
     id: newId('li'),

@@ -1,3 +1,4 @@
+import { causeOf, type LedgerCause } from '../../domain/causes.js';
 import type { LedgerEntryType } from '../../domain/ledger/ledger.js';
 import { assertCents } from '../../domain/money.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
@@ -10,8 +11,8 @@ export interface Posting {
   readonly availableCents: number;
   readonly reservedCents?: number;
   readonly type: LedgerEntryType;
-  /** Unique for ever: `payment:pi_…`, `refund:rent_…`. A second posting for it does nothing. */
-  readonly cause: string;
+  /** Unique for ever. A second posting for it does nothing. */
+  readonly cause: LedgerCause;
   readonly rentalNo?: number;
   readonly processorChargeId?: string;
   readonly note?: string;
@@ -48,7 +49,7 @@ export async function post(trx: Transaction, wallet: LockedWallet, posting: Post
       availableCents: posting.availableCents,
       reservedCents,
       type: posting.type,
-      cause: posting.cause,
+      cause: causeOf(posting.cause),
       rentalNo: posting.rentalNo ?? null,
       processorChargeId: posting.processorChargeId ?? null,
       note: posting.note ?? null,

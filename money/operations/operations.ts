@@ -1,3 +1,4 @@
+import { causeOf } from '../../domain/causes.js';
 import type { InvoiceId, OperationId, UserId } from '../../domain/ids.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import { formatUsd } from '../../domain/money.js';
@@ -111,7 +112,7 @@ async function issue(
 ): Promise<OperationResult> {
   refuseAmount(amountCents, paymentLimits.minInvoiceCents);
   refuseText('The description', description);
-  const cause = `operation:${operationId}`;
+  const cause = { kind: 'operation', operationId } as const;
   const invoiceId = await insertManualInvoice(trx, wallet, { cause, amountCents, description });
   return { invoiceId, amountCents };
 }
@@ -206,9 +207,9 @@ async function move(
   availableCents: number,
   note: string,
 ): Promise<void> {
-  const cause = `operation:${operationId}`;
+  const cause = { kind: 'operation', operationId } as const;
   const posted = await post(trx, wallet, { type, availableCents, cause, note });
-  if (!posted) throw new Error(`${cause} was posted before, and has no record`);
+  if (!posted) throw new Error(`${causeOf(cause)} was posted before, and has no record`);
   const user = await trx('users').where({ id: wallet.userId }).first('email');
   if (!user) throw new Error(`no user ${wallet.userId}`);
   const verb = availableCents > 0 ? 'added to' : 'taken from';

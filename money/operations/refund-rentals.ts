@@ -1,3 +1,4 @@
+import { causeOf } from '../../domain/causes.js';
 import type { OperationId, RentalId } from '../../domain/ids.js';
 import { formatUsd } from '../../domain/money.js';
 import type { RefundRentalsAction } from '../../domain/operations/operation.js';
@@ -90,14 +91,13 @@ async function give(
   rentalId: RentalId,
   availableCents: number,
 ): Promise<void> {
-  const entityId = `${id}:${rentalId}`;
-  const cause = `operation:${entityId}`;
+  const cause = { kind: 'operation_rental', operationId: id, rentalId } as const;
   const note = `${reason}; ${rentalId}`;
   if (!(await post(trx, wallet, { type: 'refund', availableCents, cause, note }))) {
-    throw new Error(`${cause} was posted before, and its item is not done`);
+    throw new Error(`${causeOf(cause)} was posted before, and its item is not done`);
   }
   await insertAuditEvent(trx, {
-    ...{ userId: wallet.userId, kind: 'changed_by_operator', entityId },
+    ...{ userId: wallet.userId, kind: 'changed_by_operator', entityId: `${id}:${rentalId}` },
     details: { action: 'refund_rentals', rentalId, amountCents: availableCents },
   });
 }
@@ -126,7 +126,7 @@ async function mailWhenAllDone(
     .map(({ rentalId, cents }) => `${rentalId}  ${formatUsd(cents)}`);
   if (paid.length > MAILED_RENTALS) lines.push(`and ${paid.length - MAILED_RENTALS} more: see your ledger`);
   await insertMail(trx, {
-    cause: `operation:${id}:${userId}`,
+    cause: { kind: 'operation_user', operationId: id, userId },
     recipient: user.email,
     subject: `${formatUsd(total)} was added to your wallet`,
     body: `${reason}\n\n${lines.join('\n')}\n\nIf you did not expect this, answer to support.`,

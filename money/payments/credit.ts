@@ -69,7 +69,7 @@ export async function creditPayment(
   const credited = await post(trx, wallet, {
     type: isAuto ? 'auto_topup' : 'processor_topup',
     availableCents: payment.amountReceivedCents,
-    cause: `payment:${payment.paymentId}`,
+    cause: { kind: 'payment', paymentId: payment.paymentId },
     ...(payment.chargeId === null ? {} : { processorChargeId: payment.chargeId }),
   });
   if (!credited) return false;
@@ -78,7 +78,7 @@ export async function creditPayment(
   const user = await trx('users').where({ id: userId }).first('email');
   if (!user) throw new Error(`no user ${userId}`);
   await insertMail(trx, {
-    cause: `receipt:${payment.paymentId}`,
+    cause: { kind: 'receipt', paymentId: payment.paymentId },
     recipient: user.email,
     subject: `Your ${isAuto ? 'automatic ' : ''}top-up of ${formatUsd(payment.amountReceivedCents)}`,
     body: receiptText(topup?.id ?? null, payment),

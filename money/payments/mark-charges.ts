@@ -70,7 +70,7 @@ async function holdCharges(trx: Transaction, userId: UserId, mark: NewMark): Pro
       ? 'A payment by this card was disputed'
       : 'The bank of this card reported a payment as fraud';
   await insertMail(trx, {
-    cause: `charges-held:${mark.id}:${userId}`,
+    cause: { kind: 'charges_held', markId: mark.id, userId },
     recipient: user.email,
     subject: 'Your card is no longer charged automatically',
     body: [
@@ -90,7 +90,7 @@ async function mailOperators(
   owners: readonly UserId[],
 ): Promise<void> {
   await insertMail(trx, {
-    cause: `charges-held:${id}:operators`,
+    cause: { kind: 'charges_held', markId: id, userId: null },
     recipient,
     subject: `${kind === 'dispute' ? 'A payment is disputed' : 'A bank warns of fraud'}: ${id}`,
     body: [

@@ -65,7 +65,7 @@ async function creditOffer(
   await post(trx, wallet, {
     type: 'processor_topup',
     availableCents: invoice.amount_cents,
-    cause: `invoice-paid:${invoice.id}`,
+    cause: { kind: 'invoice_paid', invoiceId: invoice.id },
     note: `invoice ${invoice.id} was paid out of band`,
   });
   await mailInvoiceReceipt(trx, invoice);
@@ -77,7 +77,7 @@ async function returnDebt(trx: Transaction, wallet: LockedWallet, invoice: Invoi
   await post(trx, wallet, {
     type: 'adjustment',
     availableCents: invoice.amount_cents,
-    cause: `invoice-returned:${invoice.id}`,
+    cause: { kind: 'invoice_returned', invoiceId: invoice.id },
     note: `invoice ${invoice.id} was paid although it was to be void: ${invoice.void_reason ?? ''}`,
   });
 }

@@ -88,7 +88,7 @@ async function moneyEndedMs(
 /** Beyond the day's automatic refunds a person decides (decision 27): abuse, or an upstream that fails many. */
 async function noteRefusedRefund(trx: Transaction, rental: RentalRow): Promise<void> {
   await noteForOperators(trx, {
-    cause: `refund-limit:${rental.id}`,
+    cause: { kind: 'refund_limit', rentalId: rental.id },
     subject: `No automatic refund any more today: ${rental.user_id}`,
     body: [
       `${rental.id} of ${rental.user_id} was lost at ${rental.provider_code} within a minute of its start.`,

@@ -21,7 +21,7 @@ export async function settle(trx: Transaction, wallet: LockedWallet, rental: Ren
   const fromHold = Math.min(missing, rental.hold_cents);
   const fromAvailable = Math.min(missing - fromHold, wallet.availableCents);
   const charged = rental.charged_cents + fromHold + fromAvailable;
-  await charge(trx, wallet, rental, 'settle', fromHold, fromAvailable);
+  await charge(trx, wallet, rental, 'settlement', fromHold, fromAvailable);
   await refund(
     trx,
     wallet,
@@ -109,7 +109,7 @@ async function charge(
   trx: Transaction,
   wallet: LockedWallet,
   rental: RentalRow,
-  occasion: 'settle' | 'capture',
+  occasion: 'settlement' | 'capture',
   fromHold: number,
   fromAvailable: number,
 ): Promise<void> {
@@ -118,7 +118,7 @@ async function charge(
     type: 'rental_charge',
     availableCents: -fromAvailable,
     reservedCents: -fromHold,
-    cause: `${occasion}:${rental.id}`,
+    cause: { kind: occasion, rentalId: rental.id },
     rentalNo: rental.no,
   });
 }
@@ -134,7 +134,7 @@ async function refund(
   await post(trx, wallet, {
     type: 'refund',
     availableCents: cents,
-    cause: `refund:${rental.id}`,
+    cause: { kind: 'rental_refund', rentalId: rental.id },
     rentalNo: rental.no,
     note,
   });

@@ -1,3 +1,4 @@
+import type { MailCause } from '../../domain/causes.js';
 import { formatUsd } from '../../domain/money.js';
 import type { ReversalShare } from '../../domain/payments/reversal.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
@@ -8,7 +9,7 @@ import type { RefundOrDisputeRow } from '../../adapters/postgres/rows/tables.js'
 export async function mailTaken(
   trx: Transaction,
   row: RefundOrDisputeRow,
-  cause: string,
+  cause: MailCause,
   { debitedCents, invoicedCents }: ReversalShare,
 ): Promise<void> {
   const what = row.kind === 'refund' ? 'was refunded to you' : 'is disputed with your bank';
@@ -32,22 +33,29 @@ export async function mailReturned(trx: Transaction, row: RefundOrDisputeRow, ce
     row.kind === 'refund'
       ? 'The refund did not go through'
       : 'The dispute was decided in favour of the payment';
-  await mail(trx, row, `${row.kind}-returned:${row.id}`, {
-    subject: `Your payment ${row.kind === 'refund' ? 'was not refunded' : 'dispute is over'}`,
-    lines: [
-      `${what}: payment ${row.payment_id} stands.`,
-      cents > 0
-        ? `${formatUsd(cents)} is in your wallet again.`
-        : 'Nothing of it had been taken from your wallet.',
-      ...(row.invoice_id === null ? [] : ['The invoice about it is settled: you need not pay it any more.']),
-    ],
-  });
+  await mail(
+    trx,
+    row,
+    { kind: 'reversal_returned', reversal: row.kind, id: row.id },
+    {
+      subject: `Your payment ${row.kind === 'refund' ? 'was not refunded' : 'dispute is over'}`,
+      lines: [
+        `${what}: payment ${row.payment_id} stands.`,
+        cents > 0
+          ? `${formatUsd(cents)} is in your wallet again.`
+          : 'Nothing of it had been taken from your wallet.',
+        ...(row.invoice_id === null
+          ? []
+          : ['The invoice about it is settled: you need not pay it any more.']),
+      ],
+    },
+  );
 }
 
 async function mail(
   trx: Transaction,
   row: RefundOrDisputeRow,
-  cause: string,
+  cause: MailCause,
   { subject, lines }: { subject: string; lines: string[] },
 ): Promise<void> {
   const user = await trx('users').where({ id: row.user_id }).first('email');

@@ -1,3 +1,4 @@
+import { causeOf, type LedgerCause } from '../../domain/causes.js';
 import type { InvoiceId } from '../../domain/ids.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 import type { RefundOrDisputeRow } from '../../adapters/postgres/rows/tables.js';
@@ -21,9 +22,9 @@ export async function giveBack(
     .update({ given_back_at: trx.raw('clock_ms()') });
   if (row.taken_at === null) return false;
   if (row.debited_cents > 0) {
-    const cause = `${row.kind}-returned:${row.id}`;
+    const cause = { kind: 'reversal_returned', reversal: row.kind, id: row.id } as const;
     const posted = await postReturn(trx, wallet, cause, row.debited_cents, row.id);
-    if (!posted) throw new Error(`${cause} was posted before, and its row does not know`);
+    if (!posted) throw new Error(`${causeOf(cause)} was posted before, and its row does not know`);
   }
   const paidBackCents =
     row.invoice_id === null ? 0 : await returnInvoice(trx, wallet, row.invoice_id, row.id);
@@ -44,7 +45,13 @@ async function returnInvoice(
   const invoice = await trx('invoices').where({ id: invoiceId }).forUpdate().first();
   if (!invoice) throw new Error(`the invoice of ${id} vanished`);
   if (invoice.status === 'paid') {
-    const posted = await postReturn(trx, wallet, `invoice-returned:${invoice.id}`, invoice.amount_cents, id);
+    const posted = await postReturn(
+      trx,
+      wallet,
+      { kind: 'invoice_returned', invoiceId },
+      invoice.amount_cents,
+      id,
+    );
     return posted ? invoice.amount_cents : 0;
   }
   await requestVoid(trx, invoice.id, `${id} came back`);
@@ -55,7 +62,7 @@ async function returnInvoice(
 async function postReturn(
   trx: Transaction,
   wallet: LockedWallet,
-  cause: string,
+  cause: LedgerCause,
   cents: number,
   id: string,
 ): Promise<boolean> {

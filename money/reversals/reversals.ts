@@ -1,3 +1,4 @@
+import { causeOf, type ReversalCause } from '../../domain/causes.js';
 import type { UserId } from '../../domain/ids.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import { shareOfReversal } from '../../domain/payments/reversal.js';
@@ -99,8 +100,8 @@ async function take(
     // One invoice each: what is missing a second time, after others gave back, is written off.
     minInvoiceCents: row.invoice_id === null ? paymentLimits.minInvoiceCents : Infinity,
   });
-  const round = row.taken_at === null ? '' : `:${(await countPostings(trx, row)) + 1}`;
-  const cause = `${row.kind}:${row.id}${round}`;
+  const round = row.taken_at === null ? null : (await countPostings(trx, row)) + 1;
+  const cause = reversalCause(row, round);
   if (share.debitedCents > 0) {
     const posted = await post(trx, wallet, {
       type: 'adjustment',
@@ -108,7 +109,7 @@ async function take(
       cause,
       note: `${row.kind} ${row.id} of payment ${row.payment_id}`,
     });
-    if (!posted) throw new Error(`${cause} was posted before, and its row does not know`);
+    if (!posted) throw new Error(`${causeOf(cause)} was posted before, and its row does not know`);
   }
   const invoiceId =
     share.invoicedCents === 0
@@ -130,10 +131,20 @@ async function take(
   await mailTaken(trx, row, cause, share);
 }
 
-/** How often money was taken for it already. */
+function reversalCause({ kind, id }: RefundOrDisputeRow, round: number | null): ReversalCause {
+  return { kind: 'reversal', reversal: kind, id, round };
+}
+
+/**
+ * How often money was taken for it already. Rounds are numbered without a gap, but for the first, which has no number
+ * where it took money: so each is looked for by its whole cause, until there is none.
+ */
 async function countPostings(trx: Transaction, row: RefundOrDisputeRow): Promise<number> {
-  const causes = await trx('ledger_causes').where('cause', 'like', `${row.kind}:${row.id}%`).select('cause');
-  return causes.length;
+  for (let count = 0; ; count += 1) {
+    const rounds = count === 0 ? [null, 1] : [count + 1];
+    const causes = rounds.map((round) => causeOf(reversalCause(row, round)));
+    if (!(await trx('ledger_causes').whereIn('cause', causes).first('seq'))) return count;
+  }
 }
 
 /** What one gave back, the payment has room for again: others that had found less than theirs take the rest. */

@@ -1,4 +1,5 @@
-import type { TopupId, UserId } from '../../domain/ids.js';
+import { causeOf } from '../../domain/causes.js';
+import type { UserId } from '../../domain/ids.js';
 import { formatUsd } from '../../domain/money.js';
 import { newId } from '../../adapters/ids.js';
 import { disableAutoTopup } from '../../adapters/postgres/payments/auto-topup-settings.js';
@@ -54,7 +55,7 @@ async function insertOffer(trx: Transaction, topup: TopupRow, walletId: number):
     status: 'draft',
     reason: 'topup_failed',
     amount_cents: topup.amount_cents,
-    cause: offerCause(topup.id),
+    cause: causeOf({ kind: 'topup_offer', topupId: topup.id }),
   });
   await trx('invoice_line_items').insert({
     id: newId('li'),
@@ -64,14 +65,9 @@ async function insertOffer(trx: Transaction, topup: TopupRow, walletId: number):
   });
 }
 
-/** The cause of the invoice that offers to pay what an attempt could not charge. */
-export function offerCause(topupId: TopupId): string {
-  return `topup_failed:${topupId}`;
-}
-
 async function mailFailure(trx: Transaction, topup: TopupRow, error: string): Promise<void> {
   await insertMail(trx, {
-    cause: `auto-topup-failed:${topup.id}`,
+    cause: { kind: 'auto_topup_failed', topupId: topup.id },
     recipient: await emailOf(trx, topup.user_id),
     subject: 'Your automatic top-up failed: please update your card',
     body: [

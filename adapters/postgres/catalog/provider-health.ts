@@ -73,7 +73,7 @@ async function noteNoFunds(db: Database, code: string, message: string): Promise
     `select to_char(clock_ms() at time zone 'UTC', 'YYYY-MM-DD') as day`,
   );
   await noteForOperators(db, {
-    cause: `no-funds:${code}:${rows[0]?.day ?? ''}`,
+    cause: { kind: 'no_funds', provider: code, day: rows[0]?.day ?? '' },
     subject: `The account at the upstream ${code} has no money left`,
     body: [
       `A machine was refused: ${message}`,

@@ -50,10 +50,8 @@ function workflowOf(topup: TopupRow): string {
 }
 
 /** An invoice that was paid out of band, or paid although it was to be void. */
-export async function findInvoiceOf(trx: Transaction, id: string): Promise<Partial<DocumentFacts>> {
-  const invoice = await trx('invoices')
-    .where({ id: id as InvoiceId })
-    .first();
+export async function findInvoiceOf(trx: Transaction, id: InvoiceId): Promise<Partial<DocumentFacts>> {
+  const invoice = await trx('invoices').where({ id }).first();
   if (!invoice) return {};
   const topup = invoice.payment_id === null ? undefined : await findTopupOfPayment(trx, invoice.payment_id);
   const payment = invoice.payment_id === null ? null : explainPayment(invoice.payment_id, topup);
@@ -94,10 +92,8 @@ function presentReversal(row: RefundOrDisputeRow): ExplainedReversal {
 }
 
 /** What an operator did: its reason is told to the user, its operator is not. */
-export async function findByHand(trx: Transaction, id: string): Promise<Partial<DocumentFacts>> {
-  const row = await trx('operator_actions')
-    .where({ id: id as OperationId })
-    .first();
+export async function findByHand(trx: Transaction, id: OperationId): Promise<Partial<DocumentFacts>> {
+  const row = await trx('operator_actions').where({ id }).first();
   if (!row) return {};
   const byHand = { operationId: row.id, kind: row.kind, reason: row.reason, doneAt: row.done_at };
   return { shown: { ...nothing, byHand }, operator: row.operator, workflowIds: [row.id] };

@@ -1,3 +1,4 @@
+import { parseCause, type Cause } from '../../../domain/causes.js';
 import {
   deriveCharge,
   deriveRefund,
@@ -133,7 +134,7 @@ async function derive(
 /** What an entry of a rental was written on: only ticks have no cause. */
 export function occasionOf(cause: string | null): ChargeOccasion {
   if (cause === null) return 'tick';
-  return cause.startsWith('capture:') ? 'capture' : 'settlement';
+  return parseCause(cause)?.kind === 'capture' ? 'capture' : 'settlement';
 }
 
 /** What a rental's price is a function of. */
@@ -163,23 +164,26 @@ const none: DocumentFacts = {
   workflowIds: [],
 };
 
-/** What each cause names: money/ writes them. */
-const readers: readonly [
-  prefix: RegExp,
-  read: (trx: Transaction, id: string) => Promise<Partial<DocumentFacts> | undefined>,
-][] = [
-  [/^payment:(.+)$/, findPaymentOf],
-  [/^invoice-(?:paid|returned):(inv_.+)$/, findInvoiceOf],
-  // An order of many names the rental behind its own id.
-  [/^operation:(op_[^:]+)/, findByHand],
-  // The refund of a rental, refund:rent_…, is derived; any other is one at the processor, maybe taken in rounds.
-  [/^(?:refund|dispute)(?:-returned)?:(?!rent_)([^:]+)(?::\d+)?$/, findReversalOf],
-];
+async function documentsOf(trx: Transaction, text: string | null): Promise<DocumentFacts> {
+  const cause = text === null ? undefined : parseCause(text);
+  return cause === undefined ? none : { ...none, ...(await findDocuments(trx, cause)) };
+}
 
-async function documentsOf(trx: Transaction, cause: string | null): Promise<DocumentFacts> {
-  for (const [pattern, read] of readers) {
-    const id = cause === null ? undefined : pattern.exec(cause)?.[1];
-    if (id !== undefined) return { ...none, ...(await read(trx, id)) };
+/** What a cause names. What a rental was charged and given back is derived: there is no document of it. */
+async function findDocuments(trx: Transaction, cause: Cause): Promise<Partial<DocumentFacts>> {
+  switch (cause.kind) {
+    case 'payment':
+      return findPaymentOf(trx, cause.paymentId);
+    case 'invoice_paid':
+    case 'invoice_returned':
+      return findInvoiceOf(trx, cause.invoiceId);
+    case 'operation':
+    case 'operation_rental':
+      return findByHand(trx, cause.operationId);
+    case 'reversal':
+    case 'reversal_returned':
+      return findReversalOf(trx, cause.id);
+    default:
+      return {};
   }
-  return none;
 }

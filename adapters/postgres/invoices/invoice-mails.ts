@@ -1,5 +1,5 @@
+import { parseCause, type MailCause } from '../../../domain/causes.js';
 import { dunning } from '../../../domain/payments/dunning.js';
-import { isId, type TopupId } from '../../../domain/ids.js';
 import { formatUsd } from '../../../domain/money.js';
 import type { Database, Transaction } from '../database.js';
 import { insertMail } from '../upkeep/outbox.js';
@@ -11,22 +11,32 @@ import type { InvoiceRow } from '../rows/tables.js';
  */
 export async function mailOpenedInvoice(trx: Transaction, invoice: InvoiceRow): Promise<void> {
   if (invoice.reason !== 'topup_failed') {
-    return mail(trx, invoice, `invoice-opened:${invoice.id}`, {
-      subject: `You have an invoice of ${formatUsd(invoice.amount_cents)}`,
-      lines: [...(await whatFor(trx, invoice)), ...payLines(invoice)],
-    });
+    return mail(
+      trx,
+      invoice,
+      { kind: 'invoice_opened', invoiceId: invoice.id },
+      {
+        subject: `You have an invoice of ${formatUsd(invoice.amount_cents)}`,
+        lines: [...(await whatFor(trx, invoice)), ...payLines(invoice)],
+      },
+    );
   }
   const topup = await findAttempt(trx, invoice);
   if (topup?.decline_code !== 'authentication_required') return;
-  await mail(trx, invoice, `auto-topup-approval:${topup.id}`, {
-    subject: 'Your bank wants you to approve an automatic top-up',
-    lines: [
-      `Your saved card was not charged with ${formatUsd(invoice.amount_cents)}: your bank wants you to approve it.`,
-      'Automatic top-ups are off until you switch them on again in your billing settings.',
-      'Save another card there, or approve and pay this one now:',
-      ...payLines(invoice),
-    ],
-  });
+  await mail(
+    trx,
+    invoice,
+    { kind: 'auto_topup_approval', topupId: topup.id },
+    {
+      subject: 'Your bank wants you to approve an automatic top-up',
+      lines: [
+        `Your saved card was not charged with ${formatUsd(invoice.amount_cents)}: your bank wants you to approve it.`,
+        'Automatic top-ups are off until you switch them on again in your billing settings.',
+        'Save another card there, or approve and pay this one now:',
+        ...payLines(invoice),
+      ],
+    },
+  );
 }
 
 /** Reminds of a debt; each reminder once. @param reminderNo counted from 1 */
@@ -36,33 +46,43 @@ export async function mailReminder(
   reminderNo: number,
 ): Promise<void> {
   const isLast = reminderNo === dunning.reminderDays.length;
-  await mail(db, invoice, `invoice-reminder:${invoice.id}:${reminderNo}`, {
-    subject: `${isLast ? 'Last reminder' : 'Reminder'}: your invoice of ${formatUsd(invoice.amount_cents)} is unpaid`,
-    lines: [
-      ...(await whatFor(db, invoice)),
-      ...payLines(invoice),
-      ...(isLast ? ['', 'It is overdue: you can’t rent machines while it stands open.'] : []),
-    ],
-  });
+  await mail(
+    db,
+    invoice,
+    { kind: 'invoice_reminder', invoiceId: invoice.id, reminderNo },
+    {
+      subject: `${isLast ? 'Last reminder' : 'Reminder'}: your invoice of ${formatUsd(invoice.amount_cents)} is unpaid`,
+      lines: [
+        ...(await whatFor(db, invoice)),
+        ...payLines(invoice),
+        ...(isLast ? ['', 'It is overdue: you can’t rent machines while it stands open.'] : []),
+      ],
+    },
+  );
 }
 
 /** Confirms that an invoice was paid. */
 export async function mailInvoiceReceipt(trx: Transaction, invoice: InvoiceRow): Promise<void> {
-  await mail(trx, invoice, `invoice-paid:${invoice.id}`, {
-    subject: `Your invoice of ${formatUsd(invoice.amount_cents)} is paid`,
-    lines: [
-      'Thank you.',
-      '',
-      `Invoice: ${invoice.id}`,
-      ...(invoice.receipt_url === null ? [] : [`Receipt: ${invoice.receipt_url}`]),
-    ],
-  });
+  await mail(
+    trx,
+    invoice,
+    { kind: 'invoice_paid', invoiceId: invoice.id },
+    {
+      subject: `Your invoice of ${formatUsd(invoice.amount_cents)} is paid`,
+      lines: [
+        'Thank you.',
+        '',
+        `Invoice: ${invoice.id}`,
+        ...(invoice.receipt_url === null ? [] : [`Receipt: ${invoice.receipt_url}`]),
+      ],
+    },
+  );
 }
 
 async function mail(
   db: Database | Transaction,
   invoice: InvoiceRow,
-  cause: string,
+  cause: MailCause,
   { subject, lines }: { readonly subject: string; readonly lines: readonly string[] },
 ): Promise<void> {
   const user = await db('users').where({ id: invoice.user_id }).first('email');
@@ -90,10 +110,7 @@ function payLines(invoice: InvoiceRow): string[] {
 }
 
 /** The attempt of auto-topup that an offer is for. */
-async function findAttempt(trx: Transaction, { cause }: InvoiceRow) {
-  const topupId = cause.slice('topup_failed:'.length);
-  if (!isId('top', topupId)) return undefined;
-  return trx('topups')
-    .where({ id: topupId satisfies TopupId })
-    .first();
+async function findAttempt(trx: Transaction, invoice: InvoiceRow) {
+  const cause = parseCause(invoice.cause);
+  return cause?.kind === 'topup_offer' ? trx('topups').where({ id: cause.topupId }).first() : undefined;
 }

@@ -1,3 +1,4 @@
+import { causeOf, type NoticeCause } from '../../../domain/causes.js';
 import type { Database, Transaction } from '../database.js';
 import { insertMail } from '../upkeep/outbox.js';
 import type { OperatorNoticeRow } from '../rows/tables.js';
@@ -5,7 +6,7 @@ import type { OperatorNoticeRow } from '../rows/tables.js';
 /** Something that a person has to look at, and that no alert of a figure tells. */
 export interface OperatorNotice {
   /** What it is about, unique: noted again it is told once. */
-  readonly cause: string;
+  readonly cause: NoticeCause;
   readonly subject: string;
   /** What happened, and where to look. */
   readonly body: string;
@@ -17,7 +18,7 @@ const TOLD_AT_ONCE = 50;
 /** Notes it in the transaction that met it, so that it is told exactly when that happened. */
 export async function noteForOperators(db: Database | Transaction, notice: OperatorNotice): Promise<void> {
   await db('operator_notices')
-    .insert({ ...notice })
+    .insert({ ...notice, cause: causeOf(notice.cause) })
     .onConflict('cause')
     .ignore();
 }
@@ -41,7 +42,7 @@ export async function takeUntoldNotices(
     if (operatorEmail === null) return rows;
     for (const { id, subject, body } of rows) {
       await insertMail(trx, {
-        cause: `operator-notice:${id}`,
+        cause: { kind: 'operator_notice', noticeId: id },
         recipient: operatorEmail,
         subject,
         body,

@@ -1,3 +1,4 @@
+import { causeOf } from '../../../domain/causes.js';
 import type { UserId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
 
@@ -15,7 +16,7 @@ export async function findCredit(db: Database, paymentId: string): Promise<Credi
        join ledger_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq
        join wallets w on w.id = c.wallet_id
       where c.cause = ?`,
-    [`payment:${paymentId}`],
+    [causeOf({ kind: 'payment', paymentId })],
   );
   return rows[0];
 }

@@ -29,7 +29,7 @@ export async function noticeExpiredCard(db: Database, pmId: string): Promise<voi
     const user = await trx('users').where({ id: card.user_id }).first('email');
     if (!user) throw new Error(`no user ${card.user_id}`);
     await insertMail(trx, {
-      cause: `card-expired:${card.pm_id}`,
+      cause: { kind: 'card_expired', cardId: card.pm_id },
       recipient: user.email,
       subject: 'Your saved card has expired',
       body: [

@@ -1,3 +1,4 @@
+import { causeOf } from '../../../domain/causes.js';
 import type { LedgerEntryId, TopupId, UserId } from '../../../domain/ids.js';
 import type { TopupStatus } from '../../../domain/payments/topup.js';
 import type { Database } from '../database.js';
@@ -59,7 +60,7 @@ export async function readTopupHistory(db: Database, topup: TopupRow): Promise<T
     `select e.wallet_id, e.seq, e.created_at as at, e.amount_cents as cents
        from ledger_causes c join ledger_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq
       where c.cause = any (:causes::text[]) order by e.seq`,
-    { causes: paymentIds.map((id) => `payment:${id}`) },
+    { causes: paymentIds.map((paymentId) => causeOf({ kind: 'payment', paymentId })) },
   );
   const parked = await db('parked_payments')
     .where({ topup_id: topup.id })

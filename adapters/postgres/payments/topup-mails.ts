@@ -16,14 +16,14 @@ export async function mailTopupOutcome(db: Database, topupId: TopupId): Promise<
   if (topup.status === 'failed') {
     await insertMail(db, {
       ...mail,
-      cause: `topup-failed:${topupId}`,
+      cause: { kind: 'topup_failed', topupId },
       subject: `Your top-up of ${amount} failed`,
       body: `${topup.error ?? 'The payment failed.'}\n\nTop-up: ${topupId}`,
     });
   } else if (topup.status === 'requires_payment' && topup.checkout_url !== null) {
     await insertMail(db, {
       ...mail,
-      cause: `topup-approval:${topupId}`,
+      cause: { kind: 'topup_approval', topupId },
       subject: `Your bank asks you to approve a top-up of ${amount}`,
       body: `Your saved card was not charged: your bank wants you to approve it. Pay here:\n${topup.checkout_url}`,
     });

@@ -1,5 +1,6 @@
 import type { Finding } from '../../../domain/operations/reconcile.js';
 import type { Database } from '../database.js';
+import { paymentCauseSql } from '../wallets/cause-sql.js';
 
 /**
  * Each charge that took money is one ledger entry, or one debt invoice that it paid (decision 37), and each of those
@@ -14,7 +15,7 @@ export async function compareCharges(db: Database, runId: number, graceMs: numbe
               p.reason as parked_why, p.payment_id is not null and p.resolved_at is null as is_parked,
               p.payment_id is not null as was_parked, w.user_id
          from reconcile_documents d
-         left join ledger_causes c on c.cause = 'payment:' || d.id
+         left join ledger_causes c on c.cause = ${paymentCauseSql('d.id')}
          left join ledger_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq
          left join wallets w on w.id = e.wallet_id
          left join invoices i on i.payment_id = d.id and i.status = 'paid' and i.reason <> 'topup_failed'

@@ -1,4 +1,5 @@
 import type { Database } from '../database.js';
+import { paymentOfCauseSql } from '../wallets/cause-sql.js';
 import type { ReconcileDocumentRow } from '../rows/tables.js';
 
 /** What the processor says of one thing, reduced to what is compared. */
@@ -57,9 +58,10 @@ export function listUnlistedPayments(db: Database, of: Unlisted): Promise<string
   return listIds(
     db,
     `select id from (
-       select substr(c.cause, length('payment:') + 1) as id
+       select ${paymentOfCauseSql('c.cause')} as id
          from ledger_entries e join ledger_causes c on c.wallet_id = e.wallet_id and c.seq = e.seq
-        where e.type in ('processor_topup', 'auto_topup') and e.created_at >= :from and c.cause like 'payment:%'
+        where e.type in ('processor_topup', 'auto_topup') and e.created_at >= :from
+          and ${paymentOfCauseSql('c.cause')} is not null
        union select payment_id from invoices where payment_id is not null and paid_at >= :from
        union ${standing('charges')}
        except ${listed("'charge'")}

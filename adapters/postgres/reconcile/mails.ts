@@ -23,7 +23,7 @@ export async function tellOperators(
   if (fresh.length === 0 || operatorEmail === null) return fresh.length;
   const gaps = await listGaps(trx);
   await insertMail(trx, {
-    cause: `reconcile:${runId}`,
+    cause: { kind: 'reconcile', runId },
     recipient: operatorEmail,
     subject: `Reconcile: ${fresh.length} new ${fresh.length === 1 ? 'finding' : 'findings'}`,
     body: [

@@ -1,5 +1,6 @@
 import type { Finding } from '../../../domain/operations/reconcile.js';
 import type { Database } from '../database.js';
+import { paymentCauseSql, reversalCausesSql } from '../wallets/cause-sql.js';
 
 /**
  * Each refund and dispute of a payment of ours was taken, or given back, as the processor did, and what its row says
@@ -13,7 +14,7 @@ export async function compareReversals(db: Database, runId: number, graceMs: num
               r.amount_cents as our_cents, r.debited_cents, r.invoiced_cents,
               coalesce(i.amount_cents, 0) as invoice_cents,
               posted.debited as posted_cents, posted.returned as returned_cents,
-              exists (select 1 from ledger_causes c where c.cause = 'payment:' || d.payment_id)
+              exists (select 1 from ledger_causes c where c.cause = ${paymentCauseSql('d.payment_id')})
                 or exists (select 1 from invoices p where p.payment_id = d.payment_id) as is_ours
          from reconcile_documents d
          left join refunds_and_disputes r on r.id = d.id
@@ -22,9 +23,7 @@ export async function compareReversals(db: Database, runId: number, graceMs: num
           select coalesce(-sum(e.amount_cents) filter (where e.amount_cents < 0), 0)::bigint as debited,
                  coalesce(sum(e.amount_cents) filter (where e.amount_cents > 0), 0)::bigint as returned
             from ledger_causes c join ledger_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq
-           -- It may be debited again when another one gave its part back: refund:re_…:2 and so on.
-           where c.cause = any (array[d.kind || ':' || d.id, d.kind || '-returned:' || d.id]
-                   || array(select d.kind || ':' || d.id || ':' || n from generate_series(2, 20) n))
+           where c.cause = any (${reversalCausesSql('d.kind', 'd.id')})
         ) posted
         where d.run_id = :runId and d.kind in ('refund', 'dispute')
           and (d.at is null or d.at < clock_ms() - :graceMs * interval '1 millisecond')

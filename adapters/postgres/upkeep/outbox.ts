@@ -1,8 +1,9 @@
+import { causeOf, type MailCause } from '../../../domain/causes.js';
 import type { Database, Transaction } from '../database.js';
 
 export interface Mail {
   /** What it is sent for, unique: a retry never mails twice (decision 36). */
-  readonly cause: string;
+  readonly cause: MailCause;
   readonly recipient: string;
   readonly subject: string;
   readonly body: string;
@@ -14,7 +15,7 @@ export interface Mail {
 export async function insertMail(db: Database | Transaction, mail: Mail): Promise<void> {
   await db('mail_outbox')
     .insert({
-      cause: mail.cause,
+      cause: causeOf(mail.cause),
       recipient: mail.recipient,
       subject: mail.subject,
       body: mail.body,

@@ -25,7 +25,7 @@ export async function warnOfLowBalance(db: Database, intentId: number): Promise<
     const low = rows[0];
     if (low?.low_since && low.burn_cents > 0) {
       await insertMail(trx, {
-        cause: `low_balance:${low.wallet_id}:${low.low_since.toISOString()}`,
+        cause: { kind: 'low_balance', walletId: low.wallet_id, since: low.low_since },
         recipient: low.email,
         subject: 'Your balance is running low',
         body: warningText(low),

@@ -2,6 +2,7 @@ import type { UserId } from '../../../domain/ids.js';
 import { meteringLimits } from '../../../domain/metering/limits.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
 import type { Database } from '../database.js';
+import { isOperationRentalSql, operationRentalCauseSql, settlementCauseSql } from './cause-sql.js';
 
 /** One thing that does not add up, with enough to find it. */
 export interface Discrepancy {
@@ -41,7 +42,7 @@ const pricedRentals = `
       left join stop_requests q on q.rental_no = r.no
       left join lost_machines l on l.rental_no = r.no
       left join pods p on p.provider_code = r.provider_code and p.pod_id = r.pod_id
-      left join ledger_causes c on c.cause = 'settle:' || r.id
+      left join ledger_causes c on c.cause = ${settlementCauseSql('r.id')}
       left join ledger_entries x on x.wallet_id = c.wallet_id and x.seq = c.seq
      where r.settled_at is not null
   ), instants as (
@@ -83,7 +84,7 @@ const orderRules = `
             ' for ' || r.id || ', its entry says ' || coalesce(e.amount_cents, 0)
        from ordered i
        join rentals r on r.no = i.rental_no join w on w.id = r.wallet_id
-       left join ledger_causes c on c.cause = 'operation:' || i.order_id || ':' || r.id
+       left join ledger_causes c on c.cause = ${operationRentalCauseSql('i.order_id', 'r.id')}
        left join ledger_entries e on e.wallet_id = c.wallet_id and e.seq = c.seq
       where coalesce(i.refunded_cents, 0) <> coalesce(e.amount_cents, 0)
      union all
@@ -184,9 +185,9 @@ export async function verifyWallets(db: Database, { userId, fromId, toId }: Wall
      union all
      select 'order', c.wallet_id, w.user_id, c.seq, null, 'entry ' || c.seq || ' is for ' || c.cause || ', and no order gave that'
        from ledger_causes c join w on w.id = c.wallet_id
-      where c.cause like 'operation:%:rent_%'
+      where ${isOperationRentalSql('c.cause')}
         and not exists (select 1 from ordered i join rentals r on r.no = i.rental_no
-                         where c.cause = 'operation:' || i.order_id || ':' || r.id and i.done_at is not null)
+                         where c.cause = ${operationRentalCauseSql('i.order_id', 'r.id')} and i.done_at is not null)
      union all ${rules}
      limit ${discrepancyLimit}`,
     { userId: userId ?? null, fromId: fromId ?? null, toId: toId ?? null },

@@ -29,7 +29,8 @@ describe('billing reads', () => {
   ): Promise<void> {
     await api.db.transaction(async (trx) => {
       const wallet = await lockWalletOfUser(trx, userId);
-      await post(trx, wallet, { type, availableCents, cause: `test:${newId('li')}`, ...more });
+      const cause = { kind: 'operation', operationId: newId('op') } as const;
+      await post(trx, wallet, { type, availableCents, cause, ...more });
     });
   }
 

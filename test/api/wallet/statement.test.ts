@@ -26,7 +26,8 @@ describe('a statement and the ledger as CSV', () => {
       const wallet = await lockWalletOfUser(trx, user.user.id);
       for (const cents of amounts) {
         await post(trx, wallet, {
-          ...{ availableCents: cents, cause: `test:${newId('li')}` },
+          availableCents: cents,
+          cause: { kind: 'operation', operationId: newId('op') },
           ...(cents > 0
             ? { type: 'processor_topup', processorChargeId: 'ch_1' }
             : { type: 'rental_charge', rentalNo: rental.no }),

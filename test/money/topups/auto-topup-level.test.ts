@@ -224,7 +224,8 @@ describe('the level of auto-topup in a tick', () => {
     async function postCents(wallet: WalletRow, availableCents: number): Promise<void> {
       await db.transaction(async (trx) => {
         const locked = await lockWalletOfUser(trx, wallet.user_id);
-        await post(trx, locked, { type: 'adjustment', availableCents, cause: `test:${newId('op')}` });
+        const cause = { kind: 'operation', operationId: newId('op') } as const;
+        await post(trx, locked, { type: 'adjustment', availableCents, cause });
       });
     }
   });

@@ -4,6 +4,7 @@ import { post } from '../../../money/ledger/post.js';
 import { lockWalletOfUser } from '../../../money/ledger/wallets.js';
 import { acknowledgeFinding, reconcileFigures } from '../../../adapters/postgres/reconcile/findings.js';
 import type { UserId } from '../../../domain/ids.js';
+import type { LedgerCause } from '../../../domain/causes.js';
 import { findingKinds } from '../../../domain/operations/reconcile.js';
 import { Invoicing } from '../../support/story/invoicing.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
@@ -42,7 +43,12 @@ describe('reconcile: charges', () => {
     return id;
   }
 
-  async function postTopup(userId: UserId, cents: number, cause: string, chargeId?: string): Promise<void> {
+  async function postTopup(
+    userId: UserId,
+    cents: number,
+    cause: LedgerCause,
+    chargeId?: string,
+  ): Promise<void> {
     await service.db.transaction(async (trx) => {
       await post(trx, await lockWalletOfUser(trx, userId), {
         ...{ type: 'processor_topup', availableCents: cents, cause },
@@ -144,9 +150,9 @@ describe('reconcile: charges', () => {
     const { user } = await service.signIn();
     const [differs, twice] = [await payment(500), await payment(700)];
     const { latest_charge: charge } = await service.stripe.paymentIntents.retrieve(twice);
-    await postTopup(user.id, 400, `payment:${differs}`);
-    await postTopup(user.id, 700, `payment:${twice}`, charge as string);
-    await postTopup(user.id, 700, `payment-again:${twice}`, charge as string);
+    await postTopup(user.id, 400, { kind: 'payment', paymentId: differs });
+    await postTopup(user.id, 700, { kind: 'payment', paymentId: twice }, charge as string);
+    await postTopup(user.id, 700, { kind: 'operation', operationId: newId('op') }, charge as string);
     await reconciling.assertFinds([
       ['charge_amount_differs', differs],
       ['charge_counted_twice', twice],

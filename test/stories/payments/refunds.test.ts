@@ -211,7 +211,7 @@ describe('a refund', () => {
       const operationId = newId('op');
       await service.db.transaction(async (trx) => {
         const wallet = await lockWalletOfUser(trx, reversing.user.user.id);
-        const cause = `operation:${operationId}`;
+        const cause = { kind: 'operation', operationId } as const;
         await post(trx, wallet, { type: 'adjustment', availableCents: 700, cause });
         const action = { kind: 'adjust' as const, userId: wallet.userId, amountCents: 700 };
         await recordAction(trx, { operationId, operator: 'ada', reason: 'it is hers', action }, {});

@@ -85,15 +85,21 @@ describe('loops that are 100,000 rounds old', () => {
       ...{ id: invoiceId, user_id: bad.id, wallet_id: (await getWallet(db, bad.id)).id, status: 'draft' },
       ...{ reason: 'manual', amount_cents: 500, cause: 'test' },
     });
-    const mail = (recipient: string, cause: string) =>
-      insertMail(db, { cause, recipient, subject: 's', body: 'b', wipeAfterSending: false });
-    await mail('poison@example.com', 'poison');
+    const mail = (recipient: string, codeId: number) =>
+      insertMail(db, {
+        cause: { kind: 'login_code', codeId },
+        recipient,
+        subject: 's',
+        body: 'b',
+        wipeAfterSending: false,
+      });
+    await mail('poison@example.com', 0);
 
     const upkeep = createUpkeepActivities(deps);
     let healthy = 0;
     for (let agedMs = 0; agedMs < AGED_MS;) {
       await leave(good.id);
-      await mail('ann@example.com', `healthy ${healthy}`);
+      await mail('ann@example.com', healthy + 1);
       await deliverIntents(deps);
       await upkeep.redeliverEvents();
       await sendMails();

@@ -41,7 +41,7 @@ export async function credit(db: Database, userId: UserId, cents: number): Promi
     await post(trx, wallet, {
       type: 'processor_topup',
       availableCents: cents,
-      cause: `payment:${newId('top')}`,
+      cause: { kind: 'payment', paymentId: newId('top') },
     });
   });
 }

@@ -119,7 +119,7 @@ export class ToldLedger {
   async payInvoice(which: 'offer' | 'void debt'): Promise<InvoiceId> {
     const id = await this.db.transaction(async (trx) => {
       const wallet = await lockWalletOfUser(trx, this.userId);
-      const cause = `test:${newId('op')}`;
+      const cause = { kind: 'operation', operationId: newId('op') } as const;
       return insertManualInvoice(trx, wallet, { cause, amountCents: 700, description: 'x' });
     });
     await this.db('invoices')

@@ -28,7 +28,9 @@ export class Invoicing extends Paying {
     return this.living.db.transaction(async (trx) => {
       const wallet = await lockWalletOfUser(trx, user.user.id);
       const id = await insertManualInvoice(trx, wallet, {
-        ...{ cause: `test:${newId('op')}`, amountCents, description: 'What is owed' },
+        cause: { kind: 'operation', operationId: newId('op') },
+        amountCents,
+        description: 'What is owed',
       });
       await trx('invoices')
         .where({ id })

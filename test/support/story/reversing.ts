@@ -28,7 +28,7 @@ export class Reversing {
   async spend(cents: number): Promise<void> {
     await this.service.db.transaction(async (trx) => {
       const wallet = await lockWalletOfUser(trx, this.user.user.id);
-      const cause = `spent:${newId('top')}`;
+      const cause = { kind: 'operation', operationId: newId('op') } as const;
       await post(trx, wallet, { type: 'adjustment', availableCents: -cents, cause });
     });
   }

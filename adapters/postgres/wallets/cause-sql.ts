@@ -1,0 +1,27 @@
+import { causePrefixes, reversalReturned } from '../../../domain/causes.js';
+
+/**
+ * Causes of ledger entries in SQL, for statements that walk many rows: the texts that `causeOf` makes. Parameters are
+ * SQL expressions. Whoever joins by one compares for equality, so that the primary key of ledger_causes finds it.
+ */
+export const paymentCauseSql = (paymentId: string): string => `'${causePrefixes.payment}' || ${paymentId}`;
+
+export const settlementCauseSql = (rentalId: string): string =>
+  `'${causePrefixes.settlement}' || ${rentalId}`;
+
+export const operationRentalCauseSql = (operationId: string, rentalId: string): string =>
+  `'${causePrefixes.operation}' || ${operationId} || ':' || ${rentalId}`;
+
+/** All causes of a reversal: taken, given back, and taken again when another one gave its part back. An array. */
+export const reversalCausesSql = (kind: string, id: string): string =>
+  `(array[${kind} || ':' || ${id}, ${kind} || '${reversalReturned}' || ${id}]
+      || array(select ${kind} || ':' || ${id} || ':' || n from generate_series(2, 20) n))`;
+
+/** The payment that a cause names; null for a cause of another kind. */
+export const paymentOfCauseSql = (cause: string): string =>
+  `case when starts_with(${cause}, '${causePrefixes.payment}')
+        then substr(${cause}, length('${causePrefixes.payment}') + 1) end`;
+
+/** Whether a cause is that of a rental of an order of many. */
+export const isOperationRentalSql = (cause: string): string =>
+  `(starts_with(${cause}, '${causePrefixes.operation}') and starts_with(split_part(${cause}, ':', 3), 'rent_'))`;

@@ -1,0 +1,272 @@
+import {
+  isId,
+  type IdPrefix,
+  type InvoiceId,
+  type OperationId,
+  type RentalId,
+  type TopupId,
+  type UserId,
+} from './ids.js';
+
+/**
+ * A cause says what a row was written for. It is unique in its table for ever, so whoever writes the row again, after a
+ * crash or a retry, writes nothing. Here alone a cause becomes the text that the database holds, and is read back.
+ */
+export type Cause = LedgerCause | InvoiceCause | MailCause | NoticeCause;
+
+/** What an entry of the ledger that is no tick was made for. */
+export type LedgerCause =
+  | Caused<'payment', { paymentId: string }>
+  | Caused<'invoice_paid', { invoiceId: InvoiceId }>
+  | Caused<'invoice_returned', { invoiceId: InvoiceId }>
+  | Caused<'operation', { operationId: OperationId }>
+  /** One rental of an order of many. */
+  | Caused<'operation_rental', { operationId: OperationId; rentalId: RentalId }>
+  /** The last charge of a rental. */
+  | Caused<'settlement', { rentalId: RentalId }>
+  /** The rest of a hold, charged only to be given back with the rest. */
+  | Caused<'capture', { rentalId: RentalId }>
+  | Caused<'rental_refund', { rentalId: RentalId }>
+  | ReversalCause
+  | ReversalReturned;
+
+/** What an invoice was made for. */
+export type InvoiceCause =
+  | Caused<'overage', { rentalId: RentalId }>
+  /** The offer to pay what an automatic top-up could not charge. */
+  | Caused<'topup_offer', { topupId: TopupId }>
+  | Caused<'operation', { operationId: OperationId }>
+  | ReversalCause;
+
+/** What a mail was sent for. */
+export type MailCause =
+  | Caused<'login_code', { codeId: number }>
+  | Caused<'receipt', { paymentId: string }>
+  | Caused<'topup_failed', { topupId: TopupId }>
+  | Caused<'topup_approval', { topupId: TopupId }>
+  | Caused<'auto_topup_failed', { topupId: TopupId }>
+  | Caused<'auto_topup_approval', { topupId: TopupId }>
+  | Caused<'card_expired', { cardId: string }>
+  | Caused<'invoice_opened', { invoiceId: InvoiceId }>
+  /** Counted from 1. */
+  | Caused<'invoice_reminder', { invoiceId: InvoiceId; reminderNo: number }>
+  | Caused<'invoice_paid', { invoiceId: InvoiceId }>
+  /** The instant at which the wallet fell below the warning's level. */
+  | Caused<'low_balance', { walletId: number; since: Date }>
+  /** Whose card is not charged any more; null: the mail to operators about it. */
+  | Caused<'charges_held', { markId: string; userId: UserId | null }>
+  | Caused<'operation', { operationId: OperationId }>
+  /** All that an order of many gave one user. */
+  | Caused<'operation_user', { operationId: OperationId; userId: UserId }>
+  | Caused<'operator_notice', { noticeId: number }>
+  | Caused<'reconcile', { runId: number }>
+  | ReversalCause
+  | ReversalReturned;
+
+/** What operators are told of. */
+export type NoticeCause =
+  | Caused<'refund_limit', { rentalId: RentalId }>
+  /** A day in UTC, such as 2026-11-22: it is told once a day. */
+  | Caused<'no_funds', { provider: string; day: string }>;
+
+/**
+ * What a refund or a dispute took. It may take more in a later round, when another one gave its part back: then it is
+ * numbered; null for the first.
+ */
+export type ReversalCause = Caused<'reversal', Reversal & { round: number | null }>;
+
+/** What a refund that failed, or a dispute that was won, gave back. */
+type ReversalReturned = Caused<'reversal_returned', Reversal>;
+
+interface Reversal {
+  reversal: 'refund' | 'dispute';
+  /** The processor's id. */
+  id: string;
+}
+
+type Caused<Kind extends string, Facts> = Readonly<{ kind: Kind } & Facts>;
+
+/**
+ * The text of a cause, as the database holds it.
+ * @throws Error for an id that would read as something else, such as one of the processor's that ends as a round does
+ */
+export function causeOf(cause: Cause): string {
+  const text = write(cause);
+  if (!isSame(parseCause(text), cause)) throw new Error(`the cause ${text} would read as another one`);
+  return text;
+}
+
+/** What a text says that `causeOf` has made; undefined for any other text. */
+export function parseCause(text: string): Cause | undefined {
+  const [word, rest] = cut(text, text.indexOf(':'));
+  return rest === '' ? undefined : readers.get(word)?.(rest);
+}
+
+/**
+ * The beginnings of the causes that SQL makes out of ids, or looks for:
+ * [cause-sql.ts](../adapters/postgres/wallets/cause-sql.ts).
+ */
+export const causePrefixes = {
+  payment: 'payment:',
+  settlement: 'settle:',
+  operation: 'operation:',
+} as const;
+
+/** What stands between the kind of a reversal and its id, where it came back. */
+export const reversalReturned = '-returned:';
+
+type Kind = Cause['kind'];
+type Of<K extends Kind> = Extract<Cause, { kind: K }>;
+
+function write<K extends Kind>(cause: Of<K>): string {
+  const { kind }: { kind: K } = cause;
+  const writer: (cause: Of<K>) => string = writers[kind];
+  return writer(cause);
+}
+
+const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
+  payment: ({ paymentId }) => `payment:${paymentId}`,
+  invoice_paid: ({ invoiceId }) => `invoice-paid:${invoiceId}`,
+  invoice_returned: ({ invoiceId }) => `invoice-returned:${invoiceId}`,
+  operation: ({ operationId }) => `operation:${operationId}`,
+  operation_rental: ({ operationId, rentalId }) => `operation:${operationId}:${rentalId}`,
+  operation_user: ({ operationId, userId }) => `operation:${operationId}:${userId}`,
+  settlement: ({ rentalId }) => causePrefixes.settlement + rentalId,
+  capture: ({ rentalId }) => 'capture:' + rentalId,
+  rental_refund: ({ rentalId }) => `refund:${rentalId}`,
+  reversal: ({ reversal, id, round }) => `${reversal}:${id}${round === null ? '' : `:${round}`}`,
+  reversal_returned: ({ reversal, id }) => reversal + reversalReturned + id,
+  overage: ({ rentalId }) => `overage:${rentalId}`,
+  topup_offer: ({ topupId }) => `topup_failed:${topupId}`,
+  login_code: ({ codeId }) => `code:${codeId}`,
+  receipt: ({ paymentId }) => `receipt:${paymentId}`,
+  topup_failed: ({ topupId }) => `topup-failed:${topupId}`,
+  topup_approval: ({ topupId }) => `topup-approval:${topupId}`,
+  auto_topup_failed: ({ topupId }) => `auto-topup-failed:${topupId}`,
+  auto_topup_approval: ({ topupId }) => `auto-topup-approval:${topupId}`,
+  card_expired: ({ cardId }) => `card-expired:${cardId}`,
+  invoice_opened: ({ invoiceId }) => `invoice-opened:${invoiceId}`,
+  invoice_reminder: ({ invoiceId, reminderNo }) => `invoice-reminder:${invoiceId}:${reminderNo}`,
+  low_balance: ({ walletId, since }) => `low_balance:${walletId}:${since.toISOString()}`,
+  charges_held: ({ markId, userId }) => `charges-held:${markId}:${userId ?? 'operators'}`,
+  operator_notice: ({ noticeId }) => `operator-notice:${noticeId}`,
+  reconcile: ({ runId }) => `reconcile:${runId}`,
+  refund_limit: ({ rentalId }) => `refund-limit:${rentalId}`,
+  no_funds: ({ provider, day }) => `no-funds:${provider}:${day}`,
+};
+
+type Reader = (rest: string) => Cause | undefined;
+
+/** By the word before the first colon; each gets what follows it. */
+const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ['payment', (paymentId) => ({ kind: 'payment', paymentId })],
+  ['invoice-paid', (rest) => withId('inv', rest, (invoiceId) => ({ kind: 'invoice_paid', invoiceId }))],
+  [
+    'invoice-returned',
+    (rest) => withId('inv', rest, (invoiceId) => ({ kind: 'invoice_returned', invoiceId })),
+  ],
+  ['operation', readOperation],
+  ['settle', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'settlement', rentalId }))],
+  ['capture', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'capture', rentalId }))],
+  [
+    'refund',
+    (rest) =>
+      withId('rent', rest, (rentalId) => ({ kind: 'rental_refund', rentalId })) ?? readTaken('refund', rest),
+  ],
+  ['dispute', (rest) => readTaken('dispute', rest)],
+  ['refund-returned', (id) => readReturned('refund', id)],
+  ['dispute-returned', (id) => readReturned('dispute', id)],
+  ['overage', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'overage', rentalId }))],
+  ['topup_failed', (rest) => withId('top', rest, (topupId) => ({ kind: 'topup_offer', topupId }))],
+  ['code', (rest) => withNumber(rest, (codeId) => ({ kind: 'login_code', codeId }))],
+  ['receipt', (paymentId) => ({ kind: 'receipt', paymentId })],
+  ['topup-failed', (rest) => withId('top', rest, (topupId) => ({ kind: 'topup_failed', topupId }))],
+  ['topup-approval', (rest) => withId('top', rest, (topupId) => ({ kind: 'topup_approval', topupId }))],
+  ['auto-topup-failed', (rest) => withId('top', rest, (topupId) => ({ kind: 'auto_topup_failed', topupId }))],
+  [
+    'auto-topup-approval',
+    (rest) => withId('top', rest, (topupId) => ({ kind: 'auto_topup_approval', topupId })),
+  ],
+  ['card-expired', (cardId) => ({ kind: 'card_expired', cardId })],
+  ['invoice-opened', (rest) => withId('inv', rest, (invoiceId) => ({ kind: 'invoice_opened', invoiceId }))],
+  ['invoice-reminder', readReminder],
+  ['low_balance', readLowBalance],
+  ['charges-held', readChargesHeld],
+  ['operator-notice', (rest) => withNumber(rest, (noticeId) => ({ kind: 'operator_notice', noticeId }))],
+  ['reconcile', (rest) => withNumber(rest, (runId) => ({ kind: 'reconcile', runId }))],
+  ['refund-limit', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'refund_limit', rentalId }))],
+  ['no-funds', readNoFunds],
+]);
+
+function readOperation(rest: string): Cause | undefined {
+  const [operationId, of] = cut(rest, rest.indexOf(':'));
+  if (!isId('op', operationId)) return undefined;
+  if (operationId === rest) return { kind: 'operation', operationId };
+  return (
+    withId('rent', of, (rentalId) => ({ kind: 'operation_rental', operationId, rentalId })) ??
+    withId('usr', of, (userId) => ({ kind: 'operation_user', operationId, userId }))
+  );
+}
+
+/** An id with a colon in it could be told from no round: there is none. */
+function readTaken(reversal: Reversal['reversal'], rest: string): Cause | undefined {
+  const [id, numbered] = cut(rest, rest.indexOf(':'));
+  if (id === '') return undefined;
+  if (id === rest) return { kind: 'reversal', reversal, id, round: null };
+  return withNumber(numbered, (round) => ({ kind: 'reversal', reversal, id, round }));
+}
+
+function readReturned(reversal: Reversal['reversal'], id: string): Cause {
+  return { kind: 'reversal_returned', reversal, id };
+}
+
+function readReminder(rest: string): Cause | undefined {
+  const [id, numbered] = cut(rest, rest.indexOf(':'));
+  return withId('inv', id, (invoiceId) =>
+    withNumber(numbered, (reminderNo) => ({ kind: 'invoice_reminder', invoiceId, reminderNo })),
+  );
+}
+
+function readLowBalance(rest: string): Cause | undefined {
+  const [wallet, at] = cut(rest, rest.indexOf(':'));
+  const since = new Date(at);
+  if (Number.isNaN(since.getTime()) || since.toISOString() !== at) return undefined;
+  return withNumber(wallet, (walletId) => ({ kind: 'low_balance', walletId, since }));
+}
+
+/** The last part is ours, whatever the processor's id before it looks like. */
+function readChargesHeld(rest: string): Cause | undefined {
+  const [markId, whose] = cut(rest, rest.lastIndexOf(':'));
+  if (markId === '') return undefined;
+  if (whose === 'operators') return { kind: 'charges_held', markId, userId: null };
+  return withId('usr', whose, (userId) => ({ kind: 'charges_held', markId, userId }));
+}
+
+function readNoFunds(rest: string): Cause | undefined {
+  const [provider, day] = cut(rest, rest.lastIndexOf(':'));
+  return provider === '' || day === '' ? undefined : { kind: 'no_funds', provider, day };
+}
+
+/** What stands before and after a colon; all and nothing where there is none. */
+function cut(text: string, colon: number): [before: string, after: string] {
+  return colon === -1 ? [text, ''] : [text.slice(0, colon), text.slice(colon + 1)];
+}
+
+function withId<P extends IdPrefix>(
+  prefix: P,
+  text: string,
+  read: (id: `${P}_${string}`) => Cause | undefined,
+): Cause | undefined {
+  return isId(prefix, text) ? read(text) : undefined;
+}
+
+/** Numbers as they are written: 1 is neither 01 nor 1.0. */
+function withNumber(text: string, read: (number: number) => Cause): Cause | undefined {
+  const number = Number(text);
+  return Number.isSafeInteger(number) && number >= 0 && String(number) === text ? read(number) : undefined;
+}
+
+function isSame(one: Cause | undefined, other: Cause): boolean {
+  const facts = (cause: Cause): string => JSON.stringify(Object.entries(cause).sort());
+  return one !== undefined && facts(one) === facts(other);
+}
