@@ -133,5 +133,8 @@ function newRow(world: World, account: Account, request: Request, listing: Listi
     ...{ ended_at: null, settled_at: null, terminated_at: null, closed_at: null },
     ...{ stop_reason: null, error: null, silent_probes: null, host_key_changed: null },
     ...{ opened_seq: account.wallet.entries.length, settled_seq: null },
+    // Of the meter, which the mock has none of.
+    running_ms: null,
+    limit_ms: null,
   };
 }

@@ -124,6 +124,14 @@ export interface ListingRow {
   created_at: Date;
 }
 
+/** What an upstream offers of a family now, counted when its listings change. */
+export interface ProviderFamilyRow {
+  provider_code: string;
+  family: string;
+  from_price_per_hour_cents: number;
+  listings: number;
+}
+
 export interface RentalRow {
   no: number;
   id: RentalId;
@@ -168,6 +176,9 @@ export interface RentalRow {
   error: string | null;
   opened_seq: number;
   settled_seq: number | null;
+  /** Computed by the database, for its meter: running_at, and the earlier of auto_stop_at and spend_limit_at. */
+  running_ms: number | null;
+  limit_ms: number | null;
 }
 
 /** What metering writes while a rental runs (migrations/004-rentals). */
@@ -188,6 +199,8 @@ export interface StopRequestRow {
   requested_by: 'user' | 'operator';
   reason: string | null;
   open: boolean;
+  /** requested_at, computed by the database. */
+  requested_ms: number | null;
 }
 
 /** What a lost machine's settlement rests on, kept when its pod's row has served its time. */
@@ -250,6 +263,17 @@ export interface PodLeakRow {
   since: Date;
   gone_at: Date | null;
   slow_end_told_at: Date | null;
+  seconds: number;
+  cents: number;
+}
+
+/** A view: what machines cost until their rentals ended, where nobody pays for them. */
+export interface FreeMachineRow {
+  provider_code: string;
+  rental_id: RentalId;
+  user_id: UserId;
+  settled_at: Date;
+  kind: 'lost at once' | 'below a cent' | 'never ready' | 'stopped while provisioning';
   seconds: number;
   cents: number;
 }

@@ -35,6 +35,7 @@ declare module 'knex/types/tables.js' {
     providers: Table<rows.ProviderRow>;
     provider_quotas: Table<rows.ProviderQuotasRow>;
     listings: Table<rows.ListingRow>;
+    provider_families: Table<rows.ProviderFamilyRow>;
     rentals: Table<rows.RentalRow>;
     rentals_now: Table<rows.RentalRow>;
     meters: Table<rows.MeterRow>;
@@ -43,6 +44,7 @@ declare module 'knex/types/tables.js' {
     allocation_attempts: Table<rows.AllocationAttemptRow>;
     pods: Table<rows.PodRow>;
     pod_leaks: Table<rows.PodLeakRow>;
+    free_machines: Table<rows.FreeMachineRow>;
     operator_notices: Table<billing.OperatorNoticeRow>;
     provider_oddities: Table<rows.ProviderOddityRow>;
     intents: Table<rows.IntentRow>;

@@ -1,0 +1,96 @@
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+
+/** A column as a row's type has it. */
+export interface TypedColumn {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly nullable: boolean;
+  /** As it is written. */
+  readonly text: string;
+}
+
+/** What the driver hands over; a type may be any narrower one. */
+export type Kind =
+  'string' | 'number' | 'boolean' | 'Date' | 'Buffer' | 'string[]' | 'anything' | 'object' | 'mixed';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const tables = `${root}/adapters/postgres/rows/tables.ts`;
+
+/**
+ * Reads the types that the code has for the rows of its tables, as the compiler sees them.
+ * @returns for each table that knex knows its columns
+ */
+export function readRowTypes(): ReadonlyMap<string, readonly TypedColumn[]> {
+  const program = ts.createProgram([tables], compilerOptions());
+  const source = program.getSourceFile(tables);
+  const checker = program.getTypeChecker();
+  const found = new Map<string, readonly TypedColumn[]>();
+  const visit = (node: ts.Node): void => {
+    if (ts.isInterfaceDeclaration(node) && node.name.text === 'Tables') {
+      for (const member of node.members) found.set(...readTable(checker, member));
+    }
+    ts.forEachChild(node, visit);
+  };
+  if (source) visit(source);
+  return found;
+}
+
+function compilerOptions(): ts.CompilerOptions {
+  const { config } = ts.readConfigFile(`${root}/tsconfig.json`, (name) => ts.sys.readFile(name)) as {
+    config: object;
+  };
+  return ts.parseJsonConfigFileContent({ ...config, include: [], files: [tables] }, ts.sys, dirname(tables))
+    .options;
+}
+
+/** `wallets: Table<rows.WalletRow>` */
+function readTable(checker: ts.TypeChecker, member: ts.TypeElement): [string, readonly TypedColumn[]] {
+  const row =
+    ts.isPropertySignature(member) && member.type && ts.isTypeReferenceNode(member.type)
+      ? member.type.typeArguments?.[0]
+      : undefined;
+  if (!row || !member.name) throw new Error(`${member.getText()} is not a table of rows`);
+  const columns = checker
+    .getTypeFromTypeNode(row)
+    .getProperties()
+    .map((property) => readColumn(checker, property, row));
+  return [member.name.getText(), columns];
+}
+
+function readColumn(checker: ts.TypeChecker, property: ts.Symbol, place: ts.Node): TypedColumn {
+  const type = checker.getTypeOfSymbolAtLocation(property, place);
+  const parts = type.isUnion() ? type.types : [type];
+  const kinds = new Set(
+    parts.filter((part) => !(part.flags & ts.TypeFlags.Null)).map((part) => kindOf(checker, part)),
+  );
+  const [kind = 'mixed'] = kinds;
+  return {
+    name: property.getName(),
+    kind: kinds.size === 1 ? kind : 'mixed',
+    nullable: parts.some((part) => part.flags & (ts.TypeFlags.Null | ts.TypeFlags.Unknown)),
+    text: checker.typeToString(type),
+  };
+}
+
+const plain: readonly [flags: ts.TypeFlags, kind: Kind][] = [
+  [ts.TypeFlags.StringLike, 'string'],
+  [ts.TypeFlags.NumberLike, 'number'],
+  [ts.TypeFlags.BooleanLike, 'boolean'],
+  [ts.TypeFlags.Unknown, 'anything'],
+];
+
+function kindOf(checker: ts.TypeChecker, type: ts.Type): Kind {
+  const found = plain.find(([flags]) => type.flags & flags);
+  if (found) return found[1];
+  if (!(type.flags & ts.TypeFlags.Object)) return 'mixed';
+  if (checker.isArrayType(type)) return isOfStrings(checker, type) ? 'string[]' : 'object';
+  const name = type.getSymbol()?.getName();
+  return name === 'Date' || name === 'Buffer' ? name : 'object';
+}
+
+function isOfStrings(checker: ts.TypeChecker, type: ts.Type): boolean {
+  const [element] = checker.getTypeArguments(type as ts.TypeReference);
+  return element !== undefined && kindOf(checker, element) === 'string';
+}
