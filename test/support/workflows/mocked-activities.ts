@@ -1,0 +1,234 @@
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { WithStartWorkflowOperation, type WorkflowHandle } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import type { Activities } from '../../../activities/index.js';
+import { taskQueues } from '../../../domain/task-queues.js';
+import { createTestNamespace, type TestNamespace } from '../servers/namespace.js';
+import { getBundle } from '../service/workers.js';
+import { until } from '../until.js';
+
+type Answer<K extends keyof Activities> =
+  | Awaited<ReturnType<Activities[K]>>
+  | ReturnType<Activities[K]>
+  | (Awaited<ReturnType<Activities[K]>> extends undefined ? Promise<void> : never);
+
+/** What the activities of one workflow answer, by their registered names. Any other one must not be called. */
+export type Script = {
+  readonly [K in keyof Activities]?: (...args: Parameters<Activities[K]>) => Answer<K>;
+};
+
+/** A call of an activity: its registered name, then what it was told. */
+type Call = readonly [name: string, ...args: unknown[]];
+
+/** One workflow that runs with nothing behind its activities. */
+export class MockedRun {
+  /** What was called, in the order in which the calls arrived. */
+  readonly calls: Call[] = [];
+  private readonly watchers = new Set<() => void>();
+  private failUnscripted: (error: Error) => void = () => undefined;
+  /** Never comes, unless an activity is called for which nothing is scripted. */
+  private readonly unscripted = new Promise<never>((_resolve, reject) => (this.failUnscripted = reject));
+
+  constructor(
+    readonly handle: WorkflowHandle,
+    private readonly script: Script,
+  ) {
+    this.unscripted.catch(() => undefined);
+  }
+
+  /** The names alone, where a test is about the order. */
+  get names(): string[] {
+    return this.calls.map(([name]) => name);
+  }
+
+  /**
+   * What the workflow answered in the end.
+   * @throws Error when it called an activity that the test does not expect
+   */
+  result(): Promise<unknown> {
+    return Promise.race([this.handle.result(), this.unscripted]);
+  }
+
+  /** Waits until an activity is called for the nth time; its answer may still be on its way. */
+  async called(name: keyof Activities, times = 1): Promise<void> {
+    const isCalled = (): boolean => this.names.filter((called) => called === name).length >= times;
+    const calledOften = new Promise<void>((resolve) => {
+      const watch = (): void => {
+        if (isCalled()) resolve();
+      };
+      this.watchers.add(watch);
+      watch();
+    });
+    await Promise.race([calledOften, this.unscripted]);
+  }
+
+  /** Waits until the workflow has begun to wait for the nth time. @returns how long each wait is, in milliseconds */
+  async waits(times: number): Promise<number[]> {
+    const look = async (): Promise<number[] | false> => {
+      const begun = await this.timers();
+      return begun.length >= times && begun;
+    };
+    return Promise.race([until(`it waits for the ${times}. time`, look), this.unscripted]);
+  }
+
+  /** How long each wait was meant to be, in milliseconds. */
+  async timers(): Promise<number[]> {
+    const { events } = await this.handle.fetchHistory();
+    return (events ?? []).flatMap(({ timerStartedEventAttributes: started }) =>
+      started ? [inMs(started.startToFireTimeout)] : [],
+    );
+  }
+
+  /** What has become of the updates that it was sent, the oldest first. */
+  async updates(): Promise<('accepted' | 'completed')[]> {
+    const { events } = await this.handle.fetchHistory();
+    return (events ?? []).flatMap((event) => {
+      if (event.workflowExecutionUpdateAcceptedEventAttributes) return ['accepted' as const];
+      return event.workflowExecutionUpdateCompletedEventAttributes ? ['completed' as const] : [];
+    });
+  }
+
+  /** What operators filter by, as the workflow left it. */
+  async attributes(): Promise<Record<string, unknown>> {
+    const { typedSearchAttributes } = await this.handle.describe();
+    const all = typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value] as const);
+    // The server's own one names the worker.
+    return Object.fromEntries(all.filter(([name]) => name !== 'BuildIds'));
+  }
+
+  /** Answers a call as scripted. Called by the worker alone. */
+  answer(name: string, args: unknown[]): unknown {
+    this.calls.push([name, ...args]);
+    for (const watch of this.watchers) watch();
+    const scripted = (this.script as Record<string, ((...told: unknown[]) => unknown) | undefined>)[name];
+    if (scripted) return scripted(...args);
+    this.failUnscripted(new Error(`${name}(${JSON.stringify(args)}) was called after ${this.names.join()}`));
+    throw ApplicationFailure.nonRetryable(`${name} is not scripted`);
+  }
+}
+
+function inMs(duration: { seconds?: unknown; nanos?: number | null } | null | undefined): number {
+  return Number(duration?.seconds ?? 0) * 1_000 + (duration?.nanos ?? 0) / 1_000_000;
+}
+
+/** The product's workflows on a real Temporal server, each with activities of its own that a test has scripted. */
+export class MockedWorkflows {
+  private constructor(
+    readonly namespace: TestNamespace,
+    /** By the workflow's id. */
+    private readonly runs: Map<string, MockedRun>,
+    private readonly stopWorkers: () => Promise<void>,
+  ) {}
+
+  /** One worker a queue for all tests of a file. Call `stop` in an `after` hook. */
+  static async start(): Promise<MockedWorkflows> {
+    const namespace = await createTestNamespace();
+    const connection = await NativeConnection.connect({ address: namespace.address });
+    const runs = new Map<string, MockedRun>();
+    const activities = { default: (...args: unknown[]) => answerOf(runs, args) };
+    const shared = { connection, namespace: namespace.name, activities };
+    const workers = [
+      await Worker.create({ ...shared, taskQueue: taskQueues.rentals, workflowBundle: await getBundle() }),
+      await Worker.create({ ...shared, taskQueue: taskQueues.upstream }),
+      await Worker.create({ ...shared, taskQueue: taskQueues.meter }),
+    ];
+    const ended = Promise.all(workers.map((worker) => worker.run()));
+    return new MockedWorkflows(namespace, runs, async () => {
+      for (const worker of workers) worker.shutdown();
+      await ended;
+      await connection.close();
+    });
+  }
+
+  /**
+   * Starts a workflow.
+   * @param type its registered name
+   * @param script what its activities answer
+   */
+  async begin(type: string, workflowId: string, input: object, script: Script): Promise<MockedRun> {
+    const run = this.expect(workflowId, script);
+    const options = { workflowId, taskQueue: taskQueues.rentals, args: [input] };
+    await this.namespace.client.workflow.start(type, options);
+    return run;
+  }
+
+  /**
+   * Starts a workflow and sends it the update `open` in one call, as the API does.
+   * @returns its run, and what the update will be answered
+   */
+  open(
+    type: string,
+    workflowId: string,
+    input: object,
+    script: Script,
+  ): { run: MockedRun; answer: Promise<unknown> } {
+    const run = this.expect(workflowId, script);
+    const answer = this.namespace.client.workflow.executeUpdateWithStart('open', {
+      updateId: 'open',
+      startWorkflowOperation: new WithStartWorkflowOperation(type, {
+        workflowId,
+        taskQueue: taskQueues.rentals,
+        args: [input],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      }),
+    });
+    answer.catch(() => undefined);
+    return { run, answer };
+  }
+
+  async stop(): Promise<void> {
+    await this.stopWorkers();
+    await this.namespace.close();
+  }
+
+  private expect(workflowId: string, script: Script): MockedRun {
+    const run = new MockedRun(this.namespace.client.workflow.getHandle(workflowId), script);
+    this.runs.set(workflowId, run);
+    return run;
+  }
+}
+
+/** Lets the workflow that has called an activity have what its test has scripted. */
+async function answerOf(runs: ReadonlyMap<string, MockedRun>, args: unknown[]): Promise<unknown> {
+  const { activityType, workflowExecution } = Context.current().info;
+  const run = runs.get(workflowExecution?.workflowId ?? '');
+  if (!run) throw ApplicationFailure.nonRetryable('no test has begun this workflow');
+  return await run.answer(activityType, args);
+}
+
+/**
+ * Answers one after the other; an error among them is thrown.
+ * @throws Error when it is asked more often
+ */
+export function inTurn<T>(...answers: readonly (T | Error)[]): () => Promise<T> {
+  let asked = 0;
+  return () => {
+    const answer = answers[asked];
+    asked += 1;
+    if (asked > answers.length) {
+      return Promise.reject(
+        ApplicationFailure.nonRetryable(`asked ${asked} times, answers ${answers.length}`),
+      );
+    }
+    return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer as T);
+  };
+}
+
+/** A failure whose next try would come after the activity's schedule has ended: the server gives the activity up. */
+export function usingUpItsSchedule(): ApplicationFailure {
+  return ApplicationFailure.create({ message: 'it is away', nextRetryDelay: '3 days' });
+}
+
+/** Something that a test lets go on when it is ready. */
+export interface Gate {
+  readonly opened: Promise<void>;
+  open(): void;
+}
+
+/** Keeps an activity from answering until the test opens it. */
+export function closedGate(): Gate {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open: () => open() };
+}

@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict';
+import { ApplicationFailure, WorkflowUpdateFailedError } from '@temporalio/client';
+import { newId } from '../../adapters/ids.js';
+import type { RentalId } from '../../domain/ids.js';
+import { limits } from '../../domain/limits.js';
+import { rentalWorkflow } from '../../domain/rentals/rental.js';
+import { together } from '../support/together.js';
+import {
+  closedGate,
+  inTurn,
+  MockedWorkflows,
+  usingUpItsSchedule,
+  type MockedRun,
+  type Script,
+} from '../support/workflows/mocked-activities.js';
+import {
+  done,
+  durations,
+  look,
+  looks,
+  never,
+  ScriptedRow,
+  stop,
+  takeUp,
+} from '../support/workflows/scripted-rental.js';
+
+/** Each test has a workflow of its own. */
+const it = together();
+
+const answerBefore = '2030-01-01T00:00:00.000Z';
+
+describe('the workflow of a rental', () => {
+  let workflows: MockedWorkflows;
+  before(async () => {
+    workflows = await MockedWorkflows.start();
+  });
+  after(() => workflows.stop());
+
+  function open(script: Script): { run: MockedRun; answer: Promise<unknown>; rentalId: RentalId } {
+    const rentalId = newId('rent');
+    const input = { rentalId, open: { answerBefore }, durations };
+    return { ...workflows.open(rentalWorkflow, rentalId, input, script), rentalId };
+  }
+
+  describe('that is to be opened', () => {
+    it('answers its caller with the rental as soon as it is open, and sees it through to its end', async () => {
+      const provisioning = closedGate();
+      const opened = { rentalId: newId('rent'), pricePerHourCents: 399, providerCode: 'lab' };
+      const { run, answer, rentalId } = open({
+        openRental: () => Promise.resolve(opened),
+        lookAtRental: looks('await_pod', 'running', 'ended', 'end_pod', look('closed', 'stopped')),
+        awaitPod: async () => {
+          await provisioning.opened;
+          return { kind: 'answered' };
+        },
+        startMetering: done,
+        meterRental: () => Promise.resolve({ nextLookMs: 0 }),
+        settleRental: done,
+        endPods: done,
+        closeRental: done,
+      });
+      assert.deepEqual(await answer, opened, 'while its machine is still waited for');
+      provisioning.open();
+
+      assert.deepEqual(await run.result(), { outcome: 'stopped' });
+      assert.deepEqual(run.calls, [
+        ['openRental', { rentalId, open: { answerBefore } }],
+        ['lookAtRental', rentalId],
+        ['awaitPod', rentalId, durations.provisionDeadlineMs],
+        ['startMetering', rentalId],
+        ['lookAtRental', rentalId],
+        ['meterRental', rentalId, durations.beltMs],
+        ['lookAtRental', rentalId],
+        ['settleRental', rentalId],
+        ['lookAtRental', rentalId],
+        ['endPods', rentalId],
+        ['closeRental', rentalId],
+        ['lookAtRental', rentalId],
+      ]);
+    });
+
+    it('ends quietly with a refusal, which its caller gets with its code, its sentence and its facts', async () => {
+      const refusal = ApplicationFailure.create({
+        type: 'insufficient_balance',
+        message: 'Top up the wallet first.',
+        nonRetryable: true,
+        details: [{ requiredCents: 399 }],
+      });
+      const { run, answer } = open({ openRental: inTurn<never>(refusal) });
+      const failure = await refusalOf(answer);
+      assert.equal(failure.type, 'insufficient_balance');
+      assert.equal(failure.message, 'Top up the wallet first.');
+      assert.deepEqual(failure.details, [{ requiredCents: 399 }]);
+      assert.deepEqual(await run.result(), { outcome: 'refused', code: 'insufficient_balance' });
+      assert.deepEqual(run.names, ['openRental'], 'there is no row to look at');
+    });
+
+    it('refuses as temporarily unavailable when its opening has used up its schedule', async () => {
+      const { run, answer } = open({ openRental: inTurn<never>(usingUpItsSchedule()) });
+      const failure = await refusalOf(answer);
+      assert.equal(failure.type, 'temporarily_unavailable');
+      assert.equal(failure.message, 'The service could not answer in time. Try again.');
+      assert.deepEqual(await run.result(), { outcome: 'refused', code: 'temporarily_unavailable' });
+      assert.deepEqual(run.names, ['openRental']);
+    });
+
+    it('tries an opening again that fails for another reason than a refusal', async () => {
+      const opened = { rentalId: newId('rent'), pricePerHourCents: 399, providerCode: 'lab' };
+      const { run, answer } = open({
+        openRental: inTurn<typeof opened>(new Error('the connection broke'), opened),
+        lookAtRental: looks('missing'),
+      });
+      assert.deepEqual(await answer, opened);
+      await run.result();
+      assert.deepEqual(run.names, ['openRental', 'openRental', 'lookAtRental']);
+    });
+  });
+
+  it('taken up from its row opens nothing, and answers whoever asks for its opening with its id', async () => {
+    const looking = closedGate();
+    const { run, rentalId } = await takeUp(workflows, {
+      lookAtRental: async () => {
+        await looking.opened;
+        return look('closed', 'stopped');
+      },
+    });
+    assert.deepEqual(await run.handle.executeUpdate('open'), { rentalId });
+    looking.open();
+    assert.deepEqual(await run.result(), { outcome: 'stopped' });
+    assert.deepEqual(run.calls, [['lookAtRental', rentalId]]);
+  });
+
+  it('takes the limits of the product where it is told of no others', async () => {
+    const rentalId = newId('rent');
+    const script: Script = {
+      lookAtRental: looks('find_pod', 'await_pod', 'running', 'ended', 'closed'),
+      findPod: () => Promise.resolve(null),
+      awaitPod: () => Promise.resolve({ kind: 'answered' }),
+      startMetering: done,
+      meterRental: () => Promise.resolve({ nextLookMs: never }),
+    };
+    const run = await workflows.begin(rentalWorkflow, rentalId, { rentalId }, script);
+    await run.called('meterRental');
+    await run.handle.terminate('seen');
+    assert.deepEqual(
+      run.calls.filter(([name]) => name !== 'lookAtRental'),
+      [
+        ['findPod', rentalId, limits.unknownFindMs],
+        ['awaitPod', rentalId, limits.provisionDeadlineMs],
+        ['startMetering', rentalId],
+        ['meterRental', rentalId, limits.beltMs],
+      ],
+    );
+  });
+
+  it('without a row ends, and does nothing', async () => {
+    const { run } = await takeUp(workflows, { lookAtRental: looks('missing') });
+    assert.deepEqual(await run.result(), { outcome: 'missing' });
+    assert.deepEqual(run.names, ['lookAtRental']);
+  });
+
+  it('that is closed with a failure says so', async () => {
+    const { run } = await takeUp(workflows, { lookAtRental: looks(look('closed', 'failed')) });
+    assert.deepEqual(await run.result(), { outcome: 'failed' });
+  });
+
+  it('shows operators what its row says, to filter by', async () => {
+    const { run } = await takeUp(workflows, { lookAtRental: looks(look('closed', 'stopped')) });
+    await run.result();
+    assert.deepEqual(await run.attributes(), {
+      EntityStatus: 'stopped',
+      UserId: 'usr_1',
+      Provider: 'lab',
+      PricePerHourCents: 399,
+    });
+  });
+
+  describe('whose machine is not known yet', () => {
+    it('looks for it for as long as it is told to, and goes on once it is found', async () => {
+      const { run, rentalId } = await takeUp(workflows, {
+        lookAtRental: looks('find_pod', 'closed'),
+        findPod: () => Promise.resolve(null),
+      });
+      assert.deepEqual(await run.result(), { outcome: 'stopped' });
+      assert.deepEqual(run.calls, [
+        ['lookAtRental', rentalId],
+        ['findPod', rentalId, durations.unknownFindMs],
+        ['lookAtRental', rentalId],
+      ]);
+    });
+
+    for (const [ending, outcome, error] of [
+      ['no machine was found', { kind: 'failed', error: 'nothing on offer' }, 'nothing on offer'],
+      ['it was stopped meanwhile', { kind: 'stopped' }, null],
+    ] as const) {
+      it(`gives up when ${ending}, and says why`, async () => {
+        const { run, rentalId } = await takeUp(workflows, {
+          lookAtRental: looks('find_pod', 'closed'),
+          findPod: () => Promise.resolve(outcome),
+          giveUpProvisioning: done,
+        });
+        await run.result();
+        assert.deepEqual(run.calls.slice(2), [
+          ['giveUpProvisioning', rentalId, error],
+          ['lookAtRental', rentalId],
+        ]);
+      });
+    }
+  });
+
+  describe('whose machine does not answer yet', () => {
+    for (const [ending, outcome, error] of [
+      ['the machine failed', { kind: 'failed', error: 'The upstream lost it.' }, 'The upstream lost it.'],
+      ['it was stopped meanwhile', { kind: 'stopped' }, null],
+    ] as const) {
+      it(`gives up when ${ending}, charges nothing and ends the machine`, async () => {
+        const { run, rentalId } = await takeUp(workflows, {
+          lookAtRental: looks('await_pod', 'end_pod', look('closed', 'failed')),
+          awaitPod: () => Promise.resolve(outcome),
+          giveUpProvisioning: done,
+          endPods: done,
+          closeRental: done,
+        });
+        assert.deepEqual(await run.result(), { outcome: 'failed' });
+        assert.deepEqual(run.calls.slice(2), [
+          ['giveUpProvisioning', rentalId, error],
+          ['lookAtRental', rentalId],
+          ['endPods', rentalId],
+          ['closeRental', rentalId],
+          ['lookAtRental', rentalId],
+        ]);
+      });
+    }
+
+    it('hands on the address that a run of release 0.1 was told', async () => {
+      const address = { host: '192.0.2.1', port: 22, username: 'root', hostKeyFingerprint: null };
+      const { run, rentalId } = await takeUp(workflows, {
+        lookAtRental: looks('await_pod', 'closed'),
+        awaitPod: () => Promise.resolve({ kind: 'answered', address }),
+        startMetering: done,
+      });
+      await run.result();
+      assert.deepEqual(run.calls[2], ['startMetering', rentalId, address]);
+    });
+
+    it('answers whoever stops it once it is settled, before its machine is gone', async () => {
+      const provisioning = closedGate();
+      const ending = closedGate();
+      const row = new ScriptedRow('await_pod');
+      const { run, rentalId } = await takeUp(workflows, {
+        ...row.script,
+        awaitPod: async () => {
+          await provisioning.opened;
+          return { kind: 'stopped' };
+        },
+        endPods: () => ending.opened,
+      });
+      await run.called('awaitPod');
+      const stopped = stop(run);
+      provisioning.open();
+      await stopped;
+      assert.deepEqual(run.calls[2], ['giveUpProvisioning', rentalId, null]);
+      assert.ok(!run.names.includes('closeRental'), 'its machine is not gone yet');
+      ending.open();
+      assert.deepEqual(await run.result(), { outcome: 'stopped' });
+    });
+  });
+});
+
+/** What an update's caller is refused with. */
+async function refusalOf(answer: Promise<unknown>): Promise<ApplicationFailure> {
+  const error = await answer.then(
+    () => assert.fail('it was answered'),
+    (refused: unknown) => refused,
+  );
+  assert.ok(error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure);
+  return error.cause;
+}
