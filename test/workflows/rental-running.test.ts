@@ -192,18 +192,22 @@ describe('the workflow of a rental that has its machine', () => {
       assert.deepEqual(await run.timers(), []);
     });
 
-    it('answers whoever stops it at once, for its request is a row, and looks again', async () => {
+    it('answers whoever stops it at once, for its request is a row, and makes its bill later', async () => {
       const row = new ScriptedRow('ended');
+      const settling = closedGate();
       let settled = 0;
       const { run } = await takeUp(workflows, {
         ...row.script,
-        settleRental: () => {
+        settleRental: async () => {
           settled += 1;
-          return settled === 1 ? Promise.reject(usingUpItsSchedule()) : row.moveTo('end_pod');
+          if (settled === 1) throw usingUpItsSchedule();
+          await settling.opened;
+          await row.moveTo('end_pod');
         },
       });
       assert.deepEqual(await run.waits(1), [5_000]);
       await stop(run);
+      settling.open();
       assert.deepEqual(await run.result(), { outcome: 'stopped' });
       assert.equal(settled, 2);
     });

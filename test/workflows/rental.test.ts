@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
-import { ApplicationFailure, WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/client';
 import { newId } from '../../adapters/ids.js';
 import type { RentalId } from '../../domain/ids.js';
-import { limits } from '../../domain/limits.js';
+import { meteringLimits } from '../../domain/metering/limits.js';
+import { rentalLimits } from '../../domain/rentals/limits.js';
 import { rentalWorkflow } from '../../domain/rentals/rental.js';
 import { together } from '../support/together.js';
 import {
   closedGate,
   inTurn,
   MockedWorkflows,
+  refusalOf,
   usingUpItsSchedule,
   type MockedRun,
   type Script,
@@ -36,17 +38,19 @@ describe('the workflow of a rental', () => {
   });
   after(() => workflows.stop());
 
-  function open(script: Script): { run: MockedRun; answer: Promise<unknown>; rentalId: RentalId } {
+  async function open(
+    script: Script,
+  ): Promise<{ run: MockedRun; answer: Promise<unknown>; rentalId: RentalId }> {
     const rentalId = newId('rent');
     const input = { rentalId, open: { answerBefore }, durations };
-    return { ...workflows.open(rentalWorkflow, rentalId, input, script), rentalId };
+    return { ...(await workflows.open(rentalWorkflow, rentalId, input, script)), rentalId };
   }
 
   describe('that is to be opened', () => {
     it('answers its caller with the rental as soon as it is open, and sees it through to its end', async () => {
       const provisioning = closedGate();
       const opened = { rentalId: newId('rent'), pricePerHourCents: 399, providerCode: 'lab' };
-      const { run, answer, rentalId } = open({
+      const { run, answer, rentalId } = await open({
         openRental: () => Promise.resolve(opened),
         lookAtRental: looks('await_pod', 'running', 'ended', 'end_pod', look('closed', 'stopped')),
         awaitPod: async () => {
@@ -86,7 +90,7 @@ describe('the workflow of a rental', () => {
         nonRetryable: true,
         details: [{ requiredCents: 399 }],
       });
-      const { run, answer } = open({ openRental: inTurn<never>(refusal) });
+      const { run, answer } = await open({ openRental: inTurn<never>(refusal) });
       const failure = await refusalOf(answer);
       assert.equal(failure.type, 'insufficient_balance');
       assert.equal(failure.message, 'Top up the wallet first.');
@@ -96,7 +100,7 @@ describe('the workflow of a rental', () => {
     });
 
     it('refuses as temporarily unavailable when its opening has used up its schedule', async () => {
-      const { run, answer } = open({ openRental: inTurn<never>(usingUpItsSchedule()) });
+      const { run, answer } = await open({ openRental: inTurn<never>(usingUpItsSchedule()) });
       const failure = await refusalOf(answer);
       assert.equal(failure.type, 'temporarily_unavailable');
       assert.equal(failure.message, 'The service could not answer in time. Try again.');
@@ -106,7 +110,7 @@ describe('the workflow of a rental', () => {
 
     it('tries an opening again that fails for another reason than a refusal', async () => {
       const opened = { rentalId: newId('rent'), pricePerHourCents: 399, providerCode: 'lab' };
-      const { run, answer } = open({
+      const { run, answer } = await open({
         openRental: inTurn<typeof opened>(new Error('the connection broke'), opened),
         lookAtRental: looks('missing'),
       });
@@ -145,10 +149,10 @@ describe('the workflow of a rental', () => {
     assert.deepEqual(
       run.calls.filter(([name]) => name !== 'lookAtRental'),
       [
-        ['findPod', rentalId, limits.unknownFindMs],
-        ['awaitPod', rentalId, limits.provisionDeadlineMs],
+        ['findPod', rentalId, rentalLimits.unknownFindMs],
+        ['awaitPod', rentalId, rentalLimits.provisionDeadlineMs],
         ['startMetering', rentalId],
-        ['meterRental', rentalId, limits.beltMs],
+        ['meterRental', rentalId, meteringLimits.beltMs],
       ],
     );
   });
@@ -266,13 +270,3 @@ describe('the workflow of a rental', () => {
     });
   });
 });
-
-/** What an update's caller is refused with. */
-async function refusalOf(answer: Promise<unknown>): Promise<ApplicationFailure> {
-  const error = await answer.then(
-    () => assert.fail('it was answered'),
-    (refused: unknown) => refused,
-  );
-  assert.ok(error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure);
-  return error.cause;
-}

@@ -1,12 +1,16 @@
+import assert from 'node:assert/strict';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { WithStartWorkflowOperation, type WorkflowHandle } from '@temporalio/client';
+import {
+  WithStartWorkflowOperation,
+  WorkflowUpdateFailedError,
+  type WorkflowHandle,
+} from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import type { Activities } from '../../../activities/index.js';
 import { taskQueues } from '../../../domain/task-queues.js';
 import { createTestNamespace, type TestNamespace } from '../servers/namespace.js';
 import { getBundle } from '../service/workers.js';
-import { until } from '../until.js';
 
 type Answer<K extends keyof Activities> =
   | Awaited<ReturnType<Activities[K]>>
@@ -63,21 +67,37 @@ export class MockedRun {
     await Promise.race([calledOften, this.unscripted]);
   }
 
-  /** Waits until the workflow has begun to wait for the nth time. @returns how long each wait is, in milliseconds */
+  /**
+   * Waits until the workflow has begun to wait for the nth time.
+   * @returns how long each wait is meant to be, in milliseconds
+   * @throws Error when it ends before
+   */
   async waits(times: number): Promise<number[]> {
-    const look = async (): Promise<number[] | false> => {
-      const begun = await this.timers();
-      return begun.length >= times && begun;
-    };
-    return Promise.race([until(`it waits for the ${times}. time`, look), this.unscripted]);
+    return Promise.race([this.awaitTimers(times), this.unscripted]);
   }
 
-  /** How long each wait was meant to be, in milliseconds. */
+  /** How long each of its waits was meant to be, in milliseconds. */
   async timers(): Promise<number[]> {
     const { events } = await this.handle.fetchHistory();
-    return (events ?? []).flatMap(({ timerStartedEventAttributes: started }) =>
-      started ? [inMs(started.startToFireTimeout)] : [],
-    );
+    return timersIn(events);
+  }
+
+  private async awaitTimers(times: number): Promise<number[]> {
+    const { workflowService, options } = this.handle.client;
+    const execution = { workflowId: this.handle.workflowId };
+    const begun: number[] = [];
+    for (let token: Uint8Array | undefined; ;) {
+      const { history, nextPageToken } = await workflowService.getWorkflowExecutionHistory({
+        namespace: options.namespace,
+        execution,
+        waitNewEvent: true,
+        ...(token === undefined ? {} : { nextPageToken: token }),
+      });
+      begun.push(...timersIn(history?.events));
+      if (begun.length >= times) return begun;
+      if (nextPageToken.length === 0) throw new Error(`it ended after ${begun.length} of ${times} waits`);
+      token = nextPageToken;
+    }
   }
 
   /** What has become of the updates that it was sent, the oldest first. */
@@ -108,8 +128,14 @@ export class MockedRun {
   }
 }
 
-function inMs(duration: { seconds?: unknown; nanos?: number | null } | null | undefined): number {
-  return Number(duration?.seconds ?? 0) * 1_000 + (duration?.nanos ?? 0) / 1_000_000;
+type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
+
+function timersIn(events: History['events']): number[] {
+  return (events ?? []).flatMap(({ timerStartedEventAttributes: started }) => {
+    if (!started) return [];
+    const { seconds, nanos } = started.startToFireTimeout ?? {};
+    return [Number(seconds ?? 0) * 1_000 + (nanos ?? 0) / 1_000_000];
+  });
 }
 
 /** The product's workflows on a real Temporal server, each with activities of its own that a test has scripted. */
@@ -157,23 +183,23 @@ export class MockedWorkflows {
    * Starts a workflow and sends it the update `open` in one call, as the API does.
    * @returns its run, and what the update will be answered
    */
-  open(
+  async open(
     type: string,
     workflowId: string,
     input: object,
     script: Script,
-  ): { run: MockedRun; answer: Promise<unknown> } {
+  ): Promise<{ run: MockedRun; answer: Promise<unknown> }> {
     const run = this.expect(workflowId, script);
-    const answer = this.namespace.client.workflow.executeUpdateWithStart('open', {
-      updateId: 'open',
-      startWorkflowOperation: new WithStartWorkflowOperation(type, {
-        workflowId,
-        taskQueue: taskQueues.rentals,
-        args: [input],
-        workflowIdConflictPolicy: 'USE_EXISTING',
-      }),
+    const startWorkflowOperation = new WithStartWorkflowOperation(type, {
+      workflowId,
+      taskQueue: taskQueues.rentals,
+      args: [input],
+      workflowIdConflictPolicy: 'USE_EXISTING',
     });
+    const update = { updateId: 'open', startWorkflowOperation };
+    const answer = this.namespace.client.workflow.executeUpdateWithStart('open', update);
     answer.catch(() => undefined);
+    await startWorkflowOperation.workflowHandle();
     return { run, answer };
   }
 
@@ -231,4 +257,17 @@ export function closedGate(): Gate {
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));
   return { opened, open: () => open() };
+}
+
+/**
+ * What an update's caller is refused with.
+ * @throws AssertionError when it was answered
+ */
+export async function refusalOf(answer: Promise<unknown>): Promise<ApplicationFailure> {
+  const error = await answer.then(
+    () => assert.fail('it was answered'),
+    (refused: unknown) => refused,
+  );
+  assert.ok(error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure);
+  return error.cause;
 }
