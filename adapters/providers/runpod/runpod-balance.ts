@@ -1,7 +1,6 @@
 import { fieldsOf, findList, numberField, textField } from '../upstream/fields.js';
-import type { HttpClient } from '../upstream/http-client.js';
 import { ProviderError, type AccountBalance } from '../provider.js';
-import { callUpstream } from '../upstream/upstream-call.js';
+import type { Upstream } from '../upstream/upstream.js';
 
 /**
  * RunPod's REST description does not say where a balance is read; its GraphQL API does, which its own command line
@@ -13,12 +12,15 @@ const QUERY = 'query { myself { clientBalance currentSpendPerHr } }';
  * The balance of the account that the API key belongs to.
  * @throws ProviderError when it is not told; GraphQL tells its errors with HTTP 200 as well
  */
-export async function readRunpodBalance(http: HttpClient): Promise<AccountBalance> {
+export async function readRunpodBalance(upstream: Upstream): Promise<AccountBalance> {
   const what = 'reading the balance';
-  const { body } = await callUpstream(http, what, 'buys_nothing', {
-    ...{ method: 'POST', path: '/graphql', body: { query: QUERY } },
+  const { body } = await upstream.call(what, {
+    method: 'POST',
+    path: '/graphql',
+    body: { query: QUERY },
     // It changes nothing, whatever its method.
-    ...{ use: 'reading', repeatable: true },
+    use: 'reading',
+    repeatable: true,
   });
   const fields = fieldsOf(body);
   const myself = fieldsOf(fieldsOf(fields['data'])['myself']);

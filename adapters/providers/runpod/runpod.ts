@@ -2,14 +2,12 @@ import { isTemplateId } from '../../../domain/catalog/templates.js';
 import { catalogLimits } from '../../../domain/catalog/limits.js';
 import { dearestOfEach } from '../offers/dearest-of-each.js';
 import { fieldsOf, textField } from '../upstream/fields.js';
-import { createHttpClient, type HttpClient } from '../upstream/http-client.js';
 import {
   ProviderError,
   type AllocatedPod,
   type AllocationRequest,
   type Oddity,
   type Offer,
-  type Pod,
   type Provider,
 } from '../provider.js';
 import type { RequestBudget } from '../upstream/request-budget.js';
@@ -18,7 +16,8 @@ import { readRunpodBalance } from './runpod-balance.js';
 import { runpodMinCudaVersion, runpodTemplates } from './runpod-templates.js';
 import { findOfferParts, findPod, priceCentsOf, readOffers, runpodCloud } from './runpod-wire.js';
 import { bareKey, newPublicKey } from '../ssh/throw-away-keys.js';
-import { callUpstream, endAtUpstream, listFromUpstream } from '../upstream/upstream-call.js';
+import { podListOf } from '../upstream/pod-list.js';
+import { createUpstream, isGone, type Upstream } from '../upstream/upstream.js';
 import { errorOfAnswer } from '../upstream/upstream-errors.js';
 
 /** Decision 20: each call at most 5 s. */
@@ -38,7 +37,7 @@ export interface RunpodOptions {
   readonly deployment: string;
   /** The limit of each call. */
   readonly timeoutMs?: number;
-  /** How many requests may be sent; as many as there are unless told. */
+  /** How many requests may be sent; without one, as many as there are. */
   readonly budget?: RequestBudget | undefined;
   /** Hears of what was skipped or not understood in answers; once for each piece in a list. */
   readonly onOddity?: (oddity: Oddity) => void;
@@ -48,7 +47,7 @@ export interface RunpodOptions {
 export function createRunpodProvider(options: RunpodOptions): Provider {
   const tagPrefix = `${options.deployment}-`;
   const odd = options.onOddity ?? (() => undefined);
-  const http = createHttpClient({
+  const upstream = createUpstream({
     url: options.url,
     headers: { authorization: `Bearer ${options.apiKey}` },
     timeoutMs: options.timeoutMs ?? CALL_LIMIT_MS,
@@ -56,31 +55,32 @@ export function createRunpodProvider(options: RunpodOptions): Provider {
     onRead: learnQuotas(options.budget, odd),
   });
 
-  const podsRequest = {
-    path: '/v2/pods',
-    name: 'pods',
-    read: (pod: unknown) => [findPod(pod, tagPrefix, odd) ?? []].flat(),
-  };
-
   return {
     code: options.code,
     provisionDeadlineMs: PROVISION_DEADLINE_MS,
     priceToleranceCents: DISK_CENTS,
     templates: new Set(runpodTemplates.keys()),
-    listPods: () => listFromUpstream(http, 'listing pods', podsRequest),
-    listOffers: () => listOffers(http, onceEach(odd)),
-    allocate: (request) => allocate(http, tagPrefix, request),
-    async find(tag, wait) {
-      const isWanted = (pod: Pod): boolean => pod.tag === tag;
-      const pods = await listFromUpstream(http, 'finding a pod', { ...podsRequest, ...wait, isWanted });
-      return pods.find(isWanted);
+    ...podListOf(upstream, {
+      path: '/v2/pods',
+      name: 'pods',
+      findPod: (pod) => findPod(pod, tagPrefix, odd),
+    }),
+    listOffers: () => listOffers(upstream, onceEach(odd)),
+    allocate: (request) => allocate(upstream, tagPrefix, request),
+    async terminate(podId, wait) {
+      await upstream.call('ending a pod', {
+        method: 'DELETE',
+        path: `/v2/pods/${encodeURIComponent(podId)}`,
+        repeatable: true,
+        // Whether a pod is gone only the lists tell.
+        accepts: isGone,
+        ...wait,
+      });
     },
-    terminate: (podId, wait) =>
-      endAtUpstream(http, { method: 'DELETE', path: `/v2/pods/${encodeURIComponent(podId)}`, ...wait }),
     async pace(read) {
       return (await options.budget?.pace(read === 'offers' ? catalogLimits.gpuCounts.length : 1)) ?? 0;
     },
-    readBalance: () => readRunpodBalance(http),
+    readBalance: () => readRunpodBalance(upstream),
   };
 }
 
@@ -101,7 +101,7 @@ function learnQuotas(
 }
 
 /** The stock is told for one count of GPUs at a time. A part is not a whole catalog: one failure fails them all. */
-async function listOffers(http: HttpClient, odd: (oddity: Oddity) => void): Promise<Offer[]> {
+async function listOffers(upstream: Upstream, odd: (oddity: Oddity) => void): Promise<Offer[]> {
   const offers: Offer[] = [];
   for (const count of catalogLimits.gpuCounts) {
     const query = new URLSearchParams({
@@ -113,20 +113,26 @@ async function listOffers(http: HttpClient, odd: (oddity: Oddity) => void): Prom
     });
     const path = `/v2/catalog/gpus?${query.toString()}`;
     const read = (gpu: unknown): Offer[] => readOffers(gpu, count, odd);
-    const request = { path, name: 'gpus', read };
-    offers.push(...(await listFromUpstream(http, `listing offers of ${count} GPUs`, request)));
+    offers.push(...(await upstream.list(`listing offers of ${count} GPUs`, { path, name: 'gpus', read })));
   }
   return dearestOfEach(offers);
 }
 
 async function allocate(
-  http: HttpClient,
+  upstream: Upstream,
   tagPrefix: string,
   request: AllocationRequest,
 ): Promise<AllocatedPod> {
   const body = createBodyOf(request, tagPrefix);
-  const create = { method: 'POST', path: '/v2/pods', body, untilMs: request.untilMs } as const;
-  const answer = await callUpstream(http, 'creating a pod', 'buys', create).catch(forThisOfferOnly);
+  const answer = await upstream
+    .call('creating a pod', {
+      method: 'POST',
+      path: '/v2/pods',
+      body,
+      untilMs: request.untilMs,
+      effect: 'buys',
+    })
+    .catch(forThisOfferOnly);
   const pod = fieldsOf(answer.body);
   const podId = textField(pod, 'id');
   if (podId === null) throw errorOfAnswer('creating a pod: no id in the answer', 'buys', answer);

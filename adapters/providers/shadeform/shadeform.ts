@@ -1,19 +1,12 @@
 import { isTemplateId, templates } from '../../../domain/catalog/templates.js';
 import { dearestOfEach } from '../offers/dearest-of-each.js';
 import { fieldsOf, textField } from '../upstream/fields.js';
-import { createHttpClient, HttpFailure, type HttpClient } from '../upstream/http-client.js';
-import {
-  ProviderError,
-  type AllocationRequest,
-  type Oddity,
-  type Pod,
-  type Provider,
-  type Wait,
-} from '../provider.js';
+import { ProviderError, type AllocationRequest, type Oddity, type Provider, type Wait } from '../provider.js';
 import { findOfferParts, findPod, osOptionsOf, priceCentsOf, readOffers } from './shadeform-wire.js';
 import { startupScript } from '../startup-script.js';
 import type { RequestBudget } from '../upstream/request-budget.js';
-import { callUpstream, endAtUpstream, listFromUpstream } from '../upstream/upstream-call.js';
+import { podListOf } from '../upstream/pod-list.js';
+import { createUpstream, isGone, type Upstream } from '../upstream/upstream.js';
 import { beforeBuying, errorOfAnswer } from '../upstream/upstream-errors.js';
 import { findFittingOs, shadeformTemplates, type PodTemplate } from '../offers/templates.js';
 import {
@@ -40,7 +33,7 @@ export interface ShadeformOptions {
   readonly deployment: string;
   /** The limit of each call. */
   readonly timeoutMs?: number;
-  /** How many requests may be sent; as many as there are unless told. */
+  /** How many requests may be sent; without one, as many as there are. */
   readonly budget?: RequestBudget | undefined;
   /** Hears of what was skipped or not understood in answers; called once for each piece. */
   readonly onOddity?: (oddity: Oddity) => void;
@@ -50,30 +43,29 @@ export interface ShadeformOptions {
 export function createShadeformProvider(options: ShadeformOptions): Provider {
   const tagPrefix = `${options.deployment}-`;
   const odd = options.onOddity ?? (() => undefined);
-  const http = createHttpClient({
+  const upstream = createUpstream({
     url: withVersion(options.url),
     headers: { 'x-api-key': options.apiKey },
     timeoutMs: options.timeoutMs ?? CALL_LIMIT_MS,
     budget: options.budget,
   });
-  const keys = createThrowAwayKeys(http, tagPrefix);
+  const keys = createThrowAwayKeys(upstream, tagPrefix);
   /** Operating systems by offer, from the last list that this process has read. */
   let osOptions = new Map<string, readonly string[]>();
 
-  const podsRequest = {
+  const pods = podListOf(upstream, {
     path: '/instances',
     name: 'instances',
-    read: (instance: unknown) => [findPod(instance, tagPrefix, odd) ?? []].flat(),
-  };
-  const listPods = (): Promise<Pod[]> => listFromUpstream(http, 'listing pods', podsRequest);
+    findPod: (instance) => findPod(instance, tagPrefix, odd),
+  });
 
   return {
     code: options.code,
     provisionDeadlineMs: PROVISION_DEADLINE_MS,
     templates: new Set(templates.map(({ id }) => id)),
-    listPods,
+    ...pods,
     async listOffers() {
-      const read = await listFromUpstream(http, 'listing offers', {
+      const read = await upstream.list('listing offers', {
         path: '/instances/types?available=true',
         name: 'instance_types',
         read: (type) => readOffers(type, odd),
@@ -82,40 +74,45 @@ export function createShadeformProvider(options: ShadeformOptions): Provider {
       return dearestOfEach(read.map(({ offer }) => offer));
     },
     allocate: (request) =>
-      allocate({ http, keys, tagPrefix, request, osOptions: osOptions.get(request.offerId) }),
-    async find(tag, wait) {
-      const isWanted = (pod: Pod): boolean => pod.tag === tag;
-      const pods = await listFromUpstream(http, 'finding a pod', { ...podsRequest, ...wait, isWanted });
-      return pods.find(isWanted);
-    },
+      allocate({ upstream, keys, tagPrefix, request, osOptions: osOptions.get(request.offerId) }),
     async endBy(podId, at) {
-      const path = `/instances/${encodeURIComponent(podId)}/update`;
-      const request = { method: 'POST', path, body: autoDelete(at), repeatable: true } as const;
-      await callUpstream(http, 'renewing the date of a pod’s end', 'buys_nothing', request);
+      await upstream.call('renewing the date of a pod’s end', {
+        method: 'POST',
+        path: `/instances/${encodeURIComponent(podId)}/update`,
+        body: autoDelete(at),
+        repeatable: true,
+      });
     },
     async terminate(podId, wait) {
       const path = `/instances/${encodeURIComponent(podId)}`;
-      const keyId = await findKeyId(http, path, wait);
-      await endAtUpstream(http, { method: 'POST', path: `${path}/delete`, ...wait });
+      const keyId = await findKeyId(upstream, path, wait);
+      await upstream.call('ending a pod', {
+        method: 'POST',
+        path: `${path}/delete`,
+        repeatable: true,
+        // Whether a pod is gone only the lists tell.
+        accepts: isGone,
+        ...wait,
+      });
       if (keyId !== null) keys.removeLater(keyId);
-      keys.sweepLater(async () => (await listPods()).map((pod) => pod.tag));
+      keys.sweepLater(async () => (await pods.listPods()).map((pod) => pod.tag));
     },
   };
 }
 
 async function allocate(deps: {
-  readonly http: HttpClient;
+  readonly upstream: Upstream;
   readonly keys: ThrowAwayKeys;
   readonly request: AllocationRequest;
   readonly tagPrefix: string;
   /** undefined when this process has not listed the offer: another one has. */
   readonly osOptions: readonly string[] | undefined;
 }): Promise<{ podId: string; pricePerHourCents: number | null }> {
-  const { http, keys, request } = deps;
+  const { upstream, keys, request } = deps;
   const { offer, template } = partsOf(request, deps.tagPrefix);
   const publicKeys = request.publicKeys.map(bareKey);
   const { untilMs } = request;
-  const os = findFittingOs(template, deps.osOptions ?? (await readOsOptions(http, offer, { untilMs })));
+  const os = findFittingOs(template, deps.osOptions ?? (await readOsOptions(upstream, offer, { untilMs })));
   if (os === undefined) {
     throw new ProviderError(
       'no_capacity',
@@ -136,17 +133,19 @@ async function allocate(deps: {
     ...launchOf({ key, publicKeys, template }),
   };
   try {
-    const answer = await callUpstream(http, 'creating a pod', 'buys', {
+    const answer = await upstream.call('creating a pod', {
       method: 'POST',
       path: '/instances/create',
       body,
       untilMs,
+      effect: 'buys',
     });
     const podId = textField(fieldsOf(answer.body), 'id');
     if (podId === null) throw errorOfAnswer('creating a pod: no id in the answer', 'buys', answer);
     return {
       podId,
-      pricePerHourCents: priceCentsOf(fieldsOf(answer.body)) ?? (await readPrice(http, podId, { untilMs })),
+      pricePerHourCents:
+        priceCentsOf(fieldsOf(answer.body)) ?? (await readPrice(upstream, podId, { untilMs })),
     };
   } catch (error) {
     // A pod that may exist needs its key until it is ended; the sweep finds the keys of those that never did.
@@ -178,13 +177,13 @@ function autoDelete(at: Date): { auto_delete: { date_threshold: string } } {
  * @throws ProviderError, never `unknown`: nothing was bought
  */
 async function readOsOptions(
-  http: HttpClient,
+  upstream: Upstream,
   { cloud, type }: { cloud: string; type: string },
   wait: Wait,
 ): Promise<string[]> {
   const query = new URLSearchParams({ cloud, shade_instance_type: type }).toString();
   try {
-    const lists = await listFromUpstream(http, 'reading the operating systems of an offer', {
+    const lists = await upstream.list('reading the operating systems of an offer', {
       path: `/instances/types?${query}`,
       name: 'instance_types',
       read: (listed) => [osOptionsOf(fieldsOf(listed))],
@@ -211,26 +210,31 @@ function launchOf(input: { key: ThrowAwayKey; publicKeys: readonly string[]; tem
 }
 
 /** The price that the pod really costs. That it can't be read does not undo the create: null. */
-async function readPrice(http: HttpClient, podId: string, wait: Wait): Promise<number | null> {
+async function readPrice(upstream: Upstream, podId: string, wait: Wait): Promise<number | null> {
   const path = `/instances/${encodeURIComponent(podId)}/info`;
-  const fields = await findFields(http, path, wait);
+  const fields = await findFields(upstream, path, wait);
   return fields === undefined ? null : priceCentsOf(fields);
 }
 
-async function findKeyId(http: HttpClient, path: string, wait: Wait = {}): Promise<string | null> {
-  return textField((await findFields(http, `${path}/info`, wait)) ?? {}, 'ssh_key_id');
+async function findKeyId(upstream: Upstream, path: string, wait: Wait = {}): Promise<string | null> {
+  return textField((await findFields(upstream, `${path}/info`, wait)) ?? {}, 'ssh_key_id');
 }
 
 async function findFields(
-  http: HttpClient,
+  upstream: Upstream,
   path: string,
   wait: Wait,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   try {
-    const answer = await http.request({ method: 'GET', path, timeoutMs: SIDE_READ_LIMIT_MS, ...wait });
+    const answer = await upstream.call('reading a pod', {
+      method: 'GET',
+      path,
+      timeoutMs: SIDE_READ_LIMIT_MS,
+      ...wait,
+    });
     return answer.status === 200 ? fieldsOf(answer.body) : undefined;
   } catch (error) {
-    if (error instanceof HttpFailure || error instanceof ProviderError) return undefined;
+    if (error instanceof ProviderError) return undefined;
     throw error;
   }
 }

@@ -1,8 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { fieldsOf, textField } from '../upstream/fields.js';
-import { HttpFailure, type HttpAnswer, type HttpClient } from '../upstream/http-client.js';
 import { ProviderError, type Wait } from '../provider.js';
-import { beforeBuying, errorOfAnswer, errorOfFailure } from '../upstream/upstream-errors.js';
+import type { HttpAnswer } from '../upstream/http-answer.js';
+import type { Upstream } from '../upstream/upstream.js';
+import { beforeBuying, errorOfAnswer } from '../upstream/upstream-errors.js';
 
 /** Keys without a pod are looked for at most this often, and only those that no create in flight can need. */
 const SWEEP_EVERY_MS = 10 * 60_000;
@@ -29,14 +30,16 @@ export interface ThrowAwayKeys {
  * a key that nobody can use goes there (decision 14). It is registered under the pod's tag and the time, and removed
  * with the pod, because the upstream reads it some time after create has answered.
  */
-export function createThrowAwayKeys(http: HttpClient, tagPrefix: string): ThrowAwayKeys {
+export function createThrowAwayKeys(upstream: Upstream, tagPrefix: string): ThrowAwayKeys {
   let sweptAtMs = 0;
 
   async function remove(keyId: string): Promise<void> {
-    await http.request({
+    await upstream.call('removing a key', {
       method: 'POST',
       path: `/sshkeys/${encodeURIComponent(keyId)}/delete`,
       repeatable: true,
+      // One that can't be removed is no reason to leave the others.
+      accepts: () => true,
     });
   }
 
@@ -44,7 +47,7 @@ export function createThrowAwayKeys(http: HttpClient, tagPrefix: string): ThrowA
     const isOld = (key: ReturnType<typeof readKey>): boolean =>
       key.name.startsWith(tagPrefix) && Date.now() - key.madeAtMs > SWEEP_OLDER_THAN_MS;
     // There is a key for each machine.
-    const { items: old = [] } = await http.list({
+    const old = await upstream.list('listing keys', {
       path: '/sshkeys',
       name: 'ssh_keys',
       read: (value) => [readKey(value)].filter(isOld),
@@ -57,16 +60,13 @@ export function createThrowAwayKeys(http: HttpClient, tagPrefix: string): ThrowA
   return {
     async add(tag, wait = {}) {
       const publicKey = newPublicKey();
-      const answer = await requestBeforeBuying(
-        http,
-        {
-          name: `${tag}@${Math.floor(Date.now() / 1000)}`,
-          public_key: `${publicKey} ${tag}`,
-        },
-        wait,
-      );
+      const body = {
+        name: `${tag}@${Math.floor(Date.now() / 1000)}`,
+        public_key: `${publicKey} ${tag}`,
+      };
+      const answer = await register(upstream, body, wait);
       const keyId = textField(fieldsOf(answer.body), 'id');
-      if (answer.status < 300 && keyId !== null) return { keyId, publicKey };
+      if (keyId !== null) return { keyId, publicKey };
       throw beforeBuying(errorOfAnswer('registering a key', 'buys_nothing', answer));
     },
     removeLater(keyId) {
@@ -81,12 +81,17 @@ export function createThrowAwayKeys(http: HttpClient, tagPrefix: string): ThrowA
   };
 }
 
-async function requestBeforeBuying(http: HttpClient, body: unknown, wait: Wait): Promise<HttpAnswer> {
+async function register(upstream: Upstream, body: unknown, wait: Wait): Promise<HttpAnswer> {
   try {
-    return await http.request({ method: 'POST', path: '/sshkeys/add', body, repeatable: true, ...wait });
+    return await upstream.call('registering a key', {
+      method: 'POST',
+      path: '/sshkeys/add',
+      body,
+      repeatable: true,
+      ...wait,
+    });
   } catch (error) {
-    if (!(error instanceof HttpFailure)) throw error;
-    throw beforeBuying(errorOfFailure('registering a key', 'buys_nothing', error));
+    throw error instanceof ProviderError ? beforeBuying(error) : error;
   }
 }
 

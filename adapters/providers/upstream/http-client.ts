@@ -1,18 +1,8 @@
-import { createJsonListReader } from './json-list.js';
 import { ProviderError } from '../provider.js';
 import type { RequestBudget, RequestUse } from './request-budget.js';
 
-/** The most that an answer may hold that is read whole: all but lists. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 /** A list may take so long in all, as long as it makes progress: 50,000 machines are some 100 MB (decision 75). */
 const LIST_LIMIT_MS = 60_000;
-
-export interface HttpAnswer {
-  readonly status: number;
-  readonly headers: Headers;
-  /** The parsed JSON; undefined when the body is none. */
-  readonly body: unknown;
-}
 
 /** No answer came. `sent` is false only when the request provably never left this machine. */
 export class HttpFailure extends Error {
@@ -39,6 +29,8 @@ export interface HttpRequest {
   readonly body?: unknown;
   /** Less than the client's limit, where the caller can't wait so long. */
   readonly timeoutMs?: number;
+  /** It may take a minute, as long as each part of its answer comes within the client's limit of the one before. */
+  readonly isList?: boolean;
   /** The instant, on the clock of performance.now(), beyond which the caller can't wait whatever the limits say. */
   readonly untilMs?: number | undefined;
   /**
@@ -46,59 +38,45 @@ export interface HttpRequest {
    * in the moment of its use. Only for what may happen twice; a GET always may.
    */
   readonly repeatable?: boolean;
-  /** What of the budget it takes; unless told, a GET reads and all else acts. */
+  /** What of the budget it takes; by default a GET reads and all else acts. */
   readonly use?: RequestUse;
 }
 
-/** A list that is read while it arrives, whatever its length. */
-export interface ListRequest<T> {
-  readonly path: string;
-  /** The field of the answer that holds the list. */
-  readonly name: string;
-  /** What is kept of an element; the rest of it is dropped at once. */
-  readonly read: (element: unknown) => readonly T[];
-  /** The rest of the list is not read once this has been found. */
-  readonly isWanted?: (item: T) => boolean;
-  readonly untilMs?: number | undefined;
-}
+/**
+ * Reads one answer to its end.
+ * @param tellProgress to be called for each part of it that has come
+ */
+export type ReadAnswer<T> = (response: Response, tellProgress: () => void) => Promise<T>;
 
-export interface ListAnswer<T> extends HttpAnswer {
-  /** undefined when the answer has no such list, or is no success: that is not the same as an empty one. */
-  readonly items: T[] | undefined;
+export interface HttpClientOptions {
+  /** Of the API; a request's path is appended to it. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** For each call, from its start to the last byte of its answer (decision 20). */
+  readonly timeoutMs: number;
+  readonly budget?: RequestBudget | undefined;
+  /** Hears the headers of each answer to a GET before the caller does. It must not fail. */
+  readonly onRead?: ((headers: Headers) => Promise<void>) | undefined;
 }
 
 export interface HttpClient {
   /**
    * One request, and its repetition only where it is repeatable.
-   * @throws HttpFailure when no whole answer came within the limit
+   * @param read what becomes of the answer
+   * @throws HttpFailure when no whole answer came within the limit, or `read` failed
    * @throws ProviderError rate_limited when the budget is used up: nothing was sent
    */
-  request(request: HttpRequest): Promise<HttpAnswer>;
-  /**
-   * Reads a list; repeated once when the connection breaks. Each part of it must come within the client's limit of the
-   * one before, and all of it within a minute.
-   * @throws HttpFailure and ProviderError as `request` does, and HttpFailure for a list that breaks off
-   */
-  list<T>(request: ListRequest<T>): Promise<ListAnswer<T>>;
+  send<T>(request: HttpRequest, read: ReadAnswer<T>): Promise<T>;
 }
 
 /**
- * A JSON client with a limit on everything: the time until the whole answer is read, and the answer's size.
+ * A JSON client with a limit on the time until the whole answer is read.
  * Redirects are answers and not followed, for they would carry the key elsewhere and repeat a purchase.
- * @param options.timeoutMs for each call, from its start to the last byte of its answer (decision 20)
  */
-export function createHttpClient(options: {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly timeoutMs: number;
-  readonly budget?: RequestBudget | undefined;
-  /** Hears the headers of each answer to a GET before the caller does. It must not fail. */
-  readonly onRead?: ((headers: Headers) => Promise<void>) | undefined;
-}): HttpClient {
+export function createHttpClient(options: HttpClientOptions): HttpClient {
   const base = options.url.replace(/\/+$/, '');
-  const fetchAnswer = async (request: HttpRequest, signal: AbortSignal): Promise<Response> => {
-    const { method, path, body } = request;
-    return fetch(base + path, {
+  const fetchAnswer = async ({ method, path, body }: HttpRequest, signal: AbortSignal): Promise<Response> =>
+    fetch(base + path, {
       method,
       redirect: 'manual',
       signal,
@@ -109,46 +87,27 @@ export function createHttpClient(options: {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-  };
-  const send = async (request: HttpRequest, limitMs: number): Promise<HttpAnswer> => {
+  const exchange = async <T>(request: HttpRequest, limitMs: number, read: ReadAnswer<T>) => {
     await refuseOverBudget(request, options.budget);
+    const stallMs = request.isList ? Math.min(limitMs, options.timeoutMs) : limitMs;
+    const watch = watchProgress(stallMs, limitMs);
     try {
-      return await readWhole(await fetchAnswer(request, AbortSignal.timeout(limitMs)));
+      const response = await fetchAnswer(request, watch.signal);
+      return { headers: response.headers, answer: await read(response, watch.tell) };
     } catch (error) {
       throw failureOf(error, request, limitMs);
-    }
-  };
-  const sendList = async <T>(request: ListRequest<T>, limitMs: number): Promise<ListAnswer<T>> => {
-    const asked = { method: 'GET', path: request.path } as const;
-    await refuseOverBudget(asked, options.budget);
-    const watch = watchProgress(Math.min(limitMs, options.timeoutMs), limitMs);
-    try {
-      const response = await fetchAnswer(asked, watch.signal);
-      if (!response.ok) return { ...(await readWhole(response)), items: undefined };
-      const items = await readItems(response, request, watch.tell);
-      return { status: response.status, headers: response.headers, body: undefined, items };
-    } catch (error) {
-      throw failureOf(error, asked, limitMs);
     } finally {
       watch.end();
     }
   };
   return {
-    async request(request) {
+    async send(request, read) {
       const isRead = request.method === 'GET';
-      const answer = await twice(
-        limitOf(request, options.timeoutMs),
-        request.repeatable ?? isRead,
-        (limitMs) => send(request, limitMs),
+      const limitMs = limitOf(request, request.isList ? LIST_LIMIT_MS : options.timeoutMs);
+      const { headers, answer } = await twice(limitMs, request.repeatable ?? isRead, (leftMs) =>
+        exchange(request, leftMs, read),
       );
-      if (isRead) await options.onRead?.(answer.headers);
-      return answer;
-    },
-    async list(request) {
-      const answer = await twice(limitOf({ method: 'GET', ...request }, LIST_LIMIT_MS), true, (limitMs) =>
-        sendList(request, limitMs),
-      );
-      await options.onRead?.(answer.headers);
+      if (isRead) await options.onRead?.(headers);
       return answer;
     },
   };
@@ -189,36 +148,6 @@ function watchProgress(
   };
 }
 
-async function readWhole(response: Response): Promise<HttpAnswer> {
-  return { status: response.status, headers: response.headers, body: parse(await readText(response)) };
-}
-
-async function readItems<T>(
-  response: Response,
-  { name, read, isWanted }: ListRequest<T>,
-  tellProgress: () => void,
-): Promise<T[] | undefined> {
-  const items: T[] = [];
-  const found = { isWanted: false };
-  const reader = createJsonListReader(name, (element) => {
-    for (const item of read(element)) {
-      items.push(item);
-      found.isWanted ||= isWanted?.(item) === true;
-    }
-  });
-  for await (const chunk of chunksOf(response)) {
-    tellProgress();
-    reader.write(chunk);
-    // Leaving the loop closes the connection.
-    if (found.isWanted) return items;
-  }
-  return reader.end() ? items : undefined;
-}
-
-function chunksOf(response: Response): AsyncIterable<Uint8Array> {
-  return (response.body ?? []) as AsyncIterable<Uint8Array>;
-}
-
 /**
  * How long a request may take, whole milliseconds.
  * @throws HttpFailure when its caller's time is over: it is not sent
@@ -242,26 +171,6 @@ async function refuseOverBudget(
   throw new ProviderError('rate_limited', `${method} ${path}: the request budget is used up`, {
     retryAfterMs,
   });
-}
-
-async function readText(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  let bytes = 0;
-  for await (const chunk of chunksOf(response)) {
-    bytes += chunk.byteLength;
-    if (bytes > MAX_ANSWER_BYTES) throw new Error(`the answer is larger than ${MAX_ANSWER_BYTES} bytes`);
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 function failureOf(error: unknown, { method, path }: HttpRequest, limitMs: number): HttpFailure {

@@ -1,5 +1,6 @@
 import { fieldsOf, textField, textsField } from './fields.js';
-import type { HttpAnswer, HttpFailure } from './http-client.js';
+import type { HttpAnswer } from './http-answer.js';
+import type { HttpFailure } from './http-client.js';
 import { ProviderError, type ProviderErrorKind } from '../provider.js';
 
 /** What the failed call could have changed at the upstream: only a create may have bought something. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createRequestBudget } from '../../../../adapters/postgres/requests/request-budgets.js';
-import { createHttpClient } from '../../../../adapters/providers/upstream/http-client.js';
+import { createUpstream } from '../../../../adapters/providers/upstream/upstream.js';
 import { ProviderError } from '../../../../adapters/providers/provider.js';
 import type { QuotaWindow } from '../../../../adapters/providers/upstream/quotas.js';
 import type { RequestBudget, RequestUse } from '../../../../adapters/providers/upstream/request-budget.js';
@@ -134,8 +134,8 @@ describe('the request budget of an upstream', () => {
       learn: () => Promise.resolve(),
     };
     // Nobody listens there: a request that was sent would fail otherwise.
-    const http = createHttpClient({ url: 'http://127.0.0.1:9', headers: {}, timeoutMs: 500, budget });
-    await assert.rejects(http.request({ method: 'POST', path: '/x' }), (error: ProviderError) => {
+    const upstream = createUpstream({ url: 'http://127.0.0.1:9', headers: {}, timeoutMs: 500, budget });
+    await assert.rejects(upstream.call('asking', { method: 'POST', path: '/x' }), (error: ProviderError) => {
       assert.ok(error instanceof ProviderError);
       assert.equal(error.kind, 'rate_limited');
       assert.equal(error.details.retryAfterMs, 1_234);

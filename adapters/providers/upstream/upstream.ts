@@ -1,0 +1,66 @@
+import { isSuccess, readList, readWhole, type HttpAnswer, type ListReading } from './http-answer.js';
+import { createHttpClient, HttpFailure, type HttpClientOptions, type HttpRequest } from './http-client.js';
+import type { Wait } from '../provider.js';
+import { errorOfAnswer, errorOfFailure, type CallEffect } from './upstream-errors.js';
+
+export interface UpstreamCall extends HttpRequest {
+  /** What it could have changed when it fails; by default it buys nothing. */
+  readonly effect?: CallEffect;
+  /** Which answers are fine beside a success. */
+  readonly accepts?: (status: number) => boolean;
+}
+
+/** A list that is read while it arrives, whatever its length. */
+export interface UpstreamList<T> extends ListReading<T>, Wait {
+  readonly path: string;
+}
+
+/** An upstream's API: what it answers, and each of its failures as a ProviderError that says what may have happened. */
+export interface Upstream {
+  /**
+   * One request whose answer must be a success, or accepted by it.
+   * @param what the step in words, for errors: "creating a pod"
+   * @throws ProviderError
+   */
+  call(what: string, request: UpstreamCall): Promise<HttpAnswer>;
+  /**
+   * Reads a list that the upstream keeps under a name, element by element. An answer without one says nothing: it must
+   * not look like "nothing exists". Each part of it must come within the client's limit of the one before, and all of
+   * it within a minute.
+   * @throws ProviderError, also for a list that breaks off
+   */
+  list<T>(what: string, list: UpstreamList<T>): Promise<T[]>;
+}
+
+/** An upstream's API over HTTP, with the limits of the client and of the budget. */
+export function createUpstream(options: HttpClientOptions): Upstream {
+  const http = createHttpClient(options);
+  return {
+    async call(what, request) {
+      const { effect = 'buys_nothing', accepts } = request;
+      const answer = await http.send(request, readWhole).catch(failWith(what, effect));
+      if (isSuccess(answer.status) || accepts?.(answer.status)) return answer;
+      throw errorOfAnswer(what, effect, answer);
+    },
+    async list(what, list) {
+      const request = { method: 'GET', path: list.path, untilMs: list.untilMs, isList: true } as const;
+      const answer = await http
+        .send(request, (response, tellProgress) => readList(response, list, tellProgress))
+        .catch(failWith(what, 'buys_nothing'));
+      if (answer.items !== undefined) return answer.items;
+      const step = isSuccess(answer.status) ? `${what}: no ${list.name} in the answer` : what;
+      throw errorOfAnswer(step, 'buys_nothing', answer);
+    },
+  };
+}
+
+/** Whether an answer says that what should go is gone already. */
+export function isGone(status: number): boolean {
+  return status === 404 || status === 410;
+}
+
+function failWith(what: string, effect: CallEffect): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof HttpFailure ? errorOfFailure(what, effect, error) : error;
+  };
+}
