@@ -77,6 +77,14 @@ module.exports = {
       to: { pathNot: '^(money|domain|adapters)/|^node_modules/|^[a-z_/]+$' },
     },
     {
+      name: 'only-money-opens-a-money-transaction',
+      comment:
+        'The opener, the lock of a wallet and the postings are of the heart alone; who wants money moved calls what it offers.',
+      severity: 'error',
+      from: { pathNot: '^(money|test|bench)/' },
+      to: { path: '^money/(ledger/|metering/meter\\.ts$)', dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'only-roots-read-config',
       severity: 'error',
       from: { pathNot: `${roots}|^(lab|tools|test|bench)/|^config\\.ts$` },

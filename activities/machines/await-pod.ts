@@ -1,6 +1,6 @@
 import { sleep } from '@temporalio/activity';
 import type { AwaitedRental } from '../../adapters/postgres/machines/awaited-rentals.js';
-import { keepAnswer } from '../../money/rentals/answered-machines.js';
+import { recordAnswer } from '../../money/rentals/answered-machines.js';
 import type { PodAddress } from '../../money/rentals/rentals.js';
 import type { RentalId } from '../../domain/ids.js';
 import { machineLimits } from '../../domain/machines/limits.js';
@@ -75,7 +75,7 @@ async function judge(
   }
   const address = await findAnsweringAddress(deps, rental);
   if (!address) return undefined;
-  await keepAnswer(deps.db, rental.rentalId, address);
+  await recordAnswer(deps.db, rental.rentalId, address);
   return { kind: 'answered' };
 }
 

@@ -1,4 +1,5 @@
 import { Context, sleep } from '@temporalio/activity';
+import { listPublicKeys } from '../../adapters/postgres/accounts/ssh-keys.js';
 import { buyPod, condemn, providersFor, resolveAttempt } from '../rentals/allocation.js';
 import { adoptPod, replaceTag } from '../../money/rentals/pod-adoption.js';
 import { listAttempts, moveAttempt, nameAttemptPod } from '../../adapters/postgres/machines/attempts.js';
@@ -129,12 +130,11 @@ async function buyAnother(
     attempts.map(({ listing_id }) => listing_id),
   );
   if (!listing) return 'nothing on offer';
-  const keys = await deps.db('ssh_keys').where({ user_id: rental.user_id }).whereIn('id', rental.ssh_key_ids);
   const purchase = await buyPod(deps, {
     rentalId: rental.id,
     listing,
     templateId: rental.template_id,
-    publicKeys: keys.map((key) => key.public_key),
+    publicKeys: await listPublicKeys(deps.db, rental.user_id, rental.ssh_key_ids),
     maxPricePerHourCents: rental.price_per_hour_cents,
     // It is provisioning, so no meter counts it yet.
     endBy: await paidUntil(deps.db, rental.wallet_id, rental.price_per_hour_cents),

@@ -1,6 +1,6 @@
 import { insertAttempt, moveAttempt, nameAttemptPod } from '../../adapters/postgres/machines/attempts.js';
 import { noteProviderFailure, noteProviderSuccess } from '../../adapters/postgres/catalog/provider-health.js';
-import type { AllocationAttemptRow, ListingRow } from '../../adapters/postgres/rows/tables.js';
+import type { AllocationAttemptRow } from '../../adapters/postgres/rows/tables.js';
 import {
   ProviderError,
   type AllocatedPod,
@@ -8,32 +8,10 @@ import {
   type Provider,
   type Wait,
 } from '../../adapters/providers/provider.js';
-import type { RentalId } from '../../domain/ids.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { provisionDeadlineMs } from '../../domain/rentals/provisioning.js';
+import type { PodOrder, Purchase } from '../../money/rentals/purchase.js';
 import type { ActivityDeps } from '../deps.js';
-
-export interface Order extends Wait {
-  readonly rentalId: RentalId;
-  readonly listing: ListingRow;
-  readonly templateId: string;
-  readonly publicKeys: readonly string[];
-  /** When the upstream itself shall end the pod unless told otherwise. */
-  readonly endBy: Date | null;
-  /** What an hour may cost at most. */
-  readonly maxPricePerHourCents: number;
-}
-
-/**
- * What came of asking an upstream for a pod.
- * - bought: the pod exists at the agreed price, its attempt is open until the rental adopts it.
- * - unknown: a pod may exist under the attempt's tag; `listed`: it does exist, and has not told its price yet.
- * - none: nothing was bought, or it was given back; the next offer may be tried.
- */
-export type Purchase =
-  | { readonly kind: 'bought'; readonly attempt: AllocationAttemptRow; readonly podId: string }
-  | { readonly kind: 'unknown'; readonly attempt: AllocationAttemptRow; readonly listed: boolean }
-  | { readonly kind: 'none' };
 
 /** What a found pod is held against. */
 interface Agreed extends Wait {
@@ -50,7 +28,7 @@ export function providersFor(deps: Pick<ActivityDeps, 'providers'>, templateId: 
 }
 
 /** Asks the upstream of one listing for one pod: the attempt is on record before the call (decision 21). */
-export async function buyPod(deps: ActivityDeps, order: Order): Promise<Purchase> {
+export async function buyPod(deps: ActivityDeps, order: PodOrder): Promise<Purchase> {
   const provider = deps.providers.get(order.listing.provider_code);
   if (!provider) return { kind: 'none' };
   const attempt = await insertAttempt(deps.db, {

@@ -23,7 +23,7 @@ export function openRental(world: World, account: Account, request: Request, fat
   if (account.rentals.filter(({ row }) => isLive(row)).length >= rentalLimits.maxLiveRentals) {
     throw refusalOf('blocked', { reason: 'too_many_rentals', limit: rentalLimits.maxLiveRentals });
   }
-  refuseFreeMachines(world, account);
+  refuseWhenTooManyAreFree(world, account);
   const listing = findCheapest(world, request);
   if (!listing) throw refusalOf('model_unavailable');
   const requiredCents = listing.price_per_hour_cents;
@@ -40,7 +40,7 @@ export function openRental(world: World, account: Account, request: Request, fat
 const HOUR_MS = 3_600_000;
 
 /** Machines that nobody is billed for, as the service counts them (decision 83). */
-function refuseFreeMachines(world: World, account: Account): void {
+function refuseWhenTooManyAreFree(world: World, account: Account): void {
   const free = account.rentals.filter(({ row }) => {
     if (row.settled_at === null) return row.running_at === null;
     if (row.status === 'failed' && row.running_at === null) return false;

@@ -115,6 +115,19 @@ export async function acknowledgeEnd(trx: Transaction, rentalNo: number): Promis
     .update({ acknowledged_at: trx.raw('clock_ms()') });
 }
 
+/** Closes a settled rental whose pods are gone: nothing more is owed to it. One that is closed stays as it is. */
+export async function closeRental(db: Database, id: RentalId): Promise<void> {
+  await db('rentals')
+    .where({ id })
+    .whereNull('closed_at')
+    .whereNotNull('settled_at')
+    .update({
+      status: db.raw(`case status when 'stopping' then 'stopped' else status end`),
+      terminated_at: db.raw('coalesce(terminated_at, clock_ms())'),
+      closed_at: db.raw('clock_ms()'),
+    });
+}
+
 /** Whether somebody asked for the rental's end; the API writes it without waiting for any lock (decision 15). */
 export async function isStopRequested(db: Database, rentalNo: number): Promise<boolean> {
   return (await db('stop_requests').where({ rental_no: rentalNo }).first('rental_no')) !== undefined;

@@ -8,6 +8,16 @@ export async function listSshKeys(db: Database | Transaction, userId: UserId): P
   return db('ssh_keys').where({ user_id: userId }).orderBy(['created_at', 'id']);
 }
 
+/** The public keys of those of a user's keys that are named; one that was deleted is left out. */
+export async function listPublicKeys(
+  db: Database | Transaction,
+  userId: UserId,
+  ids: readonly SshKeyId[],
+): Promise<string[]> {
+  const rows = await db('ssh_keys').where({ user_id: userId }).whereIn('id', ids).select('public_key');
+  return rows.map((row) => row.public_key);
+}
+
 /** Adding keys of one user: one at a time, so that they are counted. */
 const LOCK_KEYS = 7_104;
 

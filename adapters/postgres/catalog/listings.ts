@@ -49,6 +49,11 @@ export async function listLiveListings(
   return query;
 }
 
+/** A listing, whether it is on offer still or not; undefined when there never was one. */
+export async function findListing(db: Database, id: ListingId): Promise<ListingRow | undefined> {
+  return db('listings').where({ id }).first();
+}
+
 export interface FamilyOffer {
   readonly family: string;
   readonly fromPricePerHourCents: number;

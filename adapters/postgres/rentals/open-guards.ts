@@ -83,7 +83,11 @@ const PROVISIONED_SOON_S = 30;
  * all that a user ever rented would be read under their lock.
  * @throws Refusal rate_limited with the time after which one more may be had
  */
-export async function refuseFreeMachines(trx: Transaction, userId: UserId, perHour: number): Promise<void> {
+export async function refuseWhenTooManyAreFree(
+  trx: Transaction,
+  userId: UserId,
+  perHour: number,
+): Promise<void> {
   const { rows } = await trx.raw<{ rows: { free: number; wait_s: number | null }[] }>(
     `with ended as (
        select r.settled_at from rentals r

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { openDatabase, type Database, type Transaction } from '../../../../adapters/postgres/database.js';
 import {
-  refuseFreeMachines,
+  refuseWhenTooManyAreFree,
   refuseWhenNotAllowed,
 } from '../../../../adapters/postgres/rentals/open-guards.js';
 import type { RentalRow, UserRow } from '../../../../adapters/postgres/rows/tables.js';
@@ -64,7 +64,7 @@ describe('a new rental (decision 23)', () => {
     const perHour = 3;
     const waits = async (): Promise<number | undefined> => {
       try {
-        await db.transaction((trx) => refuseFreeMachines(trx, user.id, perHour));
+        await db.transaction((trx) => refuseWhenTooManyAreFree(trx, user.id, perHour));
         return undefined;
       } catch (error) {
         assert.ok(error instanceof Refusal);
@@ -123,7 +123,7 @@ describe('a new rental (decision 23)', () => {
       await copyOf(id, 5_000);
       await db.transaction(async (trx) => {
         const before = await readRows(trx);
-        await refuseFreeMachines(trx, user.id, perHour);
+        await refuseWhenTooManyAreFree(trx, user.id, perHour);
         const read = (await readRows(trx)) - before;
         assert.ok(read < 100, `${read} rows`);
       });

@@ -1,0 +1,29 @@
+import type { Transaction } from '../database.js';
+
+/** What the running rentals of a wallet use up, and how many run in all. */
+export interface Burn {
+  /** Of all running rentals of the wallet, in cents. */
+  readonly burnPerHourCents: number;
+  /** Until the one rental reaches its own limit, in milliseconds; null without a limit, or when it does not run. */
+  readonly untilLimitMs: number | null;
+  /** The running rentals of everybody. */
+  readonly fleet: number;
+}
+
+/** Reads what a wallet's meters use up, and when one of its rentals reaches its limit. */
+export async function readBurn(trx: Transaction, walletId: number, rentalNo: number): Promise<Burn> {
+  const { rows } = await trx.raw<{ rows: Burn[] }>(
+    `select coalesce(sum(price_per_hour_cents), 0) as "burnPerHourCents",
+            min(limit_ms) filter (where rental_no = :rentalNo) - epoch_ms(clock_ms()) as "untilLimitMs",
+            (select count(*) from meters) as fleet
+       from meters where wallet_id = :walletId`,
+    { rentalNo, walletId },
+  );
+  return rows[0] ?? { burnPerHourCents: 0, untilLimitMs: null, fleet: 0 };
+}
+
+/** How many rentals run, of everybody. */
+export async function countMeters(trx: Transaction): Promise<number> {
+  const { rows } = await trx.raw<{ rows: { fleet: number }[] }>('select count(*) as fleet from meters');
+  return rows[0]?.fleet ?? 0;
+}

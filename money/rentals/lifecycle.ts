@@ -1,0 +1,126 @@
+import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import { isPulled } from '../../adapters/postgres/operators/brakes.js';
+import { countMeters, readBurn } from '../../adapters/postgres/rentals/meter-reads.js';
+import type { RentalId } from '../../domain/ids.js';
+import { meteringLimits } from '../../domain/metering/limits.js';
+import { moneyTransaction } from '../ledger/transaction.js';
+import { lockWalletOfRental, reread, type LockedWallet } from '../ledger/wallets.js';
+import { meterWallets } from '../metering/meter.js';
+import { claimAnswer } from './answered-machines.js';
+import { endWhenLost } from './lost.js';
+import {
+  getUserOfRental,
+  lockRental,
+  startRunning,
+  type PodAddress,
+  type RentalWithStop,
+} from './rentals.js';
+import { endUnstarted, settle } from './settle.js';
+
+/** How long a rental whose metering is paused waits at least before it is looked at again, in milliseconds. */
+const PAUSED_LOOK_MS = 10_000;
+
+/**
+ * Begins the billing of a rental whose machine has answered, unless a stop came first. Where it answered is the row's
+ * word; without one it is waited for again.
+ * @param from01 what a run that 0.1 began was told, for want of a row
+ * @throws as `underLock`
+ */
+export async function beginBilling(db: Database, rentalId: RentalId, from01?: PodAddress): Promise<void> {
+  await underLock(db, rentalId, async (trx, wallet, rental) => {
+    if (rental.status !== 'provisioning') return;
+    if (rental.stop) return endUnstarted(trx, wallet, rental, { kind: 'stopped' });
+    const address = (await claimAnswer(trx, rental.no)) ?? from01;
+    if (address) await startRunning(trx, rental, address);
+  });
+}
+
+/**
+ * Gives up on a rental that never ran: a stop frees its hold, a failure refunds it.
+ * @param error what its user is told; null for a stop
+ * @throws as `underLock`
+ */
+export async function giveUpRental(db: Database, rentalId: RentalId, error: string | null): Promise<void> {
+  await underLock(db, rentalId, async (trx, wallet, rental) => {
+    const stopped = rental.stop !== null || error === null;
+    await endUnstarted(trx, wallet, rental, stopped ? { kind: 'stopped' } : { kind: 'failed', error });
+  });
+}
+
+/**
+ * One round of a running rental's own metering (second belt): settles what is due, and ends the rental when its time,
+ * its money or its machine is over. The tick engine and the watcher do the same sooner.
+ * @param beltMs how long the next round may wait at most, in milliseconds
+ * @returns when the next round is due, in milliseconds from now; 0 when the rental runs no more
+ * @throws as `underLock`
+ */
+export async function advanceMetering(db: Database, rentalId: RentalId, beltMs: number): Promise<number> {
+  return underLock(db, rentalId, async (trx, wallet, rental) => {
+    if (rental.status !== 'running') return 0;
+    if (await isPulled(trx, 'metering')) return pausedLookMs(trx);
+    if (!(await endWhenLost(trx, wallet, rental))) await meterWallets(trx, [wallet.id]);
+    return nextLookMs(trx, wallet, rental.no, beltMs);
+  });
+}
+
+/**
+ * Settles a rental whose billing has ended (decision 25), if its machine was not lost before that.
+ * @throws as `underLock`
+ */
+export async function settleEnded(db: Database, rentalId: RentalId): Promise<void> {
+  await underLock(db, rentalId, async (trx, wallet, rental) => {
+    if (rental.status !== 'stopping') return;
+    if (!(await endWhenLost(trx, wallet, rental))) await settle(trx, wallet, rental);
+  });
+}
+
+/**
+ * Wallet first, then rental, everywhere (design: rule 5), and when it is the user's turn (decision 73).
+ * @throws UserBusy or `lock_timeout` when somebody else holds the wallet: nothing was done; see isWalletBusy
+ */
+async function underLock<T>(
+  db: Database,
+  rentalId: RentalId,
+  work: (trx: Transaction, wallet: LockedWallet, rental: RentalWithStop) => Promise<T>,
+): Promise<T> {
+  const userId = await getUserOfRental(db, rentalId);
+  return moneyTransaction(db, userId, async (trx) => {
+    const wallet = await lockWalletOfRental(trx, rentalId);
+    return work(trx, wallet, await lockRental(trx, rentalId));
+  });
+}
+
+/** Until the rental's own limit or the end of the wallet's money, whichever is first, and no longer than the belt. */
+async function nextLookMs(
+  trx: Transaction,
+  wallet: LockedWallet,
+  rentalNo: number,
+  beltMs: number,
+): Promise<number> {
+  const { availableCents, reservedCents } = await reread(trx, wallet);
+  const { burnPerHourCents, untilLimitMs, fleet } = await readBurn(trx, wallet.id, rentalNo);
+  const periodMs = pacedMs(fleet, beltMs);
+  const runwayMs =
+    burnPerHourCents === 0
+      ? periodMs
+      : Math.ceil(((availableCents + reservedCents + 1) * 3_600_000) / burnPerHourCents);
+  // A moment past the instant, so that the round finds it reached; and not in a tight loop when it is long past.
+  return Math.max(250, Math.min(periodMs, runwayMs, untilLimitMs ?? periodMs) + 50);
+}
+
+/**
+ * With a large fleet the rounds come further apart, three a second in all; their jitter keeps them from firing together.
+ * @param leastMs how long the rounds of one rental are apart at least
+ */
+function pacedMs(fleet: number, leastMs: number): number {
+  return Math.max(leastMs, (fleet * 1_000) / meteringLimits.beltRoundsPerSecond) * (1 - Math.random() / 10);
+}
+
+/**
+ * While metering is paused nothing is due, and a fleet that looked each ten seconds would be a herd. Each looks at its own
+ * time as before, so that none of them comes at the instant at which the brake is released: the tick engine, which
+ * looks each second, meters then.
+ */
+async function pausedLookMs(trx: Transaction): Promise<number> {
+  return Math.round(pacedMs(await countMeters(trx), PAUSED_LOOK_MS));
+}

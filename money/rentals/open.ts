@@ -1,0 +1,249 @@
+import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
+import { listPublicKeys } from '../../adapters/postgres/accounts/ssh-keys.js';
+import { findCheapestOffer } from '../../adapters/postgres/catalog/offers.js';
+import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import { moveAttempt } from '../../adapters/postgres/machines/attempts.js';
+import {
+  refuseWhenLate,
+  refuseWhenNotAllowed,
+  refuseWhenTooManyAreFree,
+} from '../../adapters/postgres/rentals/open-guards.js';
+import { paidUntil } from '../../adapters/postgres/rentals/paid-until.js';
+import { isWalletBusy, UserBusy } from '../../adapters/postgres/requests/user-turns.js';
+import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
+import type { RentalId, UserId } from '../../domain/ids.js';
+import type { RentalRequest } from '../../domain/opening.js';
+import { Refusal } from '../../domain/refusal.js';
+import { rentalLimits } from '../../domain/rentals/limits.js';
+import { moneyTransaction } from '../ledger/transaction.js';
+import { lockWalletOfUser, moveHold, reread, type LockedWallet } from '../ledger/wallets.js';
+import { meterWallets } from '../metering/meter.js';
+import type { Bargain, Market } from './purchase.js';
+import { findRental, insertRental, type NewRental } from './rentals.js';
+
+/** What is to be opened. */
+export interface Opening {
+  readonly rentalId: RentalId;
+  readonly request: RentalRequest;
+  /** ISO instant by the database's clock: nothing is opened after it (decision 4). */
+  readonly answerBefore: string;
+}
+
+export interface OpenedRental {
+  readonly rentalId: RentalId;
+  readonly pricePerHourCents: number;
+  readonly providerCode: string;
+}
+
+/** Whose turn came late still gets a look at the lock, which is mostly free then. */
+const MIN_LOCK_WAIT_MS = 200;
+
+/**
+ * Opens a rental: the nine steps of spec.md "POST /v1/rentals" under the wallet's row lock, in the order of decision 19.
+ * Answers again for a rental that is open already.
+ * @param freeMachinesPerHour how many machines that nobody is billed for a user may get in an hour (decision 83)
+ * @returns what was opened, or the refusal: it is not thrown, because what was metered stays committed (decision 19). It
+ * leaves no hold and no rental
+ * @throws UserBusy when somebody else holds the wallet for longer than `openLockWaitMs`: nothing was begun
+ */
+export async function openRental(
+  db: Database,
+  opening: Opening,
+  market: Market,
+  freeMachinesPerHour: number,
+): Promise<OpenedRental | Refusal> {
+  const lockUntilMs = performance.now() + rentalLimits.openLockWaitMs;
+  return moneyTransaction(
+    db,
+    opening.request.userId,
+    (trx) => openUnderLock(trx, opening, market, { lockUntilMs, freeMachinesPerHour }).catch(asAnswer),
+    rentalLimits.openLockWaitMs,
+  );
+}
+
+/**
+ * Lock, look whether it is there, refuse, pick and buy, hold, insert. A process may die at any line: what a later try
+ * goes on from is said where it finds it.
+ */
+async function openUnderLock(
+  trx: Transaction,
+  opening: Opening,
+  market: Market,
+  { lockUntilMs, freeMachinesPerHour }: { lockUntilMs: number; freeMachinesPerHour: number },
+): Promise<OpenedRental> {
+  const { rentalId, request, answerBefore } = opening;
+  const locked = await lockWallet(trx, request.userId, lockUntilMs);
+
+  // Recovery point 1: an earlier try has committed, and its answer was lost.
+  const existing = await findRental(trx, rentalId);
+  if (existing) return openedOf(rentalId, existing);
+
+  const leftMs = await refuseWhenLate(trx, answerBefore);
+  const untilMs = performance.now() + budgetMs(leftMs);
+  await refuseWhenNotAllowed(trx, request.userId);
+  await refuseWhenTooManyAreFree(trx, request.userId, freeMachinesPerHour);
+  // Money that is owed already is not there to be spent.
+  await meterWallets(trx, [locked.id]);
+  const wallet = await reread(trx, locked);
+
+  // Recovery point 2: an earlier try has bought, and died before it could commit.
+  const bought = await market.findBought(untilMs);
+  if (bought) refuseWhenNotAffordable(wallet, bought.listing);
+  const bargain = bought ?? (await buyCheapest(trx, wallet, opening, market, untilMs));
+
+  // What was bought and is refused from here on is given back by whoever hears of the refusal.
+  await refuseWhenLate(trx, answerBefore);
+  if (!(await adopt(trx, bargain))) {
+    throw new Refusal('temporarily_unavailable', 'The machine was given up before it was yours. Try again.');
+  }
+  // Nothing refuses from here on: a refusal commits, and must not leave a hold without a rental.
+  await moveHold(trx, wallet, bargain.listing.price_per_hour_cents);
+  await insertRental(trx, rentalOf(opening, wallet, bargain));
+  await insertAuditEvent(trx, { userId: request.userId, kind: 'rental_created', entityId: rentalId });
+  return openedOf(rentalId, bargain.listing);
+}
+
+/**
+ * Buys at the cheapest matching listing that the wallet can pay for; without capacity at the next (decision 19). Each
+ * purchase is a recovery point of its own: its attempt is committed before the upstream is asked.
+ */
+async function buyCheapest(
+  trx: Transaction,
+  wallet: LockedWallet,
+  { rentalId, request }: Opening,
+  market: Market,
+  untilMs: number,
+): Promise<Bargain> {
+  const publicKeys = await listPublicKeys(trx, request.userId, request.sshKeyIds);
+  const tried: ListingRow[] = [];
+  // What is left must do for a call: one that is cut off at once would only leave an unknown outcome.
+  while (tried.length < rentalLimits.openTries && untilMs - performance.now() >= rentalLimits.openTryMinMs) {
+    const listing = await findCheapestOffer(
+      trx,
+      {
+        ...request,
+        providerCodes: market.providerCodes,
+        maxPricePerHourCents: priceCap(request, tried[0]),
+      },
+      tried.map(({ id }) => id),
+    );
+    if (!listing) break;
+    refuseWhenNotAffordable(wallet, listing);
+    tried.push(listing);
+    const purchase = await market.buy({
+      rentalId,
+      listing,
+      templateId: request.templateId,
+      publicKeys,
+      maxPricePerHourCents: listing.price_per_hour_cents,
+      endBy: await paidUntil(trx, wallet.id, listing.price_per_hour_cents),
+      untilMs,
+    });
+    if (purchase.kind !== 'none') return { listing, purchase };
+  }
+  if (tried.length === 0) refuseWhenOutOfTime(untilMs);
+  throw new Refusal(
+    'model_unavailable',
+    tried.length === 0
+      ? 'No machine on offer matches now. Try another family, region, GPU count or price.'
+      : `No matching machine could be had at the upstreams (${tried.length} tried). Try again in a minute.`,
+  );
+}
+
+async function lockWallet(trx: Transaction, userId: UserId, lockUntilMs: number): Promise<LockedWallet> {
+  const leftMs = Math.max(MIN_LOCK_WAIT_MS, Math.round(lockUntilMs - performance.now()));
+  await trx.raw(`set local lock_timeout = '${leftMs}ms'`);
+  try {
+    return await lockWalletOfUser(trx, userId);
+  } catch (error) {
+    throw isWalletBusy(error) ? new UserBusy('somebody else holds the wallet', { cause: error }) : error;
+  }
+}
+
+/**
+ * How long the upstreams may take in all (decision 19): each call ends with it, whatever the limit of a single one,
+ * and looking for what a cut-off create has bought still fits before the caller's own deadline (decision 4).
+ */
+function budgetMs(leftMs: number): number {
+  return Math.min(rentalLimits.openBudgetMs, leftMs - rentalLimits.openFinishMs);
+}
+
+/** The first listing may cost what the request says, a later one at most a tenth more than the first. */
+function priceCap(request: RentalRequest, first: ListingRow | undefined): number | null {
+  if (!first) return request.maxPricePerHourCents;
+  const dearest = Math.floor((first.price_per_hour_cents * (100 + rentalLimits.openMaxDearerPercent)) / 100);
+  return request.maxPricePerHourCents ?? dearest;
+}
+
+/** @throws Refusal insufficient_balance when less than one hour of the machine is available */
+function refuseWhenNotAffordable(wallet: LockedWallet, listing: ListingRow): void {
+  if (wallet.availableCents >= listing.price_per_hour_cents) return;
+  throw new Refusal(
+    'insufficient_balance',
+    'Less than one hour of this machine is available. Top up the wallet first.',
+    {
+      requiredCents: listing.price_per_hour_cents,
+      availableCents: wallet.availableCents,
+    },
+  );
+}
+
+/** @throws Refusal when not even one upstream could be asked: that says nothing about what is on offer */
+function refuseWhenOutOfTime(untilMs: number): void {
+  if (untilMs - performance.now() >= rentalLimits.openTryMinMs) return;
+  throw new Refusal(
+    'temporarily_unavailable',
+    'The service was too busy to ask for a machine in time, and nothing happened. Try again.',
+  );
+}
+
+/**
+ * Makes the pod the rental's in the transaction that makes the rental. The attempt of an unknown purchase stays open: the
+ * workflow looks on for its tag.
+ * @returns false when the pod was condemned meanwhile (decision 22)
+ */
+async function adopt(trx: Transaction, { purchase }: Bargain): Promise<boolean> {
+  if (purchase.kind === 'unknown') return true;
+  return moveAttempt(trx, purchase.attempt.id, 'open', 'adopted', { podId: purchase.podId });
+}
+
+function rentalOf(
+  { rentalId, request }: Opening,
+  wallet: LockedWallet,
+  { listing, purchase }: Bargain,
+): NewRental {
+  return {
+    id: rentalId,
+    wallet_id: wallet.id,
+    user_id: request.userId,
+    name: request.name,
+    family: listing.family,
+    model: listing.model,
+    gpu_count: listing.gpu_count,
+    region: listing.region,
+    region_code: listing.region_code,
+    interconnect: listing.interconnect,
+    template_id: request.templateId,
+    ssh_key_ids: [...request.sshKeyIds],
+    listing_id: listing.id,
+    provider_code: listing.provider_code,
+    tag: purchase.attempt.tag,
+    pod_id: purchase.kind === 'bought' ? purchase.podId : null,
+    price_per_hour_cents: listing.price_per_hour_cents,
+    max_spend_cents: request.maxSpendCents,
+    auto_stop_after_ms: request.autoStopAfterMs,
+    opened_seq: wallet.seq,
+  };
+}
+
+function openedOf(
+  rentalId: RentalId,
+  row: { readonly price_per_hour_cents: number; readonly provider_code: string },
+): OpenedRental {
+  return { rentalId, pricePerHourCents: row.price_per_hour_cents, providerCode: row.provider_code };
+}
+
+function asAnswer(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  throw error;
+}

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../../adapters/ids.js';
+import { readClock } from '../../../adapters/postgres/clock.js';
+import type { Database } from '../../../adapters/postgres/database.js';
+import { insertAttempt, listAttempts, moveAttempt } from '../../../adapters/postgres/machines/attempts.js';
+import type { ListingRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
+import type { RentalId } from '../../../domain/ids.js';
+import { Refusal } from '../../../domain/refusal.js';
+import { openRental, type OpenedRental } from '../../../money/rentals/open.js';
+import type { Bargain, Market, PodOrder, Purchase } from '../../../money/rentals/purchase.js';
+import { insertListing, insertProvider } from '../../support/money/factories.js';
+import {
+  getRental,
+  getWallet,
+  insertRunning,
+  insertWallet,
+  openMoneyDatabase,
+  type MoneyDatabase,
+} from '../../support/money/money.js';
+import { until } from '../../support/until.js';
+
+/** Upstreams that sell all that they are asked for, unless a test has them do otherwise. */
+class TestMarket implements Market {
+  readonly providerCodes = ['lab'];
+  readonly asked: PodOrder[] = [];
+  bought: Bargain | undefined;
+  sell: (order: PodOrder) => Promise<Purchase> = (order) => this.attempt(order);
+
+  constructor(private readonly db: Database) {}
+
+  findBought(): Promise<Bargain | undefined> {
+    return Promise.resolve(this.bought);
+  }
+
+  buy(order: PodOrder): Promise<Purchase> {
+    this.asked.push(order);
+    return this.sell(order);
+  }
+
+  async attempt({ rentalId, listing }: Pick<PodOrder, 'rentalId' | 'listing'>) {
+    const attempt = await insertAttempt(this.db, {
+      rentalId,
+      deployment: 'test',
+      providerCode: listing.provider_code,
+      listingId: listing.id,
+      offerId: listing.offer_id,
+      pricePerHourCents: listing.price_per_hour_cents,
+      endBy: null,
+      deadlineMs: 60_000,
+    });
+    return { kind: 'bought' as const, attempt, podId: `pod-${rentalId}` };
+  }
+}
+
+describe('the transaction that opens a rental', () => {
+  let money: MoneyDatabase;
+  let db: Database;
+  let market: TestMarket;
+  let wallet: WalletRow;
+  let listing: ListingRow;
+  let rentalId: RentalId;
+  /** The instant after which nothing is opened any more. */
+  let answerBefore: Date;
+  before(async () => {
+    money = await openMoneyDatabase();
+    db = money.db;
+    await insertProvider(db);
+    listing = await insertListing(db, { price_per_hour_cents: 50 });
+  });
+  beforeEach(async () => {
+    market = new TestMarket(db);
+    wallet = await insertWallet(db, 100);
+    rentalId = newId('rent');
+    answerBefore = inMs(30_000);
+  });
+  after(() => money.close());
+
+  function inMs(ms: number): Date {
+    return new Date(Date.now() + ms);
+  }
+
+  function open(): Promise<OpenedRental | Refusal> {
+    const request = {
+      userId: wallet.user_id,
+      familyId: 'rtx-4090',
+      gpuCount: 1,
+      templateId: 'ubuntu-24-04',
+      region: null,
+      name: null,
+      sshKeyIds: [],
+      autoStopAfterMs: null,
+      maxSpendCents: null,
+      maxPricePerHourCents: null,
+    };
+    return openRental(db, { rentalId, request, answerBefore: answerBefore.toISOString() }, market, 10);
+  }
+
+  async function moneyNow(): Promise<{ available: number; reserved: number }> {
+    const { available_cents, reserved_cents } = await getWallet(db, wallet.user_id);
+    return { available: available_cents, reserved: reserved_cents };
+  }
+
+  async function isRefused(code: string): Promise<void> {
+    const answer = await open();
+    assert.ok(answer instanceof Refusal, 'a refusal is an answer, so that what was metered is committed');
+    assert.equal(answer.code, code);
+    assert.equal((await db('rentals').where({ id: rentalId })).length, 0, 'no rental');
+  }
+
+  it('buys at the cheapest listing, holds one hour and leaves the rental', async () => {
+    assert.deepEqual(await open(), { rentalId, pricePerHourCents: 50, providerCode: 'lab' });
+    const rental = await getRental(db, rentalId);
+    assert.deepEqual(
+      [rental.status, rental.hold_cents, rental.pod_id],
+      ['provisioning', 50, `pod-${rentalId}`],
+    );
+    assert.deepEqual(await moneyNow(), { available: 50, reserved: 50 });
+    assert.deepEqual(
+      (await listAttempts(db, rentalId)).map(({ state }) => state),
+      ['adopted'],
+    );
+  });
+
+  it('answers again for one that an earlier try has opened: it buys and holds once', async () => {
+    const first = await open();
+    answerBefore = inMs(-1);
+    assert.deepEqual(await open(), first, 'also when its time is over');
+    assert.equal(market.asked.length, 1);
+    assert.deepEqual(await moneyNow(), { available: 50, reserved: 50 });
+  });
+
+  it('takes what an earlier try has bought before it died, and asks no upstream', async () => {
+    market.bought = { listing, purchase: await market.attempt({ rentalId, listing }) };
+    assert.deepEqual(await open(), { rentalId, pricePerHourCents: 50, providerCode: 'lab' });
+    assert.equal(market.asked.length, 0);
+    assert.equal((await getRental(db, rentalId)).tag, market.bought.purchase.attempt.tag);
+  });
+
+  it('opens without a pod when it is not known whether one was bought, and leaves the attempt open', async () => {
+    market.sell = async (order) => {
+      const { attempt } = await market.attempt(order);
+      return { kind: 'unknown', attempt, listed: false };
+    };
+    await open();
+    assert.equal((await getRental(db, rentalId)).pod_id, null);
+    assert.equal((await listAttempts(db, rentalId))[0]?.state, 'open');
+  });
+
+  it('asks nobody for what the wallet can not pay for an hour; what was metered stays', async () => {
+    const running = await insertRunning(db, wallet, { priceCents: 60, ranMs: 1_800_000, holdCents: 0 });
+    await insertRunning(db, wallet, { priceCents: 30, ranMs: 0, holdCents: 30 });
+    await isRefused('insufficient_balance');
+    assert.equal(market.asked.length, 0);
+    assert.equal((await getRental(db, running)).charged_cents, 30);
+    assert.deepEqual(await moneyNow(), { available: 40, reserved: 30 });
+  });
+
+  it('is refused without a hold when the upstreams sell nothing', async () => {
+    market.sell = () => Promise.resolve({ kind: 'none' });
+    await isRefused('model_unavailable');
+    assert.deepEqual(await moneyNow(), { available: 100, reserved: 0 });
+  });
+
+  it('is refused without a hold when the time ended while an upstream was asked', async () => {
+    answerBefore = inMs(3_000);
+    market.sell = async (order) => {
+      const purchase = await market.attempt(order);
+      await until('the time is over', async () => (await readClock(db)) > answerBefore);
+      return purchase;
+    };
+    await isRefused('temporarily_unavailable');
+    assert.deepEqual(await moneyNow(), { available: 100, reserved: 0 });
+    assert.equal(
+      (await listAttempts(db, rentalId))[0]?.state,
+      'open',
+      'whoever hears the refusal gives it back',
+    );
+  });
+
+  it('is refused without a hold when the pod was given up before it was adopted', async () => {
+    market.sell = async (order) => {
+      const purchase = await market.attempt(order);
+      await moveAttempt(db, purchase.attempt.id, 'open', 'condemned');
+      return purchase;
+    };
+    await isRefused('temporarily_unavailable');
+    assert.deepEqual(await moneyNow(), { available: 100, reserved: 0 });
+  });
+});
