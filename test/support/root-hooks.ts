@@ -1,9 +1,8 @@
 import { findProcess } from '../../lab/servers/process-table.js';
 import { findTemporalCli } from '../../lab/servers/temporal-cli.js';
 import { readStackSettings } from '../../lab/stack/settings.js';
-import { createTestDatabase } from './servers/database.js';
-import { getPostgres, getTemporal } from './servers/servers.js';
-import { shareServers, stopTestServers } from './servers/started-servers.js';
+import { offerServers } from './servers/shared-servers.js';
+import { stopTestServers } from './servers/started-servers.js';
 
 /**
  * Makes sure that there is a Temporal CLI before the first test: on a new machine it may have to be built, which
@@ -20,12 +19,19 @@ export async function mochaGlobalSetup(): Promise<void> {
   if (process.argv.includes('--parallel')) await startShared();
 }
 
-/** In a parallel run, each file's process would start servers of its own: they all use this one's. */
+/**
+ * In a parallel run, each file's process would start servers of its own: they all use this one's. PostgreSQL, which
+ * most files ask for, starts while they load; Temporal when the first one asks. What they take to start is loaded
+ * then, and not before the first test.
+ */
 async function startShared(): Promise<void> {
-  const [postgres, temporal] = await Promise.all([getPostgres(), getTemporal()]);
-  // The first database makes the template that all others are cloned from.
-  await (await createTestDatabase()).drop();
-  shareServers({ postgres, temporal });
+  const starts = {
+    postgres: async () => (await import('./servers/offered.js')).offerPostgres(),
+    temporal: async () => (await import('./servers/offered.js')).offerTemporal(),
+  };
+  await offerServers(starts);
+  // Whoever asks for it is told why there is none.
+  starts.postgres().catch(() => undefined);
 }
 
 /** Runs once after all files, in the process that began the run. */

@@ -3,7 +3,8 @@ import pg from 'pg';
 import { migrateToLatest } from '../../../migrations/migrate.js';
 import { makeTestOperators } from '../ops/operators.js';
 import { getPostgres } from './servers.js';
-import { findSharedServers, servers } from './started-servers.js';
+import { areServersShared } from './shared-servers.js';
+import { servers, type TestPostgres } from './started-servers.js';
 
 /** An empty, migrated database of a test file's own. */
 export interface TestDatabase {
@@ -20,10 +21,7 @@ const template = 'gpu_rental_template';
  */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { adminUrl, url } = await getPostgres();
-  if (!findSharedServers()) {
-    servers.template ??= makeTemplate(adminUrl, url);
-    await servers.template;
-  }
+  if (!areServersShared()) await getTemplate({ adminUrl, url });
   const name = `test_${randomBytes(6).toString('hex')}`;
   // Copying the files is faster than the log for a small template, with fsync off.
   await runSql(adminUrl, `create database ${name} template ${template} owner gpu_rental strategy file_copy`);
@@ -44,7 +42,13 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
   };
 }
 
-async function makeTemplate(adminUrl: string, url: string): Promise<void> {
+/** Settles when this process has made the template. */
+export function getTemplate(postgres: TestPostgres): Promise<void> {
+  servers.template ??= makeTemplate(postgres);
+  return servers.template;
+}
+
+async function makeTemplate({ adminUrl, url }: TestPostgres): Promise<void> {
   await runSql(adminUrl, `create database ${template} owner gpu_rental`);
   await migrateToLatest(inDatabase(url, template));
   await makeTestOperators(inDatabase(url, template));

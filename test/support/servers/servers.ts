@@ -2,25 +2,33 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { choosePostgresFolder } from '../../../lab/servers/postgres-home.js';
-import { startPostgres } from '../../../lab/servers/postgres.js';
+import { startPostgres, type PostgresServer } from '../../../lab/servers/postgres.js';
 import { findProcess } from '../../../lab/servers/process-table.js';
 import { findTemporalCli } from '../../../lab/servers/temporal-cli.js';
 import { startTemporal, type TemporalServer } from '../../../lab/servers/temporal.js';
 import { findFreePorts } from '../../../lab/stack/ports.js';
 import { readStackSettings } from '../../../lab/stack/settings.js';
 import { searchAttributes } from '../../../workflows/contracts/search-attributes.js';
-import { findSharedServers, servers, type TestPostgres, type TestTemporal } from './started-servers.js';
+import { areServersShared, askForServer } from './shared-servers.js';
+import { servers, type TestPostgres, type TestTemporal } from './started-servers.js';
 
 /** A server on a port that another program took meanwhile is tried again on another one. */
 const attempts = 3;
+
+/** Of the process that began a parallel run. */
+const asked: { postgres?: Promise<TestPostgres>; temporal?: Promise<TestTemporal> } = {};
 
 /**
  * The run's one PostgreSQL server, started when it is first asked for (about a second). A test takes a database of
  * its own on it: createTestDatabase.
  */
 export async function getPostgres(): Promise<TestPostgres> {
-  const shared = findSharedServers();
-  if (shared) return shared.postgres;
+  if (areServersShared()) return (asked.postgres ??= askForServer('postgres'));
+  return ownPostgres();
+}
+
+/** The server of this process. */
+export function ownPostgres(): Promise<PostgresServer> {
   servers.postgres ??= onFreePort((port) => {
     const dataDir = choosePostgresFolder(testFolder());
     return startPostgres({
@@ -40,8 +48,12 @@ export async function getPostgres(): Promise<TestPostgres> {
  * @throws Error when there is no Temporal CLI and none could be fetched before the first test (root-hooks.ts)
  */
 export async function getTemporal(): Promise<TestTemporal> {
-  const shared = findSharedServers();
-  if (shared) return shared.temporal;
+  if (areServersShared()) return (asked.temporal ??= askForServer('temporal'));
+  return ownTemporal();
+}
+
+/** The server of this process. */
+export function ownTemporal(): Promise<TemporalServer> {
   servers.temporal ??= startTestTemporal();
   return servers.temporal;
 }

@@ -18,31 +18,6 @@ export type TestPostgres = Pick<PostgresServer, 'url' | 'adminUrl'>;
 /** What tests need of the run's Temporal server. */
 export type TestTemporal = Pick<TemporalServer, 'address'>;
 
-export interface SharedServers {
-  readonly postgres: TestPostgres;
-  readonly temporal: TestTemporal;
-}
-
-const sharedVariable = 'GPU_RENTAL_TEST_SERVERS';
-
-/**
- * Lets the processes of a parallel run use this one's servers: they inherit its environment.
- * The template database must have been made.
- */
-export function shareServers({ postgres, temporal }: SharedServers): void {
-  const { url, adminUrl } = postgres;
-  process.env[sharedVariable] = JSON.stringify({
-    postgres: { url, adminUrl },
-    temporal: { address: temporal.address },
-  });
-}
-
-/** The servers of the process that began a parallel run. */
-export function findSharedServers(): SharedServers | undefined {
-  const text = process.env[sharedVariable];
-  return text === undefined ? undefined : (JSON.parse(text) as SharedServers);
-}
-
 /** On the global object: the root hooks and the tests may load this file as two modules. */
 const place = Symbol.for('gpu-rental.test-servers');
 const holder = globalThis as { [place]?: TestServers | undefined };

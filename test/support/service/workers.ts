@@ -4,8 +4,8 @@ import { createActivities } from '../../../activities/index.js';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { startLongLived } from '../../../activities/upkeep/upkeep.js';
 import { connectTemporal } from '../../../adapters/temporal/client.js';
-import { bundleWorkflows } from '../../../worker/bundle.js';
 import { createWorkers } from '../../../worker/workers.js';
+import { getKeptBundle } from './kept-bundle.js';
 
 /** The product's workers in this process. */
 export interface TestWorkers {
@@ -15,9 +15,9 @@ export interface TestWorkers {
 
 let bundle: Promise<WorkflowBundleWithSourceMap> | undefined;
 
-/** The workflows' code, made once per run (a second and a half). */
+/** The workflows' code, read once per process. */
 export function getBundle(): Promise<WorkflowBundleWithSourceMap> {
-  bundle ??= bundleWorkflows();
+  bundle ??= getKeptBundle();
   return bundle;
 }
 
