@@ -1,5 +1,12 @@
 import { ensureCustomer } from '../../adapters/customer-of-user.js';
 import { listUnhandledEvents, markHandled } from '../../adapters/postgres/payments/event-handling.js';
+import {
+  findInvoiceRow,
+  getInvoiceRow,
+  listMirroredLines,
+  listUnsettledMirrored,
+  readInvoiceAgeMs,
+} from '../../adapters/postgres/invoices/invoices.js';
 import { mailReminder } from '../../adapters/postgres/invoices/invoice-mails.js';
 import { settleInvoice } from '../../money/payments/settle-invoice.js';
 import {
@@ -7,7 +14,7 @@ import {
   becomeUncollectible,
   becomeVoid,
   clearAttention,
-  keepMirror,
+  recordMirror,
 } from '../../money/invoices/invoice-states.js';
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { isMissing, type ProcessorInvoice } from '../../adapters/processor/processor.js';
@@ -21,7 +28,6 @@ import { SEVERAL_CALLS_MS, withHeartbeat } from '../heartbeat.js';
 
 /** The activity of invoices (decision 35). The row is the state; the processor is asked before anything is done. */
 export function createInvoiceActivities(deps: ActivityDeps) {
-  const { db } = deps;
   return {
     /**
      * Mirrors an invoice at the processor, brings it to what the processor says, reminds of it and writes it off.
@@ -31,19 +37,21 @@ export function createInvoiceActivities(deps: ActivityDeps) {
      */
     async lookAtInvoice(invoiceId: InvoiceId, askedDayMs: number): Promise<EventLook> {
       const dayMs = Math.max(askedDayMs, deps.settings.minDunningDayMs ?? paymentLimits.dayMs);
-      return withHeartbeat(
-        async () => {
-          const events = await listUnhandledEvents(db, invoiceId);
-          const row = await findInvoice(deps, invoiceId);
-          if (row && deps.processor.enabled) await bringUpToDate(deps, row, dayMs);
-          await markHandled(db, events, row ? 'the invoice was brought up to date' : 'no such invoice');
-          if (row) await clearAttention(db, row);
-          return lookOf(deps, invoiceId, dayMs);
-        },
-        { stalledAfterMs: SEVERAL_CALLS_MS },
-      );
+      return withHeartbeat(() => advanceInvoice(deps, invoiceId, dayMs), {
+        stalledAfterMs: SEVERAL_CALLS_MS,
+      });
     },
   };
+}
+
+async function advanceInvoice(deps: ActivityDeps, invoiceId: InvoiceId, dayMs: number): Promise<EventLook> {
+  const { db } = deps;
+  const events = await listUnhandledEvents(db, invoiceId);
+  const row = await findInvoiceRow(db, invoiceId);
+  if (row && deps.processor.enabled) await bringUpToDate(deps, row, dayMs);
+  await markHandled(db, events, row ? 'the invoice was brought up to date' : 'no such invoice');
+  if (row) await clearAttention(db, row);
+  return lookOf(deps, invoiceId, dayMs);
 }
 
 /**
@@ -52,12 +60,7 @@ export function createInvoiceActivities(deps: ActivityDeps) {
  * and keeps no payment of its user waiting.
  */
 export async function settleInvoicesOf(deps: ActivityDeps, userId: UserId): Promise<void> {
-  const rows = await deps
-    .db('invoices')
-    .where({ user_id: userId })
-    .whereIn('status', ['draft', 'open', 'uncollectible'])
-    .whereNotNull('processor_invoice_id');
-  for (const row of rows) {
+  for (const row of await listUnsettledMirrored(deps.db, userId)) {
     const mirror = await mirrorOf(deps, row).catch((error: unknown) => {
       if (isMissing(error)) return undefined;
       throw error;
@@ -68,11 +71,11 @@ export async function settleInvoicesOf(deps: ActivityDeps, userId: UserId): Prom
 
 async function bringUpToDate(deps: ActivityDeps, row: InvoiceRow, dayMs: number): Promise<void> {
   if (row.status === 'draft' && row.void_requested_at === null) await issue(deps, row, dayMs);
-  const known = await getInvoice(deps, row.id);
+  const known = await getInvoiceRow(deps.db, row.id);
   if (known.processor_invoice_id === null || known.status === 'paid') return;
   if (isToBeVoid(known)) return apply(deps, known, await voidMirror(deps, known), dayMs);
   await apply(deps, known, await mirrorOf(deps, known), dayMs);
-  const current = await getInvoice(deps, row.id);
+  const current = await getInvoiceRow(deps.db, row.id);
   if (current.status === 'open') await dun(deps, current, dayMs);
 }
 
@@ -98,7 +101,7 @@ async function issue(deps: ActivityDeps, row: InvoiceRow, dayMs: number): Promis
 async function makeMirror(deps: ActivityDeps, row: InvoiceRow): Promise<ProcessorInvoice> {
   const customerId = await ensureCustomer(deps, row.user_id);
   const mirror = (await findMirror(deps, row, customerId)) ?? (await createMirror(deps, row, customerId));
-  await keepMirror(deps.db, row.id, mirror.processorInvoiceId);
+  await recordMirror(deps.db, row.id, mirror.processorInvoiceId);
   return mirror;
 }
 
@@ -107,17 +110,12 @@ async function createMirror(
   row: InvoiceRow,
   customerId: string,
 ): Promise<ProcessorInvoice> {
-  const lines = await deps.db('invoice_line_items').where({ invoice_id: row.id }).orderBy('id');
   return deps.processor.createInvoice({
     invoiceId: row.id,
     userId: row.user_id,
     customerId,
     daysUntilDue: dunning.dueDays,
-    lines: lines.map(({ id, description, amount_cents }) => ({
-      lineId: id,
-      description,
-      amountCents: amount_cents,
-    })),
+    lines: await listMirroredLines(deps.db, row.id),
   });
 }
 
@@ -127,7 +125,7 @@ async function findMirror(
   row: InvoiceRow,
   customerId: string,
 ): Promise<ProcessorInvoice | null> {
-  const ageMs = await ageOf(deps, row);
+  const ageMs = await readInvoiceAgeMs(deps.db, row.id);
   if (ageMs < paymentLimits.chargeKeyMs) return null;
   const found = await deps.processor.findInvoice({
     customerId,
@@ -185,7 +183,7 @@ async function settle(deps: ActivityDeps, row: InvoiceRow, mirror: ProcessorInvo
 
 /** Reminds of a debt, and gives up what is unpaid for a month (spec: Limits). Its mirror was read just before. */
 async function dun(deps: ActivityDeps, row: InvoiceRow, dayMs: number): Promise<void> {
-  const ageMs = await ageOf(deps, row);
+  const ageMs = await readInvoiceAgeMs(deps.db, row.id);
   if (ageMs >= dunning.writeOffDays * dayMs || row.write_off_requested_at !== null) {
     const mirror = await deps.processor.writeOffInvoice(row.processor_invoice_id ?? '');
     return apply(deps, row, mirror, dayMs);
@@ -199,23 +197,15 @@ function isDebt({ reason }: InvoiceRow): boolean {
   return reason !== 'topup_failed';
 }
 
-async function ageOf(deps: ActivityDeps, row: InvoiceRow): Promise<number> {
-  const { rows } = await deps.db.raw<{ rows: { age_ms: number }[] }>(
-    `select floor(extract(epoch from clock_ms() - created_at) * 1000)::bigint as age_ms from invoices where id = ?`,
-    [row.id],
-  );
-  return rows[0]?.age_ms ?? 0;
-}
-
 async function lookOf(deps: ActivityDeps, id: InvoiceId, dayMs: number): Promise<EventLook> {
-  const row = await findInvoice(deps, id);
+  const row = await findInvoiceRow(deps.db, id);
   if (!row) return { state: 'missing', status: 'missing', summary: 'no such invoice' };
   const summary = `${row.status}: ${formatUsd(row.amount_cents)}, ${row.reason}, for ${row.user_id}`;
   if (row.closed_at !== null && row.attention_at === null) {
     return { state: 'closed', status: row.status, summary };
   }
   if (row.status !== 'open') return { state: 'waiting', status: row.status, summary, nextLookMs: dayMs };
-  const ageMs = await ageOf(deps, row);
+  const ageMs = await readInvoiceAgeMs(deps.db, row.id);
   return {
     state: 'waiting',
     status: 'open',
@@ -230,14 +220,4 @@ function nextStepOf(row: InvoiceRow, ageMs: number, dayMs: number): string {
   return sent < dunning.reminderDays.length
     ? `reminder ${sent + 1} of ${dunning.reminderDays.length} comes next`
     : 'it is written off next';
-}
-
-async function findInvoice(deps: ActivityDeps, id: InvoiceId): Promise<InvoiceRow | undefined> {
-  return deps.db('invoices').where({ id }).first();
-}
-
-async function getInvoice(deps: ActivityDeps, id: InvoiceId): Promise<InvoiceRow> {
-  const row = await findInvoice(deps, id);
-  if (!row) throw new Error(`invoice ${id} vanished`);
-  return row;
 }

@@ -1,3 +1,4 @@
+import { findOrder } from '../../adapters/postgres/operators/operator-orders.js';
 import { findRepeated } from '../../adapters/postgres/operators/operator-actions.js';
 import { operate } from '../../money/operations/operations.js';
 import { beginRefunds } from '../../money/operations/refund-rentals.js';
@@ -49,7 +50,7 @@ async function doneByRelease01(deps: ActivityDeps, input: Operation): Promise<Or
 }
 
 async function act(deps: ActivityDeps, operationId: OperationId): Promise<OrderOutcome> {
-  const order = await deps.db('operator_orders').where({ id: operationId }).first('kind');
+  const order = await findOrder(deps.db, operationId);
   switch (order?.kind) {
     case undefined:
       throw new Refusal('not_found', `There is no order ${operationId}.`);

@@ -78,7 +78,9 @@ async function refundItems(
   await eachItem(
     deps,
     {
-      ...{ duty: 'refund', items, tell },
+      duty: 'refund',
+      items,
+      tell,
       keyOf: (item) => itemKey(operationId, item),
       isOfAll: (error) => Promise.resolve(error instanceof OrderEnded || isDatabaseAway(error)),
     },

@@ -31,7 +31,7 @@ async function backfill(deps: ActivityDeps, tell: Tell): Promise<{ read: number;
   let missed = 0;
   let failed = 0;
   for await (const events of eventPages(processor, since)) {
-    const taken = await takeIn(deps, events, tell);
+    const taken = await recordEvents(deps, events, tell);
     read += events.length;
     missed += taken.missed;
     failed += taken.failed;
@@ -45,7 +45,7 @@ async function backfill(deps: ActivityDeps, tell: Tell): Promise<{ read: number;
 }
 
 /** One event that can't be taken in keeps no other from it (decision 69). */
-async function takeIn(
+async function recordEvents(
   deps: ActivityDeps,
   events: readonly ProcessorEvent[],
   tell: Tell,
@@ -56,7 +56,7 @@ async function takeIn(
     deps,
     { duty: 'event', items: events, keyOf: ({ id }) => id, tell },
     async (event) => {
-      const { unhandledBy, isNew } = await keep(deps, event);
+      const { unhandledBy, isNew } = await recordEvent(deps, event);
       if (!isNew) return;
       missed += 1;
       if (unhandledBy !== null) fresh.push(unhandledBy);
@@ -70,7 +70,7 @@ async function takeIn(
  * What the database can't hold would fail each time, and keep the cursor back until the processor forgets it: all that
  * came after would be read again in each round. Operators are told of it; where the webhook brought it, it is put aside.
  */
-async function keep(
+async function recordEvent(
   { db, log }: ActivityDeps,
   event: ProcessorEvent,
 ): ReturnType<typeof insertProcessorEvent> {

@@ -3,6 +3,7 @@ import {
   markHandled,
   type WaitingEvent,
 } from '../../adapters/postgres/payments/event-handling.js';
+import { isCustomerOf } from '../../adapters/postgres/payments/payers.js';
 import {
   findCard,
   markDetached,
@@ -13,26 +14,30 @@ import { ProcessorError, type Card } from '../../adapters/processor/processor.js
 import { isId, type UserId } from '../../domain/ids.js';
 import type { EventLook } from '../../workflows/contracts/events.js';
 import type { ActivityDeps } from '../deps.js';
-import { tellCards } from './settle-payment.js';
+import { signalCards } from './settle-payment.js';
 
 /** The activities of saved cards: each is brought to what the processor, its owner and its successors say. */
 export function createCardActivities(deps: ActivityDeps) {
-  const { db } = deps;
   return {
     /**
      * Saves a card whose setup succeeded, notices that one is gone or was renewed, and detaches one that was removed
      * here. @param pmId the payment method's id
      */
     async lookAtCard(pmId: string): Promise<EventLook> {
-      const row = await findCard(db, pmId);
-      const events = await listUnhandledEvents(db, pmId);
-      if (row === undefined) await saveNew(deps, pmId, events);
-      else if (row.detached_at === null && events.length > 0) await refresh(deps, pmId);
-      await detachWhenRemoved(deps, pmId);
-      await markHandled(db, events, 'the card was brought up to date');
-      return lookOf(deps, pmId);
+      return advanceCard(deps, pmId);
     },
   };
+}
+
+async function advanceCard(deps: ActivityDeps, pmId: string): Promise<EventLook> {
+  const { db } = deps;
+  const row = await findCard(db, pmId);
+  const events = await listUnhandledEvents(db, pmId);
+  if (row === undefined) await saveNew(deps, pmId, events);
+  else if (row.detached_at === null && events.length > 0) await refresh(deps, pmId);
+  await detachWhenRemoved(deps, pmId);
+  await markHandled(db, events, 'the card was brought up to date');
+  return lookOf(deps, pmId);
 }
 
 async function saveNew(deps: ActivityDeps, pmId: string, events: readonly WaitingEvent[]): Promise<void> {
@@ -45,13 +50,13 @@ async function saveNew(deps: ActivityDeps, pmId: string, events: readonly Waitin
     return;
   }
   const removed = await saveCard(deps.db, { userId, card, setUpAt: setup.created_at });
-  await tellCards(
+  await signalCards(
     deps,
     removed.filter((id) => id !== pmId),
   );
 }
 
-/** The user of the setup's metadata, if the card sits on his own customer. */
+/** The user of the setup's metadata, if the card sits on their own customer. */
 async function ownerOf(
   deps: ActivityDeps,
   setup: WaitingEvent,
@@ -59,8 +64,9 @@ async function ownerOf(
 ): Promise<UserId | undefined> {
   const { user_id: userId } = (setup.object['metadata'] ?? {}) as Record<string, unknown>;
   if (typeof userId !== 'string' || !isId('usr', userId)) return undefined;
-  const user = await deps.db('users').where({ id: userId }).first('id', 'processor_customer_id');
-  return user?.processor_customer_id === card?.customerId ? user?.id : undefined;
+  const customerId = card?.customerId ?? null;
+  if (customerId === null) return undefined;
+  return (await isCustomerOf(deps.db, userId, customerId)) ? userId : undefined;
 }
 
 async function refresh(deps: ActivityDeps, pmId: string): Promise<void> {

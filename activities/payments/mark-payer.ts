@@ -1,5 +1,7 @@
 import { markCharges } from '../../money/payments/mark-charges.js';
 import { findCredit } from '../../adapters/postgres/payments/credits.js';
+import { findMark } from '../../adapters/postgres/payments/charge-marks.js';
+import { findUserId, findUserIdOfCustomer } from '../../adapters/postgres/payments/payers.js';
 import type { Payment } from '../../adapters/processor/processor.js';
 import { isId, type UserId } from '../../domain/ids.js';
 import type { ActivityDeps } from '../deps.js';
@@ -13,7 +15,7 @@ export interface Denied {
 }
 
 /** A bank takes a payment for fraud before anybody disputes it: no money moves, and nothing more is charged. */
-export async function takeInWarning(deps: ActivityDeps, warningId: string): Promise<void> {
+export async function recordWarning(deps: ActivityDeps, warningId: string): Promise<void> {
   const { chargeId, paymentId } = await deps.processor.getFraudWarning(warningId);
   await markPayer(deps, { id: warningId, kind: 'early_fraud_warning', chargeId, paymentId });
 }
@@ -23,8 +25,7 @@ export async function takeInWarning(deps: ActivityDeps, warningId: string): Prom
  * that paid for somebody who is no user here is marked as well: it may be saved by one who is.
  */
 export async function markPayer(deps: ActivityDeps, { paymentId, ...denied }: Denied): Promise<void> {
-  const known = await deps.db('charge_marks').where({ id: denied.id }).first('id');
-  if (known) return;
+  if (await findMark(deps.db, denied.id)) return;
   const userId = paymentId === null ? null : await findPayerOf(deps, paymentId);
   const fingerprint = await deps.processor.getCardFingerprint(denied.chargeId);
   const isNew = await markCharges(
@@ -42,15 +43,14 @@ export async function markPayer(deps: ActivityDeps, { paymentId, ...denied }: De
 async function findPayerOf(deps: ActivityDeps, paymentId: string): Promise<UserId | null> {
   const credit = await findCredit(deps.db, paymentId);
   if (credit) return credit.userId;
-  return (await findPayer(deps, await deps.processor.getPayment(paymentId)))?.id ?? null;
+  return (await findPayer(deps, await deps.processor.getPayment(paymentId))) ?? null;
 }
 
 /** The user whose customer paid, or whom the payment's metadata names; undefined when it is nobody here. */
 export async function findPayer(
   deps: ActivityDeps,
   { customerId, userId }: Payment,
-): Promise<{ id: UserId } | undefined> {
-  const users = deps.db('users');
-  if (customerId !== null) return users.where({ processor_customer_id: customerId }).first('id');
-  return userId !== null && isId('usr', userId) ? users.where({ id: userId }).first('id') : undefined;
+): Promise<UserId | undefined> {
+  if (customerId !== null) return findUserIdOfCustomer(deps.db, customerId);
+  return userId !== null && isId('usr', userId) ? findUserId(deps.db, userId) : undefined;
 }

@@ -5,6 +5,7 @@ import {
   type WaitingEvent,
 } from '../../adapters/postgres/payments/event-handling.js';
 import { applyReversal, type Reversal } from '../../money/reversals/reversals.js';
+import { findMark } from '../../adapters/postgres/payments/charge-marks.js';
 import { findCredit, findCreditByHand } from '../../adapters/postgres/payments/credits.js';
 import { findReversal, readDebtsPaidBy } from '../../adapters/postgres/payments/reversal-reads.js';
 import type { RefundOrDisputeRow } from '../../adapters/postgres/rows/tables.js';
@@ -12,43 +13,46 @@ import type { Dispute, Refund } from '../../adapters/processor/processor.js';
 import type { EventLook } from '../../workflows/contracts/events.js';
 import type { ActivityDeps } from '../deps.js';
 import { settleInvoicesOf } from '../invoices/invoice.js';
-import { findPayer, markPayer, takeInWarning } from './mark-payer.js';
+import { findPayer, markPayer, recordWarning } from './mark-payer.js';
 import { settleByMetadata } from './settle-payment.js';
 
 /** The activities of refunds and disputes (decision 30): the processor is asked, and the wallet follows. */
 export function createReversalActivities(deps: ActivityDeps) {
-  const { db } = deps;
   return {
     /** @param id a refund's, or a charge's of which it was told that it was refunded */
     async lookAtRefund(id: string): Promise<EventLook> {
-      return lookAt(deps, id, async (events) => {
-        const ofCharge = events.some(({ kind }) => kind === 'charge.refunded');
-        const refunds = ofCharge
-          ? await deps.processor.listRefundsOfCharge(id)
-          : [await deps.processor.getRefund(id)];
-        for (const refund of refunds) await settle(deps, refund.paymentId, refund.currency, ofRefund(refund));
-      });
+      return advanceReversal(deps, id, (events) => settleRefunds(deps, id, events));
     },
 
     /** @param id a dispute's, or an early fraud warning's, which takes no money */
     async lookAtDispute(id: string): Promise<EventLook> {
-      return lookAt(deps, id, async (events) => {
-        if (events.some(({ kind }) => kind.startsWith('radar.early_fraud_warning.'))) {
-          return takeInWarning(deps, id);
-        }
-        const dispute = await deps.processor.getDispute(id);
-        const { chargeId, paymentId } = dispute;
-        // First of all: what the dispute takes may itself ask for an automatic charge.
-        await markPayer(deps, { id, kind: 'dispute', chargeId, paymentId });
-        const kinds = await listEventKinds(db, id);
-        await settle(deps, dispute.paymentId, dispute.currency, ofDispute(dispute, kinds));
-      });
+      return advanceReversal(deps, id, (events) => settleDispute(deps, id, events));
     },
   };
 }
 
+async function settleRefunds(deps: ActivityDeps, id: string, events: readonly WaitingEvent[]): Promise<void> {
+  const ofCharge = events.some(({ kind }) => kind === 'charge.refunded');
+  const refunds = ofCharge
+    ? await deps.processor.listRefundsOfCharge(id)
+    : [await deps.processor.getRefund(id)];
+  for (const refund of refunds) await settle(deps, refund.paymentId, refund.currency, ofRefund(refund));
+}
+
+async function settleDispute(deps: ActivityDeps, id: string, events: readonly WaitingEvent[]): Promise<void> {
+  if (events.some(({ kind }) => kind.startsWith('radar.early_fraud_warning.'))) {
+    return recordWarning(deps, id);
+  }
+  const dispute = await deps.processor.getDispute(id);
+  const { chargeId, paymentId } = dispute;
+  // First of all: what the dispute takes may itself ask for an automatic charge.
+  await markPayer(deps, { id, kind: 'dispute', chargeId, paymentId });
+  const kinds = await listEventKinds(deps.db, id);
+  await settle(deps, dispute.paymentId, dispute.currency, ofDispute(dispute, kinds));
+}
+
 /** A row of which nothing is expected, and about which no event waits, costs no question. */
-async function lookAt(
+async function advanceReversal(
   deps: ActivityDeps,
   id: string,
   ask: (events: readonly WaitingEvent[]) => Promise<void>,
@@ -64,7 +68,7 @@ async function lookAt(
 
 /** What moved no money here may have left a mark (decision 79). */
 async function lookOfMark({ db }: ActivityDeps, id: string): Promise<EventLook> {
-  const mark = await db('charge_marks').where({ id }).first();
+  const mark = await findMark(db, id);
   if (!mark) return nothingOfOurs;
   const state = mark.lifted_at === null ? 'marked' : 'lifted';
   const whom = mark.user_id ?? 'nobody here';
@@ -155,13 +159,13 @@ async function findPaymentOf(deps: ActivityDeps, paymentId: string): Promise<Bro
   if (payment.topupId !== null || payment.userId !== null) await settleByMetadata(deps, payment);
   const late = await findAnyCredit(deps, paymentId);
   if (late) return late;
-  const user = await findPayer(deps, payment);
-  if (user === undefined || payment.currency !== 'usd') return undefined;
+  const userId = await findPayer(deps, payment);
+  if (userId === undefined || payment.currency !== 'usd') return undefined;
   // It may have settled an invoice of ours, whose own event is late: an offer is credited, a debt is owed again.
-  await settleInvoicesOf(deps, user.id);
+  await settleInvoicesOf(deps, userId);
   return (
     (await findAnyCredit(deps, paymentId)) ?? {
-      userId: user.id,
+      userId,
       paymentCents: await readDebtsPaidBy(deps.db, paymentId),
       credited: false,
     }

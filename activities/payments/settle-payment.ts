@@ -2,6 +2,7 @@ import type { WaitingEvent } from '../../adapters/postgres/payments/event-handli
 import { findCredit } from '../../adapters/postgres/payments/credits.js';
 import { creditTopup, creditUser } from '../../money/payments/credit.js';
 import { parkPayment } from '../../money/payments/parked-payments.js';
+import { findUserId, isCustomerOf } from '../../adapters/postgres/payments/payers.js';
 import { saveCard } from '../../adapters/postgres/payments/saved-cards.js';
 import { findTopup } from '../../adapters/postgres/payments/topups.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
@@ -21,7 +22,7 @@ export async function settlePayment(deps: ActivityDeps, topup: TopupRow, payment
   if (payment.userId !== null && payment.userId !== topup.user_id) {
     return park(deps, payment, `paid for ${payment.userId}, who is not the user of the top-up`, topup.id);
   }
-  await keepCard(deps, topup.user_id, payment);
+  await saveConsentedCard(deps, topup.user_id, payment);
   await creditTopup(deps.db, topup.id, payment);
 }
 
@@ -78,20 +79,19 @@ async function park(
 
 async function findUser(deps: ActivityDeps, id: string | null): Promise<UserId | undefined> {
   if (id === null || !isId('usr', id)) return undefined;
-  return (await deps.db('users').where({ id }).first('id'))?.id;
+  return findUserId(deps.db, id);
 }
 
 /** Saves the card of a hosted page if its payer ticked the page's own consent (decision 32). */
-async function keepCard(deps: ActivityDeps, userId: UserId, payment: Payment): Promise<void> {
+async function saveConsentedCard(deps: ActivityDeps, userId: UserId, payment: Payment): Promise<void> {
   const { card } = payment;
   if (card?.keptByConsent !== true || card.customerId === null || payment.chargedAt === null) return;
-  const user = await deps.db('users').where({ id: userId }).first('processor_customer_id');
-  if (user?.processor_customer_id !== card.customerId) return;
-  await tellCards(deps, await saveCard(deps.db, { userId, card, setUpAt: payment.chargedAt }));
+  if (!(await isCustomerOf(deps.db, userId, card.customerId))) return;
+  await signalCards(deps, await saveCard(deps.db, { userId, card, setUpAt: payment.chargedAt }));
 }
 
 /** Lets the workflows of cards that were removed detach them. One that can't be told is found by the reviver. */
-export async function tellCards(deps: ActivityDeps, cardIds: readonly string[]): Promise<void> {
+export async function signalCards(deps: ActivityDeps, cardIds: readonly string[]): Promise<void> {
   await signalLooks(
     deps,
     cardIds.map((workflowId) => ({ workflow: 'card', workflowId })),

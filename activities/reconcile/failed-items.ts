@@ -25,13 +25,13 @@ export class FailedItems {
     try {
       return await work();
     } catch (error) {
-      this.note(item, error);
+      this.record(item, error);
       return undefined;
     }
   }
 
-  /** Notes one that failed. @throws the failure when it is not the item's */
-  note(item: string, error: unknown): void {
+  /** Records one that failed. @throws the failure when it is not the item's */
+  record(item: string, error: unknown): void {
     if (isDatabaseAway(error) || this.#items.size >= operationLimits.failedItemsOfPass) throw error;
     this.log.warn({ item, err: error }, 'this failed; the others of its pass are done');
     this.#items.set(item, reasonOf(error));

@@ -53,7 +53,7 @@ class Walk {
 
   constructor(readonly look: Look) {}
 
-  take(found: readonly Discrepancy[], where: object): void {
+  add(found: readonly Discrepancy[], where: object): void {
     this.found.push(...found);
     this.isCutShort ||= found.length >= discrepancyLimit;
     this.look.tell({ ...where, found: this.found.length });
@@ -70,11 +70,11 @@ async function walkAll(db: Database, walk: Walk): Promise<void> {
 /** A range that can't be read is read by halves, until the wallet that can't be is alone. */
 async function walkRange(db: Database, walk: Walk, fromId: number, toId: number): Promise<void> {
   try {
-    walk.take(await verifyWallets(db, { fromId, toId }), { walletsUpTo: toId });
+    walk.add(await verifyWallets(db, { fromId, toId }), { walletsUpTo: toId });
   } catch (error) {
     if (isDatabaseAway(error)) throw error;
     if (fromId === toId) {
-      walk.look.unread.note(`wallet:${fromId}`, error);
+      walk.look.unread.record(`wallet:${fromId}`, error);
       return;
     }
     const middle = Math.floor((fromId + toId) / 2);
@@ -86,14 +86,14 @@ async function walkRange(db: Database, walk: Walk, fromId: number, toId: number)
 async function walkRecent(db: Database, walk: Walk): Promise<void> {
   const { from, unread } = walk.look;
   try {
-    walk.take(await verifyRecent(db, from), { since: from });
+    walk.add(await verifyRecent(db, from), { since: from });
   } catch (error) {
     if (isDatabaseAway(error)) throw error;
     // One statement reads them all: only the long way tells which of them it is.
     return walkAll(db, walk);
   }
   for (const user of await listUsersWithLedgerFindings(db)) {
-    walk.take((await unread.unlessItFails(user, () => verifyLedger(db, user))) ?? [], { user });
+    walk.add((await unread.unlessItFails(user, () => verifyLedger(db, user))) ?? [], { user });
   }
 }
 

@@ -44,7 +44,7 @@ type Kind = ProcessorDocument['kind'];
 export async function gatherCharges(deps: ActivityDeps, look: Look): Promise<Gathered> {
   const { db, processor } = deps;
   await clearDocuments(db, look.runId, ['charge']);
-  const pages = await keepPages(
+  const pages = await recordPages(
     deps,
     look,
     (after) => processor.listCharges({ since: look.from, after }),
@@ -63,13 +63,13 @@ export async function gatherReversals(deps: ActivityDeps, look: Look): Promise<G
   const { from: since } = look;
   await clearDocuments(db, look.runId, ['refund', 'dispute']);
   const gaps = [
-    await keepPages(
+    await recordPages(
       deps,
       look,
       (after) => processor.listRefunds({ since, after }),
       (refund) => ({ ...refundDocument(refund), at: refund.changedAt }),
     ),
-    await keepPages(
+    await recordPages(
       deps,
       look,
       (after) => processor.listDisputes({ since, after }),
@@ -99,8 +99,8 @@ export async function gatherInvoices(deps: ActivityDeps, look: Look): Promise<Ga
     at: invoice.changedAt,
   });
   const gaps = [
-    await keepPages(deps, look, (after) => processor.listInvoices({ since: look.from, after }), document),
-    await keepPages(deps, look, (after) => processor.listInvoices({ open: true, after }), document),
+    await recordPages(deps, look, (after) => processor.listInvoices({ since: look.from, after }), document),
+    await recordPages(deps, look, (after) => processor.listInvoices({ open: true, after }), document),
     await lookUp(
       deps,
       look,
@@ -117,7 +117,7 @@ export async function gatherInvoices(deps: ActivityDeps, look: Look): Promise<Ga
 }
 
 /** Goes through a list page by page. @returns why it was left off before its end; null when it was not */
-async function keepPages<T>(
+async function recordPages<T>(
   { db }: ActivityDeps,
   { runId, tell, unread }: Look,
   list: (after: string | null) => Promise<Page<T>>,
@@ -127,8 +127,8 @@ async function keepPages<T>(
   let read = 0;
   for (let pages = 0; pages < operationLimits.reconcilePages; pages += 1) {
     const page: Page<T> = await list(after);
-    for (const { id, error } of page.unread) unread.note(id, error);
-    await keepEach(db, { runId, unread }, page.items.map(documentOf));
+    for (const { id, error } of page.unread) unread.record(id, error);
+    await recordEach(db, { runId, unread }, page.items.map(documentOf));
     read += page.items.length;
     tell({ read, pages: pages + 1 });
     after = page.after;
@@ -138,7 +138,7 @@ async function keepPages<T>(
 }
 
 /** One that the database does not take keeps no other of its page from it. */
-async function keepEach(
+async function recordEach(
   db: ActivityDeps['db'],
   { runId, unread }: Pick<Look, 'runId' | 'unread'>,
   documents: readonly ProcessorDocument[],
@@ -186,34 +186,58 @@ function missing(kind: Kind, id: string): ProcessorDocument {
 
 function chargeDocument(charge: ListedCharge): ProcessorDocument {
   return {
-    ...{ kind: 'charge', id: charge.paymentId ?? charge.chargeId, status: 'succeeded' },
-    ...{ payment_id: charge.paymentId, charge_id: charge.chargeId, our_id: charge.topupId },
-    ...{ customer_id: charge.customerId, amount_cents: charge.amountCents, currency: charge.currency },
-    ...{ refunded_cents: charge.refundedCents, at: charge.changedAt },
+    kind: 'charge',
+    id: charge.paymentId ?? charge.chargeId,
+    status: 'succeeded',
+    payment_id: charge.paymentId,
+    charge_id: charge.chargeId,
+    our_id: charge.topupId,
+    customer_id: charge.customerId,
+    amount_cents: charge.amountCents,
+    currency: charge.currency,
+    refunded_cents: charge.refundedCents,
+    at: charge.changedAt,
   };
 }
 
 function refundDocument(refund: Refund): ProcessorDocument {
   const returned = refund.status === 'failed' || refund.status === 'canceled';
   return {
-    ...{ kind: 'refund', id: refund.refundId, status: refund.status, payment_id: refund.paymentId },
-    ...{ charge_id: refund.chargeId, amount_cents: refund.amountCents, currency: refund.currency },
-    ...{ taken: !returned, returned },
+    kind: 'refund',
+    id: refund.refundId,
+    status: refund.status,
+    payment_id: refund.paymentId,
+    charge_id: refund.chargeId,
+    amount_cents: refund.amountCents,
+    currency: refund.currency,
+    taken: !returned,
+    returned,
   };
 }
 
 function disputeDocument(dispute: Dispute): ProcessorDocument {
   return {
-    ...{ kind: 'dispute', id: dispute.disputeId, status: dispute.status, payment_id: dispute.paymentId },
-    ...{ charge_id: dispute.chargeId, amount_cents: dispute.amountCents, currency: dispute.currency },
-    ...{ taken: dispute.withdrawn, returned: dispute.reinstated },
+    kind: 'dispute',
+    id: dispute.disputeId,
+    status: dispute.status,
+    payment_id: dispute.paymentId,
+    charge_id: dispute.chargeId,
+    amount_cents: dispute.amountCents,
+    currency: dispute.currency,
+    taken: dispute.withdrawn,
+    returned: dispute.reinstated,
   };
 }
 
 function invoiceDocument(invoice: ProcessorInvoice): ProcessorDocument {
   return {
-    ...{ kind: 'invoice', id: invoice.processorInvoiceId, status: invoice.status },
-    ...{ payment_id: invoice.paymentId, our_id: invoice.invoiceId, customer_id: invoice.customerId },
-    ...{ amount_cents: invoice.totalCents, currency: invoice.currency },
+    kind: 'invoice',
+    id: invoice.processorInvoiceId,
+    status: invoice.status,
+    payment_id: invoice.paymentId,
+    our_id: invoice.invoiceId,
+    customer_id: invoice.customerId,
+    amount_cents: invoice.totalCents,
+    currency: invoice.currency,
   };
 }

@@ -5,7 +5,7 @@ import {
   beginRun,
   compareFrom,
   finishRun,
-  noteGap,
+  recordGap,
   recordComparison,
 } from '../../adapters/postgres/reconcile/runs.js';
 import { ProcessorError } from '../../adapters/processor/processor.js';
@@ -54,7 +54,7 @@ export function createReconcileActivities(deps: ActivityDeps) {
 
     /** Notes a source whose comparison did not come through. */
     async noteUncompared(source: ReconcileSource, why: string): Promise<void> {
-      await noteGap(db, source, why);
+      await recordGap(db, source, why);
     },
 
     /** Closes a run and tells operators what is new. */
@@ -99,7 +99,7 @@ async function compare(
       throw error;
     deps.log.warn({ source, err: error }, 'reconcile could not compare this; it is shown as not compared');
     const why = `${error.kind}: ${error.message}`;
-    await noteGap(deps.db, source, why);
+    await recordGap(deps.db, source, why);
     // The upstream's own words stay in the row (decision 89).
     return { found: 0, why: error instanceof ProviderError ? error.briefly : why };
   }

@@ -25,7 +25,11 @@ export async function listMissingPayments(
 ): Promise<MissingPayment[]> {
   const missing = await findMissing(deps, await listEvents(deps, since, pass.tell), pass);
   return missing.map(({ paymentId, amountReceivedCents: amountCents, currency, userId, topupId }) => ({
-    ...{ paymentId, amountCents, currency, userId, topupId },
+    paymentId,
+    amountCents,
+    currency,
+    userId,
+    topupId,
   }));
 }
 
@@ -75,7 +79,7 @@ async function becameOf(
   return { credited, parked };
 }
 
-/** Its owner finds the top-up under the id that he was told. */
+/** Its owner finds the top-up under the id that they were told. */
 async function rebuildTopup({ db }: ActivityDeps, payment: Payment): Promise<void> {
   const userId = await findLostTopupsUser(db, payment);
   if (userId === undefined) return;

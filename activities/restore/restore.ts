@@ -118,7 +118,10 @@ async function examine(deps: ActivityDeps, tell: Tell): Promise<RestoreReport> {
   const { value, raisedAt } = await readWatermark(db);
   const kept = await readKeptWatermark(temporal.workflow);
   const found = {
-    ...{ database, watermark: value, raisedAt: raisedAt.toISOString(), keptInTemporal: kept },
+    database,
+    watermark: value,
+    raisedAt: raisedAt.toISOString(),
+    keptInTemporal: kept,
     lostMinutes: Math.max(0, (kept ?? 0) - value),
   };
   // What a sound database has not caught up with is the daily reconciliation's to find.
@@ -135,8 +138,13 @@ async function examine(deps: ActivityDeps, tell: Tell): Promise<RestoreReport> {
 }
 
 const nothingLost = {
-  ...{ ended: [], goingOn: 0, withoutRun: [], lost: [] },
-  ...{ unknownPods: [], silentUpstreams: [], missingPayments: [] },
+  ended: [],
+  goingOn: 0,
+  withoutRun: [],
+  lost: [],
+  unknownPods: [],
+  silentUpstreams: [],
+  missingPayments: [],
 };
 
 /** The watermark may be a minute older than the dump, and clocks differ a little. */

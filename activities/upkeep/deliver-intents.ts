@@ -1,6 +1,6 @@
 import { listDueIntents, markDelivered, type DueIntent } from '../../adapters/postgres/upkeep/intents.js';
 import { warnOfLowBalance } from '../../adapters/postgres/wallets/low-balance.js';
-import { listInvoicesToTell, markTold } from '../../money/invoices/invoice-states.js';
+import { listInvoicesToSignal, markSignalled } from '../../money/invoices/invoice-states.js';
 import { isDatabaseConfirmed } from '../../adapters/postgres/restore/watermark.js';
 import type { LookRoute } from '../../adapters/temporal/signal-look.js';
 import { autoTopupWorkflowId } from '../../domain/payments/processor-routes.js';
@@ -45,12 +45,12 @@ function routesOf({ kind, rentalId, userId }: DueIntent): LookRoute[] {
 
 /** Tells the workflows of invoices that were made or that somebody wants looked at. */
 async function signalInvoices(deps: ActivityDeps): Promise<number> {
-  const routes = (await listInvoicesToTell(deps.db)).map((id) => ({
+  const routes = (await listInvoicesToSignal(deps.db)).map((id) => ({
     workflow: 'invoice' as const,
     workflowId: id,
   }));
   const told = new Set((await signalLooks(deps, routes)).map(({ workflowId }) => workflowId));
   const ids = routes.map(({ workflowId }) => workflowId).filter((id) => told.has(id));
-  await markTold(deps.db, ids);
+  await markSignalled(deps.db, ids);
   return ids.length;
 }

@@ -1,7 +1,7 @@
 import { sleep } from '@temporalio/activity';
 import { listWorkflowsWithWaitingEvents } from '../../adapters/postgres/payments/event-handling.js';
 import { listUnclosedInvoices } from '../../money/invoices/invoice-states.js';
-import { takeUntoldNotices } from '../../adapters/postgres/operators/operator-notices.js';
+import { claimUntoldNotices } from '../../adapters/postgres/operators/operator-notices.js';
 import { prune } from '../../adapters/postgres/upkeep/retention.js';
 import { listUnclosedReversals } from '../../adapters/postgres/payments/reversal-reads.js';
 import { listExpiredCards, noticeExpiredCard } from '../../adapters/postgres/payments/expired-cards.js';
@@ -161,7 +161,7 @@ async function reviveOrders(deps: ActivityDeps, running: ReadonlySet<string>, te
 
 /** Tells operators, by the log and by mail, of what was noted for them since the last round. */
 async function tellOperators({ db, log, settings }: ActivityDeps): Promise<void> {
-  for (const { cause, subject, body } of await takeUntoldNotices(db, settings.operatorEmail ?? null)) {
+  for (const { cause, subject, body } of await claimUntoldNotices(db, settings.operatorEmail ?? null)) {
     log.error({ cause, body }, subject);
   }
 }

@@ -45,15 +45,28 @@ const invoice = object({
 });
 
 const example = {
-  ...{ id, status: 'open', reason: 'overage', amountCents: 120, currency: 'USD' },
-  ...{ rentalId: exampleId('rent'), processorInvoiceId: 'in_1' },
-  ...{ hostedInvoiceUrl: 'https://pay.example.com/i/1', invoicePdfUrl: 'https://pay.example.com/i/1.pdf' },
-  ...{ receiptUrl: null, createdAt: '2026-11-01T09:00:00.000Z', dueAt: '2026-11-15T09:00:00.000Z' },
-  ...{ paidAt: null, voidedAt: null },
+  id,
+  status: 'open',
+  reason: 'overage',
+  amountCents: 120,
+  currency: 'USD',
+  rentalId: exampleId('rent'),
+  processorInvoiceId: 'in_1',
+  hostedInvoiceUrl: 'https://pay.example.com/i/1',
+  invoicePdfUrl: 'https://pay.example.com/i/1.pdf',
+  receiptUrl: null,
+  createdAt: '2026-11-01T09:00:00.000Z',
+  dueAt: '2026-11-15T09:00:00.000Z',
+  paidAt: null,
+  voidedAt: null,
   lineItems: [
     {
-      ...{ id: exampleId('li'), description: 'Usage beyond the wallet', amountCents: 120 },
-      ...{ rentalId: exampleId('rent'), periodStart: null, periodEnd: null },
+      id: exampleId('li'),
+      description: 'Usage beyond the wallet',
+      amountCents: 120,
+      rentalId: exampleId('rent'),
+      periodStart: null,
+      periodEnd: null,
     },
   ],
 };

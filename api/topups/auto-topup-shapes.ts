@@ -32,7 +32,7 @@ export const autoTopupSchema = joi.object<AutoTopupSettings>({
  * A cap below the amount would never let anything be charged, which nobody wishes.
  * @throws Refusal validation_failed
  */
-export function refuseIdleCap(settings: AutoTopupSettings, stored: AutoTopupRow | undefined): void {
+export function refuseWhenCapIdle(settings: AutoTopupSettings, stored: AutoTopupRow | undefined): void {
   const amount =
     settings.topupAmountCents ?? stored?.topup_amount_cents ?? paymentLimits.autoTopupDefaultCents;
   const cap = settings.dailyCapCents === undefined ? stored?.daily_cap_cents : settings.dailyCapCents;

@@ -11,7 +11,12 @@ import { Refusal } from '../../domain/refusal.js';
 import { auditAddress } from '../accounts/audit-event.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { requireSession, type Step } from '../http/middleware/session.js';
-import { autoTopupSchema, autoTopupWarnings, presentAutoTopup, refuseIdleCap } from './auto-topup-shapes.js';
+import {
+  autoTopupSchema,
+  autoTopupWarnings,
+  presentAutoTopup,
+  refuseWhenCapIdle,
+} from './auto-topup-shapes.js';
 import { readBody } from '../http/validation.js';
 
 /** Auto-topup (spec: PUT /v1/billing/auto-topup; decisions 33, 34). */
@@ -20,7 +25,7 @@ export function autoTopupRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.put('/v1/billing/auto-topup', requireSession(deps), putSettings(deps));
 }
 
-const TELL_LIMIT_MS = 5_000;
+const SIGNAL_LIMIT_MS = 5_000;
 
 function showSettings(deps: ApiDeps): Step {
   return async (ctx) => {
@@ -39,7 +44,7 @@ function putSettings(deps: ApiDeps): Step {
     if (settings.enabled && !deps.settings.billing.enabled) {
       throw new Refusal('billing_disabled', 'Payments are switched off here, so nothing can be charged.');
     }
-    refuseIdleCap(settings, await findAutoTopup(deps.db, userId));
+    refuseWhenCapIdle(settings, await findAutoTopup(deps.db, userId));
     const row = await saveAutoTopup(deps.db, userId, settings, auditAddress(ctx));
     if (!row) {
       throw new Refusal(
@@ -47,14 +52,14 @@ function putSettings(deps: ApiDeps): Step {
         'Save a card that has not expired first: POST /v1/billing/setup-intent.',
       );
     }
-    if (row.enabled) void tell(ctx, deps, userId);
+    if (row.enabled) void signalAutoTopup(ctx, deps, userId);
     ctx.body = { ...presentAutoTopup(row), warnings: await warningsOf(deps, userId, row) };
   };
 }
 
-async function tell(ctx: ApiContext, deps: ApiDeps, userId: UserId): Promise<void> {
+async function signalAutoTopup(ctx: ApiContext, deps: ApiDeps, userId: UserId): Promise<void> {
   try {
-    await deps.temporal.within(TELL_LIMIT_MS, () =>
+    await deps.temporal.within(SIGNAL_LIMIT_MS, () =>
       signalLook(
         { db: deps.db, workflows: deps.temporal.client.workflow },
         { workflow: 'autoTopup', workflowId: autoTopupWorkflowId(userId) },

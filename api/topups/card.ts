@@ -1,5 +1,5 @@
 import { ensureCustomer } from '../../adapters/customer-of-user.js';
-import { beginCardSetup, keepCardSetup } from '../../adapters/postgres/payments/card-setups.js';
+import { beginCardSetup, recordCardSetup } from '../../adapters/postgres/payments/card-setups.js';
 import { findSavedCard, removeCardOfUser } from '../../adapters/postgres/payments/saved-cards.js';
 import { ProcessorError } from '../../adapters/processor/processor.js';
 import { signalLook } from '../../adapters/temporal/signal-look.js';
@@ -17,7 +17,7 @@ export function cardRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.delete('/v1/billing/card', requireSession(deps), removeCard(deps));
 }
 
-const TELL_LIMIT_MS = 5_000;
+const SIGNAL_LIMIT_MS = 5_000;
 
 /**
  * Begins the saving of a card; nothing is charged. The processor's own form goes on with the secret, and its event
@@ -41,7 +41,7 @@ async function setUp(ctx: ApiContext, deps: ApiDeps, userId: UserId): Promise<st
     ctx.state.passTurn?.();
     const customerId = await ensureCustomer(deps, userId);
     const setup = await deps.processor.createCardSetup({ userId, customerId, setupNo });
-    await keepCardSetup(deps.db, setupNo, setup.setupId);
+    await recordCardSetup(deps.db, setupNo, setup.setupId);
     return setup.clientSecret;
   } catch (error) {
     if (!(error instanceof ProcessorError)) throw error;
@@ -64,13 +64,13 @@ function removeCard(deps: ApiDeps): Step {
   return async (ctx) => {
     const pmId = await removeCardOfUser(deps.db, sessionOf(ctx).userId, auditAddress(ctx));
     ctx.body = { ok: true };
-    if (pmId !== undefined) void detach(ctx, deps, pmId);
+    if (pmId !== undefined) void signalRemoval(ctx, deps, pmId);
   };
 }
 
-async function detach(ctx: ApiContext, deps: ApiDeps, pmId: string): Promise<void> {
+async function signalRemoval(ctx: ApiContext, deps: ApiDeps, pmId: string): Promise<void> {
   try {
-    await deps.temporal.within(TELL_LIMIT_MS, () =>
+    await deps.temporal.within(SIGNAL_LIMIT_MS, () =>
       signalLook(
         { db: deps.db, workflows: deps.temporal.client.workflow },
         { workflow: 'card', workflowId: pmId },

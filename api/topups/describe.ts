@@ -58,10 +58,18 @@ const topup = object({
 });
 
 const exampleTopup = {
-  ...{ id, source: 'checkout', status: 'succeeded', amountCents: 2_000, creditedCents: 2_000 },
-  ...{ checkoutUrl: null, sessionId: 'cs_test_1', processorChargeId: 'ch_1' },
-  ...{ receiptUrl: 'https://pay.example.com/receipts/1', error: null },
-  ...{ createdAt: '2026-11-01T09:00:00.000Z', expiresAt: '2026-11-02T09:00:00.000Z' },
+  id,
+  source: 'checkout',
+  status: 'succeeded',
+  amountCents: 2_000,
+  creditedCents: 2_000,
+  checkoutUrl: null,
+  sessionId: 'cs_test_1',
+  processorChargeId: 'ch_1',
+  receiptUrl: 'https://pay.example.com/receipts/1',
+  error: null,
+  createdAt: '2026-11-01T09:00:00.000Z',
+  expiresAt: '2026-11-02T09:00:00.000Z',
   creditedAt: '2026-11-01T09:01:00.000Z',
 };
 
@@ -86,7 +94,10 @@ const autoTopup = {
   ),
 };
 const exampleAutoTopup = {
-  ...{ enabled: true, thresholdCents: 500, topupAmountCents: 2_000, dailyCapCents: null },
+  enabled: true,
+  thresholdCents: 500,
+  topupAmountCents: 2_000,
+  dailyCapCents: null,
   disabledReason: null,
 };
 
@@ -108,8 +119,12 @@ const topups: readonly Operation[] = [
         examples: [
           { checkoutUrl: pageUrl, sessionId: 'cs_test_1', topupId: id, status: 'requires_payment' },
           {
-            ...{ checkoutUrl: null, sessionId: null, topupId: id, status: 'succeeded' },
-            ...{ amountCents: 2_000, processorChargeId: 'ch_1' },
+            checkoutUrl: null,
+            sessionId: null,
+            topupId: id,
+            status: 'succeeded',
+            amountCents: 2_000,
+            processorChargeId: 'ch_1',
           },
         ],
         headers: replayed,

@@ -32,7 +32,7 @@ export function unreadWebhook(deps: ApiDeps): RawPath {
 
 /** Events of the payment processor (spec: Events). Authenticated by their signature, not by a session. */
 export function webhookRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.post(webhookPath, takeEvent(deps));
+  router.post(webhookPath, receiveEvent(deps));
 }
 
 /**
@@ -40,16 +40,16 @@ export function webhookRoutes(router: ApiRouter, deps: ApiDeps): void {
  * fails, a sweeper tells it again: the stored row is what counts. What is signed and can't be read is put aside for
  * operators: delivered again it would be as odd, and after days the processor would switch the endpoint off.
  */
-function takeEvent(deps: ApiDeps): Step {
+function receiveEvent(deps: ApiDeps): Step {
   return async (ctx) => {
-    const unhandledBy = await keptOrPutAside(ctx, deps);
+    const unhandledBy = await recordOrPutAside(ctx, deps);
     ctx.body = { received: true };
-    if (unhandledBy !== null) void tell(ctx, deps, unhandledBy);
+    if (unhandledBy !== null) void signalWorkflow(ctx, deps, unhandledBy);
   };
 }
 
 /** @returns the workflow that must look at it; null where there is none */
-async function keptOrPutAside(ctx: ApiContext, deps: ApiDeps): Promise<EventRoute | null> {
+async function recordOrPutAside(ctx: ApiContext, deps: ApiDeps): Promise<EventRoute | null> {
   try {
     const event = verified(ctx, deps);
     logOddities(ctx, deps, event);
@@ -57,7 +57,7 @@ async function keptOrPutAside(ctx: ApiContext, deps: ApiDeps): Promise<EventRout
   } catch (error) {
     if (error instanceof Refusal) throw error;
     const reason = whyOdd(error);
-    if (reason === undefined) throw notKept(ctx, error);
+    if (reason === undefined) throw notRecorded(ctx, error);
     await putAside(ctx, deps, reason);
     return null;
   }
@@ -76,11 +76,11 @@ async function putAside(ctx: ApiContext, { db }: ApiDeps, reason: string): Promi
       ctx.state.log.error({ reason, oddEventId: oddEvent.id }, 'a signed event could not be read: put aside');
     }
   } catch (error) {
-    throw notKept(ctx, error);
+    throw notRecorded(ctx, error);
   }
 }
 
-function notKept(ctx: ApiContext, error: unknown): Refusal {
+function notRecorded(ctx: ApiContext, error: unknown): Refusal {
   ctx.state.log.error({ err: error }, 'an event could not be kept');
   return new Refusal('temporarily_unavailable', 'The event could not be kept. Deliver it again.');
 }
@@ -116,7 +116,7 @@ function logOddities(ctx: ApiContext, { settings }: ApiDeps, event: ProcessorEve
   }
 }
 
-async function tell(ctx: ApiContext, deps: ApiDeps, route: EventRoute): Promise<void> {
+async function signalWorkflow(ctx: ApiContext, deps: ApiDeps, route: EventRoute): Promise<void> {
   try {
     await deps.temporal.within(SIGNAL_LIMIT_MS, () =>
       signalLook({ db: deps.db, workflows: deps.temporal.client.workflow }, route),

@@ -8,8 +8,8 @@ import { hasNoFreshSignal } from '../../adapters/postgres/upkeep/look-signals.js
 import { isNotWaiting } from '../../adapters/postgres/upkeep/stuck-items.js';
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 
-/** Keeps the id of an invoice's mirror, whatever has become of the invoice meanwhile. */
-export async function keepMirror(db: Database, id: InvoiceId, processorInvoiceId: string): Promise<void> {
+/** Records the id of an invoice's mirror, whatever has become of the invoice meanwhile. */
+export async function recordMirror(db: Database, id: InvoiceId, processorInvoiceId: string): Promise<void> {
   await db('invoices')
     .where({ id })
     .whereNull('processor_invoice_id')
@@ -18,7 +18,7 @@ export async function keepMirror(db: Database, id: InvoiceId, processorInvoiceId
 
 /**
  * A draft whose mirror is open can be paid now; one that is open gets its pages as they are now. In the same
- * transaction its user is told, where he is not told otherwise.
+ * transaction its user is told, where they are not told otherwise.
  */
 export async function becomeOpen(
   db: Database,
@@ -58,7 +58,7 @@ export async function becomeUncollectible(db: Database, id: InvoiceId): Promise<
     .update({ status: 'uncollectible', closed_at: db.raw('clock_ms()') });
 }
 
-/** What somebody wanted looked at was looked at, unless he asked again meanwhile. */
+/** What somebody wanted looked at was looked at, unless they asked again meanwhile. */
 export async function clearAttention(db: Database, row: InvoiceRow): Promise<void> {
   if (row.attention_at === null) return;
   await db('invoices')
@@ -66,8 +66,8 @@ export async function clearAttention(db: Database, row: InvoiceRow): Promise<voi
     .update({ attention_at: null, told_at: null });
 }
 
-/** Invoices that somebody wants looked at, whose workflow was not told lately. */
-export async function listInvoicesToTell(db: Database): Promise<InvoiceId[]> {
+/** Invoices that somebody wants looked at, whose workflow was not signalled lately. */
+export async function listInvoicesToSignal(db: Database): Promise<InvoiceId[]> {
   const rows = await db('invoices')
     .whereNotNull('attention_at')
     .whereRaw(`(told_at is null or ${isDueAgain('told_at', 'attention_at')})`)
@@ -79,7 +79,7 @@ export async function listInvoicesToTell(db: Database): Promise<InvoiceId[]> {
   return rows.map(({ id }) => id);
 }
 
-export async function markTold(db: Database, ids: readonly InvoiceId[]): Promise<void> {
+export async function markSignalled(db: Database, ids: readonly InvoiceId[]): Promise<void> {
   if (ids.length === 0) return;
   await db('invoices')
     .whereIn('id', ids)

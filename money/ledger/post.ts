@@ -2,7 +2,7 @@ import { causeOf, type LedgerCause } from '../../domain/causes.js';
 import type { LedgerEntryType } from '../../domain/ledger/ledger.js';
 import { assertCents } from '../../domain/money.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
-import { noteTopupLevel } from '../../adapters/postgres/payments/topup-level.js';
+import { recordTopupIntent } from '../../adapters/postgres/payments/topup-level.js';
 import type { LockedWallet } from './wallets.js';
 
 /** One change of a wallet's total, with the one thing that it was made for. */
@@ -56,6 +56,6 @@ export async function post(trx: Transaction, wallet: LockedWallet, posting: Post
     },
   );
   if (result.rows.length === 0) return false;
-  if (posting.availableCents < 0) await noteTopupLevel(trx, wallet.id);
+  if (posting.availableCents < 0) await recordTopupIntent(trx, wallet.id);
   return true;
 }

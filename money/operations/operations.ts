@@ -11,7 +11,7 @@ import type {
 } from '../../domain/operations/operation.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
-import { recordAction, refuseText } from '../../adapters/postgres/operators/operator-actions.js';
+import { recordAction, refuseWhenTextUnfit } from '../../adapters/postgres/operators/operator-actions.js';
 import { insertMail } from '../../adapters/postgres/upkeep/outbox.js';
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { requestVoid } from '../invoices/invoice-voids.js';
@@ -63,7 +63,9 @@ async function operateUnderLock(
   await recordAction(trx, input, result);
   await endOrder(trx, operationId, result);
   await insertAuditEvent(trx, {
-    ...{ userId: wallet.userId, kind: 'changed_by_operator', entityId: operationId },
+    userId: wallet.userId,
+    kind: 'changed_by_operator',
+    entityId: operationId,
     details: { action: action.kind },
   });
   return { outcome: 'done' };
@@ -110,8 +112,8 @@ async function issue(
   { operationId }: Operation,
   { amountCents, description }: Extract<MoneyAction, { kind: 'issue_invoice' }>,
 ): Promise<OperationResult> {
-  refuseAmount(amountCents, paymentLimits.minInvoiceCents);
-  refuseText('The description', description);
+  refuseWhenAmountUnfit(amountCents, paymentLimits.minInvoiceCents);
+  refuseWhenTextUnfit('The description', description);
   const cause = { kind: 'operation', operationId } as const;
   const invoiceId = await insertManualInvoice(trx, wallet, { cause, amountCents, description });
   return { invoiceId, amountCents };
@@ -171,7 +173,7 @@ async function refund(
   input: Operation,
   { amountCents, rentalId }: Extract<MoneyAction, { kind: 'refund' }>,
 ): Promise<OperationResult> {
-  refuseAmount(amountCents, 1);
+  refuseWhenAmountUnfit(amountCents, 1);
   if (rentalId !== undefined) {
     const rental = await trx('rentals').where({ id: rentalId, user_id: wallet.userId }).first('id');
     if (!rental) throw new Refusal('rental_not_found', `${wallet.userId} has no rental ${rentalId}.`);
@@ -187,7 +189,7 @@ async function adjust(
   input: Operation,
   amountCents: number,
 ): Promise<OperationResult> {
-  refuseAmount(Math.abs(amountCents), 1);
+  refuseWhenAmountUnfit(Math.abs(amountCents), 1);
   if (wallet.availableCents + amountCents < 0) {
     throw new Refusal(
       'insufficient_balance',
@@ -225,7 +227,7 @@ async function move(
 /** A slip of the hand is caught before it is money. */
 const MAX_CENTS = 10_000_000;
 
-function refuseAmount(cents: number, minCents: number): void {
+function refuseWhenAmountUnfit(cents: number, minCents: number): void {
   if (Number.isSafeInteger(cents) && cents >= minCents && cents <= MAX_CENTS) return;
   throw new Refusal(
     'invalid_amount',

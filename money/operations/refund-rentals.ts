@@ -97,7 +97,9 @@ async function give(
     throw new Error(`${causeOf(cause)} was posted before, and its item is not done`);
   }
   await insertAuditEvent(trx, {
-    ...{ userId: wallet.userId, kind: 'changed_by_operator', entityId: `${id}:${rentalId}` },
+    userId: wallet.userId,
+    kind: 'changed_by_operator',
+    entityId: `${id}:${rentalId}`,
     details: { action: 'refund_rentals', rentalId, amountCents: availableCents },
   });
 }

@@ -46,7 +46,7 @@ export async function creditTopup(db: Database, topupId: TopupId, payment: Payme
 }
 
 /**
- * Credits a payment that names one of our users and none of his top-ups (spec: Events,
+ * Credits a payment that names one of our users and none of their top-ups (spec: Events,
  * `checkout.session.completed`), once.
  * @returns whether it was credited now
  */

@@ -30,8 +30,11 @@ export async function markCharges(
     if (mark.userId !== null) await lockWalletOfUser(trx, mark.userId);
     const inserted = await trx('charge_marks')
       .insert({
-        ...{ id: mark.id, kind: mark.kind, charge_id: mark.chargeId },
-        ...{ user_id: mark.userId, fingerprint: mark.fingerprint },
+        id: mark.id,
+        kind: mark.kind,
+        charge_id: mark.chargeId,
+        user_id: mark.userId,
+        fingerprint: mark.fingerprint,
       })
       .onConflict('id')
       .ignore()
@@ -60,7 +63,9 @@ async function listOwners(trx: Transaction, { userId, fingerprint }: NewMark): P
 async function holdCharges(trx: Transaction, userId: UserId, mark: NewMark): Promise<void> {
   await disableAutoTopup(trx, userId, 'charges_held');
   await insertAuditEvent(trx, {
-    ...{ userId, kind: 'charges_held', entityId: `${mark.id}:${userId}` },
+    userId,
+    kind: 'charges_held',
+    entityId: `${mark.id}:${userId}`,
     details: { cause: mark.kind, reference: mark.id },
   });
   const user = await trx('users').where({ id: userId }).first('email');

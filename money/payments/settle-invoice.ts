@@ -2,6 +2,7 @@ import type { InvoiceId } from '../../domain/ids.js';
 import type { Payment } from '../../adapters/processor/processor.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { mailInvoiceReceipt } from '../../adapters/postgres/invoices/invoice-mails.js';
+import { getInvoiceRow, lockInvoice } from '../../adapters/postgres/invoices/invoices.js';
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { post } from '../ledger/post.js';
 import { creditPayment } from './credit.js';
@@ -21,11 +22,11 @@ export interface InvoicePaid {
  * @returns whether it was settled now
  */
 export async function settleInvoice(db: Database, invoiceId: InvoiceId, paid: InvoicePaid): Promise<boolean> {
-  const { user_id: userId } = await getInvoice(db, invoiceId);
+  const { user_id: userId } = await getInvoiceRow(db, invoiceId);
   return moneyTransaction(db, userId, async (trx) => {
     const wallet = await lockWalletOfUser(trx, userId);
     // Wallet first, then the invoice, everywhere (design: rule 5).
-    const row = await getInvoice(trx, invoiceId, true);
+    const row = await lockInvoice(trx, invoiceId);
     if (row.status === 'paid') return false;
     const settled = await becomePaid(trx, invoiceId, paid);
     if (row.reason === 'topup_failed') return creditOffer(trx, wallet, settled, paid.payment);
@@ -80,11 +81,4 @@ async function returnDebt(trx: Transaction, wallet: LockedWallet, invoice: Invoi
     cause: { kind: 'invoice_returned', invoiceId: invoice.id },
     note: `invoice ${invoice.id} was paid although it was to be void: ${invoice.void_reason ?? ''}`,
   });
-}
-
-async function getInvoice(db: Database | Transaction, id: InvoiceId, locked = false): Promise<InvoiceRow> {
-  const query = db('invoices').where({ id });
-  const row = await (locked ? query.forUpdate() : query).first();
-  if (!row) throw new Error(`no invoice ${id}`);
-  return row;
 }

@@ -1,7 +1,7 @@
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { elapsedMsAtCents } from '../../domain/metering/metering.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
-import { noteForOperators } from '../../adapters/postgres/operators/operator-notices.js';
+import { recordNotice } from '../../adapters/postgres/operators/operator-notices.js';
 import { findPodOfRental } from '../../adapters/postgres/machines/pods.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalWithStop } from './rentals.js';
@@ -87,7 +87,7 @@ async function moneyEndedMs(
 
 /** Beyond the day's automatic refunds a person decides (decision 27): abuse, or an upstream that fails many. */
 async function noteRefusedRefund(trx: Transaction, rental: RentalRow): Promise<void> {
-  await noteForOperators(trx, {
+  await recordNotice(trx, {
     cause: { kind: 'refund_limit', rentalId: rental.id },
     subject: `No automatic refund any more today: ${rental.user_id}`,
     body: [

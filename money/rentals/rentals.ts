@@ -2,7 +2,7 @@ import { elapsedMsAtCents } from '../../domain/metering/metering.js';
 import type { RentalId, UserId } from '../../domain/ids.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import type { RentalRow, StopRequestRow } from '../../adapters/postgres/rows/tables.js';
-import { noteTopupLevel } from '../../adapters/postgres/payments/topup-level.js';
+import { recordTopupIntent } from '../../adapters/postgres/payments/topup-level.js';
 
 /** A rental as money sees it, with what was asked about its end. */
 export type RentalWithStop = RentalRow & {
@@ -45,7 +45,7 @@ export async function insertRental(trx: Transaction, rental: NewRental): Promise
     hold_cents: rental.price_per_hour_cents,
     started_at: trx.raw('clock_ms()'),
   });
-  await noteTopupLevel(trx, rental.wallet_id);
+  await recordTopupIntent(trx, rental.wallet_id);
 }
 
 export async function findRental(db: Database | Transaction, id: RentalId): Promise<RentalRow | undefined> {

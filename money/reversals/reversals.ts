@@ -65,8 +65,13 @@ async function lockRow(
 ): Promise<RefundOrDisputeRow> {
   await trx('refunds_and_disputes')
     .insert({
-      ...{ id, kind, payment_id: paymentId, amount_cents: amountCents, status },
-      ...{ user_id: wallet.userId, wallet_id: wallet.id },
+      id,
+      kind,
+      payment_id: paymentId,
+      amount_cents: amountCents,
+      status,
+      user_id: wallet.userId,
+      wallet_id: wallet.id,
     })
     .onConflict('id')
     .ignore();

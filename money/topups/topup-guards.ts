@@ -15,7 +15,7 @@ interface Guards {
  * Guards of money that comes in (decisions 23, 37): the brake on charges, blocked users, and a cap a day for young
  * accounts, with which stolen cards are tried.
  */
-export async function refuseTopupWhenNotAllowed(
+export async function refuseWhenTopupNotAllowed(
   trx: Transaction,
   userId: UserId,
   perDayWhenYoung: number,

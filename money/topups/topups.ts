@@ -9,7 +9,7 @@ import { refuseWhenLate } from '../../adapters/postgres/rentals/open-guards.js';
 import { findChargeableCard } from '../../adapters/postgres/payments/saved-cards.js';
 import { findTopup } from '../../adapters/postgres/payments/topups.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
-import { refuseTopupWhenNotAllowed } from './topup-guards.js';
+import { refuseWhenTopupNotAllowed } from './topup-guards.js';
 
 export interface NewTopup {
   readonly userId: UserId;
@@ -37,7 +37,7 @@ export async function beginTopup(
     await lockTopup(trx, topupId);
     const existing = await findTopup(trx, topupId);
     if (existing) return { kind: 'begun', topup: existing };
-    await refuseTopupWhenNotAllowed(trx, input.userId, perDayWhenYoung);
+    await refuseWhenTopupNotAllowed(trx, input.userId, perDayWhenYoung);
     const card = await findChargeableCard(trx, input.userId);
     // Whose payment was denied pays on a page (decision 79).
     const pmId = card && !(await isHeld(trx, input.userId)) ? card.pm_id : null;

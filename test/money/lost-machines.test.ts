@@ -1,4 +1,4 @@
-import { takeUntoldNotices } from '../../adapters/postgres/operators/operator-notices.js';
+import { claimUntoldNotices } from '../../adapters/postgres/operators/operator-notices.js';
 import assert from 'node:assert/strict';
 import type { ActivityDeps } from '../../activities/deps.js';
 import { createRentalActivities } from '../../activities/rentals/rental.js';
@@ -190,7 +190,7 @@ describe('the end of a machine that was lost (decision 77)', () => {
       nets.push(charged - refunded);
     }
     assert.deepEqual(nets, [...Array.from({ length: rentalLimits.fullRefundsPerDay }, () => 0), 40]);
-    const told = await takeUntoldNotices(db, 'ops@example.com');
+    const told = await claimUntoldNotices(db, 'ops@example.com');
     assert.equal(told.length, 1, 'an operator is told of the one beyond the limit (decision 27)');
     assert.match(told[0]?.body ?? '', new RegExp(`${wallet.user_id} was lost`));
     const mails = await db('mail_outbox').where({ recipient: 'ops@example.com' });
@@ -198,7 +198,7 @@ describe('the end of a machine that was lost (decision 77)', () => {
       mails.map(({ subject }) => subject),
       [told[0]?.subject],
     );
-    assert.deepEqual(await takeUntoldNotices(db, 'ops@example.com'), [], 'once');
+    assert.deepEqual(await claimUntoldNotices(db, 'ops@example.com'), [], 'once');
   });
 
   async function rent(rental: Omit<NewRunning, 'priceCents'>): Promise<{ id: RentalId; wallet: WalletRow }> {

@@ -110,13 +110,13 @@ export const mutations: readonly Mutation[] = [
   },
   {
     file: 'money/ledger/post.ts',
-    from: 'if (posting.availableCents < 0) await noteTopupLevel(trx, wallet.id);',
+    from: 'if (posting.availableCents < 0) await recordTopupIntent(trx, wallet.id);',
     to: '',
     tests: level,
   },
   {
     file: 'money/rentals/rentals.ts',
-    from: '  await noteTopupLevel(trx, rental.wallet_id);\n',
+    from: '  await recordTopupIntent(trx, rental.wallet_id);\n',
     to: '',
     tests: level,
   },
@@ -128,7 +128,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     file: 'adapters/postgres/payments/auto-topup-settings.ts',
-    from: '    await noteTopupLevel(trx, row.wallet_id);\n',
+    from: '    await recordTopupIntent(trx, row.wallet_id);\n',
     to: '',
     tests: level,
   },

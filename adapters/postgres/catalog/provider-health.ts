@@ -1,7 +1,7 @@
 import type { AccountBalance, ProviderError } from '../../providers/provider.js';
 import { catalogLimits } from '../../../domain/catalog/limits.js';
 import type { Database } from '../database.js';
-import { noteForOperators } from '../operators/operator-notices.js';
+import { recordNotice } from '../operators/operator-notices.js';
 import type { OutReason, ProviderRow } from '../rows/tables.js';
 
 /**
@@ -72,7 +72,7 @@ async function noteNoFunds(db: Database, code: string, message: string): Promise
   const { rows } = await db.raw<{ rows: { day: string }[] }>(
     `select to_char(clock_ms() at time zone 'UTC', 'YYYY-MM-DD') as day`,
   );
-  await noteForOperators(db, {
+  await recordNotice(db, {
     cause: { kind: 'no_funds', provider: code, day: rows[0]?.day ?? '' },
     subject: `The account at the upstream ${code} has no money left`,
     body: [

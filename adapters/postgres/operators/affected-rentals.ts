@@ -134,7 +134,10 @@ async function readFacts(
     bindings,
   );
   return rows.map(({ no, rentalId, userId, status, ...charged }) => ({
-    ...{ no, rentalId, userId, status },
+    no,
+    rentalId,
+    userId,
+    status,
     charged,
   }));
 }

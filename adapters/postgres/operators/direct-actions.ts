@@ -24,7 +24,9 @@ export async function actDirectly(db: Database, input: Operation<DirectAction>):
     const userId = await findUserOf(trx, input.action);
     if (userId !== undefined) {
       await insertAuditEvent(trx, {
-        ...{ userId, kind: 'changed_by_operator', entityId: input.operationId },
+        userId,
+        kind: 'changed_by_operator',
+        entityId: input.operationId,
         details: { action: input.action.kind },
       });
     }

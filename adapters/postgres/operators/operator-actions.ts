@@ -14,8 +14,8 @@ export async function findRepeated(
   trx: Transaction,
   input: AnyOperation,
 ): Promise<OperationResult | undefined> {
-  refuseText('Who does it', input.operator);
-  refuseText('The reason', input.reason);
+  refuseWhenTextUnfit('Who does it', input.operator);
+  refuseWhenTextUnfit('The reason', input.reason);
   const known = await trx('operator_actions').where({ id: input.operationId }).first();
   if (!known) return undefined;
   if (!isDeepStrictEqual(known.request, input.action)) {
@@ -66,7 +66,7 @@ export async function listActions(
 const MAX_TEXT_LENGTH = 500;
 
 /** @throws Refusal for a text that says nothing, or too much */
-export function refuseText(what: string, text: string): void {
+export function refuseWhenTextUnfit(what: string, text: string): void {
   if (text.trim() !== '' && text.length <= MAX_TEXT_LENGTH) return;
   throw new Refusal('validation_failed', `${what} must be told, in at most ${MAX_TEXT_LENGTH} characters.`);
 }

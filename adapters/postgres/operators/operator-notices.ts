@@ -16,7 +16,7 @@ export interface OperatorNotice {
 const TOLD_AT_ONCE = 50;
 
 /** Notes it in the transaction that met it, so that it is told exactly when that happened. */
-export async function noteForOperators(db: Database | Transaction, notice: OperatorNotice): Promise<void> {
+export async function recordNotice(db: Database | Transaction, notice: OperatorNotice): Promise<void> {
   await db('operator_notices')
     .insert({ ...notice, cause: causeOf(notice.cause) })
     .onConflict('cause')
@@ -27,7 +27,7 @@ export async function noteForOperators(db: Database | Transaction, notice: Opera
  * Takes what operators were not told of, and puts a mail for each into the outbox.
  * @param operatorEmail null: they are only returned, for the log
  */
-export async function takeUntoldNotices(
+export async function claimUntoldNotices(
   db: Database,
   operatorEmail: string | null,
 ): Promise<OperatorNoticeRow[]> {

@@ -3,7 +3,7 @@ import type { OperationId } from '../../../domain/ids.js';
 import type { OrderedAction } from '../../../domain/operations/operation.js';
 import { Refusal } from '../../../domain/refusal.js';
 import type { Database, Transaction } from '../database.js';
-import { refuseText } from './operator-actions.js';
+import { refuseWhenTextUnfit } from './operator-actions.js';
 import type { OperatorOrderRow } from '../rows/tables.js';
 
 /** What an operator asks for: who they are is the database's word, by their login (decision 87). */
@@ -31,7 +31,7 @@ export async function requestOrder(
   db: Database,
   { id, action, reason, saidBy, items = [] }: NewOrder,
 ): Promise<OperatorOrderRow> {
-  refuseText('The reason', reason);
+  refuseWhenTextUnfit('The reason', reason);
   await db.transaction(async (trx) => {
     const inserted = await trx('operator_orders')
       .insert({ id, kind: action.kind, request: JSON.stringify(action) as never, reason, said_by: saidBy })
@@ -110,7 +110,7 @@ export async function approveOrder(db: Database, id: OperationId): Promise<Opera
 
 /** Rejects an order that is not done; whoever asked for it may do so too. @throws Refusal when it has ended */
 export async function rejectOrder(db: Database, id: OperationId, why: string): Promise<OperatorOrderRow> {
-  refuseText('The reason', why);
+  refuseWhenTextUnfit('The reason', why);
   const order = await getOrder(db, id);
   if (order.closed_at !== null) throw ended(order);
   await db('operator_orders')

@@ -5,7 +5,7 @@ import { insertAuditEvent, type AuditEvent } from '../accounts/audit-events.js';
 import { isHeld } from './charge-marks.js';
 import type { Database, Transaction } from '../database.js';
 import type { AutoTopupRow } from '../rows/tables.js';
-import { noteTopupLevel } from './topup-level.js';
+import { recordTopupIntent } from './topup-level.js';
 
 /** A user's settings of auto-topup; undefined before the first PUT. */
 export async function findAutoTopup(db: Database, userId: UserId): Promise<AutoTopupRow | undefined> {
@@ -76,9 +76,11 @@ export async function saveAutoTopup(
     );
     const [row] = rows;
     if (!row) throw new Error(`${userId} has no wallet`);
-    await noteTopupLevel(trx, row.wallet_id);
+    await recordTopupIntent(trx, row.wallet_id);
     await insertAuditEvent(trx, {
-      ...{ userId, kind: 'auto_topup_changed', clientAddress },
+      userId,
+      kind: 'auto_topup_changed',
+      clientAddress,
       details: {
         enabled: row.enabled,
         thresholdCents: row.threshold_cents,

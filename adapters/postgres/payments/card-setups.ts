@@ -8,6 +8,6 @@ export async function beginCardSetup(db: Database, userId: UserId): Promise<numb
   return row.no;
 }
 
-export async function keepCardSetup(db: Database, no: number, setupId: string): Promise<void> {
+export async function recordCardSetup(db: Database, no: number, setupId: string): Promise<void> {
   await db('card_setups').where({ no }).update({ setup_id: setupId });
 }

@@ -29,6 +29,11 @@ export async function isHeld(
   return rows[0]?.held === true;
 }
 
+/** What a dispute or an early fraud warning has left; undefined where it has left nothing. @param id its own id */
+export async function findMark(db: Database, id: string): Promise<ChargeMarkRow | undefined> {
+  return db('charge_marks').where({ id }).first();
+}
+
 /** The marks that nobody has lifted, oldest first; when told, those that hold one user: theirs and their card's. */
 export async function listOpenMarks(db: Database, userId?: UserId): Promise<ChargeMarkRow[]> {
   const query = db('charge_marks').whereNull('lifted_at').orderBy('marked_at').orderBy('id').limit(1000);

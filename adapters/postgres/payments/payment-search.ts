@@ -69,7 +69,8 @@ export async function readTopupHistory(db: Database, topup: TopupRow): Promise<T
     topup,
     credits: rows.map(({ wallet_id: walletId, seq, at, cents }) => ({
       entryId: ids.of(walletId, seq),
-      ...{ at, cents },
+      at,
+      cents,
     })),
     events,
     parked,

@@ -100,9 +100,9 @@ function detailsOf(
 }
 
 /**
- * Removes a user's card at his wish, and switches auto-topup off with it. The processor still has it: its workflow
+ * Removes a user's card at their wish, and switches auto-topup off with it. The processor still has it: its workflow
  * detaches it there (decision 33).
- * @param clientAddress from where he asked, for the audit trail
+ * @param clientAddress from where they asked, for the audit trail
  * @returns the card's id; undefined when there was none
  */
 export async function removeCardOfUser(

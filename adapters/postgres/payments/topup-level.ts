@@ -11,11 +11,11 @@ export function somethingRuns(walletId: string): string {
 }
 
 /**
- * Leaves an intent for auto-topup when what is available lies below its threshold (decision 34). Each transaction that
+ * Records an intent for auto-topup when what is available lies below its threshold (decision 34). Each transaction that
  * lowers what is available calls it, and the one that changes the settings; a tick does the same by itself, in its own
  * statement (money/meter.ts). The workflow looks again under the wallet's lock before it charges.
  */
-export async function noteTopupLevel(trx: Transaction, walletId: number): Promise<void> {
+export async function recordTopupIntent(trx: Transaction, walletId: number): Promise<void> {
   await trx.raw(
     `insert into intents (kind, wallet_id)
      select 'auto_topup', w.id

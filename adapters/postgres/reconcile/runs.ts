@@ -39,8 +39,10 @@ export async function compareFrom(
             clock_ms() as now
        from (select 1) one left join reconcile_sources s on s.source = :source`,
     {
-      ...{ source, isFull: scope === 'full' },
-      ...{ windowMs: operationLimits.reconcileWindowMs, overlapMs: operationLimits.reconcileOverlapMs },
+      source,
+      isFull: scope === 'full',
+      windowMs: operationLimits.reconcileWindowMs,
+      overlapMs: operationLimits.reconcileOverlapMs,
     },
   );
   const row = rows[0];
@@ -67,7 +69,7 @@ export async function recordComparison(db: Database, result: ComparisonResult): 
   const { runId, source, findings, why } = result;
   await db.transaction(async (trx) => {
     await upsertFindings(trx, runId, source, findings);
-    if (why !== null) return noteGap(trx, source, why);
+    if (why !== null) return recordGap(trx, source, why);
     await trx.raw(
       `update reconcile_findings f set state = 'resolved', resolved_at = clock_ms()
          from reconcile_runs r
@@ -107,7 +109,7 @@ async function upsertFindings(
 }
 
 /** Notes that a source can't be compared, or not wholly: since the first time that it was so, and why now. */
-export async function noteGap(
+export async function recordGap(
   db: Database | Transaction,
   source: ReconcileSource,
   why: string,

@@ -4,7 +4,7 @@ import {
   autoTopupSchema,
   autoTopupWarnings,
   presentAutoTopup,
-  refuseIdleCap,
+  refuseWhenCapIdle,
 } from '../../../api/topups/auto-topup-shapes.js';
 import { presentCard } from '../../../api/topups/card-shapes.js';
 import {
@@ -105,7 +105,7 @@ function cardRoutes(router: ApiRouter, world: World): void {
 function putAutoTopup(world: World) {
   return signedIn(world, (ctx, account) => {
     const settings = readBody(ctx, autoTopupSchema);
-    refuseIdleCap(settings, account.autoTopup);
+    refuseWhenCapIdle(settings, account.autoTopup);
     if (settings.enabled && !account.card) throw refusalOf('no_saved_card');
     const row = saveAutoTopup(world, account, settings);
     note(world, ctx, account, 'auto_topup_changed');

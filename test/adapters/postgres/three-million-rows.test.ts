@@ -4,7 +4,7 @@ import { openDatabase, type Database } from '../../../adapters/postgres/database
 import { listWorkflowsWithWaitingEvents } from '../../../adapters/postgres/payments/event-handling.js';
 import { listExpiredCards } from '../../../adapters/postgres/payments/expired-cards.js';
 import { listDueIntents } from '../../../adapters/postgres/upkeep/intents.js';
-import { listInvoicesToTell, listUnclosedInvoices } from '../../../money/invoices/invoice-states.js';
+import { listInvoicesToSignal, listUnclosedInvoices } from '../../../money/invoices/invoice-states.js';
 import { deliverDueMails } from '../../../adapters/postgres/upkeep/outbox-delivery.js';
 import { takeSlowEnds } from '../../../adapters/postgres/machines/pod-leaks.js';
 import { expectPodsOfRentals } from '../../../adapters/postgres/machines/pods-watch.js';
@@ -78,7 +78,7 @@ describe('with three million rows that are done, each look of a loop', () => {
   const looks: Readonly<Record<string, () => Promise<unknown>>> = {
     'intents to deliver': () => listDueIntents(db, 500),
     'events to redeliver': () => listWorkflowsWithWaitingEvents(db, 10_000),
-    'invoices to tell': () => listInvoicesToTell(db),
+    'invoices to tell': () => listInvoicesToSignal(db),
     'rentals to revive': () => listUnclosedRentals(db),
     'top-ups to revive': () => listUnclosedTopups(db),
     'auto-topups to revive': () => listUsersWithOpenAutoTopups(db),

@@ -83,8 +83,13 @@ describe('an operation’s transaction', () => {
     const wallet = await insertWallet(db, 0);
     const invoiceId = newId('inv');
     await db('invoices').insert({
-      ...{ id: invoiceId, user_id: wallet.user_id, wallet_id: wallet.id, status: 'open', reason: 'manual' },
-      ...{ amount_cents: testSingleLimitCents + 1, cause: `test:${invoiceId}` },
+      id: invoiceId,
+      user_id: wallet.user_id,
+      wallet_id: wallet.id,
+      status: 'open',
+      reason: 'manual',
+      amount_cents: testSingleLimitCents + 1,
+      cause: `test:${invoiceId}`,
     });
     assert.deepEqual(await run(await placeOrder(ada, { kind: 'write_off_invoice', invoiceId })), {
       outcome: 'waiting',

@@ -281,7 +281,8 @@ describe('refunds of many by one order (decision 94)', () => {
     await rejectOrder(bob, orderId, 'the wrong window');
     await assert.rejects(refundItem(worker, orderId, second.no), OrderEnded);
     assert.deepEqual(await beginRefunds(worker, orderId, testSingleLimitCents), {
-      ...{ outcome: 'refused', code: 'rejected' },
+      outcome: 'refused',
+      code: 'rejected',
     });
     assert.deepEqual((await given(orderId)).get(ids[1]!), null);
     assert.notEqual(await db('operator_actions').where({ id: orderId }).first(), undefined, 'its trace');

@@ -16,8 +16,17 @@ describe('the invoice of a dispute', () => {
     const { db } = database;
     const { user_id: userId } = await insertWallet(db, 400);
     const lost: Reversal = {
-      ...{ id: 'dp_1', kind: 'dispute', status: 'needs_response', amountCents: 1_000, paymentId: 'pi_1' },
-      ...{ userId, paymentCents: 1_000, credited: true, taken: true, returned: false, closed: false },
+      id: 'dp_1',
+      kind: 'dispute',
+      status: 'needs_response',
+      amountCents: 1_000,
+      paymentId: 'pi_1',
+      userId,
+      paymentCents: 1_000,
+      credited: true,
+      taken: true,
+      returned: false,
+      closed: false,
     };
     const { invoice_id: invoiceId } = await applyReversal(db, lost);
     assert.ok(invoiceId);

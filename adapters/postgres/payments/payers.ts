@@ -1,0 +1,18 @@
+import type { UserId } from '../../../domain/ids.js';
+import type { Database } from '../database.js';
+
+/** The id of a user who exists here; undefined for one who does not. */
+export async function findUserId(db: Database, id: UserId): Promise<UserId | undefined> {
+  return (await db('users').where({ id }).first('id'))?.id;
+}
+
+/** The user whose customer at the processor this is; undefined for nobody's here. */
+export async function findUserIdOfCustomer(db: Database, customerId: string): Promise<UserId | undefined> {
+  return (await db('users').where({ processor_customer_id: customerId }).first('id'))?.id;
+}
+
+/** Tells whether a customer at the processor is this user's own. */
+export async function isCustomerOf(db: Database, userId: UserId, customerId: string): Promise<boolean> {
+  const user = await db('users').where({ id: userId, processor_customer_id: customerId }).first('id');
+  return user !== undefined;
+}
