@@ -16,7 +16,9 @@ export interface LogOptions {
  */
 export function createLog({ level, service, fields, destination }: LogOptions): Logger {
   const options = {
-    ...{ level, base: { service, pid: process.pid }, serializers: { err: presentError } },
+    level,
+    base: { service, pid: process.pid },
+    serializers: { err: presentError },
     ...(fields && { mixin: fields }),
   };
   return destination ? pino(options, destination) : pino(options);
@@ -46,7 +48,9 @@ function presentError(error: Error): object {
     aggregateErrors?: SerializedError[];
   } = pino.stdSerializers.err(error);
   return {
-    ...{ type, message, stack },
+    type,
+    message,
+    stack,
     ...Object.fromEntries(shown.filter((name) => name in rest).map((name) => [name, rest[name] as unknown])),
     ...(aggregateErrors && { errors: aggregateErrors.map((inner) => presentError(inner.raw)) }),
   };

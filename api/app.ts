@@ -61,7 +61,11 @@ export function createApp(deps: ApiDeps): Koa<ApiState, object> {
   const first = [limitRequests(deps, [webhookPath]), refuseChangesWhenRestored(deps.db)];
   return createFrame(
     {
-      ...{ log, allowedOrigins, trustProxy, overTls: secureCookie, first },
+      log,
+      allowedOrigins,
+      trustProxy,
+      overTls: secureCookie,
+      first,
       rawPaths: [unreadWebhook(deps)],
       observeRequest: deps.observeRequest,
     },

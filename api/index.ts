@@ -42,7 +42,9 @@ const metrics =
   metricsPort === null
     ? null
     : await startMetricsListener({
-        ...{ host: metricsHost, port: metricsPort, log },
+        host: metricsHost,
+        port: metricsPort,
+        log,
         scrape: () => registry.metrics(),
       });
 log.info({ host: config.api.host, port: config.api.port }, 'api ready');

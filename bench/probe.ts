@@ -31,7 +31,9 @@ async function buyPods(bench: BenchStack, ailment: 'sshRefused' | 'sshSilent'): 
     body: JSON.stringify({ [ailment]: true, bootMs: 50 }),
   });
   const provider = createShadeformProvider({
-    ...{ code: 'lab', url: stack.urls.provider, deployment: 'dev' },
+    code: 'lab',
+    url: stack.urls.provider,
+    deployment: 'dev',
     apiKey: readSecrets(stack.settings.dataDir).providerKey,
     timeoutMs: 60_000,
   });
@@ -42,7 +44,11 @@ async function buyPods(bench: BenchStack, ailment: 'sshRefused' | 'sshSilent'): 
         const tag = `dev-${newId('rent')}-1`;
         const request = { offerId: 'vast/RTX4090/texas-usa-1', gpuCount: 1, templateId: 'ubuntu-24-04' };
         const { podId } = await provider.allocate({
-          ...{ ...request, tag, maxPricePerHourCents: 40, publicKeys: [], endBy: null },
+          ...request,
+          tag,
+          maxPricePerHourCents: 40,
+          publicKeys: [],
+          endBy: null,
         });
         return { podId, tag };
       }),
@@ -62,24 +68,39 @@ async function awaitPods(db: Database, client: Client, awaited: readonly Awaited
     });
   const wallet = await db('wallets').where({ user_id: userId }).first();
   const rows = awaited.map(({ podId, tag }) => ({
-    ...{ id: newId('rent'), wallet_id: wallet?.id ?? 0, user_id: userId, status: 'provisioning' as const },
-    ...{ family: 'rtx-4090', model: 'RTX_4090', gpu_count: 1, region: 'US, Texas', region_code: 'US' },
-    ...{ interconnect: 'pcie', template_id: 'ubuntu-24-04', ssh_key_ids: [], listing_id: newId('lst') },
-    ...{ provider_code: 'lab', tag, pod_id: podId, price_per_hour_cents: 40, hold_cents: 40 },
+    id: newId('rent'),
+    wallet_id: wallet?.id ?? 0,
+    user_id: userId,
+    status: 'provisioning' as const,
+    family: 'rtx-4090',
+    model: 'RTX_4090',
+    gpu_count: 1,
+    region: 'US, Texas',
+    region_code: 'US',
+    interconnect: 'pcie',
+    template_id: 'ubuntu-24-04',
+    ssh_key_ids: [],
+    listing_id: newId('lst'),
+    provider_code: 'lab',
+    tag,
+    pod_id: podId,
+    price_per_hour_cents: 40,
+    hold_cents: 40,
     started_at: db.raw('clock_ms()'),
   }));
   await db.batchInsert('rentals', rows, 200);
   await db.batchInsert(
     'allocation_attempts',
     rows.map((row) => ({
-      ...{
-        rental_id: row.id,
-        attempt: 1,
-        provider_code: 'lab',
-        listing_id: row.listing_id,
-        offer_id: 'bench',
-      },
-      ...{ tag: row.tag, price_per_hour_cents: 40, state: 'adopted' as const, pod_id: row.pod_id },
+      rental_id: row.id,
+      attempt: 1,
+      provider_code: 'lab',
+      listing_id: row.listing_id,
+      offer_id: 'bench',
+      tag: row.tag,
+      price_per_hour_cents: 40,
+      state: 'adopted' as const,
+      pod_id: row.pod_id,
     })),
     200,
   );

@@ -66,8 +66,12 @@ interface SignedEvent {
 function signEvents(name: string, secret: string): SignedEvent[] {
   return Array.from({ length: events }, (_, index) => {
     const payload = JSON.stringify({
-      ...{ id: `evt_${name}_${index}`, object: 'event', type: 'customer.updated', livemode: false },
-      ...{ created: Math.floor(Date.now() / 1_000), api_version: Stripe.API_VERSION },
+      id: `evt_${name}_${index}`,
+      object: 'event',
+      type: 'customer.updated',
+      livemode: false,
+      created: Math.floor(Date.now() / 1_000),
+      api_version: Stripe.API_VERSION,
       data: { object: { object: 'customer', id: `cus_${index}`, metadata: {}, name: 'x'.repeat(1_000) } },
     });
     return {

@@ -24,11 +24,29 @@ import { addActionCommands, addWalletCommands } from './money/wallets.js';
 import { addWebhookCommands } from './service/webhooks.js';
 
 const groups = [
-  ...[addExplainCommand, addStatementCommand, addLedgerCommands, addUserCommands, addWalletCommands],
-  ...[addRentalCommands, addTopupCommands, addInvoiceCommands, addProviderCommands, addCatalogCommands],
-  ...[addWebhookCommands, addReconcileCommands, addBrakeCommands, addActionCommands, addLinkCommand],
-  ...[addParkedCommands, addRestoreCommands, addOrderCommands, addLoginCommands, addSetAsideCommands],
-  ...[addMarkCommands, addNoticeCommands, addAffectedCommands],
+  addExplainCommand,
+  addStatementCommand,
+  addLedgerCommands,
+  addUserCommands,
+  addWalletCommands,
+  addRentalCommands,
+  addTopupCommands,
+  addInvoiceCommands,
+  addProviderCommands,
+  addCatalogCommands,
+  addWebhookCommands,
+  addReconcileCommands,
+  addBrakeCommands,
+  addActionCommands,
+  addLinkCommand,
+  addParkedCommands,
+  addRestoreCommands,
+  addOrderCommands,
+  addLoginCommands,
+  addSetAsideCommands,
+  addMarkCommands,
+  addNoticeCommands,
+  addAffectedCommands,
 ];
 
 /** The operators' command line, new for each run: options are kept by the command that read them. */

@@ -43,7 +43,9 @@ const metricsDb = openDatabase(url, 2, 'worker-metrics', role);
 const identity = `${process.pid}@${hostname()}-${randomBytes(3).toString('hex')}`;
 const readiness = createReadiness({ identity, listPollers: pollersAt(temporal) });
 const metrics = await startWorkerMetrics({
-  ...{ log, sdkMetricsUrl, metricsDb },
+  log,
+  sdkMetricsUrl,
+  metricsDb,
   findFaults: () => readiness.findFaults(),
   listen: config.metrics,
   pools: { worker: db, 'worker-open': openDb, 'worker-meter': meterDb, 'worker-metrics': metricsDb },

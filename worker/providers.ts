@@ -18,7 +18,10 @@ export function createProviders(
     configs.map(({ code, dialect, url, apiKey, requestsPerMinute }) => [
       code,
       ADAPTERS[dialect]({
-        ...{ code, url, apiKey, deployment },
+        code,
+        url,
+        apiKey,
+        deployment,
         budget: createRequestBudget(db, code, requestsPerMinute),
         onOddity: (oddity) => oddities.note(code, oddity),
       }),

@@ -41,7 +41,10 @@ export function createSmtpTransport(config: {
   const { limitMs = MAIL_LIMIT_MS } = config;
   const url = new URL(config.smtpUrl);
   const stepLimitsMs = {
-    ...{ dnsTimeout: 5_000, connectionTimeout: 5_000, greetingTimeout: 5_000, socketTimeout: 10_000 },
+    dnsTimeout: 5_000,
+    connectionTimeout: 5_000,
+    greetingTimeout: 5_000,
+    socketTimeout: 10_000,
     ...config.stepLimitsMs,
   };
   for (const [step, ms] of Object.entries(stepLimitsMs)) url.searchParams.set(step, ms.toString());

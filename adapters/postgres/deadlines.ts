@@ -23,22 +23,42 @@ export interface DatabaseDeadlines {
 export const databaseDeadlines = {
   /** The activities: reports over many rows among them. */
   worker: {
-    ...{ connectMs: 5_000, acquireMs: 5_000, lockMs: 5_000 },
-    ...{ statementMs: 30_000, transactionMs: 60_000, idleInTransactionMs: 20_000, answerMs: 32_000 },
+    connectMs: 5_000,
+    acquireMs: 5_000,
+    lockMs: 5_000,
+    statementMs: 30_000,
+    transactionMs: 60_000,
+    idleInTransactionMs: 20_000,
+    answerMs: 32_000,
   },
   /** The tick alone: it must go on over a fresh connection within seconds, and waits for nobody's lock. */
   meter: {
-    ...{ connectMs: 2_000, acquireMs: 3_000, lockMs: 200 },
-    ...{ statementMs: 5_000, transactionMs: 10_000, idleInTransactionMs: 5_000, answerMs: 6_000 },
+    connectMs: 2_000,
+    acquireMs: 3_000,
+    lockMs: 200,
+    statementMs: 5_000,
+    transactionMs: 10_000,
+    idleInTransactionMs: 5_000,
+    answerMs: 6_000,
   },
   /** Opening a rental asks upstreams under the wallet's lock (decision 20). */
   open: {
-    ...{ connectMs: 3_000, acquireMs: 5_000, lockMs: 5_000 },
-    ...{ statementMs: 10_000, transactionMs: 30_000, idleInTransactionMs: 20_000, answerMs: 12_000 },
+    connectMs: 3_000,
+    acquireMs: 5_000,
+    lockMs: 5_000,
+    statementMs: 10_000,
+    transactionMs: 30_000,
+    idleInTransactionMs: 20_000,
+    answerMs: 12_000,
   },
   /** Somebody waits for the answer of each request. */
   api: {
-    ...{ connectMs: 3_000, acquireMs: 2_000, lockMs: 3_000 },
-    ...{ statementMs: 10_000, transactionMs: 20_000, idleInTransactionMs: 10_000, answerMs: 12_000 },
+    connectMs: 3_000,
+    acquireMs: 2_000,
+    lockMs: 3_000,
+    statementMs: 10_000,
+    transactionMs: 20_000,
+    idleInTransactionMs: 10_000,
+    answerMs: 12_000,
   },
 } as const satisfies Record<string, DatabaseDeadlines>;

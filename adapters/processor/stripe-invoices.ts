@@ -179,9 +179,17 @@ function paymentIdOf(invoice: Stripe.Invoice): string | null {
 
 function deleted(processorInvoiceId: string): ProcessorInvoice {
   return {
-    ...{ processorInvoiceId, status: 'void', totalCents: 0, amountPaidCents: 0, currency: 'usd' },
-    ...{ hostedInvoiceUrl: null, invoicePdfUrl: null, paymentId: null, paidAt: null },
-    ...{ customerId: null, invoiceId: null },
+    processorInvoiceId,
+    status: 'void',
+    totalCents: 0,
+    amountPaidCents: 0,
+    currency: 'usd',
+    hostedInvoiceUrl: null,
+    invoicePdfUrl: null,
+    paymentId: null,
+    paidAt: null,
+    customerId: null,
+    invoiceId: null,
   };
 }
 

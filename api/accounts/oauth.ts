@@ -160,8 +160,11 @@ async function askForConfirmation(
   await mailCode(
     deps,
     {
-      ...{ email, identity: { issuer, subject }, askedBy: 'identity' },
-      ...{ clientAddress: clientOf(ctx.ip), browserHash: hashOfBrowser(keepBrowser(ctx, deps)) },
+      email,
+      identity: { issuer, subject },
+      askedBy: 'identity',
+      clientAddress: clientOf(ctx.ip),
+      browserHash: hashOfBrowser(keepBrowser(ctx, deps)),
     },
     provider.name,
   );

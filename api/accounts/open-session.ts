@@ -33,7 +33,9 @@ export async function openSession(
     autoTopupDailyCapCents: how.autoTopupDailyCapCents,
   });
   await insertAuditEvent(trx, {
-    ...{ userId: user.id, kind: 'signed_in', clientAddress: auditAddress(ctx) },
+    userId: user.id,
+    kind: 'signed_in',
+    clientAddress: auditAddress(ctx),
     details: { by: how.by },
   });
   return { user, created, session: await insertSession(trx, user.id) };
@@ -47,7 +49,9 @@ async function endFormerSession(trx: Transaction, ctx: ApiContext): Promise<void
   const { session: former } = ctx.state;
   if (!former || !(await deleteSession(trx, former.tokenHash))) return;
   await insertAuditEvent(trx, {
-    ...{ userId: former.userId, kind: 'signed_out', clientAddress: auditAddress(ctx) },
+    userId: former.userId,
+    kind: 'signed_out',
+    clientAddress: auditAddress(ctx),
     details: { by: 'new_sign_in' },
   });
 }

@@ -86,35 +86,35 @@ const rental = object({
 });
 
 const exampleRental = {
-  ...{
-    id,
-    name: 'first',
-    status: 'running',
-    familyId: 'rtx-4090',
-    family: 'rtx-4090',
-    model: 'RTX_4090',
-    gpuCount: 1,
-  },
-  ...{
-    region: 'Oslo, Norway',
-    provider: 'acme',
-    providerCode: 'acme',
-    templateId: 'ubuntu-24-04',
-    interconnect: 'pcie',
-  },
-  ...{ pricePerHourCents: 50, host: '203.0.113.7', port: 22022, username: 'ubuntu' },
+  id,
+  name: 'first',
+  status: 'running',
+  familyId: 'rtx-4090',
+  family: 'rtx-4090',
+  model: 'RTX_4090',
+  gpuCount: 1,
+  region: 'Oslo, Norway',
+  provider: 'acme',
+  providerCode: 'acme',
+  templateId: 'ubuntu-24-04',
+  interconnect: 'pcie',
+  pricePerHourCents: 50,
+  host: '203.0.113.7',
+  port: 22022,
+  username: 'ubuntu',
   hostKeyFingerprint: 'SHA256:3q2+7wEjRWeJq83vEjRWeJq83vEjRWeJq83vEjRWeJo',
-  ...{ startedAt: '2026-11-01T09:30:00.000Z', runningAt: '2026-11-01T09:30:41.250Z', stoppedAt: null },
-  ...{
-    terminatedAt: null,
-    autoStopAt: null,
-    maxSpendCents: null,
-    totalChargedCents: 7,
-    writtenOffCents: 0,
-    error: null,
-    failure: null,
-  },
-  ...{ stopReason: null, warnings: [] },
+  startedAt: '2026-11-01T09:30:00.000Z',
+  runningAt: '2026-11-01T09:30:41.250Z',
+  stoppedAt: null,
+  terminatedAt: null,
+  autoStopAt: null,
+  maxSpendCents: null,
+  totalChargedCents: 7,
+  writtenOffCents: 0,
+  error: null,
+  failure: null,
+  stopReason: null,
+  warnings: [],
 };
 
 const opened = object(
@@ -130,7 +130,11 @@ const opened = object(
   ['warnings'],
 );
 const exampleOpened = {
-  ...{ id, status: 'provisioning', host: null, port: null, pricePerHourCents: 50 },
+  id,
+  status: 'provisioning',
+  host: null,
+  port: null,
+  pricePerHourCents: 50,
   startedAt: '2026-11-01T09:30:00.000Z',
 };
 
@@ -254,8 +258,13 @@ export const rentalOperations: readonly Operation[] = [
         schema: meter,
         examples: [
           {
-            ...{ rentalId: id, pricePerHourCents: 50, secondsBilled: 504, chargedCents: 7 },
-            ...{ pendingMillicents: 0, holdCents: 43, lastTickAt: '2026-11-01T09:39:05.250Z' },
+            rentalId: id,
+            pricePerHourCents: 50,
+            secondsBilled: 504,
+            chargedCents: 7,
+            pendingMillicents: 0,
+            holdCents: 43,
+            lastTickAt: '2026-11-01T09:39:05.250Z',
           },
         ],
       },
@@ -276,7 +285,9 @@ export const rentalOperations: readonly Operation[] = [
         schema: charges,
         examples: [
           {
-            ...{ rentalId: id, interval: 'hour', totalChargedCents: 7 },
+            rentalId: id,
+            interval: 'hour',
+            totalChargedCents: 7,
             charges: [{ from: '2026-11-01T09:00:00.000Z', chargedCents: 7, refundedCents: 0, entries: 7 }],
           },
         ],

@@ -103,8 +103,13 @@ export const walletOperations: readonly Operation[] = [
         schema: balance,
         examples: [
           {
-            ...{ availableCents: 1_950, reservedCents: 43, totalCents: 1_993, openInvoicesCents: 0 },
-            ...{ openInvoiceCount: 0, burnPerHourCents: 50, runwaySeconds: 143_496 },
+            availableCents: 1_950,
+            reservedCents: 43,
+            totalCents: 1_993,
+            openInvoicesCents: 0,
+            openInvoiceCount: 0,
+            burnPerHourCents: 50,
+            runwaySeconds: 143_496,
             updatedAt: '2026-11-01T09:39:05.250Z',
           },
         ],

@@ -8,8 +8,14 @@ export function presentExplanation(told: Omit<Explanation, 'evidence'>) {
   // Instants become ISO texts by Date.toJSON.
   return {
     entry: {
-      ...{ id, type, amountCents, balanceBeforeCents, balanceAfterCents, createdAt },
-      ...{ rentalId, processorChargeId },
+      id,
+      type,
+      amountCents,
+      balanceBeforeCents,
+      balanceAfterCents,
+      createdAt,
+      rentalId,
+      processorChargeId,
     },
     why: told.why,
     charge: told.charge,

@@ -102,8 +102,14 @@ export class Accounts {
     const account: Account = {
       user: { id: newId('usr'), email, createdAt: this.now() },
       wallet: new Wallet(this.#byEmail.size + 1, this.now),
-      ...{ sshKeys: [], rentals: [], topups: [], invoices: [], audit: [], kept: new Map() },
-      ...{ card: undefined, autoTopup: undefined },
+      sshKeys: [],
+      rentals: [],
+      topups: [],
+      invoices: [],
+      audit: [],
+      kept: new Map(),
+      card: undefined,
+      autoTopup: undefined,
     };
     this.#byEmail.set(email, account);
     return account;

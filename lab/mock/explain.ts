@@ -32,7 +32,8 @@ export function explainEntry(account: Account, id: string): Omit<Explanation, 'e
     rental: row ? explainRental(row) : null,
     ...documentsOf(account, entry),
     // The mock knows no refunds at the processor, and no operators.
-    ...{ reversal: null, byHand: null },
+    reversal: null,
+    byHand: null,
   };
   return { ...facts, why: whyOf(facts) };
 }

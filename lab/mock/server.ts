@@ -79,7 +79,8 @@ function createMock(world: World, options: MockOptions) {
     {
       log: pino({ level: logLevel }),
       allowedOrigins: [world.url, ...allowedOrigins],
-      ...{ trustProxy: false, overTls: false },
+      trustProxy: false,
+      overTls: false,
       allowedHeaders: mockHeaders,
       first: [wait(latencyMs), failOnDemand()],
     },

@@ -39,7 +39,13 @@ export function note(
   entityId: string | null = null,
 ): void {
   audit.push({
-    ...{ no: audit.length + 1, id: newId('aud'), user_id: user.id, kind, entity_id: entityId },
-    ...{ details: null, client_address: auditAddress(ctx) ?? null, at: world.now() },
+    no: audit.length + 1,
+    id: newId('aud'),
+    user_id: user.id,
+    kind,
+    entity_id: entityId,
+    details: null,
+    client_address: auditAddress(ctx) ?? null,
+    at: world.now(),
   });
 }

@@ -80,11 +80,27 @@ function credit(world: World, account: Account, topup: TopupRow): void {
 
 function newTopup(world: World, account: Account, amountCents: number, source: TopupSource): TopupRow {
   const topup: TopupRow = {
-    ...{ id: newId('top'), user_id: account.user.id, wallet_id: account.wallet.id },
-    ...{ amount_cents: amountCents, status: 'requires_payment', source, created_at: world.now() },
-    ...{ session_id: null, checkout_url: null, session_expires_at: null, payment_id: null, charge_id: null },
-    ...{ receipt_url: null, credited_cents: null, credited_at: null, error: null, closed_at: null },
-    ...{ pm_id: null, charge_sent_at: null, page_asked_at: null, decline_code: null },
+    id: newId('top'),
+    user_id: account.user.id,
+    wallet_id: account.wallet.id,
+    amount_cents: amountCents,
+    status: 'requires_payment',
+    source,
+    created_at: world.now(),
+    session_id: null,
+    checkout_url: null,
+    session_expires_at: null,
+    payment_id: null,
+    charge_id: null,
+    receipt_url: null,
+    credited_cents: null,
+    credited_at: null,
+    error: null,
+    closed_at: null,
+    pm_id: null,
+    charge_sent_at: null,
+    page_asked_at: null,
+    decline_code: null,
   };
   account.topups.push(topup);
   return topup;

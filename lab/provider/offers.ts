@@ -59,7 +59,14 @@ const ROWS: readonly Row[] = [
 
 export const labOffers: readonly LabOffer[] = ROWS.map(
   ([cloud, type, gpuType, gpuCount, interconnect, priceCents, region, label]) => ({
-    ...{ cloud, type, gpuType, gpuCount, interconnect, priceCents, region, label },
+    cloud,
+    type,
+    gpuType,
+    gpuCount,
+    interconnect,
+    priceCents,
+    region,
+    label,
   }),
 );
 

@@ -8,8 +8,17 @@ import type { StackSettings } from './settings.js';
 
 /** All that a stack and its parts keep in the data folder. Nothing else in it is ever removed. */
 const entries = [
-  ...['postgres', 'postgres-binaries', 'temporal', 'provider', 'processor', 'mail', 'demo', 'logs'],
-  ...['secrets.json', 'stack.json', 'ops.json'],
+  'postgres',
+  'postgres-binaries',
+  'temporal',
+  'provider',
+  'processor',
+  'mail',
+  'demo',
+  'logs',
+  'secrets.json',
+  'stack.json',
+  'ops.json',
 ];
 
 /**

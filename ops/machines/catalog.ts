@@ -53,8 +53,12 @@ async function offersInOrder(db: Database, wanted: Omit<Wanted, 'json'>): Promis
     const offer = await findCheapestOffer(
       db,
       {
-        ...{ familyId: wanted.family, gpuCount: wanted.gpus, region: wanted.region ?? null },
-        ...{ providerCodes, maxPricePerHourCents: wanted.maxPrice ?? null, templateId: null },
+        familyId: wanted.family,
+        gpuCount: wanted.gpus,
+        region: wanted.region ?? null,
+        providerCodes,
+        maxPricePerHourCents: wanted.maxPrice ?? null,
+        templateId: null,
       },
       offers.map(({ id }) => id),
     );

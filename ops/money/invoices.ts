@@ -48,7 +48,11 @@ Examples:
     .action((invoiceId: InvoiceId, { blockUser, ...options }: OperatorOptions & { blockUser?: true }) =>
       operate(
         context,
-        { ...{ kind: 'write_off_invoice', invoiceId }, ...(blockUser === true && { blockUser }) },
+        {
+          kind: 'write_off_invoice',
+          invoiceId,
+          ...(blockUser === true && { blockUser }),
+        },
         options,
       ),
     );

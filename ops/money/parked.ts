@@ -45,7 +45,8 @@ First refund it at the processor, or credit its owner; then say so:
       actByHand(
         context,
         {
-          ...{ kind: 'resolve_parked', paymentId },
+          kind: 'resolve_parked',
+          paymentId,
           ...(options.creditedBy === undefined ? {} : { creditedBy: options.creditedBy }),
         },
         options,

@@ -34,7 +34,9 @@ Examples:
       operate(
         context,
         async (db) => ({
-          ...{ kind: 'refund', userId: await userIdOf(db, user), amountCents },
+          kind: 'refund',
+          userId: await userIdOf(db, user),
+          amountCents,
           ...(rental === undefined ? {} : { rentalId: rental }),
         }),
         options,

@@ -106,7 +106,9 @@ async function run(
 
 async function outcomeOf(client: Client, workflowId: string, input: RestoreInput): Promise<RestoreOutcome> {
   return (await client.workflow.execute(restoreWorkflow, {
-    ...{ workflowId, taskQueue: taskQueues.rentals, args: [input] },
+    workflowId,
+    taskQueue: taskQueues.rentals,
+    args: [input],
     staticSummary: 'A restored database',
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowIdConflictPolicy: 'USE_EXISTING',

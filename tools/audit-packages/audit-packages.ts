@@ -43,7 +43,8 @@ function tell({ name, severity, range, reasons }: Advisory, log: (line: string) 
 /** Its exit code says no more than the report does, and is 0 for some failures. */
 async function askNpm(cwd: string, npmArgs: readonly string[]): Promise<string> {
   const npm = spawn('npm', ['audit', '--omit=dev', '--json', ...npmArgs], {
-    ...{ cwd, stdio: ['ignore', 'pipe', 'ignore'] },
+    cwd,
+    stdio: ['ignore', 'pipe', 'ignore'],
   });
   const gone = new Promise<string>((resolve) => {
     npm.once('error', ({ message }) => resolve(JSON.stringify({ message: `npm can’t be run: ${message}` })));

@@ -114,7 +114,11 @@ async function runPlay(folder: string): Promise<number> {
   log('left out: mailpit (its image can not be had here: mails go to the lab’s own catcher, outside)');
   return playWith(folder, startedAtMs, ownHostAddress, (variables) =>
     createPodmanEngine({
-      ...{ projectDir, folder, log, hostAddress: ownHostAddress, signal: stopping.signal },
+      projectDir,
+      folder,
+      log,
+      hostAddress: ownHostAddress,
+      signal: stopping.signal,
       file: readComposeFile(composeText, variables),
       profiles: files.ui === null ? [] : ['ui'],
       limitMemory: hasMemoryLimits(),

@@ -31,11 +31,17 @@ export async function startStandIns(host: string, folder: string): Promise<Stand
   const webhook = { url: `${api}/v1/billing/processor/webhook`, secret: `whsec_${secret()}` };
   const inbox = await startMailInbox({ smtpPort: 0, smtpHost: host, httpPort: 0, dataDir: null });
   const provider = await startLabProvider({
-    ...{ host, port: 0, apiKey: keys.provider },
+    host,
+    port: 0,
+    apiKey: keys.provider,
     dataDir: join(folder, 'provider'),
   });
   const processor = await startLabProcessor({
-    ...{ host, port: 0, webhook, secretKey: keys.processor, publishableKey: keys.publishable },
+    host,
+    port: 0,
+    webhook,
+    secretKey: keys.processor,
+    publishableKey: keys.publishable,
     dataDir: join(folder, 'processor'),
   });
   return {

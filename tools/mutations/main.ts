@@ -81,7 +81,10 @@ async function judge(mutation: Mutation): Promise<{ ok: boolean; text: string }>
 function pass(tests: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn('node', ['node_modules/mocha/bin/mocha.js', '--bail', ...tests], {
-      ...{ cwd: copy, stdio: 'ignore', timeout: TEST_LIMIT_MS, killSignal: 'SIGTERM' },
+      cwd: copy,
+      stdio: 'ignore',
+      timeout: TEST_LIMIT_MS,
+      killSignal: 'SIGTERM',
     });
     child.once('exit', (code) => resolve(code === 0));
   });

@@ -32,7 +32,9 @@ export async function arrive(index: number, urls: StackUrls, figures: Figures): 
   const account: Account = {
     email: `user-${index}@example.com`,
     client: new Client(urls.api, figures),
-    ...{ paid: new Map(), rentals: [], stops: new Map() },
+    paid: new Map(),
+    rentals: [],
+    stops: new Map(),
   };
   const { client, email } = account;
   must(200, await client.post('sign in', '/v1/auth/request-code', { email }));

@@ -47,8 +47,12 @@ const WALLET_CENTS = 500;
 
 async function startSession({ urls }: Stack, name: string): Promise<string | undefined> {
   const stage: Stage = {
-    ...{ urls, api: createApi(urls.api), email: `${name}@example.com` },
-    ...{ log: () => undefined, signal: stopping.signal, startedAtMs: Date.now() },
+    urls,
+    api: createApi(urls.api),
+    email: `${name}@example.com`,
+    log: () => undefined,
+    signal: stopping.signal,
+    startedAtMs: Date.now(),
   };
   await signIn(stage);
   await topUp(stage, WALLET_CENTS);

@@ -230,8 +230,12 @@ async function charge(teller: Teller, topupId: string, method: string): ReturnTy
   const customerId = await customerOf(teller);
   const cardId = await cardOf(teller, method);
   return teller.processor.chargeSavedCard({
-    ...{ topupId, userId, customerId, cardId },
-    ...{ amountCents: 2500, source: 'saved_card' },
+    topupId,
+    userId,
+    customerId,
+    cardId,
+    amountCents: 2500,
+    source: 'saved_card',
   });
 }
 

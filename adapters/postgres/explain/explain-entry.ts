@@ -83,7 +83,9 @@ async function explain(
   };
   const evidence: Evidence = {
     userId: found.wallet.user_id,
-    ...{ walletId: row.wallet_id, seq: row.seq, cause },
+    walletId: row.wallet_id,
+    seq: row.seq,
+    cause,
     operator: documents.operator,
     pod: rental ? await podEvidence(trx, rental) : null,
     workflowIds: [

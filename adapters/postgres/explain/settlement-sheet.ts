@@ -153,8 +153,11 @@ function priceOf(rental: RentalRow): SettlementSheet['price'] {
     return { cents: 0, billedMs: 0, formula: 'it failed, so it costs nothing: 0' };
   const priced = { pricePerHourCents: rental.price_per_hour_cents, maxSpendCents: rental.max_spend_cents };
   const billedMs = billed({
-    ...{ ...priced, ...instants },
-    ...{ autoStopAt: null, spendLimitAt: null, stopRequestedAt: null },
+    ...priced,
+    ...instants,
+    autoStopAt: null,
+    spendLimitAt: null,
+    stopRequestedAt: null,
   });
   const { cents, text } = final(priced, billedMs);
   return { cents, billedMs, formula: text };

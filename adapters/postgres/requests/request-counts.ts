@@ -24,7 +24,9 @@ export function createExactCount(db: Database, name: string, points: number, win
   const common = { keyPrefix: `api-${name}`, points, duration: windowMs / 1000 };
   const limiter = new RateLimiterPostgres({
     ...common,
-    ...{ storeClient: db, storeType: 'knex', tableName: 'rate_limits' },
+    storeClient: db,
+    storeType: 'knex',
+    tableName: 'rate_limits',
     tableCreated: true,
     // Counters that have expired are removed by housekeeping (upkeep.ts).
     clearExpiredByTimeout: false,

@@ -153,7 +153,10 @@ async function recordResume(
 ): Promise<void> {
   const { id, kind, reason } = order;
   await trx('operator_actions').insert({
-    ...{ id, kind, reason, operator: operatorsOf(order) },
+    id,
+    kind,
+    reason,
+    operator: operatorsOf(order),
     request: JSON.stringify(report),
     result: JSON.stringify(done),
   });

@@ -41,8 +41,11 @@ export async function claimLook(
      returning told_at = wanted_at as "mayTell", signals as today,
        told_at = wanted_at and exists (select 1 from before where told_at is not null) and not :hasNoRun as "isRepeated"`,
     {
-      ...{ workflowId, workflow, hasNoRun },
-      ...{ unhandledMs: operationLimits.lookUnhandledMs, perDay: operationLimits.looksPerDay },
+      workflowId,
+      workflow,
+      hasNoRun,
+      unhandledMs: operationLimits.lookUnhandledMs,
+      perDay: operationLimits.looksPerDay,
     },
   );
   const claim = rows[0];

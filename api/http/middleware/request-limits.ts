@@ -77,7 +77,9 @@ type Policies = Record<'reads' | 'readsOfUser' | 'changes' | 'strangers', Policy
 function policiesOf({ db, settings }: ApiDeps): Policies {
   const windowMs = requestLimits.requestWindowMs;
   const policy = (name: string, quota: number, what: string, create: typeof createExactCount): Policy => ({
-    ...{ name, quota, what },
+    name,
+    quota,
+    what,
     count: create(db, name, quota, windowMs),
   });
   return {

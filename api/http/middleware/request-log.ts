@@ -17,7 +17,9 @@ export function requestLog(observe?: (request: AnsweredRequest) => void): Middle
     const { _matchedRoute: route, routeMatched } = ctx as Partial<RouterContext>;
     const isRouted = routeMatched === true && typeof route === 'string';
     observe?.({
-      ...{ method: ctx.method, status: ctx.status, elapsedMs },
+      method: ctx.method,
+      status: ctx.status,
+      elapsedMs,
       route: isRouted ? route : undefined,
     });
     const rentalId = rentalIdOf(ctx);

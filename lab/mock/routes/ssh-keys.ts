@@ -41,7 +41,11 @@ function addKey(world: World) {
     }
     if (account.sshKeys.length >= accountLimits.maxSshKeys) throw tooManyKeys();
     const row: SshKeyRow = {
-      ...{ id: newId('key'), user_id: account.user.id, name, public_key: key.line, fingerprint },
+      id: newId('key'),
+      user_id: account.user.id,
+      name,
+      public_key: key.line,
+      fingerprint,
       created_at: world.now(),
     };
     account.sshKeys.push(row);
