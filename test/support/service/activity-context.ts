@@ -9,8 +9,11 @@ export interface LoneActivity<T> {
   cancel(): void;
 }
 
-/** Runs an activity's code as a worker would, in this process and without Temporal. */
-export function runAlone<T>(activity: () => Promise<T>): LoneActivity<T> {
+/**
+ * Runs an activity's code as a worker would, in this process and without Temporal.
+ * @param attempt 1 is its first try
+ */
+export function runAlone<T>(activity: () => Promise<T>, attempt = 1): LoneActivity<T> {
   const beats: unknown[] = [];
   const held: { cancel?: () => void } = {};
   const cancelled = new Promise<never>((_resolve, reject) => {
@@ -19,7 +22,7 @@ export function runAlone<T>(activity: () => Promise<T>): LoneActivity<T> {
   cancelled.catch(() => undefined);
   const unused = undefined as never;
   const context = new Context(
-    { attempt: 1 } as never,
+    { attempt } as never,
     cancelled,
     new AbortController().signal,
     (details) => void beats.push(details),

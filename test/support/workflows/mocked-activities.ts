@@ -153,7 +153,8 @@ export class MockedWorkflows {
     const connection = await NativeConnection.connect({ address: namespace.address });
     const runs = new Map<string, MockedRun>();
     const activities = { default: (...args: unknown[]) => answerOf(runs, args) };
-    const shared = { connection, namespace: namespace.name, activities };
+    // A test that has failed may have left an activity that never answers: no worker waits for it.
+    const shared = { connection, namespace: namespace.name, activities, shutdownForceTime: '2s' } as const;
     const workers = [
       await Worker.create({ ...shared, taskQueue: taskQueues.rentals, workflowBundle: await getBundle() }),
       await Worker.create({ ...shared, taskQueue: taskQueues.upstream }),
@@ -162,8 +163,7 @@ export class MockedWorkflows {
     const ended = Promise.all(workers.map((worker) => worker.run()));
     return new MockedWorkflows(namespace, runs, async () => {
       for (const worker of workers) worker.shutdown();
-      await ended;
-      await connection.close();
+      await ended.finally(() => connection.close());
     });
   }
 
@@ -204,8 +204,7 @@ export class MockedWorkflows {
   }
 
   async stop(): Promise<void> {
-    await this.stopWorkers();
-    await this.namespace.close();
+    await this.stopWorkers().finally(() => this.namespace.close());
   }
 
   private expect(workflowId: string, script: Script): MockedRun {

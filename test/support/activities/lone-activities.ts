@@ -1,0 +1,69 @@
+import pino from 'pino';
+import type { ActivityDeps } from '../../../activities/deps.js';
+import { createActivities, type Activities } from '../../../activities/index.js';
+import type { Database } from '../../../adapters/postgres/database.js';
+import { confirmDatabase } from '../../../adapters/postgres/restore/watermark.js';
+import type { Provider } from '../../../adapters/providers/provider.js';
+import { runAlone } from '../service/activity-context.js';
+import { openMoneyDatabase } from '../money/money.js';
+import { ScriptedProcessor } from './scripted-processor.js';
+
+/** All activities on a database of their own, with the outside scripted and without Temporal. */
+export interface LoneActivities {
+  readonly db: Database;
+  readonly processor: ScriptedProcessor;
+  /** Runs one by its registered name, as a worker's first try would. */
+  run<K extends keyof Activities>(
+    name: K,
+    ...args: Parameters<Activities[K]>
+  ): Promise<Awaited<ReturnType<Activities[K]>>>;
+  close(): Promise<void>;
+}
+
+export interface LoneParts {
+  /** false: no payments are configured. */
+  readonly billing?: boolean;
+  readonly providers?: ReadonlyMap<string, Provider>;
+  readonly settings?: Partial<ActivityDeps['settings']>;
+  /** What the activities tell Temporal; nothing unless told. */
+  readonly temporal?: object;
+}
+
+/** Opens a database and binds all activities to it. Call `close` in an `after` hook. */
+export async function startActivities(parts: LoneParts = {}): Promise<LoneActivities> {
+  const money = await openMoneyDatabase();
+  const { db } = money;
+  await confirmDatabase(db, null);
+  const processor = new ScriptedProcessor(parts.billing ?? true);
+  const activities = createActivities({
+    db,
+    openDb: db,
+    meterDb: db,
+    providers: parts.providers ?? new Map<string, Provider>(),
+    processor: processor.port,
+    temporal: parts.temporal ?? {},
+    mail: {},
+    prober: {},
+    oddities: {},
+    log: pino({ level: 'silent' }),
+    settings: {
+      deployment: 'test',
+      shards: 1,
+      allowPrivatePods: true,
+      checkoutUrls: { success: 'http://127.0.0.1/success', cancel: 'http://127.0.0.1/cancel' },
+      minDunningDayMs: 1,
+      pollMs: 10,
+      ...parts.settings,
+    },
+  } as unknown as ActivityDeps);
+  return {
+    db,
+    processor,
+    run: (name, ...args) => {
+      const activity = activities[name] as (...told: typeof args) => ReturnType<Activities[typeof name]>;
+      return runAlone(() => activity(...args) as Promise<Awaited<ReturnType<Activities[typeof name]>>>)
+        .result;
+    },
+    close: () => money.close(),
+  };
+}
