@@ -1,7 +1,7 @@
 import { causeOf } from '../../domain/causes.js';
 import type { InvoiceId, OperationId, UserId } from '../../domain/ids.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
-import { formatUsd } from '../../domain/money.js';
+import { walletChangedMail } from '../../domain/mails/wallet.js';
 import { Refusal } from '../../domain/refusal.js';
 import type {
   MoneyAction,
@@ -12,7 +12,7 @@ import type {
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { recordAction, refuseWhenTextUnfit } from '../../adapters/postgres/operators/operator-actions.js';
-import { insertMail } from '../../adapters/postgres/upkeep/outbox.js';
+import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { requestVoid } from '../invoices/invoice-voids.js';
 import { insertManualInvoice } from '../invoices/manual-invoice.js';
@@ -212,16 +212,7 @@ async function move(
   const cause = { kind: 'operation', operationId } as const;
   const posted = await post(trx, wallet, { type, availableCents, cause, note });
   if (!posted) throw new Error(`${causeOf(cause)} was posted before, and has no record`);
-  const user = await trx('users').where({ id: wallet.userId }).first('email');
-  if (!user) throw new Error(`no user ${wallet.userId}`);
-  const verb = availableCents > 0 ? 'added to' : 'taken from';
-  await insertMail(trx, {
-    cause,
-    recipient: user.email,
-    subject: `${formatUsd(Math.abs(availableCents))} was ${verb} your wallet`,
-    body: `${reason}\n\nIf you did not expect this, answer to support.`,
-    wipeAfterSending: false,
-  });
+  await mailUser(trx, wallet.userId, cause, walletChangedMail({ amountCents: availableCents, reason }));
 }
 
 /** A slip of the hand is caught before it is money. */

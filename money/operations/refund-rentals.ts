@@ -1,13 +1,13 @@
 import { causeOf } from '../../domain/causes.js';
 import type { OperationId, RentalId } from '../../domain/ids.js';
-import { formatUsd } from '../../domain/money.js';
+import { rentalsRefundedMail } from '../../domain/mails/wallet.js';
 import type { RefundRentalsAction } from '../../domain/operations/operation.js';
 import { readRefundable } from '../../adapters/postgres/operators/affected-rentals.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { findRepeated, recordAction } from '../../adapters/postgres/operators/operator-actions.js';
 import { readProgress } from '../../adapters/postgres/operators/order-items.js';
-import { insertMail } from '../../adapters/postgres/upkeep/outbox.js';
+import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import type { OperatorOrderRow } from '../../adapters/postgres/rows/tables.js';
 import { endOf, endOrder, lockOrder, operationOf, type OrderEnd, type OrderOutcome } from './orders.js';
 import { post } from '../ledger/post.js';
@@ -120,21 +120,6 @@ async function mailWhenAllDone(
   const given = rows.map(({ rentalId, cents }) => ({ rentalId, cents: cents ?? 0 }));
   const paid = given.filter(({ cents }) => cents > 0);
   if (paid.length === 0) return;
-  const user = await trx('users').where({ id: userId }).first('email');
-  if (!user) throw new Error(`no user ${userId}`);
-  const total = paid.reduce((sum, { cents }) => sum + cents, 0);
-  const lines = paid
-    .slice(0, MAILED_RENTALS)
-    .map(({ rentalId, cents }) => `${rentalId}  ${formatUsd(cents)}`);
-  if (paid.length > MAILED_RENTALS) lines.push(`and ${paid.length - MAILED_RENTALS} more: see your ledger`);
-  await insertMail(trx, {
-    cause: { kind: 'operation_user', operationId: id, userId },
-    recipient: user.email,
-    subject: `${formatUsd(total)} was added to your wallet`,
-    body: `${reason}\n\n${lines.join('\n')}\n\nIf you did not expect this, answer to support.`,
-    wipeAfterSending: false,
-  });
+  const cause = { kind: 'operation_user', operationId: id, userId } as const;
+  await mailUser(trx, userId, cause, rentalsRefundedMail(reason, paid));
 }
-
-/** So many rentals are named in a mail. */
-const MAILED_RENTALS = 50;

@@ -1,9 +1,9 @@
 import type { TopupId, UserId } from '../../domain/ids.js';
-import { formatUsd } from '../../domain/money.js';
+import { receiptMail } from '../../domain/mails/payments.js';
 import type { Payment } from '../../adapters/processor/processor.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { getTopup } from '../../adapters/postgres/payments/topups.js';
-import { insertMail } from '../../adapters/postgres/upkeep/outbox.js';
+import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { acknowledge } from '../topups/auto-topups.js';
 import { voidOffersCoveredBy } from '../invoices/invoice-voids.js';
@@ -75,23 +75,12 @@ export async function creditPayment(
   if (!credited) return false;
   if (isAuto) await acknowledge(trx, wallet.id);
   await voidOffersCoveredBy(trx, userId, payment.amountReceivedCents);
-  const user = await trx('users').where({ id: userId }).first('email');
-  if (!user) throw new Error(`no user ${userId}`);
-  await insertMail(trx, {
-    cause: { kind: 'receipt', paymentId: payment.paymentId },
-    recipient: user.email,
-    subject: `Your ${isAuto ? 'automatic ' : ''}top-up of ${formatUsd(payment.amountReceivedCents)}`,
-    body: receiptText(topup?.id ?? null, payment),
-    wipeAfterSending: false,
+  const message = receiptMail({
+    topupId: topup?.id ?? null,
+    isAuto,
+    amountCents: payment.amountReceivedCents,
+    receiptUrl: payment.receiptUrl,
   });
+  await mailUser(trx, userId, { kind: 'receipt', paymentId: payment.paymentId }, message);
   return true;
-}
-
-function receiptText(topupId: TopupId | null, payment: Payment): string {
-  return [
-    `Thank you. ${formatUsd(payment.amountReceivedCents)} was added to your wallet.`,
-    '',
-    ...(topupId === null ? [] : [`Top-up: ${topupId}`]),
-    ...(payment.receiptUrl === null ? [] : [`Receipt: ${payment.receiptUrl}`]),
-  ].join('\n');
 }

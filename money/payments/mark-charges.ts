@@ -1,8 +1,10 @@
 import type { UserId } from '../../domain/ids.js';
+import { chargeMarkMail } from '../../domain/mails/operators.js';
+import { chargesHeldMail } from '../../domain/mails/payments.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import { disableAutoTopup } from '../../adapters/postgres/payments/auto-topup-settings.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
-import { insertMail } from '../../adapters/postgres/upkeep/outbox.js';
+import { insertMail, mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import type { ChargeMarkRow } from '../../adapters/postgres/rows/tables.js';
 import { lockWalletOfUser } from '../ledger/wallets.js';
 
@@ -68,43 +70,19 @@ async function holdCharges(trx: Transaction, userId: UserId, mark: NewMark): Pro
     entityId: `${mark.id}:${userId}`,
     details: { cause: mark.kind, reference: mark.id },
   });
-  const user = await trx('users').where({ id: userId }).first('email');
-  if (!user) throw new Error(`no user ${userId}`);
-  const what =
-    mark.kind === 'dispute'
-      ? 'A payment by this card was disputed'
-      : 'The bank of this card reported a payment as fraud';
-  await insertMail(trx, {
-    cause: { kind: 'charges_held', markId: mark.id, userId },
-    recipient: user.email,
-    subject: 'Your card is no longer charged automatically',
-    body: [
-      `${what}. Until our support has looked at it, your saved card is not charged while you are away: automatic`,
-      'top-ups are off, and you pay each top-up on the payment page. Machines that run stop when the balance is used up.',
-      '',
-      'If you did not expect this, answer to support.',
-    ].join('\n'),
-    wipeAfterSending: false,
-  });
+  await mailUser(trx, userId, { kind: 'charges_held', markId: mark.id, userId }, chargesHeldMail(mark));
 }
 
 async function mailOperators(
   trx: Transaction,
   recipient: string,
-  { id, kind, chargeId, fingerprint }: NewMark,
+  mark: NewMark,
   owners: readonly UserId[],
 ): Promise<void> {
   await insertMail(trx, {
-    cause: { kind: 'charges_held', markId: id, userId: null },
+    cause: { kind: 'charges_held', markId: mark.id, userId: null },
     recipient,
-    subject: `${kind === 'dispute' ? 'A payment is disputed' : 'A bank warns of fraud'}: ${id}`,
-    body: [
-      `${id} is about the charge ${chargeId}, by the card ${fingerprint ?? 'of no known fingerprint'}.`,
-      `These users are not charged while they are away any more: ${owners.length > 0 ? owners.join(', ') : 'nobody has saved it'}.`,
-      '',
-      'Look at them, refund what is unspent if it is fraud, and lift the mark when it is not:',
-      `npm run ops -- marks lift ${id} --by … --reason …`,
-    ].join('\n'),
+    message: chargeMarkMail(mark, owners),
     wipeAfterSending: false,
   });
 }

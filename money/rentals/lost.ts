@@ -1,5 +1,6 @@
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { elapsedMsAtCents } from '../../domain/metering/metering.js';
+import { refundLimitMail } from '../../domain/mails/operators.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 import { recordNotice } from '../../adapters/postgres/operators/operator-notices.js';
 import { findPodOfRental } from '../../adapters/postgres/machines/pods.js';
@@ -89,13 +90,11 @@ async function moneyEndedMs(
 async function noteRefusedRefund(trx: Transaction, rental: RentalRow): Promise<void> {
   await recordNotice(trx, {
     cause: { kind: 'refund_limit', rentalId: rental.id },
-    subject: `No automatic refund any more today: ${rental.user_id}`,
-    body: [
-      `${rental.id} of ${rental.user_id} was lost at ${rental.provider_code} within a minute of its start.`,
-      `It was charged for its time: the account had ${rentalLimits.fullRefundsPerDay} full refunds in 24 hours already.`,
-      `Look at the others: npm run ops -- users show ${rental.user_id}`,
-      `Give it back if it is due: npm run ops -- wallet adjust --user ${rental.user_id} --amount-cents …`,
-    ].join('\n'),
+    message: refundLimitMail({
+      rentalId: rental.id,
+      userId: rental.user_id,
+      provider: rental.provider_code,
+    }),
   });
 }
 

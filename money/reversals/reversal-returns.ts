@@ -1,10 +1,11 @@
 import { causeOf, type LedgerCause } from '../../domain/causes.js';
 import type { InvoiceId } from '../../domain/ids.js';
+import { paymentReturnedMail } from '../../domain/mails/payments.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
+import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import type { RefundOrDisputeRow } from '../../adapters/postgres/rows/tables.js';
 import { requestVoid } from '../invoices/invoice-voids.js';
 import { post } from '../ledger/post.js';
-import { mailReturned } from './reversal-mails.js';
 import type { LockedWallet } from '../ledger/wallets.js';
 
 /**
@@ -28,7 +29,13 @@ export async function giveBack(
   }
   const paidBackCents =
     row.invoice_id === null ? 0 : await returnInvoice(trx, wallet, row.invoice_id, row.id);
-  await mailReturned(trx, row, row.debited_cents + paidBackCents);
+  const message = paymentReturnedMail({
+    kind: row.kind,
+    paymentId: row.payment_id,
+    returnedCents: row.debited_cents + paidBackCents,
+    hasInvoice: row.invoice_id !== null,
+  });
+  await mailUser(trx, row.user_id, { kind: 'reversal_returned', reversal: row.kind, id: row.id }, message);
   return true;
 }
 

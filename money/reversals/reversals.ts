@@ -1,13 +1,14 @@
 import { causeOf, type ReversalCause } from '../../domain/causes.js';
 import type { UserId } from '../../domain/ids.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
+import { paymentTakenMail } from '../../domain/mails/payments.js';
 import { shareOfReversal } from '../../domain/payments/reversal.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import type { RefundOrDisputeRow } from '../../adapters/postgres/rows/tables.js';
+import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import { insertManualInvoice } from '../invoices/manual-invoice.js';
 import { post } from '../ledger/post.js';
 import { giveBack } from './reversal-returns.js';
-import { mailTaken } from './reversal-mails.js';
 import { lockWalletOfUser, reread, type LockedWallet } from '../ledger/wallets.js';
 import { moneyTransaction } from '../ledger/transaction.js';
 
@@ -133,7 +134,9 @@ async function take(
       invoice_id: invoiceId ?? row.invoice_id,
       taken_at: trx.raw('coalesce(taken_at, clock_ms())'),
     });
-  await mailTaken(trx, row, cause, share);
+  const { kind, payment_id: paymentId, amount_cents: amountCents } = row;
+  const message = paymentTakenMail({ kind, paymentId, amountCents, share });
+  await mailUser(trx, row.user_id, cause, message);
 }
 
 function reversalCause({ kind, id }: RefundOrDisputeRow, round: number | null): ReversalCause {

@@ -1,10 +1,9 @@
 import { causeOf } from '../../domain/causes.js';
-import type { UserId } from '../../domain/ids.js';
-import { formatUsd } from '../../domain/money.js';
+import { autoTopupFailedMail } from '../../domain/mails/payments.js';
 import { newId } from '../../adapters/ids.js';
 import { disableAutoTopup } from '../../adapters/postgres/payments/auto-topup-settings.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
-import { insertMail } from '../../adapters/postgres/upkeep/outbox.js';
+import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { acknowledge } from './auto-topups.js';
 import { voidOlderOffers } from '../invoices/invoice-voids.js';
@@ -30,7 +29,9 @@ export async function failAutoTopup(
     await acknowledge(trx, wallet.id);
     await voidOlderOffers(trx, topup.user_id);
     await insertOffer(trx, topup, wallet.id);
-    if (failure.declineCode !== 'authentication_required') await mailFailure(trx, topup, failure.error);
+    if (failure.declineCode === 'authentication_required') return;
+    const message = autoTopupFailedMail({ amountCents: topup.amount_cents, error: failure.error });
+    await mailUser(trx, topup.user_id, { kind: 'auto_topup_failed', topupId: topup.id }, message);
   });
 }
 
@@ -63,25 +64,4 @@ async function insertOffer(trx: Transaction, topup: TopupRow, walletId: number):
     description: `Automatic top-up ${topup.id}, which the saved card did not pay`,
     amount_cents: topup.amount_cents,
   });
-}
-
-async function mailFailure(trx: Transaction, topup: TopupRow, error: string): Promise<void> {
-  await insertMail(trx, {
-    cause: { kind: 'auto_topup_failed', topupId: topup.id },
-    recipient: await emailOf(trx, topup.user_id),
-    subject: 'Your automatic top-up failed: please update your card',
-    body: [
-      `Your saved card could not be charged with ${formatUsd(topup.amount_cents)}. ${error}`,
-      '',
-      'Automatic top-ups are off now, and your machines stop when the balance is used up. Save another card in your',
-      'billing settings and switch them on again, or pay the open invoice that you find there.',
-    ].join('\n'),
-    wipeAfterSending: false,
-  });
-}
-
-async function emailOf(trx: Transaction, userId: UserId): Promise<string> {
-  const user = await trx('users').where({ id: userId }).first('email');
-  if (!user) throw new Error(`no user ${userId}`);
-  return user.email;
 }

@@ -1,5 +1,6 @@
 import type { AccountBalance, ProviderError } from '../../providers/provider.js';
 import { catalogLimits } from '../../../domain/catalog/limits.js';
+import { noFundsMail } from '../../../domain/mails/operators.js';
 import type { Database } from '../database.js';
 import { recordNotice } from '../operators/operator-notices.js';
 import type { OutReason, ProviderRow } from '../rows/tables.js';
@@ -74,12 +75,7 @@ async function noteNoFunds(db: Database, code: string, message: string): Promise
   );
   await recordNotice(db, {
     cause: { kind: 'no_funds', provider: code, day: rows[0]?.day ?? '' },
-    subject: `The account at the upstream ${code} has no money left`,
-    body: [
-      `A machine was refused: ${message}`,
-      'Nothing of it is for sale until it sells again; it is asked once in a few minutes. Top the account up there.',
-      'How it does: npm run ops -- providers',
-    ].join('\n'),
+    message: noFundsMail({ provider: code, message }),
   });
 }
 

@@ -1,4 +1,5 @@
 import { causeOf, type NoticeCause } from '../../../domain/causes.js';
+import type { Message } from '../../../domain/mails/message.js';
 import type { Database, Transaction } from '../database.js';
 import { insertMail } from '../upkeep/outbox.js';
 import type { OperatorNoticeRow } from '../rows/tables.js';
@@ -7,9 +8,8 @@ import type { OperatorNoticeRow } from '../rows/tables.js';
 export interface OperatorNotice {
   /** What it is about, unique: noted again it is told once. */
   readonly cause: NoticeCause;
-  readonly subject: string;
   /** What happened, and where to look. */
-  readonly body: string;
+  readonly message: Message;
 }
 
 /** So many are told in one round; the rest in the next. */
@@ -18,7 +18,7 @@ const TOLD_AT_ONCE = 50;
 /** Notes it in the transaction that met it, so that it is told exactly when that happened. */
 export async function recordNotice(db: Database | Transaction, notice: OperatorNotice): Promise<void> {
   await db('operator_notices')
-    .insert({ ...notice, cause: causeOf(notice.cause) })
+    .insert({ cause: causeOf(notice.cause), subject: notice.message.subject, body: notice.message.text })
     .onConflict('cause')
     .ignore();
 }
@@ -44,8 +44,7 @@ export async function claimUntoldNotices(
       await insertMail(trx, {
         cause: { kind: 'operator_notice', noticeId: id },
         recipient: operatorEmail,
-        subject,
-        body,
+        message: { subject, text: body },
         wipeAfterSending: false,
       });
     }

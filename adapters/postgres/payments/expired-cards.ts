@@ -1,5 +1,6 @@
+import { cardExpiredMail } from '../../../domain/mails/payments.js';
 import type { Database } from '../database.js';
-import { insertMail } from '../upkeep/outbox.js';
+import { mailUser } from '../upkeep/outbox.js';
 import { isNotWaiting } from '../upkeep/stuck-items.js';
 import type { SavedCardRow } from '../rows/tables.js';
 
@@ -26,18 +27,7 @@ export async function noticeExpiredCard(db: Database, pmId: string): Promise<voi
       .forNoKeyUpdate()
       .first();
     if (!card) return;
-    const user = await trx('users').where({ id: card.user_id }).first('email');
-    if (!user) throw new Error(`no user ${card.user_id}`);
-    await insertMail(trx, {
-      cause: { kind: 'card_expired', cardId: card.pm_id },
-      recipient: user.email,
-      subject: 'Your saved card has expired',
-      body: [
-        `Your ${card.brand} card ending in ${card.last4} has expired, and can’t be charged any more.`,
-        'Save another card in your billing settings; until then you pay on the payment page.',
-      ].join('\n'),
-      wipeAfterSending: false,
-    });
+    await mailUser(trx, card.user_id, { kind: 'card_expired', cardId: card.pm_id }, cardExpiredMail(card));
     await trx('saved_cards')
       .where({ pm_id: pmId })
       .update({ expiry_noticed_at: trx.raw('clock_ms()') });

@@ -1,7 +1,7 @@
 import type { TopupId } from '../../../domain/ids.js';
-import { formatUsd } from '../../../domain/money.js';
+import { topupApprovalMail, topupFailedMail } from '../../../domain/mails/payments.js';
 import type { Database } from '../database.js';
-import { insertMail } from '../upkeep/outbox.js';
+import { mailUser } from '../upkeep/outbox.js';
 
 /**
  * Tells a user what became of a charge that was answered with "processing": that it failed, or that their bank wants
@@ -9,23 +9,13 @@ import { insertMail } from '../upkeep/outbox.js';
  */
 export async function mailTopupOutcome(db: Database, topupId: TopupId): Promise<void> {
   const topup = await db('topups').where({ id: topupId }).first();
-  const user = topup && (await db('users').where({ id: topup.user_id }).first('email'));
-  if (!user) throw new Error(`top-up ${topupId} vanished`);
-  const amount = formatUsd(topup.amount_cents);
-  const mail = { recipient: user.email, wipeAfterSending: false };
+  if (!topup) throw new Error(`top-up ${topupId} vanished`);
+  const { user_id: userId, amount_cents: amountCents, checkout_url: payUrl } = topup;
   if (topup.status === 'failed') {
-    await insertMail(db, {
-      ...mail,
-      cause: { kind: 'topup_failed', topupId },
-      subject: `Your top-up of ${amount} failed`,
-      body: `${topup.error ?? 'The payment failed.'}\n\nTop-up: ${topupId}`,
-    });
-  } else if (topup.status === 'requires_payment' && topup.checkout_url !== null) {
-    await insertMail(db, {
-      ...mail,
-      cause: { kind: 'topup_approval', topupId },
-      subject: `Your bank asks you to approve a top-up of ${amount}`,
-      body: `Your saved card was not charged: your bank wants you to approve it. Pay here:\n${topup.checkout_url}`,
-    });
+    const message = topupFailedMail({ topupId, amountCents, error: topup.error });
+    await mailUser(db, userId, { kind: 'topup_failed', topupId }, message);
+  } else if (topup.status === 'requires_payment' && payUrl !== null) {
+    const message = topupApprovalMail({ amountCents, payUrl });
+    await mailUser(db, userId, { kind: 'topup_approval', topupId }, message);
   }
 }

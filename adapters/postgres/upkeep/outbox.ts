@@ -1,12 +1,13 @@
 import { causeOf, type MailCause } from '../../../domain/causes.js';
+import type { UserId } from '../../../domain/ids.js';
+import type { Message } from '../../../domain/mails/message.js';
 import type { Database, Transaction } from '../database.js';
 
 export interface Mail {
   /** What it is sent for, unique: a retry never mails twice (decision 36). */
   readonly cause: MailCause;
   readonly recipient: string;
-  readonly subject: string;
-  readonly body: string;
+  readonly message: Message;
   /** True for a text that carries a code: it is wiped as soon as it is sent. */
   readonly wipeAfterSending: boolean;
 }
@@ -17,10 +18,22 @@ export async function insertMail(db: Database | Transaction, mail: Mail): Promis
     .insert({
       cause: causeOf(mail.cause),
       recipient: mail.recipient,
-      subject: mail.subject,
-      body: mail.body,
+      subject: mail.message.subject,
+      body: mail.message.text,
       wipe_after_sending: mail.wipeAfterSending,
     })
     .onConflict('cause')
     .ignore();
+}
+
+/** The same for a user, at their address as it is now. The text carries no code, and stays. */
+export async function mailUser(
+  db: Database | Transaction,
+  userId: UserId,
+  cause: MailCause,
+  message: Message,
+): Promise<void> {
+  const user = await db('users').where({ id: userId }).first('email');
+  if (!user) throw new Error(`no user ${userId}`);
+  await insertMail(db, { cause, recipient: user.email, message, wipeAfterSending: false });
 }

@@ -1,4 +1,4 @@
-import { formatUsd } from '../../../domain/money.js';
+import { lowBalanceMail } from '../../../domain/mails/wallet.js';
 import type { Database } from '../database.js';
 import { insertMail } from '../upkeep/outbox.js';
 
@@ -27,8 +27,7 @@ export async function warnOfLowBalance(db: Database, intentId: number): Promise<
       await insertMail(trx, {
         cause: { kind: 'low_balance', walletId: low.wallet_id, since: low.low_since },
         recipient: low.email,
-        subject: 'Your balance is running low',
-        body: warningText(low),
+        message: lowBalanceMail({ totalCents: low.total_cents, burnCents: low.burn_cents }),
         wipeAfterSending: false,
       });
     }
@@ -36,14 +35,4 @@ export async function warnOfLowBalance(db: Database, intentId: number): Promise<
       .where({ id: intentId })
       .update({ acknowledged_at: trx.raw('clock_ms()') });
   });
-}
-
-function warningText(low: Low): string {
-  const minutes = Math.floor((low.total_cents * 60) / low.burn_cents);
-  return [
-    `Your wallet holds ${formatUsd(low.total_cents)}, and your machines cost ${formatUsd(low.burn_cents)} an hour:`,
-    `that lasts for about ${minutes} minutes. When it is used up, your machines are stopped.`,
-    '',
-    'Top up the wallet to keep them running.',
-  ].join('\n');
 }

@@ -89,8 +89,7 @@ describe('loops that are 100,000 rounds old', () => {
       insertMail(db, {
         cause: { kind: 'login_code', codeId },
         recipient,
-        subject: 's',
-        body: 'b',
+        message: { subject: 's', text: 'b' },
         wipeAfterSending: false,
       });
     await mail('poison@example.com', 0);

@@ -1,0 +1,77 @@
+import type { InvoiceId } from '../ids.js';
+import { formatUsd } from '../money.js';
+import { dunning } from '../payments/dunning.js';
+import { messageOf, type Message } from './message.js';
+
+/** An invoice that can be paid. */
+export interface OpenInvoice {
+  readonly amountCents: number;
+  readonly dueAt: Date | null;
+  /** The processor's page. */
+  readonly payUrl: string | null;
+}
+
+/** What an invoice is for. */
+export interface InvoiceLine {
+  readonly description: string;
+  readonly amountCents: number;
+}
+
+/** A debt has become an invoice. */
+export function invoiceOpenedMail(invoice: OpenInvoice, lines: readonly InvoiceLine[]): Message {
+  return messageOf(`You have an invoice of ${formatUsd(invoice.amountCents)}`, [
+    ...lines.map(lineText),
+    ...payLines(invoice),
+  ]);
+}
+
+/** The bank wants an automatic top-up approved, which is done by paying the invoice that offers it. */
+export function autoTopupApprovalMail(offer: OpenInvoice): Message {
+  return messageOf('Your bank wants you to approve an automatic top-up', [
+    `Your saved card was not charged with ${formatUsd(offer.amountCents)}: your bank wants you to approve it.`,
+    'Automatic top-ups are off until you switch them on again in your billing settings.',
+    'Save another card there, or approve and pay this one now:',
+    ...payLines(offer),
+  ]);
+}
+
+/** A debt is not paid yet. @param reminderNo counted from 1 */
+export function invoiceReminderMail(
+  invoice: OpenInvoice,
+  lines: readonly InvoiceLine[],
+  reminderNo: number,
+): Message {
+  const isLast = reminderNo === dunning.reminderDays.length;
+  const amount = formatUsd(invoice.amountCents);
+  return messageOf(`${isLast ? 'Last reminder' : 'Reminder'}: your invoice of ${amount} is unpaid`, [
+    ...lines.map(lineText),
+    ...payLines(invoice),
+    ...(isLast ? ['', 'It is overdue: you can’t rent machines while it stands open.'] : []),
+  ]);
+}
+
+/** An invoice was paid. */
+export function invoicePaidMail(invoice: {
+  readonly invoiceId: InvoiceId;
+  readonly amountCents: number;
+  readonly receiptUrl: string | null;
+}): Message {
+  return messageOf(`Your invoice of ${formatUsd(invoice.amountCents)} is paid`, [
+    'Thank you.',
+    '',
+    `Invoice: ${invoice.invoiceId}`,
+    ...(invoice.receiptUrl === null ? [] : [`Receipt: ${invoice.receiptUrl}`]),
+  ]);
+}
+
+function lineText({ description, amountCents }: InvoiceLine): string {
+  return `${formatUsd(amountCents)}: ${description}`;
+}
+
+function payLines({ dueAt, payUrl }: OpenInvoice): string[] {
+  return [
+    '',
+    ...(dueAt === null ? [] : [`Due: ${dueAt.toISOString().slice(0, 10)}`]),
+    `Pay here: ${payUrl ?? ''}`,
+  ];
+}

@@ -1,0 +1,115 @@
+import type { TopupId } from '../ids.js';
+import { formatUsd } from '../money.js';
+import type { ReversalShare } from '../payments/reversal.js';
+import { answerToSupport, messageOf, type Message } from './message.js';
+
+/** A payment was credited. @param topupId null for a payment that is no top-up's */
+export function receiptMail(receipt: {
+  readonly topupId: TopupId | null;
+  readonly isAuto: boolean;
+  readonly amountCents: number;
+  readonly receiptUrl: string | null;
+}): Message {
+  const amount = formatUsd(receipt.amountCents);
+  return messageOf(`Your ${receipt.isAuto ? 'automatic ' : ''}top-up of ${amount}`, [
+    `Thank you. ${amount} was added to your wallet.`,
+    '',
+    ...(receipt.topupId === null ? [] : [`Top-up: ${receipt.topupId}`]),
+    ...(receipt.receiptUrl === null ? [] : [`Receipt: ${receipt.receiptUrl}`]),
+  ]);
+}
+
+/** A charge that was answered with "processing" has failed. @param error why, in a sentence; null: it is not known */
+export function topupFailedMail(topup: {
+  readonly topupId: TopupId;
+  readonly amountCents: number;
+  readonly error: string | null;
+}): Message {
+  return messageOf(`Your top-up of ${formatUsd(topup.amountCents)} failed`, [
+    topup.error ?? 'The payment failed.',
+    '',
+    `Top-up: ${topup.topupId}`,
+  ]);
+}
+
+/** The bank wants a top-up approved, on a page. */
+export function topupApprovalMail(topup: { readonly amountCents: number; readonly payUrl: string }): Message {
+  return messageOf(`Your bank asks you to approve a top-up of ${formatUsd(topup.amountCents)}`, [
+    'Your saved card was not charged: your bank wants you to approve it. Pay here:',
+    topup.payUrl,
+  ]);
+}
+
+/** An automatic top-up failed, and auto-topup is off. @param error why, in a sentence */
+export function autoTopupFailedMail(topup: {
+  readonly amountCents: number;
+  readonly error: string;
+}): Message {
+  return messageOf('Your automatic top-up failed: please update your card', [
+    `Your saved card could not be charged with ${formatUsd(topup.amountCents)}. ${topup.error}`,
+    '',
+    'Automatic top-ups are off now, and your machines stop when the balance is used up. Save another card in your',
+    'billing settings and switch them on again, or pay the open invoice that you find there.',
+  ]);
+}
+
+/** The saved card's month is over. */
+export function cardExpiredMail(card: { readonly brand: string; readonly last4: string }): Message {
+  return messageOf('Your saved card has expired', [
+    `Your ${card.brand} card ending in ${card.last4} has expired, and can’t be charged any more.`,
+    'Save another card in your billing settings; until then you pay on the payment page.',
+  ]);
+}
+
+/** A payment by the card was denied, so that it is not charged while its user is away (decision 79). */
+export function chargesHeldMail(mark: { readonly kind: 'dispute' | 'early_fraud_warning' }): Message {
+  const what =
+    mark.kind === 'dispute'
+      ? 'A payment by this card was disputed'
+      : 'The bank of this card reported a payment as fraud';
+  return messageOf('Your card is no longer charged automatically', [
+    `${what}. Until our support has looked at it, your saved card is not charged while you are away: automatic`,
+    'top-ups are off, and you pay each top-up on the payment page. Machines that run stop when the balance is used up.',
+    '',
+    answerToSupport,
+  ]);
+}
+
+interface Reversal {
+  readonly kind: 'refund' | 'dispute';
+  readonly paymentId: string;
+}
+
+/** What a refund or a dispute took. @param amountCents of the refund or dispute; the share says what of it was taken */
+export function paymentTakenMail(
+  reversal: Reversal & { readonly amountCents: number; readonly share: ReversalShare },
+): Message {
+  const { kind, paymentId, amountCents } = reversal;
+  const { debitedCents, invoicedCents } = reversal.share;
+  const what = kind === 'refund' ? 'was refunded to you' : 'is disputed with your bank';
+  return messageOf(`Your payment ${kind === 'refund' ? 'was refunded' : 'is disputed'}`, [
+    `${formatUsd(amountCents)} of your payment ${paymentId} ${what}.`,
+    ...(debitedCents > 0 ? [`${formatUsd(debitedCents)} was taken from your wallet for it.`] : []),
+    ...(invoicedCents > 0
+      ? [`${formatUsd(invoicedCents)} was spent already: you get an invoice for it. Please pay it.`]
+      : []),
+    '',
+    answerToSupport,
+  ]);
+}
+
+/** What came back of a refund that failed or a dispute that was won. @param hasInvoice whether one was made for it */
+export function paymentReturnedMail(
+  reversal: Reversal & { readonly returnedCents: number; readonly hasInvoice: boolean },
+): Message {
+  const { kind, paymentId, returnedCents, hasInvoice } = reversal;
+  const what =
+    kind === 'refund' ? 'The refund did not go through' : 'The dispute was decided in favour of the payment';
+  return messageOf(`Your payment ${kind === 'refund' ? 'was not refunded' : 'dispute is over'}`, [
+    `${what}: payment ${paymentId} stands.`,
+    returnedCents > 0
+      ? `${formatUsd(returnedCents)} is in your wallet again.`
+      : 'Nothing of it had been taken from your wallet.',
+    ...(hasInvoice ? ['The invoice about it is settled: you need not pay it any more.'] : []),
+  ]);
+}

@@ -1,0 +1,17 @@
+import { accountLimits } from '../accounts/limits.js';
+import { messageOf, type Message } from './message.js';
+
+/**
+ * Brings a one-time code. The code stands in the text only, which is wiped once it is sent (decision 36).
+ * @param provider what the identity provider is called, of which the code links an account
+ */
+export function loginCodeMail({ code, provider }: { code: string; provider: string | undefined }): Message {
+  const linked = `It confirms that a sign-in with ${provider} was yours: from then on that account signs in here without a code.`;
+  return messageOf('Your sign-in code', [
+    `Your sign-in code is ${code}.`,
+    '',
+    ...(provider === undefined ? [] : [linked]),
+    `It is valid for ${accountLimits.codeValidMs / 60_000} minutes and can be used once.`,
+    'If you did not ask for it, you can ignore this mail: nobody can sign in without the code.',
+  ]);
+}

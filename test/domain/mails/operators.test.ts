@@ -1,0 +1,121 @@
+import {
+  chargeMarkMail,
+  findingsMail,
+  noFundsMail,
+  refundLimitMail,
+} from '../../../domain/mails/operators.js';
+import { isWhole, type Whole } from './whole.js';
+
+const rentalId = 'rent_01ARZ3NDEKTSV4RRFFQ69G5FAV' as const;
+const userId = 'usr_01ARZ3NDEKTSV4RRFFQ69G5FAV' as const;
+const finding = (id: number) => ({ id, kind: 'charge_without_entry', subject: `pi_${id}` });
+const gap = {
+  source: 'pods:runpod',
+  since: new Date('2026-01-02T03:04:05.678Z'),
+  why: 'the upstream does not answer',
+};
+
+const mails: readonly Whole[] = [
+  [
+    'tell of a dispute',
+    chargeMarkMail({ id: 'dp_1', kind: 'dispute', chargeId: 'ch_1', fingerprint: 'fp_1' }, [
+      userId,
+      'usr_00000000000000000000000000',
+    ]),
+    'A payment is disputed: dp_1',
+    [
+      'dp_1 is about the charge ch_1, by the card fp_1.',
+      'These users are not charged while they are away any more: usr_01ARZ3NDEKTSV4RRFFQ69G5FAV, usr_00000000000000000000000000.',
+      '',
+      'Look at them, refund what is unspent if it is fraud, and lift the mark when it is not:',
+      'npm run ops -- marks lift dp_1 --by … --reason …',
+    ],
+  ],
+  [
+    'tell of a warning of fraud',
+    chargeMarkMail({ id: 'issfr_1', kind: 'early_fraud_warning', chargeId: 'ch_1', fingerprint: null }, []),
+    'A bank warns of fraud: issfr_1',
+    [
+      'issfr_1 is about the charge ch_1, by the card of no known fingerprint.',
+      'These users are not charged while they are away any more: nobody has saved it.',
+      '',
+      'Look at them, refund what is unspent if it is fraud, and lift the mark when it is not:',
+      'npm run ops -- marks lift issfr_1 --by … --reason …',
+    ],
+  ],
+  [
+    'tell of an account with too many refunds',
+    refundLimitMail({ rentalId, userId, provider: 'runpod' }),
+    'No automatic refund any more today: usr_01ARZ3NDEKTSV4RRFFQ69G5FAV',
+    [
+      'rent_01ARZ3NDEKTSV4RRFFQ69G5FAV of usr_01ARZ3NDEKTSV4RRFFQ69G5FAV was lost at runpod within a minute of its start.',
+      'It was charged for its time: the account had 5 full refunds in 24 hours already.',
+      'Look at the others: npm run ops -- users show usr_01ARZ3NDEKTSV4RRFFQ69G5FAV',
+      'Give it back if it is due: npm run ops -- wallet adjust --user usr_01ARZ3NDEKTSV4RRFFQ69G5FAV --amount-cents …',
+    ],
+  ],
+  [
+    'tell of an upstream where our account is empty',
+    noFundsMail({ provider: 'runpod', message: 'refused: 402 Payment Required' }),
+    'The account at the upstream runpod has no money left',
+    [
+      'A machine was refused: refused: 402 Payment Required',
+      'Nothing of it is for sale until it sells again; it is asked once in a few minutes. Top the account up there.',
+      'How it does: npm run ops -- providers',
+    ],
+  ],
+  [
+    'tell of one finding',
+    findingsMail([finding(1)], []),
+    'Reconcile: 1 new finding',
+    [
+      'Our books, the payment processor and the upstreams do not agree:',
+      '',
+      '1  charge_without_entry  pi_1',
+      '',
+      'All of them with their evidence: npm run ops -- findings',
+      'What each kind means and what to do: docs/operations/findings.md',
+    ],
+  ],
+  [
+    'spell out 20 findings, count the others, and name what was not compared',
+    findingsMail(
+      Array.from({ length: 22 }, (_, at) => finding(at + 1)),
+      [gap],
+    ),
+    'Reconcile: 22 new findings',
+    [
+      'Our books, the payment processor and the upstreams do not agree:',
+      '',
+      '1  charge_without_entry  pi_1',
+      '2  charge_without_entry  pi_2',
+      '3  charge_without_entry  pi_3',
+      '4  charge_without_entry  pi_4',
+      '5  charge_without_entry  pi_5',
+      '6  charge_without_entry  pi_6',
+      '7  charge_without_entry  pi_7',
+      '8  charge_without_entry  pi_8',
+      '9  charge_without_entry  pi_9',
+      '10  charge_without_entry  pi_10',
+      '11  charge_without_entry  pi_11',
+      '12  charge_without_entry  pi_12',
+      '13  charge_without_entry  pi_13',
+      '14  charge_without_entry  pi_14',
+      '15  charge_without_entry  pi_15',
+      '16  charge_without_entry  pi_16',
+      '17  charge_without_entry  pi_17',
+      '18  charge_without_entry  pi_18',
+      '19  charge_without_entry  pi_19',
+      '20  charge_without_entry  pi_20',
+      '… and 2 more.',
+      '',
+      'Not compared: pods:runpod since 2026-01-02T03:04:05.678Z (the upstream does not answer)',
+      'All of them with their evidence: npm run ops -- findings',
+      'What each kind means and what to do: docs/operations/findings.md',
+    ],
+  ],
+];
+
+describe('mails to operators', () => {
+  for (const mail of mails) it(mail[0], () => isWhole(mail));
+});
