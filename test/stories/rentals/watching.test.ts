@@ -168,8 +168,11 @@ describe('the watcher of an upstream', () => {
     await db('rentals')
       .where({ id })
       .update({ host: '127.0.0.9', port: 1, host_key_fingerprint: 'SHA256:old' });
-    await db('pods').where({ pod_id: pod_id! }).update({ probed_at: null });
-    await until('it has moved', async () => (await renting.row(id)).port === port);
+    await until('it has moved', async () => {
+      // One that was being asked at the old address would be asked again in half a minute.
+      await db('pods').where({ pod_id: pod_id! }).update({ probed_at: null });
+      return (await renting.row(id)).port === port;
+    });
     const row = await renting.row(id);
     assert.deepEqual([row.host, row.host_key_fingerprint], [host, host_key_fingerprint]);
   });
