@@ -11,7 +11,6 @@ import { lockWalletOfRental } from '../../money/ledger/wallets.js';
 import { markPodGone, noteSeenAlive, recordPodList } from '../../adapters/postgres/machines/pods.js';
 import { requestPastStop } from '../../adapters/postgres/restore/restore.js';
 import type { RentalRow, WalletRow } from '../../adapters/postgres/rows/tables.js';
-import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
 import type { RentalId } from '../../domain/ids.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import {
@@ -19,8 +18,7 @@ import {
   getWallet,
   insertRunning,
   insertWallet,
-  openMoneyDatabase,
-  type MoneyDatabase,
+  onVerifiedDatabase,
   type NewRunning,
 } from '../support/money/money.js';
 
@@ -30,18 +28,12 @@ const SECOND = 1_000;
 const priceCents = 3_600;
 
 describe('the end of a machine that was lost (decision 77)', () => {
-  let database: MoneyDatabase;
   let db: Database;
   let steps: ReturnType<typeof createRentalActivities>;
-  before(async () => {
-    database = await openMoneyDatabase();
-    db = database.db;
+  onVerifiedDatabase(async (opened) => {
+    db = opened.db;
     await ensureProvider(db, 'lab');
     steps = createRentalActivities({ db } as ActivityDeps);
-  });
-  after(() => database.close());
-  afterEach(async () => {
-    assert.deepEqual(await verifyLedger(db), [], 'everything adds up after each test');
   });
 
   /** The engine ticks, and the rental's own round notices the stop and the loss, in one order or the other. */

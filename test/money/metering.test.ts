@@ -5,7 +5,6 @@ import { lockRental } from '../../money/rentals/rentals.js';
 import { settle } from '../../money/rentals/settle.js';
 import { tick, tickApart } from '../../money/metering/tick.js';
 import { lockWalletOfRental } from '../../money/ledger/wallets.js';
-import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
 import type { RentalId } from '../../domain/ids.js';
 import { accruedCents, elapsedMsAtCents, finalCents } from '../../domain/metering/metering.js';
 import {
@@ -15,23 +14,16 @@ import {
   getWallet,
   insertRunning,
   insertWallet,
-  openMoneyDatabase,
-  type MoneyDatabase,
+  onVerifiedDatabase,
 } from '../support/money/money.js';
 
 const whole = { shard: 0, shards: 1 };
 const HOUR = 3_600_000;
 
 describe('metering', () => {
-  let database: MoneyDatabase;
   let db: Database;
-  before(async () => {
-    database = await openMoneyDatabase();
-    db = database.db;
-  });
-  after(() => database.close());
-  afterEach(async () => {
-    assert.deepEqual(await verifyLedger(db), [], 'everything adds up after each test');
+  onVerifiedDatabase((opened) => {
+    db = opened.db;
   });
 
   async function settleEnded(id: RentalId): Promise<void> {

@@ -5,7 +5,6 @@ import { lockRental } from '../../money/rentals/rentals.js';
 import { endLost } from '../../money/rentals/lost.js';
 import { tick } from '../../money/metering/tick.js';
 import { lockWalletOfRental } from '../../money/ledger/wallets.js';
-import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
 import type { RentalId } from '../../domain/ids.js';
 import { finalCents } from '../../domain/metering/metering.js';
 import {
@@ -14,22 +13,15 @@ import {
   getWallet,
   insertRunning,
   insertWallet,
-  openMoneyDatabase,
-  type MoneyDatabase,
+  onVerifiedDatabase,
 } from '../support/money/money.js';
 
 const whole = { shard: 0, shards: 1 };
 
 describe('a lost machine and a low balance', () => {
-  let database: MoneyDatabase;
   let db: Database;
-  before(async () => {
-    database = await openMoneyDatabase();
-    db = database.db;
-  });
-  after(() => database.close());
-  afterEach(async () => {
-    assert.deepEqual(await verifyLedger(db), [], 'everything adds up after each test');
+  onVerifiedDatabase((opened) => {
+    db = opened.db;
   });
 
   for (const { aliveMs, refunded } of [

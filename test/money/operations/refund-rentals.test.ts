@@ -8,18 +8,10 @@ import {
   refundItem,
 } from '../../../money/operations/refund-rentals.js';
 import { approveOrder, rejectOrder } from '../../../adapters/postgres/operators/operator-orders.js';
-import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
 import type { OperationId, RentalId } from '../../../domain/ids.js';
 import type { TimeWindow } from '../../../domain/metering/window-charge.js';
 import { databaseRoles } from '../../../migrations/grants.js';
-import {
-  credit,
-  getRental,
-  getWallet,
-  insertWallet,
-  openMoneyDatabase,
-  type MoneyDatabase,
-} from '../../support/money/money.js';
+import { credit, getRental, getWallet, insertWallet, onVerifiedDatabase } from '../../support/money/money.js';
 import { operateNow, testSingleLimitCents, urlAs } from '../../support/ops/operators.js';
 import { carryOutOrder, orderAffected, readGiven } from '../../support/story/refunding.js';
 import { ToldLedger } from '../../support/money/told-ledger.js';
@@ -29,26 +21,19 @@ import { centsBetween, readEarned } from '../../support/money/window-oracle.js';
 const MINUTE = 60_000;
 
 describe('refunds of many by one order (decision 94)', () => {
-  let database: MoneyDatabase;
   let db: Database;
   let worker: Database;
   let ada: Database;
   let bob: Database;
-  before(async () => {
-    database = await openMoneyDatabase();
-    db = database.db;
-    worker = openDatabase(database.url, 10, 'test-worker', databaseRoles.worker);
+  // Theirs go before the database does.
+  after(() => Promise.all([worker, ada, bob].map((one) => one.destroy())));
+  onVerifiedDatabase((opened) => {
+    db = opened.db;
+    worker = openDatabase(opened.url, 10, 'test-worker', databaseRoles.worker);
     [ada, bob] = [
-      openDatabase(urlAs('ada', database.url), 2, 'ops'),
-      openDatabase(urlAs('bob', database.url), 2, 'ops'),
+      openDatabase(urlAs('ada', opened.url), 2, 'ops'),
+      openDatabase(urlAs('bob', opened.url), 2, 'ops'),
     ];
-  });
-  afterEach(async () => {
-    assert.deepEqual(await verifyLedger(db), [], 'everything adds up after each test');
-  });
-  after(async () => {
-    await Promise.all([worker, ada, bob].map((one) => one.destroy()));
-    await database.close();
   });
 
   async function newUser(): Promise<ToldLedger> {

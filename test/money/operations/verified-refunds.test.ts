@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Database } from '../../../adapters/postgres/database.js';
 import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
 import type { TimeWindow } from '../../../domain/metering/window-charge.js';
-import { credit, insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../support/money/money.js';
+import { credit, insertWallet, onVerifiedDatabase } from '../../support/money/money.js';
 import { tamper } from '../../support/story/reconciling.js';
 import { carryOutOrder, orderAffected } from '../../support/story/refunding.js';
 import { ToldLedger } from '../../support/money/told-ledger.js';
@@ -10,16 +10,10 @@ import { ToldLedger } from '../../support/money/told-ledger.js';
 const MINUTE = 60_000;
 
 describe('what ledger verify finds of orders of many', () => {
-  let database: MoneyDatabase;
   let db: Database;
-  before(async () => {
-    database = await openMoneyDatabase();
-    db = database.db;
+  onVerifiedDatabase((opened) => {
+    db = opened.db;
   });
-  afterEach(async () => {
-    assert.deepEqual(await verifyLedger(db), [], 'what was forged is mended');
-  });
-  after(() => database.close());
 
   async function newUser(): Promise<ToldLedger> {
     const { user_id: userId } = await insertWallet(db, 0);

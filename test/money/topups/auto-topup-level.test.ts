@@ -7,29 +7,21 @@ import { insertRental } from '../../../money/rentals/rentals.js';
 import { lockWalletOfUser, moveHold } from '../../../money/ledger/wallets.js';
 import { tick } from '../../../money/metering/tick.js';
 import type { IntentRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
-import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
 import { newId } from '../../../adapters/ids.js';
 import {
   getRental,
   getWallet,
   insertRunning,
   insertWallet,
-  openMoneyDatabase,
-  type MoneyDatabase,
+  onVerifiedDatabase,
 } from '../../support/money/money.js';
 
 const whole = { shard: 0, shards: 1 };
 
 describe('the level of auto-topup in a tick', () => {
-  let database: MoneyDatabase;
   let db: Database;
-  before(async () => {
-    database = await openMoneyDatabase();
-    db = database.db;
-  });
-  after(() => database.close());
-  afterEach(async () => {
-    assert.deepEqual(await verifyLedger(db), []);
+  onVerifiedDatabase((opened) => {
+    db = opened.db;
   });
 
   /** A wallet with a saved card and auto-topup below $10. */

@@ -1,8 +1,10 @@
+import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
 import { post } from '../../../money/ledger/post.js';
 import { lockWalletOfUser } from '../../../money/ledger/wallets.js';
 import type { RentalRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
+import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
 import type { RentalId, UserId } from '../../../domain/ids.js';
 import { createTestDatabase } from '../servers/database.js';
 
@@ -24,6 +26,23 @@ export async function openMoneyDatabase(): Promise<MoneyDatabase> {
       await database.drop();
     },
   };
+}
+
+/**
+ * Opens a database for the tests of the describe block that calls this, and walks every wallet after each of them: what
+ * a test leaves behind must add up.
+ * @param use is given the database once, before the first test
+ */
+export function onVerifiedDatabase(use: (opened: MoneyDatabase) => void | Promise<void>): void {
+  let opened: MoneyDatabase;
+  before(async () => {
+    opened = await openMoneyDatabase();
+    await use(opened);
+  });
+  afterEach(async () => {
+    assert.deepEqual(await verifyLedger(opened.db), [], 'everything adds up after each test');
+  });
+  after(() => opened.close());
 }
 
 /** A user with a wallet that holds this much, credited as a payment. */
