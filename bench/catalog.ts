@@ -247,7 +247,14 @@ try {
     `${listings} listings: the slowest filter's page p99 ${worst('httpP99Ms')} ms, at most ` +
       `${worst('p99Ratio')} times the bare query's; an offer picked p99 ${String(pick['pickP99Ms'])} ms; ` +
       `a sync of ${listings / providers.length} offers ${JSON.stringify(sync)}`,
-    { listings, callers, rounds, pages: results, pick, sync },
+    {
+      listings,
+      callers,
+      rounds,
+      pages: results,
+      pick,
+      sync,
+    },
   );
 } finally {
   await bare.end();

@@ -186,7 +186,16 @@ async function measure(ailment: 'sshRefused' | 'sshSilent'): Promise<void> {
       `${pods} machines that are ${ailment === 'sshRefused' ? 'refusing' : 'silent'}: worker ${worker} cores, ` +
         `${round(worker / bare, 1)} times the bare prober (${bare}); Postgres ${postgres}, Temporal ${temporal}; ` +
         `${perMinute} requests a minute to the upstream`,
-      { pods, ailment, worker, bare, postgres, temporal, perMinute, waiting: waiting[0]?.count ?? 0 },
+      {
+        pods,
+        ailment,
+        worker,
+        bare,
+        postgres,
+        temporal,
+        perMinute,
+        waiting: waiting[0]?.count ?? 0,
+      },
     );
     await connection.close();
   } finally {

@@ -45,7 +45,14 @@ export function logActivities(log: Logger): (context: Context) => ActivityInterc
         const startMs = performance.now();
         const result: unknown = await next(input);
         const elapsedMs = Math.round(performance.now() - startMs);
-        const line = { workflowId, activityType, attempt, ...ids, ...idsOf([result]), elapsedMs };
+        const line = {
+          workflowId,
+          activityType,
+          attempt,
+          ...ids,
+          ...idsOf([result]),
+          elapsedMs,
+        };
         log[scheduled.has(workflowType ?? '') ? 'debug' : 'info'](line, 'activity done');
         return result;
       },

@@ -9,7 +9,14 @@ export function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {
   return bundleWorkflowCode({
     workflowsPath: pathOf('index'),
     workflowInterceptorModules: [pathOf('activity-summaries')],
-    logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
+    logger: {
+      log: quiet,
+      trace: quiet,
+      debug: quiet,
+      info: quiet,
+      warn: quiet,
+      error: quiet,
+    },
   });
 }
 

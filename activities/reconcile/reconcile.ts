@@ -90,7 +90,14 @@ async function compare(
     if (unread.lost && Context.current().info.attempt < operationLimits.reconcileTries) throw unread.lost;
     const findings = await confirmed(gathered.compare, input.confirmMs, tell);
     const why = [gathered.why, unreadText(unread.told)].filter((one) => one !== null).join('; ') || null;
-    await recordComparison(deps.db, { runId, source, scope, findings, until, why });
+    await recordComparison(deps.db, {
+      runId,
+      source,
+      scope,
+      findings,
+      until,
+      why,
+    });
     return { found: findings.length, why };
   } catch (error) {
     if (!(error instanceof ProcessorError || error instanceof ProviderError)) throw error;

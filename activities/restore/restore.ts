@@ -134,7 +134,14 @@ async function examine(deps: ActivityDeps, tell: Tell): Promise<RestoreReport> {
   tell('asking the processor');
   const failed = new FailedItems(deps.log);
   const missingPayments = await listMissingPayments(deps, sinceOf(found.raisedAt), { tell, failed });
-  return { ...found, ...rentals, lost, ...pods, missingPayments, unreadPayments: failed.told };
+  return {
+    ...found,
+    ...rentals,
+    lost,
+    ...pods,
+    missingPayments,
+    unreadPayments: failed.told,
+  };
 }
 
 const nothingLost = {

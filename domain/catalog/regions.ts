@@ -19,14 +19,10 @@ const COUNTRIES = new Set(
  */
 const GROUPS: Readonly<Record<RegionGroup, readonly string[]>> = {
   us: ['US'],
-  eu: [
-    ...['AT', 'BE', 'BG', 'HR', 'CY', 'CZ', 'DK', 'EE', 'FI', 'FR', 'DE', 'GR', 'HU', 'IE', 'IT', 'LV', 'LT'],
-    ...['LU', 'MT', 'NL', 'PL', 'PT', 'RO', 'SK', 'SI', 'ES', 'SE', 'IS', 'LI', 'NO', 'CH', 'GB'],
-  ],
-  apac: [
-    ...['AU', 'BD', 'BN', 'CN', 'FJ', 'HK', 'ID', 'IN', 'JP', 'KH', 'KR', 'LA', 'LK', 'MM', 'MN', 'MO', 'MY'],
-    ...['NP', 'NZ', 'PG', 'PH', 'PK', 'SG', 'TH', 'TW', 'VN'],
-  ],
+  eu: `AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT
+    LU MT NL PL PT RO SK SI ES SE IS LI NO CH GB`.split(/\s+/),
+  apac: `AU BD BN CN FJ HK ID IN JP KH KR LA LK MM MN MO MY
+    NP NZ PG PH PK SG TH TW VN`.split(/\s+/),
 };
 
 function isGroup(text: string): text is RegionGroup {

@@ -93,7 +93,15 @@ async function build(folder: string, { places, log, signal }: FindCliOptions): P
   if (go === undefined) throw new Error('It can not be built either: there is no "go" on the PATH.');
   log('building the Temporal CLI from source with Go: some minutes, once for all projects of this user');
   const what = 'building the Temporal CLI';
-  await goInstall({ go, goPackage, folder, what, log, limitMs: buildLimitMs, signal });
+  await goInstall({
+    go,
+    goPackage,
+    folder,
+    what,
+    log,
+    limitMs: buildLimitMs,
+    signal,
+  });
 }
 
 function reasonOf(error: unknown): string {

@@ -49,7 +49,14 @@ async function build(
   const what = `building ${goPackage}`;
   log(`${what}: some minutes, once for all projects of this user`);
   await placeInCache(target, async (folder) => {
-    await goInstall({ go, goPackage, folder, what, log, limitMs: buildLimitMs });
+    await goInstall({
+      go,
+      goPackage,
+      folder,
+      what,
+      log,
+      limitMs: buildLimitMs,
+    });
     return join(folder, name);
   });
 }

@@ -65,9 +65,14 @@ export async function endLost(
 /** Writes the end, with what the meter showed, and settles. */
 async function endAt(trx: Transaction, wallet: LockedWallet, ended: RentalRow): Promise<void> {
   const { stop_reason, ended_at, error, charged_cents, hold_cents } = ended;
-  await trx('rentals')
-    .where({ no: ended.no })
-    .update({ status: 'stopping', stop_reason, ended_at, error, charged_cents, hold_cents });
+  await trx('rentals').where({ no: ended.no }).update({
+    status: 'stopping',
+    stop_reason,
+    ended_at,
+    error,
+    charged_cents,
+    hold_cents,
+  });
   await settle(trx, wallet, ended);
 }
 

@@ -137,7 +137,14 @@ async function playWith(
   const engine = engineOf(standIns.variables);
   const file = readComposeFile(composeText, standIns.variables);
   try {
-    const faults = await playCompose({ engine, file, standIns, startedAtMs, log, signal: stopping.signal });
+    const faults = await playCompose({
+      engine,
+      file,
+      standIns,
+      startedAtMs,
+      log,
+      signal: stopping.signal,
+    });
     for (const fault of faults) log(`FAULT: ${fault}`);
     const seconds = Math.round((Date.now() - startedAtMs) / 1000);
     log(faults.length === 0 ? `docker-compose.yml runs: ${seconds} s in all` : `${faults.length} faults`);

@@ -29,9 +29,19 @@ export interface RunEnd {
  * an address outside the dashboard.
  */
 const WITH_RULES_BEYOND_THE_SCHEMA = [
-  ...['listListings', 'listRentals', 'listTopups', 'listLedger', 'showStatement', 'downloadLedger'],
-  ...['putAutoTopup', 'addSshKey', 'createRental', 'createCheckout', 'takeProcessorEvent'],
-  ...['startOAuth', 'listAuditEvents'],
+  'listListings',
+  'listRentals',
+  'listTopups',
+  'listLedger',
+  'showStatement',
+  'downloadLedger',
+  'putAutoTopup',
+  'addSshKey',
+  'createRental',
+  'createCheckout',
+  'takeProcessorEvent',
+  'startOAuth',
+  'listAuditEvents',
 ];
 
 const LIMIT_MS = 240_000;

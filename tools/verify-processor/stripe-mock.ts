@@ -39,7 +39,14 @@ export async function findStripeMock(
   if (!isExecutable(program)) {
     await placeInCache(program, async (folder) => {
       const what = 'building stripe-mock';
-      await goInstall({ go, goPackage: goModule, folder, what, log, limitMs: buildLimitMs });
+      await goInstall({
+        go,
+        goPackage: goModule,
+        folder,
+        what,
+        log,
+        limitMs: buildLimitMs,
+      });
       return join(folder, 'stripe-mock');
     });
   }

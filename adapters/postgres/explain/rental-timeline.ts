@@ -51,7 +51,10 @@ export async function readRentalHistory(db: Database, id: RentalId): Promise<Ren
     attempts.map(({ tag }) => tag),
   );
   const others = await Promise.all([
-    ...[stopsOf(db, rental), actionsOn(db, id), intentsOf(db, rental), refundsOf(db, rental)],
+    stopsOf(db, rental),
+    actionsOn(db, id),
+    intentsOf(db, rental),
+    refundsOf(db, rental),
   ]);
   // What is asked for comes before what comes of it at the same instant.
   const timeline = [

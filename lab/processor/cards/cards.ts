@@ -193,7 +193,14 @@ export function createMethod(
     object: 'payment_method',
     allow_redisplay: 'unspecified',
     billing_details: {
-      address: { city: null, country: null, line1: null, line2: null, postal_code: null, state: null },
+      address: {
+        city: null,
+        country: null,
+        line1: null,
+        line2: null,
+        postal_code: null,
+        state: null,
+      },
       email: details.email ?? null,
       name: details.name ?? null,
       phone: null,
