@@ -85,6 +85,13 @@ module.exports = {
       to: { path: '^money/(ledger/|metering/meter\\.ts$)', dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'no-circles-of-nouns-in-money',
+      scope: 'folder',
+      severity: 'error',
+      from: { path: '^money/' },
+      to: { circular: true },
+    },
+    {
       name: 'only-roots-read-config',
       severity: 'error',
       from: { pathNot: `${roots}|^(lab|tools|test|bench)/|^config\\.ts$` },
