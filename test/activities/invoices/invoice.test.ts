@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../../adapters/ids.js';
+import type { InvoiceRow } from '../../../adapters/postgres/rows/tables.js';
+import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
+import type { ProcessorInvoice } from '../../../adapters/processor/processor.js';
+import type { InvoiceId, UserId } from '../../../domain/ids.js';
+import { dunning } from '../../../domain/payments/dunning.js';
+import { paymentLimits } from '../../../domain/payments/limits.js';
+import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
+import { dyingOnce } from '../../support/activities/scripted-processor.js';
+import { insertUser } from '../../support/money/factories.js';
+import { getWallet } from '../../support/money/money.js';
+
+const AMOUNT = 700;
+const DAY = 86_400_000;
+
+describe('the activity of an invoice', () => {
+  let lone: LoneActivities;
+  before(async () => {
+    lone = await startActivities();
+  });
+  beforeEach(() => lone.processor.reset());
+  after(() => lone.close());
+  afterEach(async () => {
+    assert.deepEqual(await verifyLedger(lone.db), [], 'every wallet adds up');
+  });
+
+  interface Owed {
+    readonly id: InvoiceId;
+    readonly userId: UserId;
+    readonly lineId: string;
+  }
+
+  /** An invoice as an operator issues it, a draft unless told otherwise. */
+  async function owe(columns: Partial<InvoiceRow> = {}): Promise<Owed> {
+    const id = newId('inv');
+    const lineId = newId('li');
+    const user = await insertUser(lone.db, { processor_customer_id: `cus_${id}` });
+    await lone.db('invoices').insert({
+      id,
+      user_id: user.id,
+      wallet_id: (await getWallet(lone.db, user.id)).id,
+      status: 'draft',
+      reason: 'manual',
+      amount_cents: AMOUNT,
+      cause: `test:${id}`,
+      ...columns,
+    });
+    const line = { id: lineId, invoice_id: id, description: 'A machine', amount_cents: AMOUNT };
+    await lone.db('invoice_line_items').insert(line);
+    return { id, userId: user.id, lineId };
+  }
+
+  /** One whose mirror is open, made so long ago. */
+  async function owedSince(days: number): Promise<Owed> {
+    const mirror = newId('inv');
+    const owed = await owe({ status: 'open', processor_invoice_id: `in_${mirror}` });
+    await aged(owed.id, days * DAY);
+    return owed;
+  }
+
+  function mirrorOf(id: InvoiceId, columns: Partial<ProcessorInvoice> = {}): ProcessorInvoice {
+    return {
+      processorInvoiceId: `in_${id}`,
+      status: 'open',
+      totalCents: AMOUNT,
+      amountPaidCents: 0,
+      currency: 'usd',
+      hostedInvoiceUrl: `http://127.0.0.1/invoices/${id}`,
+      invoicePdfUrl: null,
+      paymentId: null,
+      paidAt: null,
+      customerId: `cus_${id}`,
+      invoiceId: id,
+      ...columns,
+    };
+  }
+
+  /** The processor knows its mirror as this. */
+  function shows(id: InvoiceId, columns: Partial<ProcessorInvoice> = {}): () => Promise<ProcessorInvoice> {
+    return () => Promise.resolve(mirrorOf(id, columns));
+  }
+
+  const look = (id: InvoiceId) => lone.run('lookAtInvoice', id, DAY);
+
+  async function row(id: InvoiceId): Promise<InvoiceRow> {
+    return (await lone.db('invoices').where({ id }).first())!;
+  }
+
+  async function aged(id: InvoiceId, ms: number): Promise<void> {
+    const created = lone.db.raw(`clock_ms() - ? * interval '1 millisecond'`, [ms]);
+    await lone.db('invoices').where({ id }).update({ created_at: created });
+  }
+
+  async function mails({ id }: Owed): Promise<number> {
+    const all = await lone.db('mail_outbox').select('cause');
+    return all.filter(({ cause }) => cause.includes(id)).length;
+  }
+
+  it('finds nothing of ours where there is no row, and asks nobody', async () => {
+    const seen = await look(newId('inv'));
+    assert.deepEqual(seen, { state: 'missing', status: 'missing', summary: 'no such invoice' });
+    assert.deepEqual(lone.processor.asked, []);
+  });
+
+  it('makes the mirror of a draft with its lines and opens it, once, and tells its user once', async () => {
+    const owed = await owe();
+    const { id, userId, lineId } = owed;
+    lone.processor.answers = {
+      createInvoice: shows(id, { status: 'draft' }),
+      finalizeInvoice: shows(id),
+      getInvoice: shows(id),
+    };
+    assert.equal((await look(id)).status, 'open');
+    assert.equal((await look(id)).status, 'open');
+    assert.deepEqual(lone.processor.argsOf('createInvoice'), [
+      {
+        invoiceId: id,
+        userId,
+        customerId: `cus_${id}`,
+        daysUntilDue: dunning.dueDays,
+        lines: [{ lineId, description: 'A machine', amountCents: AMOUNT }],
+      },
+    ]);
+    assert.deepEqual(lone.processor.argsOf('finalizeInvoice'), [`in_${id}`]);
+    assert.equal(await mails(owed), 1);
+  });
+
+  it('makes the same mirror again when it died after the call and before the commit', async () => {
+    const { id } = await owe();
+    lone.processor.answers = {
+      createInvoice: dyingOnce(shows(id, { status: 'draft' })),
+      finalizeInvoice: shows(id),
+      getInvoice: shows(id),
+    };
+    await assert.rejects(look(id), /died/);
+    assert.equal((await row(id)).processor_invoice_id, null);
+    assert.equal((await look(id)).status, 'open');
+    const [first, second] = lone.processor.argsOf('createInvoice');
+    assert.deepEqual(second, first, 'by which the processor knows that it is the same');
+  });
+
+  it('reads the mirror that is there when it died after opening it, and makes no second one', async () => {
+    const { id } = await owe();
+    lone.processor.answers = {
+      createInvoice: shows(id, { status: 'draft' }),
+      finalizeInvoice: dyingOnce(shows(id)),
+      getInvoice: shows(id),
+    };
+    await assert.rejects(look(id), /died/);
+    assert.equal((await look(id)).status, 'open');
+    assert.equal(lone.processor.argsOf('createInvoice').length, 1);
+  });
+
+  it('looks for the mirror of one whose key the processor may have forgotten, and takes what it finds', async () => {
+    const { id } = await owe();
+    await aged(id, paymentLimits.chargeKeyMs + 60_000);
+    lone.processor.answers = { findInvoice: shows(id), getInvoice: shows(id) };
+    assert.equal((await look(id)).status, 'open');
+    assert.equal((await row(id)).processor_invoice_id, `in_${id}`);
+    assert.equal(lone.processor.names[0], 'findInvoice');
+    assert.ok(!lone.processor.names.includes('createInvoice'));
+  });
+
+  it('opens no mirror that is about another amount', async () => {
+    const { id } = await owe();
+    lone.processor.answers = { createInvoice: shows(id, { status: 'draft', totalCents: AMOUNT + 1 }) };
+    await assert.rejects(look(id), /is about 701 cents, not 700/);
+    assert.deepEqual(lone.processor.names, ['createInvoice']);
+    assert.equal((await row(id)).status, 'draft');
+  });
+
+  it('takes over that it was paid, and asks for one that is paid no more', async () => {
+    const { id } = await owedSince(1);
+    lone.processor.answers = { getInvoice: shows(id, { status: 'paid', paidAt: new Date() }) };
+    assert.deepEqual([(await look(id)).state, (await row(id)).status], ['closed', 'paid']);
+    const paid = await row(id);
+    assert.equal((await look(id)).state, 'closed');
+    assert.deepEqual(await row(id), paid);
+    assert.deepEqual(lone.processor.names, ['getInvoice']);
+  });
+
+  it('voids the mirror of one that is to be void, also when it died after the call', async () => {
+    const { id } = await owedSince(1);
+    await lone
+      .db('invoices')
+      .where({ id })
+      .update({ void_requested_at: lone.db.raw('clock_ms()'), void_reason: 'a mistake' });
+    lone.processor.answers = { voidInvoice: dyingOnce(shows(id, { status: 'void' })) };
+    await assert.rejects(look(id), /died/);
+    assert.equal((await row(id)).status, 'open');
+    assert.deepEqual([(await look(id)).state, (await row(id)).status], ['closed', 'void']);
+    assert.deepEqual(lone.processor.names, ['voidInvoice', 'voidInvoice']);
+  });
+
+  it('reminds of a debt once when its day has come, and not before', async () => {
+    const owed = await owedSince(2);
+    lone.processor.answers = { getInvoice: shows(owed.id) };
+    await look(owed.id);
+    assert.equal(await mails(owed), 0);
+    await aged(owed.id, 3 * DAY + 1_000);
+    await look(owed.id);
+    const { nextLookMs } = await look(owed.id);
+    assert.equal(await mails(owed), 1);
+    assert.ok(nextLookMs! > 3 * DAY && nextLookMs! < 4 * DAY, 'the next one comes on the seventh day');
+  });
+
+  it('gives up what is unpaid for a month, after it asked whether it was paid, also when it died after the call', async () => {
+    const { id } = await owedSince(dunning.writeOffDays);
+    lone.processor.answers = {
+      getInvoice: shows(id),
+      writeOffInvoice: dyingOnce(shows(id, { status: 'uncollectible' })),
+    };
+    await assert.rejects(look(id), /died/);
+    assert.deepEqual([(await look(id)).state, (await row(id)).status], ['closed', 'uncollectible']);
+    assert.deepEqual(lone.processor.names, [
+      'getInvoice',
+      'writeOffInvoice',
+      'getInvoice',
+      'writeOffInvoice',
+    ]);
+  });
+
+  it('gives nothing up that was paid in the last moment', async () => {
+    const { id } = await owedSince(dunning.writeOffDays);
+    lone.processor.answers = { getInvoice: shows(id, { status: 'paid', paidAt: new Date() }) };
+    assert.equal((await look(id)).status, 'paid');
+    assert.deepEqual(lone.processor.names, ['getInvoice']);
+  });
+
+  it('asks nobody while payments are not configured, and no day is shorter than the installation’s', async () => {
+    const unbilled = await startActivities({ billing: false, settings: { minDunningDayMs: DAY } });
+    const id = newId('inv');
+    const user = await insertUser(unbilled.db);
+    await unbilled.db('invoices').insert({
+      id,
+      user_id: user.id,
+      wallet_id: (await getWallet(unbilled.db, user.id)).id,
+      status: 'draft',
+      reason: 'manual',
+      amount_cents: AMOUNT,
+      cause: `test:${id}`,
+    });
+    const { state, nextLookMs } = await unbilled.run('lookAtInvoice', id, 1);
+    assert.deepEqual([state, nextLookMs], ['waiting', DAY]);
+    assert.deepEqual(unbilled.processor.asked, []);
+    await unbilled.close();
+  });
+});
