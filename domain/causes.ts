@@ -208,7 +208,7 @@ function readOperation(rest: string): Cause | undefined {
   );
 }
 
-/** An id with a colon in it could be told from no round: there is none. */
+/** What follows a colon is a round: an id with a colon of its own is not read, and so not written. */
 function readTaken(reversal: Reversal['reversal'], rest: string): Cause | undefined {
   const [id, numbered] = cut(rest, rest.indexOf(':'));
   if (id === '') return undefined;
