@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   claimIdempotencyKey,
-  keepIdempotentResponse,
+  recordIdempotentResponse,
   type KeyClaim,
   type KeyName,
 } from '../../adapters/postgres/requests/idempotency-keys.js';
@@ -29,7 +29,7 @@ export function idempotencyKeyOf(ctx: ApiContext): string | undefined {
 }
 
 /** The key of one request, and what stood under it when the request came. */
-export interface KeptKey {
+export interface ClaimedKey {
   readonly name: KeyName;
   readonly claim: KeyClaim;
 }
@@ -45,7 +45,7 @@ export async function claimKey(
   request: { userId: UserId; endpoint: string; body: unknown },
   key: string,
   targetId: string,
-): Promise<KeptKey> {
+): Promise<ClaimedKey> {
   const name: KeyName = { userId: request.userId, endpoint: request.endpoint, key };
   const claim = await claimIdempotencyKey(db, name, hashOf(request.body), targetId);
   if (!claim.sameBody) {
@@ -57,30 +57,30 @@ export async function claimKey(
   return { name, claim };
 }
 
-/** An answer as it is kept under a key: a body, or a refusal to be given again. */
-export type KeptAnswer =
+/** An answer as it is recorded under a key: a body, or a refusal to be given again. */
+export type RecordedAnswer =
   { readonly body: unknown } | { readonly refused: Pick<Refusal, 'code' | 'message' | 'details'> };
 
-/** Keeps the final answer about a target for replays. Never a 5xx, nor what says "later". */
-export async function keepAnswer(
+/** Records the final answer about a target for replays. Never a 5xx, nor what says "later". */
+export async function recordAnswer(
   db: Database,
-  key: KeptKey | undefined,
+  key: ClaimedKey | undefined,
   targetId: string,
   outcome: object,
 ): Promise<void> {
   if (!key) return;
   const status = outcome instanceof Refusal ? refusalStatus[outcome.code] : 200;
-  const body: KeptAnswer =
+  const body: RecordedAnswer =
     outcome instanceof Refusal
       ? { refused: { code: outcome.code, message: outcome.message, details: outcome.details } }
       : { body: outcome };
-  await keepIdempotentResponse(db, key.name, targetId, { status, body });
+  await recordIdempotentResponse(db, key.name, targetId, { status, body });
 }
 
-/** Gives a kept answer again, marked as such. @throws the kept Refusal */
-export function replayAnswer(ctx: ApiContext, kept: unknown): void {
+/** Gives a recorded answer again, marked as such. @throws the recorded Refusal */
+export function replayAnswer(ctx: ApiContext, recorded: unknown): void {
   ctx.set('Idempotent-Replayed', 'true');
-  const answer = kept as KeptAnswer;
+  const answer = recorded as RecordedAnswer;
   if ('refused' in answer) {
     throw new Refusal(answer.refused.code, answer.refused.message, answer.refused.details);
   }

@@ -1,13 +1,64 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
+import { readClock } from '../../adapters/postgres/clock.js';
+import { renewIdempotencyKey, type KeyClaim } from '../../adapters/postgres/requests/idempotency-keys.js';
 import type { LastWord } from '../../adapters/postgres/requests/last-word.js';
+import type { UserId } from '../../domain/ids.js';
 import { isRefusalCode, Refusal, refusalStatus, type RefusalDetails } from '../../domain/refusal.js';
 import type { ApiContext, ApiDeps } from '../context.js';
-import { idempotencyKeyOf, keepAnswer, replayAnswer } from './idempotency.js';
-import { beginAttempt, renewAttempt, type Attempt, type Opening } from './opening-attempt.js';
+import { claimKey, idempotencyKeyOf, recordAnswer, replayAnswer, type ClaimedKey } from './idempotency.js';
 
 /**
- * Answers the request with what the workflow opened. Its failures are told by tellOutcomes (middleware/outcomes.ts).
+ * What POST /v1/rentals and POST /v1/billing/checkout share: a workflow is started with an update, and its answer
+ * is waited for with a deadline that the activity keeps as well (decision 4), once per Idempotency-Key (decision 6).
+ */
+export interface Opening<Id extends string, Row> {
+  readonly endpoint: string;
+  readonly userId: UserId;
+  /** The validated request, by which an Idempotency-Key is told from its use for another one. */
+  readonly body: unknown;
+  newId(): Id;
+  /** Starts the workflow with its update, or attaches to the one that runs. Resolves when the update answers. */
+  start(id: Id, answerBefore: Date): Promise<unknown>;
+  /** The row that answers the request, once it is there. */
+  find(id: Id): Promise<Row | undefined>;
+  /** The same under the wallet's lock, after the deadline. */
+  findUnderLock(id: Id, answerBefore: Date): Promise<LastWord<Row>>;
+  present(row: Row): object;
+  /** What a 503 calls the id in its details, and where the outcome can be looked up. */
+  readonly idName: 'rentalId' | 'topupId';
+  lookAt(id: Id): string;
+}
+
+/** One request with what it opens. */
+interface Run<Id extends string, Row> {
+  readonly ctx: ApiContext;
+  readonly deps: ApiDeps;
+  readonly opening: Opening<Id, Row>;
+}
+
+/** Which id a request opens, and how long it may take (decisions 4, 6). */
+interface Attempt<Id extends string> {
+  readonly id: Id;
+  /** By the database's clock: the activity opens nothing after it. */
+  readonly answerBefore: Date;
+  /** By this process's clock (Date.now): until then the workflow's answer is waited for. */
+  readonly waitUntilMs: number;
+  /** True for the request that put the id in; false for its twins and retries. */
+  readonly isFirst: boolean;
+  /** A retry stops waiting before its first request does: then the outcome is still open. */
+  readonly givesUpEarly: boolean;
+  readonly key: ClaimedKey | undefined;
+}
+
+/** Final is what a retry with the same key is answered with for a day. */
+type Answer<Row> =
+  | { readonly kind: 'opened'; readonly row: Row; readonly isFinal: true }
+  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly isFinal: boolean };
+
+/**
+ * Answers the request with what the workflow opened. The process may die at any line, or its caller hang up: each step
+ * says what a retry goes on from. Its failures are told by tellOutcomes (middleware/outcomes.ts).
  * @returns its id
  * @throws Refusal with the workflow's reason, or a 503
  */
@@ -16,87 +67,136 @@ export async function answerOpening<Id extends string, Row>(
   deps: ApiDeps,
   opening: Opening<Id, Row>,
 ): Promise<Id> {
-  const begun = await beginAttempt(deps, opening, idempotencyKeyOf(ctx), (id) => noteId(ctx, opening, id));
-  const kept = begun.key?.claim.response;
-  if (begun.isFirst && !(await deps.temporal.isReachable(deps.settings.reachMs))) throw neverLeft();
-  if (!begun.isFirst && kept) {
-    replayAnswer(ctx, kept.body);
-    return begun.id;
+  const run: Run<Id, Row> = { ctx, deps, opening };
+
+  // Before the call: the key is committed with a new id, or shows the id of an earlier request with it.
+  let attempt = await claimAttempt(run, idempotencyKeyOf(ctx));
+
+  // A retry after silence: once it is certain that the old id never comes, a new one takes its place.
+  if (await neverComes(run, attempt)) attempt = await renewAttempt(run, attempt);
+
+  // Nothing has left for a new id, so this is a refusal that promises that nothing was done.
+  if (attempt.isFirst) await refuseWhenUnreachable(deps);
+
+  // A retry after the answer was recorded: it is given again.
+  const recorded = recordedFor(attempt);
+  if (recorded) {
+    replayAnswer(ctx, recorded.body);
+    return attempt.id;
   }
-  const { attempt, answer } = await settled(ctx, deps, opening, begun);
-  // The answer of an earlier request, or of a twin that was first.
-  if (!attempt.isFirst && answer.isFinal) ctx.set('Idempotent-Replayed', 'true');
-  if (answer.kind === 'refused') {
-    if (answer.isFinal) await keepIfPossible(ctx, deps, attempt, answer.refusal);
-    throw answer.refusal;
+
+  // The call. After silence the row tells, and after the deadline the row under the wallet's lock.
+  let answer = await askUntilAnswered(run, attempt);
+
+  // A retry of what was refused with "later" is that later: it gets a new id and a call of its own, once.
+  const renewed = await renewWhenLater(run, attempt, answer);
+  if (renewed) {
+    attempt = renewed;
+    answer = await askUntilAnswered(run, attempt);
   }
-  const body = opening.present(answer.row);
-  await keepIfPossible(ctx, deps, attempt, body);
-  ctx.body = body;
+
+  // After the call: what is final is recorded under the key for retries, and answered.
+  await giveAnswer(run, attempt, answer);
   return attempt.id;
 }
 
-/** From here on the request is about an id, of which a failure tells. */
-function noteId<Id extends string, Row>(ctx: ApiContext, opening: Opening<Id, Row>, id: Id): void {
-  const hasLeft = ctx.state.opening?.hasLeft ?? false;
-  ctx.state.opening = { idName: opening.idName, id, lookAt: opening.lookAt(id), hasLeft };
+/** A new id, or the one that stands under the request's Idempotency-Key. */
+async function claimAttempt<Id extends string, Row>(
+  run: Run<Id, Row>,
+  idempotencyKey: string | undefined,
+): Promise<Attempt<Id>> {
+  const { deps, opening } = run;
+  const id = opening.newId();
+  if (idempotencyKey === undefined)
+    return about(run, firstAttempt(deps, id, await readClock(deps.db), undefined));
+  const key = await claimKey(deps.db, opening, idempotencyKey, id);
+  const { fresh, claimedAt } = key.claim;
+  return about(run, fresh ? firstAttempt(deps, id, claimedAt, key) : laterAttempt<Id>(deps, key));
 }
 
-/** It is decided already: without the kept answer a retry asks the workflow again, and gets the same one. */
-async function keepIfPossible<Id extends string>(
-  ctx: ApiContext,
-  deps: ApiDeps,
+/** Tells of a retry whose id can't be made any more: its time is over, and it is not there under the wallet's lock. */
+async function neverComes<Id extends string, Row>(
+  { opening }: Run<Id, Row>,
+  { id, answerBefore, isFirst, waitUntilMs, key }: Attempt<Id>,
+): Promise<boolean> {
+  if (isFirst || key?.claim.response !== null || waitUntilMs > Date.now()) return false;
+  return (await opening.findUnderLock(id, answerBefore)).kind === 'never';
+}
+
+function recordedFor<Id extends string>({ isFirst, key }: Attempt<Id>): KeyClaim['response'] {
+  return isFirst || key === undefined ? null : key.claim.response;
+}
+
+/** Puts a new id in for one that can't happen any more. Of several retries one succeeds, the others follow it. */
+async function renewAttempt<Id extends string, Row>(
+  run: Run<Id, Row>,
+  { id: oldId, key }: Attempt<Id>,
+): Promise<Attempt<Id>> {
+  if (!key) throw new Error('only a request with an Idempotency-Key is ever renewed');
+  const { deps, opening } = run;
+  const id = opening.newId();
+  const renewedAt = await renewIdempotencyKey(deps.db, key.name, oldId, id);
+  if (renewedAt) return about(run, firstAttempt(deps, id, renewedAt, key));
+  return about(run, laterAttempt<Id>(deps, await claimKey(deps.db, opening, key.name.key, id)));
+}
+
+/**
+ * A new id for a retry that was refused with 429; undefined for all else. Not after a 503: only when its deadline is over
+ * is it certain that the old id never comes.
+ */
+async function renewWhenLater<Id extends string, Row>(
+  run: Run<Id, Row>,
   attempt: Attempt<Id>,
-  outcome: object,
-): Promise<void> {
+  answer: Answer<Row>,
+): Promise<Attempt<Id> | undefined> {
+  if (attempt.isFirst || answer.kind !== 'refused' || refusalStatus[answer.refusal.code] !== 429)
+    return undefined;
   try {
-    await keepAnswer(deps.db, attempt.key, attempt.id, outcome);
-  } catch (error) {
-    ctx.state.log.warn({ err: error, id: attempt.id }, 'an answer could not be kept for retries');
-  }
-}
-
-/** Final is what a retry with the same key is answered with for a day. */
-type Answer<Row> =
-  | { readonly kind: 'opened'; readonly row: Row; readonly isFinal: true }
-  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly isFinal: boolean };
-
-interface Settled<Id extends string, Row> {
-  readonly attempt: Attempt<Id>;
-  readonly answer: Answer<Row>;
-}
-
-async function settled<Id extends string, Row>(
-  ctx: ApiContext,
-  deps: ApiDeps,
-  opening: Opening<Id, Row>,
-  begun: Attempt<Id>,
-): Promise<Settled<Id, Row>> {
-  const answer = await askOrLook(ctx, deps, opening, begun);
-  // Not after a 503: only when its deadline is over is it certain that the old id never comes (opening-attempt.ts).
-  if (begun.isFirst || answer.kind !== 'refused' || refusalStatus[answer.refusal.code] !== 429) {
-    return { attempt: begun, answer };
-  }
-  return askAgain(ctx, deps, opening, { attempt: begun, answer });
-}
-
-/** A retry of a request that was refused with "later" is that later: it gets a new id, once. */
-async function askAgain<Id extends string, Row>(
-  ctx: ApiContext,
-  deps: ApiDeps,
-  opening: Opening<Id, Row>,
-  refused: Settled<Id, Row>,
-): Promise<Settled<Id, Row>> {
-  let attempt: Attempt<Id>;
-  try {
-    attempt = await renewAttempt(deps, opening, refused.attempt);
+    return await renewAttempt(run, attempt);
   } catch (error) {
     // Nothing was sent for the new id, if it is there: whoever comes with the key next sends it.
-    ctx.state.log.warn({ err: error, id: refused.attempt.id }, 'no new id could be put in for a retry');
-    return refused;
+    run.ctx.state.log.warn({ err: error, id: attempt.id }, 'no new id could be put in for a retry');
+    return undefined;
   }
-  noteId(ctx, opening, attempt.id);
-  return { attempt, answer: await askOrLook(ctx, deps, opening, attempt) };
+}
+
+/** From here on the request is about this id, of which a failure tells. */
+function about<Id extends string, Row>({ ctx, opening }: Run<Id, Row>, attempt: Attempt<Id>): Attempt<Id> {
+  const { id } = attempt;
+  const hasLeft = ctx.state.opening?.hasLeft ?? false;
+  ctx.state.opening = { idName: opening.idName, id, lookAt: opening.lookAt(id), hasLeft };
+  return attempt;
+}
+
+function firstAttempt<Id extends string>(
+  deps: ApiDeps,
+  id: Id,
+  from: Date,
+  key: ClaimedKey | undefined,
+): Attempt<Id> {
+  const { answerWithinMs, answerGraceMs } = deps.settings;
+  return {
+    id,
+    answerBefore: new Date(from.getTime() + answerWithinMs),
+    waitUntilMs: Date.now() + answerWithinMs + answerGraceMs,
+    isFirst: true,
+    givesUpEarly: false,
+    key,
+  };
+}
+
+function laterAttempt<Id extends string>(deps: ApiDeps, key: ClaimedKey): Attempt<Id> {
+  const { answerWithinMs, answerGraceMs, idempotencyWaitMs } = deps.settings;
+  const leftMs = answerWithinMs + answerGraceMs - key.claim.ageMs;
+  return {
+    // What stands under a key was minted for this endpoint, by firstAttempt's callers.
+    id: key.claim.targetId as Id,
+    answerBefore: new Date(key.claim.claimedAt.getTime() + answerWithinMs),
+    waitUntilMs: Date.now() + Math.min(leftMs, idempotencyWaitMs),
+    isFirst: false,
+    givesUpEarly: idempotencyWaitMs < leftMs,
+    key,
+  };
 }
 
 const ASK_AGAIN_MS = 250;
@@ -105,37 +205,49 @@ const ASK_AGAIN_MS = 250;
  * Asks the workflow until it answers or the time is over, and then looks for the last time. Asking again is harmless:
  * the workflow's id and the update's id stay the same, so whoever asks gets the first answer.
  */
-async function askOrLook<Id extends string, Row>(
-  ctx: ApiContext,
-  deps: ApiDeps,
-  opening: Opening<Id, Row>,
+async function askUntilAnswered<Id extends string, Row>(
+  run: Run<Id, Row>,
   attempt: Attempt<Id>,
 ): Promise<Answer<Row>> {
+  const { ctx, deps, opening } = run;
   if (ctx.state.opening) ctx.state.opening.hasLeft = true;
   ctx.state.passTurn?.();
   for (;;) {
     const leftMs = attempt.waitUntilMs - Date.now();
-    if (leftMs <= 0) return lastLook(ctx, deps, opening, attempt);
+    if (leftMs <= 0) return lookForTheLastTime(run, attempt);
     try {
       await deps.temporal.within(leftMs, () => opening.start(attempt.id, attempt.answerBefore));
     } catch (error) {
       const refusal = refusalIn(error);
-      if (refusal) return await refusedOrThere(ctx, opening, attempt, refusal);
+      if (refusal) return await refusedOrThere(run, attempt, refusal);
       ctx.state.log.warn({ err: error, [opening.idName]: attempt.id }, 'no answer from the workflow yet');
     }
-    const there = await lookFor(ctx, opening, attempt);
+    const there = await lookFor(run, attempt);
     if (there) return there;
     await sleep(Math.max(0, Math.min(ASK_AGAIN_MS, attempt.waitUntilMs - Date.now())));
   }
 }
+
+/** A 503 promises nothing by itself: what it is about may be there all the same (decision 4). */
+async function refusedOrThere<Id extends string, Row>(
+  run: Run<Id, Row>,
+  attempt: Attempt<Id>,
+  refusal: Refusal,
+): Promise<Answer<Row>> {
+  if (refusalStatus[refusal.code] < 500) return refused(refusal);
+  if (refusal.details?.['outcome'] === 'not_done') return refused(refusal);
+  return (await lookFor(run, attempt)) ?? refused(refusal);
+}
+
+/** How long a look may take at least, and beyond its wait for the lock. */
+const MIN_LOOK_MS = 2_000;
 
 /**
  * What the row says by now; undefined when there is none yet, or the database can't tell just now: a failed look
  * proves nothing about what was sent.
  */
 async function lookFor<Id extends string, Row>(
-  ctx: ApiContext,
-  opening: Opening<Id, Row>,
+  { ctx, opening }: Run<Id, Row>,
   attempt: Attempt<Id>,
 ): Promise<Answer<Row> | undefined> {
   const leftMs = Math.max(MIN_LOOK_MS, attempt.waitUntilMs - Date.now());
@@ -149,58 +261,17 @@ async function lookFor<Id extends string, Row>(
   }
 }
 
-/** A 503 promises nothing by itself: what it is about may be there all the same (decision 4). */
-async function refusedOrThere<Id extends string, Row>(
-  ctx: ApiContext,
-  opening: Opening<Id, Row>,
-  attempt: Attempt<Id>,
-  refusal: Refusal,
-): Promise<Answer<Row>> {
-  if (refusalStatus[refusal.code] < 500) return refused(refusal);
-  if (refusal.details?.['outcome'] === 'not_done') return refused(refusal);
-  return (await lookFor(ctx, opening, attempt)) ?? refused(refusal);
-}
-
-function opened<Row>(row: Row): Answer<Row> {
-  return { kind: 'opened', row, isFinal: true };
-}
-
-function refused<Row>(refusal: Refusal): Answer<Row> {
-  return { kind: 'refused', refusal, isFinal: !saysLater(refusal) };
-}
-
-/** A refusal crosses Temporal as an ApplicationFailure whose type is its code, inside what carried it. */
-function refusalIn(error: unknown): Refusal | undefined {
-  if (error instanceof ApplicationFailure && isRefusalCode(error.type ?? '')) {
-    const details = error.details?.[0] as RefusalDetails | null | undefined;
-    return new Refusal(error.type as Refusal['code'], error.message, details ?? undefined);
-  }
-  return error instanceof Error && error.cause !== undefined ? refusalIn(error.cause) : undefined;
-}
-
-/** "Not now": the same request may well be met a little later. */
-function saysLater(refusal: Refusal): boolean {
-  const status = refusalStatus[refusal.code];
-  return status === 429 || status >= 500;
-}
-
-/** How long a look may take at least, and beyond its wait for the lock. */
-const MIN_LOOK_MS = 2_000;
-
 /** After silence: the row under the wallet's lock tells whether it happened (decision 4). */
-async function lastLook<Id extends string, Row>(
-  ctx: ApiContext,
-  deps: ApiDeps,
-  opening: Opening<Id, Row>,
+async function lookForTheLastTime<Id extends string, Row>(
+  run: Run<Id, Row>,
   attempt: Attempt<Id>,
 ): Promise<Answer<Row>> {
-  const { id } = attempt;
   if (attempt.givesUpEarly) {
     const message =
       'The first request with this Idempotency-Key is still being worked on. Try again in a few seconds.';
-    return later(new Refusal('idempotency_in_progress', message, { [opening.idName]: id }));
+    return later(new Refusal('idempotency_in_progress', message, { [run.opening.idName]: attempt.id }));
   }
-  const word = await lastWord(ctx, deps, opening, attempt);
+  const word = await readLastWord(run, attempt);
   if (word instanceof Refusal) return refused(word);
   if (word.kind === 'there') return opened(word.row);
   if (word.kind === 'never') {
@@ -211,10 +282,8 @@ async function lastLook<Id extends string, Row>(
 }
 
 /** A look that fails, or takes for ever, knows nothing. */
-async function lastWord<Id extends string, Row>(
-  ctx: ApiContext,
-  deps: ApiDeps,
-  opening: Opening<Id, Row>,
+async function readLastWord<Id extends string, Row>(
+  { ctx, deps, opening }: Run<Id, Row>,
   { id, answerBefore }: Attempt<Id>,
 ): Promise<LastWord<Row> | Refusal> {
   try {
@@ -226,8 +295,57 @@ async function lastWord<Id extends string, Row>(
   }
 }
 
+async function giveAnswer<Id extends string, Row>(
+  run: Run<Id, Row>,
+  attempt: Attempt<Id>,
+  answer: Answer<Row>,
+): Promise<void> {
+  const { ctx, opening } = run;
+  // The answer of an earlier request, or of a twin that was first.
+  if (!attempt.isFirst && answer.isFinal) ctx.set('Idempotent-Replayed', 'true');
+  if (answer.kind === 'refused') {
+    if (answer.isFinal) await recordIfPossible(run, attempt, answer.refusal);
+    throw answer.refusal;
+  }
+  const body = opening.present(answer.row);
+  await recordIfPossible(run, attempt, body);
+  ctx.body = body;
+}
+
+/** It is decided already: without the recorded answer a retry asks the workflow again, and gets the same one. */
+async function recordIfPossible<Id extends string, Row>(
+  { ctx, deps }: Run<Id, Row>,
+  { id, key }: Attempt<Id>,
+  outcome: object,
+): Promise<void> {
+  try {
+    await recordAnswer(deps.db, key, id, outcome);
+  } catch (error) {
+    ctx.state.log.warn({ err: error, id }, 'an answer could not be kept for retries');
+  }
+}
+
+function opened<Row>(row: Row): Answer<Row> {
+  return { kind: 'opened', row, isFinal: true };
+}
+
+/** "Not now" is never final: the same request may well be met a little later. */
+function refused<Row>(refusal: Refusal): Answer<Row> {
+  const status = refusalStatus[refusal.code];
+  return { kind: 'refused', refusal, isFinal: status !== 429 && status < 500 };
+}
+
 function later<Row>(refusal: Refusal): Answer<Row> {
   return { kind: 'refused', refusal, isFinal: false };
+}
+
+/** A refusal crosses Temporal as an ApplicationFailure whose type is its code, inside what carried it. */
+function refusalIn(error: unknown): Refusal | undefined {
+  if (error instanceof ApplicationFailure && isRefusalCode(error.type ?? '')) {
+    const details = error.details?.[0] as RefusalDetails | null | undefined;
+    return new Refusal(error.type as Refusal['code'], error.message, details ?? undefined);
+  }
+  return error instanceof Error && error.cause !== undefined ? refusalIn(error.cause) : undefined;
 }
 
 /** @throws Error when the work takes longer; it goes on all the same */
@@ -244,8 +362,10 @@ async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
   }
 }
 
-function neverLeft(): Refusal {
-  return new Refusal(
+/** @throws Refusal when Temporal can't be reached: what was asked for never leaves */
+async function refuseWhenUnreachable({ temporal, settings }: ApiDeps): Promise<void> {
+  if (await temporal.isReachable(settings.reachMs)) return;
+  throw new Refusal(
     'temporarily_unavailable',
     'The service can’t take this on right now. Try again in a few seconds.',
   );

@@ -10,7 +10,7 @@ import type {
   TopupRow,
 } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
-import type { KeptAnswer } from '../../api/http/idempotency.js';
+import type { RecordedAnswer } from '../../api/http/idempotency.js';
 import type { UserId } from '../../domain/ids.js';
 import { accountLimits } from '../../domain/accounts/limits.js';
 import { Wallet } from './wallet.js';
@@ -42,7 +42,7 @@ export interface Account {
   readonly invoices: Invoice[];
   readonly audit: AuditEventRow[];
   /** By endpoint and Idempotency-Key. */
-  readonly kept: Map<string, { readonly bodyHash: string; readonly answer: KeptAnswer }>;
+  readonly kept: Map<string, { readonly bodyHash: string; readonly answer: RecordedAnswer }>;
   card: MockCard | undefined;
   autoTopup: AutoTopupRow | undefined;
 }

@@ -1,5 +1,5 @@
 import type { ApiContext } from '../../api/context.js';
-import { hashOf, idempotencyKeyOf, replayAnswer, type KeptAnswer } from '../../api/http/idempotency.js';
+import { hashOf, idempotencyKeyOf, replayAnswer, type RecordedAnswer } from '../../api/http/idempotency.js';
 import { Refusal, refusalStatus } from '../../domain/refusal.js';
 import type { Account } from './account.js';
 import { refusalOf } from './refuse.js';
@@ -24,7 +24,7 @@ export function answerOnce(
     replayAnswer(ctx, kept.answer);
     return;
   }
-  const keep = (answer: KeptAnswer): void => {
+  const keep = (answer: RecordedAnswer): void => {
     if (key !== undefined) account.kept.set(name, { bodyHash, answer });
   };
   try {

@@ -65,7 +65,7 @@ export async function claimIdempotencyKey(
 
 /**
  * Puts a new target under a key whose old one can't happen any more (decision 6). Only one caller succeeds.
- * @returns when the new target was put in; undefined when another request was faster, or an answer was kept
+ * @returns when the new target was put in; undefined when another request was faster, or an answer was recorded
  */
 export async function renewIdempotencyKey(
   db: Database,
@@ -83,8 +83,8 @@ export async function renewIdempotencyKey(
   return rows[0]?.created_at;
 }
 
-/** Keeps the final answer of a target, once. Never for a 5xx: the schema refuses it. */
-export async function keepIdempotentResponse(
+/** Records the final answer of a target, once. Never for a 5xx: the schema refuses it. */
+export async function recordIdempotentResponse(
   db: Database,
   name: KeyName,
   targetId: string,
