@@ -2,7 +2,7 @@ import { Context, sleep } from '@temporalio/activity';
 import { listPublicKeys } from '../../adapters/postgres/accounts/ssh-keys.js';
 import { buyPod, condemn, providersFor, resolveAttempt } from '../rentals/allocation.js';
 import { adoptPod, replaceTag } from '../../money/rentals/pod-adoption.js';
-import { listAttempts, moveAttempt, nameAttemptPod } from '../../adapters/postgres/machines/attempts.js';
+import { listAttempts, moveAttempt, recordAttemptPod } from '../../adapters/postgres/machines/attempts.js';
 import { findRental, isStopRequested } from '../../money/rentals/rentals.js';
 import { findCheapestOffer } from '../../adapters/postgres/catalog/offers.js';
 import { paidUntil } from '../../adapters/postgres/rentals/paid-until.js';
@@ -197,7 +197,7 @@ async function endPodOf(
     });
     return true;
   }
-  if (attempt.pod_id === null) await nameAttemptPod(deps.db, attempt.id, podId);
+  if (attempt.pod_id === null) await recordAttemptPod(deps.db, attempt.id, podId);
   const known = await findPodOfRental(deps.db, { provider_code, pod_id: podId });
   if (known?.row.gone_at) return moveAttempt(deps.db, attempt.id, attempt.state, 'gone');
   // One that was never listed must be missed by the lists as well.

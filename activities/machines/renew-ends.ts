@@ -1,4 +1,4 @@
-import { listPaidPods, noteEndBy } from '../../adapters/postgres/rentals/paid-until.js';
+import { listPaidPods, recordEndBy } from '../../adapters/postgres/rentals/paid-until.js';
 import { isDatabaseConfirmed } from '../../adapters/postgres/restore/watermark.js';
 import { ProviderError, type Provider } from '../../adapters/providers/provider.js';
 import { endByOf, mustRenew } from '../../domain/rentals/dead-mans-switch.js';
@@ -58,5 +58,5 @@ async function renewEnd(
     if (error instanceof ProviderError && error.details.status === 404) return;
     throw error;
   }
-  await noteEndBy(db, attemptId, wanted);
+  await recordEndBy(db, attemptId, wanted);
 }

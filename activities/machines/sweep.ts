@@ -1,7 +1,7 @@
 import { moveAttempt } from '../../adapters/postgres/machines/attempts.js';
 import { stopBlockedRentals } from '../../adapters/postgres/wallets/blocked-wallets.js';
-import { takeSlowEnds } from '../../adapters/postgres/machines/pod-leaks.js';
-import { noteSeenAlive } from '../../adapters/postgres/machines/pods.js';
+import { claimSlowEnds } from '../../adapters/postgres/machines/pod-leaks.js';
+import { recordSeenAlive } from '../../adapters/postgres/machines/pods.js';
 import { expectPodsOfRentals } from '../../adapters/postgres/machines/pods-watch.js';
 import {
   closeCondemnedAttempts,
@@ -38,7 +38,7 @@ export async function sweep(deps: ActivityDeps, tell: Tell): Promise<Swept> {
   }
   await eachPart(deps, 'sweep: machines of blocked wallets', () => endBlocked(deps, tell));
   await eachPart(deps, 'sweep: machines that no list showed', () => expectPodsOfRentals(db));
-  await eachPart(deps, 'sweep: machines that do not end', () => tellOfSlowEnds(deps));
+  await eachPart(deps, 'sweep: machines that do not end', () => logSlowEnds(deps));
   const closed = await eachPart(deps, 'sweep: condemned attempts', () =>
     closeCondemnedAttempts(db, 2 * rentalLimits.attemptOpenMs),
   );
@@ -73,13 +73,13 @@ async function endBlocked(deps: ActivityDeps, tell: Tell): Promise<void> {
     deps.log.error({ ...pod }, 'ending a machine whose wallet can not be metered');
     const provider = deps.providers.get(pod.providerCode);
     if (!provider) throw new Error(`${pod.providerCode} is not configured: end ${pod.podId} there by hand`);
-    await noteSeenAlive(deps.db, pod.providerCode, pod.podId);
+    await recordSeenAlive(deps.db, pod.providerCode, pod.podId);
     await provider.terminate(pod.podId);
   });
 }
 
-async function tellOfSlowEnds(deps: ActivityDeps): Promise<void> {
-  for (const pod of await takeSlowEnds(deps.db)) {
+async function logSlowEnds(deps: ActivityDeps): Promise<void> {
+  for (const pod of await claimSlowEnds(deps.db)) {
     deps.log.error({ ...pod }, 'a pod does not end although it was told to: look at the upstream');
   }
 }

@@ -12,12 +12,12 @@ import { machineLimits } from '../../domain/machines/limits.js';
 import type { ActivityDeps } from '../deps.js';
 
 /**
- * Takes in one list of our pods. Machines that it misses are gone after the next one, but when more than a fifth of
+ * Judges one list of our pods, and records it. Machines that it misses are gone after the next one, but when more than a fifth of
  * the running ones vanish at once: those whose daemon still answers with its own key are held, and wait for an
  * operator (a list that lies must not end what people work on).
  * @returns how many are held
  */
-export async function takeInPodList(
+export async function judgePodList(
   deps: ActivityDeps,
   providerCode: string,
   pods: readonly Pod[],

@@ -1,6 +1,6 @@
 import { sleep } from '@temporalio/activity';
 import { ensureProvider, replaceListings } from '../../adapters/postgres/catalog/catalog.js';
-import { isBusy, noteLostPods } from '../../adapters/postgres/machines/pods.js';
+import { isBusy, recordLostPods } from '../../adapters/postgres/machines/pods.js';
 import {
   noteProviderFailure,
   noteProviderSuccess,
@@ -16,7 +16,7 @@ import type { ActivityDeps } from '../deps.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
 import { renewEnds } from './renew-ends.js';
 import { readBalance } from './watch-balance.js';
-import { askRunningPods, takeInPodList } from './watch-pods.js';
+import { askRunningPods, judgePodList } from './watch-pods.js';
 
 /** What operators see of a watcher: its heartbeat. */
 interface WatchState {
@@ -149,10 +149,10 @@ class Watch {
 
   async #list(): Promise<void> {
     const pods = await this.provider.listPods();
-    this.state.held = await takeInPodList(this.deps, this.provider.code, pods);
+    this.state.held = await judgePodList(this.deps, this.provider.code, pods);
     this.state.lists += 1;
     this.state.pods = pods.length;
-    if ((await noteLostPods(this.deps.db, this.provider.code)) > 0) this.#delivery.begin();
+    if ((await recordLostPods(this.deps.db, this.provider.code)) > 0) this.#delivery.begin();
   }
 
   /** An upstream that fails is noted and asked again; its listings age out by themselves (decision 13). */

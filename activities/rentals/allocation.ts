@@ -1,4 +1,4 @@
-import { insertAttempt, moveAttempt, nameAttemptPod } from '../../adapters/postgres/machines/attempts.js';
+import { insertAttempt, moveAttempt, recordAttemptPod } from '../../adapters/postgres/machines/attempts.js';
 import { noteProviderFailure, noteProviderSuccess } from '../../adapters/postgres/catalog/provider-health.js';
 import type { AllocationAttemptRow } from '../../adapters/postgres/rows/tables.js';
 import {
@@ -72,7 +72,7 @@ export async function resolveAttempt(
   attempt: AllocationAttemptRow,
   agreed: Agreed,
 ): Promise<Purchase> {
-  if (attempt.pod_id !== null) await nameAttemptPod(deps.db, attempt.id, attempt.pod_id);
+  if (attempt.pod_id !== null) await recordAttemptPod(deps.db, attempt.id, attempt.pod_id);
   const pod = await lookForTag(provider, attempt.tag, agreed);
   if (!pod) return { kind: 'unknown', attempt, listed: false };
   return checkPrice(deps, provider, attempt, pod, agreed);
@@ -87,7 +87,7 @@ async function checkPrice(
   agreed: Agreed,
 ): Promise<Purchase> {
   const { podId, pricePerHourCents, status } = pod;
-  await nameAttemptPod(deps.db, attempt.id, podId);
+  await recordAttemptPod(deps.db, attempt.id, podId);
   const isOver = status === 'lost' || status === 'ending';
   if (pricePerHourCents === null && !isOver) {
     deps.log.warn(

@@ -10,7 +10,7 @@ import {
 } from '../../money/operations/orders.js';
 import { recordAction } from '../../adapters/postgres/operators/operator-actions.js';
 import { getOrder } from '../../adapters/postgres/operators/operator-orders.js';
-import { expectPod, markPodGone, noteSeenAlive } from '../../adapters/postgres/machines/pods.js';
+import { expectPod, recordPodGone, recordSeenAlive } from '../../adapters/postgres/machines/pods.js';
 import { insertStopRequest } from '../../adapters/postgres/rentals/stop-requests.js';
 import type { AllocationAttemptRow } from '../../adapters/postgres/rows/tables.js';
 import { ProviderError } from '../../adapters/providers/provider.js';
@@ -67,7 +67,7 @@ async function terminateByOrder(deps: ActivityDeps, operationId: OperationId): P
 async function giveUp({ db }: ActivityDeps, attempt: AllocationAttemptRow): Promise<string> {
   const { provider_code: providerCode, pod_id: podId, tag } = attempt;
   await moveAttempt(db, attempt.id, attempt.state, 'gone');
-  await markPodGone(db, providerCode, tag);
+  await recordPodGone(db, providerCode, tag);
   return `${providerCode} ${podId ?? tag} counts as gone`;
 }
 
@@ -80,7 +80,7 @@ async function endNow(deps: ActivityDeps, attempt: AllocationAttemptRow): Promis
     const podId = attempt.pod_id ?? (await provider.find(tag))?.podId;
     if (podId === undefined) return `${code} shows nothing under ${tag}`;
     await expectPod(deps.db, { providerCode: code, podId, tag });
-    await noteSeenAlive(deps.db, code, podId);
+    await recordSeenAlive(deps.db, code, podId);
     await provider.terminate(podId);
     return `${code} ${podId} was told to end`;
   } catch (error) {

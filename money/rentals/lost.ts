@@ -56,7 +56,7 @@ export async function endLost(
     await failWithFullRefund(trx, wallet, { ...lost, stop_reason: null }, error);
     return true;
   }
-  if (isYoung) await noteRefusedRefund(trx, rental);
+  if (isYoung) await recordRefusedRefund(trx, rental);
   const error = 'The machine was lost at the upstream; you were charged until it was last seen alive.';
   await endAt(trx, wallet, { ...lost, error });
   return true;
@@ -92,7 +92,7 @@ async function moneyEndedMs(
 }
 
 /** Beyond the day's automatic refunds a person decides (decision 27): abuse, or an upstream that fails many. */
-async function noteRefusedRefund(trx: Transaction, rental: RentalRow): Promise<void> {
+async function recordRefusedRefund(trx: Transaction, rental: RentalRow): Promise<void> {
   await recordNotice(trx, {
     cause: { kind: 'refund_limit', rentalId: rental.id },
     message: refundLimitMail({

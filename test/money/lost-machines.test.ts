@@ -8,7 +8,7 @@ import { settle } from '../../money/rentals/settle.js';
 import { lockRental } from '../../money/rentals/rentals.js';
 import { tick } from '../../money/metering/tick.js';
 import { lockWalletOfRental } from '../../money/ledger/wallets.js';
-import { markPodGone, noteSeenAlive, recordPodList } from '../../adapters/postgres/machines/pods.js';
+import { recordPodGone, recordSeenAlive, recordPodList } from '../../adapters/postgres/machines/pods.js';
 import { requestPastStop } from '../../adapters/postgres/restore/restore.js';
 import type { RentalRow, WalletRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../domain/ids.js';
@@ -125,7 +125,7 @@ describe('the end of a machine that was lost (decision 77)', () => {
     const { id } = await rent({ ranMs: 900 * SECOND });
     await list(id, 'active', 590 * SECOND);
     await askToStop(id, 600 * SECOND);
-    await noteSeenAlive(db, 'lab', `pod-${id}`);
+    await recordSeenAlive(db, 'lab', `pod-${id}`);
     await list(id, 'ending', 610 * SECOND);
     await tick(db, whole);
     assert.deepEqual(endOf(await finish(id)), { reason: 'user', ms: 600 * SECOND, cents: 600 });
@@ -134,7 +134,7 @@ describe('the end of a machine that was lost (decision 77)', () => {
   it('is the last list that showed it when an operator says that it is gone', async () => {
     const { id } = await rent({ ranMs: 900 * SECOND });
     await list(id, 'active', 500 * SECOND);
-    await markPodGone(db, 'lab', `test-${id}-1`);
+    await recordPodGone(db, 'lab', `test-${id}-1`);
     await askToStop(id, 600 * SECOND);
     assert.deepEqual(endOf(await finish(id)), { reason: 'pod_lost', ms: 500 * SECOND, cents: 500 });
   });

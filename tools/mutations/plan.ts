@@ -15,6 +15,7 @@ const losses = [`${tests}/lost-machines.test.ts`, `${tests}/warnings-and-losses.
 const ends = [`${tests}/verified-ends.test.ts`];
 const metering = [`${tests}/metering.test.ts`];
 const level = [`${tests}/topups/auto-topup-level.test.ts`];
+const opening = [`${tests}/rentals/open.test.ts`];
 
 /** Stryker changes operators of TypeScript; most of what moves money is SQL in strings, which it can't. */
 export const mutations: readonly Mutation[] = [
@@ -65,6 +66,24 @@ export const mutations: readonly Mutation[] = [
     from: 'moneyMs !== null && moneyMs < aliveMs',
     to: 'false && moneyMs !== null',
     tests: losses,
+  },
+  {
+    file: 'money/rentals/open.ts',
+    from: 'if (existing) return openedOf(rentalId, existing);',
+    to: '',
+    tests: opening,
+  },
+  {
+    file: 'money/rentals/open.ts',
+    from: '  await refuseWhenLate(trx, answerBefore);\n  if (!',
+    to: '  if (!',
+    tests: opening,
+  },
+  {
+    file: 'money/rentals/open.ts',
+    from: 'await moveHold(trx, wallet, bargain.listing.price_per_hour_cents);',
+    to: '',
+    tests: opening,
   },
   {
     file: 'money/rentals/settle.ts',

@@ -16,7 +16,7 @@ export interface NewAttempt {
 }
 
 /**
- * Notes that an upstream is about to be asked for a pod, under a tag that is never used again (decision 21). Call it
+ * Records that an upstream is about to be asked for a pod, under a tag that is never used again (decision 21). Call it
  * outside of the transaction that opens the rental: it must be committed before the upstream hears of it.
  */
 export async function insertAttempt(db: Database, attempt: NewAttempt): Promise<AllocationAttemptRow> {
@@ -61,8 +61,8 @@ export async function moveAttempt(
   return moved === 1;
 }
 
-/** Remembers the pod of an attempt as soon as the upstream named it, before anything else is decided. */
-export async function nameAttemptPod(db: Database, id: number, podId: string): Promise<void> {
+/** Records the pod of an attempt as soon as the upstream named it, before anything else is decided. */
+export async function recordAttemptPod(db: Database, id: number, podId: string): Promise<void> {
   await db('allocation_attempts').where({ id }).update({ pod_id: podId });
 }
 

@@ -60,7 +60,7 @@ export async function sumFreeMachines(db: Database, days: number): Promise<FreeS
  * The pods that were told to end long ago and are still there, each once: an operator must look at the upstream.
  * Their renters pay nothing for it.
  */
-export async function takeSlowEnds(db: Database): Promise<PodLeakRow[]> {
+export async function claimSlowEnds(db: Database): Promise<PodLeakRow[]> {
   const { rows } = await db.raw<{ rows: PodLeakRow[] }>(
     // The few that are there first: all that ever were are not read for it.
     `with slow as materialized (

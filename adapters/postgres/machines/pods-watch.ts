@@ -97,7 +97,7 @@ export async function listHeldPods(
 }
 
 /**
- * Notes the pods of live rentals that no list ever showed and nobody noted, so that lists which do not show them
+ * Records the pods of live rentals that no list ever showed and nobody recorded, so that lists which do not show them
  * count: after two they are gone, and their rentals take the way of a crash (decision 22).
  */
 export async function expectPodsOfRentals(db: Database): Promise<number> {
@@ -113,7 +113,7 @@ export async function expectPodsOfRentals(db: Database): Promise<number> {
   return rowCount;
 }
 
-/** Notes that a running machine is reached at another address, with the key that its daemon there has. */
+/** Records that a running machine is reached at another address, with the key that its daemon there has. */
 export async function moveAddress(
   db: Database,
   rentalId: RentalId,

@@ -125,7 +125,7 @@ export async function isBusy(db: Database, providerCode: string): Promise<boolea
 }
 
 /**
- * Notes a pod that is being ended before any list has shown it, so that lists which do not show it count: it is
+ * Records a pod that is being ended before any list has shown it, so that lists which do not show it count: it is
  * gone after two, as any other.
  */
 export async function expectPod(
@@ -146,10 +146,10 @@ export async function expectPod(
 }
 
 /**
- * Notes that a pod which the newest list shows alive is alive until now: it is this service that ends it now, so it
+ * Records that a pod which the newest list shows alive is alive until now: it is this service that ends it now, so it
  * was not lost before.
  */
-export async function noteSeenAlive(db: Database, providerCode: string, podId: string): Promise<void> {
+export async function recordSeenAlive(db: Database, providerCode: string, podId: string): Promise<void> {
   await db('pods')
     .where({ provider_code: providerCode, pod_id: podId, status: 'active', missing_lists: 0 })
     .whereNull('gone_at')
@@ -160,7 +160,7 @@ export async function noteSeenAlive(db: Database, providerCode: string, podId: s
  * An operator has seen that a pod is gone, whatever its upstream's list says of it. When it went nobody knows: the
  * newest list that showed it alive is the last that is known of it.
  */
-export async function markPodGone(db: Database, providerCode: string, tag: string): Promise<void> {
+export async function recordPodGone(db: Database, providerCode: string, tag: string): Promise<void> {
   await db('pods')
     .where({ provider_code: providerCode, tag })
     .update({
@@ -177,7 +177,7 @@ export async function markPodGone(db: Database, providerCode: string, tag: strin
  * Leaves an intent for each running rental whose pod the upstream does not show alive any more.
  * @returns how many new ones
  */
-export async function noteLostPods(db: Database, providerCode: string): Promise<number> {
+export async function recordLostPods(db: Database, providerCode: string): Promise<number> {
   const { rowCount } = await db.raw<{ rowCount: number }>(
     `insert into intents (kind, wallet_id, rental_no)
      select 'pod_lost', r.wallet_id, r.no

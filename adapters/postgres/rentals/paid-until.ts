@@ -48,6 +48,6 @@ export async function listPaidPods(db: Database, providerCode: string): Promise<
   return rows;
 }
 
-export async function noteEndBy(db: Database, attemptId: number, endBy: Date): Promise<void> {
+export async function recordEndBy(db: Database, attemptId: number, endBy: Date): Promise<void> {
   await db('allocation_attempts').where({ id: attemptId }).update({ end_by: endBy });
 }

@@ -13,7 +13,7 @@ export interface Standing {
 
 /** Counts the requests of callers, each by a key, in windows that begin with a caller's first request. */
 export interface RequestCount {
-  take(key: string): Promise<Standing>;
+  count(key: string): Promise<Standing>;
 }
 
 /**
@@ -33,7 +33,7 @@ export function createExactCount(db: Database, name: string, points: number, win
     inMemoryBlockOnConsumed: points,
     insuranceLimiter: new RateLimiterMemory(common),
   });
-  return { take: (key) => consume(limiter, key) };
+  return { count: (key) => consume(limiter, key) };
 }
 
 async function consume(limiter: RateLimiterPostgres, key: string): Promise<Standing> {
@@ -66,7 +66,7 @@ interface Lease {
 }
 
 /**
- * Counts requests in this process's memory, from leases of up to 20 that it takes from the database: one round trip
+ * Counts requests in this process's memory, from leases of up to 20 that it gets from the database: one round trip
  * for 20 requests. All processes together never let more through than the limit. What a process has leased and does
  * not use is lost to the others, so a caller spread over several processes may be refused up to 19 requests early
  * for each further one (decision 58).
@@ -84,7 +84,7 @@ export function createLeasedCount(
   let sweepAtMs = Date.now() + windowMs;
 
   async function fetchLease(key: string): Promise<Lease> {
-    const { allowed, remaining, resetMs } = await leases.take(key);
+    const { allowed, remaining, resetMs } = await leases.count(key);
     const now = Date.now();
     if (now >= sweepAtMs) {
       for (const [other, { endsAtMs }] of held) if (endsAtMs <= now) held.delete(other);
@@ -106,7 +106,7 @@ export function createLeasedCount(
   }
 
   return {
-    async take(key) {
+    async count(key) {
       let lease = held.get(key);
       while (!lease || lease.endsAtMs <= Date.now() || (lease.left === 0 && !lease.refused)) {
         lease = await nextLease(key);

@@ -61,7 +61,7 @@ interface Counted {
  */
 async function count(ctx: Context, policies: Policies, session: Session | undefined): Promise<Counted> {
   const take = async (policy: Policy, key: string): Promise<Counted> => {
-    return { policy, standing: await policy.count.take(key) };
+    return { policy, standing: await policy.count.count(key) };
   };
   if (!session) return take(policies.strangers, clientOf(ctx.ip));
   if (!isReading(ctx.method)) return take(policies.changes, session.userId);

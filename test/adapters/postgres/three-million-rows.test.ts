@@ -6,7 +6,7 @@ import { listExpiredCards } from '../../../adapters/postgres/payments/expired-ca
 import { listDueIntents } from '../../../adapters/postgres/upkeep/intents.js';
 import { listInvoicesToSignal, listUnclosedInvoices } from '../../../money/invoices/invoice-states.js';
 import { deliverDueMails } from '../../../adapters/postgres/upkeep/outbox-delivery.js';
-import { takeSlowEnds } from '../../../adapters/postgres/machines/pod-leaks.js';
+import { claimSlowEnds } from '../../../adapters/postgres/machines/pod-leaks.js';
 import { expectPodsOfRentals } from '../../../adapters/postgres/machines/pods-watch.js';
 import { isBusy } from '../../../adapters/postgres/machines/pods.js';
 import { prune } from '../../../adapters/postgres/upkeep/retention.js';
@@ -88,7 +88,7 @@ describe('with three million rows that are done, each look of a loop', () => {
     'an upstream’s lists': () => isBusy(db, 'lab'),
     'stray machines': () => listStrayPods(db, 'lab', 300_000),
     'machines no list showed': () => expectPodsOfRentals(db),
-    'machines that do not end': () => takeSlowEnds(db),
+    'machines that do not end': () => claimSlowEnds(db),
     'forgotten purchases': () => listForgottenAttempts(db, 300_000),
     'condemned purchases': () => closeCondemnedAttempts(db, 600_000),
     ...Object.fromEntries(retention.map((kept) => [`pruning ${kept.table}`, () => prune(db, kept)])),

@@ -146,12 +146,12 @@ describe('the limits of requests (decisions 12 and 58)', () => {
     ] as const) {
       it(`${what}: a caller over the limit comes back in the next window`, async () => {
         const count = create(api.db, `window-${what}`, 3, 1_000);
-        for (let nth = 1; nth <= 3; nth += 1) assert.equal((await count.take('k')).remaining, 3 - nth);
-        const refused = await count.take('k');
+        for (let nth = 1; nth <= 3; nth += 1) assert.equal((await count.count('k')).remaining, 3 - nth);
+        const refused = await count.count('k');
         assert.equal(refused.allowed, false);
         assert.ok(refused.resetMs > 0 && refused.resetMs <= 1_000);
         await sleep(refused.resetMs + 20);
-        assert.equal((await count.take('k')).allowed, true);
+        assert.equal((await count.count('k')).allowed, true);
       });
 
       it(`${what}: go on in memory while the database is away`, async () => {
@@ -159,7 +159,7 @@ describe('the limits of requests (decisions 12 and 58)', () => {
         try {
           const count = create(away, `away-${what}`, 2, 60_000);
           const allowed = [];
-          for (let nth = 0; nth < 4; nth += 1) allowed.push((await count.take('k')).allowed);
+          for (let nth = 0; nth < 4; nth += 1) allowed.push((await count.count('k')).allowed);
           assert.deepEqual(allowed, [true, true, false, false]);
         } finally {
           await away.destroy();
@@ -171,7 +171,7 @@ describe('the limits of requests (decisions 12 and 58)', () => {
       const statements: string[] = [];
       const note = (): number => statements.push('one');
       const count = createLeasedCount(counting(api, note), 'trips', 40, 60_000);
-      for (let nth = 0; nth < 100; nth += 1) await count.take('k');
+      for (let nth = 0; nth < 100; nth += 1) await count.count('k');
       // Two leases, and the one that was not to be had.
       assert.ok(statements.length <= 3, String(statements.length));
     });

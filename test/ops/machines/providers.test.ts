@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
-import { takeSlowEnds } from '../../../adapters/postgres/machines/pod-leaks.js';
+import { claimSlowEnds } from '../../../adapters/postgres/machines/pod-leaks.js';
 import { recordBalance } from '../../../adapters/postgres/catalog/provider-health.js';
 import { recordOddities } from '../../../adapters/postgres/catalog/provider-oddities.js';
 import type { RentalId } from '../../../domain/ids.js';
@@ -94,12 +94,12 @@ describe('ops providers and ops attempts', () => {
 
   it('tells of a machine that does not end once, after a quarter of an hour', async () => {
     const [slow, quick] = [await insertStray(16), await insertStray(14)];
-    const told = await takeSlowEnds(database.db);
+    const told = await claimSlowEnds(database.db);
     assert.deepEqual(
       told.map((pod) => pod.tag),
       [slow],
     );
-    assert.deepEqual(await takeSlowEnds(database.db), []);
+    assert.deepEqual(await claimSlowEnds(database.db), []);
     await database.db('pods').whereIn('tag', [slow, quick]).delete();
   });
 
