@@ -63,6 +63,13 @@ module.exports = {
       },
     },
     {
+      name: 'one-way-to-temporal',
+      comment: 'Who starts, signals and lists workflows stands in one folder; types count too.',
+      severity: 'error',
+      from: { pathNot: '^(adapters/temporal|lab|tools|bench|test)/' },
+      to: { path: '^node_modules/@temporalio/client/' },
+    },
+    {
       name: 'contracts-are-pure',
       comment: 'Programs outside the sandbox load them as well as workflows do.',
       severity: 'error',

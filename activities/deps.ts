@@ -1,4 +1,3 @@
-import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Tick } from '../adapters/metrics/ticks.js';
 import type { Database } from '../adapters/postgres/database.js';
@@ -7,6 +6,7 @@ import type { Processor } from '../adapters/processor/processor.js';
 import type { OddityBook } from '../adapters/providers/upstream/oddity-book.js';
 import type { Prober } from '../adapters/providers/ssh/prober.js';
 import type { Provider } from '../adapters/providers/provider.js';
+import type { TemporalClient } from '../adapters/temporal/client.js';
 
 /** What the activities need of the outside. Built by worker/index.ts. */
 export interface ActivityDeps {
@@ -15,7 +15,7 @@ export interface ActivityDeps {
   readonly meterDb: Database;
   /** Connections of their own for opening rentals, whose transactions last as long as an upstream's answer. */
   readonly openDb: Database;
-  readonly temporal: Client;
+  readonly temporal: TemporalClient;
   readonly providers: ReadonlyMap<string, Provider>;
   /** What the providers' adapters skipped. */
   readonly oddities: OddityBook;

@@ -1,4 +1,3 @@
-import type { Client } from '@temporalio/client';
 import { newId } from '../adapters/ids.js';
 import { actDirectly } from '../adapters/postgres/operators/direct-actions.js';
 import type { Database } from '../adapters/postgres/database.js';
@@ -7,16 +6,17 @@ import { Refusal } from '../domain/refusal.js';
 import { using, type OpsContext } from './context.js';
 import { askConsent, operatorName, printDone, printRefused, toldOnly } from './operator.js';
 import type { OperatorOptions } from './options.js';
+import type { TemporalClient } from '../adapters/temporal/client.js';
 import { withTemporalSoon } from '../adapters/temporal/command.js';
 
 /** How long Temporal may take to be told: what it is told of, it finds by itself as well. */
-const TELL_MS = 3_000;
+const SIGNAL_MS = 3_000;
 
 export interface DirectOptions {
   /** What comes of it and can't be undone: it is asked for first, unless --yes is said. */
   readonly then?: string;
-  /** Tells a workflow at once; it finds the change by itself otherwise. */
-  readonly tell?: (client: Client, result: OperationResult) => Promise<void>;
+  /** Signals a workflow at once; it finds the change by itself otherwise. */
+  readonly signal?: (client: TemporalClient, result: OperationResult) => Promise<void>;
 }
 
 /** Does what needs Postgres only, and leaves who and why (decision 65). Exit code 1 when it is refused. */
@@ -24,7 +24,7 @@ export async function actByHand(
   context: OpsContext,
   asked: DirectAction | ((db: Database) => Promise<DirectAction>),
   options: OperatorOptions,
-  { then, tell }: DirectOptions = {},
+  { then, signal }: DirectOptions = {},
 ): Promise<void> {
   await using(context, async (db) => {
     const action = typeof asked === 'function' ? await asked(db) : asked;
@@ -34,7 +34,7 @@ export async function actByHand(
     const { reason, operation: operationId = newId('op') } = options;
     const operation = { operationId, operator, reason, action };
     const result = await done(db, operation, options);
-    if (result && tell) await tellNow(context, (client) => tell(client, result));
+    if (result && signal) await signalNow(context, (client) => signal(client, result));
   });
 }
 
@@ -54,9 +54,12 @@ async function done(
   }
 }
 
-async function tellNow(context: OpsContext, tell: (client: Client) => Promise<void>): Promise<void> {
+async function signalNow(
+  context: OpsContext,
+  signal: (client: TemporalClient) => Promise<void>,
+): Promise<void> {
   try {
-    await withTemporalSoon(context.temporal(), TELL_MS, tell);
+    await withTemporalSoon(context.temporal(), SIGNAL_MS, signal);
   } catch (error) {
     console.error(
       `It is written down, but its workflow could not be told (${error instanceof Error ? error.message : String(error)}). It looks by itself as soon as Temporal and a worker are up.`,

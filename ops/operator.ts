@@ -1,11 +1,5 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
-import {
-  isGrpcDeadlineError,
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowFailedError,
-  type Client,
-} from '@temporalio/client';
 import { newId } from '../adapters/ids.js';
 import type { Database } from '../adapters/postgres/database.js';
 import {
@@ -21,11 +15,12 @@ import type { OperatorOrderRow } from '../adapters/postgres/rows/tables.js';
 import type { OperationId } from '../domain/ids.js';
 import type { OperationResult, OperatorAction, OrderedAction } from '../domain/operations/operation.js';
 import { Refusal } from '../domain/refusal.js';
-import { taskQueues } from '../domain/task-queues.js';
-import { operationWorkflow, type OperationOutcome } from '../workflows/contracts/operation.js';
+import type { OperationOutcome } from '../workflows/contracts/operation.js';
 import { using, type OpsContext } from './context.js';
 import type { OperatorOptions } from './options.js';
+import { hasPassedDeadline, type TemporalClient } from '../adapters/temporal/client.js';
 import { withTemporal } from '../adapters/temporal/command.js';
+import { runOrder } from '../adapters/temporal/run-by-hand.js';
 
 /** How long the outcome is waited for. */
 const WAIT_MS = 30_000;
@@ -227,42 +222,14 @@ function refusalOf(
 /** What the workflow said, or that it had not ended when nobody waited any longer. */
 type Said = OperationOutcome | { readonly outcome: 'going_on' };
 
-async function run(client: Client, { id: operationId, kind }: OperatorOrderRow): Promise<Said> {
+async function run(client: TemporalClient, { id: operationId, kind }: OperatorOrderRow): Promise<Said> {
   try {
-    return await client.connection.withDeadline(Date.now() + WAIT_MS, () => outcomeOf(client, operationId));
+    return await client.withDeadline(Date.now() + WAIT_MS, () => runOrder(client.workflow, operationId));
   } catch (cause) {
-    if (kind === 'refund_rentals' && isGrpcDeadlineError(cause)) return { outcome: 'going_on' };
+    if (kind === 'refund_rentals' && hasPassedDeadline(cause)) return { outcome: 'going_on' };
     throw new Error(
       `It is not known what came of it (${String(cause)}). Look at the workflow ${operationId} and at ops orders show ${operationId}, or repeat this with --operation ${operationId}: what was done is not done twice.`,
       { cause },
     );
-  }
-}
-
-/** Lets the order be looked at. A look that runs already may have begun before it was approved: it is waited for. */
-async function outcomeOf(client: Client, operationId: OperationId): Promise<OperationOutcome> {
-  for (;;) {
-    try {
-      return (await client.workflow.execute(operationWorkflow, {
-        workflowId: operationId,
-        taskQueue: taskQueues.rentals,
-        args: [{ operationId }],
-        staticSummary: 'An operator’s order',
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-        workflowIdConflictPolicy: 'FAIL',
-      })) as OperationOutcome;
-    } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      await ended(client, operationId);
-    }
-  }
-}
-
-/** Waits until what runs under an id has ended, in whatever way. */
-async function ended(client: Client, workflowId: string): Promise<void> {
-  try {
-    await client.workflow.getHandle(workflowId).result();
-  } catch (error) {
-    if (!(error instanceof WorkflowFailedError)) throw error;
   }
 }

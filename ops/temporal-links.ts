@@ -1,6 +1,6 @@
-import type { Client } from '@temporalio/client';
 import type { TemporalPlace } from './context.js';
 import { withTemporalSoon } from '../adapters/temporal/command.js';
+import { findRunAt } from '../adapters/temporal/runs.js';
 
 /** How long Temporal may take to tell which run it was: a link without it does as well. */
 const LOOK_MS = 2_000;
@@ -38,9 +38,9 @@ async function findRuns(
 ): Promise<Map<string, string>> {
   const runs = new Map<string, string>();
   try {
-    await withTemporalSoon(place, LOOK_MS, async (client) => {
+    await withTemporalSoon(place, LOOK_MS, async ({ workflow }) => {
       for (const workflowId of workflowIds) {
-        const runId = await findRun(client, workflowId, at);
+        const runId = await findRunAt(workflow, workflowId, at);
         if (runId !== undefined) runs.set(workflowId, runId);
       }
     });
@@ -48,17 +48,4 @@ async function findRuns(
     // Temporal is away: the links stay without runs, and whoever follows one sees that.
   }
   return runs;
-}
-
-/** The newest run that had begun by an instant. */
-async function findRun(client: Client, workflowId: string, at: Date): Promise<string | undefined> {
-  const quoted = workflowId.replaceAll("'", "''");
-  // A moment later: the entry is committed after the run has begun, by another clock.
-  const until = new Date(at.getTime() + 1_000).toISOString();
-  const query = `WorkflowId = '${quoted}' AND StartTime <= '${until}'`;
-  let newest: { runId: string; startTime: Date } | undefined;
-  for await (const run of client.workflow.list({ query, pageSize: 100 })) {
-    if (!newest || run.startTime > newest.startTime) newest = run;
-  }
-  return newest?.runId;
 }

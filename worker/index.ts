@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import { compareWatermarks } from '../activities/ask-first.js';
-import { startLongLived } from '../activities/upkeep/upkeep.js';
+import { startLongLived } from '../activities/upkeep/long-lived.js';
 import type { ActivityDeps } from '../activities/deps.js';
 import { createSmtpTransport } from '../adapters/mailer/smtp.js';
 import { createLog } from '../adapters/log.js';
@@ -12,6 +11,7 @@ import { openDatabase } from '../adapters/postgres/database.js';
 import { databaseDeadlines } from '../adapters/postgres/deadlines.js';
 import { createOddityBook } from '../adapters/providers/upstream/oddity-book.js';
 import { connectTemporal } from '../adapters/temporal/client.js';
+import { pollersAt } from '../adapters/temporal/pollers.js';
 import { createProber } from '../adapters/providers/ssh/prober.js';
 import { createStripeProcessor } from '../adapters/processor/stripe.js';
 import { readConfig } from '../config.js';
@@ -20,7 +20,7 @@ import { activityFields } from './activity-log.js';
 import { bundleWorkflows } from './bundle.js';
 import { startWorkerMetrics } from './metrics.js';
 import { createProviders } from './providers.js';
-import { createReadiness, pollersAt } from './readiness.js';
+import { createReadiness } from './readiness.js';
 import { ensureSchedules } from '../adapters/temporal/schedules.js';
 import { installTemporal } from './telemetry.js';
 import { createWorkers } from './workers.js';
@@ -30,10 +30,7 @@ const log = createLog({ level: config.logLevel, service: 'worker', fields: activ
 const sdkMetricsUrl = await installTemporal(log, config.metrics.port !== null);
 
 const connection = await NativeConnection.connect({ address: config.temporal.address });
-const temporal = new Client({
-  connection: await connectTemporal(config.temporal.address),
-  namespace: config.temporal.namespace,
-});
+const temporal = await connectTemporal(config.temporal);
 const { url, role, poolMax, openPoolMax, meterPoolMax } = config.database;
 const db = openDatabase(url, poolMax, 'worker', role, databaseDeadlines.worker);
 const openDb = openDatabase(url, openPoolMax, 'worker-open', role, databaseDeadlines.open);

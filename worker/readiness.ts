@@ -1,18 +1,5 @@
-import type { Client } from '@temporalio/client';
+import type { Poll, Poller } from '../adapters/temporal/pollers.js';
 import { taskQueues } from '../domain/task-queues.js';
-
-/** What a worker asks Temporal for: the tasks of one queue, of one kind. */
-export interface Poll {
-  readonly queue: string;
-  readonly kind: 'workflow' | 'activity';
-}
-
-/** Who asks a queue for tasks, as the server knows it. */
-export interface Poller {
-  readonly identity: string;
-  /** When the server last heard it ask, by the server's clock; only whether it changes counts. */
-  readonly lastAskedAt: string;
-}
 
 /** What createWorkers polls: every queue for activities, and one of them for workflows. */
 export const polls: readonly Poll[] = [
@@ -22,7 +9,6 @@ export const polls: readonly Poll[] = [
 
 /** A poll that finds no task lasts a minute, then the next one begins. */
 const SILENT_LIMIT_MS = 90_000;
-const ASK_LIMIT_MS = 3_000;
 
 export interface Readiness {
   /** Called once the workers run. */
@@ -77,27 +63,5 @@ export function createReadiness(options: {
         return [`Temporal can not be asked: ${error instanceof Error ? error.message : String(error)}`];
       }
     },
-  };
-}
-
-/** As temporal.api.enums.v1.TaskQueueType numbers them. */
-const kindNumbers = { workflow: 1, activity: 2 } as const;
-
-/** Asks the Temporal server who polls, within 3 s. */
-export function pollersAt({
-  connection,
-  options: { namespace },
-}: Client): (poll: Poll) => Promise<readonly Poller[]> {
-  return async ({ queue, kind }) => {
-    const request = { namespace, taskQueue: { name: queue }, taskQueueType: kindNumbers[kind] };
-    const { pollers } = await connection.withDeadline(Date.now() + ASK_LIMIT_MS, () =>
-      // The enum's own package is none of ours.
-      // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment
-      connection.workflowService.describeTaskQueue(request),
-    );
-    return pollers.map(({ identity, lastAccessTime }) => ({
-      identity: identity ?? '',
-      lastAskedAt: `${String(lastAccessTime?.seconds)}.${String(lastAccessTime?.nanos)}`,
-    }));
   };
 }

@@ -6,9 +6,10 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import { processorEventSignal, type EventLook } from './contracts/events.js';
+import type { EventLook } from './contracts/events.js';
 import { goOnAfter, isVeryLong, pauseMs } from './generations.js';
 import { entityStatusAttribute } from './contracts/search-attributes.js';
+import { processorEventSignal } from './contracts/signals.js';
 
 /**
  * Looks at a row, again at each event and whenever none came for long, until nothing more is expected of it.

@@ -1,11 +1,11 @@
 import { continueAsNew, setCurrentDetails, sleep } from '@temporalio/workflow';
 import { meteringLimits } from '../domain/metering/limits.js';
-import type { UpkeepDuty } from '../domain/operations/upkeep.js';
 import { loops, mails } from './activity-proxies.js';
+import type { MailerInput, MeterInput, ProviderWatchInput, UpkeepInput } from './contracts/loops.js';
 import { goOnAfter, isLong, pauseMs } from './generations.js';
 
 /** The tick engine of one shard: `meter:<shard>`. */
-export async function meter(input: { shard: number; runMs?: number }): Promise<'retired'> {
+export async function meter(input: MeterInput): Promise<'retired'> {
   setCurrentDetails(
     `Meters the wallets of shard ${input.shard} each second; see the pending activity's heartbeat. Its entries stay 0 while metering is paused: "ops brakes" tells.`,
   );
@@ -17,7 +17,7 @@ export async function meter(input: { shard: number; runMs?: number }): Promise<'
 }
 
 /** The watcher of one upstream: `provider-watch:<code>`. */
-export async function providerWatch(input: { code: string; runMs?: number }): Promise<'not configured'> {
+export async function providerWatch(input: ProviderWatchInput): Promise<'not configured'> {
   setCurrentDetails(
     `Lists our pods at ${input.code} every 2 s and its offers every 30 s; the pending activity's heartbeat tells what it answers (lastError).`,
   );
@@ -29,7 +29,7 @@ export async function providerWatch(input: { code: string; runMs?: number }): Pr
 }
 
 /** Sends the mails of the outbox: `mailer`. */
-export async function mailer(input: { runMs?: number }): Promise<void> {
+export async function mailer(input: MailerInput): Promise<void> {
   setCurrentDetails('Sends the mails that transactions left in the outbox; see the heartbeat.');
   for (;;) {
     await goingOn(() => mails.deliverMails(input.runMs ?? meteringLimits.meterRunMs));
@@ -38,7 +38,7 @@ export async function mailer(input: { runMs?: number }): Promise<void> {
 }
 
 /** One duty of the upkeep: `upkeep:<duty>`. */
-export async function upkeep(input: { duty: UpkeepDuty; runMs?: number }): Promise<void> {
+export async function upkeep(input: UpkeepInput): Promise<void> {
   setCurrentDetails(`The duty "${input.duty}", again and again; see the pending activity's heartbeat.`);
   for (;;) {
     await goingOn(() => loops.runUpkeep(input.duty, input.runMs ?? meteringLimits.meterRunMs));

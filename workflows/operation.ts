@@ -10,8 +10,8 @@ import { openingOf } from './early-answer.js';
 import { goOnAfter, isLong, pauseMs } from './generations.js';
 import type { Operation } from '../domain/operations/operation.js';
 import type { OperationInput, OperationOutcome } from './contracts/operation.js';
-import { lookSignal } from './contracts/rental.js';
 import { entityStatusAttribute, userIdAttribute } from './contracts/search-attributes.js';
+import { lookSignal } from './contracts/signals.js';
 
 /**
  * One thing that an operator does by hand, once: its id is the operation's, and the row of `operator_orders` under that

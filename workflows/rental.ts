@@ -15,7 +15,6 @@ import { opening, steps, upstream } from './activity-proxies.js';
 import { answerOf, openingOf, type Opening } from './early-answer.js';
 import { goOnAfter, isLong, pauseMs } from './generations.js';
 import {
-  lookSignal,
   openUpdate,
   stopUpdate,
   type RentalDurations,
@@ -28,6 +27,7 @@ import {
   providerAttribute,
   userIdAttribute,
 } from './contracts/search-attributes.js';
+import { lookSignal } from './contracts/signals.js';
 
 const defaultDurations: RentalDurations = {
   provisionDeadlineMs: rentalLimits.provisionDeadlineMs,

@@ -1,18 +1,15 @@
 import {
   condition,
-  defineSignal,
   makeContinueAsNewFunc,
   setCurrentDetails,
   setHandler,
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
-import { watermarkMemo, watermarkSignalName } from '../domain/operations/watermark.js';
+import { raisedSignal, watermarkMemo } from './contracts/watermark.js';
 
 /** An hour of minutes: a small history is cheap to take up on another worker. */
 const EVENTS_MAX = 300;
-
-const raisedSignal = defineSignal<[number]>(watermarkSignalName);
 
 /**
  * Keeps the highest watermark of the database outside of it: `watermark`. A database that comes back with a lower one

@@ -14,7 +14,7 @@ import { expectPod, recordPodGone, recordSeenAlive } from '../../adapters/postgr
 import { insertStopRequest } from '../../adapters/postgres/rentals/stop-requests.js';
 import type { AllocationAttemptRow } from '../../adapters/postgres/rows/tables.js';
 import { ProviderError } from '../../adapters/providers/provider.js';
-import { signalRental } from '../../adapters/temporal/signal-rental.js';
+import { signalRental } from '../../adapters/temporal/signal-workflow.js';
 import type { OperationId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ActivityDeps } from '../deps.js';

@@ -2,7 +2,7 @@ import { listDueIntents, markDelivered, type DueIntent } from '../../adapters/po
 import { warnOfLowBalance } from '../../adapters/postgres/wallets/low-balance.js';
 import { listInvoicesToSignal, markSignalled } from '../../money/invoices/invoice-states.js';
 import { isDatabaseConfirmed } from '../../adapters/postgres/restore/watermark.js';
-import type { LookRoute } from '../../adapters/temporal/signal-look.js';
+import type { LookRoute } from '../../adapters/temporal/signal-workflow.js';
 import { autoTopupWorkflowId } from '../../domain/payments/processor-routes.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem } from '../each-item.js';

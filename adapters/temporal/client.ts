@@ -1,9 +1,17 @@
 import {
+  Client,
   Connection,
   defaultGrpcRetryOptions,
   makeGrpcRetryInterceptor,
+  isGrpcDeadlineError,
   type ConnectionOptions,
 } from '@temporalio/client';
+import type { TemporalPlace } from './command.js';
+
+export type { Client as TemporalClient } from '@temporalio/client';
+
+/** Tells whether a call ended by its deadline: what it asked for may have happened all the same. */
+export const hasPassedDeadline: (error: unknown) => boolean = isGrpcDeadlineError;
 
 /** How long one call of Temporal may take unless its caller told, in milliseconds (decision 72). */
 export const TEMPORAL_CALL_MS = 10_000;
@@ -30,8 +38,11 @@ const TRIES = 3;
  * all the same.
  * @param callMs for a call whose caller sets no limit of their own
  */
-export function connectTemporal(address: string, callMs = TEMPORAL_CALL_MS): Promise<Connection> {
-  return Connection.connect({
+export async function connectTemporal(
+  { address, namespace }: TemporalPlace,
+  callMs = TEMPORAL_CALL_MS,
+): Promise<Client> {
+  const connection = await Connection.connect({
     address,
     // Its default pause between two tries to connect grows to two minutes: too long to come back by itself.
     channelArgs: {
@@ -44,6 +55,7 @@ export function connectTemporal(address: string, callMs = TEMPORAL_CALL_MS): Pro
       makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: TRIES })),
     ],
   });
+  return new Client({ connection, namespace });
 }
 
 /** Outermost, so that the repetitions share the limit. The call that it passes on is the SDK's own. */

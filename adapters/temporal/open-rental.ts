@@ -1,17 +1,10 @@
 import { WithStartWorkflowOperation, type WorkflowClient } from '@temporalio/client';
 import type { RentalId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/opening.js';
-import { rentalWorkflow } from '../../domain/rentals/rental.js';
 import { taskQueues } from '../../domain/task-queues.js';
-import {
-  openUpdate,
-  stopUpdate,
-  type RentalInput,
-  type RentalOutcome,
-} from '../../workflows/contracts/rental.js';
+import { openUpdate, rentalWorkflow, stopUpdate } from '../../workflows/contracts/rental.js';
 import { entityStatusAttribute, userIdAttribute } from '../../workflows/contracts/search-attributes.js';
-
-type RentalWorkflow = (input: RentalInput) => Promise<RentalOutcome>;
+import type { RunOf } from '../../workflows/contracts/workflow-contract.js';
 
 /**
  * Starts the rental's workflow (workflows/rental.ts) and waits for its first answer. The ids are fixed, so asking
@@ -27,20 +20,23 @@ export async function openRental(
 ): Promise<void> {
   await workflows.executeUpdateWithStart(openUpdate, {
     updateId: 'open',
-    startWorkflowOperation: new WithStartWorkflowOperation<RentalWorkflow>(rentalWorkflow, {
-      workflowId: rentalId,
-      taskQueue: taskQueues.rentals,
-      args: [{ rentalId, open: { answerBefore: answerBefore.toISOString() } }],
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      typedSearchAttributes: [
-        { key: userIdAttribute, value: userId },
-        { key: entityStatusAttribute, value: 'opening' },
-      ],
-      staticSummary: `${gpuCount} x ${familyId}`,
-      staticDetails:
-        'The row in `rentals` is the truth: a lost or terminated run is started again from it. To end the rental, never terminate this workflow: stop it as its user would, or as an operator.',
-    }),
+    startWorkflowOperation: new WithStartWorkflowOperation<RunOf<typeof rentalWorkflow>>(
+      rentalWorkflow.type,
+      {
+        workflowId: rentalId,
+        taskQueue: taskQueues.rentals,
+        args: [{ rentalId, open: { answerBefore: answerBefore.toISOString() } }],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        typedSearchAttributes: [
+          { key: userIdAttribute, value: userId },
+          { key: entityStatusAttribute, value: 'opening' },
+        ],
+        staticSummary: `${gpuCount} x ${familyId}`,
+        staticDetails:
+          'The row in `rentals` is the truth: a lost or terminated run is started again from it. To end the rental, never terminate this workflow: stop it as its user would, or as an operator.',
+      },
+    ),
   });
 }
 

@@ -8,14 +8,8 @@ import {
   entityStatusAttribute,
   userIdAttribute,
 } from '../../workflows/contracts/search-attributes.js';
-import {
-  openTopupUpdate,
-  topupWorkflow,
-  type TopupInput,
-  type TopupOutcome,
-} from '../../workflows/contracts/topup.js';
-
-type TopupWorkflow = (input: TopupInput) => Promise<TopupOutcome>;
+import { openTopupUpdate, topupWorkflow } from '../../workflows/contracts/topup.js';
+import type { RunOf } from '../../workflows/contracts/workflow-contract.js';
 
 /**
  * Starts the top-up's workflow (workflows/topup.ts) and waits until its payment page exists or the saved card's
@@ -32,7 +26,7 @@ export async function openTopup(
 ): Promise<TopupId> {
   const answer = await workflows.executeUpdateWithStart(openTopupUpdate, {
     updateId: 'open',
-    startWorkflowOperation: new WithStartWorkflowOperation<TopupWorkflow>(topupWorkflow, {
+    startWorkflowOperation: new WithStartWorkflowOperation<RunOf<typeof topupWorkflow>>(topupWorkflow.type, {
       workflowId: topupId,
       taskQueue: taskQueues.rentals,
       args: [{ topupId, open: { answerBefore: answerBefore.toISOString() } }],

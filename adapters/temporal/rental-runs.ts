@@ -1,17 +1,13 @@
 import { WorkflowNotFoundError, type WorkflowClient, type WorkflowExecutionInfo } from '@temporalio/client';
-import { defineSearchAttributeKey } from '@temporalio/common';
 import type { RentalId } from '../../domain/ids.js';
 import type { LostRental } from '../../domain/operations/restore.js';
-
-const userId = defineSearchAttributeKey('UserId', 'KEYWORD');
-const pricePerHour = defineSearchAttributeKey('PricePerHourCents', 'INT');
+import { rentalWorkflow } from '../../workflows/contracts/rental.js';
+import { pricePerHourAttribute, userIdAttribute } from '../../workflows/contracts/search-attributes.js';
+import { listRunning } from './runs.js';
 
 /** Ids of the rentals whose workflow runs. One that began a moment ago may be missing. */
-export async function listRunningRentals(workflows: WorkflowClient): Promise<ReadonlySet<string>> {
-  const ids = new Set<string>();
-  const query = `ExecutionStatus = 'Running' AND WorkflowType = 'rental'`;
-  for await (const execution of workflows.list({ query })) ids.add(execution.workflowId);
-  return ids;
+export function listRunningRentals(workflows: WorkflowClient): Promise<ReadonlySet<string>> {
+  return listRunning(workflows, [rentalWorkflow]);
 }
 
 /** When a rental's last run ended; `open` while it runs, undefined when Temporal knows of none (any more). */
@@ -30,7 +26,7 @@ export async function findRunEnd(
 
 /** Rentals whose workflow has run since an instant and that were opened: one that was refused has no price. */
 export async function listRentalRunsSince(workflows: WorkflowClient, since: Date): Promise<LostRental[]> {
-  const query = `WorkflowType = 'rental' AND StartTime > '${since.toISOString()}'`;
+  const query = `WorkflowType = '${rentalWorkflow.type}' AND StartTime > '${since.toISOString()}'`;
   const runs = new Map<string, LostRental>();
   for await (const execution of workflows.list({ query })) {
     const price = priceOf(execution);
@@ -38,7 +34,7 @@ export async function listRentalRunsSince(workflows: WorkflowClient, since: Date
     if (price === null || runs.has(execution.workflowId)) continue;
     runs.set(execution.workflowId, {
       rentalId: execution.workflowId,
-      userId: execution.typedSearchAttributes.get(userId) ?? 'unknown',
+      userId: execution.typedSearchAttributes.get(userIdAttribute) ?? 'unknown',
       startedAt: execution.startTime.toISOString(),
       endedAt: execution.closeTime?.toISOString() ?? null,
       pricePerHourCents: price,
@@ -48,5 +44,5 @@ export async function listRentalRunsSince(workflows: WorkflowClient, since: Date
 }
 
 function priceOf({ typedSearchAttributes }: WorkflowExecutionInfo): number | null {
-  return typedSearchAttributes.get(pricePerHour) ?? null;
+  return typedSearchAttributes.get(pricePerHourAttribute) ?? null;
 }

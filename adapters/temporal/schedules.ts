@@ -9,46 +9,8 @@ import {
 } from '@temporalio/client';
 import { msToNumber } from '@temporalio/common/lib/time.js';
 import { taskQueues } from '../../domain/task-queues.js';
-
-type Duration = `${number}${'s' | 'm' | 'h'}`;
-
-interface ScheduleSpec {
-  readonly id: string;
-  readonly workflow: string;
-  readonly every: Duration;
-  /** From midnight in UTC. */
-  readonly offset?: Duration;
-  readonly args?: readonly unknown[];
-  readonly note: string;
-}
-
-/** What is done at intervals; fast loops live in long workflows instead (design: Temporal 6). */
-const schedules: readonly ScheduleSpec[] = [
-  {
-    id: 'backfill',
-    workflow: 'backfill',
-    every: '5m',
-    note: 'Takes in events of the processor that never arrived.',
-  },
-  {
-    id: 'reconcile',
-    workflow: 'reconcile',
-    every: '15m',
-    args: [{ scope: 'window' }],
-    note: 'Compares our books, the processor and the upstreams over the last hours.',
-  },
-  {
-    id: 'reconcile-full',
-    workflow: 'reconcile',
-    every: '24h',
-    offset: '3h',
-    args: [{ scope: 'full' }],
-    note: 'Compares all of our books with the processor, and walks every wallet.',
-  },
-];
-
-/** Schedules of release 0.1: loops of the upkeep do their work now (workflows/loops.ts). */
-const retired = ['revive', 'sweep', 'redeliver', 'housekeeping'] as const;
+import { retiredSchedules, schedules } from '../../workflows/contracts/index.js';
+import type { Interval, WorkflowSchedule } from '../../workflows/contracts/workflow-contract.js';
 
 /**
  * Brings the schedules to what they should be: creates those that are missing, changes those that differ, and deletes
@@ -56,7 +18,7 @@ const retired = ['revive', 'sweep', 'redeliver', 'housekeeping'] as const;
  */
 export async function ensureSchedules(client: Client): Promise<void> {
   for (const wanted of schedules) await ensureSchedule(client, optionsOf(wanted));
-  for (const id of retired) {
+  for (const id of retiredSchedules) {
     try {
       await client.schedule.getHandle(id).delete();
     } catch (error) {
@@ -67,7 +29,7 @@ export async function ensureSchedules(client: Client): Promise<void> {
 
 type Wanted = ReturnType<typeof optionsOf>;
 
-function optionsOf({ id, workflow, every, offset, args, note }: ScheduleSpec) {
+function optionsOf({ id, contract, every, offset, args, note }: WorkflowSchedule) {
   return {
     scheduleId: id,
     spec: { intervals: [{ every, ...(offset === undefined ? {} : { offset }) }] },
@@ -75,10 +37,10 @@ function optionsOf({ id, workflow, every, offset, args, note }: ScheduleSpec) {
     policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: every },
     action: {
       type: 'startWorkflow',
-      workflowType: workflow,
+      workflowType: contract.type,
       workflowId: id,
       taskQueue: taskQueues.rentals,
-      args: [...(args ?? [])],
+      args: [...(args as unknown[])],
       staticSummary: note,
       staticDetails: `Started every ${every} by the schedule "${id}". One that fails is made good by the next.`,
     },
@@ -100,7 +62,7 @@ async function ensureSchedule(client: Client, wanted: Wanted): Promise<void> {
 }
 
 function isAsWanted({ spec, policies, action, state }: ScheduleDescription, wanted: Wanted): boolean {
-  const ms = (interval: { every: Duration | number; offset?: Duration | number | undefined }) => [
+  const ms = (interval: { every: Interval | number; offset?: Interval | number | undefined }) => [
     msToNumber(interval.every),
     msToNumber(interval.offset ?? 0),
   ];

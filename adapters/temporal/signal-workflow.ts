@@ -1,51 +1,42 @@
-import type { WorkflowClient } from '@temporalio/client';
-import {
-  processorEventSignalName,
-  userOfAutoTopup,
-  type EventRoute,
-} from '../../domain/payments/processor-routes.js';
-import { taskQueues } from '../../domain/task-queues.js';
+import { WorkflowNotFoundError, type WorkflowClient } from '@temporalio/client';
+import { isId, type RentalId } from '../../domain/ids.js';
+import type { EventRoute } from '../../domain/payments/processor-routes.js';
+import { lookingWorkflows } from '../../workflows/contracts/index.js';
+import { lookSignal, processorEventSignal } from '../../workflows/contracts/signals.js';
+import { startOptions } from './start-workflow.js';
+
+/** A workflow that looks at its row when it is signalled. */
+export type LookRoute = EventRoute | { readonly workflow: 'rental'; readonly workflowId: string };
 
 /**
- * Tells a workflow that an event of the processor about it was stored, or that its row waits. One that has ended is
- * started again, and looks at its row before anything else (design: Temporal 1).
+ * Lets a workflow look at its row again: an event of the processor about it was stored, or the row waits. One that has
+ * ended is started again, and looks at its row before anything else (design: Temporal 1).
+ * @throws Error when the id is none of such a workflow, and whatever Temporal's client does
  */
-export async function signalWorkflow(workflows: WorkflowClient, route: EventRoute): Promise<void> {
-  const { workflow, workflowId } = route;
-  await workflows.signalWithStart(workflow, {
-    workflowId,
-    taskQueue: taskQueues.rentals,
-    args: [inputOf(route)],
-    staticSummary: summaries[workflow],
-    signal: processorEventSignalName,
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+export async function signalWorkflow(
+  workflows: WorkflowClient,
+  { workflow, workflowId }: LookRoute,
+): Promise<void> {
+  const contract = lookingWorkflows[workflow];
+  await workflows.signalWithStart(contract.type, {
+    ...startOptions(contract.takeUp(workflowId)),
+    signal: contract.signal,
   });
 }
 
-/** What operators read of a workflow before anything of its row. */
-const summaries: Record<EventRoute['workflow'], string> = {
-  topup: 'A top-up by page or saved card',
-  autoTopup: 'Charges the saved card when the balance falls below the threshold',
-  invoice: 'An invoice: opens it, reminds of it, and follows its payment',
-  payment: 'A payment that names a user and none of his top-ups',
-  card: 'A saved card',
-  refund: 'A refund at the processor',
-  dispute: 'A dispute at the processor',
-};
+/** Lets a rental's workflow look at its row again, starting it when none runs. */
+export function signalRental(workflows: WorkflowClient, rentalId: RentalId): Promise<void> {
+  return signalWorkflow(workflows, { workflow: 'rental', workflowId: rentalId });
+}
 
-/** What each is started with when it does not run. */
-function inputOf({ workflow, workflowId }: EventRoute): object {
-  switch (workflow) {
-    case 'topup':
-      return { topupId: workflowId };
-    case 'autoTopup':
-      return { userId: userOfAutoTopup(workflowId) };
-    case 'invoice':
-      return { invoiceId: workflowId };
-    case 'payment':
-    case 'card':
-    case 'refund':
-    case 'dispute':
-      return { id: workflowId };
+/** Lets what runs under these ids look at once. Those that have no run are left to the loops, which start them. */
+export async function signalRunning(workflows: WorkflowClient, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    const isLooking = isId('rent', id) || isId('op', id);
+    try {
+      await workflows.getHandle(id).signal(isLooking ? lookSignal : processorEventSignal);
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
   }
 }

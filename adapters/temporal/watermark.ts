@@ -1,11 +1,12 @@
 import { WorkflowNotFoundError, type WorkflowClient } from '@temporalio/client';
-import { taskQueues } from '../../domain/task-queues.js';
 import {
+  raisedSignal,
   watermarkMemo,
-  watermarkSignalName,
+  watermarkRun,
   watermarkWorkflow,
   watermarkWorkflowId,
-} from '../../domain/operations/watermark.js';
+} from '../../workflows/contracts/watermark.js';
+import { startOptions } from './start-workflow.js';
 
 /**
  * The highest watermark that Temporal was told, from the memo of its workflow: no worker is needed for the answer.
@@ -25,14 +26,10 @@ export async function readKeptWatermark(workflows: WorkflowClient): Promise<numb
 
 /** Tells Temporal of a raised watermark. */
 export async function signalWatermark(workflows: WorkflowClient, value: number): Promise<void> {
-  await workflows.signalWithStart(watermarkWorkflow, {
-    workflowId: watermarkWorkflowId,
-    taskQueue: taskQueues.rentals,
-    args: [{ value }],
+  await workflows.signalWithStart(watermarkWorkflow.type, {
+    ...startOptions(watermarkRun(value)),
     memo: { [watermarkMemo]: value },
-    staticSummary: 'The highest watermark of the database',
-    signal: watermarkSignalName,
+    signal: raisedSignal,
     signalArgs: [value],
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
   });
 }

@@ -11,9 +11,6 @@ export interface EventRoute {
   readonly workflowId: string;
 }
 
-/** The signal by which each of them is told to look again. */
-export const processorEventSignalName = 'processor-event';
-
 /** What routing looks at of an event. */
 export interface RoutedEvent {
   readonly kind: string;

@@ -2,12 +2,6 @@
 export const rentalStatuses = ['provisioning', 'running', 'stopping', 'stopped', 'failed'] as const;
 export type RentalStatus = (typeof rentalStatuses)[number];
 
-/** The type name of a rental's workflow, whose id is the rental's (design: Temporal 2). */
-export const rentalWorkflow = 'rental';
-
-/** Tells it that something about the rental changed in the database. */
-export const lookSignalName = 'look';
-
 /** Why a rental ended (decision 16). */
 export const stopReasons = [
   'user',

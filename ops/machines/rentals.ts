@@ -5,7 +5,7 @@ import {
   type RentalHistory,
 } from '../../adapters/postgres/explain/rental-timeline.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
-import { signalRental } from '../../adapters/temporal/signal-rental.js';
+import { signalRental } from '../../adapters/temporal/signal-workflow.js';
 import type { RentalId } from '../../domain/ids.js';
 import { rentalStatuses, type RentalStatus } from '../../domain/rentals/rental.js';
 import { using, type OpsContext } from '../context.js';
@@ -45,7 +45,7 @@ Examples:
     .action((rentalId: RentalId, options: OperatorOptions) =>
       actByHand(context, { kind: 'stop_rental', rentalId }, options, {
         then: 'its billing ends now, and then its machine, with all that is on it',
-        tell: ({ workflow }) => signalRental(workflow, rentalId),
+        signal: ({ workflow }) => signalRental(workflow, rentalId),
       }),
     );
   asOperator(rentals.command('force-terminate').argument('<rental>', 'rent_…', idOf('rent')))

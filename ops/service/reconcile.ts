@@ -6,15 +6,15 @@ import type { ReconcileFindingRow } from '../../adapters/postgres/rows/tables.js
 import {
   findingStates,
   type FindingState,
+  type ReconcileInput,
   type ReconcileReport,
-  type ReconcileScope,
 } from '../../domain/operations/reconcile.js';
-import { taskQueues } from '../../domain/task-queues.js';
 import { using, type OpsContext, type TemporalPlace } from '../context.js';
 import { actByHand } from '../direct.js';
 import { asOperator, countOf, oneOf, type OperatorOptions } from '../options.js';
 import { readable, type Print } from '../output.js';
 import { withTemporal } from '../../adapters/temporal/command.js';
+import { runReconcile } from '../../adapters/temporal/run-by-hand.js';
 
 type Listing = Print & { readonly state: FindingState | 'all'; readonly limit: number };
 
@@ -31,7 +31,10 @@ export function addReconcileCommands(program: Command, context: OpsContext): voi
     .option('--look-again-ms <ms>', 'how long after it was found a difference must still be there', msOf)
     .action(async ({ full, lookAgainMs, json }: Print & { full?: boolean; lookAgainMs?: number }) => {
       const scope = full === true ? 'full' : 'window';
-      const report = await run(context.temporal(), { scope, confirmMs: lookAgainMs });
+      const report = await run(context.temporal(), {
+        scope,
+        ...(lookAgainMs === undefined ? {} : { confirmMs: lookAgainMs }),
+      });
       await using(context, (db) => show(db, report, json === true));
     });
   const findings = program.command('findings').description('What reconcile found that does not agree.');
@@ -54,19 +57,11 @@ export function addReconcileCommands(program: Command, context: OpsContext): voi
 }
 
 /** Runs the workflow and waits for it. Interrupting the wait does not end it. */
-async function run(
-  temporal: TemporalPlace,
-  input: { scope: ReconcileScope; confirmMs: number | undefined },
-): Promise<ReconcileReport> {
+async function run(temporal: TemporalPlace, input: ReconcileInput): Promise<ReconcileReport> {
   return withTemporal(temporal, async (client) => {
     const workflowId = `reconcile-by-hand-${newId('op')}`;
     console.error(`Workflow ${workflowId}: it goes on by itself if this is interrupted; ops findings tells.`);
-    return (await client.workflow.execute('reconcile', {
-      workflowId,
-      taskQueue: taskQueues.rentals,
-      args: [input],
-      staticSummary: 'reconcile, asked for by an operator',
-    })) as ReconcileReport;
+    return runReconcile(client.workflow, workflowId, input);
   });
 }
 

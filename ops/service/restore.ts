@@ -1,14 +1,7 @@
-import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
 import type { Database } from '../../adapters/postgres/database.js';
 import { listUnknownPods } from '../../adapters/postgres/restore/restore.js';
-import { taskQueues } from '../../domain/task-queues.js';
-import {
-  restoreWorkflow,
-  restoreWorkflowIds,
-  type RestoreInput,
-  type RestoreOutcome,
-} from '../../workflows/contracts/restore.js';
+import { restoreRun, type RestoreInput, type RestoreOutcome } from '../../workflows/contracts/restore.js';
 import { using, type OpsContext, type TemporalPlace } from '../context.js';
 import { actByHand } from '../direct.js';
 import { placeOrder } from '../operator.js';
@@ -16,6 +9,7 @@ import { asOperator, type OperatorOptions } from '../options.js';
 import { readable, type Print } from '../output.js';
 import { reconciledText, reportText } from './restore-text.js';
 import { withTemporal } from '../../adapters/temporal/command.js';
+import { runRestore } from '../../adapters/temporal/run-by-hand.js';
 
 type Reconcile = OperatorOptions & {
   readonly withoutSilentUpstreams?: boolean;
@@ -45,14 +39,14 @@ export function addRestoreCommands(program: Command, context: OpsContext): void 
 }
 
 async function show(temporal: TemporalPlace, json: boolean | undefined): Promise<void> {
-  const { report } = await run(temporal, restoreWorkflowIds.look, {});
+  const { report } = await run(temporal, {});
   if (report.database === 'restored') process.exitCode = 1;
   console.log(json === true ? JSON.stringify(report) : reportText(report));
 }
 
 async function reconcile(temporal: TemporalPlace, db: Database, options: Reconcile): Promise<void> {
   const { json, withoutSilentUpstreams: without = false } = options;
-  const { report } = await run(temporal, restoreWorkflowIds.look, {});
+  const { report } = await run(temporal, {});
   if (json !== true) console.log(reportText(report));
   if (report.database === 'confirmed') return;
   if (options.dryRun === true) {
@@ -63,7 +57,7 @@ async function reconcile(temporal: TemporalPlace, db: Database, options: Reconci
   const action = { kind: 'reconcile_restored', withoutSilentUpstreams: without } as const;
   const order = await placeOrder(db, action, options);
   if (!order) return;
-  const outcome = await run(temporal, restoreWorkflowIds.reconcile, {
+  const outcome = await run(temporal, {
     reconcile: {
       operationId: order.id,
       withoutSilentUpstreams: without,
@@ -84,33 +78,16 @@ async function listPods(db: Database, json: boolean | undefined): Promise<void> 
 /** How long an outcome is waited for: events of weeks may have to be read. */
 const WAIT_MS = 20 * 60_000;
 
-/** Runs one of the workflows. Another operator's is waited for instead: what it does is done once. */
-async function run(
-  temporal: TemporalPlace,
-  workflowId: string,
-  input: RestoreInput,
-): Promise<RestoreOutcome> {
+/** Runs one of the workflows, and waits for what comes of it. */
+async function run(temporal: TemporalPlace, input: RestoreInput): Promise<RestoreOutcome> {
   return withTemporal(temporal, async (client) => {
     try {
-      return await client.connection.withDeadline(Date.now() + WAIT_MS, () =>
-        outcomeOf(client, workflowId, input),
-      );
+      return await client.withDeadline(Date.now() + WAIT_MS, () => runRestore(client.workflow, input));
     } catch (cause) {
       throw new Error(
-        `It is not known what came of it (${String(cause)}). Look at the workflow ${workflowId}, or run the command again: what was done is not done twice.`,
+        `It is not known what came of it (${String(cause)}). Look at the workflow ${restoreRun(input).workflowId}, or run the command again: what was done is not done twice.`,
         { cause },
       );
     }
   });
-}
-
-async function outcomeOf(client: Client, workflowId: string, input: RestoreInput): Promise<RestoreOutcome> {
-  return (await client.workflow.execute(restoreWorkflow, {
-    workflowId,
-    taskQueue: taskQueues.rentals,
-    args: [input],
-    staticSummary: 'A restored database',
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    workflowIdConflictPolicy: 'USE_EXISTING',
-  })) as RestoreOutcome;
 }

@@ -1,9 +1,6 @@
-import { WorkflowNotFoundError, type WorkflowClient } from '@temporalio/client';
 import type { Command } from 'commander';
 import { listStuck } from '../../adapters/postgres/upkeep/stuck-items.js';
-import { isId } from '../../domain/ids.js';
-import { processorEventSignalName } from '../../domain/payments/processor-routes.js';
-import { lookSignalName } from '../../domain/rentals/rental.js';
+import { signalRunning } from '../../adapters/temporal/signal-workflow.js';
 import { duties, type Duty } from '../../domain/operations/stuck.js';
 import { using, type OpsContext } from '../context.js';
 import { actByHand } from '../direct.js';
@@ -62,7 +59,7 @@ ${Object.entries(duties)
           ...(item === undefined ? {} : { item }),
         },
         options,
-        { tell: ({ workflow }) => wake(workflow, workflowIds) },
+        { signal: ({ workflow }) => signalRunning(workflow, workflowIds) },
       );
     });
 }
@@ -79,17 +76,4 @@ async function listWorkflows(context: OpsContext, duty?: Duty, item?: string): P
     }
   });
   return [...new Set(ids)];
-}
-
-/** Lets them look at once. One that has no run is started by the loops. */
-async function wake(workflows: WorkflowClient, ids: readonly string[]): Promise<void> {
-  for (const id of ids) {
-    const isLooking = isId('rent', id) || isId('op', id);
-    const signal = isLooking ? lookSignalName : processorEventSignalName;
-    try {
-      await workflows.getHandle(id).signal(signal);
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-    }
-  }
 }

@@ -74,7 +74,7 @@ Examples:
     )
     .action((eventId: string, options: OperatorOptions) =>
       actByHand(context, { kind: 'replay_event', eventId }, options, {
-        tell: ({ workflow: workflows }, result) => signalWorkflow(workflows, routeOfResult(result)),
+        signal: ({ workflow: workflows }, result) => signalWorkflow(workflows, routeOfResult(result)),
       }),
     );
 }

@@ -57,7 +57,7 @@ describe('a worker that is killed while a restored database is reconciled', () =
     });
 
   const start = (input: RestoreInput) =>
-    service.temporal.workflow.start<(input: RestoreInput) => Promise<RestoreOutcome>>(restoreWorkflow, {
+    service.temporal.workflow.start<(input: RestoreInput) => Promise<RestoreOutcome>>(restoreWorkflow.type, {
       ...{ workflowId: restoreWorkflowIds.reconcile, taskQueue: taskQueues.rentals, args: [input] },
     });
 

@@ -14,7 +14,7 @@ import { confirmDatabase, readWatermark } from '../../adapters/postgres/restore/
 import { signalWatermark, readKeptWatermark } from '../../adapters/temporal/watermark.js';
 import { newId } from '../../adapters/ids.js';
 import type { RentalId } from '../../domain/ids.js';
-import { watermarkWorkflowId } from '../../domain/operations/watermark.js';
+import { watermarkWorkflowId } from '../../workflows/contracts/watermark.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import { startService, type TestService } from '../support/service/living-service.js';
 import { b200, l40s, Renting } from '../support/story/renting.js';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { startFront, type Front } from '../../tools/prod-like/front.js';
 import { findFreePorts } from '../../lab/stack/ports.js';
-import { createReadiness, polls, type Poll, type Poller } from '../../worker/readiness.js';
+import type { Poll, Poller } from '../../adapters/temporal/pollers.js';
+import { createReadiness, polls } from '../../worker/readiness.js';
 import { startService, type TestService } from '../support/service/living-service.js';
 import { until } from '../support/until.js';
 import { startWorkerProcess, type WorkerProcess } from '../support/service/worker-process.js';

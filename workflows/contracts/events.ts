@@ -1,5 +1,5 @@
-import { defineSignal } from '@temporalio/workflow';
-import { processorEventSignalName } from '../../domain/payments/processor-routes.js';
+import { processorEventSignal } from './signals.js';
+import type { LookingWorkflow } from './workflow-contract.js';
 
 /** What workflows are started with that follow one of the processor's objects. */
 export interface EventInput {
@@ -19,5 +19,26 @@ export interface EventLook {
   readonly nextLookMs?: number;
 }
 
-/** An event of the processor was stored: look again. */
-export const processorEventSignal = defineSignal(processorEventSignalName);
+type EventRun = (input: EventInput) => Promise<{ outcome: string }>;
+
+/** A payment that names a user and none of their top-ups; the workflow's id is the payment's. */
+export const paymentWorkflow = following('payment', 'A payment that names a user and none of their top-ups');
+
+/** A saved card; the workflow's id is the payment method's. */
+export const cardWorkflow = following('card', 'A saved card');
+
+/** A refund at the processor; the workflow's id is the refund's. */
+export const refundWorkflow = following('refund', 'A refund at the processor');
+
+/** A dispute at the processor; the workflow's id is the dispute's. */
+export const disputeWorkflow = following('dispute', 'A dispute at the processor');
+
+/** The contract of a workflow that follows one object of the processor under that object's id. */
+function following<Type extends string>(type: Type, summary: string): LookingWorkflow<Type, EventRun> {
+  const contract: LookingWorkflow<Type, EventRun> = {
+    type,
+    signal: processorEventSignal,
+    takeUp: (workflowId) => ({ contract, workflowId, args: [{ id: workflowId }], summary }),
+  };
+  return contract;
+}

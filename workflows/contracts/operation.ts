@@ -1,4 +1,5 @@
 import type { OperationId } from '../../domain/ids.js';
+import type { WorkflowContract, WorkflowRun } from './workflow-contract.js';
 
 /** Names a row of `operator_orders`, which says all else (decision 87). */
 export interface OperationInput {
@@ -12,4 +13,17 @@ export type OperationOutcome =
   /** A second operator must approve it. */
   | { readonly outcome: 'waiting' };
 
-export const operationWorkflow = 'operation';
+type OperationRun = (input: OperationInput) => Promise<OperationOutcome>;
+
+/** One operator's order; the workflow's id is the order's. `lookSignal` lets one of many look. */
+export const operationWorkflow: WorkflowContract<'operation', OperationRun> = { type: 'operation' };
+
+/** The run that looks at an order. */
+export function operationRun(operationId: OperationId): WorkflowRun<OperationRun> {
+  return {
+    contract: operationWorkflow,
+    workflowId: operationId,
+    args: [{ operationId }],
+    summary: 'An operator’s order',
+  };
+}

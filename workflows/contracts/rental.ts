@@ -1,7 +1,8 @@
-import { defineSignal, defineUpdate } from '@temporalio/workflow';
+import { defineUpdate } from '@temporalio/workflow';
 import type { RentalId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/opening.js';
-import { lookSignalName } from '../../domain/rentals/rental.js';
+import { lookSignal } from './signals.js';
+import { rowIdOf, type LookingWorkflow } from './workflow-contract.js';
 
 /**
  * What an opening is told. All else is the word of the committed row in `rental_requests` (decisions 88, 89): names,
@@ -39,5 +40,17 @@ export interface RentalOutcome {
 export const openUpdate = defineUpdate<{ rentalId: RentalId }>('open');
 /** Answered when the rental is settled. The request itself is the API's stop_requests row. */
 export const stopUpdate = defineUpdate('stop');
-/** Something about the rental changed in the database: look again. */
-export const lookSignal = defineSignal(lookSignalName);
+
+type RentalRun = (input: RentalInput) => Promise<RentalOutcome>;
+
+/** One rental; the workflow's id is the rental's (design: Temporal 2). */
+export const rentalWorkflow: LookingWorkflow<'rental', RentalRun> = {
+  type: 'rental',
+  signal: lookSignal,
+  takeUp: (workflowId) => ({
+    contract: rentalWorkflow,
+    workflowId,
+    args: [{ rentalId: rowIdOf('rent', workflowId) }],
+    summary: 'A rental that is taken up again from its row',
+  }),
+};

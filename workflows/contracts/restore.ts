@@ -1,5 +1,6 @@
 import type { OperationId } from '../../domain/ids.js';
 import type { Reconciled, RestoreReport } from '../../domain/operations/restore.js';
+import type { WorkflowContract, WorkflowRun } from './workflow-contract.js';
 
 export interface RestoreInput {
   /** Absent: only looks. */
@@ -25,6 +26,19 @@ export interface RestoreOutcome {
   readonly reconciled?: Reconciled;
 }
 
-export const restoreWorkflow = 'restore';
+type RestoreRun = (input: RestoreInput) => Promise<RestoreOutcome>;
+
+export const restoreWorkflow: WorkflowContract<'restore', RestoreRun> = { type: 'restore' };
+
 /** One id each: two operators at once reconcile once. */
 export const restoreWorkflowIds = { look: 'restore:look', reconcile: 'restore:reconcile' } as const;
+
+/** The run that compares, or that does what an order asks for. */
+export function restoreRun(input: RestoreInput): WorkflowRun<RestoreRun> {
+  return {
+    contract: restoreWorkflow,
+    workflowId: input.reconcile === undefined ? restoreWorkflowIds.look : restoreWorkflowIds.reconcile,
+    args: [input],
+    summary: 'A restored database',
+  };
+}

@@ -1,5 +1,7 @@
 import { defineUpdate } from '@temporalio/workflow';
 import type { TopupId, UserId } from '../../domain/ids.js';
+import { processorEventSignal } from './signals.js';
+import { rowIdOf, type LookingWorkflow } from './workflow-contract.js';
 
 export interface TopupInput {
   readonly topupId: TopupId;
@@ -21,7 +23,19 @@ export interface TopupOutcome {
   readonly code?: string;
 }
 
-export const topupWorkflow = 'topup';
+type TopupRun = (input: TopupInput) => Promise<TopupOutcome>;
+
+/** One top-up; the workflow's id is the top-up's. */
+export const topupWorkflow: LookingWorkflow<'topup', TopupRun> = {
+  type: 'topup',
+  signal: processorEventSignal,
+  takeUp: (workflowId) => ({
+    contract: topupWorkflow,
+    workflowId,
+    args: [{ topupId: rowIdOf('top', workflowId) }],
+    summary: 'A top-up by page or saved card',
+  }),
+};
 
 /**
  * Answered with the top-up that answers the request as soon as its payment page exists or the saved card's charge is

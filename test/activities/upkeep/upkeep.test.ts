@@ -3,7 +3,7 @@ import pino from 'pino';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { createUpkeepActivities } from '../../../activities/upkeep/upkeep.js';
 import { confirmDatabase } from '../../../adapters/postgres/restore/watermark.js';
-import { watermarkMemo } from '../../../domain/operations/watermark.js';
+import { watermarkMemo } from '../../../workflows/contracts/watermark.js';
 import { runAlone } from '../../support/service/activity-context.js';
 import { openMoneyDatabase, type MoneyDatabase } from '../../support/money/money.js';
 import { until } from '../../support/until.js';

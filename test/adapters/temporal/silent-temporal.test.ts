@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { Client, isGrpcDeadlineError } from '@temporalio/client';
-import { connectTemporal } from '../../../adapters/temporal/client.js';
-import { signalRental } from '../../../adapters/temporal/signal-rental.js';
+import { isGrpcDeadlineError } from '@temporalio/client';
+import { connectTemporal, type TemporalClient } from '../../../adapters/temporal/client.js';
+import { signalRental } from '../../../adapters/temporal/signal-workflow.js';
 import { newId } from '../../../adapters/ids.js';
 import { createTestNamespace, type TestNamespace } from '../../support/servers/namespace.js';
 import { openSilentWay, type SilentWay } from '../../support/http/silent-way.js';
@@ -10,13 +10,13 @@ import { until } from '../../support/until.js';
 describe('a Temporal that goes silent', () => {
   let namespace: TestNamespace;
   let way: SilentWay;
-  let client: Client;
+  let client: TemporalClient;
 
   before(async () => {
     namespace = await createTestNamespace();
     way = await openSilentWay(Number(namespace.address.split(':')[1]));
-    const connection = await connectTemporal(`127.0.0.1:${way.port}`, 500);
-    client = new Client({ connection, namespace: namespace.name });
+    const place = { address: `127.0.0.1:${way.port}`, namespace: namespace.name };
+    client = await connectTemporal(place, 500);
   });
   after(async () => {
     await client.connection.close();
@@ -25,7 +25,7 @@ describe('a Temporal that goes silent', () => {
   });
 
   const calls: Record<string, () => Promise<unknown>> = {
-    'telling a workflow': () => signalRental(client.workflow, newId('rent')),
+    'signalling a workflow': () => signalRental(client.workflow, newId('rent')),
     'describing one': () => client.workflow.getHandle('nobody').describe(),
     'listing them': async () => {
       for await (const execution of client.workflow.list()) assert.ok(execution.workflowId);

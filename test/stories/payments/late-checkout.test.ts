@@ -104,7 +104,7 @@ describe('a checkout whose page is late', () => {
 
   it('takes a page up that was asked for and never heard of, however its opening ended', async () => {
     const topup = await insertTopup(service.db, user.user.id, { ...asked });
-    await service.temporal.workflow.start(topupWorkflow, {
+    await service.temporal.workflow.start(topupWorkflow.type, {
       ...{ workflowId: topup.id, taskQueue: taskQueues.rentals, args: [{ topupId: topup.id }] },
     });
     const { checkout_url: url } = await paying.awaitTopup(topup.id, 'requires_payment');
@@ -114,7 +114,7 @@ describe('a checkout whose page is late', () => {
   it('gives a page up that the processor refuses to open', async () => {
     await paying.order('faults', { kind: 'status', status: 400, path: '/v1/checkout/sessions' });
     const topup = await insertTopup(service.db, user.user.id, { ...asked });
-    await service.temporal.workflow.start(topupWorkflow, {
+    await service.temporal.workflow.start(topupWorkflow.type, {
       ...{ workflowId: topup.id, taskQueue: taskQueues.rentals, args: [{ topupId: topup.id }] },
     });
     const { error } = await paying.awaitTopup(topup.id, 'failed');

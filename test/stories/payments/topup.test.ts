@@ -66,7 +66,7 @@ describe('a top-up through the payment page', () => {
     await service.temporal.workflow.executeUpdateWithStart(openTopupUpdate, {
       updateId: 'open',
       startWorkflowOperation: new WithStartWorkflowOperation<(input: TopupInput) => Promise<TopupOutcome>>(
-        topupWorkflow,
+        topupWorkflow.type,
         {
           workflowId: topupId,
           taskQueue: taskQueues.rentals,

@@ -6,8 +6,7 @@ import { pino } from 'pino';
 import type { Activities } from '../../../activities/index.js';
 import { newId } from '../../../adapters/ids.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
-import { processorEventSignalName } from '../../../domain/payments/processor-routes.js';
-import { lookSignalName } from '../../../domain/rentals/rental.js';
+import { lookSignal, processorEventSignal } from '../../../workflows/contracts/signals.js';
 import { taskQueues } from '../../../domain/task-queues.js';
 import { createWorkers } from '../../../worker/workers.js';
 import { goOnAfter, pauseMs } from '../../../workflows/generations.js';
@@ -46,11 +45,11 @@ const stubs = {
 const runs: readonly { type: string; input: object; signal?: string; of?: string }[] = [
   {
     type: 'rental',
-    ...{ input: { rentalId: newId('rent'), durations: { beltMs: 1_234 } }, signal: lookSignalName },
+    ...{ input: { rentalId: newId('rent'), durations: { beltMs: 1_234 } }, signal: lookSignal.name },
   },
   {
     ...{ type: 'rental', of: ' that can take no step' },
-    ...{ input: { rentalId: brokenRental, durations: { beltMs: 1_234 } }, signal: lookSignalName },
+    ...{ input: { rentalId: brokenRental, durations: { beltMs: 1_234 } }, signal: lookSignal.name },
   },
   ...[
     { type: 'topup', input: { topupId: newId('top'), askAfterMs: [5] } },
@@ -59,7 +58,7 @@ const runs: readonly { type: string; input: object; signal?: string; of?: string
     ...['payment', 'card', 'refund', 'dispute'].map((type) => ({
       ...{ type, input: { id: `${type}_1`, askAfterMs: [5] } },
     })),
-  ].map((run) => ({ ...run, signal: processorEventSignalName })),
+  ].map((run) => ({ ...run, signal: processorEventSignal.name })),
   { type: 'meter', input: { shard: 1, runMs: 10 } },
   { type: 'providerWatch', input: { code: 'lab', runMs: 10 } },
   { type: 'mailer', input: { runMs: 10 } },

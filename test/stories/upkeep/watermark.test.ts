@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { signalWatermark, readKeptWatermark } from '../../../adapters/temporal/watermark.js';
 import { taskQueues } from '../../../domain/task-queues.js';
-import { watermarkSignalName, watermarkWorkflowId } from '../../../domain/operations/watermark.js';
+import { raisedSignal, watermarkWorkflowId } from '../../../workflows/contracts/watermark.js';
 import { createTestNamespace, type TestNamespace } from '../../support/servers/namespace.js';
 import { until } from '../../support/until.js';
 import { getBundle } from '../../support/service/workers.js';
@@ -50,10 +50,10 @@ describe('the watermark that Temporal keeps', () => {
     const { runId } = await handle().describe();
     for (let value = 9; value < 309; value += 50) {
       const fifty = Array.from({ length: 50 }, (_, at) => value + at);
-      await Promise.all(fifty.map((each) => handle().signal(watermarkSignalName, each)));
+      await Promise.all(fifty.map((each) => handle().signal(raisedSignal, each)));
     }
     // They come in any order: only a higher one is a turn of the workflow.
-    await handle().signal(watermarkSignalName, 309);
+    await handle().signal(raisedSignal, 309);
     await until('another run has it', async () => {
       const now = await handle().describe();
       return now.runId !== runId && (await kept()) === 309;

@@ -1,8 +1,7 @@
-import { Client } from '@temporalio/client';
 import { NativeConnection, Runtime, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { createActivities } from '../../../activities/index.js';
 import type { ActivityDeps } from '../../../activities/deps.js';
-import { startLongLived } from '../../../activities/upkeep/upkeep.js';
+import { startLongLived } from '../../../activities/upkeep/long-lived.js';
 import { connectTemporal } from '../../../adapters/temporal/client.js';
 import { createWorkers } from '../../../worker/workers.js';
 import { getKeptBundle } from './kept-bundle.js';
@@ -29,12 +28,12 @@ export async function startTestWorkers(
   where: { readonly address: string; readonly name: string },
   parts: WorkerParts,
 ): Promise<TestWorkers> {
-  const [native, plain] = await Promise.all([
+  const [native, temporal] = await Promise.all([
     NativeConnection.connect({ address: where.address }),
-    connectTemporal(where.address),
+    connectTemporal({ address: where.address, namespace: where.name }),
   ]);
-  const deps = { ...parts, temporal: new Client({ connection: plain, namespace: where.name }) };
-  const close = (): Promise<unknown> => Promise.all([native.close(), plain.close()]);
+  const deps = { ...parts, temporal };
+  const close = (): Promise<unknown> => Promise.all([native.close(), temporal.connection.close()]);
   try {
     const workers = await createWorkers({
       connection: native,

@@ -8,10 +8,11 @@ import type { RentalId, UserId } from '../../../domain/ids.js';
 import type { LabPod } from '../../../lab/provider/state.js';
 import { finalCents } from '../../../domain/metering/metering.js';
 import type { RentalRequest } from '../../../domain/opening.js';
-import { rentalWorkflow, type RentalStatus } from '../../../domain/rentals/rental.js';
+import type { RentalStatus } from '../../../domain/rentals/rental.js';
 import { taskQueues } from '../../../domain/task-queues.js';
 import {
   openUpdate,
+  rentalWorkflow,
   type RentalDurations,
   type RentalInput,
   type RentalOutcome,
@@ -173,7 +174,7 @@ export async function startRental(client: Client, input: RentalInput): Promise<v
   await client.workflow.executeUpdateWithStart(openUpdate, {
     updateId: 'open',
     startWorkflowOperation: new WithStartWorkflowOperation<(input: RentalInput) => Promise<RentalOutcome>>(
-      rentalWorkflow,
+      rentalWorkflow.type,
       {
         workflowId: input.rentalId,
         taskQueue: taskQueues.rentals,

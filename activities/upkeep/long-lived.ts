@@ -1,0 +1,36 @@
+import { isTemporalAway } from '../../adapters/temporal/is-away.js';
+import { ensureRunning } from '../../adapters/temporal/start-workflow.js';
+import { upkeepDuties } from '../../domain/operations/upkeep.js';
+import { mailerRun, meterRun, providerWatchRun, upkeepRun } from '../../workflows/contracts/loops.js';
+import type { WorkflowRun } from '../../workflows/contracts/workflow-contract.js';
+import type { ActivityDeps } from '../deps.js';
+import { eachItem } from '../each-item.js';
+
+/**
+ * Makes sure that the tick engines, the watchers, the upkeep and the mailer run; those that do are left alone.
+ * @returns the ids of all that run now
+ * @throws when Temporal itself is away
+ */
+export async function startLongLived(deps: ActivityDeps): Promise<string[]> {
+  const started = await eachItem(
+    deps,
+    {
+      duty: 'long_lived',
+      items: wantedRuns(deps),
+      keyOf: ({ workflowId }) => workflowId,
+      isOfAll: () => isTemporalAway(deps.temporal),
+    },
+    (run) => ensureRunning(deps.temporal.workflow, run),
+  );
+  return started.map(({ workflowId }) => workflowId);
+}
+
+function wantedRuns({ settings, providers }: ActivityDeps): WorkflowRun[] {
+  const duties = settings.withoutUpkeep === true ? [] : upkeepDuties;
+  return [
+    ...Array.from({ length: settings.shards }, (_, shard) => meterRun(shard)),
+    ...[...providers.keys()].map(providerWatchRun),
+    ...duties.map(upkeepRun),
+    mailerRun(),
+  ];
+}
