@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { newId } from '../../adapters/ids.js';
 import type { Activities } from '../../activities/index.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
-import { processorEventSignal, type EventLook } from '../../workflows/contracts/events.js';
+import type { EventLook } from '../../workflows/contracts/events.js';
+import { processorEventSignal } from '../../workflows/contracts/signals.js';
 import { together } from '../support/together.js';
 import {
   inTurn,

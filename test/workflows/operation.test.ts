@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/client';
 import { newId } from '../../adapters/ids.js';
 import type { Activities } from '../../activities/index.js';
 import { operationWorkflow } from '../../workflows/contracts/operation.js';
-import { lookSignal } from '../../workflows/contracts/rental.js';
+import { lookSignal } from '../../workflows/contracts/signals.js';
 import { together } from '../support/together.js';
 import {
   inTurn,
@@ -32,7 +32,7 @@ describe('the workflow of what an operator does by hand', () => {
   async function begin(script: Script): Promise<{ run: MockedRun; input: object }> {
     const operationId = newId('op');
     const input = { operationId };
-    return { run: await workflows.begin(operationWorkflow, operationId, input, script), input };
+    return { run: await workflows.begin(operationWorkflow.type, operationId, input, script), input };
   }
 
   for (const answer of [
@@ -67,7 +67,7 @@ describe('the workflow of what an operator does by hand', () => {
     const action = { kind: 'refund', userId: 'usr_1', amountCents: 100 };
     const input = { operationId, action };
     const script: Script = { operate: () => Promise.resolve({ outcome: 'done' }) };
-    const run = await workflows.begin(operationWorkflow, operationId, input, script);
+    const run = await workflows.begin(operationWorkflow.type, operationId, input, script);
     await run.result();
     assert.deepEqual(run.calls, [['operate', input]]);
     assert.deepEqual(await run.attributes(), { EntityStatus: 'done', UserId: 'usr_1' });

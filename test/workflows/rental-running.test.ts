@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { RentalLook } from '../../activities/rentals/rental.js';
 import type { RentalId } from '../../domain/ids.js';
-import { lookSignal } from '../../workflows/contracts/rental.js';
+import { lookSignal } from '../../workflows/contracts/signals.js';
 import { together } from '../support/together.js';
 import {
   closedGate,

@@ -4,7 +4,7 @@ import { newId } from '../../adapters/ids.js';
 import type { RentalId } from '../../domain/ids.js';
 import { meteringLimits } from '../../domain/metering/limits.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
-import { rentalWorkflow } from '../../domain/rentals/rental.js';
+import { rentalWorkflow } from '../../workflows/contracts/rental.js';
 import { together } from '../support/together.js';
 import {
   closedGate,
@@ -43,7 +43,7 @@ describe('the workflow of a rental', () => {
   ): Promise<{ run: MockedRun; answer: Promise<unknown>; rentalId: RentalId }> {
     const rentalId = newId('rent');
     const input = { rentalId, open: { answerBefore }, durations };
-    return { ...(await workflows.open(rentalWorkflow, rentalId, input, script)), rentalId };
+    return { ...(await workflows.open(rentalWorkflow.type, rentalId, input, script)), rentalId };
   }
 
   describe('that is to be opened', () => {
@@ -143,7 +143,7 @@ describe('the workflow of a rental', () => {
       startMetering: done,
       meterRental: () => Promise.resolve({ nextLookMs: never }),
     };
-    const run = await workflows.begin(rentalWorkflow, rentalId, { rentalId }, script);
+    const run = await workflows.begin(rentalWorkflow.type, rentalId, { rentalId }, script);
     await run.called('meterRental');
     await run.handle.terminate('seen');
     assert.deepEqual(

@@ -67,7 +67,7 @@ describe('the workflow that reconciles a restored database', () => {
     reconcile?: RestoreInput['reconcile'],
   ): Promise<{ run: MockedRun; outcome: RestoreOutcome }> {
     const input = reconcile === undefined ? {} : { reconcile };
-    const run = await workflows.begin(restoreWorkflow, `restore:${newId('op')}`, input, script);
+    const run = await workflows.begin(restoreWorkflow.type, `restore:${newId('op')}`, input, script);
     return { run, outcome: (await run.result()) as RestoreOutcome };
   }
 

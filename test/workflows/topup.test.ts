@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { ApplicationFailure } from '@temporalio/client';
 import { newId } from '../../adapters/ids.js';
 import type { TopupId } from '../../domain/ids.js';
-import { processorEventSignal, type EventLook } from '../../workflows/contracts/events.js';
+import type { EventLook } from '../../workflows/contracts/events.js';
+import { processorEventSignal } from '../../workflows/contracts/signals.js';
 import { topupWorkflow } from '../../workflows/contracts/topup.js';
 import { together } from '../support/together.js';
 import {
@@ -44,7 +45,7 @@ describe('the workflow of a top-up', () => {
   ): Promise<{ run: MockedRun; answer: Promise<unknown>; topupId: TopupId }> {
     const topupId = newId('top');
     const input = { topupId, open: { answerBefore } };
-    return { ...(await workflows.open(topupWorkflow, topupId, input, script)), topupId };
+    return { ...(await workflows.open(topupWorkflow.type, topupId, input, script)), topupId };
   }
 
   /** Takes up a top-up whose row exists. */
@@ -54,7 +55,7 @@ describe('the workflow of a top-up', () => {
   ): Promise<{ run: MockedRun; topupId: TopupId }> {
     const topupId = newId('top');
     const input = askAfterMs === undefined ? { topupId } : { topupId, askAfterMs };
-    return { run: await workflows.begin(topupWorkflow, topupId, input, script), topupId };
+    return { run: await workflows.begin(topupWorkflow.type, topupId, input, script), topupId };
   }
 
   describe('that is to be opened', () => {
@@ -69,7 +70,7 @@ describe('the workflow of a top-up', () => {
         },
       };
       const input = { topupId, open: { answerBefore } };
-      const { run, answer } = await workflows.open(topupWorkflow, topupId, input, script);
+      const { run, answer } = await workflows.open(topupWorkflow.type, topupId, input, script);
       assert.deepEqual(await answer, { topupId }, 'before it is paid');
       paid.open();
       assert.deepEqual(await run.result(), { outcome: 'succeeded' });

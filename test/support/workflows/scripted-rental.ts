@@ -1,8 +1,7 @@
 import type { RentalLook, RentalPhase } from '../../../activities/rentals/rental.js';
 import type { RentalId } from '../../../domain/ids.js';
 import { newId } from '../../../adapters/ids.js';
-import { rentalWorkflow } from '../../../domain/rentals/rental.js';
-import { stopUpdate, type RentalDurations } from '../../../workflows/contracts/rental.js';
+import { rentalWorkflow, stopUpdate, type RentalDurations } from '../../../workflows/contracts/rental.js';
 import { inTurn, type MockedRun, type MockedWorkflows, type Script } from './mocked-activities.js';
 
 /** What the workflow of a scripted rental is told: each differs, so that a test sees which of them goes where. */
@@ -49,7 +48,10 @@ export async function takeUp(
   script: Script,
 ): Promise<{ run: MockedRun; rentalId: RentalId }> {
   const rentalId = newId('rent');
-  return { run: await workflows.begin(rentalWorkflow, rentalId, { rentalId, durations }, script), rentalId };
+  return {
+    run: await workflows.begin(rentalWorkflow.type, rentalId, { rentalId, durations }, script),
+    rentalId,
+  };
 }
 
 /** Asks for its stop. @returns when that is answered */
