@@ -133,8 +133,13 @@ describe('the workflow of a rental that has its machine', () => {
       });
       assert.deepEqual(await run.result(), { outcome: 'stopped' });
       assert.deepEqual(run.names.slice(1), [
-        ...['meterRental', 'lookAtRental', 'settleRental', 'lookAtRental'],
-        ...['endPods', 'closeRental', 'lookAtRental'],
+        'meterRental',
+        'lookAtRental',
+        'settleRental',
+        'lookAtRental',
+        'endPods',
+        'closeRental',
+        'lookAtRental',
       ]);
     });
 

@@ -156,11 +156,13 @@ describe('the activities of a rental', () => {
       }),
       'that nobody has asked for': async () => ({
         ...(await ask()),
-        ...{ rentalId: newId('rent'), type: 'temporarily_unavailable' },
+        rentalId: newId('rent'),
+        type: 'temporarily_unavailable',
       }),
       'that comes too late': async () => ({
         ...(await ask()),
-        ...{ answerBefore: '2020-01-01T00:00:00.000Z', type: 'temporarily_unavailable' },
+        answerBefore: '2020-01-01T00:00:00.000Z',
+        type: 'temporarily_unavailable',
       }),
       'of which nothing is on offer': async () => ({
         ...(await ask(BALANCE, 'h100')),
@@ -195,7 +197,8 @@ describe('the activities of a rental', () => {
       await lone.run('closeRental', rentalId);
       assert.equal(await phase(), 'closed');
       const running = await insertRunning(lone.db, await getWallet(lone.db, userId), {
-        ...{ priceCents: CHEAP, ranMs: 1_000 },
+        priceCents: CHEAP,
+        ranMs: 1_000,
       });
       assert.equal((await lone.run('lookAtRental', running)).phase, 'running');
     });
@@ -205,7 +208,11 @@ describe('the activities of a rental', () => {
     async function answered(rentalId: RentalId): Promise<void> {
       const { no } = await getRental(lone.db, rentalId);
       await lone.db('answered_machines').insert({
-        ...{ rental_no: no, host: '192.0.2.1', port: 22, username: 'root', host_key_fingerprint: null },
+        rental_no: no,
+        host: '192.0.2.1',
+        port: 22,
+        username: 'root',
+        host_key_fingerprint: null,
       });
     }
 

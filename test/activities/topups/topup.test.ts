@@ -315,8 +315,13 @@ describe('the activities of a top-up', () => {
     it('leaves a young one that was never begun to its opening, and ends an old one', async () => {
       const { topupId, userId } = await ask('card');
       await insertTopup(lone.db, userId, {
-        ...{ id: topupId, status: 'creating', source: 'saved_card', pm_id: `pm_${topupId}` },
-        ...{ session_id: null, checkout_url: null, session_expires_at: null },
+        id: topupId,
+        status: 'creating',
+        source: 'saved_card',
+        pm_id: `pm_${topupId}`,
+        session_id: null,
+        checkout_url: null,
+        session_expires_at: null,
       });
       assert.equal((await look(topupId)).state, 'waiting');
       await aged(topupId, 'created_at', paymentLimits.topupBeginMs + 1_000);
@@ -356,8 +361,13 @@ describe('the activities of a top-up', () => {
     it('ends one of which nothing has left, and leaves what was asked for alone', async () => {
       const unsent = await ask('card');
       await insertTopup(lone.db, unsent.userId, {
-        ...{ id: unsent.topupId, status: 'creating', source: 'saved_card', pm_id: `pm_${unsent.topupId}` },
-        ...{ session_id: null, checkout_url: null, session_expires_at: null },
+        id: unsent.topupId,
+        status: 'creating',
+        source: 'saved_card',
+        pm_id: `pm_${unsent.topupId}`,
+        session_id: null,
+        checkout_url: null,
+        session_expires_at: null,
       });
       await lone.run('abandonTopup', unsent.topupId, 'It took too long.');
       const { status, error } = (await row(unsent.topupId))!;
