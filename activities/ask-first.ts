@@ -3,6 +3,7 @@ import { confirmDatabase, isDatabaseConfirmed } from '../adapters/postgres/resto
 import { readKeptWatermark } from '../adapters/temporal/watermark.js';
 import { restoredMessage } from '../domain/operations/watermark.js';
 import type { ActivityDeps } from './deps.js';
+import type { Activity } from './noticing.js';
 
 type Asking = Pick<ActivityDeps, 'db' | 'temporal' | 'log'>;
 
@@ -33,37 +34,19 @@ export async function compareWatermarks(deps: Asking): Promise<'confirmed' | 're
   return verdict;
 }
 
-type Activity = (...args: never[]) => Promise<unknown>;
-
-/** They ask at each turn of their loop instead, or must work on a restored database. */
-const unasked: ReadonlySet<string> = new Set([
-  'runMeter',
-  'watchProvider',
-  'deliverMails',
-  'keepHouse',
-  'runUpkeep',
-  'examineRestore',
-  'endClosedRentals',
-  'rebuildPayments',
-  'resumeAfterRestore',
-]);
-
-/** A caller waits for their answer: it is a refusal, and nothing was begun. */
-const answering: ReadonlySet<string> = new Set(['openRental', 'openTopup', 'operate']);
-
-/** Lets every activity ask first whether the database may be acted on; whoever adds one need not think of it. */
-export function askingFirst<T extends Record<string, Activity>>(deps: Asking, activities: T): T {
-  const asking = Object.entries(activities).map(([name, activity]) => [
-    name,
-    unasked.has(name) ? activity : askingBefore(deps, activity, answering.has(name)),
-  ]);
-  return Object.fromEntries(asking) as T;
+/** Lets an activity ask first whether the database may be acted on. */
+export function askingFirst(deps: Asking, activity: Activity): Activity {
+  return async (...args) => {
+    await refuseWhenRestored(deps);
+    return activity(...args);
+  };
 }
 
-function askingBefore(deps: Asking, activity: Activity, answers: boolean): Activity {
+/** The same for one whose caller waits: they are told at once that nothing was begun. */
+export function answeringRestored(deps: Asking, activity: Activity): Activity {
   return async (...args) => {
     await refuseWhenRestored(deps).catch((error: unknown) => {
-      throw answers ? asAnswer(error) : error;
+      throw asAnswer(error);
     });
     return activity(...args);
   };

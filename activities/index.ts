@@ -1,14 +1,13 @@
 import { rememberingAnswers } from '../adapters/peer-error.js';
-import { askingFirst } from './ask-first.js';
 import { createAwaitPod } from './machines/await-pod.js';
 import { createAutoTopupActivities } from './topups/auto-topup.js';
 import { createBackfillActivities } from './payments/backfill.js';
 import { createCardActivities } from './payments/card.js';
 import type { ActivityDeps } from './deps.js';
+import { guarded } from './guarded.js';
 import { createInvoiceActivities } from './invoices/invoice.js';
 import { createMailActivities } from './upkeep/mail.js';
 import { createMeterActivities } from './metering/meter.js';
-import { noticing } from './noticing.js';
 import { createOpenRental } from './rentals/open-rental.js';
 import { createOperationActivities } from './operations/operation.js';
 import { createPodActivities } from './machines/pods.js';
@@ -22,32 +21,67 @@ import { createTopupActivities } from './topups/topup.js';
 import { createUpkeepActivities } from './upkeep/upkeep.js';
 import { createWatchActivities } from './machines/watch.js';
 
-/** All activities, bound to the outside world; each asks first whether the database may be acted on,
- * and notes what fails. Workflows see the type only. */
+/**
+ * All activities, bound to the outside world, each under its policy (guarded.ts): whether it asks first if the database
+ * may be acted on, and what its failures count for. Workflows see the type only.
+ */
 export function createActivities(given: ActivityDeps) {
   const deps = rememberingPeers(given);
-  const activities = {
-    openRental: createOpenRental(deps),
-    ...createRentalActivities(deps),
-    ...createPodActivities(deps),
-    ...createAwaitPod(deps),
-    ...createMeterActivities(deps),
-    ...createWatchActivities(deps),
-    ...createTopupActivities(deps),
-    ...createAutoTopupActivities(deps),
-    ...createStrayPaymentActivities(deps),
-    ...createInvoiceActivities(deps),
-    ...createCardActivities(deps),
-    ...createReversalActivities(deps),
-    ...createOperationActivities(deps),
-    ...createRefundRentalsActivities(deps),
-    ...createBackfillActivities(deps),
-    ...createMailActivities(deps),
-    ...createRestoreActivities(deps),
-    ...createUpkeepActivities(deps),
-    ...createReconcileActivities(deps),
+  return {
+    ...guarded(deps, { openRental: createOpenRental(deps) }, { openRental: 'answersCaller' }),
+    ...guarded(deps, createRentalActivities(deps), {
+      lookAtRental: 'looksAtRental',
+      startMetering: 'stepsRental',
+      giveUpProvisioning: 'stepsRental',
+      meterRental: 'looksAndStepsRental',
+      settleRental: 'stepsRental',
+      closeRental: 'stepsRental',
+    }),
+    ...guarded(deps, createPodActivities(deps), {
+      findPod: 'stepsRental',
+      endPods: 'stepsRental',
+    }),
+    ...guarded(deps, createAwaitPod(deps), { awaitPod: 'stepsRental' }),
+    ...guarded(deps, createMeterActivities(deps), { runMeter: 'neverAsks' }),
+    ...guarded(deps, createWatchActivities(deps), { watchProvider: 'neverAsks' }),
+    ...guarded(deps, createTopupActivities(deps), {
+      openTopup: 'answersCaller',
+      lookAtTopup: 'looksAtEvents',
+      abandonTopup: 'asksFirst',
+    }),
+    ...guarded(deps, createAutoTopupActivities(deps), { lookAtAutoTopup: 'looksAtEvents' }),
+    ...guarded(deps, createStrayPaymentActivities(deps), { lookAtPayment: 'looksAtEvents' }),
+    ...guarded(deps, createInvoiceActivities(deps), { lookAtInvoice: 'looksAtEvents' }),
+    ...guarded(deps, createCardActivities(deps), { lookAtCard: 'looksAtEvents' }),
+    ...guarded(deps, createReversalActivities(deps), {
+      lookAtRefund: 'looksAtEvents',
+      lookAtDispute: 'looksAtEvents',
+    }),
+    ...guarded(deps, createOperationActivities(deps), { operate: 'answersCaller' }),
+    ...guarded(deps, createRefundRentalsActivities(deps), { refundRentals: 'asksFirst' }),
+    ...guarded(deps, createBackfillActivities(deps), { backfillEvents: 'asksFirst' }),
+    ...guarded(deps, createMailActivities(deps), { deliverMails: 'neverAsks' }),
+    ...guarded(deps, createRestoreActivities(deps), {
+      examineRestore: 'neverAsks',
+      endClosedRentals: 'neverAsks',
+      rebuildPayments: 'neverAsks',
+      resumeAfterRestore: 'neverAsks',
+    }),
+    ...guarded(deps, createUpkeepActivities(deps), {
+      reviveWorkflows: 'asksFirst',
+      redeliverEvents: 'asksFirst',
+      sweepPods: 'asksFirst',
+      keepHouse: 'neverAsks',
+      tellOfExpiredCards: 'asksFirst',
+      runUpkeep: 'neverAsks',
+    }),
+    ...guarded(deps, createReconcileActivities(deps), {
+      beginReconcile: 'asksFirst',
+      compareSource: 'asksFirst',
+      noteUncompared: 'asksFirst',
+      finishReconcile: 'asksFirst',
+    }),
   };
-  return askingFirst(deps, noticing(deps, activities));
 }
 
 /** What one peer's failures say of an item depends on whether it answered for others (decision 95). */
