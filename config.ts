@@ -87,7 +87,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
 
 function configOf(env: ValuesOf<typeof variables>) {
   return {
-    /** Names this installation at the upstreams, so that one never touches another's pods (decision 22). */
+    /**
+     * Names this installation at the upstreams, so that one never touches another's pods (decision 22, "Machines of
+     * nobody").
+     */
     deployment: env.DEPLOYMENT,
     logLevel: env.LOG_LEVEL,
     database: databaseOf(env),
@@ -100,14 +103,14 @@ function configOf(env: ValuesOf<typeof variables>) {
     /** Where Prometheus reads this process; port null: nowhere. 0 takes any free port. */
     metrics: { host: env.METRICS_HOST, port: env.METRICS_PORT },
     processor: processorOf(env),
-    /** Who people can sign in with; null is one without credentials (decision 11). */
+    /** Who people can sign in with; null is one without credentials (decision 11, "Sign-in elsewhere"). */
     identity: identityOf(env),
     /** operatorEmail: who is told of findings; null: the log only. */
     mail: { smtpUrl: env.SMTP_URL, from: env.MAIL_FROM, operatorEmail: env.OPERATOR_EMAIL },
     /** What auto-topup of an account may charge in a day, for accounts that are made from now on; null: no cap. */
     autoTopupDailyCapCents: env.AUTO_TOPUP_DAILY_CAP_CENTS,
     meter: meterOf(env),
-    /** What one operator may move alone, in cents (decision 87). */
+    /** What one operator may move alone, in cents (decision 87, "Operator orders"). */
     orderSingleLimitCents: env.ORDER_SINGLE_LIMIT_CENTS,
     providers: providersOf(env),
     /** True only in the lab, whose pods live on loopback: elsewhere private addresses are never probed. */

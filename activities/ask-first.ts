@@ -8,8 +8,9 @@ import type { Activity } from './noticing.js';
 type Asking = Pick<ActivityDeps, 'db' | 'temporal' | 'log'>;
 
 /**
- * Refuses while the database is behind what the service has done (decisions 37, 67). One whose incarnation is new is
- * compared with Temporal's watermark first, so an ordinary restart costs one question.
+ * Refuses while the database is behind what the service has done (decision 37, "Brakes and the watermark", and decision
+ * 67, "Restored databases"). One whose incarnation is new is compared with Temporal's watermark first, so an ordinary
+ * restart costs one question.
  * @throws ApplicationFailure `database_restored`, which is retried: what waits goes on once an operator has reconciled
  */
 export async function refuseWhenRestored(deps: Asking): Promise<void> {

@@ -11,7 +11,10 @@ import type { TemporalClient } from '../adapters/temporal/client.js';
 /** What the activities need of the outside. Built by worker/index.ts. */
 export interface ActivityDeps {
   readonly db: Database;
-  /** The tick's own connections: nothing else takes one, so that nothing keeps a tick from its turn (decision 73). */
+  /**
+   * The tick's own connections: nothing else takes one, so that nothing keeps a tick from its turn (decision 73, "Turns
+   * at the wallet").
+   */
   readonly meterDb: Database;
   /** Connections of their own for opening rentals, whose transactions last as long as an upstream's answer. */
   readonly openDb: Database;
@@ -32,13 +35,16 @@ export interface ActivityDeps {
     readonly checkoutUrls: { readonly success: string; readonly cancel: string };
     /** Who is told of what needs an operator; null or absent: the log only. */
     readonly operatorEmail?: string | null;
-    /** How many top-ups a young account may begin in a day (decision 23); the limit's unless told. */
+    /**
+     * How many top-ups a young account may begin in a day (decision 23, "Guards against loss"); the limit's unless
+     * told.
+     */
     readonly topupsPerDayWhenYoung?: number;
     /** Machines of a user that are not billed, in an hour, after which a create waits; the product's limit unless told. */
     readonly freeMachinesPerHour?: number;
     /** From one attempt of auto-topup to the next, in milliseconds; the specification's 5 minutes unless told. */
     readonly autoTopupCooldownMs?: number;
-    /** What one operator may move alone, in cents (decision 87); the limit's unless told. */
+    /** What one operator may move alone, in cents (decision 87, "Operator orders"); the limit's unless told. */
     readonly orderSingleLimitCents?: number;
     /** How long a day of dunning must be at least, in milliseconds; a real day unless told. */
     readonly minDunningDayMs?: number;

@@ -27,7 +27,7 @@ export interface Items<T> {
 
 /**
  * Does something with each item of a loop, one after the other, so that one that fails keeps no other from it
- * (decision 69). One that failed lately is left alone until its time.
+ * (decision 69, "Items that fail"). One that failed lately is left alone until its time.
  * @returns those that went well
  * @throws what `isOfAll` holds for, and whatever the database throws when failures can't be counted
  */
@@ -90,7 +90,7 @@ export async function eachPart<T>(
 
 /**
  * Counts a failure, and tells operators when that sets the item aside. One that says nothing of the item only puts its
- * next try off (decision 95).
+ * next try off (decision 95, "Outages of a peer").
  */
 export async function noteStuck(
   deps: Noting,

@@ -12,8 +12,9 @@ import {
 type Guarding = Pick<ActivityDeps, 'db' | 'temporal' | 'log'>;
 
 /**
- * What an activity does before and after its work: whether it asks first if the database may be acted on (decisions 37,
- * 67), and what its failures count for (decision 69).
+ * What an activity does before and after its work: whether it asks first if the database may be acted on (decision 37,
+ * "Brakes and the watermark", and decision 67, "Restored databases"), and what its failures count for (decision 69,
+ * "Items that fail").
  */
 const guards = {
   /** Asks first, and is retried until it may begin. */

@@ -84,7 +84,9 @@ export function createActivities(given: ActivityDeps) {
   };
 }
 
-/** What one peer's failures say of an item depends on whether it answered for others (decision 95). */
+/**
+ * What one peer's failures say of an item depends on whether it answered for others (decision 95, "Outages of a peer").
+ */
 function rememberingPeers(deps: ActivityDeps): ActivityDeps {
   const providers = [...deps.providers].map(([code, provider]) => {
     return [code, rememberingAnswers(provider, ['pace'])] as const;

@@ -20,8 +20,8 @@ export async function answeringRefusals<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Adds `outcome: not_done` to a 503 of an opening where that is certain (decision 4): the first try has decided it
- * and committed nothing. A later try can't know whether an earlier one, which was given up, goes on.
+ * Adds `outcome: not_done` to a 503 of an opening where that is certain (decision 4, "Promise of a 503"): the first try
+ * has decided it and committed nothing. A later try can't know whether an earlier one, which was given up, goes on.
  */
 export async function tellingNothingDone<T>(work: () => Promise<T>): Promise<T> {
   try {

@@ -21,8 +21,8 @@ export abstract class PeerError extends Error {
 export const statusesOfAll: readonly number[] = [401, 403, 429];
 
 /**
- * Lets the failures of a peer tell when it last answered, as far as this process knows (decision 95). A "no" about what
- * was asked is an answer.
+ * Lets the failures of a peer tell when it last answered, as far as this process knows (decision 95, "Outages of a
+ * peer"). A "no" about what was asked is an answer.
  * @param notCalls functions of it that ask nobody outside
  */
 export function rememberingAnswers<T extends object>(peer: T, notCalls: readonly (keyof T)[] = []): T {

@@ -23,7 +23,7 @@ export interface ApiDeps {
   readonly processor: Processor;
   /** Checks the signature of a webhook call over its raw bytes; null when billing is disabled. */
   readonly verifyWebhook: WebhookVerifier | null;
-  /** Those that are enabled, in the order in which they are shown (decision 11). */
+  /** Those that are enabled, in the order in which they are shown (decision 11, "Sign-in elsewhere"). */
   readonly identityProviders: readonly IdentityProvider[];
 }
 
@@ -38,15 +38,15 @@ export interface ApiState {
   /** Who asks; undefined until limitRequests found out. */
   session?: Session;
   /**
-   * Ends the request's turn (decision 97): called before somebody else than the database is waited for, so that the
-   * caller's other requests go on meanwhile. Undefined where requests take no turns.
+   * Ends the request's turn (decision 97, "Requests under way"): called before somebody else than the database is
+   * waited for, so that the caller's other requests go on meanwhile. Undefined where requests take no turns.
    */
   passTurn?: () => void;
   /** What the request opens; undefined until that has an id. */
   opening?: OpeningProgress;
 }
 
-/** How far an opening has come, by which its failure is told (decision 4). */
+/** How far an opening has come, by which its failure is told (decision 4, "Promise of a 503"). */
 export interface OpeningProgress {
   readonly idName: 'rentalId' | 'topupId';
   id: string;

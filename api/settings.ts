@@ -3,7 +3,7 @@ import { requestLimits } from '../domain/requests/limits.js';
 
 /** What of the configuration the API looks at. Durations are milliseconds. */
 export interface ApiSettings {
-  /** The one list of origins that may call with cookies (decision 12). */
+  /** The one list of origins that may call with cookies (decision 12, "Allowed origins"). */
   readonly allowedOrigins: readonly string[];
   readonly secureCookie: boolean;
   /** Where browsers reach the API and the dashboard, without a slash at the end. */
@@ -11,13 +11,19 @@ export interface ApiSettings {
   readonly dashboardUrl: string;
   /** Behind one proxy that appends the caller to X-Forwarded-For. */
   readonly trustProxy: boolean;
-  /** Decision 58: requests in a minute. Reads of one session, and of all sessions of one user. */
+  /**
+   * Decision 58, "Limits of requests": requests in a minute. Reads of one session, and of all
+   * sessions of one user.
+   */
   readonly readsPerMinute: number;
   readonly readsPerMinuteOfUser: number;
   /** Changes of one user, and all of one client address without a session. */
   readonly changesPerMinute: number;
   readonly strangersPerMinute: number;
-  /** Decision 97: requests of one caller that are under way at once, of each kind. */
+  /**
+   * Decision 97, "Requests under way": requests of one caller that are under way at once, of each
+   * kind.
+   */
   readonly requestsAtOnce: number;
   readonly billing: {
     readonly enabled: boolean;
@@ -28,16 +34,25 @@ export interface ApiSettings {
   /** What auto-topup of an account that is made now may charge in a day, in cents; null: no cap. */
   readonly autoTopupDailyCapCents: number | null;
   readonly meterShards: number;
-  /** How many codes one client address may ask for in an hour, for whatever e-mail addresses (decision 8). */
+  /**
+   * How many codes one client address may ask for in an hour, for whatever e-mail addresses (decision 8, "One-time
+   * codes").
+   */
   readonly codeRequestsPerClientPerHour: number;
-  /** Decision 4: how long an opening may take, and how long the API waits for its answer beyond that. */
+  /**
+   * Decision 4, "Promise of a 503": how long an opening may take, and how long the API waits for
+   * its answer beyond that.
+   */
   readonly answerWithinMs: number;
   readonly answerGraceMs: number;
   /** How long the last look waits for the wallet's lock. */
   readonly lockWaitMs: number;
-  /** Decision 6: how long a retry waits for its twin. */
+  /** Decision 6, "Idempotent retries": how long a retry waits for its twin. */
   readonly idempotencyWaitMs: number;
-  /** Decision 15: how long a stop waits for the settlement before it answers without one. */
+  /**
+   * Decision 15, "Stopping a rental": how long a stop waits for the settlement before it answers
+   * without one.
+   */
   readonly stopWaitMs: number;
   /** How long a call waits for a sign of life from Temporal before it is refused. */
   readonly reachMs: number;

@@ -33,8 +33,8 @@ export function databaseOf(env: DatabaseValues) {
     poolMax: env.DATABASE_POOL_MAX,
     openPoolMax: env.DATABASE_OPEN_POOL_MAX,
     /**
-     * For metering alone (decision 73): one for each shard, and one for a tick that is begun again while the lost one's
-     * connection still ends.
+     * For metering alone (decision 73, "Turns at the wallet"): one for each shard, and one for a tick that is begun
+     * again while the lost one's connection still ends.
      */
     meterPoolMax: env.DATABASE_METER_POOL_MAX ?? env.METER_SHARDS + 1,
   };

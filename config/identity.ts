@@ -9,8 +9,8 @@ const issuer = text
   .pattern(/^(https:|http:\/\/(127\.0\.0\.1|\[::1\]|localhost)([:/]|$))/, 'https, or http on loopback');
 
 /**
- * Who people can sign in with (decision 11). Half of what a provider needs is a fault; none of it disables the
- * provider.
+ * Who people can sign in with (decision 11, "Sign-in elsewhere"). Half of what a provider needs is a fault; none of it
+ * disables the provider.
  */
 export const identityVariables = {
   GOOGLE_CLIENT_ID: withDefault(trimmed, ''),

@@ -1,6 +1,6 @@
 /**
- * Public ids: a prefix and a 26-character ULID (decision 1). They are minted in the API and in activities,
- * never in workflows (adapters/ids.ts), because minting is random.
+ * Public ids: a prefix and a 26-character ULID (decision 1, "Public ids"). They are minted in the API and in
+ * activities, never in workflows (adapters/ids.ts), because minting is random.
  */
 export type UserId = `usr_${string}`;
 export type RentalId = `rent_${string}`;

@@ -1,6 +1,6 @@
 /**
- * A refusal is an answer, not a fault: a code with its HTTP status (decision 3). Everything else that goes wrong
- * is retried or is a 500. The table is exhaustive: a code that is not here does not exist.
+ * A refusal is an answer, not a fault: a code with its HTTP status (decision 3, "Table of codes"). Everything else that
+ * goes wrong is retried or is a 500. The table is exhaustive: a code that is not here does not exist.
  */
 export const refusalStatus = {
   validation_failed: 400,

@@ -1,6 +1,9 @@
 import type { Knex } from 'knex';
 
-/** Wallets and their ledger: the database itself refuses any state that does not add up (decisions 26, 28). */
+/**
+ * Wallets and their ledger: the database itself refuses any state that does not add up (decision 26, "End of the
+ * money", and decision 28, "Refusals of the database").
+ */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table wallets (

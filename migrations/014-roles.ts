@@ -2,8 +2,9 @@ import type { Knex } from 'knex';
 import { databaseRoles, grant, type TableGrants } from './grants.js';
 
 /**
- * The roles of the processes, each with what it needs and no more (decision 63). The ledger grows and never changes,
- * for every role: the worker adds to it, the others read it. Nobody may truncate a table or change the schema.
+ * The roles of the processes, each with what it needs and no more (decision 63, "Roles in the database"). The ledger
+ * grows and never changes, for every role: the worker adds to it, the others read it. Nobody may truncate a table or
+ * change the schema.
  */
 export async function up(knex: Knex): Promise<void> {
   for (const role of Object.values(databaseRoles)) await makeRole(knex, role);

@@ -2,9 +2,10 @@ import type { Knex } from 'knex';
 import { databaseRoles, grant } from './grants.js';
 
 /**
- * A restored database is noticed before it moves money (decisions 37, 67): the watermark's row names the incarnation
- * of the database in which it was last compared with Temporal's. Whatever brings an old row back (a dump that is
- * restored, a recovery to a point in time, a copy of the files, a failover) has another incarnation.
+ * A restored database is noticed before it moves money (decision 37, "Brakes and the watermark", and decision 67,
+ * "Restored databases"): the watermark's row names the incarnation of the database in which it was last compared with
+ * Temporal's. Whatever brings an old row back (a dump that is restored, a recovery to a point in time, a copy of the
+ * files, a failover) has another incarnation.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

@@ -2,8 +2,8 @@ import type { Knex } from 'knex';
 import { grant } from './grants.js';
 
 /**
- * Nothing stuck stops the others (decision 69), nothing that is kept for operating is kept for ever (decision 70), and
- * what the loops ask each few seconds is asked of an index.
+ * Nothing stuck stops the others (decision 69, "Items that fail"), nothing that is kept for operating is kept for ever
+ * (decision 70, "Pruned rows"), and what the loops ask each few seconds is asked of an index.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(tables);
@@ -85,7 +85,10 @@ const indexes = `
   create index reconcile_runs_age on reconcile_runs (started_at);
 `;
 
-/** What was done stays for good; from where it was done is cut after 90 days, and never added again (decision 70). */
+/**
+ * What was done stays for good; from where it was done is cut after 90 days, and never added again (decision 70,
+ * "Pruned rows").
+ */
 const auditTrigger = `
   create or replace function audit_events_stay() returns trigger language plpgsql as $$
   declare

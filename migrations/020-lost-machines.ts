@@ -2,8 +2,8 @@ import type { Knex } from 'knex';
 import { grant } from './grants.js';
 
 /**
- * When a machine that was lost was last seen alive, as its rental was settled by it (decision 77): the rows of pods
- * serve their time and go, and what a price rests on stays.
+ * When a machine that was lost was last seen alive, as its rental was settled by it (decision 77, "Bill of lost
+ * machines"): the rows of pods serve their time and go, and what a price rests on stays.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

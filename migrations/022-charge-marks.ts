@@ -1,7 +1,10 @@
 import type { Knex } from 'knex';
 import { grant } from './grants.js';
 
-/** Whom and which card nothing is charged to while its owner is away, since a payment of theirs was denied (decision 79). */
+/**
+ * Whom and which card nothing is charged to while its owner is away, since a payment of theirs was denied (decision 79,
+ * "Charge marks").
+ */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table charge_marks (

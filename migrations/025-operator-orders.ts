@@ -2,8 +2,9 @@ import type { Knex } from 'knex';
 import { databaseRoles, grant } from './grants.js';
 
 /**
- * What Temporal is told is no authority (decisions 87, 88): money moves by hand only from a row of `operator_orders`,
- * whose names the database takes from the login; what an opening asks for stands in a row that the API has committed.
+ * What Temporal is told is no authority (decision 87, "Operator orders", and decision 88, "Rows before workflows"):
+ * money moves by hand only from a row of `operator_orders`, whose names the database takes from the login; what an
+ * opening asks for stands in a row that the API has committed.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

@@ -1,7 +1,10 @@
 import type { Knex } from 'knex';
 import { grant } from './grants.js';
 
-/** By which operation a parked payment was credited: what the processor takes back of it later is owed (decision 80). */
+/**
+ * By which operation a parked payment was credited: what the processor takes back of it later is owed (decision 80,
+ * "Reversals without a credit").
+ */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     alter table parked_payments

@@ -1,7 +1,10 @@
 import type { Knex } from 'knex';
 import { grant } from './grants.js';
 
-/** One order refunds many rentals: which of them gets how much stands in rows of its own (decision 94). */
+/**
+ * One order refunds many rentals: which of them gets how much stands in rows of its own (decision 94, "Refunds of an
+ * outage").
+ */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table operator_order_items (

@@ -32,7 +32,7 @@ export async function ensureLogins(databaseUrl: string, passwords: LoginPassword
   }
 }
 
-/** What an operator logs in as; the database takes their name from it (decision 87). */
+/** What an operator logs in as; the database takes their name from it (decision 87, "Operator orders"). */
 export type OperatorLogin = `operator_${string}`;
 
 /** Whether a login is one operator's own. */

@@ -19,7 +19,10 @@ export interface DirectOptions {
   readonly signal?: (client: TemporalClient, result: OperationResult) => Promise<void>;
 }
 
-/** Does what needs Postgres only, and leaves who and why (decision 65). Exit code 1 when it is refused. */
+/**
+ * Does what needs Postgres only, and leaves who and why (decision 65, "Explained cents"). Exit code 1 when it is
+ * refused.
+ */
 export async function actByHand(
   context: OpsContext,
   asked: DirectAction | ((db: Database) => Promise<DirectAction>),

@@ -32,8 +32,8 @@ const WAITS = 3;
 const UNKNOWN = 2;
 
 /**
- * Writes the order down, lets the workflow `operation` do it, and tells what came of it (decision 87). Its id is told
- * first: whoever loses the connection repeats the command with it.
+ * Writes the order down, lets the workflow `operation` do it, and tells what came of it (decision 87, "Operator
+ * orders"). Its id is told first: whoever loses the connection repeats the command with it.
  * @param action what is asked for, or how to find it in the database
  */
 export async function operate(

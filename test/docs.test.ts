@@ -113,6 +113,13 @@ describe('the documents', () => {
     }
   });
 
+  it('each comment of the product cites a decision by number and title', () => {
+    const untitled = sourceFiles().flatMap((file) =>
+      numbersWithoutTitleIn(read(file)).map((cited) => `${file}: ${cited}`),
+    );
+    assert.deepEqual(untitled, []);
+  });
+
   it('DECISIONS.md tells each decision that the code cites, by the title that the code cites', () => {
     const titles = new Map(
       groupsIn(read('DECISIONS.md'))
@@ -179,6 +186,16 @@ function titlesCitedIn(text: string): { number: number; title: string }[] {
     number: Number(number),
     title,
   }));
+}
+
+/** Citations in comments that lack a title: `decision 69` instead of `decision 69, "Items that fail"`. */
+function numbersWithoutTitleIn(text: string): string[] {
+  const comments = text
+    .split('\n')
+    .filter((line) => /^\s*(\/?\*|\/\/)/.test(line))
+    .map((line) => line.replace(/^\s*(\/?\*+|\/\/) ?/, ''))
+    .join(' ');
+  return [...comments.matchAll(/\bdecisions? (\d+)(?!\d|,\s+")/gi)].map(([cited]) => cited);
 }
 
 /** The subjects of DECISIONS.md with the headings of their decisions: "69. Items that fail". */

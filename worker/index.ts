@@ -71,7 +71,7 @@ const deps: ActivityDeps = {
   },
 };
 
-// Before anything is polled: a restored database must not be acted on (decision 67).
+// Before anything is polled: a restored database must not be acted on (decision 67, "Restored databases").
 await compareWatermarks(deps);
 const workers = await createWorkers({
   connection,

@@ -6,9 +6,10 @@ import { ProcessorError } from '../adapters/processor/processor.js';
 import { ProviderError } from '../adapters/providers/provider.js';
 
 /**
- * Keeps the words of errors out of workflows' histories (decision 89): an upstream, the processor, the mail server and
- * the database quote what they were sent. What crosses is which error it was; its words are in the worker's log, under
- * the workflow's id. Refusals and other failures that are made for workflows cross as they are.
+ * Keeps the words of errors out of workflows' histories (decision 89, "Words kept from Temporal"): an upstream, the
+ * processor, the mail server and the database quote what they were sent. What crosses is which error it was; its words
+ * are in the worker's log, under the workflow's id. Refusals and other failures that are made for workflows cross as
+ * they are.
  */
 export function withoutWords(log: Logger): (context: Context) => ActivityInterceptors {
   return (context) => ({

@@ -18,7 +18,7 @@ export interface Readiness {
 }
 
 /**
- * Tells whether this process polls (decision 91: "When is a worker well?"): not by what it believes of itself, but by
+ * Tells whether this process polls (decision 91, "Health of a worker"): not by what it believes of itself, but by
  * what the Temporal server has heard from it.
  * @param options.identity of this process's polls; no other process, and no earlier one, has it
  * @param options.listPollers asks the server

@@ -8,7 +8,7 @@ const retry = { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval
 
 /**
  * For how long what is retried for ever is tried in one go. Then its workflow has its turn, waits, and goes on by a new
- * run where its history has grown (decision 69): money and machines are never given up by it.
+ * run where its history has grown (decision 69, "Items that fail"): money and machines are never given up by it.
  */
 const oneGo = '10 minutes';
 

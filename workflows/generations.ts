@@ -19,7 +19,7 @@ export function isVeryLong(historyLength = workflowInfo().historyLength): boolea
 
 /**
  * How long a workflow waits when an activity has used up its schedule so many times in a row: never so long that an
- * outage, of the database for one, is felt for long after its end (decision 95).
+ * outage, of the database for one, is felt for long after its end (decision 95, "Outages of a peer").
  */
 export function pauseMs(failures: number): number {
   return Math.min(5_000 * 2 ** (failures - 1), PAUSE_MAX_MS);

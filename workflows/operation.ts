@@ -15,7 +15,7 @@ import { lookSignal } from './contracts/signals.js';
 
 /**
  * One thing that an operator does by hand, once: its id is the operation's, and the row of `operator_orders` under that
- * id says what it is (decision 87). A refusal is an answer, not a failure.
+ * id says what it is (decision 87, "Operator orders"). A refusal is an answer, not a failure.
  * @param input one of release 0.1 says itself what to do: it is refused, unless it was done already
  */
 export async function operation(input: OperationInput | Operation): Promise<OperationOutcome> {
@@ -45,8 +45,8 @@ function outcomeOf(value: object): OperationOutcome {
 }
 
 /**
- * An order of many (decision 94): pass after pass over its items, until all are done or somebody rejects it. Those that
- * fail are waited for, or until an operator lets it look.
+ * An order of many (decision 94, "Refunds of an outage"): pass after pass over its items, until all are done or
+ * somebody rejects it. Those that fail are waited for, or until an operator lets it look.
  */
 async function refundEach(input: OperationInput): Promise<OperationOutcome> {
   const state = { looks: 0, failed: 0 };

@@ -5,8 +5,8 @@ import { comparing, upkeep } from './activity-proxies.js';
 import { entityStatusAttribute } from './contracts/search-attributes.js';
 
 /**
- * Compares our books with the processor's and the upstreams' (decision 62). Each source is compared by itself: one
- * that fails is noted as not compared, and keeps no other.
+ * Compares our books with the processor's and the upstreams' (decision 62, "Comparison of the books"). Each source is
+ * compared by itself: one that fails is noted as not compared, and keeps no other.
  */
 export async function reconcile(input: ReconcileInput): Promise<ReconcileReport> {
   const {

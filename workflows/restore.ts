@@ -4,9 +4,9 @@ import { openingOf } from './early-answer.js';
 import type { RestoreInput, RestoreOutcome } from './contracts/restore.js';
 
 /**
- * Reconciles a restored database with what Temporal, the processor and the upstreams know (decisions 37, 67), and lets
- * the service go on. Each step may run again; metering resumes last, because it would end rentals whose owners'
- * payments are still missing.
+ * Reconciles a restored database with what Temporal, the processor and the upstreams know (decision 37, "Brakes and the
+ * watermark", and decision 67, "Restored databases"), and lets the service go on. Each step may run again; metering
+ * resumes last, because it would end rentals whose owners' payments are still missing.
  */
 export async function restore({ reconcile }: RestoreInput): Promise<RestoreOutcome> {
   setCurrentDetails('Compares the database with Temporal, the processor and the upstreams.');

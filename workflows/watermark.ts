@@ -13,7 +13,7 @@ const EVENTS_MAX = 300;
 
 /**
  * Keeps the highest watermark of the database outside of it: `watermark`. A database that comes back with a lower one
- * was restored (decision 37). Whoever compares reads the memo.
+ * was restored (decision 37, "Brakes and the watermark"). Whoever compares reads the memo.
  */
 export async function watermark(input: { readonly value: number }): Promise<never> {
   const state = { value: input.value };

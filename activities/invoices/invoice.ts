@@ -26,7 +26,10 @@ import type { EventLook } from '../../workflows/contracts/events.js';
 import type { ActivityDeps } from '../deps.js';
 import { SEVERAL_CALLS_MS, withHeartbeat } from '../heartbeat.js';
 
-/** The activity of invoices (decision 35). The row is the state; the processor is asked before anything is done. */
+/**
+ * The activity of invoices (decision 35, "Invoices and reminders"). The row is the state; the processor is asked before
+ * anything is done.
+ */
 export function createInvoiceActivities(deps: ActivityDeps) {
   return {
     /**

@@ -11,7 +11,10 @@ import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';
 
 /** How the waiting for a pod ended. */
 export type PodOutcome =
-  /** Its address is a row: hosts do not cross Temporal (decision 89). A run that 0.1 began may hold it. */
+  /**
+   * Its address is a row: hosts do not cross Temporal (decision 89, "Words kept from Temporal"). A run that 0.1 began
+   * may hold it.
+   */
   | { readonly kind: 'answered'; readonly address?: PodAddress }
   | { readonly kind: 'stopped' }
   | { readonly kind: 'failed'; readonly error: string };
@@ -51,8 +54,8 @@ export function createAwaitPod(deps: ActivityDeps) {
 }
 
 /**
- * The machine's own deadline, which its offer and its upstream have made (decision 76). Workflows of release 0.1 say the
- * one limit that there was: only another number is an order.
+ * The machine's own deadline, which its offer and its upstream have made (decision 76, "Boot deadlines and fit").
+ * Workflows of release 0.1 say the one limit that there was: only another number is an order.
  */
 function deadlineOf(rental: AwaitedRental, saidMs: number): number {
   return saidMs === rentalLimits.provisionDeadlineMs ? (rental.deadlineMs ?? saidMs) : saidMs;

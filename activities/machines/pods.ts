@@ -24,7 +24,7 @@ export function createPodActivities(deps: ActivityDeps) {
   return {
     /**
      * Finds the pod of a rental whose allocation had an unknown outcome, or buys another one at the agreed price or
-     * less (decision 21).
+     * less (decision 21, "Lost upstream answers").
      * @returns null when the rental has a pod now
      */
     async findPod(

@@ -24,8 +24,9 @@ export interface Swept {
 }
 
 /**
- * Ends pods that no live rental owns, and gives up attempts that a crash left open (decision 22). Each part, each
- * upstream and each machine is by itself: one that fails keeps no other from it (decision 69).
+ * Ends pods that no live rental owns, and gives up attempts that a crash left open (decision 22, "Machines of nobody").
+ * Each part, each upstream and each machine is by itself: one that fails keeps no other from it (decision 69, "Items
+ * that fail").
  */
 export async function sweep(deps: ActivityDeps, tell: Tell): Promise<Swept> {
   const { db } = deps;

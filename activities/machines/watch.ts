@@ -29,7 +29,7 @@ interface WatchState {
 
 /**
  * Watches one upstream: one list call every 2 seconds serves all its pods, one catalog every 30. Where the upstream's
- * quotas allow less, both come evenly later (decision 93).
+ * quotas allow less, both come evenly later (decision 93, "Quotas and upstream money").
  */
 export function createWatchActivities(deps: ActivityDeps) {
   return {
@@ -155,7 +155,9 @@ class Watch {
     if ((await recordLostPods(this.deps.db, this.provider.code)) > 0) this.#delivery.begin();
   }
 
-  /** An upstream that fails is noted and asked again; its listings age out by themselves (decision 13). */
+  /**
+   * An upstream that fails is noted and asked again; its listings age out by themselves (decision 13, "Live listings").
+   */
   async #guarded(work: () => Promise<void>): Promise<boolean> {
     const { db, log } = this.deps;
     const { code } = this.provider;

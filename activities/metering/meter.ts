@@ -20,7 +20,7 @@ export function createMeterActivities(deps: ActivityDeps) {
     /**
      * Ticks for `forMs` and returns; its workflow starts it again. A tick that is late does not queue up others:
      * usage is a running total, the next one catches up. It works over connections of its own and waits for nothing
-     * else: what it left to be told is delivered beside it (decision 73).
+     * else: what it left to be told is delivered beside it (decision 73, "Turns at the wallet").
      */
     async runMeter(shard: number, forMs: number): Promise<'again' | 'retired'> {
       const { shards } = deps.settings;
@@ -100,7 +100,9 @@ async function tickOnce(
   return tickOrApart(deps, shard, resting, onPart);
 }
 
-/** One broken wallet must not stop the others (decision 29), nor one whose rows somebody else holds. */
+/**
+ * One broken wallet must not stop the others (decision 29, "Broken wallets"), nor one whose rows somebody else holds.
+ */
 async function tickOrApart(
   { meterDb, log }: ActivityDeps,
   shard: Shard,

@@ -21,7 +21,7 @@ export function createOperationActivities(deps: ActivityDeps) {
     /**
      * Does what an operator's order asks for, once, in one transaction with its record; one that refunds many is begun
      * by it. Whoever reaches Temporal can
-     * name an order, and no more: who, what and how much are the row's (decision 87).
+     * name an order, and no more: who, what and how much are the row's (decision 87, "Operator orders").
      * @throws ApplicationFailure with the code of a refusal when there is no such order
      */
     async operate(input: OperateInput): Promise<OrderOutcome> {

@@ -25,13 +25,13 @@ export type RefundsPass =
   /** Some are left; after so many milliseconds the first of them may be tried. */
   | { readonly outcome: 'going_on'; readonly done: number; readonly of: number; readonly pauseMs: number };
 
-/** The activity that does the items of an order of many (decision 94). */
+/** The activity that does the items of an order of many (decision 94, "Refunds of an outage"). */
 export function createRefundRentalsActivities(deps: ActivityDeps) {
   return {
     /**
      * Gives the rentals of an order what it says, one after the other, each in a transaction of its own: what is done
-     * is skipped, and one that fails stops no other (decision 69). It returns after a while, so that no history and no
-     * attempt grows with the order.
+     * is skipped, and one that fails stops no other (decision 69, "Items that fail"). It returns after a while, so that
+     * no history and no attempt grows with the order.
      * @throws ApplicationFailure with the code of a refusal when there is no such order
      */
     async refundRentals(operationId: OperationId): Promise<RefundsPass> {
@@ -48,7 +48,7 @@ export function singleLimitOf({ settings }: Pick<ActivityDeps, 'settings'>): num
 }
 
 async function pass(deps: ActivityDeps, operationId: OperationId, tell: Tell): Promise<RefundsPass> {
-  // Whatever the run was told before: whether it may be done is the row's word (decision 87).
+  // Whatever the run was told before: whether it may be done is the row's word (decision 87, "Operator orders").
   const begun = await beginRefunds(deps.db, operationId, singleLimitOf(deps));
   if (begun.outcome !== 'begun') return begun;
   const end = performance.now() + PASS_MS;

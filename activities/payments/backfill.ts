@@ -44,7 +44,7 @@ async function backfill(deps: ActivityDeps, tell: Tell): Promise<{ read: number;
   return { read, missed };
 }
 
-/** One event that can't be taken in keeps no other from it (decision 69). */
+/** One event that can't be taken in keeps no other from it (decision 69, "Items that fail"). */
 async function recordEvents(
   deps: ActivityDeps,
   events: readonly ProcessorEvent[],

@@ -38,7 +38,7 @@ async function chargeSavedCard(deps: ActivityDeps, topup: TopupRow): Promise<Cha
     return { kind: 'payment', payment: await deps.processor.getPayment(topup.payment_id) };
   }
   const customerId = await ensureCustomer(deps, topup.user_id);
-  // What was denied meanwhile is not charged again: if the first try left, it is found (decision 79).
+  // What was denied meanwhile is not charged again: if the first try left, it is found (decision 79, "Charge marks").
   if ((await isOlderThanItsKey(deps, topup)) || (await isHeld(deps.db, topup.user_id, topup.pm_id))) {
     return (await lookUp(deps, topup, customerId)) ?? { kind: 'none' };
   }

@@ -21,7 +21,7 @@ export async function recordWarning(deps: ActivityDeps, warningId: string): Prom
 }
 
 /**
- * Marks the payer and the card of a denied payment, once (decision 79: Who is not charged while they are away?). A card
+ * Marks the payer and the card of a denied payment, once (decision 79, "Charge marks"). A card
  * that paid for somebody who is no user here is marked as well: it may be saved by one who is.
  */
 export async function markPayer(deps: ActivityDeps, { paymentId, ...denied }: Denied): Promise<void> {

@@ -16,7 +16,10 @@ import { settleInvoicesOf } from '../invoices/invoice.js';
 import { findPayer, markPayer, recordWarning } from './mark-payer.js';
 import { settleByMetadata } from './settle-payment.js';
 
-/** The activities of refunds and disputes (decision 30): the processor is asked, and the wallet follows. */
+/**
+ * The activities of refunds and disputes (decision 30, "Reversed payments"): the processor is asked, and the wallet
+ * follows.
+ */
 export function createReversalActivities(deps: ActivityDeps) {
   return {
     /** @param id a refund's, or a charge's of which it was told that it was refunded */
@@ -66,7 +69,7 @@ async function advanceReversal(
   return look;
 }
 
-/** What moved no money here may have left a mark (decision 79). */
+/** What moved no money here may have left a mark (decision 79, "Charge marks"). */
 async function lookOfMark({ db }: ActivityDeps, id: string): Promise<EventLook> {
   const mark = await findMark(db, id);
   if (!mark) return nothingOfOurs;
@@ -150,7 +153,7 @@ type Brought = Pick<Reversal, 'userId' | 'paymentCents' | 'credited'>;
 /**
  * Whose payment it is and what it brought. One of ours that succeeded and was not credited yet is credited first,
  * because events come in any order. One that is parked, or that nobody here knows, has brought nothing: nothing is owed
- * when it is given back (decision 80: What does a refund of a payment that was never credited cost?).
+ * when it is given back (decision 80, "Reversals without a credit").
  */
 async function findPaymentOf(deps: ActivityDeps, paymentId: string): Promise<Brought | undefined> {
   const early = await findAnyCredit(deps, paymentId);

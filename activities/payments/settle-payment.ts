@@ -82,7 +82,7 @@ async function findUser(deps: ActivityDeps, id: string | null): Promise<UserId |
   return findUserId(deps.db, id);
 }
 
-/** Saves the card of a hosted page if its payer ticked the page's own consent (decision 32). */
+/** Saves the card of a hosted page if its payer ticked the page's own consent (decision 32, "Checkout and credit"). */
 async function saveConsentedCard(deps: ActivityDeps, userId: UserId, payment: Payment): Promise<void> {
   const { card } = payment;
   if (card?.keptByConsent !== true || card.customerId === null || payment.chargedAt === null) return;

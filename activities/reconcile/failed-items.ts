@@ -6,7 +6,8 @@ import type { ActivityDeps } from '../deps.js';
 
 /**
  * The items of one pass that failed, so that it goes on with the others and tells of these at its end: what reconcile
- * could not read (decision 62), what a restore could not do (decision 67).
+ * could not read (decision 62, "Comparison of the books"), what a restore could not do (decision 67, "Restored
+ * databases").
  */
 export class FailedItems {
   /** Why not, by item: one that is asked for twice is one. */
@@ -38,7 +39,7 @@ export class FailedItems {
     if (error instanceof ProcessorError && error.kind === 'unknown') this.lost ??= error;
   }
 
-  /** Which ones and why, without anybody's own words (decision 89). */
+  /** Which ones and why, without anybody's own words (decision 89, "Words kept from Temporal"). */
   get told(): string[] {
     return [...this.#items].map(([item, reason]) => `${item} (${reason})`);
   }

@@ -38,7 +38,10 @@ export interface CompareInput {
   readonly confirmMs: number;
 }
 
-/** Compares the three truths, source by source (decision 62). It reads, and writes findings: it moves nothing. */
+/**
+ * Compares the three truths, source by source (decision 62, "Comparison of the books"). It reads, and writes findings:
+ * it moves nothing.
+ */
 export function createReconcileActivities(deps: ActivityDeps) {
   const { db } = deps;
   return {
@@ -107,7 +110,7 @@ async function compare(
     deps.log.warn({ source, err: error }, 'reconcile could not compare this; it is shown as not compared');
     const why = `${error.kind}: ${error.message}`;
     await recordGap(deps.db, source, why);
-    // The upstream's own words stay in the row (decision 89).
+    // The upstream's own words stay in the row (decision 89, "Words kept from Temporal").
     return { found: 0, why: error instanceof ProviderError ? error.briefly : why };
   }
 }

@@ -27,7 +27,10 @@ export function providersFor(deps: Pick<ActivityDeps, 'providers'>, templateId: 
     .map(({ code }) => code);
 }
 
-/** Asks the upstream of one listing for one pod: the attempt is on record before the call (decision 21). */
+/**
+ * Asks the upstream of one listing for one pod: the attempt is on record before the call (decision 21, "Lost upstream
+ * answers").
+ */
 export async function buyPod(deps: ActivityDeps, order: PodOrder): Promise<Purchase> {
   const provider = deps.providers.get(order.listing.provider_code);
   if (!provider) return { kind: 'none' };
@@ -63,8 +66,8 @@ export async function buyPod(deps: ActivityDeps, order: PodOrder): Promise<Purch
 }
 
 /**
- * Finds out what an attempt has bought whose answer was lost, or did not tell the price, by its tag (decision 21). A
- * pod whose price nobody has read is not bought yet (decision 74).
+ * Finds out what an attempt has bought whose answer was lost, or did not tell the price, by its tag (decision 21, "Lost
+ * upstream answers"). A pod whose price nobody has read is not bought yet (decision 74, "Unread purchase prices").
  */
 export async function resolveAttempt(
   deps: ActivityDeps,
@@ -78,7 +81,10 @@ export async function resolveAttempt(
   return checkPrice(deps, provider, attempt, pod, agreed);
 }
 
-/** A pod that is dearer than agreed is given back (decision 19), and so is one that ends before it told its price. */
+/**
+ * A pod that is dearer than agreed is given back (decision 19, "Order of an opening"), and so is one that ends before
+ * it told its price.
+ */
 async function checkPrice(
   deps: ActivityDeps,
   provider: Provider,
@@ -158,7 +164,10 @@ async function lookForTag(
   }
 }
 
-/** Decides that an attempt's pod must end, and asks for it once; the sweeper asks until it is gone (decision 22). */
+/**
+ * Decides that an attempt's pod must end, and asks for it once; the sweeper asks until it is gone (decision 22,
+ * "Machines of nobody").
+ */
 export async function condemn(
   deps: ActivityDeps,
   provider: Provider,

@@ -44,14 +44,16 @@ async function openOnce(deps: ActivityDeps, input: OpenRentalInput, tell: Tell):
     refuseWhenBusy,
   );
   if (!(opened instanceof Refusal)) return opened;
-  // A process that dies before this leaves it to the sweeper, which gives up attempts that stay open (decision 22).
+  // A process that dies before this leaves it to the sweeper, which gives up attempts that stay open (decision 22,
+  // "Machines of nobody").
   await condemnOpenAttempts(deps, input.rentalId, opened.message);
   throw opened;
 }
 
 /**
- * What was asked for, by the committed row; of its time and the messenger's, the earlier one counts. What 0.1 began has no
- * row, and is taken for an hour after the database had its step, or where it was begun (decision 88).
+ * What was asked for, by the committed row; of its time and the messenger's, the earlier one counts. What 0.1 began has
+ * no row, and is taken for an hour after the database had its step, or where it was begun (decision 88, "Rows before
+ * workflows").
  * @throws Refusal when nothing of ours asks for it
  */
 async function readOpening(deps: ActivityDeps, { rentalId, open }: OpenRentalInput): Promise<Opening> {
@@ -77,7 +79,10 @@ function marketOf(deps: ActivityDeps, { rentalId, request }: Opening, tell: Tell
   };
 }
 
-/** A crash may have come after the call: what it bought is found by its tag, and used (decision 21). */
+/**
+ * A crash may have come after the call: what it bought is found by its tag, and used (decision 21, "Lost upstream
+ * answers").
+ */
 async function findBought(
   deps: ActivityDeps,
   rentalId: RentalId,

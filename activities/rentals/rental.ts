@@ -57,7 +57,10 @@ export function createRentalActivities(deps: ActivityDeps) {
       return { nextLookMs: await laterWhenBusy(() => advanceMetering(db, rentalId, beltMs)) };
     },
 
-    /** Settles a rental whose billing has ended (decision 25), if its machine was not lost before that. */
+    /**
+     * Settles a rental whose billing has ended (decision 25, "Usage as running total"), if its machine was not lost
+     * before that.
+     */
     async settleRental(rentalId: RentalId): Promise<void> {
       await laterWhenBusy(() => settleEnded(db, rentalId));
     },

@@ -23,7 +23,8 @@ import type { ActivityDeps } from '../deps.js';
  * Ends a rental by force, as an operator's order asks: its billing ends as by a stop, and every machine that was bought
  * for it is told to end now, whatever its workflow waits for. With `acceptGone` nobody is asked: an operator has seen
  * that they are gone, say because the upstream is not configured any more. One that is listed again all the same is
- * swept (decision 22). A rental that is closed, or that does not exist, is written into the order as refused.
+ * swept (decision 22, "Machines of nobody"). A rental that is closed, or that does not exist, is written into the order
+ * as refused.
  */
 export async function terminateRental(deps: ActivityDeps, operationId: OperationId): Promise<OrderOutcome> {
   try {

@@ -19,7 +19,10 @@ import type { ChargePolicy } from '../payments/classify-charge.js';
 import { settleNamedPayments, settlePayment } from '../payments/settle-payment.js';
 import { learnFingerprint } from './fingerprint.js';
 
-/** The activity of auto-topup (spec: Auto-topup trigger; decisions 33, 34). The rows are the state. */
+/**
+ * The activity of auto-topup (spec: Auto-topup trigger; decision 33, "Removal of a card", and decision 34, "Trigger of
+ * auto-topup"). The rows are the state.
+ */
 export function createAutoTopupActivities(deps: ActivityDeps) {
   return {
     /**

@@ -21,7 +21,10 @@ export async function chargeTopup(deps: ActivityDeps, topup: TopupRow): Promise<
   return chargeByPolicy(deps, topup, policy);
 }
 
-/** The user has asked for it, and is about: what the saved card does not pay they may pay on the page (decision 32). */
+/**
+ * The user has asked for it, and is about: what the saved card does not pay they may pay on the page (decision 32,
+ * "Checkout and credit").
+ */
 const policy: ChargePolicy<ChargeOutcome> = {
   async paid(deps, topup, { payment }) {
     await settlePayment(deps, topup, payment);

@@ -14,7 +14,10 @@ import { chargeTopup } from './charge.js';
 import { learnFingerprint } from './fingerprint.js';
 import { openPage } from './page.js';
 
-/** What a workflow says of the opening; whose it is and how much, the committed row says (decision 88). */
+/**
+ * What a workflow says of the opening; whose it is and how much, the committed row says (decision 88, "Rows before
+ * workflows").
+ */
 export type OpenInput = NonNullable<TopupInput['open']>;
 
 /**
@@ -83,7 +86,10 @@ async function chargeOrPage(deps: ActivityDeps, topup: TopupRow, answerBefore: s
   }
 }
 
-/** Its charge did not leave: its payer was marked since it began, and pays on a page (decision 79), or it is too late. */
+/**
+ * Its charge did not leave: its payer was marked since it began, and pays on a page (decision 79, "Charge marks"), or
+ * it is too late.
+ */
 async function openPageInstead(deps: ActivityDeps, topup: TopupRow, answerBefore: string): Promise<void> {
   if (!(await isHeld(deps.db, topup.user_id, topup.pm_id))) {
     throw new Refusal('temporarily_unavailable', 'The card could not be charged in time. Try again.');

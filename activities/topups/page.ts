@@ -10,7 +10,8 @@ import type { ActivityDeps } from '../deps.js';
 
 /**
  * Opens the hosted payment page of a top-up, once: the processor's answer to the same top-up is the same page.
- * @param answerBefore by the database's clock: after it the page is not asked for any more (decision 82)
+ * @param answerBefore by the database's clock: after it the page is not asked for any more (decision 82, "Honest
+ *   checkout failures")
  * @throws Refusal temporarily_unavailable when it is too late
  */
 export async function openPage(deps: ActivityDeps, topup: TopupRow, answerBefore?: string): Promise<void> {

@@ -12,7 +12,7 @@ export function createTopupActivities(deps: ActivityDeps) {
   return {
     /**
      * Begins a top-up: charges the saved card, or opens a payment page. Whose card, and how much, is the word of the
-     * row that the API committed (decision 88).
+     * row that the API committed (decision 88, "Rows before workflows").
      * @returns the top-up that answers the request: a charge of the same amount that was under way already, or this
      * @throws ApplicationFailure with the code of a refusal
      */

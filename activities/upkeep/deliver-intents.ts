@@ -11,8 +11,8 @@ import { signalLooks } from './signal-looks.js';
 /**
  * Delivers what transactions left to do: tells the workflows of rentals, and mails warnings. A workflow that is not
  * running is started again for its row (design: Temporal 1), so a lost one loses no intent. One that fails keeps no
- * other from it (decision 69).
- * Not while the database may have been restored: a workflow that has ended would be started again (decision 67).
+ * other from it (decision 69, "Items that fail"). Not while the database may have been restored: a workflow that has
+ * ended would be started again (decision 67, "Restored databases").
  * @returns how many were delivered
  * @throws when Temporal or the database is away
  */

@@ -35,7 +35,7 @@ async function mailOperators({ db, log, settings }: ActivityDeps): Promise<void>
   }
 }
 
-/** Removes what has served its time (decision 70). A table that fails keeps no other from it. */
+/** Removes what has served its time (decision 70, "Pruned rows"). A table that fails keeps no other from it. */
 async function pruneTables(deps: ActivityDeps, tell: Tell): Promise<number> {
   const end = performance.now() + PRUNE_FOR_MS;
   let removed = 0;

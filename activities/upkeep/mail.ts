@@ -8,7 +8,7 @@ import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';
 
 const LOOK_EVERY_MS = 500;
 
-/** Sends what transactions left in the outbox (decision 36). */
+/** Sends what transactions left in the outbox (decision 36, "The mail outbox"). */
 export function createMailActivities(deps: ActivityDeps) {
   return {
     /** Delivers due mails for `forMs` and returns; its workflow starts it again. */

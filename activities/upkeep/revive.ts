@@ -46,7 +46,7 @@ export async function revive(
   return { rentals: rentals.length, payments: payments.length, started };
 }
 
-/** Lets orders of many go on that were begun and have no run (decision 94). */
+/** Lets orders of many go on that were begun and have no run (decision 94, "Refunds of an outage"). */
 async function reviveOrders(deps: ActivityDeps, running: ReadonlySet<string>, tell: Tell): Promise<void> {
   const items = (await listBegunOrders(deps.db)).filter((id) => !running.has(id));
   const keyOf = (id: OperationId): string => id;

@@ -14,7 +14,8 @@ interface SignalOptions {
 }
 
 /**
- * Lets workflows look at their rows, each by itself: one that can't be signalled keeps no other from it (decision 69).
+ * Lets workflows look at their rows, each by itself: one that can't be signalled keeps no other from it (decision 69,
+ * "Items that fail").
  * @returns those that were signalled, or have a signal already
  * @throws when Temporal itself is away: that counts for none of them
  */

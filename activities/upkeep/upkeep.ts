@@ -24,7 +24,10 @@ export function createUpkeepActivities(deps: ActivityDeps) {
       return redeliver(deps);
     },
 
-    /** Ends pods that no live rental owns, and gives up attempts that a crash left open (decision 22). */
+    /**
+     * Ends pods that no live rental owns, and gives up attempts that a crash left open (decision 22, "Machines of
+     * nobody").
+     */
     async sweepPods(): Promise<Swept> {
       return withHeartbeat((tell) => sweep(deps, tell), { stalledAfterMs: SEVERAL_CALLS_MS });
     },

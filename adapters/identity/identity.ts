@@ -1,4 +1,4 @@
-/** The identity providers that the service knows how to ask (decision 11). */
+/** The identity providers that the service knows how to ask (decision 11, "Sign-in elsewhere"). */
 export type IdentityProviderId = 'google' | 'github' | 'oidc';
 
 /** An account at an identity provider, and the address that its owner has shown to be theirs. */

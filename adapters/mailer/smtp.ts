@@ -30,7 +30,10 @@ export class MailError extends PeerError {
 /** A server that answers each step, and never the last one, would hold up the outbox for ever. */
 const MAIL_LIMIT_MS = 15_000;
 
-/** Sends mails through an SMTP server, with limits on each step and on the whole of a mail (decision 72). */
+/**
+ * Sends mails through an SMTP server, with limits on each step and on the whole of a mail (decision 72, "Deadlines of
+ * waits").
+ */
 export function createSmtpTransport(config: {
   readonly smtpUrl: string;
   readonly from: string;

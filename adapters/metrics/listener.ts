@@ -15,8 +15,8 @@ export interface MetricsListener {
 export type FindFaults = () => Promise<readonly string[]>;
 
 /**
- * Serves `GET /metrics` on an address of its own, never on the public one (decision 66): the figures are the
- * operator's business.
+ * Serves `GET /metrics` on an address of its own, never on the public one (decision 66, "Reading of metrics"): the
+ * figures are the operator's business.
  * @param options.port 0 takes any free one
  * @param options.findFaults serves `GET /readyz` too: 200 without faults, else 503 with one a line
  */

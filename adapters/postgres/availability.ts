@@ -46,7 +46,8 @@ export function isUnacceptable(error: unknown): boolean {
 
 /**
  * Tells whether what was asked may have been committed although no answer came: its connection was lost at the commit,
- * or in a statement of its own (decision 72). Whoever repeats it does so by its key, and whoever answers says so.
+ * or in a statement of its own (decision 72, "Deadlines of waits"). Whoever repeats it does so by its key, and whoever
+ * answers says so.
  */
 export function isOutcomeUnknown(error: unknown): boolean {
   return error instanceof Error && 'outcome' in error && error.outcome === 'unknown';

@@ -1,6 +1,9 @@
 import type { Database, Transaction } from './database.js';
 
-/** The database's clock, by which everything is timed that more than one process looks at (decision 7). */
+/**
+ * The database's clock, by which everything is timed that more than one process looks at (decision 7, "Times and
+ * cursors").
+ */
 export async function readClock(db: Database | Transaction): Promise<Date> {
   const { rows } = await db.raw<{ rows: { now: Date }[] }>('select clock_ms() as now');
   const row = rows[0];

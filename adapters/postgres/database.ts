@@ -11,8 +11,9 @@ export type Database = Knex;
 export type Transaction = Knex.Transaction;
 
 /**
- * Opens a pool of connections. int8 comes back as a number and throws when it would not be exact, instants come
- * back as Date. Every wait has its limit (decision 72); a connection that went silent is ended and replaced.
+ * Opens a pool of connections. int8 comes back as a number and throws when it would not be exact, instants come back as
+ * Date. Every wait has its limit (decision 72, "Deadlines of waits"); a connection that went silent is ended and
+ * replaced.
  * @param poolMax connections at most
  * @param applicationName shown to operators in pg_stat_activity
  * @param role the role that each connection works as, with its rights alone; the user of the URL unless told

@@ -1,6 +1,7 @@
 /**
- * How long each wait for the database may take, in milliseconds (decision 72). The server's limits come first, so
- * that it ends by itself what takes too long and says so; the client's comes later, and ends the connection.
+ * How long each wait for the database may take, in milliseconds (decision 72, "Deadlines of waits"). The server's
+ * limits come first, so that it ends by itself what takes too long and says so; the client's comes later, and ends the
+ * connection.
  */
 export interface DatabaseDeadlines {
   /** From the first packet of a new connection until it can be used. */
@@ -41,7 +42,7 @@ export const databaseDeadlines = {
     idleInTransactionMs: 5_000,
     answerMs: 6_000,
   },
-  /** Opening a rental asks upstreams under the wallet's lock (decision 20). */
+  /** Opening a rental asks upstreams under the wallet's lock (decision 20, "Wallet lock while buying"). */
   open: {
     connectMs: 3_000,
     acquireMs: 5_000,

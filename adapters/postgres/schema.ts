@@ -5,7 +5,7 @@ import type { Database } from './database.js';
 export interface Readiness {
   /** The steps of the schema, of those that are asked for, that this database has not taken, in their order. */
   readonly missing: readonly string[];
-  /** The brakes that are pulled (decision 37). */
+  /** The brakes that are pulled (decision 37, "Brakes and the watermark"). */
   readonly brakes: readonly BrakeKind[];
 }
 

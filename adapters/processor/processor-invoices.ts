@@ -1,4 +1,7 @@
-/** The part of the processor's port that is about invoices (decision 35): mirrors of our own rows. */
+/**
+ * The part of the processor's port that is about invoices (decision 35, "Invoices and reminders"): mirrors of our own
+ * rows.
+ */
 export interface ProcessorInvoices {
   /**
    * Makes the draft of a mirror with its lines. The same invoice always gives the same draft; keys are kept for a

@@ -2,9 +2,9 @@ import type { ProcessorInvoice } from './processor-invoices.js';
 import type { Dispute, Refund } from './processor-reversals.js';
 
 /**
- * The part of the processor's port that tells everything there is, page by page and newest first, so that our books
- * can be compared with it (decision 62). A page may repeat what came with an earlier one when something is made
- * meanwhile.
+ * The part of the processor's port that tells everything there is, page by page and newest first, so that our books can
+ * be compared with it (decision 62, "Comparison of the books"). A page may repeat what came with an earlier one when
+ * something is made meanwhile.
  */
 export interface ProcessorLists {
   /** Charges that took money, made since an instant. */

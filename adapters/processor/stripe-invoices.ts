@@ -15,7 +15,7 @@ const pageSize = 100;
 /** How many of a customer's invoices a lookup goes through; they are made since one instant, newest first. */
 const lookupLimit = 1000;
 
-/** The mirrors of our invoices (decision 35). */
+/** The mirrors of our invoices (decision 35, "Invoices and reminders"). */
 export function createStripeInvoices(calls: StripeCalls): ProcessorInvoices {
   const { stripe, asked } = calls;
   const getInvoice: GetInvoice = async (id) =>
@@ -116,7 +116,10 @@ function createMoves({ stripe, asked }: StripeCalls, getInvoice: GetInvoice): Mo
   };
 }
 
-/** Nothing is advanced, charged or mailed by the processor: the service does it itself, once (decision 35). */
+/**
+ * Nothing is advanced, charged or mailed by the processor: the service does it itself, once (decision 35, "Invoices and
+ * reminders").
+ */
 function draftParams(input: InvoiceInput): Stripe.InvoiceCreateParams {
   return {
     customer: input.customerId,

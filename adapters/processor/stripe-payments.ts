@@ -105,7 +105,7 @@ function sessionParams(input: CheckoutInput): Stripe.Checkout.SessionCreateParam
     client_reference_id: input.topupId,
     metadata,
     payment_intent_data: { metadata },
-    // A card is kept only if the payer ticks the page's own consent (decision 32).
+    // A card is kept only if the payer ticks the page's own consent (decision 32, "Checkout and credit").
     saved_payment_method_options: { payment_method_save: 'enabled' },
     success_url: input.successUrl,
     cancel_url: input.cancelUrl,

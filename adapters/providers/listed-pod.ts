@@ -16,7 +16,7 @@ export interface StatusWords {
 
 /**
  * Makes a Pod of one that was listed. undefined for a pod that is gone, or is not ours: none of its names begins with
- * the prefix (shared accounts; decision 22).
+ * the prefix (shared accounts; decision 22, "Machines of nobody").
  */
 export function findOurPod(
   { names, podId, upstreamStatus: said, ...rest }: ListedPod,

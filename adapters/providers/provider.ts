@@ -3,7 +3,8 @@ import type { TemplateId } from '../../domain/catalog/templates.js';
 
 /**
  * The port to an upstream that rents out GPU machines. Each call has a time limit, and each failure is a
- * `ProviderError` whose kind says what may have happened upstream (decisions 19-22).
+ * `ProviderError` whose kind says what may have happened upstream (decision 19, "Order of an opening", decision 20,
+ * "Wallet lock while buying", decision 21, "Lost upstream answers", and decision 22, "Machines of nobody").
  */
 export interface Provider {
   /** Short code, shown to users as `providerCode`. */
@@ -40,7 +41,7 @@ export interface Provider {
   endBy?(podId: string, at: Date): Promise<void>;
   /**
    * Whether the upstream's quotas leave room for a read that can wait. Whoever is told 0 reads, for it is counted.
-   * Absent where the upstream tells of no quotas (decision 93).
+   * Absent where the upstream tells of no quotas (decision 93, "Quotas and upstream money").
    * @returns for how long the read is put off, in milliseconds
    */
   pace?(read: 'offers' | 'pods'): Promise<number>;

@@ -13,7 +13,9 @@ export type { Client as TemporalClient } from '@temporalio/client';
 /** Tells whether a call ended by its deadline: what it asked for may have happened all the same. */
 export const hasPassedDeadline: (error: unknown) => boolean = isGrpcDeadlineError;
 
-/** How long one call of Temporal may take unless its caller told, in milliseconds (decision 72). */
+/**
+ * How long one call of Temporal may take unless its caller told, in milliseconds (decision 72, "Deadlines of waits").
+ */
 export const TEMPORAL_CALL_MS = 10_000;
 
 /**

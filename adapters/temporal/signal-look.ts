@@ -12,7 +12,8 @@ import { signalWorkflow, type LookRoute } from './signal-workflow.js';
 export type Signalled = 'signalled' | 'pending' | 'repeated' | 'capping' | 'capped';
 
 /**
- * Lets a workflow look at its row, starting it when none runs, unless it has a signal already (decision 69).
+ * Lets a workflow look at its row, starting it when none runs, unless it has a signal already (decision 69, "Items that
+ * fail").
  * @param hasNoRun no run of it is open
  * @throws whatever Temporal's client does: it was not signalled, and may be at once
  */

@@ -3,7 +3,7 @@ import { insertAuditEvent, type AuditEvent } from '../../adapters/postgres/accou
 import type { ApiContext, ApiDeps } from '../context.js';
 import { plainAddress } from '../http/middleware/client-address.js';
 
-/** What a request does, with from where it came (decision 59). */
+/** What a request does, with from where it came (decision 59, "The audit trail"). */
 export function auditEvent(ctx: ApiContext, event: Omit<AuditEvent, 'clientAddress'>): AuditEvent {
   return { ...event, clientAddress: auditAddress(ctx) };
 }

@@ -18,7 +18,10 @@ import { endSession, requireSession, setSessionCookie, type Step } from '../http
 import { openSession } from './open-session.js';
 import { emailField, joi, readBody } from '../http/validation.js';
 
-/** Signing in by a mailed code, who is signed in, and signing out (spec: Authentication; decisions 8-10). */
+/**
+ * Signing in by a mailed code, who is signed in, and signing out (spec: Authentication; decision 8, "One-time codes",
+ * decision 9, "Session cookies", and decision 10, "The signed-in user").
+ */
 export function authRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.post('/v1/auth/request-code', requestCode(deps));
   router.post('/v1/auth/verify-code', verifyCode(deps));
@@ -43,7 +46,7 @@ export const verifyCodeSchema: Joi.ObjectSchema<{ email: string; code: string }>
 
 /**
  * Answers the same whether or not there is an account, and whether or not the mailbox has had its share. Who is told to
- * wait is told of requests of their own (decision 84).
+ * wait is told of requests of their own (decision 84, "Shares of codes").
  */
 function requestCode(deps: ApiDeps): Step {
   return async (ctx) => {
@@ -60,7 +63,10 @@ function requestCode(deps: ApiDeps): Step {
   };
 }
 
-/** A wrong code, one that has lapsed and one that was never sent are refused in the same words (decision 84). */
+/**
+ * A wrong code, one that has lapsed and one that was never sent are refused in the same words (decision 84, "Shares of
+ * codes").
+ */
 function verifyCode(deps: ApiDeps): Step {
   return async (ctx) => {
     const body = readBody(ctx, verifyCodeSchema);

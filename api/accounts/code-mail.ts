@@ -8,7 +8,8 @@ import { loginCodeMail } from '../../domain/mails/sign-in.js';
 import type { ApiDeps } from '../context.js';
 
 /**
- * Mails a one-time code, unless the asker or the mailbox has had enough (decisions 8, 84).
+ * Mails a one-time code, unless the asker or the mailbox has had enough (decision 8, "One-time codes", and decision 84,
+ * "Shares of codes").
  * @param provider what the identity provider is called, of which the code links an account
  */
 export async function mailCode(deps: ApiDeps, wish: CodeWish, provider?: string): Promise<CodeRequest> {

@@ -24,7 +24,10 @@ import { clientOf } from '../http/middleware/client-address.js';
 import { openSession, type OpenedSession } from './open-session.js';
 import { emailField, joi, readQuery } from '../http/validation.js';
 
-/** Signing in with an account elsewhere (spec: Authentication; decisions 11, 57, 85). */
+/**
+ * Signing in with an account elsewhere (spec: Authentication; decision 11, "Sign-in elsewhere", decision 57, "Failed
+ * sign-in elsewhere", and decision 85, "Linked accounts").
+ */
 export function oauthRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/auth/providers', listProviders(deps));
   router.get(`${ROUTES}/:provider/start`, start(deps));
@@ -124,7 +127,7 @@ function withMailableAddress(identity: VerifiedIdentity | undefined): VerifiedId
 
 /**
  * Signs in whom the account elsewhere is linked to, whatever its address is by now. Without a link its address makes a
- * new user; one that there is already must first confirm by a mailed code (decision 85).
+ * new user; one that there is already must first confirm by a mailed code (decision 85, "Linked accounts").
  * @returns undefined when they must
  */
 async function signInBy(

@@ -16,10 +16,12 @@ export interface OpenedSession {
 
 /**
  * Signs the owner of an e-mail address in, however they have shown that it is theirs: the same address is the same
- * user, whose row and wallet are made at the first sign-in (decisions 9, 11). The session is always a new one, so
- * that one which somebody else put into the browser is worth nothing, and the one that the browser came with ends.
+ * user, whose row and wallet are made at the first sign-in (decision 9, "Session cookies", and decision 11, "Sign-in
+ * elsewhere"). The session is always a new one, so that one which somebody else put into the browser is worth nothing,
+ * and the one that the browser came with ends.
  * @param email in lower case
- * @param how by what it was shown, for the audit trail (decision 59), and what a new account's auto-topup may charge
+ * @param how by what it was shown, for the audit trail (decision 59, "The audit trail"), and what a new account's
+ *   auto-topup may charge
  */
 export async function openSession(
   trx: Transaction,
@@ -43,7 +45,7 @@ export async function openSession(
 
 /**
  * Ends the live session that the browser came with, whosever it was: its cookie is about to be replaced, and what no
- * browser holds any more must not live on for 30 days (decision 9).
+ * browser holds any more must not live on for 30 days (decision 9, "Session cookies").
  */
 async function endFormerSession(trx: Transaction, ctx: ApiContext): Promise<void> {
   const { session: former } = ctx.state;

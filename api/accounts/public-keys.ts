@@ -23,8 +23,8 @@ const { minRsaBits, maxRsaBits } = accountLimits;
 
 /**
  * Reads an OpenSSH public key line.
- * @throws Refusal weak_key for RSA below 2048 bits and for other kinds than RSA, ECDSA and Ed25519 (decision 14);
- * validation_failed for what is no public key, and for RSA above 8192 bits
+ * @throws Refusal weak_key for RSA below 2048 bits and for other kinds than RSA, ECDSA and Ed25519 (decision 14, "SSH
+ *   keys"); validation_failed for what is no public key, and for RSA above 8192 bits
  */
 export function parsePublicKey(text: string): PublicKey {
   const { type, blob } = LINE.exec(text.trim())?.groups ?? {};

@@ -11,7 +11,7 @@ import { requireSession, type Step } from '../http/middleware/session.js';
 import { generateKeyPair, parsePublicKey } from './public-keys.js';
 import { joi, readBody } from '../http/validation.js';
 
-/** The keys with which users enter their machines (decision 14). */
+/** The keys with which users enter their machines (decision 14, "SSH keys"). */
 export function sshKeyRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/ssh-keys', requireSession(deps), listKeys(deps));
   router.post('/v1/ssh-keys', requireSession(deps), addKey(deps));
@@ -76,7 +76,7 @@ function removeKey(deps: ApiDeps): Step {
   };
 }
 
-/** The refusal of one key more than a user may have (decision 14). */
+/** The refusal of one key more than a user may have (decision 14, "SSH keys"). */
 export function tooManyKeys(): Refusal {
   const { maxSshKeys: maxKeys } = accountLimits;
   return new Refusal(

@@ -16,7 +16,7 @@ import { pageOf, readCursor } from '../http/cursor.js';
 import { requireSession, type Step } from '../http/middleware/session.js';
 import { joi, pageFields, readQuery, regionField } from '../http/validation.js';
 
-/** What can be rented (spec: GET /v1/catalog/listings; decision 13). */
+/** What can be rented (spec: GET /v1/catalog/listings; decision 13, "Live listings"). */
 export function catalogRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/catalog/listings', requireSession(deps), showListings(deps));
   router.get('/v1/catalog/families', requireSession(deps), showFamilies(deps));

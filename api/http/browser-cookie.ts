@@ -5,8 +5,8 @@ import type { ApiContext, ApiDeps } from '../context.js';
 import { appendCookie } from './middleware/session.js';
 
 /**
- * A browser that asked for a code, or in which somebody has signed in before (decision 84): 256 random bits in a cookie
- * that is sent to the routes of sign-ins alone. It signs nobody in.
+ * A browser that asked for a code, or in which somebody has signed in before (decision 84, "Shares of codes"): 256
+ * random bits in a cookie that is sent to the routes of sign-ins alone. It signs nobody in.
  */
 export interface Browser {
   readonly token: string;

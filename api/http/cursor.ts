@@ -2,7 +2,7 @@ import { isId, type IdPrefix } from '../../domain/ids.js';
 import type { Refusal } from '../../domain/refusal.js';
 import { fieldRefusal } from './validation.js';
 
-/** The opaque cursor of a keyset: what the last row of a page is sorted by (decision 7). */
+/** The opaque cursor of a keyset: what the last row of a page is sorted by (decision 7, "Times and cursors"). */
 export function toCursor(key: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url');
 }

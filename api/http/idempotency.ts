@@ -13,7 +13,7 @@ import type { ApiContext } from '../context.js';
 import { fieldRefusal } from './validation.js';
 
 /**
- * The Idempotency-Key of a request; undefined when it has none (decision 6).
+ * The Idempotency-Key of a request; undefined when it has none (decision 6, "Idempotent retries").
  * @throws Refusal validation_failed for another text, and for an empty one: who sends it counts on a safe retry
  */
 export function idempotencyKeyOf(ctx: ApiContext): string | undefined {

@@ -9,8 +9,9 @@ import type { ApiContext, ApiDeps } from '../context.js';
 import { claimKey, idempotencyKeyOf, recordAnswer, replayAnswer, type ClaimedKey } from './idempotency.js';
 
 /**
- * What POST /v1/rentals and POST /v1/billing/checkout share: a workflow is started with an update, and its answer
- * is waited for with a deadline that the activity keeps as well (decision 4), once per Idempotency-Key (decision 6).
+ * What POST /v1/rentals and POST /v1/billing/checkout share: a workflow is started with an update, and its answer is
+ * waited for with a deadline that the activity keeps as well (decision 4, "Promise of a 503"), once per Idempotency-Key
+ * (decision 6, "Idempotent retries").
  */
 export interface Opening<Id extends string, Row> {
   readonly endpoint: string;
@@ -37,7 +38,10 @@ interface Run<Id extends string, Row> {
   readonly opening: Opening<Id, Row>;
 }
 
-/** Which id a request opens, and how long it may take (decisions 4, 6). */
+/**
+ * Which id a request opens, and how long it may take (decision 4, "Promise of a 503", and decision 6, "Idempotent
+ * retries").
+ */
 interface Attempt<Id extends string> {
   readonly id: Id;
   /** By the database's clock: the activity opens nothing after it. */
@@ -228,7 +232,7 @@ async function askUntilAnswered<Id extends string, Row>(
   }
 }
 
-/** A 503 promises nothing by itself: what it is about may be there all the same (decision 4). */
+/** A 503 promises nothing by itself: what it is about may be there all the same (decision 4, "Promise of a 503"). */
 async function refusedOrThere<Id extends string, Row>(
   run: Run<Id, Row>,
   attempt: Attempt<Id>,
@@ -261,7 +265,7 @@ async function lookFor<Id extends string, Row>(
   }
 }
 
-/** After silence: the row under the wallet's lock tells whether it happened (decision 4). */
+/** After silence: the row under the wallet's lock tells whether it happened (decision 4, "Promise of a 503"). */
 async function lookForTheLastTime<Id extends string, Row>(
   run: Run<Id, Row>,
   attempt: Attempt<Id>,

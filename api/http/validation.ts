@@ -11,7 +11,7 @@ interface FieldFault {
   readonly isMissing?: boolean;
 }
 
-/** Fields with a code of their own: the narrow code wins over validation_failed (decision 3). */
+/** Fields with a code of their own: the narrow code wins over validation_failed (decision 3, "Table of codes"). */
 const NARROW: Readonly<Record<string, RefusalCode>> = {
   email: 'invalid_email',
   amountCents: 'invalid_amount',

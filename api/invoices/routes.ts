@@ -50,7 +50,7 @@ function showPayUrl(deps: ApiDeps): Step {
   };
 }
 
-/** One that was given up can still be paid (decision 35). */
+/** One that was given up can still be paid (decision 35, "Invoices and reminders"). */
 export function isPayable({ status }: InvoiceRow): boolean {
   return status === 'open' || status === 'uncollectible';
 }

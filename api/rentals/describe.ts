@@ -23,7 +23,7 @@ const tag = 'Rentals';
 const id = exampleId('rent');
 const rentalId = idParameter('rent', 'a rental', id);
 
-/** Decision 6. */
+/** Decision 6, "Idempotent retries". */
 export const idempotencyKey: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',

@@ -3,7 +3,7 @@ import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { machineLimits } from '../../domain/machines/limits.js';
 import { pendingMillicents } from '../../domain/metering/metering.js';
 
-/** A rental on read (decision 16). */
+/** A rental on read (decision 16, "A rental on read"). */
 export function presentRental(row: RentalWithHealth) {
   return {
     id: row.id,
@@ -38,7 +38,10 @@ export function presentRental(row: RentalWithHealth) {
   };
 }
 
-/** The answer to POST /v1/rentals: the specification's fields, and warnings when there are any (decision 14). */
+/**
+ * The answer to POST /v1/rentals: the specification's fields, and warnings when there are any (decision 14, "SSH
+ * keys").
+ */
 export function presentOpened(row: RentalWithHealth) {
   const warnings = warningsOf(row);
   return {
@@ -52,7 +55,7 @@ export function presentOpened(row: RentalWithHealth) {
   };
 }
 
-/** What a stop came to: the amounts are null until the rental is settled (decision 15). */
+/** What a stop came to: the amounts are null until the rental is settled (decision 15, "Stopping a rental"). */
 export function presentStop(row: RentalRow) {
   const settled = row.settled_at !== null;
   return {
@@ -63,7 +66,7 @@ export function presentStop(row: RentalRow) {
   };
 }
 
-/** A rental's meter (decision 17). Nothing is pending any more once it is settled. */
+/** A rental's meter (decision 17, "The meter on read"). Nothing is pending any more once it is settled. */
 export function presentMeter(reading: MeterReading) {
   const { rental, elapsedMs } = reading;
   const pending =

@@ -91,7 +91,7 @@ export async function readRentalRequest(
   return { body, request };
 }
 
-/** The keys that open the machine: those asked for, by default all of the user's (decision 14). */
+/** The keys that open the machine: those asked for, by default all of the user's (decision 14, "SSH keys"). */
 function keysOf(own: readonly SshKeyId[], asked: readonly string[] | undefined): SshKeyId[] {
   if (asked === undefined) return [...own];
   return asked.map((id) => {
@@ -102,7 +102,7 @@ function keysOf(own: readonly SshKeyId[], asked: readonly string[] | undefined):
   });
 }
 
-/** Fractions of an hour are allowed (decision 18); the shortest stop is one millisecond. */
+/** Fractions of an hour are allowed (decision 18, "Start of billing"); the shortest stop is one millisecond. */
 function autoStopMs(hours: number | undefined): number | null {
   return hours === undefined ? null : Math.max(1, Math.round(hours * HOUR_MS));
 }

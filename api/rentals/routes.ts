@@ -24,7 +24,10 @@ import { rentalsQuery, readRentalRequest } from './request.js';
 import { awaitStop, openRental } from '../../adapters/temporal/open-rental.js';
 import { readQuery } from '../http/validation.js';
 
-/** Renting machines (spec: POST /v1/rentals, GET /v1/rentals/:id; decisions 15-17). */
+/**
+ * Renting machines (spec: POST /v1/rentals, GET /v1/rentals/:id; decision 15, "Stopping a rental", decision 16, "A
+ * rental on read", and decision 17, "The meter on read").
+ */
 export function rentalRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.post('/v1/rentals', requireSession(deps), createRental(deps));
   router.get('/v1/rentals', requireSession(deps), listRentals(deps));
@@ -86,8 +89,8 @@ function showRental(deps: ApiDeps): Step {
 }
 
 /**
- * Stops a rental (decision 15). The request is a row of ours first, so the stop holds and the money is right even
- * when Temporal is away; then the workflow is waited for, so that the answer can tell the amounts.
+ * Stops a rental (decision 15, "Stopping a rental"). The request is a row of ours first, so the stop holds and the
+ * money is right even when Temporal is away; then the workflow is waited for, so that the answer can tell the amounts.
  */
 function stopRental(deps: ApiDeps): Step {
   return async (ctx) => {

@@ -53,7 +53,10 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Only reading can be tried out from the page: its origin need not be one that may make changes (decision 12). */
+/**
+ * Only reading can be tried out from the page: its origin need not be one that may make changes (decision 12, "Allowed
+ * origins").
+ */
 const START_SCRIPT = `SwaggerUIBundle({
   url: '${documentPath}',
   dom_id: '#page',

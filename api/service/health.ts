@@ -2,7 +2,7 @@ import { readReadiness, type Readiness } from '../../adapters/postgres/schema.js
 import type { ApiDeps, ApiRouter } from '../context.js';
 import type { Step } from '../http/middleware/session.js';
 
-/** For what watches the service: outside /v1 and the session (decision 2). */
+/** For what watches the service: outside /v1 and the session (decision 2, "Shape of an error"). */
 export function healthRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/healthz', showAlive());
   router.get('/readyz', showReady(deps));
@@ -38,7 +38,7 @@ interface DatabaseLook {
   readonly postgres: 'ok' | 'away';
   /** behind: steps are missing, so migrate first. A schema that is ahead is one that old code still works on. */
   readonly schema: 'ok' | 'behind' | 'unknown';
-  /** The kinds of brakes that are pulled (decision 37). */
+  /** The kinds of brakes that are pulled (decision 37, "Brakes and the watermark"). */
   readonly brakes: readonly string[];
 }
 

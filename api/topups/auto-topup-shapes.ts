@@ -4,7 +4,10 @@ import { paymentLimits } from '../../domain/payments/limits.js';
 import { formatUsd } from '../../domain/money.js';
 import { fieldRefusal, joi } from '../http/validation.js';
 
-/** What comes in and goes out about auto-topup (decisions 33, 34). */
+/**
+ * What comes in and goes out about auto-topup (decision 33, "Removal of a card", and decision 34, "Trigger of
+ * auto-topup").
+ */
 
 const thresholdField = joi
   .number()

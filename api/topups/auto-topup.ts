@@ -19,7 +19,10 @@ import {
 } from './auto-topup-shapes.js';
 import { readBody } from '../http/validation.js';
 
-/** Auto-topup (spec: PUT /v1/billing/auto-topup; decisions 33, 34). */
+/**
+ * Auto-topup (spec: PUT /v1/billing/auto-topup; decision 33, "Removal of a card", and decision 34, "Trigger of
+ * auto-topup").
+ */
 export function autoTopupRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/billing/auto-topup', requireSession(deps), showSettings(deps));
   router.put('/v1/billing/auto-topup', requireSession(deps), putSettings(deps));

@@ -59,7 +59,7 @@ function showCard(deps: ApiDeps): Step {
   };
 }
 
-/** The card is gone here at once; its workflow detaches it at the processor (decision 33). */
+/** The card is gone here at once; its workflow detaches it at the processor (decision 33, "Removal of a card"). */
 function removeCard(deps: ApiDeps): Step {
   return async (ctx) => {
     const pmId = await removeCardOfUser(deps.db, sessionOf(ctx).userId, auditAddress(ctx));

@@ -15,7 +15,7 @@ import { checkoutSchema, isTopupKey, presentCheckout, presentTopup, topupsQuery 
 import { openTopup } from '../../adapters/temporal/open-topup.js';
 import { readBody, readQuery } from '../http/validation.js';
 
-/** Putting money into the wallet (spec: POST /v1/billing/checkout; decision 32). */
+/** Putting money into the wallet (spec: POST /v1/billing/checkout; decision 32, "Checkout and credit"). */
 export function checkoutRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.post('/v1/billing/checkout', requireSession(deps), createCheckout(deps));
   router.get('/v1/billing/topups', requireSession(deps), listTopups(deps));
@@ -33,7 +33,8 @@ function createCheckout(deps: ApiDeps): Step {
     if (!deps.settings.billing.enabled) {
       throw new Refusal('billing_disabled', 'Payments are switched off here. Ask support how to pay.');
     }
-    // A second call while a charge of the same amount is under way is answered with that one (decision 32).
+    // A second call while a charge of the same amount is under way is answered with that one (decision 32, "Checkout
+    // and credit").
     let answeredBy: TopupId | undefined;
     const topupId = await answerOpening<TopupId, TopupRow>(ctx, deps, {
       endpoint: 'POST /v1/billing/checkout',
@@ -77,7 +78,7 @@ async function findOpenTopup(
   return row;
 }
 
-/** The last look: what was sent for may yet become a page or a charge (decision 82). */
+/** The last look: what was sent for may yet become a page or a charge (decision 82, "Honest checkout failures"). */
 async function findOpenOrSent(
   trx: Transaction,
   userId: UserId,

@@ -3,7 +3,7 @@ import { isId, type TopupId } from '../../domain/ids.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import { joi, pageFields } from '../http/validation.js';
 
-/** What comes in and goes out about top-ups (decision 32). */
+/** What comes in and goes out about top-ups (decision 32, "Checkout and credit"). */
 
 export const checkoutSchema = joi.object<{ amountCents: number }>({
   amountCents: joi

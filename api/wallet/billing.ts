@@ -3,7 +3,7 @@ import { paymentLimits } from '../../domain/payments/limits.js';
 import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { requireSession, type Step } from '../http/middleware/session.js';
 
-/** What a wallet holds, and what a client needs to fill it (decision 31). */
+/** What a wallet holds, and what a client needs to fill it (decision 31, "Balance and config"). */
 export function billingRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/billing/balance', requireSession(deps), showBalance(deps));
   router.get('/v1/billing/config', requireSession(deps), showConfig(deps));
@@ -32,7 +32,7 @@ export function presentConfig(publishableKey: string) {
   };
 }
 
-/** A wallet on read (decision 31). */
+/** A wallet on read (decision 31, "Balance and config"). */
 export function presentBalance(balance: Balance) {
   return {
     availableCents: balance.availableCents,

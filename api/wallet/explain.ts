@@ -3,7 +3,10 @@ import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { requireSession, type Step } from '../http/middleware/session.js';
 import { noSuchEntry, presentExplanation } from './explanation-shapes.js';
 
-/** Why a ledger entry is there: the sums with the numbers filled in, and the documents behind it (decision 65). */
+/**
+ * Why a ledger entry is there: the sums with the numbers filled in, and the documents behind it (decision 65,
+ * "Explained cents").
+ */
 export function explainRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/billing/ledger/:id/explain', requireSession(deps), showExplanation(deps));
 }

@@ -28,7 +28,7 @@ export function presentExplanation(told: Omit<Explanation, 'evidence'>) {
   };
 }
 
-/** An id that is nobody's, or somebody else's (decision 5). */
+/** An id that is nobody's, or somebody else's (decision 5, "Foreign ids"). */
 export function noSuchEntry(): Refusal {
   return new Refusal('not_found', 'You have no such ledger entry: GET /v1/billing/ledger lists yours.');
 }

@@ -17,7 +17,7 @@ const SIGNAL_LIMIT_MS = 10_000;
 
 /**
  * How the webhook's body is read. Anybody can call it, without a session and without a limit of requests: what can't
- * be the processor's by its headers alone is refused unread (decision 83).
+ * be the processor's by its headers alone is refused unread (decision 83, "Cost of one caller").
  */
 export function unreadWebhook(deps: ApiDeps): RawPath {
   return {

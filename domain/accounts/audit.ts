@@ -1,4 +1,4 @@
-/** What the audit trail tells of (decision 59; migrations/012-audit.ts). */
+/** What the audit trail tells of (decision 59, "The audit trail"; migrations/012-audit.ts). */
 export const auditKinds = [
   'signed_in',
   'signed_out',

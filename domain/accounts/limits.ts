@@ -2,24 +2,30 @@ import { DAY, MINUTE, SECOND } from '../durations.js';
 
 /** How users sign in, how long they stay signed in, and which SSH keys they may have. Durations are milliseconds. */
 export const accountLimits = {
-  /** Decision 8: one-time codes. */
+  /** Decision 8, "One-time codes": one-time codes. */
   codeValidMs: 10 * MINUTE,
   codeMaxTries: 5,
   codeRequestEveryMs: 30 * SECOND,
   codeRequestsPerHour: 5,
   codeRequestsPerDay: 20,
 
-  /** Decision 84: for how long a browser in which somebody has signed in is known by a cookie. */
+  /**
+   * Decision 84, "Shares of codes": for how long a browser in which somebody has signed in is known
+   * by a cookie.
+   */
   browserKnownMs: 180 * DAY,
 
-  /** Decision 9: sessions. */
+  /** Decision 9, "Session cookies": sessions. */
   sessionMs: 30 * DAY,
   sessionTouchMs: MINUTE,
 
-  /** Decision 11: how long a person may take at an identity provider. */
+  /** Decision 11, "Sign-in elsewhere": how long a person may take at an identity provider. */
   oauthStateValidMs: 10 * MINUTE,
 
-  /** Decision 14: SSH keys of a user. Each opening puts all of them into a machine's first start, unless told. */
+  /**
+   * Decision 14, "SSH keys": SSH keys of a user. Each opening puts all of them into a machine's first
+   * start, unless told.
+   */
   maxSshKeys: 100,
   minRsaBits: 2_048,
   maxRsaBits: 8_192,

@@ -5,7 +5,7 @@ export const catalogLimits = {
   /** spec: Limits. */
   gpuCounts: [1, 2, 4, 8] as const,
 
-  /** Decision 13: a listing older than this is not live. */
+  /** Decision 13, "Live listings": a listing older than this is not live. */
   listingFreshMs: 2 * MINUTE,
   catalogSyncMs: 30 * SECOND,
 

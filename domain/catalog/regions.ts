@@ -13,8 +13,8 @@ const COUNTRIES = new Set(
 );
 
 /**
- * The countries of each broader region (decision 13). `eu` is where European data protection law holds or is
- * recognised as adequate: the Union, the European Economic Area, Switzerland and the United Kingdom. Renters who
+ * The countries of each broader region (decision 13, "Live listings"). `eu` is where European data protection law holds
+ * or is recognised as adequate: the Union, the European Economic Area, Switzerland and the United Kingdom. Renters who
  * ask for `eu` ask for that, and upstreams label Norway and Iceland so too.
  */
 const GROUPS: Readonly<Record<RegionGroup, readonly string[]>> = {

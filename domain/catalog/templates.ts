@@ -1,4 +1,6 @@
-/** The templates that a rental can start from (decision 13). What each becomes is a table per upstream. */
+/**
+ * The templates that a rental can start from (decision 13, "Live listings"). What each becomes is a table per upstream.
+ */
 export const templates = [
   {
     id: 'ubuntu-24-04',

@@ -1,9 +1,10 @@
 import { accruedCents, finalCents } from '../metering/metering.js';
 
 /**
- * How a rental's charge came about, so that a stranger can check it by hand (decision 25). No entry keeps the interval
- * that it was metered for, because usage is a running total: the instant until which a tick charged is the least of
- * its own clock, which is the entry's instant, the stop request and the limits, and all of these are kept.
+ * How a rental's charge came about, so that a stranger can check it by hand (decision 25, "Usage as running total"). No
+ * entry keeps the interval that it was metered for, because usage is a running total: the instant until which a tick
+ * charged is the least of its own clock, which is the entry's instant, the stop request and the limits, and all of
+ * these are kept.
  */
 
 /** What of a rental decides its price. Amounts in cents. */
@@ -78,7 +79,7 @@ export function deriveCharge(rental: PricedRental, charge: PostedCharge): Charge
   };
 }
 
-/** Why a rental that failed, or was lost, was given money back (decision 27). */
+/** Why a rental that failed, or was lost, was given money back (decision 27, "Refund of failed machines"). */
 export interface RefundDerivation {
   readonly chargedCents: number;
   /** What it costs after all. */

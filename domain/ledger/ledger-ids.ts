@@ -1,9 +1,10 @@
 import { isId, type LedgerEntryId } from '../ids.js';
 
 /**
- * A ledger entry is keyed by its wallet and its number there: 64 bits each, in the same 26 Crockford characters as every
- * other id (decision 1): stable, and no column for billions of rows. In this plain form release 0.1 showed them, and
- * findings of operators name them; users are shown them enciphered (adapters/postgres/wallets/ledger-ids.ts, decision 86).
+ * A ledger entry is keyed by its wallet and its number there: 64 bits each, in the same 26 Crockford characters as
+ * every other id (decision 1, "Public ids"): stable, and no column for billions of rows. In this plain form release 0.1
+ * showed them, and findings of operators name them; users are shown them enciphered
+ * (adapters/postgres/wallets/ledger-ids.ts, decision 86, "Ids of ledger entries").
  */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const LENGTH = 26;

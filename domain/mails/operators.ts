@@ -2,7 +2,10 @@ import type { RentalId, UserId } from '../ids.js';
 import { rentalLimits } from '../rentals/limits.js';
 import { messageOf, type Message } from './message.js';
 
-/** Users and a card are marked because a payment was denied (decision 79). @param owners whoever is not charged now */
+/**
+ * Users and a card are marked because a payment was denied (decision 79, "Charge marks"). @param owners whoever is not
+ * charged now
+ */
 export function chargeMarkMail(
   mark: {
     readonly id: string;
@@ -22,7 +25,7 @@ export function chargeMarkMail(
   ]);
 }
 
-/** An account has used up the day's automatic refunds (decision 27). */
+/** An account has used up the day's automatic refunds (decision 27, "Refund of failed machines"). */
 export function refundLimitMail(rental: {
   readonly rentalId: RentalId;
   readonly userId: UserId;

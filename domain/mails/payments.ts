@@ -61,7 +61,7 @@ export function cardExpiredMail(card: { readonly brand: string; readonly last4: 
   ]);
 }
 
-/** A payment by the card was denied, so that it is not charged while its user is away (decision 79). */
+/** A payment by the card was denied, so that it is not charged while its user is away (decision 79, "Charge marks"). */
 export function chargesHeldMail(mark: { readonly kind: 'dispute' | 'early_fraud_warning' }): Message {
   const what =
     mark.kind === 'dispute'

@@ -2,7 +2,8 @@ import { accountLimits } from '../accounts/limits.js';
 import { messageOf, type Message } from './message.js';
 
 /**
- * Brings a one-time code. The code stands in the text only, which is wiped once it is sent (decision 36).
+ * Brings a one-time code. The code stands in the text only, which is wiped once it is sent (decision 36, "The mail
+ * outbox").
  * @param provider what the identity provider is called, of which the code links an account
  */
 export function loginCodeMail({ code, provider }: { code: string; provider: string | undefined }): Message {

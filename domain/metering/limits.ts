@@ -5,17 +5,28 @@ export const meteringLimits = {
   /** Design: metering. */
   tickEveryMs: SECOND,
   meterRunMs: 15 * MINUTE,
-  /** Decision 26: how late a tick may be and still end a rental at the instant the money ended. */
+  /**
+   * Decision 26, "End of the money": how late a tick may be and still end a rental at the instant
+   * the money ended.
+   */
   tickLateMs: 5 * SECOND,
   topupWaitMs: 30 * SECOND,
-  /** Decision 78: how long a stop may take from its instant to its commit; a tick in between knows nothing of it. */
+  /**
+   * Decision 78, "Check of settled rentals": how long a stop may take from its instant to
+   * its commit; a tick in between knows nothing of it.
+   */
   stopCommitMs: MINUTE,
 
-  /** A wallet whose metering somebody held up is left alone for so long: the others' ticks go on (decision 73). */
+  /**
+   * A wallet whose metering somebody held up is left alone for so long: the others' ticks go on (decision 73, "Turns at
+   * the wallet").
+   */
   heldUpRestMs: 10 * SECOND,
   /** When a wallet that somebody else has locked is asked anew. */
   busyWalletRetryMs: SECOND,
-  /** Decision 29: a wallet that can't be metered for this long loses its machines. */
+  /**
+   * Decision 29, "Broken wallets": a wallet that can't be metered for this long loses its machines.
+   */
   blockedForMs: 10 * MINUTE,
 
   /** A running rental settles itself at least this often, whatever the tick engine does (second belt). */

@@ -2,9 +2,10 @@ import { rentalLimits } from '../rentals/limits.js';
 import { accruedCents } from './metering.js';
 
 /**
- * What a rental was charged for a stretch of time (decision 94). Usage is a running total (decision 25), and so is this:
- * what was charged until an instant, less what was charged until an earlier one. So windows that meet add up to the
- * cent, and all of them together are what the rental was charged. Amounts in whole cents.
+ * What a rental was charged for a stretch of time (decision 94, "Refunds of an outage"). Usage is a running total
+ * (decision 25, "Usage as running total"), and so is this: what was charged until an instant, less what was charged
+ * until an earlier one. So windows that meet add up to the cent, and all of them together are what the rental was
+ * charged. Amounts in whole cents.
  */
 
 /** From an instant up to, and without, another. */
@@ -43,7 +44,7 @@ export function chargedWithin(rental: ChargedRental, { from, to }: TimeWindow): 
 /**
  * The part of it that stays charged whatever comes. Until a rental is settled its machine may turn out lost: then
  * settling gives back what was charged after the machine was last seen alive, or everything when that was within the
- * first minute (decisions 27, 77).
+ * first minute (decision 27, "Refund of failed machines", and decision 77, "Bill of lost machines").
  */
 export function firmWithin(rental: ChargedRental, window: TimeWindow): number {
   if (rental.isSettled) return chargedWithin(rental, window);

@@ -2,17 +2,20 @@ import { DAY, HOUR, MINUTE, SECOND } from '../durations.js';
 
 /** How the service looks after itself: retries, signals, upkeep, reconcile, and operators' orders. Durations are milliseconds. */
 export const operationLimits = {
-  /** What one operator may move alone, in cents; above it a second one approves (decision 87). */
+  /** What one operator may move alone, in cents; above it a second one approves (decision 87, "Operator orders"). */
   orderSingleLimitCents: 50_000,
 
-  /** Decision 69: how an item is tried again that fails, after how many tries it is set aside, and how often then. */
+  /**
+   * Decision 69, "Items that fail": how an item is tried again that fails, after how many tries it
+   * is set aside, and how often then.
+   */
   retryBaseMs: 10 * SECOND,
   retryMaxMs: 15 * MINUTE,
   triesUntilSetAside: 12,
   setAsideRetryMs: HOUR,
   /**
-   * Decision 95: the longest pause of what fails because its peer answers nobody. Each try may take a signal, of which a
-   * run has `looksPerDay`.
+   * Decision 95, "Outages of a peer": the longest pause of what fails because its peer answers
+   * nobody. Each try may take a signal, of which a run has `looksPerDay`.
    */
   unansweredRetryMaxMs: 2 * MINUTE,
   /** From then on any answer of the peer shows that it is there, also where nobody else makes the call that fails. */
@@ -35,8 +38,9 @@ export const operationLimits = {
   housekeepingEveryMs: MINUTE,
 
   /**
-   * Decision 62: how far back a run of reconcile looks, what counts as still in flight, how long a difference must
-   * last within the run, and how many pages and single questions one source may cost in a run.
+   * Decision 62, "Comparison of the books": how far back a run of reconcile looks, what
+   * counts as still in flight, how long a difference must last within the run, and how many pages and single questions
+   * one source may cost in a run.
    */
   reconcileWindowMs: 2 * HOUR,
   reconcileOverlapMs: 10 * MINUTE,

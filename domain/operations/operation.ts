@@ -12,7 +12,10 @@ export type MoneyAction =
   | {
       readonly kind: 'write_off_invoice';
       readonly invoiceId: InvoiceId;
-      /** Its user may rent and top up no more: a written-off debt by itself keeps nobody from it (decision 23). */
+      /**
+       * Its user may rent and top up no more: a written-off debt by itself keeps nobody from it (decision 23, "Guards
+       * against loss").
+       */
       readonly blockUser?: true;
     }
   | {
@@ -34,8 +37,8 @@ export interface TerminateAction {
 }
 
 /**
- * Gives back what was charged for a window to whoever had a machine of an upstream then (decision 94). Which rental gets
- * how much stands in `operator_order_items`; this is what it comes to.
+ * Gives back what was charged for a window to whoever had a machine of an upstream then (decision 94, "Refunds of an
+ * outage"). Which rental gets how much stands in `operator_order_items`; this is what it comes to.
  */
 export interface RefundRentalsAction {
   readonly kind: 'refund_rentals';
@@ -52,20 +55,20 @@ export interface RefundRentalsAction {
 /** What needs the workers: it moves money, or asks the outside. It runs as the workflow `operation`. */
 export type OperatorAction = MoneyAction | RefundRentalsAction | TerminateAction;
 
-/** Lets a restored database go on (decision 67), by the workflow `restore`. */
+/** Lets a restored database go on (decision 67, "Restored databases"), by the workflow `restore`. */
 export interface ReconcileAction {
   readonly kind: 'reconcile_restored';
   /** Goes on although an upstream does not answer. */
   readonly withoutSilentUpstreams: boolean;
 }
 
-/** What is done only by a row of `operator_orders` (decision 87). */
+/** What is done only by a row of `operator_orders` (decision 87, "Operator orders"). */
 export type OrderedAction = OperatorAction | ReconcileAction;
 
 /** approved, rejected: by another operator than who requested it. done, refused: by the worker, for good. */
 export type OrderStatus = 'requested' | 'approved' | 'rejected' | 'done' | 'refused';
 
-/** The global brakes (decision 37). */
+/** The global brakes (decision 37, "Brakes and the watermark"). */
 export const brakeKinds = ['creates', 'charges', 'metering'] as const;
 export type BrakeKind = (typeof brakeKinds)[number];
 
@@ -83,14 +86,14 @@ export type HumanDecision =
       /** The operation that credited it, if it was not given back. */
       readonly creditedBy?: OperationId;
     }
-  /** What was set aside is tried at once (decision 69): of one duty, or one item, or all. */
+  /** What was set aside is tried at once (decision 69, "Items that fail"): of one duty, or one item, or all. */
   | { readonly kind: 'retry_set_aside'; readonly duty?: string; readonly item?: string }
   /** A dispute or a bank's warning is understood: its payer and its card may be charged while they are away again. */
   | { readonly kind: 'lift_charge_mark'; readonly markId: string };
 
 /**
  * What is one write to the database, and moves no money by itself: it works while Temporal is away, which is when
- * brakes are needed most (decision 65).
+ * brakes are needed most (decision 65, "Explained cents").
  */
 export type DirectAction =
   | { readonly kind: 'block_user'; readonly userId: UserId }

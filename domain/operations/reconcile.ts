@@ -1,4 +1,4 @@
-/** The comparison of our books with the processor's and the upstreams' (decision 62). */
+/** The comparison of our books with the processor's and the upstreams' (decision 62, "Comparison of the books"). */
 
 /** What a finding may be, and by which comparison it is found. What each means and asks for: docs/operations. */
 export const findingKinds = {

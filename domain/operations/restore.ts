@@ -1,6 +1,9 @@
 import type { RentalId } from '../ids.js';
 
-/** What is known of a restored database, for the human who decides (decision 67). Instants are ISO texts. */
+/**
+ * What is known of a restored database, for the human who decides (decision 67, "Restored databases"). Instants are ISO
+ * texts.
+ */
 export interface RestoreReport {
   /** confirmed: nothing is wrong. restored: it is behind what Temporal was told. */
   readonly database: 'confirmed' | 'restored';

@@ -18,9 +18,9 @@ export interface Kept {
 }
 
 /**
- * What is kept for operating, each with its time (decision 70). A new table is one more line here, or in `forGood`;
- * the worker's role needs the right to delete from it (migrations/grants.ts), and docs/operations/retention.md a row
- * (a test tells which).
+ * What is kept for operating, each with its time (decision 70, "Pruned rows"). A new table is one more line here, or in
+ * `forGood`; the worker's role needs the right to delete from it (migrations/grants.ts), and
+ * docs/operations/retention.md a row (a test tells which).
  */
 export const retention: readonly Kept[] = [
   { table: 'sessions', what: 'ended sign-ins', keptMs: 0, since: 'expires_at' },

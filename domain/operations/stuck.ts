@@ -1,8 +1,8 @@
 import { operationLimits } from './limits.js';
 
 /**
- * What loops do with their items (decision 69). An item of one of these that fails is counted, tried ever more rarely,
- * and set aside in the end; the others go on.
+ * What loops do with their items (decision 69, "Items that fail"). An item of one of these that fails is counted, tried
+ * ever more rarely, and set aside in the end; the others go on.
  */
 export const duties = {
   workflow: 'a workflow that is told to look at its row, or whose look fails',

@@ -1,4 +1,6 @@
-/** The calendar of an unpaid invoice, in days from its creation (spec: Limits; decision 35). */
+/**
+ * The calendar of an unpaid invoice, in days from its creation (spec: Limits; decision 35, "Invoices and reminders").
+ */
 export const dunning = {
   /** A debt is reminded of so many days after it was made. */
   reminderDays: [3, 7, 14, 28],

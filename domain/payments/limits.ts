@@ -6,7 +6,9 @@ export const paymentLimits = {
   minTopupCents: 100,
   maxTopupCents: 500_000,
 
-  /** Decision 23: manual top-ups that a young account may begin in a day. */
+  /**
+   * Decision 23, "Guards against loss": manual top-ups that a young account may begin in a day.
+   */
   youngAccountMs: 7 * DAY,
   topupsPerDayWhenYoung: 10,
 
@@ -16,7 +18,7 @@ export const paymentLimits = {
   minAutoTopupCents: 1_000,
   maxAutoTopupCents: 500_000,
   autoTopupCooldownMs: 5 * MINUTE,
-  /** Decision 33. */
+  /** Decision 33, "Removal of a card". */
   autoTopupDefaultCents: 2_000,
   /** The largest daily cap that users may set for themselves. */
   maxDailyCapCents: 5_000_000,

@@ -1,4 +1,4 @@
-/** How much of a refund or a dispute is taken from where (decision 30). Whole cents. */
+/** How much of a refund or a dispute is taken from where (decision 30, "Reversed payments"). Whole cents. */
 export interface ReversalShare {
   readonly debitedCents: number;
   readonly invoicedCents: number;
@@ -7,7 +7,7 @@ export interface ReversalShare {
 
 /**
  * Divides what a refund or dispute takes: never more than is left of its payment, from available first, the rest by
- * an invoice, or written off where it is below the smallest one (decision 26).
+ * an invoice, or written off where it is below the smallest one (decision 26, "End of the money").
  */
 export function shareOfReversal(input: {
   readonly amountCents: number;

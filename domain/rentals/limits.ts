@@ -6,7 +6,7 @@ export const rentalLimits = {
   nameMaxChars: 64,
   autoStopMaxHours: 720,
 
-  /** Decisions 19-22: opening a rental. */
+  /** Opening a rental (decision 19, "Order of an opening", to decision 22, "Machines of nobody"). */
   openTries: 5,
   openBudgetMs: 15 * SECOND,
   /** What must be left of it for another try, and of the caller's time for the rest of the opening. */
@@ -18,12 +18,15 @@ export const rentalLimits = {
   unknownFindMs: MINUTE,
   attemptOpenMs: 5 * MINUTE,
   maxLiveRentals: 20,
-  /** Decision 83: machines of a user that are not billed, in an hour, after which the next create waits. */
+  /**
+   * Decision 83, "Cost of one caller": machines of a user that are not billed, in an hour, after
+   * which the next create waits.
+   */
   freeMachinesPerHour: 10,
 
   /**
    * What a rental's workflow says about how long a machine may take until its SSH daemon answers: where it says just
-   * this, the attempt's own deadline holds (decision 76). The longest of those.
+   * this, the attempt's own deadline holds (decision 76, "Boot deadlines and fit"). The longest of those.
    */
   provisionDeadlineMs: 10 * MINUTE,
   provisionDeadlineMaxMs: 90 * MINUTE,
@@ -33,7 +36,9 @@ export const rentalLimits = {
   deadManMaxMs: 30 * DAY,
   deadManRenewEveryMs: 5 * MINUTE,
 
-  /** Decision 27: refund window of a machine that was lost. */
+  /**
+   * Decision 27, "Refund of failed machines": refund window of a machine that was lost.
+   */
   refundWindowMs: MINUTE,
   fullRefundsPerDay: 5,
 } as const;

@@ -1,8 +1,8 @@
-/** A rental's states: spec.md "Rental status" and decision 15. */
+/** A rental's states: spec.md "Rental status" and decision 15, "Stopping a rental". */
 export const rentalStatuses = ['provisioning', 'running', 'stopping', 'stopped', 'failed'] as const;
 export type RentalStatus = (typeof rentalStatuses)[number];
 
-/** Why a rental ended (decision 16). */
+/** Why a rental ended (decision 16, "A rental on read"). */
 export const stopReasons = [
   'user',
   'auto_stop',

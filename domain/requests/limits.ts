@@ -7,8 +7,8 @@ export const requestLimits = {
   pageSizeMax: 200,
 
   /**
-   * Decisions 12 and 58: requests in a minute. Reads of one session and of all sessions of a user, changes of a user,
-   * and all of one client address without a session.
+   * Requests in a minute (decision 12, "Allowed origins", and decision 58, "Limits of requests"): reads of one session
+   * and of all sessions of a user, changes of a user, and all of one client address without a session.
    */
   requestWindowMs: MINUTE,
   readsPerMinute: 600,
@@ -17,8 +17,9 @@ export const requestLimits = {
   strangersPerMinute: 300,
 
   /**
-   * Decision 97: requests of one caller that are under way at once in one process, reads and changes apart; how many
-   * others wait for their turn, how many of an address to be looked up, which takes a millisecond, and for how long.
+   * Decision 97, "Requests under way": requests of one caller that are under way at once in one
+   * process, reads and changes apart; how many others wait for their turn, how many of an address to be looked up,
+   * which takes a millisecond, and for how long.
    */
   requestsAtOnce: 4,
   requestsWaiting: 64,
@@ -29,7 +30,10 @@ export const requestLimits = {
   userTurnsWaiting: 8,
   userTurnWaitMs: 5 * SECOND,
 
-  /** Decision 83: what a request may hold before it is looked at, and how many faults of it an answer tells. */
+  /**
+   * Decision 83, "Cost of one caller": what a request may hold before it is looked at, and how
+   * many faults of it an answer tells.
+   */
   bodyMaxBytes: 16 * 1024,
   bodyMaxDepth: 8,
   bodyMaxFields: 64,
@@ -41,12 +45,15 @@ export const requestLimits = {
   /** The processor's events are larger; the signature is looked at before they are read. */
   eventMaxBytes: 512 * 1024,
 
-  /** Decision 6: idempotency keys. */
+  /** Decision 6, "Idempotent retries": idempotency keys. */
   idempotencyKeyMaxChars: 255,
   idempotencyKeptMs: DAY,
   idempotencyWaitMs: 20 * SECOND,
 
-  /** Decision 4: the last moment at which an opening may still commit, and how long the API waits beyond it. */
+  /**
+   * Decision 4, "Promise of a 503": the last moment at which an opening may still commit, and how
+   * long the API waits beyond it.
+   */
   answerWithinMs: 20 * SECOND,
   answerGraceMs: 2 * SECOND,
 } as const;

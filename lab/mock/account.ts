@@ -73,7 +73,7 @@ export class Accounts {
     return { account, created: !known, token, expiresAt: new Date(seenAtMs + accountLimits.sessionMs) };
   }
 
-  /** The live session of a token; its expiry slides, as the service's does (decision 9). */
+  /** The live session of a token; its expiry slides, as the service's does (decision 9, "Session cookies"). */
   find(token: string): { account: Account; session: Session } | undefined {
     const open = this.#sessions.get(token);
     if (!open) return undefined;

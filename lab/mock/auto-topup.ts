@@ -6,7 +6,7 @@ import { issueInvoice } from './invoices.js';
 import { chargeCard } from './topups.js';
 import type { World } from './world.js';
 
-/** Stores settings: what is left out stays as it was (decision 33). */
+/** Stores settings: what is left out stays as it was (decision 33, "Removal of a card"). */
 export function saveAutoTopup(world: World, account: Account, settings: AutoTopupSettings): AutoTopupRow {
   const before = account.autoTopup ?? beforeTheFirst;
   const { enabled, thresholdCents, topupAmountCents, dailyCapCents } = settings;
@@ -31,7 +31,10 @@ const beforeTheFirst = {
   next_attempt_at: null,
 };
 
-/** Charges the saved card when something runs and the level asks for it (spec: Auto-topup trigger; decision 34). */
+/**
+ * Charges the saved card when something runs and the level asks for it (spec: Auto-topup trigger; decision 34, "Trigger
+ * of auto-topup").
+ */
 export function topUpWhenLow(world: World, account: Account): void {
   const { autoTopup: settings, wallet } = account;
   if (settings?.enabled !== true || wallet.availableCents >= (settings.threshold_cents ?? 0)) return;

@@ -26,7 +26,9 @@ export function saveCard(world: World, account: Account, declines: boolean): voi
   };
 }
 
-/** Removes the saved card, which switches auto-topup off (decision 33). @returns what was removed */
+/**
+ * Removes the saved card, which switches auto-topup off (decision 33, "Removal of a card"). @returns what was removed
+ */
 export function removeCard(account: Account): string | undefined {
   const removed = account.card?.row.pm_id;
   account.card = undefined;

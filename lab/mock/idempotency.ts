@@ -5,7 +5,8 @@ import type { Account } from './account.js';
 import { refusalOf } from './refuse.js';
 
 /**
- * Answers a creating call, once per Idempotency-Key (decision 6): a retry gets the first answer again.
+ * Answers a creating call, once per Idempotency-Key (decision 6, "Idempotent retries"): a retry gets the first answer
+ * again.
  * @throws Refusal idempotency_conflict when the key came with another body
  */
 export function answerOnce(

@@ -13,7 +13,10 @@ interface NewInvoice {
   readonly description: string;
 }
 
-/** Issues an open invoice with one line. Of offers at most one is open: a newer one voids it (decision 35). */
+/**
+ * Issues an open invoice with one line. Of offers at most one is open: a newer one voids it (decision 35, "Invoices and
+ * reminders").
+ */
 export function issueInvoice(world: World, account: Account, invoice: NewInvoice): Invoice {
   const { reason, amountCents, description } = invoice;
   if (reason === 'topup_failed') voidOffers(world, account, Infinity);
@@ -59,7 +62,10 @@ export function issueInvoice(world: World, account: Account, invoice: NewInvoice
   return issued;
 }
 
-/** An invoice is paid; paying an offer credits the wallet (decision 35). Does nothing unless it is open. */
+/**
+ * An invoice is paid; paying an offer credits the wallet (decision 35, "Invoices and reminders"). Does nothing unless
+ * it is open.
+ */
 export function payInvoice(world: World, account: Account, { row }: Invoice): void {
   if (row.status !== 'open') return;
   const chargeId = newProcessorId('ch');
@@ -86,7 +92,7 @@ export function voidOffers(world: World, account: Account, upToCents: number): v
   }
 }
 
-/** What is owed: overage and manual invoices that are open (decision 31). */
+/** What is owed: overage and manual invoices that are open (decision 31, "Balance and config"). */
 export function readDebt(account: Account): { openInvoicesCents: number; openInvoiceCount: number } {
   const debts = account.invoices.filter(({ row }) => row.status === 'open' && row.reason !== 'topup_failed');
   return {

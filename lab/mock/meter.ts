@@ -5,7 +5,10 @@ import { topUpWhenLow } from './auto-topup.js';
 import { charge, settle } from './settle.js';
 import type { World } from './world.js';
 
-/** One tick: every running rental pays what has come due (spec: Metering cadence; decisions 24-26). */
+/**
+ * One tick: every running rental pays what has come due (spec: Metering cadence; decision 24, "Order of funds",
+ * decision 25, "Usage as running total", and decision 26, "End of the money").
+ */
 export function tick(world: World): void {
   for (const account of world.accounts.all()) {
     for (const rental of account.rentals) if (rental.row.status === 'running') meter(world, account, rental);
@@ -38,7 +41,7 @@ function moneyEndedAt(row: RentalWithHealth): Date {
   return new Date((row.running_at?.getTime() ?? 0) + elapsedMs);
 }
 
-/** A rental's meter now (decision 17). */
+/** A rental's meter now (decision 17, "The meter on read"). */
 export function readMeter(world: World, { row, lastTickAt }: MockRental): MeterReading {
   const until = earliest(world.now(), row.auto_stop_at, row.spend_limit_at, row.ended_at);
   return { rental: row, elapsedMs: runMs(row, until), lastTickAt };

@@ -39,7 +39,7 @@ export function openRental(world: World, account: Account, request: Request, fat
 
 const HOUR_MS = 3_600_000;
 
-/** Machines that nobody is billed for, as the service counts them (decision 83). */
+/** Machines that nobody is billed for, as the service counts them (decision 83, "Cost of one caller"). */
 function refuseWhenTooManyAreFree(world: World, account: Account): void {
   const free = account.rentals.filter(({ row }) => {
     if (row.settled_at === null) return row.running_at === null;
@@ -102,7 +102,7 @@ function lose(world: World, account: Account, row: RentalWithHealth): void {
   failWithFullRefund(world, account, row, error);
 }
 
-/** Stops a rental: billing ends now, and the rest of the hold is given back (decision 15). */
+/** Stops a rental: billing ends now, and the rest of the hold is given back (decision 15, "Stopping a rental"). */
 export function stopRental(world: World, account: Account, row: RentalWithHealth): void {
   if (isLive(row)) settle(world, account, row, world.now(), 'user');
 }

@@ -5,7 +5,7 @@ import type { Account } from './account.js';
 import type { World } from './world.js';
 
 /**
- * Charges a rental: its own hold first, then what is available (decision 24).
+ * Charges a rental: its own hold first, then what is available (decision 24, "Order of funds").
  * @returns what could be had
  */
 export function charge(account: Account, row: RentalWithHealth, cents: number): number {
@@ -23,7 +23,10 @@ export function charge(account: Account, row: RentalWithHealth, cents: number): 
   return fromHold + fromAvailable;
 }
 
-/** Ends a rental's billing: its final price is rounded half up, and the rest of the hold goes back (decision 25). */
+/**
+ * Ends a rental's billing: its final price is rounded half up, and the rest of the hold goes back (decision 25, "Usage
+ * as running total").
+ */
 export function settle(
   world: World,
   account: Account,
@@ -49,7 +52,10 @@ export function settle(
   });
 }
 
-/** The rest of the hold becomes a charge and one refund gives back all that was charged: net 0 (decision 27). */
+/**
+ * The rest of the hold becomes a charge and one refund gives back all that was charged: net 0 (decision 27, "Refund of
+ * failed machines").
+ */
 export function failWithFullRefund(
   world: World,
   account: Account,

@@ -10,7 +10,7 @@ import { refusalOf } from './refuse.js';
 import type { World } from './world.js';
 
 /**
- * Begins a top-up: charges the saved card, or opens a payment page (decision 32).
+ * Begins a top-up: charges the saved card, or opens a payment page (decision 32, "Checkout and credit").
  * @throws Refusal card_declined
  */
 export function beginTopup(world: World, account: Account, amountCents: number): TopupRow {

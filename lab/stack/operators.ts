@@ -8,7 +8,10 @@ import type { StackSecrets } from './secrets.js';
 import type { StackSettings } from './settings.js';
 import { urlsOf } from './urls.js';
 
-/** The two operators of a local stack: the second one approves what is too much for the first (decision 87). */
+/**
+ * The two operators of a local stack: the second one approves what is too much for the first (decision 87, "Operator
+ * orders").
+ */
 export const stackOperators = ['ada', 'bob'] as const;
 
 /**

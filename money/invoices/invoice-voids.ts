@@ -32,7 +32,7 @@ export async function requestVoid(trx: Transaction, invoiceId: InvoiceId, reason
   return requested === 1;
 }
 
-/** A top-up of at least as much as an open offer makes the offer void (decision 35). */
+/** A top-up of at least as much as an open offer makes the offer void (decision 35, "Invoices and reminders"). */
 export async function voidOffersCoveredBy(
   trx: Transaction,
   userId: UserId,
@@ -41,7 +41,7 @@ export async function voidOffersCoveredBy(
   return voidOffers(trx, userId, 'a later top-up covered it', cents);
 }
 
-/** A newer decline makes an older offer void: at most one is open per user (decision 35). */
+/** A newer decline makes an older offer void: at most one is open per user (decision 35, "Invoices and reminders"). */
 export async function voidOlderOffers(trx: Transaction, userId: UserId): Promise<InvoiceId[]> {
   return voidOffers(trx, userId, 'a newer automatic top-up failed', Number.MAX_SAFE_INTEGER);
 }

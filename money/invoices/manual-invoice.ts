@@ -4,7 +4,10 @@ import { newId } from '../../adapters/ids.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 import type { LockedWallet } from '../ledger/wallets.js';
 
-/** Writes the draft of a `manual` invoice: a debt, with one line. Its cause is unique (decisions 30, 35). */
+/**
+ * Writes the draft of a `manual` invoice: a debt, with one line. Its cause is unique (decision 30, "Reversed payments",
+ * and decision 35, "Invoices and reminders").
+ */
 export async function insertManualInvoice(
   trx: Transaction,
   wallet: LockedWallet,

@@ -21,7 +21,7 @@ export interface Posting {
 /**
  * Writes one ledger entry and moves the wallet with it, in one statement: the only writer of balances beside the
  * metering statement. What lowers the available part leaves an intent for auto-topup where it falls below the level
- * (decision 34). The wallet must be locked by this transaction.
+ * (decision 34, "Trigger of auto-topup"). The wallet must be locked by this transaction.
  * @returns false when the cause was posted before: nothing is written then
  */
 export async function post(trx: Transaction, wallet: LockedWallet, posting: Posting): Promise<boolean> {

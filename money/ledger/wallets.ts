@@ -19,7 +19,8 @@ interface Row {
 }
 
 /**
- * Locks a user's wallet. `for no key update` lets foreign keys to the wallet be checked meanwhile (decision 21).
+ * Locks a user's wallet. `for no key update` lets foreign keys to the wallet be checked meanwhile (decision 21, "Lost
+ * upstream answers").
  * @throws when the user has none: every user row is made together with its wallet
  */
 export async function lockWalletOfUser(trx: Transaction, userId: UserId): Promise<LockedWallet> {

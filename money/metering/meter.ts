@@ -3,12 +3,13 @@ import { meteringLimits } from '../../domain/metering/limits.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 
 /**
- * Brings wallets that this transaction has locked up to now (decisions 24-26): charges every running rental what
- * has come due, ends those whose time or money is over, and leaves an intent for each that ended.
+ * Brings wallets that this transaction has locked up to now (decision 24, "Order of funds", decision 25, "Usage as
+ * running total", and decision 26, "End of the money"): charges every running rental what has come due, ends those
+ * whose time or money is over, and leaves an intent for each that ended.
  *
- * It must start after the locks are held, in a statement of its own: what it sees, its clock included, must be
- * no older than what the last holder wrote. While operators have paused metering it does nothing (decision 37). All
- * sums are integers; numeric was measured at a third of the speed.
+ * It must start after the locks are held, in a statement of its own: what it sees, its clock included, must be no older
+ * than what the last holder wrote. While operators have paused metering it does nothing (decision 37, "Brakes and the
+ * watermark"). All sums are integers; numeric was measured at a third of the speed.
  */
 const meterStatement = `
 with clock as materialized (

@@ -4,10 +4,10 @@ import { sqlStateOf, lockNotAvailable } from '../../adapters/postgres/sql-state.
 import { meterWallets, type Metered } from './meter.js';
 
 /**
- * The wallets of a shard in which something is due, locked; one that somebody else holds is left to a later tick.
- * The look before the lock may be out of date by then, which does no harm: metering looks again under the lock.
- * The elapsed time is capped at ten years so that a broken row can't make the look itself overflow.
- * While operators have paused metering nothing is due (decision 37): usage is a running total, and is charged later.
+ * The wallets of a shard in which something is due, locked; one that somebody else holds is left to a later tick. The
+ * look before the lock may be out of date by then, which does no harm: metering looks again under the lock. The elapsed
+ * time is capped at ten years so that a broken row can't make the look itself overflow. While operators have paused
+ * metering nothing is due (decision 37, "Brakes and the watermark"): usage is a running total, and is charged later.
  */
 const lockDueWallets = `
 select w.id from wallets w
@@ -49,15 +49,16 @@ export async function tick(db: Database, shard: Shard): Promise<Metered> {
 
 /** What a shard's wallets were brought to, part by part. */
 export interface MeteredApart extends Metered {
-  /** Wallets that were marked: their rows are at fault (decision 29). */
+  /** Wallets that were marked: their rows are at fault (decision 29, "Broken wallets"). */
   readonly blocked: readonly { walletId: number; reason: string }[];
   /** Wallets whose rows somebody else held for too long, or that took too long: a later tick has them. */
   readonly heldUp: readonly number[];
 }
 
 /**
- * The same in parts, after the whole has failed, and a part that fails wallet by wallet (decision 29): the wallet whose
- * rows are at fault is marked with the reason, one that somebody else holds up is left to a later tick, all others go on.
+ * The same in parts, after the whole has failed, and a part that fails wallet by wallet (decision 29, "Broken
+ * wallets"): the wallet whose rows are at fault is marked with the reason, one that somebody else holds up is left to a
+ * later tick, all others go on.
  * @param onPart told after each part and each single wallet
  * @throws when the database can't be reached
  */

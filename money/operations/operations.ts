@@ -24,7 +24,8 @@ type Operation = AnyOperation<MoneyAction>;
 
 /**
  * Does what a row of `operator_orders` asks for, under the row's lock and the wallet's, in one transaction with its
- * record in `operator_actions`, once (decisions 48, 87). What can't be done is written into the row as refused.
+ * record in `operator_actions`, once (decision 48, "Operations by hand", and decision 87, "Operator orders"). What
+ * can't be done is written into the row as refused.
  * @param singleLimitCents what one operator may move alone; above it a second one must have approved
  */
 export async function operate(
@@ -165,7 +166,7 @@ function stateOf({ status, void_requested_at: requestedAt }: InvoiceRow): string
 
 /**
  * A refund by hand goes to the wallet (spec: Ledger entry, `refund`). Its entry names the rental in its note only:
- * what the rental itself was charged stays as it was metered (decision 25).
+ * what the rental itself was charged stays as it was metered (decision 25, "Usage as running total").
  */
 async function refund(
   trx: Transaction,

@@ -18,7 +18,8 @@ export class OrderEnded extends Error {}
 
 /**
  * Lets an order of many begin: whether it may is asked each time that something is to be done of it. Its record in
- * `operator_actions` precedes the first cent, so that each of its entries can be explained at any time (decision 94).
+ * `operator_actions` precedes the first cent, so that each of its entries can be explained at any time (decision 94,
+ * "Refunds of an outage").
  * @param singleLimitCents what one operator may move alone; the order's sum counts
  * @throws Refusal when there is no such order
  */

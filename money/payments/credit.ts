@@ -14,7 +14,7 @@ import { moneyTransaction } from '../ledger/transaction.js';
 /**
  * Credits a payment that succeeded to the wallet of its top-up, with what was really received, and leaves the
  * receipt's mail: all in one transaction, once per payment however often it is called. A page that was paid twice
- * credits twice (decision 32).
+ * credits twice (decision 32, "Checkout and credit").
  * @returns whether it was credited now
  */
 export async function creditTopup(db: Database, topupId: TopupId, payment: Payment): Promise<boolean> {

@@ -16,9 +16,9 @@ export interface NewMark extends Pick<ChargeMarkRow, 'id' | 'kind'> {
 }
 
 /**
- * Marks the user and the card of a payment that was disputed, or that its bank takes for fraud (decision 79: Who is not
- * charged while they are away?), once and in one transaction: auto-topup goes off for the user and for whoever has saved
- * the same card, they are told by mail and in the audit trail, and operators by mail.
+ * Marks the user and the card of a payment that was disputed, or that its bank takes for fraud (decision 79, "Charge
+ * marks"), once and in one transaction: auto-topup goes off for the user and for whoever has saved the same card, they
+ * are told by mail and in the audit trail, and operators by mail.
  * @returns false when it was marked before, or there is nobody to mark
  */
 export async function markCharges(

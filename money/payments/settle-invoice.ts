@@ -18,7 +18,7 @@ export interface InvoicePaid {
 /**
  * An invoice was paid, by whatever path (spec: Invoice status): in one transaction, once. The money of an offer goes
  * to the wallet, and so does that of a debt that should have been void by then; any other debt is settled by it
- * (decision 35).
+ * (decision 35, "Invoices and reminders").
  * @returns whether it was settled now
  */
 export async function settleInvoice(db: Database, invoiceId: InvoiceId, paid: InvoicePaid): Promise<boolean> {

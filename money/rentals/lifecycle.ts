@@ -64,7 +64,8 @@ export async function advanceMetering(db: Database, rentalId: RentalId, beltMs: 
 }
 
 /**
- * Settles a rental whose billing has ended (decision 25), if its machine was not lost before that.
+ * Settles a rental whose billing has ended (decision 25, "Usage as running total"), if its machine was not lost before
+ * that.
  * @throws as `underLock`
  */
 export async function settleEnded(db: Database, rentalId: RentalId): Promise<void> {
@@ -75,7 +76,8 @@ export async function settleEnded(db: Database, rentalId: RentalId): Promise<voi
 }
 
 /**
- * Wallet first, then rental, everywhere (design: rule 5), and when it is the user's turn (decision 73).
+ * Wallet first, then rental, everywhere (design: rule 5), and when it is the user's turn (decision 73, "Turns at the
+ * wallet").
  * @throws UserBusy or `lock_timeout` when somebody else holds the wallet: nothing was done; see isWalletBusy
  */
 async function underLock<T>(

@@ -10,10 +10,9 @@ import { failWithFullRefund, settle } from './settle.js';
 import type { LockedWallet } from '../ledger/wallets.js';
 
 /**
- * Ends and settles a rental whose machine the upstream has lost, when nothing else ended it before (decision 77: When
- * does a lost machine's bill end?). Whoever settles asks this first, so that a stop or a limit which the tick engine
- * noticed sooner than the watcher noticed the loss makes no difference. The wallet and the rental must be locked by
- * this transaction.
+ * Ends and settles a rental whose machine the upstream has lost, when nothing else ended it before (decision 77, "Bill
+ * of lost machines"). Whoever settles asks this first, so that a stop or a limit which the tick engine noticed sooner
+ * than the watcher noticed the loss makes no difference. The wallet and the rental must be locked by this transaction.
  * @returns false when it is not lost, or something else ended it first: then the caller meters or settles as ever
  */
 export async function endWhenLost(
@@ -27,7 +26,8 @@ export async function endWhenLost(
 
 /**
  * Ends a rental whose machine was lost, running or not settled yet. Within the refund window everything is given back
- * (decision 27); later, what was charged for the time after the machine was last seen alive.
+ * (decision 27, "Refund of failed machines"); later, what was charged for the time after the machine was last seen
+ * alive.
  * @param lastAliveAt the last moment at which the upstream showed it alive
  * @returns false when something else ended it first, or it is settled: nothing is changed
  */
@@ -77,8 +77,8 @@ async function endAt(trx: Transaction, wallet: LockedWallet, ended: RentalRow): 
 }
 
 /**
- * When the money of a rental ended that waits for an auto-topup (decision 26); null when it does not wait. What came
- * in meanwhile counts: it is for the time that the machine went on.
+ * When the money of a rental ended that waits for an auto-topup (decision 26, "End of the money"); null when it does
+ * not wait. What came in meanwhile counts: it is for the time that the machine went on.
  */
 async function moneyEndedMs(
   trx: Transaction,
@@ -91,7 +91,10 @@ async function moneyEndedMs(
   return meter.running_ms + elapsedMsAtCents(rental.price_per_hour_cents, funds);
 }
 
-/** Beyond the day's automatic refunds a person decides (decision 27): abuse, or an upstream that fails many. */
+/**
+ * Beyond the day's automatic refunds a person decides (decision 27, "Refund of failed machines"): abuse, or an upstream
+ * that fails many.
+ */
 async function recordRefusedRefund(trx: Transaction, rental: RentalRow): Promise<void> {
   await recordNotice(trx, {
     cause: { kind: 'refund_limit', rentalId: rental.id },

@@ -25,7 +25,7 @@ import { findRental, insertRental, type NewRental } from './rentals.js';
 export interface Opening {
   readonly rentalId: RentalId;
   readonly request: RentalRequest;
-  /** ISO instant by the database's clock: nothing is opened after it (decision 4). */
+  /** ISO instant by the database's clock: nothing is opened after it (decision 4, "Promise of a 503"). */
   readonly answerBefore: string;
 }
 
@@ -39,11 +39,12 @@ export interface OpenedRental {
 const MIN_LOCK_WAIT_MS = 200;
 
 /**
- * Opens a rental: the nine steps of spec.md "POST /v1/rentals" under the wallet's row lock, in the order of decision 19.
- * Answers again for a rental that is open already.
- * @param freeMachinesPerHour how many machines that nobody is billed for a user may get in an hour (decision 83)
- * @returns what was opened, or the refusal: it is not thrown, because what was metered stays committed (decision 19). It
- * leaves no hold and no rental
+ * Opens a rental: the nine steps of spec.md "POST /v1/rentals" under the wallet's row lock, in the order of decision
+ * 19, "Order of an opening". Answers again for a rental that is open already.
+ * @param freeMachinesPerHour how many machines that nobody is billed for a user may get in an hour (decision 83, "Cost
+ *   of one caller")
+ * @returns what was opened, or the refusal: it is not thrown, because what was metered stays committed (decision 19,
+ *   "Order of an opening"). It leaves no hold and no rental
  * @throws UserBusy when somebody else holds the wallet for longer than `openLockWaitMs`: nothing was begun
  */
 export async function openRental(
@@ -104,8 +105,8 @@ async function openUnderLock(
 }
 
 /**
- * Buys at the cheapest matching listing that the wallet can pay for; without capacity at the next (decision 19). Each
- * purchase is a recovery point of its own: its attempt is committed before the upstream is asked.
+ * Buys at the cheapest matching listing that the wallet can pay for; without capacity at the next (decision 19, "Order
+ * of an opening"). Each purchase is a recovery point of its own: its attempt is committed before the upstream is asked.
  */
 async function buyCheapest(
   trx: Transaction,
@@ -161,8 +162,9 @@ async function lockWallet(trx: Transaction, userId: UserId, lockUntilMs: number)
 }
 
 /**
- * How long the upstreams may take in all (decision 19): each call ends with it, whatever the limit of a single one,
- * and looking for what a cut-off create has bought still fits before the caller's own deadline (decision 4).
+ * How long the upstreams may take in all (decision 19, "Order of an opening"): each call ends with it, whatever the
+ * limit of a single one, and looking for what a cut-off create has bought still fits before the caller's own deadline
+ * (decision 4, "Promise of a 503").
  */
 function budgetMs(leftMs: number): number {
   return Math.min(rentalLimits.openBudgetMs, leftMs - rentalLimits.openFinishMs);
@@ -198,9 +200,9 @@ function refuseWhenOutOfTime(untilMs: number): void {
 }
 
 /**
- * Makes the pod the rental's in the transaction that makes the rental. The attempt of an unknown purchase stays open: the
- * workflow looks on for its tag.
- * @returns false when the pod was condemned meanwhile (decision 22)
+ * Makes the pod the rental's in the transaction that makes the rental. The attempt of an unknown purchase stays open:
+ * the workflow looks on for its tag.
+ * @returns false when the pod was condemned meanwhile (decision 22, "Machines of nobody")
  */
 async function adopt(trx: Transaction, { purchase }: Bargain): Promise<boolean> {
   if (purchase.kind === 'unknown') return true;

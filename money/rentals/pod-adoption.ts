@@ -3,7 +3,7 @@ import type { Database } from '../../adapters/postgres/database.js';
 import type { AllocationAttemptRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
 
 /**
- * Makes the pod of an open attempt the rental's, if neither was given up meanwhile (decision 22).
+ * Makes the pod of an open attempt the rental's, if neither was given up meanwhile (decision 22, "Machines of nobody").
  * @returns whether it is the rental's now
  */
 export async function adoptPod(

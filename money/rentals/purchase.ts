@@ -40,6 +40,9 @@ export interface Market {
    * @param untilMs until when the upstream may be asked, by this process's clock (performance.now)
    */
   findBought(untilMs: number): Promise<Bargain | undefined>;
-  /** Asks one upstream for one pod. The attempt is committed before the call, apart from the opening (decision 21). */
+  /**
+   * Asks one upstream for one pod. The attempt is committed before the call, apart from the opening (decision 21, "Lost
+   * upstream answers").
+   */
   buy(order: PodOrder): Promise<Purchase>;
 }

@@ -36,7 +36,7 @@ export type NewRental = Pick<
 
 /**
  * Writes the rental row in status provisioning, holding its first hour, which was moved from what is available before:
- * auto-topup goes by what is left (decision 34).
+ * auto-topup goes by what is left (decision 34, "Trigger of auto-topup").
  */
 export async function insertRental(trx: Transaction, rental: NewRental): Promise<void> {
   await trx('rentals').insert({
@@ -80,8 +80,8 @@ export interface PodAddress {
 }
 
 /**
- * Moves a rental from provisioning to running: billing starts now, by the database's clock (decision 18), and the
- * instants at which its limits are reached are fixed.
+ * Moves a rental from provisioning to running: billing starts now, by the database's clock (decision 18, "Start of
+ * billing"), and the instants at which its limits are reached are fixed.
  */
 export async function startRunning(trx: Transaction, rental: RentalRow, address: PodAddress): Promise<void> {
   const limitMs =
@@ -128,7 +128,10 @@ export async function closeRental(db: Database, id: RentalId): Promise<void> {
     });
 }
 
-/** Whether somebody asked for the rental's end; the API writes it without waiting for any lock (decision 15). */
+/**
+ * Whether somebody asked for the rental's end; the API writes it without waiting for any lock (decision 15, "Stopping a
+ * rental").
+ */
 export async function isStopRequested(db: Database, rentalNo: number): Promise<boolean> {
   return (await db('stop_requests').where({ rental_no: rentalNo }).first('rental_no')) !== undefined;
 }

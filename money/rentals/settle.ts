@@ -8,9 +8,10 @@ import { acknowledgeEnd, type RentalWithStop } from './rentals.js';
 import { moveHold, type LockedWallet } from '../ledger/wallets.js';
 
 /**
- * Settles a rental whose billing has ended: charges or gives back what its final price differs from what was
- * metered, gives the rest of the hold back, and makes what the money did not cover overage (decisions 25, 26).
- * Does nothing when it is settled already. The wallet and the rental must be locked by this transaction.
+ * Settles a rental whose billing has ended: charges or gives back what its final price differs from what was metered,
+ * gives the rest of the hold back, and makes what the money did not cover overage (decision 25, "Usage as running
+ * total", and decision 26, "End of the money"). Does nothing when it is settled already. The wallet and the rental must
+ * be locked by this transaction.
  */
 export async function settle(trx: Transaction, wallet: LockedWallet, rental: RentalRow): Promise<void> {
   if (rental.settled_at !== null) return;
@@ -31,7 +32,8 @@ export async function settle(trx: Transaction, wallet: LockedWallet, rental: Ren
   );
   await moveHold(trx, wallet, -(rental.hold_cents - fromHold));
 
-  // What accrued and could not be had is owed; the cent that only rounding half up adds never is (decision 26).
+  // What accrued and could not be had is owed; the cent that only rounding half up adds never is (decision 26, "End of
+  // the money").
   const accrued = Math.min(final, accruedCents(rental.price_per_hour_cents, elapsedMs));
   const owed = Math.max(0, accrued - charged);
   const overage = owed >= paymentLimits.minInvoiceCents ? owed : 0;
@@ -53,8 +55,8 @@ export async function settle(trx: Transaction, wallet: LockedWallet, rental: Ren
 }
 
 /**
- * Ends a rental that never ran. A stop gives the hold back without an entry (decision 15); a failure captures it
- * and refunds it, so that the ledger tells of it (decision 27).
+ * Ends a rental that never ran. A stop gives the hold back without an entry (decision 15, "Stopping a rental"); a
+ * failure captures it and refunds it, so that the ledger tells of it (decision 27, "Refund of failed machines").
  */
 export async function endUnstarted(
   trx: Transaction,
@@ -79,7 +81,10 @@ export async function endUnstarted(
   await acknowledgeEnd(trx, rental.no);
 }
 
-/** The rest of the hold becomes a charge and one refund gives back all that was charged: net 0 (decision 27). */
+/**
+ * The rest of the hold becomes a charge and one refund gives back all that was charged: net 0 (decision 27, "Refund of
+ * failed machines").
+ */
 export async function failWithFullRefund(
   trx: Transaction,
   wallet: LockedWallet,

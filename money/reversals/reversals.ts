@@ -32,9 +32,9 @@ export interface Reversal {
 }
 
 /**
- * Brings the money of a refund or dispute to what the processor says (decision 30), in one transaction under the
- * wallet's lock and however often it is called: what was taken there is taken here once, from available only, the
- * rest by an invoice; what came back there comes back here as it was debited.
+ * Brings the money of a refund or dispute to what the processor says (decision 30, "Reversed payments"), in one
+ * transaction under the wallet's lock and however often it is called: what was taken there is taken here once, from
+ * available only, the rest by an invoice; what came back there comes back here as it was debited.
  */
 export async function applyReversal(db: Database, reversal: Reversal): Promise<RefundOrDisputeRow> {
   return moneyTransaction(db, reversal.userId, async (trx) => {

@@ -22,8 +22,8 @@ export interface AutoTopupRules {
 }
 
 /**
- * Begins an attempt when the level asks for one (decision 34), under the wallet's lock, which is where level,
- * cooldown, cap and card are all of one moment. The open attempt, if there is one, is the answer.
+ * Begins an attempt when the level asks for one (decision 34, "Trigger of auto-topup"), under the wallet's lock, which
+ * is where level, cooldown, cap and card are all of one moment. The open attempt, if there is one, is the answer.
  */
 export async function beginAutoTopup(
   db: Database,
@@ -122,8 +122,8 @@ async function readState(trx: Transaction, wallet: LockedWallet, settings: AutoT
 }
 
 /**
- * Why nothing may be charged although it is due; null when it may (decisions 23, 37, the user's own cap, and the one that
- * the installation gave the account when it was made).
+ * Why nothing may be charged although it is due; null when it may (decision 23, "Guards against loss", and decision 37,
+ * "Brakes and the watermark", the user's own cap, and the one that the installation gave the account when it was made).
  */
 function holdBack(settings: AutoTopupRow, now: State): string | null {
   if (now.brake !== null) return 'held back: the operators have paused payments';
@@ -145,7 +145,7 @@ async function insertAttempt(
   { cooldownMs }: AutoTopupRules,
 ): Promise<TopupRow> {
   await postpone(trx, wallet.id, cooldownMs);
-  // The intent makes the rentals wait for it (decision 26).
+  // The intent makes the rentals wait for it (decision 26, "End of the money").
   await trx.raw(`insert into intents (kind, wallet_id) values ('auto_topup', ?) on conflict do nothing`, [
     wallet.id,
   ]);

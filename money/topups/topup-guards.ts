@@ -12,8 +12,8 @@ interface Guards {
 }
 
 /**
- * Guards of money that comes in (decisions 23, 37): the brake on charges, blocked users, and a cap a day for young
- * accounts, with which stolen cards are tried.
+ * Guards of money that comes in (decision 23, "Guards against loss", and decision 37, "Brakes and the watermark"): the
+ * brake on charges, blocked users, and a cap a day for young accounts, with which stolen cards are tried.
  */
 export async function refuseWhenTopupNotAllowed(
   trx: Transaction,

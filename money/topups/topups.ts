@@ -14,13 +14,15 @@ import { refuseWhenTopupNotAllowed } from './topup-guards.js';
 export interface NewTopup {
   readonly userId: UserId;
   readonly amountCents: number;
-  /** By the database's clock: nothing is begun after it (decision 4). */
+  /** By the database's clock: nothing is begun after it (decision 4, "Promise of a 503"). */
   readonly answerBefore: string;
 }
 
 export type Begun =
   | { readonly kind: 'begun'; readonly topup: TopupRow }
-  /** A charge of the same amount is under way already: it answers this request too (decision 32). */
+  /**
+   * A charge of the same amount is under way already: it answers this request too (decision 32, "Checkout and credit").
+   */
   | { readonly kind: 'in_flight'; readonly topup: TopupRow };
 
 /**
@@ -39,7 +41,7 @@ export async function beginTopup(
     if (existing) return { kind: 'begun', topup: existing };
     await refuseWhenTopupNotAllowed(trx, input.userId, perDayWhenYoung);
     const card = await findChargeableCard(trx, input.userId);
-    // Whose payment was denied pays on a page (decision 79).
+    // Whose payment was denied pays on a page (decision 79, "Charge marks").
     const pmId = card && !(await isHeld(trx, input.userId)) ? card.pm_id : null;
     const topup = await insertTopup(trx, topupId, input, pmId);
     if (!topup) return joinCharge(trx, input);
@@ -82,9 +84,10 @@ async function joinCharge(trx: Transaction, { userId, amountCents }: NewTopup): 
 }
 
 /**
- * Notes that the charge leaves now, in the statement that sees that nobody has marked its payer or its card
- * (decision 79). From here on its outcome is the processor's word.
- * @returns false when it is too late for it (decision 4), it may not be charged, or the top-up is over
+ * Notes that the charge leaves now, in the statement that sees that nobody has marked its payer or its card (decision
+ * 79, "Charge marks"). From here on its outcome is the processor's word.
+ * @returns false when it is too late for it (decision 4, "Promise of a 503"), it may not be charged, or the top-up is
+ *   over
  */
 export async function markChargeSent(db: Database, topupId: TopupId, answerBefore: string): Promise<boolean> {
   return db.transaction(async (trx) => {
@@ -101,8 +104,9 @@ export async function markChargeSent(db: Database, topupId: TopupId, answerBefor
 }
 
 /**
- * Notes that the payment page is asked for now: from here on one may be open (decision 82).
- * @returns false when it is too late for it (decision 4), or the top-up is over; true also when it was noted before
+ * Notes that the payment page is asked for now: from here on one may be open (decision 82, "Honest checkout failures").
+ * @returns false when it is too late for it (decision 4, "Promise of a 503"), or the top-up is over; true also when it
+ *   was noted before
  */
 export async function markPageAsked(db: Database, topupId: TopupId, answerBefore: string): Promise<boolean> {
   return db.transaction(async (trx) => {

@@ -9,7 +9,10 @@ import { iso, printRows, readable, type Print } from '../output.js';
 const what = `creates: nothing new is rented. charges: nobody can pay. metering: nobody is charged for what runs; what
 ran meanwhile is charged when it goes on, and machines that are stopped end only then.`;
 
-/** `ops pause`, `ops resume` and `ops brakes`: the global brakes (decision 37). They need Postgres only. */
+/**
+ * `ops pause`, `ops resume` and `ops brakes`: the global brakes (decision 37, "Brakes and the watermark"). They need
+ * Postgres only.
+ */
 export function addBrakeCommands(program: Command, context: OpsContext): void {
   const verbs = [
     ['pause', 'Pulls a global brake, at once and for all processes.'],

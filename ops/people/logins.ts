@@ -11,7 +11,10 @@ import { sqlStateOf } from '../../adapters/postgres/sql-state.js';
 import type { OpsContext } from '../context.js';
 import { printRows, readable, type Print } from '../output.js';
 
-/** `ops login …`: one login of the database for each operator, by which it knows who acts (decision 87). */
+/**
+ * `ops login …`: one login of the database for each operator, by which it knows who acts (decision 87, "Operator
+ * orders").
+ */
 export function addLoginCommands(program: Command, context: OpsContext): void {
   const login = program
     .command('login')

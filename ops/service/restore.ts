@@ -16,7 +16,7 @@ type Reconcile = OperatorOptions & {
   readonly leaveUndone?: boolean;
 };
 
-/** `ops restore …`: when the database was restored (decision 67). */
+/** `ops restore …`: when the database was restored (decision 67, "Restored databases"). */
 export function addRestoreCommands(program: Command, context: OpsContext): void {
   const restore = program.command('restore').description('When the database was restored.');
   readable(restore.command('status', { isDefault: true }))

@@ -10,7 +10,7 @@ import { iso, printRows, readable, whenSet, type Print } from '../output.js';
 type Listing = Print & { readonly all?: boolean; readonly limit: number };
 type Retrying = OperatorOptions & { readonly duty?: Duty; readonly item?: string };
 
-/** `ops set-aside …`: items of the loops that could not be done, again and again (decision 69). */
+/** `ops set-aside …`: items of the loops that could not be done, again and again (decision 69, "Items that fail"). */
 export function addSetAsideCommands(program: Command, context: OpsContext): void {
   const setAside = program
     .command('set-aside')

@@ -137,7 +137,7 @@ describe('npm run demo', function () {
   });
 });
 
-/** One code per address in 30 seconds (decision 8): the demo asked for one a moment ago. */
+/** One code per address in 30 seconds (decision 8, "One-time codes"): the demo asked for one a moment ago. */
 async function signInWhenAllowed(stage: Stage): Promise<void> {
   for (;;) {
     try {

@@ -13,7 +13,9 @@ import {
 } from '../support/money/money.js';
 import { urlAs } from '../support/ops/operators.js';
 
-/** Decision 94: an order of many is its items, from its first moment on. */
+/**
+ * Decision 94, "Refunds of an outage": an order of many is its items, from its first moment on.
+ */
 describe('the items of an operators’ order', () => {
   let database: MoneyDatabase;
   let db: Database;

@@ -6,7 +6,7 @@ import { databaseRoles } from '../../migrations/grants.js';
 import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money/money.js';
 import { placeOrder, urlAs } from '../support/ops/operators.js';
 
-/** Decision 87: the database says who, and keeps what was asked for. */
+/** Decision 87, "Operator orders": the database says who, and keeps what was asked for. */
 describe('the table of operators’ orders', () => {
   let database: MoneyDatabase;
   let ada: Database;

@@ -112,7 +112,10 @@ describe('metering is exact, whatever happens in whatever order', () => {
 
   const asked = new Map<RentalId, Asked>();
 
-  /** The closed formula of decision 25, and its named cases of decision 27. */
+  /**
+   * The closed formula of decision 25, "Usage as running total", and its named cases of decision 27, "Refund of failed
+   * machines".
+   */
   async function judge(wallet: WalletRow, rentals: readonly RentalId[]): Promise<void> {
     let net = 0;
     for (const id of rentals) {

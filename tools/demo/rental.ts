@@ -107,7 +107,7 @@ export async function stopAll(stage: Stage): Promise<void> {
   }
 }
 
-/** The amounts are null while the settlement takes longer than the API waits (decision 15). */
+/** The amounts are null while the settlement takes longer than the API waits (decision 15, "Stopping a rental"). */
 function stopWords(finalChargedCents: number | null, refundedCents: number | null): string {
   if (finalChargedCents === null || refundedCents === null) return 'taken on; it is being settled';
   return `charged ${formatUsd(finalChargedCents)}; ${formatUsd(refundedCents)} of the hold were given back`;

@@ -39,7 +39,10 @@ function checkChain(stage: Stage, entries: readonly Entry[]): void {
   tell(stage, `ok  each of the ${entries.length} balances is the one before plus its amount, from $0.00 on`);
 }
 
-/** The net charge is a function of the rate and of two instants, however many ticks there were (decision 25). */
+/**
+ * The net charge is a function of the rate and of two instants, however many ticks there were (decision 25, "Usage as
+ * running total").
+ */
 function checkPrice(stage: Stage, rental: Rental, entries: readonly Entry[]): void {
   const { runningAt, stoppedAt, pricePerHourCents, maxSpendCents } = rental;
   claim(runningAt !== null && stoppedAt !== null, 'the ended rental does not show when it ran.');

@@ -7,7 +7,10 @@ export interface LicencePolicy {
   readonly accepted: ReadonlyMap<string, string>;
 }
 
-/** Decision 68: permissive licences alone, and what was looked at by hand. */
+/**
+ * Decision 68, "Licences of packages": permissive licences alone, and what was looked at by
+ * hand.
+ */
 export const licencePolicy: LicencePolicy = {
   allowed: new Set([
     '0BSD',

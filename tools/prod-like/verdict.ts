@@ -59,7 +59,10 @@ async function judgeAccount(db: Database, account: Account): Promise<string[]> {
   return faults;
 }
 
-/** Decision 25, from what the API itself tells; and the stop's answer, which was the last word. */
+/**
+ * Decision 25, "Usage as running total", from what the API itself tells; and the stop's
+ * answer, which was the last word.
+ */
 export function judgeRental(rental: Answer['body'], stop: Answer['body'] | undefined): string[] {
   const elapsedMs = Date.parse(String(rental['stoppedAt'])) - Date.parse(String(rental['runningAt']));
   const dueCents = finalCents(Number(rental['pricePerHourCents']), elapsedMs, null);

@@ -1,7 +1,7 @@
 import type { OperationId } from '../../domain/ids.js';
 import type { WorkflowContract, WorkflowRun } from './workflow-contract.js';
 
-/** Names a row of `operator_orders`, which says all else (decision 87). */
+/** Names a row of `operator_orders`, which says all else (decision 87, "Operator orders"). */
 export interface OperationInput {
   readonly operationId: OperationId;
 }

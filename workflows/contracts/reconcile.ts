@@ -3,7 +3,7 @@ import type { WorkflowContract, WorkflowRun, WorkflowSchedule } from './workflow
 
 type ReconcileRun = (input: ReconcileInput) => Promise<ReconcileReport>;
 
-/** Compares our books with the processor's and the upstreams' (decision 62). */
+/** Compares our books with the processor's and the upstreams' (decision 62, "Comparison of the books"). */
 export const reconcileWorkflow: WorkflowContract<'reconcile', ReconcileRun> = { type: 'reconcile' };
 
 export const reconcileSchedules: readonly WorkflowSchedule<ReconcileRun>[] = [

@@ -5,11 +5,14 @@ import { lookSignal } from './signals.js';
 import { rowIdOf, type LookingWorkflow } from './workflow-contract.js';
 
 /**
- * What an opening is told. All else is the word of the committed row in `rental_requests` (decisions 88, 89): names,
- * labels and texts of users never cross Temporal.
+ * What an opening is told. All else is the word of the committed row in `rental_requests` (decision 88, "Rows before
+ * workflows", and decision 89, "Words kept from Temporal"): names, labels and texts of users never cross Temporal.
  */
 export interface OpenInput {
-  /** ISO instant by the database's clock: after it, the rental must not be opened any more (decision 4). */
+  /**
+   * ISO instant by the database's clock: after it, the rental must not be opened any more (decision 4, "Promise of a
+   * 503").
+   */
   readonly answerBefore: string;
 }
 

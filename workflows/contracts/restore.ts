@@ -5,7 +5,7 @@ import type { WorkflowContract, WorkflowRun } from './workflow-contract.js';
 export interface RestoreInput {
   /** Absent: only looks. */
   readonly reconcile?: {
-    /** The operator's order: its row says who and why (decision 87). */
+    /** The operator's order: its row says who and why (decision 87, "Operator orders"). */
     readonly operationId: OperationId;
     /** Goes on although an upstream does not answer. */
     readonly withoutSilentUpstreams: boolean;

@@ -7,7 +7,7 @@ export interface TopupInput {
   readonly topupId: TopupId;
   /**
    * Absent when the workflow is started again for a row that exists. User and amount are those of `topup_requests`
-   * (decision 88); release 0.1 said them in here.
+   * (decision 88, "Rows before workflows"); release 0.1 said them in here.
    */
   readonly open?: {
     readonly answerBefore: string;

@@ -5,7 +5,8 @@ type WatermarkRun = (input: { readonly value: number }) => Promise<never>;
 
 /**
  * The watermark is raised each minute in the database and kept in Temporal as well: a database below Temporal's was
- * restored (decision 37). Temporal keeps it in the memo of one workflow, which can be read without any worker.
+ * restored (decision 37, "Brakes and the watermark"). Temporal keeps it in the memo of one workflow, which can be read
+ * without any worker.
  */
 export const watermarkWorkflow: WorkflowContract<'watermark', WatermarkRun> = { type: 'watermark' };
 

@@ -16,8 +16,8 @@ export interface AuditEvent {
 }
 
 /**
- * Writes down what was done (decision 59), in the transaction that does it. The same about the same entity is written
- * once, for its request may be sent again: then only an address that was not known yet is added.
+ * Writes down what was done (decision 59, "The audit trail"), in the transaction that does it. The same about the same
+ * entity is written once, for its request may be sent again: then only an address that was not known yet is added.
  */
 export async function insertAuditEvent(db: Database | Transaction, event: AuditEvent): Promise<void> {
   const { userId, kind, entityId, details, clientAddress } = event;
@@ -51,7 +51,7 @@ export async function listAuditEvents(
   return query;
 }
 
-/** The number of a user's event; undefined for another user's just as for none (decision 5). */
+/** The number of a user's event; undefined for another user's just as for none (decision 5, "Foreign ids"). */
 export async function findAuditEventNo(
   db: Database,
   userId: UserId,

@@ -3,7 +3,10 @@ import type { Transaction } from '../database.js';
 import type { Identity } from './login-codes.js';
 import type { UserRow } from '../rows/tables.js';
 
-/** The user whom an account at an identity provider signs in, whatever its address is by now (decision 85). */
+/**
+ * The user whom an account at an identity provider signs in, whatever its address is by now (decision 85, "Linked
+ * accounts").
+ */
 export async function findUserOfIdentity(
   trx: Transaction,
   { issuer, subject }: Identity,

@@ -37,9 +37,10 @@ export type CodeRequest =
   | { readonly outcome: 'limited'; readonly retryAfterMs: number };
 
 /**
- * Makes a one-time code, unless the asker asked too often or the mailbox has had its share (decisions 8, 84). The locks
- * are held until the transaction ends, so that requests at the same moment are counted one after the other. A request
- * that is spared leaves a row as well: answer, count and work are those of one that is mailed.
+ * Makes a one-time code, unless the asker asked too often or the mailbox has had its share (decision 8, "One-time
+ * codes", and decision 84, "Shares of codes"). The locks are held until the transaction ends, so that requests at the
+ * same moment are counted one after the other. A request that is spared leaves a row as well: answer, count and work
+ * are those of one that is mailed.
  * @param clientPerHour requests that one client address may make in an hour, for whatever e-mail addresses
  */
 export async function requestLoginCode(
@@ -119,7 +120,7 @@ async function hasShareLeft(trx: Transaction, { askedBy }: CodeWish, mailbox: st
   return wait === 0;
 }
 
-/** So many in so long (decision 8), as rows of SQL. */
+/** So many in so long (decision 8, "One-time codes"), as rows of SQL. */
 const everySpan = [
   [1, accountLimits.codeRequestEveryMs],
   [accountLimits.codeRequestsPerHour, HOUR_MS],
@@ -151,9 +152,10 @@ export type CodeVerdict =
   { readonly right: true; readonly identity: Identity | undefined } | { readonly right: false };
 
 /**
- * Tries a code (decisions 8, 84): against the one that this browser asked for, which has five tries of its own, and
- * else against the newest one of the address, by the five tries that all others share. Single use. The try is written
- * by this transaction, so the caller must commit it whatever the verdict.
+ * Tries a code (decision 8, "One-time codes", and decision 84, "Shares of codes"): against the one that this browser
+ * asked for, which has five tries of its own, and else against the newest one of the address, by the five tries that
+ * all others share. Single use. The try is written by this transaction, so the caller must commit it whatever the
+ * verdict.
  * @param email in lower case
  * @param browserHash of the browser that asks; undefined where it has no cookie
  * @returns when it is right, also the account elsewhere that this browser waits to have linked

@@ -17,7 +17,8 @@ export interface Session {
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * Makes a session of 256 random bits (decision 9). Only the hash is kept: who reads the table can't sign in.
+ * Makes a session of 256 random bits (decision 9, "Session cookies"). Only the hash is kept: who reads the table can't
+ * sign in.
  * @returns the token, which is told once, and when it expires
  */
 export async function insertSession(
@@ -45,7 +46,9 @@ interface Row {
   stale: boolean;
 }
 
-/** The live session of a token. Its expiry slides, but is written at most once a minute (decision 9). */
+/**
+ * The live session of a token. Its expiry slides, but is written at most once a minute (decision 9, "Session cookies").
+ */
 export async function findSession(db: Database, token: string): Promise<Session | undefined> {
   if (!TOKEN.test(token)) return undefined;
   const { rows } = await db.raw<{ rows: Row[] }>(

@@ -22,7 +22,8 @@ export async function listPublicKeys(
 const LOCK_KEYS = 7_104;
 
 /**
- * Keeps a key, unless the user has one with this fingerprint already, or as many as one may have (decision 14).
+ * Keeps a key, unless the user has one with this fingerprint already, or as many as one may have (decision 14, "SSH
+ * keys").
  * @returns the row, or why there is none
  */
 export async function insertSshKey(

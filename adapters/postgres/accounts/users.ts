@@ -5,7 +5,8 @@ import type { UserRow } from '../rows/tables.js';
 /**
  * The user with this e-mail address, made with an empty wallet when there is none yet.
  * @param email in lower case
- * @param fresh the id that a new user gets, and what their auto-topup may charge in a day for good (decision 79)
+ * @param fresh the id that a new user gets, and what their auto-topup may charge in a day for good (decision 79,
+ *   "Charge marks")
  */
 export async function findOrInsertUser(
   trx: Transaction,

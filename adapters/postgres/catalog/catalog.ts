@@ -11,9 +11,9 @@ export async function ensureProvider(db: Database, code: string): Promise<void> 
 }
 
 /**
- * Replaces a provider's listings by what it offers now, in one transaction: an offer that vanished is dead at once,
- * one that comes back keeps its id (decision 13). What is the same is neither written nor locked: most syncs find
- * little that is new.
+ * Replaces a provider's listings by what it offers now, in one transaction: an offer that vanished is dead at once, one
+ * that comes back keeps its id (decision 13, "Live listings"). What is the same is neither written nor locked: most
+ * syncs find little that is new.
  */
 export async function replaceListings(
   db: Database,

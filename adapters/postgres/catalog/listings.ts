@@ -21,7 +21,7 @@ export interface ListingKey {
 
 /**
  * Live listings, cheapest first, ties by id. Live is what its provider offered in a sync that is no older than the
- * freshness limit, by the database's clock (decision 13).
+ * freshness limit, by the database's clock (decision 13, "Live listings").
  */
 export async function listLiveListings(
   db: Database,

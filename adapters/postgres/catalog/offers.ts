@@ -17,7 +17,7 @@ export interface Wanted {
 }
 
 /**
- * The cheapest live listing that matches, ties by id (decision 13).
+ * The cheapest live listing that matches, ties by id (decision 13, "Live listings").
  * @param tried listings that had no capacity
  */
 export async function findCheapestOffer(

@@ -7,9 +7,9 @@ import type { OutReason, ProviderRow } from '../rows/tables.js';
 
 /**
  * The upstreams whose offers can be rented, as an array of their codes. Live is what the upstream offered in a sync
- * that is no older than the freshness limit (decision 13), while its circuit is closed and no operator has
- * paused it. An array and no join: it is read once, and the listings once and in the order of an index, however many
- * upstreams there are.
+ * that is no older than the freshness limit (decision 13, "Live listings"), while its circuit is closed and no operator
+ * has paused it. An array and no join: it is read once, and the listings once and in the order of an index, however
+ * many upstreams there are.
  */
 export const liveProviderCodes = `array(select p.code from providers p
   where p.catalog_synced_at > (select clock_ms()) - ${catalogLimits.listingFreshMs} * interval '1 millisecond'

@@ -30,7 +30,7 @@ export interface FoundEntry {
 /**
  * Explains a ledger entry from what the database keeps: nothing is written while metering for the sake of it, so the
  * reading costs a walk over the rental's entries before this one.
- * @param id a public id, of whatever wallet, or its plain one of release 0.1 (decision 86)
+ * @param id a public id, of whatever wallet, or its plain one of release 0.1 (decision 86, "Ids of ledger entries")
  * @param shards how many shards the wallets are hashed to: whose tick engine wrote it
  * @returns undefined when there is no such entry
  */
@@ -46,7 +46,7 @@ export async function explainEntry(
   return db.transaction(
     async (trx) => {
       const found = await findEntry(trx, key.walletId, key.seq);
-      // Somebody else's entry is none (decision 5).
+      // Somebody else's entry is none (decision 5, "Foreign ids").
       if (!found || (userId !== undefined && found.wallet.user_id !== userId)) return undefined;
       // A plain id of an entry that never had one was made up: who could try them would find their wallet's number.
       if (key.isPlain && userId !== undefined && found.row.created_at > ids.since) return undefined;

@@ -34,7 +34,7 @@ export interface SettlementSheet {
   readonly writtenOffCents: number;
   /** net + overage + written off: what must be the price. */
   readonly settledCents: number;
-  /** The price by the formula of decision 25; null until the rental is settled. */
+  /** The price by the formula of decision 25, "Usage as running total"; null until the rental is settled. */
   readonly price: { readonly cents: number; readonly billedMs: number; readonly formula: string } | null;
   /** null until the rental is settled. */
   readonly agrees: boolean | null;

@@ -6,7 +6,7 @@ import type { OutReason } from '../rows/tables.js';
 const reasons: readonly OutReason[] = ['failing', 'failing_creates', 'refused', 'rate_limited', 'no_funds'];
 
 /**
- * How the upstreams do, and what their machines cost that nobody pays for (decision 55).
+ * How the upstreams do, and what their machines cost that nobody pays for (decision 55, "Machines nobody pays for").
  * @param configured the upstreams that are enabled now: others keep their row, and nobody watches them
  */
 export function upstreamFigures(configured: readonly string[]): FigureGroup {

@@ -36,7 +36,10 @@ export async function listInvoices(
   );
 }
 
-/** A user's invoice, a draft too, which is shown to nobody; undefined for another user's as for none (decision 5). */
+/**
+ * A user's invoice, a draft too, which is shown to nobody; undefined for another user's as for none (decision 5,
+ * "Foreign ids").
+ */
 export async function findInvoice(db: Database, userId: UserId, id: InvoiceId): Promise<Invoice | undefined> {
   const [invoice] = await withLines(db, await db('invoices').where({ id, user_id: userId }));
   return invoice;

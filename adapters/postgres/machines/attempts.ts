@@ -16,8 +16,9 @@ export interface NewAttempt {
 }
 
 /**
- * Records that an upstream is about to be asked for a pod, under a tag that is never used again (decision 21). Call it
- * outside of the transaction that opens the rental: it must be committed before the upstream hears of it.
+ * Records that an upstream is about to be asked for a pod, under a tag that is never used again (decision 21, "Lost
+ * upstream answers"). Call it outside of the transaction that opens the rental: it must be committed before the
+ * upstream hears of it.
  */
 export async function insertAttempt(db: Database, attempt: NewAttempt): Promise<AllocationAttemptRow> {
   const { rows } = await db.raw<{ rows: AllocationAttemptRow[] }>(
@@ -37,7 +38,7 @@ export async function insertAttempt(db: Database, attempt: NewAttempt): Promise<
 
 /**
  * Moves an attempt from one state to another, if it is still in the first: adopting and condemning the same pod
- * exclude each other (decision 22).
+ * exclude each other (decision 22, "Machines of nobody").
  * @returns whether it was moved
  */
 export async function moveAttempt(

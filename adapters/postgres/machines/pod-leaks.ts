@@ -39,7 +39,10 @@ export interface FreeSum {
   readonly cents: number;
 }
 
-/** What machines cost in the last `days` until their rentals ended, that nobody was billed for (decision 83). */
+/**
+ * What machines cost in the last `days` until their rentals ended, that nobody was billed for (decision 83, "Cost of
+ * one caller").
+ */
 export async function sumFreeMachines(db: Database, days: number): Promise<FreeSum[]> {
   const { rows } = await db.raw<{ rows: FreeSum[] }>(
     `with by_user as (

@@ -98,7 +98,7 @@ export async function listHeldPods(
 
 /**
  * Records the pods of live rentals that no list ever showed and nobody recorded, so that lists which do not show them
- * count: after two they are gone, and their rentals take the way of a crash (decision 22).
+ * count: after two they are gone, and their rentals take the way of a crash (decision 22, "Machines of nobody").
  */
 export async function expectPodsOfRentals(db: Database): Promise<number> {
   const { rowCount } = await db.raw<{ rowCount: number }>(

@@ -33,7 +33,7 @@ const PODS_AT_ONCE = 2_000;
 /**
  * Writes down what one list of our pods at an upstream showed, in one transaction that touches only what changed. A
  * pod that two lists in a row did not show is gone. When one stops being alive, the list before is the last that
- * showed it so (decision 27).
+ * showed it so (decision 27, "Refund of failed machines").
  * @param heldIds pods that the list misses and that are alive all the same
  */
 export async function recordPodList(
@@ -107,8 +107,8 @@ async function recordMissing(
 }
 
 /**
- * Tells whether an upstream's lists are waited for: a machine is being got, is in its first minute (decision 27), or
- * is being ended, or an attempt is open.
+ * Tells whether an upstream's lists are waited for: a machine is being got, is in its first minute (decision 27,
+ * "Refund of failed machines"), or is being ended, or an attempt is open.
  */
 export async function isBusy(db: Database, providerCode: string): Promise<boolean> {
   const { rows } = await db.raw<{ rows: { busy: boolean }[] }>(

@@ -25,7 +25,10 @@ export interface AffectedRental {
   readonly refundedCents: number;
   /** What of it orders ask for that are not done yet. */
   readonly orderedCents: number;
-  /** What of it settling may still give back by itself: its machine was not seen alive since (decision 94). */
+  /**
+   * What of it settling may still give back by itself: its machine was not seen alive since (decision 94, "Refunds of
+   * an outage").
+   */
   readonly unsettledCents: number;
   /** What is left to be given back. */
   readonly refundableCents: number;

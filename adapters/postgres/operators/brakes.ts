@@ -2,7 +2,7 @@ import type { BrakeKind } from '../../../domain/operations/operation.js';
 import type { Database, Transaction } from '../database.js';
 import type { BrakeRow } from '../rows/tables.js';
 
-/** The global brakes that operators have pulled (decision 37). */
+/** The global brakes that operators have pulled (decision 37, "Brakes and the watermark"). */
 export async function listBrakes(db: Database | Transaction): Promise<BrakeRow[]> {
   return db('brakes').orderBy('kind');
 }

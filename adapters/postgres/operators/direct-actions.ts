@@ -12,7 +12,7 @@ import type { UserRow } from '../rows/tables.js';
 
 /**
  * Does what an operator asked for that moves no money by itself, in one transaction with its record, once per
- * operation id (decision 65). It needs Postgres only.
+ * operation id (decision 65, "Explained cents"). It needs Postgres only.
  * @throws Refusal when it can't be done; nothing is written then
  */
 export async function actDirectly(db: Database, input: Operation<DirectAction>): Promise<OperationResult> {
@@ -34,7 +34,10 @@ export async function actDirectly(db: Database, input: Operation<DirectAction>):
   });
 }
 
-/** Whose account it is about, if it is about one: its user reads of it in the audit trail (decision 59). */
+/**
+ * Whose account it is about, if it is about one: its user reads of it in the audit trail (decision 59, "The audit
+ * trail").
+ */
 async function findUserOf(trx: Transaction, action: DirectAction): Promise<UserId | undefined> {
   if ('userId' in action) return action.userId;
   if (action.kind === 'lift_charge_mark') {
@@ -108,7 +111,7 @@ async function countLive(trx: Transaction, userId: UserId): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Its end is asked for as a user asks for it; metering ends it at this instant (decision 15). */
+/** Its end is asked for as a user asks for it; metering ends it at this instant (decision 15, "Stopping a rental"). */
 async function stopRental(trx: Transaction, rentalId: RentalId, reason: string): Promise<OperationResult> {
   const rental = await trx('rentals').where({ id: rentalId }).first('no', 'status', 'settled_at');
   if (!rental) throw new Refusal('rental_not_found', `There is no rental ${rentalId}.`);

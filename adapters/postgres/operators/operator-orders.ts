@@ -6,7 +6,7 @@ import type { Database, Transaction } from '../database.js';
 import { refuseWhenTextUnfit } from './operator-actions.js';
 import type { OperatorOrderRow } from '../rows/tables.js';
 
-/** What an operator asks for: who they are is the database's word, by their login (decision 87). */
+/** What an operator asks for: who they are is the database's word, by their login (decision 87, "Operator orders"). */
 export interface NewOrder {
   readonly id: OperationId;
   readonly action: OrderedAction;

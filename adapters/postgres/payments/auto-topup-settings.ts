@@ -34,7 +34,8 @@ export interface AutoTopupSettings {
 /**
  * Stores the settings.
  * @param clientAddress from where they came, for the audit trail
- * @throws Refusal `blocked` when they are to be enabled and nothing may be charged automatically (decision 79)
+ * @throws Refusal `blocked` when they are to be enabled and nothing may be charged automatically (decision 79, "Charge
+ *   marks")
  * @returns undefined when they are to be enabled and the user has no card that can be charged: nothing is stored
  */
 export async function saveAutoTopup(
@@ -104,7 +105,7 @@ async function lockChargeableCard(trx: Transaction, userId: UserId): Promise<boo
   return rows.length > 0;
 }
 
-/** Switches auto-topup off; the numbers stay (decision 33). */
+/** Switches auto-topup off; the numbers stay (decision 33, "Removal of a card"). */
 export async function disableAutoTopup(
   db: Database | Transaction,
   userId: UserId,

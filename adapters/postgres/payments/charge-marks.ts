@@ -3,8 +3,8 @@ import type { Database, Transaction } from '../database.js';
 import type { ChargeMarkRow } from '../rows/tables.js';
 
 /**
- * SQL that holds while an operator has not lifted what a dispute or an early fraud warning left of this user, or of this
- * card, whoever saved it (decision 79: Who is not charged while they are away?).
+ * SQL that holds while an operator has not lifted what a dispute or an early fraud warning left of this user, or of
+ * this card, whoever saved it (decision 79, "Charge marks").
  * @param userId and fingerprint: SQL expressions
  */
 export function isMarked(userId: string, fingerprint: string): string {

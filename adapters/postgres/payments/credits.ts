@@ -21,7 +21,10 @@ export async function findCredit(db: Database, paymentId: string): Promise<Credi
   return rows[0];
 }
 
-/** To whom an operator credited a payment that was parked, and how much; undefined when nobody did (decision 80). */
+/**
+ * To whom an operator credited a payment that was parked, and how much; undefined when nobody did (decision 80,
+ * "Reversals without a credit").
+ */
 export async function findCreditByHand(
   db: Database,
   paymentId: string,

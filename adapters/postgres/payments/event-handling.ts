@@ -39,7 +39,8 @@ export async function markHandled(
 
 /**
  * Workflows for which an event has waited for longer than this, because its signal was lost, those first that wait for
- * the longest. One that was told and has not looked yet, or whose look failed lately, is not among them (decision 69).
+ * the longest. One that was told and has not looked yet, or whose look failed lately, is not among them (decision 69,
+ * "Items that fail").
  */
 export async function listWorkflowsWithWaitingEvents(
   db: Database,

@@ -3,7 +3,8 @@ import type { ProcessorEvent } from '../../processor/processor.js';
 import type { Database } from '../database.js';
 
 /**
- * Keeps an event as it arrived, once: the processor redelivers for days (decision 30, reference of its events).
+ * Keeps an event as it arrived, once: the processor redelivers for days (decision 30, "Reversed payments", reference of
+ * its events).
  * @param route the workflow that acts on it; null for an event that nobody acts on, which is handled by that
  * @returns the workflow that must still look at it, null when there is nothing left to do; and whether it is new
  */

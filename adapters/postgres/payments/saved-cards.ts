@@ -101,7 +101,7 @@ function detailsOf(
 
 /**
  * Removes a user's card at their wish, and switches auto-topup off with it. The processor still has it: its workflow
- * detaches it there (decision 33).
+ * detaches it there (decision 33, "Removal of a card").
  * @param clientAddress from where they asked, for the audit trail
  * @returns the card's id; undefined when there was none
  */

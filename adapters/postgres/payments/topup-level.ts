@@ -2,7 +2,7 @@ import type { Transaction } from '../database.js';
 
 /**
  * SQL that holds while something runs on a wallet, or is about to: a machine that is being got counts, for its hold is
- * gone from what is available, and it begins to cost within a minute (decision 34).
+ * gone from what is available, and it begins to cost within a minute (decision 34, "Trigger of auto-topup").
  * @param walletId an SQL expression
  */
 export function somethingRuns(walletId: string): string {
@@ -11,9 +11,10 @@ export function somethingRuns(walletId: string): string {
 }
 
 /**
- * Records an intent for auto-topup when what is available lies below its threshold (decision 34). Each transaction that
- * lowers what is available calls it, and the one that changes the settings; a tick does the same by itself, in its own
- * statement (money/meter.ts). The workflow looks again under the wallet's lock before it charges.
+ * Records an intent for auto-topup when what is available lies below its threshold (decision 34, "Trigger of
+ * auto-topup"). Each transaction that lowers what is available calls it, and the one that changes the settings; a tick
+ * does the same by itself, in its own statement (money/meter.ts). The workflow looks again under the wallet's lock
+ * before it charges.
  */
 export async function recordTopupIntent(trx: Transaction, walletId: number): Promise<void> {
   await trx.raw(

@@ -14,7 +14,7 @@ export async function getTopup(db: Database | Transaction, id: TopupId): Promise
   return topup;
 }
 
-/** A user's top-up; undefined for another user's just as for none (decision 5). */
+/** A user's top-up; undefined for another user's just as for none (decision 5, "Foreign ids"). */
 export async function findTopupOfUser(
   db: Database | Transaction,
   userId: UserId,

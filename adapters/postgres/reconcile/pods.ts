@@ -17,8 +17,8 @@ export async function listProvidersInUse(db: Database): Promise<string[]> {
 
 /**
  * Each machine that an upstream lists is a live rental's, or an open attempt's, or was told to end a short while ago
- * (decision 22); each live rental that has a machine finds it in the list. Read the list before you call it: an
- * attempt's row is always older than its machine (decision 21).
+ * (decision 22, "Machines of nobody"); each live rental that has a machine finds it in the list. Read the list before
+ * you call it: an attempt's row is always older than its machine (decision 21, "Lost upstream answers").
  */
 export async function comparePods(
   db: Database,

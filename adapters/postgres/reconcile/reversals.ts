@@ -4,7 +4,7 @@ import { paymentCauseSql, reversalCausesSql } from '../wallets/cause-sql.js';
 
 /**
  * Each refund and dispute of a payment of ours was taken, or given back, as the processor did, and what its row says
- * is what its entries and its invoice say (decision 30).
+ * is what its entries and its invoice say (decision 30, "Reversed payments").
  */
 export async function compareReversals(db: Database, runId: number, graceMs: number): Promise<Finding[]> {
   const { rows } = await db.raw<{ rows: Finding[] }>(

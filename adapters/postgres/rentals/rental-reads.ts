@@ -9,7 +9,7 @@ export type RentalWithHealth = RentalRow & {
   host_key_changed: boolean | null;
 };
 
-/** A user's rental; undefined for another user's just as for none (decision 5). */
+/** A user's rental; undefined for another user's just as for none (decision 5, "Foreign ids"). */
 export async function findRental(
   db: Database | Transaction,
   userId: UserId,
@@ -54,7 +54,7 @@ export interface MeterReading {
 
 /**
  * A rental's meter now, by the database's clock: billing ends at the first of stop request, limits and end
- * (decisions 17, 25).
+ * (decision 17, "The meter on read", and decision 25, "Usage as running total").
  * @param shards how many shards the wallets are hashed to
  */
 export async function findMeterReading(

@@ -2,7 +2,7 @@ import { requestLimits } from '../../../domain/requests/limits.js';
 import type { UserId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
 
-/** What names one idempotent request: keys are per user and endpoint (decision 6). */
+/** What names one idempotent request: keys are per user and endpoint (decision 6, "Idempotent retries"). */
 export interface KeyName {
   readonly userId: UserId;
   readonly endpoint: string;
@@ -64,7 +64,8 @@ export async function claimIdempotencyKey(
 }
 
 /**
- * Puts a new target under a key whose old one can't happen any more (decision 6). Only one caller succeeds.
+ * Puts a new target under a key whose old one can't happen any more (decision 6, "Idempotent retries"). Only one caller
+ * succeeds.
  * @returns when the new target was put in; undefined when another request was faster, or an answer was recorded
  */
 export async function renewIdempotencyKey(

@@ -19,9 +19,9 @@ type Look<Row> = (trx: Transaction) => Promise<Row | 'sent' | undefined>;
 type Begin<Row> = (work: (trx: Transaction) => Promise<LastWord<Row>>) => Promise<LastWord<Row>>;
 
 /**
- * Reads a row that a silent activity was to make, under the lock of the wallet (decision 4). The activity checks
- * its deadline under this lock right before it commits, so after the deadline the answer is final. This is no money
- * transaction: once it holds the lock the database refuses all that writes.
+ * Reads a row that a silent activity was to make, under the lock of the wallet (decision 4, "Promise of a 503"). The
+ * activity checks its deadline under this lock right before it commits, so after the deadline the answer is final. This
+ * is no money transaction: once it holds the lock the database refuses all that writes.
  * @param answerBefore the last instant, by the database's clock, at which the row may still be made
  * @param lockWaitMs how long to wait for the lock
  */
@@ -33,14 +33,14 @@ export async function readUnderWalletLock<Row>(
   read: Look<Row>,
 ): Promise<LastWord<Row>> {
   const lock = 'select id from wallets where user_id = ? for no key update';
-  // Of one user one at a time waits for it over a connection (decision 73).
+  // Of one user one at a time waits for it over a connection (decision 73, "Turns at the wallet").
   const inTurn: Begin<Row> = (work) => inTurnOfUser(db, userId, () => db.transaction(work), lockWaitMs);
   return readUnder((trx) => trx.raw(lock, [userId]), inTurn, answerBefore, lockWaitMs, read);
 }
 
 /**
  * The same of a top-up, under a lock of its own: a wallet is locked for as long as an upstream is asked for a
- * machine, and nobody shall wait for that to pay (decision 82).
+ * machine, and nobody shall wait for that to pay (decision 82, "Honest checkout failures").
  */
 export async function readUnderTopupLock<Row>(
   db: Database,

@@ -4,9 +4,9 @@ import type { Database } from '../database.js';
 import type { RentalRequestRow, TopupRequestRow } from '../rows/tables.js';
 
 /**
- * Commits what a rental's opening asks for, before its workflow starts (decision 88). The first word about an id stands:
- * whoever repeats it changes nothing.
- * @param answerBefore by the database's clock: nothing is opened after it (decision 4)
+ * Commits what a rental's opening asks for, before its workflow starts (decision 88, "Rows before workflows"). The
+ * first word about an id stands: whoever repeats it changes nothing.
+ * @param answerBefore by the database's clock: nothing is opened after it (decision 4, "Promise of a 503")
  */
 export async function insertRentalRequest(
   db: Database,

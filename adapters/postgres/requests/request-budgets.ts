@@ -41,7 +41,10 @@ export function createRequestBudget(
   };
 }
 
-/** What the reads cost, in time, begins where that of the reads before them ends (a leaky bucket; decision 93). */
+/**
+ * What the reads cost, in time, begins where that of the reads before them ends (a leaky bucket; decision 93, "Quotas
+ * and upstream money").
+ */
 async function pace(db: Database, code: string, reads: number, slackMs: number): Promise<number> {
   return db.transaction(async (trx) => {
     const { rows } = await trx.raw<{

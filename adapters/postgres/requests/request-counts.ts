@@ -69,7 +69,7 @@ interface Lease {
  * Counts requests in this process's memory, from leases of up to 20 that it gets from the database: one round trip
  * for 20 requests. All processes together never let more through than the limit. What a process has leased and does
  * not use is lost to the others, so a caller spread over several processes may be refused up to 19 requests early
- * for each further one (decision 58).
+ * for each further one (decision 58, "Limits of requests").
  */
 export function createLeasedCount(
   db: Database,

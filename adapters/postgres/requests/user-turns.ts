@@ -16,8 +16,8 @@ export function isWalletBusy(error: unknown): boolean {
 }
 
 /**
- * Runs work that locks a user's wallet over a connection of a pool, when it is the user's turn: of one user only one at a
- * time waits for that lock over a connection, the others wait in this process (decision 73).
+ * Runs work that locks a user's wallet over a connection of a pool, when it is the user's turn: of one user only one at
+ * a time waits for that lock over a connection, the others wait in this process (decision 73, "Turns at the wallet").
  * @param db the pool whose connections are saved: each pool has turns of its own
  * @param waitMs how long it may wait for its turn, in milliseconds; `requestLimits.userTurnWaitMs` by default
  * @throws UserBusy when its turn did not come in time, or too many wait for it: call it again

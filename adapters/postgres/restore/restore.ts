@@ -87,7 +87,7 @@ export async function insertLostTopup(
 }
 
 /**
- * The order by which an operator lets a restored database go on (decision 87).
+ * The order by which an operator lets a restored database go on (decision 87, "Operator orders").
  * @throws Refusal when there is none, or it has ended otherwise
  */
 export async function getReconcileOrder(

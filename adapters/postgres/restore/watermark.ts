@@ -2,8 +2,8 @@ import { restoredMessage } from '../../../domain/operations/watermark.js';
 import type { Database, Transaction } from '../database.js';
 
 /**
- * Tells whether this very incarnation of the database was compared with Temporal's watermark (decision 67). Not so
- * after any restart or restore, until somebody has compared.
+ * Tells whether this very incarnation of the database was compared with Temporal's watermark (decision 67, "Restored
+ * databases"). Not so after any restart or restore, until somebody has compared.
  */
 export async function isDatabaseConfirmed(db: Database | Transaction): Promise<boolean> {
   const { rows } = await db.raw<{ rows: { confirmed: boolean }[] }>(

@@ -65,7 +65,7 @@ export interface ParkedPaymentRow {
   credited_by: OperationId | null;
 }
 
-/** Who and which card is not charged while its owner is away, and since when (decision 79). */
+/** Who and which card is not charged while its owner is away, and since when (decision 79, "Charge marks"). */
 export interface ChargeMarkRow {
   id: string;
   kind: 'dispute' | 'early_fraud_warning';
@@ -201,7 +201,9 @@ export interface MailOutboxRow {
 }
 
 export interface BrakeRow {
-  /** `restored` is pulled by the service itself, and lifted by reconciling alone (decision 67). */
+  /**
+   * `restored` is pulled by the service itself, and lifted by reconciling alone (decision 67, "Restored databases").
+   */
   kind: 'creates' | 'charges' | 'metering' | 'restored';
   pulled_by: string;
   reason: string;

@@ -1,4 +1,4 @@
-/** An item of a loop whose last try failed (decision 69). */
+/** An item of a loop whose last try failed (decision 69, "Items that fail"). */
 export interface StuckItemRow {
   duty: string;
   item: string;

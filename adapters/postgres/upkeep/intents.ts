@@ -13,8 +13,9 @@ export interface DueIntent {
 
 /**
  * The intents that nobody acknowledged yet and that are to be delivered now, those first that never were. Delivery is
- * at least once: the transaction that acts on an intent acknowledges it. One that is not acknowledged is delivered again
- * after 10 s and then ever more rarely, up to once an hour; one whose workflow can't be told waits for that (decision 69).
+ * at least once: the transaction that acts on an intent acknowledges it. One that is not acknowledged is delivered
+ * again after 10 s and then ever more rarely, up to once an hour; one whose workflow can't be told waits for that
+ * (decision 69, "Items that fail").
  */
 export async function listDueIntents(db: Database, atMost: number): Promise<DueIntent[]> {
   const { rows } = await db.raw<{ rows: DueIntent[] }>(

@@ -17,8 +17,8 @@ export interface Claim {
 }
 
 /**
- * Asks whether a workflow may be signalled, and notes that it is (decision 69): once until it has looked, so that a run
- * that can't look does not use up the signals that the server takes.
+ * Asks whether a workflow may be signalled, and notes that it is (decision 69, "Items that fail"): once until it has
+ * looked, so that a run that can't look does not use up the signals that the server takes.
  * @param hasNoRun no run of it is open, so that none can have an unhandled signal
  */
 export async function claimLook(

@@ -13,7 +13,8 @@ export interface MailDelivery {
 /**
  * Takes the next mail that is due, sends and marks it, holding its row so that two senders never take the same one: one
  * in a transaction, which must not last longer than one mail server takes, and of which one that fails keeps no other
- * from it (decisions 36, 69). It is tried again later, ever more rarely.
+ * from it (decision 36, "The mail outbox", and decision 69, "Items that fail"). It is tried again later, ever more
+ * rarely.
  * @returns how many were due, and how many of them were sent
  */
 export async function deliverDueMails(

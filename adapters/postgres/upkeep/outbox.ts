@@ -4,7 +4,7 @@ import type { Message } from '../../../domain/mails/message.js';
 import type { Database, Transaction } from '../database.js';
 
 export interface Mail {
-  /** What it is sent for, unique: a retry never mails twice (decision 36). */
+  /** What it is sent for, unique: a retry never mails twice (decision 36, "The mail outbox"). */
   readonly cause: MailCause;
   readonly recipient: string;
   readonly message: Message;

@@ -11,7 +11,10 @@ export interface Failure {
   readonly error: string;
   /** Trying soon is of no use: it is set aside at once. */
   readonly isHopeless?: boolean;
-  /** Set where it says nothing of the item (decision 95): it counts only where the peer has answered others. */
+  /**
+   * Set where it says nothing of the item (decision 95, "Outages of a peer"): it counts only where the peer has
+   * answered others.
+   */
   readonly lastAnswers?: LastAnswers | undefined;
 }
 
@@ -25,8 +28,8 @@ export interface Stuck {
 }
 
 /**
- * Counts a failed try of an item, and says when it may be tried again (decision 69). A try before its time, by a new
- * event or an operator, is written down and not counted.
+ * Counts a failed try of an item, and says when it may be tried again (decision 69, "Items that fail"). A try before
+ * its time, by a new event or an operator, is written down and not counted.
  */
 export async function noteFailure(db: Database, failure: Failure, random = Math.random()): Promise<Stuck> {
   const key = { duty: failure.duty, item: failure.item.slice(0, 300) };

@@ -38,9 +38,9 @@ export interface StrayPod {
 }
 
 /**
- * Pods of ours that no live rental owns (decision 22): their tag is unknown, or its attempt was given up, or the
- * rental is closed. One with an open attempt younger than `openForMs` is left to the workflow that made it, and one
- * that a restored database did not know to a human (decision 67).
+ * Pods of ours that no live rental owns (decision 22, "Machines of nobody"): their tag is unknown, or its attempt was
+ * given up, or the rental is closed. One with an open attempt younger than `openForMs` is left to the workflow that
+ * made it, and one that a restored database did not know to a human (decision 67, "Restored databases").
  */
 export async function listStrayPods(
   db: Database,
@@ -69,7 +69,7 @@ export async function listStrayPods(
 
 /**
  * Decides, committed, that a pod which looked stray shall end: an attempt that is open is condemned first, so that it
- * can't be adopted any more (decision 22). Whoever adopted it in between keeps it.
+ * can't be adopted any more (decision 22, "Machines of nobody"). Whoever adopted it in between keeps it.
  * @returns whether the pod may be ended
  */
 export async function condemnStrayPod(

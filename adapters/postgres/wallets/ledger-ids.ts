@@ -20,7 +20,7 @@ const FORM = 1n << 128n;
 
 /**
  * Wallet and number, enciphered: one block of AES-128 is a permutation of 128 bits, so ids are as unique as what they
- * stand for, need no column, and tell nothing of how many wallets there are (decision 86).
+ * stand for, need no column, and tell nothing of how many wallets there are (decision 86, "Ids of ledger entries").
  * @param key 16 bytes
  * @param since when the key was made
  */

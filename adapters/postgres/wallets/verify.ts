@@ -21,10 +21,10 @@ export interface Discrepancy {
 export const discrepancyLimit = 100;
 
 /**
- * Until when each settled rental may be billed, and what that comes to by the formula of decision 25, derived from what
- * is kept of its stop, its limits, its machine, its money and its ticks, and from nothing that its settlement wrote
- * (decision 78: How is a settled rental checked?). This is on purpose not the code that settles, said again in SQL.
- * Over looked_at and entries.
+ * Until when each settled rental may be billed, and what that comes to by the formula of decision 25, "Usage as running
+ * total", derived from what is kept of its stop, its limits, its machine, its money and its ticks, and from nothing
+ * that its settlement wrote (decision 78, "Check of settled rentals"). This is on purpose not the code that settles,
+ * said again in SQL. Over looked_at and entries.
  */
 const pricedRentals = `
   evidence as (
@@ -146,7 +146,8 @@ export async function findNewestWallet(db: Database): Promise<number> {
  * Walks every wallet and checks what must hold: each entry continues its predecessor, the newest equals the wallet,
  * what is reserved equals the holds of its rentals, each rental's charges and refunds equal its entries, and each
  * settled rental ended when what is kept of it says, and its net charge, overage and write-off equal the formula of
- * decision 25 for that end, and orders of many gave what their entries say, and nobody more than they were charged.
+ * decision 25, "Usage as running total", for that end, and orders of many gave what their entries say, and nobody more
+ * than they were charged.
  * @param userId only this user's wallet
  * @returns every discrepancy, at most 100
  */

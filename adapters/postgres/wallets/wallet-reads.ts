@@ -1,7 +1,7 @@
 import type { UserId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
 
-/** What GET /v1/billing/balance tells (decision 31). Amounts in cents. */
+/** What GET /v1/billing/balance tells (decision 31, "Balance and config"). Amounts in cents. */
 export interface Balance {
   readonly availableCents: number;
   readonly reservedCents: number;
@@ -24,7 +24,10 @@ interface Row {
   read_at: Date;
 }
 
-/** A user's balance, all of it from one moment. Open invoices are debts only: overage and manual (decision 31). */
+/**
+ * A user's balance, all of it from one moment. Open invoices are debts only: overage and manual (decision 31, "Balance
+ * and config").
+ */
 export async function getBalance(db: Database, userId: UserId): Promise<Balance> {
   const { rows } = await db.raw<{ rows: Row[] }>(
     `select w.available_cents, w.reserved_cents, clock_ms() as read_at,

@@ -4,7 +4,7 @@ export interface GpuModel {
   readonly model: string;
   /** What a renter treats as interchangeable: the name, with VRAM when it varies, without the form factor. */
   readonly family: string;
-  /** Per GPU (decision 13). */
+  /** Per GPU (decision 13, "Live listings"). */
   readonly vramGb: number;
 }
 

@@ -23,8 +23,8 @@ const OS = ['ubuntu24.04', 'ubuntu22.04'];
 const PLAIN_OS = ['ubuntu24.04'];
 
 /**
- * What each template becomes on a Shadeform machine (decision 13): an operating system, and for all but the plain
- * one a container, because Shadeform's machines come with a container runtime and the NVIDIA toolkit.
+ * What each template becomes on a Shadeform machine (decision 13, "Live listings"): an operating system, and for all
+ * but the plain one a container, because Shadeform's machines come with a container runtime and the NVIDIA toolkit.
  */
 export const shadeformTemplates: Readonly<Record<TemplateId, PodTemplate>> = {
   'ubuntu-24-04': { osPreference: PLAIN_OS, container: null },

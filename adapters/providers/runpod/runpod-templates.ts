@@ -11,9 +11,10 @@ export interface RunpodTemplate {
 export const runpodMinCudaVersion = '12.8';
 
 /**
- * What each template becomes at RunPod (decision 13): an image, for its machines are containers themselves and hold
- * no container runtime. Only RunPod's own images start an SSH daemon from PUBLIC_KEY (runpod/containers,
- * container-template/start.sh and the templates' README.md), so that the servers' images can't be offered here.
+ * What each template becomes at RunPod (decision 13, "Live listings"): an image, for its machines are containers
+ * themselves and hold no container runtime. Only RunPod's own images start an SSH daemon from PUBLIC_KEY
+ * (runpod/containers, container-template/start.sh and the templates' README.md), so that the servers' images can't be
+ * offered here.
  */
 export const runpodTemplates: ReadonlyMap<TemplateId, RunpodTemplate> = new Map([
   ['ubuntu-24-04', { image: 'runpod/base:1.0.2-cuda1281-ubuntu2404', diskGb: 50 }],

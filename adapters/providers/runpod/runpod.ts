@@ -20,7 +20,7 @@ import { podListOf } from '../upstream/pod-list.js';
 import { createUpstream, isGone, type Upstream } from '../upstream/upstream.js';
 import { errorOfAnswer } from '../upstream/upstream-errors.js';
 
-/** Decision 20: each call at most 5 s. */
+/** Decision 20, "Wallet lock while buying": each call at most 5 s. */
 const CALL_LIMIT_MS = 5_000;
 /** As long as others wait for it: a large image may have to be pulled before its daemon answers. */
 const PROVISION_DEADLINE_MS = 20 * 60_000;
@@ -33,7 +33,10 @@ export interface RunpodOptions {
   /** The API's origin; the paths begin with /v2. */
   readonly url: string;
   readonly apiKey: string;
-  /** Every name of ours begins with this and a hyphen; pods without it are never listed nor ended (decision 22). */
+  /**
+   * Every name of ours begins with this and a hyphen; pods without it are never listed nor ended (decision 22,
+   * "Machines of nobody").
+   */
   readonly deployment: string;
   /** The limit of each call. */
   readonly timeoutMs?: number;
@@ -173,7 +176,7 @@ function forThisOfferOnly(error: unknown): never {
 
 /**
  * The lines that become the pod's authorized_keys. Without this variable RunPod would put the account's own
- * registered keys there; so it is always set, with a key that nobody can use (decision 14).
+ * registered keys there; so it is always set, with a key that nobody can use (decision 14, "SSH keys").
  */
 function publicKeysOf(request: AllocationRequest): string {
   return [newPublicKey(), ...request.publicKeys.map(bareKey)].join('\n');

@@ -114,8 +114,8 @@ function regionsOf(
 }
 
 /**
- * `hourly_price`: cents for the whole machine, fractions rounded up (decision 13); null when it is missing or not
- * above zero, because a price of nothing is a fault and no gift.
+ * `hourly_price`: cents for the whole machine, fractions rounded up (decision 13, "Live listings"); null when it is
+ * missing or not above zero, because a price of nothing is a fault and no gift.
  */
 export function priceCentsOf(fields: Fields): number | null {
   const price = numberField(fields, 'hourly_price');

@@ -16,7 +16,7 @@ import {
   type ThrowAwayKeys,
 } from '../ssh/throw-away-keys.js';
 
-/** Decision 20: each call at most 5 s. */
+/** Decision 20, "Wallet lock while buying": each call at most 5 s. */
 const CALL_LIMIT_MS = 5_000;
 /** Nothing hangs on these reads, and the wallet is locked or a pod is being ended while they wait. */
 const SIDE_READ_LIMIT_MS = 2_000;
@@ -29,7 +29,10 @@ export interface ShadeformOptions {
   /** The API's base address; `/v1` is added when it has no path. */
   readonly url: string;
   readonly apiKey: string;
-  /** Every tag of ours begins with this and a hyphen; pods without it are never listed nor ended (decision 22). */
+  /**
+   * Every tag of ours begins with this and a hyphen; pods without it are never listed nor ended (decision 22, "Machines
+   * of nobody").
+   */
   readonly deployment: string;
   /** The limit of each call. */
   readonly timeoutMs?: number;

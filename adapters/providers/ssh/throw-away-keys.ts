@@ -26,9 +26,9 @@ export interface ThrowAwayKeys {
 }
 
 /**
- * Upstreams want exactly one registered key at create, and the renter's keys are none of the account's business:
- * a key that nobody can use goes there (decision 14). It is registered under the pod's tag and the time, and removed
- * with the pod, because the upstream reads it some time after create has answered.
+ * Upstreams want exactly one registered key at create, and the renter's keys are none of the account's business: a key
+ * that nobody can use goes there (decision 14, "SSH keys"). It is registered under the pod's tag and the time, and
+ * removed with the pod, because the upstream reads it some time after create has answered.
  */
 export function createThrowAwayKeys(upstream: Upstream, tagPrefix: string): ThrowAwayKeys {
   let sweptAtMs = 0;

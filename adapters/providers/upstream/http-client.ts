@@ -1,7 +1,10 @@
 import { ProviderError } from '../provider.js';
 import type { RequestBudget, RequestUse } from './request-budget.js';
 
-/** A list may take so long in all, as long as it makes progress: 50,000 machines are some 100 MB (decision 75). */
+/**
+ * A list may take so long in all, as long as it makes progress: 50,000 machines are some 100 MB (decision 75, "Long
+ * upstream lists").
+ */
 const LIST_LIMIT_MS = 60_000;
 
 /** No answer came. `sent` is false only when the request provably never left this machine. */
@@ -52,7 +55,7 @@ export interface HttpClientOptions {
   /** Of the API; a request's path is appended to it. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** For each call, from its start to the last byte of its answer (decision 20). */
+  /** For each call, from its start to the last byte of its answer (decision 20, "Wallet lock while buying"). */
   readonly timeoutMs: number;
   readonly budget?: RequestBudget | undefined;
   /** Hears the headers of each answer to a GET before the caller does. It must not fail. */

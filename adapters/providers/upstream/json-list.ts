@@ -26,7 +26,7 @@ export interface JsonListReader {
 
 /**
  * Reads the elements of `{"<name>": [ … ]}` while the answer still arrives: no more than one element and one piece of
- * the answer are in memory at once, however long the list is (decision 75).
+ * the answer are in memory at once, however long the list is (decision 75, "Long upstream lists").
  * @param take hears of each element, in order
  */
 export function createJsonListReader(name: string, take: (element: unknown) => void): JsonListReader {

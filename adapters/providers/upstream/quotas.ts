@@ -9,7 +9,10 @@ export interface QuotaWindow {
   readonly resetMs: number | null;
 }
 
-/** The share of a quota that lists may use up; the rest is for buying and ending pods (decision 50). */
+/**
+ * The share of a quota that lists may use up; the rest is for buying and ending pods (decision 50, "Upstreams off
+ * sale").
+ */
 export const READING_SHARE = 0.75;
 const MAX_HEADER_LENGTH = 2_000;
 const MAX_WINDOWS = 10;

@@ -2,7 +2,7 @@ import { requestLimits } from '../../../domain/requests/limits.js';
 
 /**
  * What makes a body too costly to validate, whatever its schema: rules about each field and each pair of items would
- * hold every other request up (decision 83). Looked at before any schema is.
+ * hold every other request up (decision 83, "Cost of one caller"). Looked at before any schema is.
  * @returns undefined for a body that may be validated
  */
 export function shapeFault(body: unknown): string | undefined {

@@ -19,7 +19,8 @@ export interface RawPath {
 }
 
 /**
- * Reads the body, 16 KiB at most, and parses it as JSON of a shape that is cheap to validate (decision 83).
+ * Reads the body, 16 KiB at most, and parses it as JSON of a shape that is cheap to validate (decision 83, "Cost of one
+ * caller").
  * @param rawPaths what is read by other rules
  */
 export function readBodies(rawPaths: readonly RawPath[]): Middleware<ApiState, object> {

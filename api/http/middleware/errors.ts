@@ -4,9 +4,9 @@ import { Refusal, refusalStatus, type RefusalCode } from '../../../domain/refusa
 import type { ApiState } from '../../context.js';
 
 /**
- * The one exit for everything that went wrong (decisions 2, 3). A refusal answers by the table, a database that is
- * away is a 503 (whoever calls Temporal deals with its absence), anything else is logged and shows nothing of the
- * inside.
+ * The one exit for everything that went wrong (decision 2, "Shape of an error", and decision 3, "Table of codes"). A
+ * refusal answers by the table, a database that is away is a 503 (whoever calls Temporal deals with its absence),
+ * anything else is logged and shows nothing of the inside.
  */
 export function errors(): Middleware<ApiState, object> {
   return async (ctx, next) => {

@@ -5,7 +5,7 @@ import type { ApiState } from '../../context.js';
 import { isReading } from './safe-methods.js';
 
 /**
- * CORS for the origins on the list, with cookies; every answer varies by Origin (decision 12).
+ * CORS for the origins on the list, with cookies; every answer varies by Origin (decision 12, "Allowed origins").
  * @param headers what pages may send besides the API's own headers
  */
 export function allowOrigins(

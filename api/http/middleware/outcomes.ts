@@ -28,8 +28,9 @@ export function outcomeUnread(method: string, path: string, isKeyed: boolean): o
 }
 
 /**
- * Lets no failure of an opening leave without its outcome (decision 4): `not_done` where that is certain, else
- * `unknown` with the id and where to look. Whatever fails on the way, in here or in another middleware, passes this.
+ * Lets no failure of an opening leave without its outcome (decision 4, "Promise of a 503"): `not_done` where that is
+ * certain, else `unknown` with the id and where to look. Whatever fails on the way, in here or in another middleware,
+ * passes this.
  */
 export function tellOutcomes(paths: readonly OpeningPath[]): Middleware<ApiState, object> {
   return async (ctx, next) => {

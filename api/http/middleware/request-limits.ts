@@ -16,10 +16,11 @@ import { createRequestTurns } from './turns.js';
 type Context = Parameters<Middleware<ApiState, object>>[0];
 
 /**
- * Limits the requests under /v1 (decisions 12 and 58): reads of a session and of all sessions of its user, changes of
- * a user, and all that a client address sends without a live session, so that neither further sessions nor made-up
- * cookies win anything. Says on each answer how the caller stands by the limit that is nearest. It looks the session
- * up for requireSession. All of it goes by turns (decision 97): counting takes connections too.
+ * Limits the requests under /v1 (decision 12, "Allowed origins", and decision 58, "Limits of requests"): reads of a
+ * session and of all sessions of its user, changes of a user, and all that a client address sends without a live
+ * session, so that neither further sessions nor made-up cookies win anything. Says on each answer how the caller stands
+ * by the limit that is nearest. It looks the session up for requireSession. All of it goes by turns (decision 97,
+ * "Requests under way"): counting takes connections too.
  * @param exempt paths that are not limited: the payment processor's, which proves itself by its signature
  */
 export function limitRequests(deps: ApiDeps, exempt: readonly string[]): Middleware<ApiState, object> {

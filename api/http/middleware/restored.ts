@@ -11,8 +11,8 @@ import { isReading } from './safe-methods.js';
 const taken = /^\/v1\/(auth\/.*|rentals\/[^/]+\/stop|billing\/processor\/webhook)$/;
 
 /**
- * Refuses changes while the database may be behind what the service has done (decision 67). Reads go on: they show
- * what the database knows.
+ * Refuses changes while the database may be behind what the service has done (decision 67, "Restored databases"). Reads
+ * go on: they show what the database knows.
  */
 export function refuseChangesWhenRestored(db: Database): Middleware {
   return async (ctx, next) => {

@@ -27,7 +27,7 @@ interface CookieDeps {
   readonly settings: Pick<ApiSettings, 'secureCookie'>;
 }
 
-/** Hands the session to the browser (decision 9). */
+/** Hands the session to the browser (decision 9, "Session cookies"). */
 export function setSessionCookie(ctx: ApiContext, deps: CookieDeps, token: string): void {
   appendCookie(ctx, deps, sessionCookie(token, accountLimits.sessionMs));
 }

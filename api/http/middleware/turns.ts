@@ -13,9 +13,9 @@ type Context = Parameters<Middleware<ApiState, object>>[0];
 
 /**
  * Bounds how many requests of one caller are under way at once in this process, before any of them takes a connection
- * of the pool, of which everybody lives (decision 97): reads and changes of a user apart, so that nobody's slow reads
- * keep him from stopping a machine, and all that an address sends without a session. Others wait in this process for
- * their turn.
+ * of the pool, of which everybody lives (decision 97, "Requests under way"): reads and changes of a user apart, so that
+ * nobody's slow reads keep him from stopping a machine, and all that an address sends without a session. Others wait in
+ * this process for their turn.
  */
 export interface RequestTurns {
   /** Finds out who asks: an address has turns of their own for it, which nothing slower takes. */

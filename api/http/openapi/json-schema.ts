@@ -40,7 +40,7 @@ export function orNull(schema: JsonSchema, when?: string): JsonSchema {
   };
 }
 
-/** An id that the service minted (decision 1). */
+/** An id that the service minted (decision 1, "Public ids"). */
 export function idOf(prefix: IdPrefix): JsonSchema {
   return { type: 'string', pattern: `^${prefix}_[0-9A-HJKMNP-TV-Z]{26}$` };
 }

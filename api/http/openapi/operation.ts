@@ -55,7 +55,7 @@ export function idParameter(prefix: IdPrefix, what: string, example: string): Pa
   };
 }
 
-/** Of every list that is read page by page (decision 7). */
+/** Of every list that is read page by page (decision 7, "Times and cursors"). */
 export const nextCursor = orNull(
   { type: 'string', description: 'Opaque; what `cursor` takes for the next page.' },
   'Null on the last page.',

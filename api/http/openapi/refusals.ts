@@ -111,7 +111,7 @@ export function exampleRefusal(code: RefusalCode): Refusal {
   return new Refusal(code, examples[code].message, examples[code].details);
 }
 
-/** The one shape of everything that is not a success (decision 2), for some of the codes. */
+/** The one shape of everything that is not a success (decision 2, "Shape of an error"), for some of the codes. */
 export function errorSchema(codes: readonly RefusalCode[]): JsonSchema {
   return {
     type: 'object',

@@ -9,7 +9,7 @@ import { refusalOf } from '../refuse.js';
 import { note, signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
 
-/** SSH keys, checked and generated as the service does (decision 14). */
+/** SSH keys, checked and generated as the service does (decision 14, "SSH keys"). */
 export function sshKeyRoutes(router: ApiRouter, world: World): void {
   router.get(
     '/v1/ssh-keys',

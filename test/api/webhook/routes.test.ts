@@ -91,7 +91,7 @@ describe('POST /v1/billing/processor/webhook', () => {
     const payload = paidSession(topupId);
     await deliver(payload);
     await untilSignalled(topupId, 1);
-    // It has a signal that it has not handled yet: that one is enough (decision 69).
+    // It has a signal that it has not handled yet: that one is enough (decision 69, "Items that fail").
     assert.equal((await deliver(payload)).status, 200);
     await untilSignalled(topupId, 1);
     await acknowledgeLook(api.db, topupId, new Date(Date.now() + 60_000));

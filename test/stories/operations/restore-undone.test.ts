@@ -9,7 +9,7 @@ import { l40s, Renting } from '../../support/story/renting.js';
 import { snapshotDatabase, type Snapshot } from '../../support/servers/snapshots.js';
 import { until } from '../../support/until.js';
 
-/** The tests of this file are one story, in order (decision 96). */
+/** The tests of this file are one story, in order (decision 96, "Unfinished restores"). */
 describe('a restored database of which one rental and one payment can not be brought up to date', () => {
   let service: TestService;
   let renting: Renting;

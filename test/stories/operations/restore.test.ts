@@ -17,8 +17,8 @@ import { until } from '../../support/until.js';
 const HOUR_S = 3_600;
 
 /**
- * The rehearsal of decision 37: the whole service at work, its database copied, an hour of its life, and the copy
- * restored under it while everything runs on. The tests of this file are one story, in order.
+ * The rehearsal of decision 37, "Brakes and the watermark": the whole service at work, its database copied, an hour of
+ * its life, and the copy restored under it while everything runs on. The tests of this file are one story, in order.
  */
 describe('a database that was restored one hour back', () => {
   let service: TestService;

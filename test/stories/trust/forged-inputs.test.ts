@@ -22,7 +22,7 @@ import { placeOrder } from '../../support/ops/operators.js';
 import { Renting, startRental } from '../../support/story/renting.js';
 import { until } from '../../support/until.js';
 
-/** Decision 88: who reaches Temporal can name a row, and no more. */
+/** Decision 88, "Rows before workflows": who reaches Temporal can name a row, and no more. */
 describe('a workflow that somebody else than the service starts', () => {
   let service: TestService;
   let paying: Invoicing;

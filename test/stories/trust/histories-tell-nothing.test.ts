@@ -10,7 +10,10 @@ import { runOps } from '../../support/ops/ops.js';
 import { b200, Renting } from '../../support/story/renting.js';
 import { until } from '../../support/until.js';
 
-/** Decision 89: names, texts, cards, addresses and keys of users never cross Temporal. The tests are one story. */
+/**
+ * Decision 89, "Words kept from Temporal": names, texts, cards, addresses and keys of users
+ * never cross Temporal. The tests are one story.
+ */
 describe('what Temporal was told of a user’s whole story', () => {
   const rentalName = 'Project Zanzibar';
   const keyName = 'laptop of the renter';

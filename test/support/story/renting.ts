@@ -186,7 +186,7 @@ export async function startRental(client: Client, input: RentalInput): Promise<v
   });
 }
 
-/** Net cents that the formula of decision 25 asks for. */
+/** Net cents that the formula of decision 25, "Usage as running total", asks for. */
 export function priceOf(rental: RentalRow): number {
   return finalCents(rental.price_per_hour_cents, billedMs(rental), rental.max_spend_cents);
 }
