@@ -1,5 +1,5 @@
-// Mocha's spec reporter, which also writes "passed failed" to the file of `--reporter-option counts=<file>`, and below
-// it what failed, with why.
+// Mocha's spec reporter, which also writes "passed failed" to the file of `--reporter-option counts=<file>`. Below that
+// line it lists each failure with its reason.
 const { writeFileSync } = require('node:fs');
 const { reporters, Runner } = require('mocha');
 

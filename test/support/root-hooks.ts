@@ -5,8 +5,8 @@ import { offerServers } from './servers/shared-servers.js';
 import { stopTestServers } from './servers/started-servers.js';
 
 /**
- * Makes sure that there is a Temporal CLI before the first test: on a new machine it may have to be built, which
- * no test's time limit allows for. When there can't be one, the tests that need it say so themselves.
+ * Makes sure that there is a Temporal CLI before the first test: a new machine may have to build it, which takes longer
+ * than any test's time limit. Without one, the tests that need it fail with the reason.
  */
 export async function mochaGlobalSetup(): Promise<void> {
   endWithParent();
@@ -20,9 +20,9 @@ export async function mochaGlobalSetup(): Promise<void> {
 }
 
 /**
- * In a parallel run, each file's process would start servers of its own: they all use this one's. PostgreSQL, which
- * most files ask for, starts while they load; Temporal when the first one asks. What they take to start is loaded
- * then, and not before the first test.
+ * In a parallel run, each file's process would start servers of its own; instead all use the servers of this one.
+ * PostgreSQL starts while the files load, since most of them need it. Temporal starts at the first request. The modules
+ * that start the servers are loaded only here.
  */
 async function startShared(): Promise<void> {
   const starts = {
@@ -30,7 +30,7 @@ async function startShared(): Promise<void> {
     temporal: async () => (await import('./servers/offered.js')).offerTemporal(),
   };
   await offerServers(starts);
-  // Whoever asks for it is told why there is none.
+  // A file that asks for the server gets this error.
   starts.postgres().catch(() => undefined);
 }
 
@@ -39,7 +39,10 @@ export async function mochaGlobalTeardown(): Promise<void> {
   await stopTestServers();
 }
 
-/** Mocha may run the tests in a child process, which would go on when only its parent is killed. */
+/**
+ * Ends this process with its parent: mocha may run the tests in a child process, which would go on after a kill of the
+ * parent.
+ */
 function endWithParent(): void {
   const parent = process.ppid;
   if (findProcess(parent)?.command.includes('mocha') !== true) return;

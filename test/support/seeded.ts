@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 
-/** Chances that can be had again: a fault run prints its seed, and FAULT_SEED=… repeats it. */
+/** Repeatable random choices: a fault run prints its seed, and FAULT_SEED=… repeats it. */
 export interface Chances {
   readonly seed: number;
-  /** A whole number from 0 up to, but without, n. */
+  /** A whole number from 0 up to, but not including, n. */
   below(n: number): number;
 }
 

@@ -1,10 +1,10 @@
 import { it as mochaIt } from 'mocha';
 
-/** Declares a test, as mocha's own `it` does. */
+/** Declares a test, like mocha's own `it`. */
 type DeclareTest = (title: string, body: () => Promise<void>) => void;
 
 /**
- * An `it` for tests that mostly wait and share nothing: the first one that mocha comes to begins them all, and each is
+ * An `it` for tests that mostly wait and share nothing. The first one that mocha reaches begins them all, and each is
  * reported by itself. A file of thirty workflows takes as long as its slowest ones.
  */
 export function together(): DeclareTest {
@@ -16,7 +16,7 @@ export function together(): DeclareTest {
     let outcome: Promise<void> = Promise.resolve();
     begin.push(() => {
       outcome = body();
-      // Its own test tells of it, maybe later.
+      // The failure is reported by its own test, maybe later.
       outcome.catch(() => undefined);
     });
     mochaIt(title, async () => {

@@ -1,17 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How long a test waits for what must come; only one that fails waits so long. */
+/** How long a test waits for something that must come. Only a failing test waits this long. */
 const PATIENCE_MS = 45_000;
 const LOOK_EVERY_MS = 50;
-/** A machine may stand still for seconds, and all that is waited for stands still with it: one look counts no more. */
+/**
+ * A machine may stand still for seconds, and everything that a test waits for with it: so one look counts no more than
+ * this.
+ */
 const LOOK_COUNTS_AT_MOST_MS = 1_000;
 
 type Found<T> = Exclude<T, undefined | false>;
 
 /**
- * Looks until something is there.
- * @param look undefined or false: not yet
- * @throws Error naming what was waited for in vain
+ * Looks again and again until something is there.
+ * @param look returns undefined or false while it is not there yet
+ * @throws Error naming what was missing to the end
  */
 export async function until<T>(
   what: string,

@@ -8,11 +8,11 @@ import { runAlone } from '../service/activity-context.js';
 import { openMoneyDatabase } from '../money/money.js';
 import { ScriptedProcessor } from './scripted-processor.js';
 
-/** All activities on a database of their own, with the outside scripted and without Temporal. */
+/** All activities on a database of their own, with a scripted outside world and without Temporal. */
 export interface LoneActivities {
   readonly db: Database;
   readonly processor: ScriptedProcessor;
-  /** Runs one by its registered name, as a worker's first try would. */
+  /** Runs one activity by its registered name, as a worker does on the first try. */
   run<K extends keyof Activities>(
     name: K,
     ...args: Parameters<Activities[K]>
@@ -25,7 +25,7 @@ export interface LoneParts {
   readonly billing?: boolean;
   readonly providers?: ReadonlyMap<string, Provider>;
   readonly settings?: Partial<ActivityDeps['settings']>;
-  /** What the activities tell Temporal; nothing unless told. */
+  /** Stands in for Temporal; default: an empty object, which takes no call. */
   readonly temporal?: object;
 }
 

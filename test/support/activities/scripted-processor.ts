@@ -1,16 +1,16 @@
 import type { CheckoutSession, Payment, Processor } from '../../../adapters/processor/processor.js';
 
-/** A call of the processor: what was asked, then with what. */
+/** A call of the processor: its name, then its arguments. */
 type Asked = readonly [name: string, ...args: unknown[]];
 
 type Calls = Omit<Processor, 'enabled'>;
 
-/** A payment processor that answers as a test scripts it, and keeps what it was asked. */
+/** A payment processor that answers as a test scripts it and records its calls. */
 export class ScriptedProcessor {
   readonly asked: Asked[] = [];
-  /** What is not in it must not be asked. */
+  /** The scripted answers. A call that is not among them fails. */
   answers: Partial<Calls> = {};
-  /** What the activities are given. */
+  /** The port that the activities get. */
   readonly port: Processor;
 
   /** @param enabled false: no payments are configured */
@@ -22,12 +22,12 @@ export class ScriptedProcessor {
     return this.asked.map(([name]) => name);
   }
 
-  /** What it was asked under this name. */
+  /** The arguments of each call of this name. */
   argsOf(name: keyof Calls): unknown[] {
     return this.asked.flatMap(([asked, ...args]) => (asked === name ? args : []));
   }
 
-  /** Forgets what it was asked, and what it answers. */
+  /** Forgets the recorded calls and the scripted answers. */
   reset(): void {
     this.asked.length = 0;
     this.answers = {};
@@ -62,7 +62,7 @@ const names = [
   'writeOffInvoice',
 ] as const satisfies readonly (keyof Calls)[];
 
-/** Does what it is asked for, then the worker dies before it hears of it. */
+/** Does the work once, then throws as if the worker had died before it heard the answer. */
 export function dyingOnce<A extends unknown[], T>(
   call: (...args: A) => Promise<T>,
 ): (...args: A) => Promise<T> {

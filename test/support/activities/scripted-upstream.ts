@@ -1,13 +1,13 @@
 import type { AllocatedPod, AllocationRequest, Pod, Provider } from '../../../adapters/providers/provider.js';
 
-/** An upstream that answers as a test scripts it, and keeps what it was asked. */
+/** An upstream that answers as a test scripts it and records its calls. */
 export class ScriptedUpstream {
   readonly asked: (readonly [name: 'allocate' | 'find' | 'terminate', what: string])[] = [];
-  /** What its next creates come to; without one it sells a pod at the price that was agreed. */
+  /** The outcomes of its next creates. Without one, it sells a pod at the agreed price. */
   readonly allocations: ((request: AllocationRequest) => Promise<AllocatedPod>)[] = [];
-  /** By their tags: what it shows. */
+  /** The pods that it shows, by tag. */
   readonly pods = new Map<string, Pod>();
-  /** What it does when it is asked to end a pod. */
+  /** Runs when the upstream is asked to end a pod. */
   terminated: (podId: string) => Promise<void> = () => Promise.resolve();
 
   readonly port: Provider = {
@@ -34,7 +34,7 @@ export class ScriptedUpstream {
     return this.asked.map(([name]) => name);
   }
 
-  /** Forgets what it was asked and what it sold. */
+  /** Forgets the recorded calls and the sold pods. */
   reset(): void {
     this.asked.length = 0;
     this.allocations.length = 0;
@@ -42,7 +42,7 @@ export class ScriptedUpstream {
     this.terminated = () => Promise.resolve();
   }
 
-  /** Makes a pod, at this price an hour or at what was agreed. */
+  /** Makes a pod. The price an hour is the agreed one by default. */
   sell(request: AllocationRequest, pricePerHourCents = request.maxPricePerHourCents): Promise<AllocatedPod> {
     const podId = `pod-${request.tag}`;
     this.pods.set(request.tag, {

@@ -1,15 +1,13 @@
 import type { UserId } from '../../../domain/ids.js';
 
-/** An answer of the API as it came. */
+/** An answer of the API, as received. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: AnswerBody;
 }
 
-/**
- * What bodies hold, of every endpoint in one: which of it is there, and what it says, is what the tests look at.
- */
+/** The bodies of all endpoints in one type. The tests check which fields are present and what they hold. */
 export interface AnswerBody extends Item {
   readonly message: string;
   readonly requestId: string;
@@ -56,7 +54,7 @@ export interface AnswerBody extends Item {
   };
 }
 
-/** One row of a list, or the whole body about one. */
+/** One row of a list, or the whole body of a single resource. */
 export interface Item {
   readonly id: string;
   readonly status: string;

@@ -24,16 +24,16 @@ export const webhookSecret = 'whsec_of_the_api_tests';
 /** The API over real HTTP on loopback, with a database of its own. */
 export interface TestApi {
   readonly url: string;
-  /** As the owner, for what a test prepares and looks at; the API itself works as its own role. */
+  /** Connects as the owner: tests prepare and read with it. The API itself works as its own role. */
   readonly db: Database;
   readonly databaseUrl: string;
   readonly deps: ApiDeps;
   readonly server: ApiServer;
-  /** Everything that was logged, as parsed lines. */
+  /** All log lines, parsed. */
   readonly logged: Record<string, unknown>[];
-  /** A client that nobody is signed in with. */
+  /** A client without a session. */
   stranger(): ApiClient;
-  /** A client signed in as a user of its own. */
+  /** Signs a new user in and returns their client. */
   signIn(): Promise<SignedIn>;
   stop(): Promise<void>;
 }
@@ -44,22 +44,22 @@ export interface SignedIn extends ApiClient {
 
 export interface ApiOptions {
   readonly settings?: Partial<ApiSettings>;
-  /** host:port of Temporal; by default nobody listens there, which is Temporal being away. */
+  /** host:port of Temporal. By default nobody listens there, as if Temporal were away. */
   readonly temporalAddress?: string;
   readonly namespace?: string;
   readonly timeouts?: ServerTimeouts;
   readonly logLevel?: string;
-  /** Another database than a fresh one, to be dropped by who made it. */
+  /** The address of an existing database instead of a fresh one. Whoever made it drops it. */
   readonly databaseUrl?: string;
-  /** The payment processor, asked for when it is used; by default it refuses every call. */
+  /** Returns the payment processor; called at each use. By default it refuses every call. */
   readonly processor?: () => Processor;
-  /** Whom people can sign in with; nobody unless told. */
+  /** The identity providers to sign in with; default: none. */
   readonly identityProviders?: readonly IdentityProvider[];
 }
 
 const disabled = createStripeProcessor({ secretKey: '', apiUrl: null });
 
-/** Port 9 is nobody's on loopback. */
+/** Nobody listens on port 9 on loopback. */
 const NOBODY = '127.0.0.1:9';
 
 /** Starts the API on a free port. Call `stop` in an `after` hook. */
@@ -141,13 +141,13 @@ function parseLine(line: string): Record<string, unknown> {
 
 /** Calls the API as a browser would: it keeps the cookies `sid` and `browser`. */
 export class ApiClient {
-  /** Of the routes of sign-ins. A client that keeps no cookies sets it to undefined before each call. */
+  /** The cookie of the sign-in routes. A client that keeps no cookies sets it to undefined before each call. */
   browser: string | undefined;
 
   constructor(
     readonly url: string,
     public sid?: string,
-    /** false: it calls a service of the test's own, whose routes the API's description does not know. */
+    /** false: the client calls a service of the test's own, whose routes are not in the API's description. */
     private readonly isDescribed = true,
   ) {}
 
@@ -172,7 +172,7 @@ export class ApiClient {
     return this.send(method, path, JSON.stringify(body), { 'Content-Type': 'application/json', ...headers });
   }
 
-  /** Sends a body as it is. @throws Error when the answer is not what the API's description says */
+  /** Sends a body unchanged. @throws Error when the answer does not match the API's description */
   async send(
     method: string,
     path: string,

@@ -1,18 +1,18 @@
-/** A page or a redirect, as a browser got it. */
+/** A page or a redirect, as a browser receives it. */
 export interface Page {
   readonly status: number;
   readonly url: string;
-  /** Where it redirects to, as an absolute address; null when it does not. */
+  /** The redirect's target, as an absolute address; null when the answer is no redirect. */
   readonly location: string | null;
   readonly headers: Headers;
   readonly text: string;
 }
 
-/** What a browser does in a sign-in: it keeps cookies per host and path, follows redirects, and sends forms. */
+/** Acts as a browser in a sign-in: it keeps cookies per host and path, follows redirects and sends forms. */
 export class Browser {
   private readonly cookies = new Map<string, { value: string; path: string; host: string }>();
 
-  /** @param hosts addresses that are really somewhere else, as behind a proxy */
+  /** @param hosts maps public addresses to the real ones, as a proxy does */
   constructor(private readonly hosts: Readonly<Record<string, string>>) {}
 
   cookie(url: string, name: string): string | undefined {
@@ -32,7 +32,7 @@ export class Browser {
     return this.send(url, { method: 'POST', body: new URLSearchParams(form) });
   }
 
-  /** Follows redirects until a page that is none, or until an address that begins with `until`, unvisited. */
+  /** Follows redirects until a page, or until an address that begins with `until`. That address is not visited. */
   async follow(from: Page, until: string): Promise<Page> {
     let page = from;
     for (let hops = 0; hops < 20; hops += 1) {

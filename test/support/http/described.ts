@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { describeApi } from '../../../api/http/openapi/document.js';
 
-/** The API's description as a check: whatever the API answers must be what the description says. */
+/** Checks answers against the API's description: every answer must match it. */
 
 export interface Seen {
   readonly method: string;
@@ -47,14 +47,14 @@ const ajv = new Ajv2020({
 });
 const compiled = new WeakMap<object, ValidateFunction>();
 
-/** What is wrong with a value by a schema of the description; undefined when nothing is. */
+/** Returns the fault of a value by a schema of the description; undefined when the value is valid. */
 export function faultOf(schema: Record<string, unknown>, value: unknown): string | undefined {
   const validate = compiled.get(schema) ?? ajv.compile(schema);
   compiled.set(schema, validate);
   return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: 'body' });
 }
 
-/** Every operation that is described, as `get /v1/rentals/{id}`. */
+/** Every described operation, as `get /v1/rentals/{id}`. */
 export function describedOperations(): Map<string, DescribedOperation> {
   const all = new Map<string, DescribedOperation>();
   for (const [path, item] of Object.entries(document.paths)) {
@@ -68,13 +68,13 @@ export function describedOperations(): Map<string, DescribedOperation> {
 const operations = describedOperations();
 const templates = Object.keys(document.paths).map((path) => ({
   path,
-  // A path without parameters is found before one with them.
+  // Paths without parameters go before paths with them.
   isPlain: !path.includes('{'),
   pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }));
 templates.sort((a, b) => Number(b.isPlain) - Number(a.isPlain));
 
-/** @throws Error when an answer is not what the description says */
+/** @throws Error when an answer does not match the description */
 export function checkDescribed(seen: Seen): void {
   const fault = faultOfAnswer(seen);
   if (fault === undefined) return;
@@ -102,7 +102,7 @@ function contentOf(operation: DescribedOperation, seen: Seen): Content | string 
   return content ?? `it describes ${Object.keys(response.content).join(', ')}, not ${seen.contentType}`;
 }
 
-/** Where nothing is described, only these are answered: whatever stands before the router, and its own two. */
+/** The only errors answered where nothing is described: those from before the router, and the router's own two. */
 const UNROUTED: Readonly<Record<number, readonly string[]>> = {
   400: ['validation_failed'],
   403: ['forbidden'],

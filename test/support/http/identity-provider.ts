@@ -3,12 +3,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 
-/** An OpenID Connect provider on loopback: the certified one of npm, with its own forms for development. */
+/** An OpenID Connect provider on loopback: the certified one of npm, with its own development forms. */
 export interface TestIdentityProvider {
   readonly issuerUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** What it knows of a person, by the name that they log in with. */
+  /** The provider's data about each person, by login name. */
   readonly people: Map<string, { email?: string; email_verified?: boolean }>;
   stop(): Promise<void>;
 }
@@ -17,8 +17,8 @@ const client = { clientId: 'gpu-rental', clientSecret: 'secret-of-the-test-clien
 
 /**
  * Starts a provider that knows one client. Call `stop` in an `after` hook.
- * @param callbackUrl the only one that it sends people back to
- * @param emailInIdToken false: the address is told by the userinfo endpoint alone
+ * @param callbackUrl the only address that it sends people back to
+ * @param emailInIdToken false: only the userinfo endpoint returns the address
  */
 export async function startIdentityProvider(
   callbackUrl: string,
@@ -65,7 +65,7 @@ export async function startIdentityProvider(
   };
 }
 
-/** It warns at length that its forms are not for production, which a test knows. */
+/** Silences the provider's long warning that its forms are not for production. */
 function quietly<T>(make: () => T): T {
   const { warn, info } = console;
   Object.assign(console, { warn: () => undefined, info: () => undefined });

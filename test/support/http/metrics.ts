@@ -13,7 +13,7 @@ export interface Scraped {
   sum(name: string, labels?: Readonly<Record<string, string>>): number;
 }
 
-/** Reads what a target of Prometheus shows. */
+/** Parses the text that a target of Prometheus serves. */
 export function readMetrics(text: string): Scraped {
   const samples = text
     .split('\n')

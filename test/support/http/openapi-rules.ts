@@ -1,8 +1,8 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
 /**
- * The rules of OpenAPI 3.1 (spec.openapis.org/oas/v3.1.0) for the parts of it that the service uses: objects hold
- * what they must and nothing that the specification does not know.
+ * The rules of OpenAPI 3.1 (spec.openapis.org/oas/v3.1.0) for the parts of it that the service uses: objects hold the
+ * required fields and no unknown ones.
  */
 const described = { description: { type: 'string', minLength: 1 } };
 const content = {
@@ -171,7 +171,7 @@ interface Paths {
   readonly paths: Record<string, Record<string, { parameters?: { name: string; in: string }[] }>>;
 }
 
-/** What stands in braces in a path is a parameter of each of its operations, and the other way round. */
+/** Each name in braces in a path is a parameter of each of its operations, and the other way round. */
 function parameterFault({ paths }: Paths): string | undefined {
   for (const [path, item] of Object.entries(paths)) {
     const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);

@@ -3,7 +3,7 @@ import type { IdentityProvider } from '../../../adapters/identity/identity.js';
 import { ApiClient, startApi, type TestApi } from './api.js';
 import { Browser, type Page } from './browser.js';
 
-/** Where browsers believe the API and the dashboard to be: not where the API listens. */
+/** The public address of the API and the dashboard. The API listens at another one. */
 export const publicUrl = 'http://api.test';
 export const dashboardUrl = 'http://dashboard.test';
 
@@ -25,7 +25,7 @@ export class SigningIn {
     return browser.get(`${publicUrl}/v1/auth/oauth/${provider}/start${query}`);
   }
 
-  /** The API as the browser's session sees it. */
+  /** A client of the API with the browser's session. */
   client(browser: Browser): ApiClient {
     return new ApiClient(this.api.url, browser.cookie(publicUrl, 'sid'));
   }
@@ -45,7 +45,7 @@ export function callbackUrlOf(provider: string): string {
   return `${publicUrl}/v1/auth/oauth/${provider}/callback`;
 }
 
-/** The page to which a failed sign-in leads. */
+/** The address of the page for a failed sign-in. */
 export function signInPage(error: string): string {
   return `${dashboardUrl}/login?error=${error}`;
 }

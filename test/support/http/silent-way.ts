@@ -2,24 +2,24 @@ import { once } from 'node:events';
 import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net';
 
 /**
- * A way over loopback that can go silent as a network does behind a lost firewall state: what is connected stays
- * connected, bytes are taken and never arrive, nobody hears of an end.
+ * A connection over loopback that can go silent, as a network does behind a firewall that lost its state: connections
+ * stay open, bytes are accepted and never arrive, and neither side hears of an end.
  */
 export interface SilentWay {
   readonly port: number;
-  /** Connections that were ever made over it. */
+  /** The number of connections made so far. */
   readonly made: number;
-  /** Connections that went silent. */
+  /** The number of connections that went silent. */
   readonly silent: number;
-  /** Those of them that the near side has closed. */
+  /** The number of silent connections that the near side has closed. */
   readonly closed: number;
-  /** Silences all that is connected now; what connects later is let through. */
+  /** Silences all current connections. Later ones get through. */
   silence(): void;
-  /** Silences what connects from now on as well, until told otherwise. */
+  /** Silences new connections as well, until it is called with false. */
   silenceNew(on: boolean): void;
   /**
-   * Silences the connection on which this text is sent.
-   * @param arrives whether the text itself still reaches the far side, whose answer is then lost
+   * Silences the connection that sends this text.
+   * @param arrives whether the text itself still reaches the far side; its answer is lost either way
    */
   silenceAt(text: string, arrives: boolean): void;
   close(): Promise<void>;
@@ -101,7 +101,7 @@ interface Path {
 }
 
 function makePath(near: Socket, far: Socket): Path {
-  // What was closed on one side is told to the other by the handlers of the way, unless it is silent.
+  // These handlers pass the end of one side to the other, unless the connection is silent.
   for (const end of [near, far]) end.on('error', () => undefined);
   return { near, far, silent: false, closedNear: false };
 }

@@ -11,7 +11,7 @@ import type {
 } from '../../../adapters/postgres/rows/tables.js';
 import type { UserId } from '../../../domain/ids.js';
 
-/** Rows as the product would have made them, each with what a test wants otherwise. */
+/** Rows as the product makes them; a test may override columns. */
 
 /** A user with an empty wallet. */
 export async function insertUser(db: Database, columns: Partial<UserRow> = {}): Promise<UserRow> {
@@ -23,12 +23,12 @@ export async function insertUser(db: Database, columns: Partial<UserRow> = {}): 
   return user!;
 }
 
-/** A live session of a user; the token is what the cookie `sid` carries. */
+/** A live session of a user; the token is the value of the cookie `sid`. */
 export async function insertSessionOf(db: Database, userId: UserId): Promise<string> {
   return (await db.transaction((trx) => insertSession(trx, userId))).token;
 }
 
-/** A provider whose catalog was read just now, or this long ago. */
+/** A provider with a catalog read just now, or this long ago. */
 export async function insertProvider(db: Database, code = 'lab', syncedMsAgo = 0): Promise<string> {
   await db.raw(
     `insert into providers (code, catalog_synced_at) values (:code, clock_ms() - :ago * interval '1 millisecond')
@@ -38,7 +38,7 @@ export async function insertProvider(db: Database, code = 'lab', syncedMsAgo = 0
   return code;
 }
 
-/** An offered listing: one RTX 4090 in Norway for $0.50 an hour unless told otherwise. Its provider must exist. */
+/** An offered listing; default: one RTX 4090 in Norway for $0.50 an hour. Its provider must exist. */
 export async function insertListing(db: Database, columns: Partial<ListingRow> = {}): Promise<ListingRow> {
   const id = columns.id ?? newId('lst');
   const [listing] = await db('listings')
@@ -60,7 +60,7 @@ export async function insertListing(db: Database, columns: Partial<ListingRow> =
   return listing!;
 }
 
-/** A rental that has just been opened, without a hold (the wallet is not touched). */
+/** A newly opened rental without a hold; the wallet does not change. */
 export async function insertRental(
   db: Database | Transaction,
   userId: UserId,
@@ -94,7 +94,7 @@ export async function insertRental(
   return rental!;
 }
 
-/** A top-up whose payment page is open. */
+/** A top-up with an open payment page. */
 export async function insertTopup(
   db: Database,
   userId: UserId,
@@ -118,7 +118,7 @@ export async function insertTopup(
   return topup!;
 }
 
-/** A key of a user; nobody can sign in with it. */
+/** A key of a user. Nobody can sign in with it. */
 export async function insertKey(db: Database, userId: UserId): Promise<SshKeyRow> {
   const [key] = await db('ssh_keys')
     .insert({
@@ -132,7 +132,7 @@ export async function insertKey(db: Database, userId: UserId): Promise<SshKeyRow
   return key!;
 }
 
-/** A rental that began to run this long ago, by the database's clock, without a hold. */
+/** A rental that has run for this long by the database's clock, without a hold. */
 export async function insertRunningRental(
   db: Database,
   userId: UserId,
@@ -155,7 +155,7 @@ export async function insertRunningRental(
   });
 }
 
-/** A rental that ran an hour at $1 and is settled, with 30 cents of its hold given back. */
+/** A settled rental that ran an hour at $1; 30 cents of its hold went back. */
 export async function insertStoppedRental(
   db: Database,
   userId: UserId,

@@ -14,7 +14,7 @@ export interface MoneyDatabase {
   close(): Promise<void>;
 }
 
-/** A database of the test's own, opened as the product opens it. */
+/** Opens a database of the test's own, as the product does. */
 export async function openMoneyDatabase(): Promise<MoneyDatabase> {
   const database = await createTestDatabase();
   const db = openDatabase(database.url, 10, 'test');
@@ -29,9 +29,9 @@ export async function openMoneyDatabase(): Promise<MoneyDatabase> {
 }
 
 /**
- * Opens a database for the tests of the describe block that calls this, and walks every wallet after each of them: what
- * a test leaves behind must add up.
- * @param use is given the database once, before the first test
+ * Opens a database for the tests of the calling describe block. After each test it checks every wallet: the ledger must
+ * add up.
+ * @param use receives the database once, before the first test
  */
 export function onVerifiedDatabase(use: (opened: MoneyDatabase) => void | Promise<void>): void {
   let opened: MoneyDatabase;
@@ -45,7 +45,7 @@ export function onVerifiedDatabase(use: (opened: MoneyDatabase) => void | Promis
   after(() => opened.close());
 }
 
-/** A user with a wallet that holds this much, credited as a payment. */
+/** A user with this much in the wallet, credited as a payment. */
 export async function insertWallet(db: Database, cents: number): Promise<WalletRow> {
   const userId = newId('usr');
   await db('users').insert({ id: userId, email: `${userId.toLowerCase()}@example.com` });
@@ -72,19 +72,19 @@ export async function getWallet(db: Database, userId: UserId): Promise<WalletRow
 }
 
 export interface NewRunning {
-  /** Minted unless told. */
+  /** Default: a new id. */
   readonly id?: RentalId;
-  /** Its machine at the upstream; one that no upstream knows unless told. */
+  /** The id of its machine at the upstream; default: one that no upstream knows. */
   readonly podId?: string;
   readonly priceCents: number;
-  /** How long ago it became running, in milliseconds, by the database's clock. */
+  /** How long it has been running, in milliseconds by the database's clock. */
   readonly ranMs: number;
   readonly holdCents?: number;
   readonly maxSpendCents?: number;
   readonly autoStopAfterMs?: number;
 }
 
-/** A rental that has run for some time and was not metered yet, with its hold taken from the wallet. */
+/** A running rental that was not metered yet. Its hold is taken from the wallet. */
 export async function insertRunning(db: Database, wallet: WalletRow, rental: NewRunning): Promise<RentalId> {
   const id = rental.id ?? newId('rent');
   const holdCents = rental.holdCents ?? rental.priceCents;
@@ -128,7 +128,7 @@ export async function getRental(db: Database, id: RentalId): Promise<RentalRow> 
   return rental;
 }
 
-/** Milliseconds that a rental was billed for. */
+/** The milliseconds that a rental was billed for. */
 export function billedMs(rental: RentalRow): number {
   if (!rental.running_at || !rental.ended_at) throw new Error('not ended');
   return rental.ended_at.getTime() - rental.running_at.getTime();

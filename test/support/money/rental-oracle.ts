@@ -3,20 +3,20 @@ import type { Database } from '../../../adapters/postgres/database.js';
 import type { RentalId } from '../../../domain/ids.js';
 import { getRental } from './money.js';
 
-/** What a test itself asked of a rental; milliseconds count from its start. */
+/** The test's own requests about a rental. Milliseconds count from its start. */
 export interface Asked {
   readonly priceCents: number;
   readonly maxSpendCents: number | null;
   readonly autoStopMs: number | null;
-  /** Until when its machine was alive, if its loss came before whatever else ended it. */
+  /** When its machine was lost, if that came before every other end. */
   lostAfterMs?: number;
 }
 
 const HOUR = 3_600_000n;
 
 /**
- * What a settled rental must have cost, from what the test asked for, its stop request and the ledger alone: nothing of
- * it is computed by the code under test, and the end that the rental's row tells is compared, not believed.
+ * Computes the due price of a settled rental from the test's requests, its stop request and the ledger alone. Nothing
+ * comes from the code under test: the end in the rental's row is compared, not trusted.
  * @returns the cents
  */
 export async function dueOf(db: Database, id: RentalId, asked: Asked): Promise<number> {
@@ -54,7 +54,7 @@ async function readStopMs(db: Database, rentalNo: number, runningMs: number): Pr
   return stop ? Math.max(0, stop.requested_at.getTime() - runningMs) : Infinity;
 }
 
-/** What ticks charged of a rental, and what was charged in all. */
+/** Reads the sum that ticks charged for a rental, and the sum of all its charges. */
 async function readCharges(db: Database, rentalNo: number): Promise<{ ticked: number; charged: number }> {
   const { rows } = await db.raw<{ rows: { ticked: number; charged: number }[] }>(
     `select coalesce(-sum(e.amount_cents) filter (where c.cause is null), 0)::bigint as ticked,
@@ -66,13 +66,13 @@ async function readCharges(db: Database, rentalNo: number): Promise<{ ticked: nu
   return rows[0] ?? assert.fail();
 }
 
-/** The first millisecond at which so many cents have accrued. */
+/** The first millisecond at which this many cents have accrued. */
 function msAt(priceCents: number, cents: number): number {
   const rate = BigInt(priceCents);
   return Number((BigInt(cents) * HOUR + rate - 1n) / rate);
 }
 
-/** Rounded half up, and no more than its limit. */
+/** The price of a duration: rounded half up, and at most its limit. */
 function price({ priceCents, maxSpendCents }: Asked, ms: number): number {
   const halves = (BigInt(priceCents) * BigInt(ms) * 2n) / HOUR;
   return Math.min(maxSpendCents ?? Infinity, Number((halves + 1n) / 2n));

@@ -26,14 +26,14 @@ import { operateNow } from '../ops/operators.js';
 
 const whole = { shard: 0, shards: 1 };
 
-/** A ledger in which every kind of entry was written by who writes it in the product. */
+/** A ledger with every kind of entry, each written by the product's own code. */
 export class ToldLedger {
   constructor(
     readonly db: Database,
     readonly userId: UserId,
   ) {}
 
-  /** The public id of the newest entry, or of the one so many before it. */
+  /** The public id of the newest entry, or of the entry `before` places earlier. */
   async newestId(before = 0): Promise<string> {
     const { id, seq } = await getWallet(this.db, this.userId);
     return (await getLedgerIds(this.db)).of(id, seq - before);
@@ -49,7 +49,7 @@ export class ToldLedger {
     return { topupId: topup.id, payment };
   }
 
-  /** A machine at 360 cents an hour, a tenth of a cent a second, that has run for so long and was metered. */
+  /** A machine at 360 cents an hour (a tenth of a cent a second) that has run this long and was metered. */
   async runMachine(ranMs: number, more: { maxSpendCents?: number } = {}): Promise<RentalId> {
     await insertProvider(this.db, 'lab');
     const wallet = await getWallet(this.db, this.userId);
@@ -66,7 +66,7 @@ export class ToldLedger {
     return id;
   }
 
-  /** Stops and settles it as its workflow does. */
+  /** Stops and settles a rental as its workflow does. */
   async stopMachine(id: RentalId): Promise<void> {
     await insertStopRequest(this.db, (await getRental(this.db, id)).no, 'user');
     await tick(this.db, whole);
@@ -76,7 +76,7 @@ export class ToldLedger {
       .update({ status: 'stopped', closed_at: this.db.raw('clock_ms()') });
   }
 
-  /** It is lost, and was last seen alive so long ago. */
+  /** Loses a rental whose machine was last seen alive this long ago. */
   async loseMachine(id: RentalId, agoMs: number): Promise<void> {
     const { rows } = await this.db.raw<{ rows: { at: Date }[] }>(
       `select clock_ms() - ? * interval '1 millisecond' as at`,
@@ -87,7 +87,7 @@ export class ToldLedger {
     });
   }
 
-  /** One that never ran: its hold is captured and given back. */
+  /** A rental that never ran: its hold is captured and given back. */
   async failToProvision(): Promise<RentalId> {
     const id = newId('rent');
     await this.db.transaction(async (trx) => {
@@ -106,7 +106,7 @@ export class ToldLedger {
     return operateNow(this.db, action, { reason: 'the machine was slow' });
   }
 
-  /** The processor takes money back, or gives back what it took. */
+  /** The processor takes a payment back, or returns it after that. */
   async reverse(payment: Payment, id: string, returned: boolean): Promise<void> {
     await applyReversal(this.db, {
       ...{ id, kind: 'refund', status: returned ? 'failed' : 'succeeded', amountCents: 300 },
@@ -115,7 +115,7 @@ export class ToldLedger {
     });
   }
 
-  /** An offer that was paid by a wire, or a debt that was paid although it was to be void. */
+  /** An offer paid by a wire, or a debt that was paid although it was to be void. */
   async payInvoice(which: 'offer' | 'void debt'): Promise<InvoiceId> {
     const id = await this.db.transaction(async (trx) => {
       const wallet = await lockWalletOfUser(trx, this.userId);

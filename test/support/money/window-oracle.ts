@@ -2,19 +2,22 @@ import type { Database } from '../../../adapters/postgres/database.js';
 import type { RentalId } from '../../../domain/ids.js';
 import { getRental } from './money.js';
 
-/** When each cent of a rental was earned, in milliseconds since 1970; the last one may be the final rounding's. */
+/**
+ * The times at which the cents of a rental were earned, in milliseconds since 1970. The final rounding may add the last
+ * one.
+ */
 export interface EarnedCents {
   readonly priceCents: number;
   readonly runningMs: number;
-  /** Infinity while it runs. */
+  /** Infinity while the rental runs. */
   readonly endedMs: number;
-  /** How many cents it was charged, less what its settlement gave back. */
+  /** The cents charged, minus the cents that its settlement gave back. */
   readonly cents: number;
 }
 
 /**
- * What a rental was charged for the time after one instant and up to another, by looking at its cents one by one: the
- * n-th is earned in the first millisecond at which rate x time reaches n, and at the end at the latest.
+ * The cents charged for the time after one instant and up to another, counted one by one. The n-th cent is earned in
+ * the first millisecond at which rate x time reaches n, and at the end at the latest.
  */
 export function centsBetween(
   { priceCents, runningMs, endedMs, cents }: EarnedCents,
@@ -30,7 +33,7 @@ export function centsBetween(
   return found;
 }
 
-/** What a rental's entries in the ledger tell of its cents. */
+/** Reads from the ledger when a rental's cents were earned. */
 export async function readEarned(db: Database, id: RentalId): Promise<EarnedCents> {
   const rental = await getRental(db, id);
   if (!rental.running_at) throw new Error(`${id} never ran`);

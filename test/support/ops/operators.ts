@@ -7,13 +7,13 @@ import type { OperationId } from '../../../domain/ids.js';
 import type { MoneyAction, OrderedAction } from '../../../domain/operations/operation.js';
 import { ensureOperatorLogin } from '../../../migrations/logins.js';
 
-/** The operators of all tests: each has a login of their own in the tests' server. */
+/** The operators of all tests. Each has a login of their own in the tests' server. */
 export const testOperators = ['ada', 'bob'] as const;
 export type TestOperator = (typeof testOperators)[number];
 
 const password = 'an-operator-of-tests';
 
-/** Makes their logins, once per server. @param databaseUrl as the owner */
+/** Makes the operators' logins, once per server. @param databaseUrl the owner's address */
 export async function makeTestOperators(databaseUrl: string): Promise<void> {
   const db = openDatabase(databaseUrl, 1, 'test');
   try {
@@ -23,12 +23,12 @@ export async function makeTestOperators(databaseUrl: string): Promise<void> {
   }
 }
 
-/** The same database as one of them. */
+/** The address of the same database with an operator's login. */
 export function urlAs(name: TestOperator, databaseUrl: string): string {
   return Object.assign(new URL(databaseUrl), { username: `operator_${name}`, password }).toString();
 }
 
-/** Writes an order down, as the ops command does before it starts the workflow. */
+/** Writes an order, as the ops command does before it starts the workflow. */
 export async function placeOrder(
   db: Database,
   action: OrderedAction,
@@ -38,10 +38,10 @@ export async function placeOrder(
   return id;
 }
 
-/** The most that the tests' operators move alone, in cents. */
+/** The most that one of the tests' operators may move alone, in cents. */
 export const testSingleLimitCents = 50_000;
 
-/** The same, and does it at once, as the worker's activity. @returns the order's id */
+/** Writes an order and carries it out at once, as the worker's activity does. @returns the order's id */
 export async function operateNow(
   db: Database,
   action: MoneyAction,

@@ -3,14 +3,14 @@ import { urlAs, type TestOperator } from './operators.js';
 import { runCommand } from '../../../ops/program.js';
 
 /**
- * The operators' command line as a program that runs one command after the other: starting it takes longer than any of
- * them. Each has an output of its own, and nobody to ask. The program itself is started in
- * test/ops/money/ledger.test.ts.
+ * The operators' command line as a program that runs one command after the other: its start takes longer than any
+ * command. Each command has an output of its own and no terminal to ask at. test/ops/money/ledger.test.ts starts the
+ * program itself.
  */
 export interface OpsRequest {
   readonly args: readonly string[];
   readonly databaseUrl: string;
-  /** The operator whose login it is. */
+  /** The operator who is logged in. */
   readonly login: TestOperator;
   readonly temporalAddress: string;
   readonly namespace: string;

@@ -6,19 +6,19 @@ import type { OpsRequest, OpsResult } from './ops-runner.js';
 
 export type { OpsResult } from './ops-runner.js';
 
-/** One for all tests of this process, started when the first of them asks, ended with it. */
+/** One runner for all tests of this process. The first command starts it; it ends with the process. */
 let runner: ChildProcess | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs the operators' command line as from a script: there is nobody to ask. One command at a time.
+ * Runs the operators' command line as from a script, without a terminal to ask at. One command at a time.
  * @param service without a namespace there is no Temporal
  */
 export async function runOps(
   service: {
     readonly databaseUrl: string;
     readonly namespace?: { readonly address: string; readonly name: string };
-    /** The operator whose login it is; Ada's unless told. */
+    /** The operator who is logged in; default: Ada. */
     readonly operator?: TestOperator;
   },
   ...args: readonly string[]
@@ -45,7 +45,7 @@ async function ask(request: OpsRequest): Promise<OpsResult> {
     });
     runner.send(request);
     const [result] = (await Promise.race([answered, ended])) as [OpsResult];
-    // The other one is aborted, and nobody waits for it.
+    // The other promise is aborted, and nobody waits for it.
     ended.catch(() => undefined);
     answered.catch(() => undefined);
     return result;
@@ -57,7 +57,7 @@ async function ask(request: OpsRequest): Promise<OpsResult> {
 function startRunner(): ChildProcess {
   const file = fileURLToPath(new URL('./ops-runner.ts', import.meta.url));
   const child = fork(file, { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  // The tests end without waiting for it, and it ends with them.
+  // The process of the tests ends without waiting for the runner, and the runner ends with it.
   child.unref();
   child.channel?.unref();
   child.once('exit', () => (runner = undefined));

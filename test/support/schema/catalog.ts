@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import type { Grant } from './grants.js';
 
-/** What the database's own catalog says about its schema; each list in the order in which the dump tells it. */
+/** The schema as the database's own catalog describes it. Each list has the order of the dump. */
 export interface Catalog {
   readonly enums: readonly { name: string; labels: string[] }[];
   readonly routines: readonly Routine[];
@@ -17,7 +17,7 @@ export interface Catalog {
 /** A table or a view. */
 export interface Relation {
   readonly name: string;
-  /** Grows with each one that is made. */
+  /** Rises with each new relation. */
   readonly position: number;
   readonly options: string | null;
   /** The query of a view; null for a table. */
@@ -27,7 +27,7 @@ export interface Relation {
 export interface Routine {
   readonly signature: string;
   readonly definition: string;
-  /** Who may call it, besides the owner; null: everybody. */
+  /** The roles that may call it besides the owner; null: everybody. */
   readonly executors: string[] | null;
 }
 
@@ -36,13 +36,13 @@ interface Constraint {
   readonly relationPosition: number;
   readonly name: string;
   readonly definition: string;
-  /** The position of the table that a foreign key leads to. */
+  /** The position of the table that a foreign key references. */
   readonly target: number | null;
 }
 
 /**
- * Reads it.
- * @throws Error naming what the schema has and the catalog's readers here don't ask for
+ * Reads the catalog.
+ * @throws Error naming the parts of the schema that these queries do not read
  */
 export async function readCatalog(client: Client): Promise<Catalog> {
   await refuseUnread(client);
@@ -108,7 +108,7 @@ const constraints = `
     from pg_constraint k where k.connamespace = ${here} and k.contype in ('p', 'u', 'x', 'c', 'f')
    order by position(k.contype::text in 'puxcf'), k.conname`;
 
-/** Those of a default; those of an identity are said by its column. */
+/** The sequences of defaults. The sequence of an identity belongs to its column's text. */
 const sequences = `
   select s.oid::regclass::text as name, q.seqtypid::regtype::text as type,
          a.attrelid::regclass::text as relation, quote_ident(a.attname) as column
@@ -141,7 +141,7 @@ const grants = `
     from pg_attribute t join pg_class c on c.oid = t.attrelid, aclexplode(t.attacl) a
    where c.relnamespace = ${here} and a.grantee <> c.relowner`;
 
-/** What none of the above reads: a schema that comes to have it would not show it in review. */
+/** Finds all kinds of objects that no query above reads: they would be missing in the dump under review. */
 const unread = `
   with own as (select c.* from pg_class c where c.relnamespace = ${here})
   select 'the kind of ' || relname as what from own where relkind not in ('r', 'v', 'i', 'S') or relpersistence <> 'p'

@@ -1,8 +1,9 @@
 import { titleOf } from './dump.js';
 
 /**
- * Tells two dumps of a schema apart, for whoever reads a failed test.
- * @returns for each part that differs its title and its lines that went (-) and came (+); empty when they are the same
+ * Compares two dumps of a schema, for whoever reads a failed test.
+ * @returns the title of each part that differs, with its removed lines (-) and added lines (+); empty without
+ * differences
  */
 export function tellDifferences(kept: string, found: string): string[] {
   const before = cut(kept);
@@ -21,7 +22,7 @@ function tellPart(title: string, kept: readonly string[], found: readonly string
   return [`${title}:`, ...(changes.length > 0 ? changes : ['  the same lines, in another order'])];
 }
 
-/** A last column has no comma behind it: that alone is no difference. */
+/** Returns the lines that are not among the others. A comma at the end makes no difference: a last column has none. */
 function without(lines: readonly string[], others: readonly string[]): string[] {
   const bare = (line: string) => line.replace(/,$/, '');
   const left = new Map<string, number>();
@@ -33,7 +34,7 @@ function without(lines: readonly string[], others: readonly string[]): string[] 
   });
 }
 
-/** The parts of a dump by their titles. */
+/** Splits a dump into its parts, by title. */
 function cut(dump: string): Map<string, string[]> {
   const parts = new Map<string, string[]>();
   let title = 'the head';

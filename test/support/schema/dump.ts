@@ -9,10 +9,10 @@ const head = `-- The schema as all migrations leave it, for review: each change 
 SET check_function_bodies = false;`;
 
 /**
- * Describes a database's schema as SQL which makes the same schema in an empty database: types and shared functions,
- * then relation by relation in the order of their making, each with all that belongs to it. (The server that npm brings
- * has no pg_dump.)
- * @throws Error naming what the schema has and this dump can't say, such as a policy
+ * Describes a database's schema as SQL that makes the same schema in an empty database: types and shared functions,
+ * then the relations in the order of their creation, each with all that belongs to it. (The server that npm brings has
+ * no pg_dump.)
+ * @throws Error naming the parts of the schema that this dump cannot describe, such as a policy
  */
 export async function dumpSchema(client: Client): Promise<string> {
   const catalog = await readCatalog(client);
@@ -88,7 +88,7 @@ function describeTable(catalog: Catalog, { name, position, options }: Relation):
   ];
 }
 
-/** Foreign keys between an older table and this one: the older one was made without them. */
+/** Foreign keys from an older table to this one. The older table was made without them. */
 function later({ constraints }: Catalog, { position }: Relation): string[] {
   return constraints
     .filter(({ target, relationPosition }) => target === position && relationPosition < position)
@@ -112,7 +112,7 @@ function describeRoutine({ signature, definition, executors }: Routine): string 
   return [`${created};`, ...grants].join('\n');
 }
 
-/** A line for each role: all that it may do. */
+/** One line for each role, with all its privileges. */
 function describeGrants(relation: string, grants: readonly Grant[]): string {
   const roles = [...new Set(grants.map(({ role }) => role))].sort();
   return roles

@@ -5,13 +5,15 @@ export interface Grant {
   readonly privilege: string;
   /** null: on the whole relation. */
   readonly column: string | null;
-  /** Of the column, for the order. */
+  /** The column's position, for the order. */
   readonly position: number;
 }
 
 const order = ['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER', 'MAINTAIN'];
 
-/** What one role may do with one relation, as a grant says it: `SELECT, INSERT (user_id), UPDATE (created_at)`. */
+/**
+ * The privileges of one role on one relation, in the words of a grant: `SELECT, INSERT (user_id), UPDATE (created_at)`.
+ */
 export function privilegesOf(grants: readonly Grant[]): string {
   return order
     .flatMap((privilege) => {

@@ -2,16 +2,16 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
-/** A column as a row's type has it. */
+/** A column of a row's type. */
 export interface TypedColumn {
   readonly name: string;
   readonly kind: Kind;
   readonly nullable: boolean;
-  /** As it is written. */
+  /** The type's text in the source. */
   readonly text: string;
 }
 
-/** What the driver hands over; a type may be any narrower one. */
+/** The kind of value that the driver returns; a column's type may be narrower. */
 export type Kind =
   'string' | 'number' | 'boolean' | 'Date' | 'Buffer' | 'string[]' | 'anything' | 'object' | 'mixed';
 
@@ -19,8 +19,8 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const tables = `${root}/adapters/postgres/rows/tables.ts`;
 
 /**
- * Reads the types that the code has for the rows of its tables, as the compiler sees them.
- * @returns for each table that knex knows its columns
+ * Reads the code's row types of all tables, as the compiler sees them.
+ * @returns the columns of each table that knex knows
  */
 export function readRowTypes(): ReadonlyMap<string, readonly TypedColumn[]> {
   const program = ts.createProgram([tables], compilerOptions());

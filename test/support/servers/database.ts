@@ -9,7 +9,7 @@ import { servers, type TestPostgres } from './started-servers.js';
 /** An empty, migrated database of a test file's own. */
 export interface TestDatabase {
   readonly url: string;
-  /** Removes it, closing what is still connected to it. */
+  /** Removes it and closes all connections to it. */
   drop(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const { adminUrl, url } = await getPostgres();
   if (!areServersShared()) await getTemplate({ adminUrl, url });
   const name = `test_${randomBytes(6).toString('hex')}`;
-  // Copying the files is faster than the log for a small template, with fsync off.
+  // For a small template with fsync off, copying the files is faster than the log.
   await runSql(adminUrl, `create database ${name} template ${template} owner gpu_rental strategy file_copy`);
   return {
     url: inDatabase(url, name),
@@ -31,7 +31,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** Makes a database with nothing in it, for what is itself to make a schema. */
+/** Makes an empty database, for tests that make the schema themselves. */
 export async function createEmptyDatabase(): Promise<TestDatabase> {
   const { adminUrl, url } = await getPostgres();
   const name = `test_${randomBytes(6).toString('hex')}`;
@@ -42,7 +42,7 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** Settles when this process has made the template. */
+/** Resolves when this process has made the template. */
 export function getTemplate(postgres: TestPostgres): Promise<void> {
   servers.template ??= makeTemplate(postgres);
   return servers.template;

@@ -16,8 +16,8 @@ export interface TestNamespace {
 
 /**
  * Makes a namespace that knows the product's search attributes (some 200 ms). The task queues and the ids of the
- * long-lived workflows are fixed, so this is what keeps the workers of one test file from the work of another; what
- * is still open in it when the file ends is never run again.
+ * long-lived workflows are fixed, so namespaces keep the workers of one test file from the work of another. Workflows
+ * that are open when the file ends never run again.
  */
 export async function createTestNamespace(): Promise<TestNamespace> {
   const { address } = await getTemporal();

@@ -12,15 +12,15 @@ import { searchAttributes } from '../../../workflows/contracts/search-attributes
 import { areServersShared, askForServer } from './shared-servers.js';
 import { servers, type TestPostgres, type TestTemporal } from './started-servers.js';
 
-/** A server on a port that another program took meanwhile is tried again on another one. */
+/** The number of tries to start a server: another program may take its port meanwhile. */
 const attempts = 3;
 
-/** Of the process that began a parallel run. */
+/** The servers that this process has requested from the one that began a parallel run. */
 const asked: { postgres?: Promise<TestPostgres>; temporal?: Promise<TestTemporal> } = {};
 
 /**
- * The run's one PostgreSQL server, started when it is first asked for (about a second). A test takes a database of
- * its own on it: createTestDatabase.
+ * The run's one PostgreSQL server. The first call starts it (about a second). Tests use databases of their own on it:
+ * createTestDatabase.
  */
 export async function getPostgres(): Promise<TestPostgres> {
   if (areServersShared()) return (asked.postgres ??= askForServer('postgres'));
@@ -43,8 +43,8 @@ export function ownPostgres(): Promise<PostgresServer> {
 }
 
 /**
- * The run's one Temporal server, in memory, with the namespace `default` and the product's search attributes;
- * started when it is first asked for (about a second). Tests keep apart by task queue names and workflow ids.
+ * The run's one Temporal server, in memory, with the namespace `default` and the product's search attributes. The first
+ * call starts it (about a second). Tests differ in task queue names and workflow ids.
  * @throws Error when there is no Temporal CLI and none could be fetched before the first test (root-hooks.ts)
  */
 export async function getTemporal(): Promise<TestTemporal> {
@@ -86,7 +86,7 @@ async function onFreePort<T>(start: (port: number) => Promise<T>): Promise<T> {
   }
 }
 
-/** A folder of this run's own; those of runs that were killed are removed. */
+/** Makes a folder for this run, and removes the folders of runs that were killed. */
 function testFolder(): string {
   if (servers.folder !== undefined) return servers.folder;
   for (const name of readdirSync(tmpdir())) {
@@ -95,7 +95,7 @@ function testFolder(): string {
     rmSync(join(tmpdir(), name), { recursive: true, force: true });
   }
   servers.folder = mkdtempSync(join(tmpdir(), `gpu-rental-test-${process.pid}-`));
-  // When root runs the tests, the postgres user must get through to its own folder below.
+  // When root runs the tests, the postgres user needs access through this folder to its own below.
   chmodSync(servers.folder, 0o711);
   return servers.folder;
 }

@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { TestPostgres, TestTemporal } from './started-servers.js';
 
-/** What the processes of a parallel run have in common. */
+/** The servers that the processes of a parallel run share. */
 export interface SharedServers {
   readonly postgres: TestPostgres;
   readonly temporal: TestTemporal;
@@ -15,8 +15,8 @@ type Answer = { readonly server: unknown } | { readonly fault: string };
 const portVariable = 'GPU_RENTAL_TEST_SERVERS';
 
 /**
- * Lets the processes of a parallel run ask this one for its servers: they inherit its environment. Each waits for what
- * it asks for and for nothing else, so that the files load while a server starts.
+ * Lets the processes of a parallel run request this one's servers: they inherit its environment. Each process waits
+ * only for the servers that it requests, so the files load while a server starts.
  * @param starts may be called more than once
  */
 export async function offerServers(starts: Starts): Promise<void> {
@@ -34,8 +34,8 @@ export function areServersShared(): boolean {
 }
 
 /**
- * Asks the process that began this run.
- * @throws Error why the server could not be started
+ * Requests a server from the process that began this run.
+ * @throws Error with the reason why the server did not start
  */
 export async function askForServer<Name extends keyof SharedServers>(
   name: Name,
@@ -48,7 +48,7 @@ export async function askForServer<Name extends keyof SharedServers>(
 }
 
 async function answer(socket: Socket, starts: Starts): Promise<void> {
-  // Whoever asked may be gone.
+  // The process at the other end may be gone.
   socket.on('error', () => undefined);
   socket.end(JSON.stringify(await startFor(socket, starts)));
 }

@@ -3,16 +3,16 @@ import { getPostgres } from './servers.js';
 
 /** A whole copy of a database, as a backup holds it. */
 export interface Snapshot {
-  /** Its own address: for making it look older. */
+  /** The address of the copy itself: tests use it to make the copy look older. */
   readonly url: string;
-  /** Puts it in the place of the database: that one is dropped with all that came after, and made anew from this. */
+  /** Replaces the database by this copy: drops it with all later changes and makes it anew. */
   restore(): Promise<void>;
   /** Removes it. */
   drop(): Promise<void>;
 }
 
 /**
- * Copies a database file by file, as of now. PostgreSQL copies only a database that nobody uses, so everybody is
+ * Copies a database file by file, as of now. PostgreSQL copies only a database without connections, so all clients are
  * disconnected for a moment, as in a restart of the server. (The server that npm brings has no pg_dump.)
  */
 export async function snapshotDatabase(url: string): Promise<Snapshot> {
@@ -27,7 +27,7 @@ export async function snapshotDatabase(url: string): Promise<Snapshot> {
   return {
     url: copyUrl.toString(),
     async restore() {
-      // Made under another name first, so that its clients miss it for a moment only.
+      // The copy gets another name first, so that clients miss the database for a moment only.
       await runAll(adminUrl, [
         `create database ${name}_new template ${copyName} owner gpu_rental strategy file_copy`,
       ]);

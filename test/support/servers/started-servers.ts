@@ -3,22 +3,22 @@ import type { Program } from '../../../lab/servers/program.js';
 import type { PostgresServer } from '../../../lab/servers/postgres.js';
 import type { TemporalServer } from '../../../lab/servers/temporal.js';
 
-/** The servers that this run of the tests has started so far. */
+/** The servers that this run of the tests has started. */
 export interface TestServers {
   folder: string | undefined;
   postgres: Promise<PostgresServer> | undefined;
-  /** Settles when the template database is migrated. */
+  /** Resolves when the template database is migrated. */
   template: Promise<void> | undefined;
   temporal: Promise<TemporalServer> | undefined;
 }
 
-/** What tests need of the run's PostgreSQL server. */
+/** The parts of the run's PostgreSQL server that tests use. */
 export type TestPostgres = Pick<PostgresServer, 'url' | 'adminUrl'>;
 
-/** What tests need of the run's Temporal server. */
+/** The parts of the run's Temporal server that tests use. */
 export type TestTemporal = Pick<TemporalServer, 'address'>;
 
-/** On the global object: the root hooks and the tests may load this file as two modules. */
+/** The key of the servers on the global object: the root hooks and the tests may load this file as two modules. */
 const place = Symbol.for('gpu-rental.test-servers');
 const holder = globalThis as { [place]?: TestServers | undefined };
 export const servers: TestServers = holder[place] ?? {
@@ -29,7 +29,7 @@ export const servers: TestServers = holder[place] ?? {
 };
 holder[place] = servers;
 
-/** Stops what was started and removes its files. The root hooks call it after the last test. */
+/** Stops the started servers and removes their files. The root hooks call it after the last test. */
 export async function stopTestServers(): Promise<void> {
   const started: Promise<Program>[] = [servers.temporal, servers.postgres].filter(
     (server) => server !== undefined,
@@ -37,7 +37,7 @@ export async function stopTestServers(): Promise<void> {
   servers.temporal = undefined;
   servers.postgres = undefined;
   servers.template = undefined;
-  // One that never started has told so where it was asked for, and left nothing to stop.
+  // A server that failed to start has reported so at its request, and left nothing to stop.
   const running = (await Promise.allSettled(started)).flatMap((start) =>
     start.status === 'fulfilled' ? [start.value] : [],
   );

@@ -1,16 +1,18 @@
 import { asyncLocalStorage, CancelledFailure, Context } from '@temporalio/activity';
 
-/** An activity that runs without a server: what it beats is kept, and it can be cancelled as a worker's stop does. */
+/**
+ * An activity that runs without a server. It records its heartbeats, and a test can cancel it as a worker's stop does.
+ */
 export interface LoneActivity<T> {
   readonly result: Promise<T>;
-  /** The details of its beats, the oldest first. */
+  /** The details of its heartbeats, oldest first. */
   readonly beats: unknown[];
-  /** Its next pause, or the one it is in, throws; `result` then fails. */
+  /** Makes its current or next pause throw; `result` then fails. */
   cancel(): void;
 }
 
 /**
- * Runs an activity's code as a worker would, in this process and without Temporal.
+ * Runs an activity's code in this process as a worker would, without Temporal.
  * @param attempt 1 is its first try
  */
 export function runAlone<T>(activity: () => Promise<T>, attempt = 1): LoneActivity<T> {

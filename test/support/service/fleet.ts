@@ -7,9 +7,8 @@ import type { TestService } from './living-service.js';
 import { insertRunning, type NewRunning } from '../money/money.js';
 
 /**
- * A rental that runs on a machine which the upstream really has and lists, without the way through the API: hundreds of
- * them are there within seconds. A rental whose machine no list shows takes the way of a lost one (decision 51, "Lost
- * machines").
+ * A rental that runs on a machine which the upstream really has and lists, made without the API: hundreds of them take
+ * seconds. A rental whose machine is on no list takes the way of a lost one (decision 51, "Lost machines").
  */
 export async function insertRunningOnMachine(
   service: Pick<TestService, 'db' | 'gpus'>,

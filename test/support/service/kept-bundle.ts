@@ -8,12 +8,12 @@ import { bundleWorkflows } from '../../../worker/bundle.js';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const folder = join(root, 'node_modules', '.cache', 'gpu-rental-workflows');
 
-/** All that the bundle is made of: workflows import nothing else (npm run arrows). */
+/** All sources of the bundle: workflows import nothing else (npm run arrows). */
 const sources = ['workflows', 'domain', 'worker/bundle.ts', 'package-lock.json'];
 
 /**
- * The workflows' code for the sandbox. It takes two seconds to make, and is kept from run to run, for as long as what it
- * is made of stays the same.
+ * Returns the workflows' code for the sandbox. Its making takes two seconds; it is kept from run to run while its
+ * sources stay the same.
  */
 export async function getKeptBundle(): Promise<WorkflowBundleWithSourceMap> {
   const file = join(folder, `${hashSources()}.json`);
@@ -48,7 +48,7 @@ function readKept(file: string): WorkflowBundleWithSourceMap | undefined {
   }
 }
 
-/** Whole or not at all, since others may be reading; those of former sources go. */
+/** Writes the file whole or not at all, since others may be reading. Removes the files of former sources. */
 function keep(file: string, bundle: WorkflowBundleWithSourceMap): void {
   mkdirSync(folder, { recursive: true });
   for (const name of readdirSync(folder))

@@ -27,7 +27,7 @@ import { createTestNamespace, type TestNamespace } from '../servers/namespace.js
 import { until } from '../until.js';
 import { startTestWorkers, type WorkerParts } from './workers.js';
 
-/** The whole service for one test file, with the lab as the outside world: all of it real, all of it on loopback. */
+/** The whole service for one test file, with the lab as the outside world. Everything is real and runs on loopback. */
 export interface TestService {
   readonly api: TestApi;
   readonly db: Database;
@@ -37,10 +37,10 @@ export interface TestService {
   readonly temporal: Client;
   readonly gpus: LivingLab;
   readonly processor: LabProcessor;
-  /** The official SDK at the lab's processor: what an operator does there by hand. */
+  /** The official SDK at the lab's processor, for what operators do there by hand. */
   readonly stripe: Stripe;
   readonly inbox: MailInbox;
-  /** A client signed in as a new user whose wallet holds this much. */
+  /** Signs a new user in, with this much in the wallet. Returns their client. */
   signIn(cents?: number): Promise<SignedIn>;
   startWorker(): Promise<void>;
   stopWorker(): Promise<void>;
@@ -50,33 +50,36 @@ export interface TestService {
 export interface ServiceOptions {
   readonly settings?: Partial<ApiSettings>;
   readonly logLevel?: string;
-  /** false: without a worker at first; startWorker starts it. */
+  /** false: starts without a worker; startWorker starts one later. */
   readonly worker?: boolean;
   /** From create until a pod is up, in milliseconds. */
   readonly bootMs?: number;
-  /** The upstreams, by their dialects, all of them the lab; Shadeform's alone unless told. */
+  /** The dialects of the upstreams, all of them the lab; default: Shadeform alone. */
   readonly dialects?: readonly ('shadeform' | 'runpod')[];
-  /** How often pods are looked at. */
+  /** The time between two looks at the pods, in milliseconds. */
   readonly pollMs?: number;
-  /** true: with the loops of the upkeep; unless told, a test runs their rounds by hand. */
+  /** true: with the loops of the upkeep. By default a test runs their rounds by hand. */
   readonly upkeep?: boolean;
-  /** The budget of each upstream, with what it tells of its quotas; without any unless told. */
+  /** The request budget of each upstream, with its announced quotas; default: none. */
   readonly requestsPerMinute?: number;
-  /** How many tick engines there are; 0 leaves metering to the rentals' own loops. */
+  /** The number of tick engines; 0 leaves metering to the rentals' own loops. */
   readonly shards?: number;
-  /** Puts something between the service and its upstream, such as a list that lags. */
+  /** Puts a layer between the service and its upstream, such as a list that lags. */
   readonly wrapProvider?: (provider: Provider) => Provider;
-  /** The same for the payment processor, in the worker alone. */
+  /** Puts a layer before the payment processor, in the worker alone. */
   readonly wrapProcessor?: (processor: Processor) => Processor;
-  /** From one attempt of auto-topup to the next, in milliseconds; the specification's 5 minutes unless told. */
+  /** The time between two attempts of auto-topup, in milliseconds; default: the specification's 5 minutes. */
   readonly autoTopupCooldownMs?: number;
-  /** How short a day of dunning may be, in milliseconds; any length unless told, so that 30 of them pass in seconds. */
+  /**
+   * The shortest allowed day of dunning, in milliseconds. By default any length is allowed, so that 30 days pass in
+   * seconds.
+   */
   readonly minDunningDayMs?: number;
-  /** Machines that one user may get unbilled in an hour; the product's limit unless told. */
+  /** Machines that one user may get unbilled in an hour; default: the product's limit. */
   readonly freeMachinesPerHour?: number;
-  /** Who is told of findings; nobody unless told. */
+  /** The address that findings are mailed to; default: none. */
   readonly operatorEmail?: string;
-  /** How long the worker waits for one answer of the processor, in milliseconds; the product's limits unless told. */
+  /** How long the worker waits for one answer of the processor, in milliseconds; default: the product's limits. */
   readonly processorTimeoutMs?: number;
 }
 
@@ -88,13 +91,13 @@ const upstreams = {
   runpod: { code: 'lab-runpod', create: createRunpodProvider },
 };
 
-/** How long the upstream's adapter waits for an answer: the lab answers in milliseconds, or never. */
+/** How long the upstream's adapter waits for an answer, in milliseconds: the lab answers within a few, or never. */
 const CALL_LIMIT_MS = 2_000;
 
-/** What has been started, to be stopped in the opposite order, whatever fails on the way. */
+/** The stops of all that was started. They run in the opposite order, whatever fails on the way. */
 type Stops = (() => unknown)[];
 
-/** Starts it all on free ports. Call `stop` in an `after` hook. */
+/** Starts the whole service on free ports. Call `stop` in an `after` hook. */
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   const stops: Stops = [];
   try {
@@ -182,7 +185,7 @@ function assemble(parts: Parts, options: ServiceOptions, stops: Stops): TestServ
   };
 }
 
-/** What worker/index.ts makes of its configuration. */
+/** Makes the activities' dependencies, as worker/index.ts does from its configuration. */
 function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerParts {
   const { worker } = databaseRoles;
   const db = openDatabase(parts.databaseUrl, 10, 'test-worker', worker, databaseDeadlines.worker);

@@ -12,7 +12,7 @@ export interface ScriptedAnswer {
   readonly headers?: Record<string, string>;
 }
 
-/** What was asked, as it came. */
+/** A request, as received. */
 export interface Asked {
   readonly method: string;
   readonly path: string;
@@ -20,12 +20,12 @@ export interface Asked {
   readonly form: URLSearchParams;
 }
 
-/** An HTTP server on loopback that answers JSON as it is told to. */
+/** An HTTP server on loopback that answers scripted JSON. */
 export class ScriptedServer {
   readonly asked: Asked[] = [];
   /**
-   * By path; 'never' takes the request and says nothing, 'stalls' says half of its answer and no more, 'breaks' says
-   * half of it and hangs up.
+   * The answers, by path. 'never' takes the request and sends nothing, 'stalls' sends half of its answer and no more,
+   * 'breaks' sends half of it and hangs up.
    */
   answers: Record<
     string,
@@ -77,14 +77,14 @@ export class ScriptedServer {
   }
 }
 
-/** An OpenID Connect issuer that signs whatever it is told to: what a real one never does. */
+/** An OpenID Connect issuer that signs whatever a test scripts, as a real one never does. */
 export class ScriptedIssuer extends ScriptedServer {
   private readonly keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  /** Replaces claims of the next ID token; undefined takes one out. */
+  /** Replaces claims of the next ID token; undefined removes a claim. */
   claims: Json = {};
   signWith: KeyObject = this.keys.privateKey;
   header: Json = { alg: 'RS256', kid: 'test' };
-  /** The nonce of the sign-in under way, as the page of the provider was shown it. */
+  /** The nonce of the current sign-in, as the provider's page received it. */
   nonce = '';
   codeChallenge = '';
 
@@ -94,7 +94,7 @@ export class ScriptedIssuer extends ScriptedServer {
     return issuer;
   }
 
-  /** Answers rightly again. */
+  /** Makes the issuer answer correctly again. */
   reset(): void {
     this.claims = {};
     this.signWith = this.keys.privateKey;
@@ -117,7 +117,7 @@ export class ScriptedIssuer extends ScriptedServer {
     };
   }
 
-  /** Tells the address at the userinfo endpoint alone. */
+  /** Makes the userinfo endpoint alone return the address. */
   tellByUserInfo(answer: ScriptedAnswer): void {
     this.claims = { email: undefined, email_verified: undefined };
     const body = { ...this.metadata(), userinfo_endpoint: `${this.url}/userinfo` };

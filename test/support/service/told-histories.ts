@@ -3,12 +3,12 @@ import { listEventKinds } from '../../../adapters/postgres/payments/event-handli
 import { readRentalHistory } from '../../../adapters/postgres/explain/rental-timeline.js';
 import type { RentalId, TopupId } from '../../../domain/ids.js';
 
-/** More histories than this help nobody. */
+/** The most histories to add: more help nobody. */
 const atMost = 20;
 
 /**
- * Runs a campaign's assertions. When one fails, the histories of the rentals and top-ups that its message names go with
- * it: the campaign's machines and its database are gone when somebody looks.
+ * Runs a campaign's assertions. A failure gets the histories of the rentals and top-ups that its message names: by the
+ * time somebody reads it, the campaign's machines and database are gone.
  */
 export async function tellingHistories<T>(db: Database, assertions: () => Promise<T>): Promise<T> {
   try {

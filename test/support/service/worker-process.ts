@@ -9,11 +9,11 @@ import { publishableKey, secretKey, type TestService } from './living-service.js
 
 /** The product's worker as a process of its own, which can be killed. */
 export interface WorkerProcess {
-  /** SIGKILL: it gets no moment to end what it does. Resolves when it is gone. */
+  /** Sends SIGKILL, which leaves no moment to end anything. Resolves when the process is gone. */
   kill(): Promise<void>;
-  /** SIGTERM, and waits until it is gone. */
+  /** Sends SIGTERM, and waits until the process is gone. */
   stop(): Promise<void>;
-  /** All that it has logged, as parsed lines. */
+  /** All log lines, parsed. */
   logged(): Record<string, unknown>[];
 }
 

@@ -8,7 +8,7 @@ import { getKeptBundle } from './kept-bundle.js';
 
 /** The product's workers in this process. */
 export interface TestWorkers {
-  /** Lets them end what they do, as an orderly stop of the process would. */
+  /** Stops the workers after their current work, as an orderly stop of the process does. */
   stop(): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export function getBundle(): Promise<WorkflowBundleWithSourceMap> {
   return bundle;
 }
 
-/** What the activities need, but for the way back to Temporal. */
+/** The dependencies of the activities, without the way back to Temporal. */
 export type WorkerParts = Omit<ActivityDeps, 'temporal'>;
 
 /** Starts one worker per queue, and the long-lived workflows, as worker/index.ts does. */
@@ -41,7 +41,7 @@ export async function startTestWorkers(
       bundle: await getBundle(),
       activities: createActivities(deps),
       log: parts.log,
-      // A file's loops have nothing to end in order.
+      // The loops of a test file have nothing to end in order.
       shutdownGraceMs: 100,
     });
     const runs = Promise.all(workers.map((worker) => worker.run()));
@@ -61,10 +61,10 @@ export async function startTestWorkers(
 
 const ignore = (): undefined => undefined;
 
-/** A worker's own log would drown the report; the activities' log is kept by the service (service.ts). */
+/** The worker's own log would drown the report. The service keeps the activities' log (service.ts). */
 Runtime.install({
   logger: { log: ignore, trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore },
   telemetryOptions: { logging: { filter: 'ERROR' } },
-  // Mocha decides what a signal ends.
+  // Mocha decides about signals.
   shutdownSignals: [],
 });

@@ -1,6 +1,6 @@
 import type { Database } from '../../../adapters/postgres/database.js';
 
-/** Moves the clock on for all that waits in the loops: their rows become this much older. */
+/** Moves the clock on for all that waits in the loops: makes their rows this much older. */
 export async function ageLoops(db: Database, ms: number): Promise<void> {
   const by = `:ms * interval '1 millisecond'`;
   for (const statement of [

@@ -9,7 +9,7 @@ import { getWallet, insertRunning } from '../money/money.js';
 import { Paying } from './paying.js';
 import { until } from '../until.js';
 
-/** What the tests of auto-topup do with one service, and what they look at. */
+/** Actions and reads of the tests of auto-topup, on one service. */
 export class AutoTopping extends Paying {
   constructor(private readonly living: TestService) {
     super(living);
@@ -22,7 +22,7 @@ export class AutoTopping extends Paying {
     return body as unknown as Record<string, unknown>;
   }
 
-  /** A machine that has just begun to run; by $36 an hour it costs a cent a second. */
+  /** A machine that has just begun to run. At the default price of $36 an hour it costs a cent a second. */
   async run(user: SignedIn, priceCents = 3_600, ranMs = 0): Promise<RentalId> {
     const wallet = await getWallet(this.living.db, user.user.id);
     return insertRunning(this.living.db, wallet, { priceCents, ranMs, holdCents: 0 });
@@ -39,7 +39,7 @@ export class AutoTopping extends Paying {
     });
   }
 
-  /** The first attempt, as soon as its payment is known, whatever became of it. */
+  /** Waits for the first attempt with a known payment, whatever its outcome. */
   async awaitPayment(user: SignedIn): Promise<TopupRow> {
     return until('the payment is known', async () => {
       const [row] = await this.attempts(user);
@@ -64,14 +64,14 @@ export class AutoTopping extends Paying {
     return entries.filter(([type]) => type === 'auto_topup').map(([, cents]) => cents);
   }
 
-  /** Waits until the workflow has nothing to do any more. */
+  /** Waits until the workflow has nothing left to do. */
   async awaitQuiet(user: SignedIn): Promise<void> {
     const handle = this.living.temporal.workflow.getHandle(autoTopupWorkflowId(user.user.id));
     await until('the auto-topup is quiet', async () => {
       try {
         return (await handle.describe()).status.name === 'COMPLETED';
       } catch (error) {
-        // Not begun yet: the tick has noted that it shall, and another step starts it.
+        // The workflow has not begun yet: the tick has noted that it is due, and another step starts it.
         if (error instanceof WorkflowNotFoundError) return false;
         throw error;
       }

@@ -9,15 +9,15 @@ import type { TestService } from '../service/living-service.js';
 import { Paying } from './paying.js';
 import { until } from '../until.js';
 
-/** What the tests of invoices do with one service, and what they look at. */
+/** Actions and reads of the tests of invoices, on one service. */
 export class Invoicing extends Paying {
   constructor(private readonly living: TestService) {
     super(living);
   }
 
   /**
-   * The draft of a debt. Within two seconds the engine tells its workflow of it; never with `attention_at: null` among
-   * the columns.
+   * The draft of a debt. Within two seconds the engine signals its workflow; with `attention_at: null` among the
+   * columns it never does.
    */
   async draft(
     user: SignedIn,
@@ -39,7 +39,7 @@ export class Invoicing extends Paying {
     });
   }
 
-  /** Starts its workflow, with days as short as wanted. */
+  /** Starts the invoice's workflow, with a shorter day if wanted. */
   async start(invoiceId: InvoiceId, dayMs?: number): Promise<void> {
     await this.living.temporal.workflow.start('invoice', {
       workflowId: invoiceId,
@@ -66,7 +66,7 @@ export class Invoicing extends Paying {
     });
   }
 
-  /** Waits until its workflow has ended. */
+  /** Waits until the invoice's workflow has ended. */
   async awaitClosed(id: InvoiceId): Promise<void> {
     const handle = this.living.temporal.workflow.getHandle(id);
     await until(
@@ -75,7 +75,7 @@ export class Invoicing extends Paying {
     );
   }
 
-  /** The mirrors that the processor has of an invoice, by status. */
+  /** The statuses of the invoice's mirrors at the processor. */
   async mirrors(id: InvoiceId): Promise<string[]> {
     const { data } = await this.living.stripe.invoices.list({ limit: 100 });
     return data.filter(({ metadata }) => metadata?.['invoice_id'] === id).map(({ status }) => String(status));

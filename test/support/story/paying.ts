@@ -20,7 +20,7 @@ export const testCards = {
   insufficientFunds: '4000000000009995',
 };
 
-/** What the payment tests do with one service, and what they look at. */
+/** Actions and reads of the payment tests, on one service. */
 export class Paying {
   constructor(private readonly service: TestService) {}
 
@@ -63,7 +63,7 @@ export class Paying {
     return setup.payment_method as string;
   }
 
-  /** The same, and waits until the service has saved it. */
+  /** Begins and confirms the saving of a card, and waits until the service has saved it. */
   async saveCard(user: SignedIn, method = 'pm_card_visa'): Promise<string> {
     const pmId = await this.confirmCard(user, method);
     await until('the card is saved', async () => (await this.card(user)) === pmId);
@@ -75,7 +75,7 @@ export class Paying {
     return ((await user.get('/v1/billing/card')).body as unknown as { pmId: string | null }).pmId;
   }
 
-  /** Orders something of the lab's processor: a fault, or what a bank does. */
+  /** Gives the lab's processor an order: a fault, or an act of a bank. */
   async order(path: string, fields: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
     const response = await fetch(`${this.service.processor.url}/lab/${path}`, {
       method: 'POST',
@@ -87,7 +87,7 @@ export class Paying {
     return JSON.parse(text) as Record<string, unknown>;
   }
 
-  /** The faults that were ordered and have not happened as often as that. */
+  /** The ordered faults that still have to happen at least once. */
   async faults(): Promise<{ readonly kind: string }[]> {
     return (await (await fetch(`${this.service.processor.url}/lab/faults`)).json()) as { kind: string }[];
   }
@@ -142,7 +142,10 @@ export class Paying {
     return rows.map(({ subject }) => subject);
   }
 
-  /** A test card has one fingerprint for all who save it, so that one dispute would keep all tests from charging it. */
+  /**
+   * Removes the marks. A test card has one fingerprint for all who save it, so one dispute would keep all tests from
+   * charging it.
+   */
   async liftMarks(): Promise<void> {
     await this.service
       .db('charge_marks')
@@ -158,7 +161,10 @@ export class Paying {
     });
   }
 
-  /** Each wallet is what its ledger says, and what users paid is what was credited to them, payment by payment. @param notOurs payments that no wallet is credited with */
+  /**
+   * Checks that each wallet equals its ledger, and that what users paid was credited to them, payment by payment.
+   * @param notOurs payments that no wallet is credited with
+   */
   async assertAddsUp(notOurs: readonly string[] = []): Promise<void> {
     const faults = await verifyLedger(this.service.db);
     assert.deepEqual(faults, []);

@@ -8,11 +8,11 @@ import type { FindingKind, ReconcileReport, ReconcileScope } from '../../../doma
 import { taskQueues } from '../../../domain/task-queues.js';
 import type { TestService } from '../service/living-service.js';
 
-/** One service whose books are compared by hand: in the product schedules do it. */
+/** One service whose books are compared by hand; in the product, schedules do it. */
 export class Reconciling {
   constructor(private readonly service: TestService) {}
 
-  /** One run, for which nothing is too young. */
+  /** Does one run. No row is too young for it. */
   async run(scope: ReconcileScope = 'window', graceMs = 0): Promise<ReconcileReport> {
     return (await this.service.temporal.workflow.execute('reconcile', {
       workflowId: `reconcile-test-${newId('op')}`,
@@ -21,13 +21,13 @@ export class Reconciling {
     })) as ReconcileReport;
   }
 
-  /** What stands, as kind and subject. */
+  /** The kind and the subject of each standing finding. */
   async standing(): Promise<[kind: FindingKind, subject: string][]> {
     const rows = await listFindings(this.service.db, ['open', 'acknowledged'], 1_000);
     return rows.map(({ kind, subject }) => [kind, subject]);
   }
 
-  /** One run finds exactly this, and nothing is left out. */
+  /** Asserts that one run finds exactly this, and leaves nothing out. */
   async assertFinds(
     expected: readonly [kind: FindingKind, subject: string][],
     scope: ReconcileScope = 'window',
@@ -41,7 +41,7 @@ export class Reconciling {
     );
   }
 
-  /** The one finding of a kind that stands. */
+  /** The one standing finding of a kind. */
   async finding(kind: FindingKind): Promise<ReconcileFindingRow> {
     const rows = await listFindings(this.service.db, ['open', 'acknowledged'], 1_000);
     const found = rows.filter((row) => row.kind === kind);
@@ -55,7 +55,7 @@ export class Reconciling {
   }
 }
 
-/** Writes what the schema refuses: with the table's triggers off, as only a fault of the database could. */
+/** Writes rows that the schema refuses, with the table's triggers off: only a fault of the database could do so. */
 export async function tamper(
   db: Database,
   table: 'wallets' | 'ledger_entries' | 'operator_order_items',
@@ -68,7 +68,7 @@ export async function tamper(
   });
 }
 
-/** A processor that gives no usable answer about some payments, in its lists nor by themselves. */
+/** A processor that returns no usable answer about some payments, neither in its lists nor for a single payment. */
 export function withUnreadable(paymentIds: ReadonlySet<string>): (processor: Processor) => Processor {
   return (processor) => ({
     ...processor,

@@ -13,7 +13,7 @@ import { testSingleLimitCents } from '../ops/operators.js';
 
 /**
  * Orders the refund of a window at the upstream "lab", as `ops affected refund` does, for these rentals alone.
- * @param more.cents what each gets at most; what is left of its charge for the window unless told
+ * @param more.cents the most that each gets; default: the rest of its charge for the window
  */
 export async function orderAffected(
   db: Database,
@@ -37,7 +37,7 @@ export async function orderAffected(
   return id;
 }
 
-/** Does an order as the worker's activity does, item by item. @returns what each rental got */
+/** Carries out an order item by item, as the worker's activity does. @returns the cents that each rental got */
 export async function carryOutOrder(
   worker: Database,
   orderId: OperationId,
@@ -50,14 +50,14 @@ export async function carryOutOrder(
   return readGiven(worker, orderId);
 }
 
-/** What each rental of an order got; null where it is not done. */
+/** The cents that each rental of an order got; null where its item is not done. */
 export async function readGiven(db: Database, orderId: OperationId): Promise<Map<RentalId, number | null>> {
   const items = await listItems(db, orderId);
   return new Map(items.map(({ rentalId, refundedCents }) => [rentalId, refundedCents]));
 }
 
 /**
- * Rentals of one wallet that ran for ten minutes until half an hour ago and cost 60 cents each, with their entries, as
+ * Rentals of one wallet that ran for ten minutes, ended half an hour ago and cost 60 cents each, with their entries, as
  * if they had been metered and settled long ago.
  */
 export async function insertSettled(db: Database, wallet: WalletRow, count: number): Promise<void> {

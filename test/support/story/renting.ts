@@ -22,16 +22,16 @@ import { billedMs, getRental, getWallet } from '../money/money.js';
 import type { TestService } from '../service/living-service.js';
 import { until } from '../until.js';
 
-/** The dearest machine of the lab: a cent and a tenth a second, so that the ledger ticks while one looks. */
+/** The dearest machine of the lab, at 1.1 cents a second: the ledger ticks while a test looks. */
 export const b200 = { familyId: 'b200', gpuCount: 8, pricePerHourCents: 3_992 };
-/** One RTX 4090 at 40 cents; the next one costs 69, more than a tenth more. */
+/** One RTX 4090 at 40 cents. The next one costs 69, more than a tenth more. */
 export const rtx4090 = { familyId: 'rtx-4090', gpuCount: 1, pricePerHourCents: 40 };
-/** One L40S at 148 cents, and another at 155, within a tenth of it. */
+/** One L40S at 148 cents. The next one costs 155, within a tenth of it. */
 export const l40s = { familyId: 'l40s', gpuCount: 1, pricePerHourCents: 148, nextCents: 155 };
 
 type Machine = { readonly familyId: string; readonly gpuCount: number };
 
-/** What the tests look at of one service, and how they get there. */
+/** Actions and reads of the tests of rentals, on one service. */
 export class Renting {
   constructor(private readonly service: TestService) {}
 
@@ -69,12 +69,12 @@ export class Renting {
     return rentalId;
   }
 
-  /** Waits for a status. @throws Error that says where the rental stands instead, and what its workflow waits for */
+  /** Waits for a status. @throws Error with the rental's actual state, and what its workflow waits for */
   async awaitStatus(id: RentalId, status: RentalStatus): Promise<RentalRow> {
     return this.awaitRow(id, status, (row) => row.status === status);
   }
 
-  /** Waits until nothing more is owed to a rental: it is settled, and its pods are gone. */
+  /** Waits until a rental is settled and its pods are gone. */
   async awaitClosed(id: RentalId): Promise<RentalRow> {
     return this.awaitRow(id, 'closed', (row) => row.closed_at !== null);
   }
@@ -108,7 +108,7 @@ export class Renting {
     return this.awaitStatus(await this.open(user, machine, more), 'running');
   }
 
-  /** Stops through HTTP, and gives the answer's body. */
+  /** Stops through HTTP. @returns the answer's body */
   async stop(user: SignedIn, id: RentalId): Promise<{ finalChargedCents: number; refundedCents: number }> {
     const answer = await user.post(`/v1/rentals/${id}/stop`);
     assert.equal(answer.status, 200, JSON.stringify(answer.body));
@@ -123,7 +123,7 @@ export class Renting {
     return getWallet(this.service.db, user.user.id);
   }
 
-  /** The user's ledger but for the first credit, oldest first. */
+  /** The user's ledger without the first credit, oldest first. */
   async entries(user: SignedIn): Promise<Pick<LedgerEntryRow, 'type' | 'amount_cents'>[]> {
     const rows = await this.service
       .db('ledger_entries as e')
@@ -141,12 +141,12 @@ export class Renting {
     return pods.filter((pod) => [pod.name, ...pod.tags].some((name) => name.includes(id)));
   }
 
-  /** What became of each pod that was bought for a rental, in order, with its price. */
+  /** The state and the price of each pod that was bought for a rental, in order. */
   async bought(id: RentalId): Promise<[status: string, priceCents: number][]> {
     return (await this.pods(id)).map(({ status, priceCents }) => [status, priceCents]);
   }
 
-  /** Lets a rental look as if it had run for longer, by the database's clock, and waits until that is charged. */
+  /** Makes a rental look as if it had run for longer, by the database's clock, and waits until that time is charged. */
   async age(id: RentalId, seconds: number): Promise<void> {
     const { db } = this.service;
     await db('rentals')
@@ -158,18 +158,18 @@ export class Renting {
     });
   }
 
-  /** What must hold of every rental that is closed, and of the whole ledger. */
+  /** Asserts the rules for every closed rental and for the whole ledger. */
   async assertAddsUp(userId?: UserId): Promise<void> {
     assert.deepEqual(await verifyLedger(this.service.db, userId), []);
   }
 }
 
-/** When an opening that begins now must have answered. */
+/** The answer's deadline for an opening that begins now. */
 function soon(): string {
   return new Date(Date.now() + 20_000).toISOString();
 }
 
-/** Starts a rental's workflow, and waits until it has answered that it is open. */
+/** Starts a rental's workflow, and waits for its answer that the rental is open. */
 export async function startRental(client: Client, input: RentalInput): Promise<void> {
   await client.workflow.executeUpdateWithStart(openUpdate, {
     updateId: 'open',
@@ -186,7 +186,7 @@ export async function startRental(client: Client, input: RentalInput): Promise<v
   });
 }
 
-/** Net cents that the formula of decision 25, "Usage as running total", asks for. */
+/** The net cents by the formula of decision 25, "Usage as running total". */
 export function priceOf(rental: RentalRow): number {
   return finalCents(rental.price_per_hour_cents, billedMs(rental), rental.max_spend_cents);
 }

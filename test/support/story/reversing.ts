@@ -16,7 +16,7 @@ export class Reversing {
     readonly user: SignedIn,
   ) {}
 
-  /** A payment of the user that his wallet was credited with. */
+  /** A payment of the user that was credited to their wallet. */
   async paid(cents: number, method = 'pm_card_visa'): Promise<{ paymentId: string; chargeId: string }> {
     await this.paying.saveCard(this.user, method);
     const { body } = await this.paying.checkout(this.user, cents);
@@ -24,7 +24,7 @@ export class Reversing {
     return { paymentId: topup.payment_id!, chargeId: topup.charge_id! };
   }
 
-  /** The user has spent this much: it is no longer in his wallet. Below zero: he got it. */
+  /** Takes this much out of the user's wallet, as if spent. Below zero: adds it. */
   async spend(cents: number): Promise<void> {
     await this.service.db.transaction(async (trx) => {
       const wallet = await lockWalletOfUser(trx, this.user.user.id);
@@ -53,13 +53,13 @@ export class Reversing {
     return rows.map(({ reason, amount_cents: cents, status }) => [reason, cents, status]);
   }
 
-  /** Waits until the user's invoices are these: each is voided by its own workflow, after the reversal came back. */
+  /** Waits until the user has these invoices: each is voided by its own workflow, after the reversal came back. */
   async awaitInvoices(expected: [reason: string, cents: number, status: string][]): Promise<void> {
     await until('the invoices have followed', async () => isDeepStrictEqual(await this.invoices(), expected));
   }
 }
 
-/** Where a reversal's cents went: debited, invoiced, written off. */
+/** The cents of a reversal that were debited, invoiced and written off. */
 export function sums(row: RefundOrDisputeRow): [number, number, number] {
   return [row.debited_cents, row.invoiced_cents, row.written_off_cents];
 }

@@ -17,21 +17,21 @@ type Answer<K extends keyof Activities> =
   | ReturnType<Activities[K]>
   | (Awaited<ReturnType<Activities[K]>> extends undefined ? Promise<void> : never);
 
-/** What the activities of one workflow answer, by their registered names. Any other one must not be called. */
+/** The answers of one workflow's activities, by their registered names. A call of any other activity fails. */
 export type Script = {
   readonly [K in keyof Activities]?: (...args: Parameters<Activities[K]>) => Answer<K>;
 };
 
-/** A call of an activity: its registered name, then what it was told. */
+/** A call of an activity: its registered name, then its arguments. */
 type Call = readonly [name: string, ...args: unknown[]];
 
-/** One workflow that runs with nothing behind its activities. */
+/** One workflow whose activities have nothing behind them. */
 export class MockedRun {
-  /** What was called, in the order in which the calls arrived. */
+  /** The calls, in the order of their arrival. */
   readonly calls: Call[] = [];
   private readonly watchers = new Set<() => void>();
   private failUnscripted: (error: Error) => void = () => undefined;
-  /** Never comes, unless an activity is called for which nothing is scripted. */
+  /** Never settles, unless the workflow calls an activity that is not scripted. */
   private readonly unscripted = new Promise<never>((_resolve, reject) => (this.failUnscripted = reject));
 
   constructor(
@@ -41,20 +41,20 @@ export class MockedRun {
     this.unscripted.catch(() => undefined);
   }
 
-  /** The names alone, where a test is about the order. */
+  /** The names of the calls, for tests about the order. */
   get names(): string[] {
     return this.calls.map(([name]) => name);
   }
 
   /**
-   * What the workflow answered in the end.
-   * @throws Error when it called an activity that the test does not expect
+   * The workflow's result.
+   * @throws Error when it called an activity that is not scripted
    */
   result(): Promise<unknown> {
     return Promise.race([this.handle.result(), this.unscripted]);
   }
 
-  /** Waits until an activity is called for the nth time; its answer may still be on its way. */
+  /** Waits until an activity is called for the nth time; its answer may still be under way. */
   async called(name: keyof Activities, times = 1): Promise<void> {
     const isCalled = (): boolean => this.names.filter((called) => called === name).length >= times;
     const calledOften = new Promise<void>((resolve) => {
@@ -69,14 +69,14 @@ export class MockedRun {
 
   /**
    * Waits until the workflow has begun to wait for the nth time.
-   * @returns how long each wait is meant to be, in milliseconds
-   * @throws Error when it ends before
+   * @returns the length of each wait in milliseconds
+   * @throws Error when the workflow ends before
    */
   async waits(times: number): Promise<number[]> {
     return Promise.race([this.awaitTimers(times), this.unscripted]);
   }
 
-  /** How long each of its waits was meant to be, in milliseconds. */
+  /** The length of each of its waits, in milliseconds. */
   async timers(): Promise<number[]> {
     const { events } = await this.handle.fetchHistory();
     return timersIn(events);
@@ -100,7 +100,7 @@ export class MockedRun {
     }
   }
 
-  /** What has become of the updates that it was sent, the oldest first. */
+  /** The states of the updates that it received, oldest first. */
   async updates(): Promise<('accepted' | 'completed')[]> {
     const { events } = await this.handle.fetchHistory();
     return (events ?? []).flatMap((event) => {
@@ -109,15 +109,15 @@ export class MockedRun {
     });
   }
 
-  /** What operators filter by, as the workflow left it. */
+  /** The search attributes that operators filter by, as the workflow left them. */
   async attributes(): Promise<Record<string, unknown>> {
     const { typedSearchAttributes } = await this.handle.describe();
     const all = typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value] as const);
-    // The server's own one names the worker.
+    // The server's own attribute names the worker.
     return Object.fromEntries(all.filter(([name]) => name !== 'BuildIds'));
   }
 
-  /** Answers a call as scripted. Called by the worker alone. */
+  /** Answers a call as scripted. Only the worker calls it. */
   answer(name: string, args: unknown[]): unknown {
     this.calls.push([name, ...args]);
     for (const watch of this.watchers) watch();
@@ -138,22 +138,22 @@ function timersIn(events: History['events']): number[] {
   });
 }
 
-/** The product's workflows on a real Temporal server, each with activities of its own that a test has scripted. */
+/** The product's workflows on a real Temporal server, each with scripted activities of its own. */
 export class MockedWorkflows {
   private constructor(
     readonly namespace: TestNamespace,
-    /** By the workflow's id. */
+    /** The runs by workflow id. */
     private readonly runs: Map<string, MockedRun>,
     private readonly stopWorkers: () => Promise<void>,
   ) {}
 
-  /** One worker a queue for all tests of a file. Call `stop` in an `after` hook. */
+  /** Starts one worker per queue for all tests of a file. Call `stop` in an `after` hook. */
   static async start(): Promise<MockedWorkflows> {
     const namespace = await createTestNamespace();
     const connection = await NativeConnection.connect({ address: namespace.address });
     const runs = new Map<string, MockedRun>();
     const activities = { default: (...args: unknown[]) => answerOf(runs, args) };
-    // A test that has failed may have left an activity that never answers: no worker waits for it.
+    // A failed test may have left an activity that never answers: no worker waits for it.
     const shared = { connection, namespace: namespace.name, activities, shutdownForceTime: '2s' } as const;
     const workers = [
       await Worker.create({ ...shared, taskQueue: taskQueues.rentals, workflowBundle: await getBundle() }),
@@ -170,7 +170,7 @@ export class MockedWorkflows {
   /**
    * Starts a workflow.
    * @param type its registered name
-   * @param script what its activities answer
+   * @param script the answers of its activities
    */
   async begin(type: string, workflowId: string, input: object, script: Script): Promise<MockedRun> {
     const run = this.expect(workflowId, script);
@@ -181,7 +181,7 @@ export class MockedWorkflows {
 
   /**
    * Starts a workflow and sends it the update `open` in one call, as the API does.
-   * @returns its run, and what the update will be answered
+   * @returns its run, and the update's answer
    */
   async open(
     type: string,
@@ -214,7 +214,7 @@ export class MockedWorkflows {
   }
 }
 
-/** Lets the workflow that has called an activity have what its test has scripted. */
+/** Answers an activity's call with the script of the workflow that made it. */
 async function answerOf(runs: ReadonlyMap<string, MockedRun>, args: unknown[]): Promise<unknown> {
   const { activityType, workflowExecution } = Context.current().info;
   const run = runs.get(workflowExecution?.workflowId ?? '');
@@ -223,8 +223,8 @@ async function answerOf(runs: ReadonlyMap<string, MockedRun>, args: unknown[]): 
 }
 
 /**
- * Answers one after the other; an error among them is thrown.
- * @throws Error when it is asked more often
+ * Answers in turn; an error among the answers is thrown.
+ * @throws Error when there are more calls than answers
  */
 export function inTurn<T>(...answers: readonly (T | Error)[]): () => Promise<T> {
   let asked = 0;
@@ -240,18 +240,18 @@ export function inTurn<T>(...answers: readonly (T | Error)[]): () => Promise<T> 
   };
 }
 
-/** A failure whose next try would come after the activity's schedule has ended: the server gives the activity up. */
+/** A failure with a next try after the end of the activity's schedule: the server gives the activity up. */
 export function usingUpItsSchedule(): ApplicationFailure {
   return ApplicationFailure.create({ message: 'it is away', nextRetryDelay: '3 days' });
 }
 
-/** Something that a test lets go on when it is ready. */
+/** Holds something back until a test lets it go on. */
 export interface Gate {
   readonly opened: Promise<void>;
   open(): void;
 }
 
-/** Keeps an activity from answering until the test opens it. */
+/** A gate that keeps an activity from answering until the test opens it. */
 export function closedGate(): Gate {
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));
@@ -259,8 +259,8 @@ export function closedGate(): Gate {
 }
 
 /**
- * What an update's caller is refused with.
- * @throws AssertionError when it was answered
+ * The failure with which an update is refused.
+ * @throws AssertionError when the update was answered
  */
 export async function refusalOf(answer: Promise<unknown>): Promise<ApplicationFailure> {
   const error = await answer.then(

@@ -4,26 +4,26 @@ import { newId } from '../../../adapters/ids.js';
 import { rentalWorkflow, stopUpdate, type RentalDurations } from '../../../workflows/contracts/rental.js';
 import { inTurn, type MockedRun, type MockedWorkflows, type Script } from './mocked-activities.js';
 
-/** What the workflow of a scripted rental is told: each differs, so that a test sees which of them goes where. */
+/** The durations of a scripted rental. Each differs, so that a test sees which of them goes where. */
 export const durations: RentalDurations = { provisionDeadlineMs: 1_001, unknownFindMs: 1_002, beltMs: 1_003 };
 
-/** Longer than any test: who waits for it waits for a signal. */
+/** Longer than any test: only a signal ends such a wait. */
 export const never = 3_600_000;
 
 export const done = (): Promise<void> => Promise.resolve();
 
-/** What a look shows of a rental's row. */
+/** A look at a rental's row. */
 export function look(phase: RentalPhase, status = 'running'): RentalLook {
   const facts = { status, userId: 'usr_1', provider: 'lab', pricePerHourCents: 399 };
   return { phase, facts: phase === 'missing' ? null : facts, summary: phase };
 }
 
-/** What the rental's row shows, look after look. */
+/** The rental's row at each look, in order. */
 export function looks(...phases: (RentalPhase | RentalLook)[]): () => Promise<RentalLook> {
   return inTurn(...phases.map((phase) => (typeof phase === 'string' ? look(phase) : phase)));
 }
 
-/** A row that moves on as the activities are called: for tests whose looks are not known beforehand. */
+/** A row that moves on as the activities are called, for tests that do not know the looks beforehand. */
 export class ScriptedRow {
   readonly script = {
     lookAtRental: () => Promise.resolve(look(this.phase)),
@@ -54,7 +54,7 @@ export async function takeUp(
   };
 }
 
-/** Asks for its stop. @returns when that is answered */
+/** Requests the rental's stop. @returns the request's answer */
 export function stop(run: MockedRun): Promise<unknown> {
   return run.handle.executeUpdate(stopUpdate, { updateId: 'stop' });
 }
