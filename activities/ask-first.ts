@@ -9,9 +9,10 @@ type Asking = Pick<ActivityDeps, 'db' | 'temporal' | 'log'>;
 
 /**
  * Refuses while the database is behind what the service has done (decision 37, "Brakes and the watermark", and decision
- * 67, "Restored databases"). One whose incarnation is new is compared with Temporal's watermark first, so an ordinary
- * restart costs one question.
- * @throws ApplicationFailure `database_restored`, which is retried: what waits goes on once an operator has reconciled
+ * 67, "Restored databases"). A database whose incarnation is new is compared with Temporal's watermark first, so an
+ * ordinary restart costs one question.
+ * @throws ApplicationFailure `database_restored`, which is retried: work that waits goes on once an operator has
+ *   reconciled
  */
 export async function refuseWhenRestored(deps: Asking): Promise<void> {
   if (await isDatabaseConfirmed(deps.db)) return;
@@ -28,14 +29,14 @@ export function isRestoredRefusal(error: unknown): boolean {
   return error instanceof ApplicationFailure && error.type === 'database_restored';
 }
 
-/** Compares the database's watermark with Temporal's, and writes down what that tells of the database. */
+/** Compares the database's watermark with Temporal's, and records the result in the database. */
 export async function compareWatermarks(deps: Asking): Promise<'confirmed' | 'restored'> {
   const verdict = await confirmDatabase(deps.db, await readKeptWatermark(deps.temporal.workflow));
   if (verdict === 'restored') deps.log.error(restoredMessage);
   return verdict;
 }
 
-/** Lets an activity ask first whether the database may be acted on. */
+/** Makes an activity ask first whether the database may be acted on. */
 export function askingFirst(deps: Asking, activity: Activity): Activity {
   return async (...args) => {
     await refuseWhenRestored(deps);
@@ -43,7 +44,10 @@ export function askingFirst(deps: Asking, activity: Activity): Activity {
   };
 }
 
-/** The same for one whose caller waits: they are told at once that nothing was begun. */
+/**
+ * Makes an activity ask first, as `askingFirst` does, where a caller waits: they are told at once that nothing was
+ * begun.
+ */
 export function answeringRestored(deps: Asking, activity: Activity): Activity {
   return async (...args) => {
     await refuseWhenRestored(deps).catch((error: unknown) => {

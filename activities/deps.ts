@@ -8,19 +8,19 @@ import type { Prober } from '../adapters/providers/ssh/prober.js';
 import type { Provider } from '../adapters/providers/provider.js';
 import type { TemporalClient } from '../adapters/temporal/client.js';
 
-/** What the activities need of the outside. Built by worker/index.ts. */
+/** The connections, peers and settings that the activities work with. worker/index.ts builds them. */
 export interface ActivityDeps {
   readonly db: Database;
   /**
-   * The tick's own connections: nothing else takes one, so that nothing keeps a tick from its turn (decision 73, "Turns
+   * The tick's own connections. Nothing else takes one, so that nothing keeps a tick from its turn (decision 73, "Turns
    * at the wallet").
    */
   readonly meterDb: Database;
-  /** Connections of their own for opening rentals, whose transactions last as long as an upstream's answer. */
+  /** Connections for opening rentals alone, whose transactions last as long as an upstream's answer. */
   readonly openDb: Database;
   readonly temporal: TemporalClient;
   readonly providers: ReadonlyMap<string, Provider>;
-  /** What the providers' adapters skipped. */
+  /** Counts the oddities that the providers' adapters skipped. */
   readonly oddities: OddityBook;
   readonly prober: Prober;
   readonly processor: Processor;
@@ -33,24 +33,29 @@ export interface ActivityDeps {
     readonly shards: number;
     readonly allowPrivatePods: boolean;
     readonly checkoutUrls: { readonly success: string; readonly cancel: string };
-    /** Who is told of what needs an operator; null or absent: the log only. */
+    /** The address that mails for operators go to; null or absent: the log only. */
     readonly operatorEmail?: string | null;
     /**
-     * How many top-ups a young account may begin in a day (decision 23, "Guards against loss"); the limit's unless
-     * told.
+     * How many top-ups a young account may begin in a day (decision 23, "Guards against loss"). Default: the limit's
+     * value.
      */
     readonly topupsPerDayWhenYoung?: number;
-    /** Machines of a user that are not billed, in an hour, after which a create waits; the product's limit unless told. */
+    /**
+     * How many machines that nobody is billed for a user may get in an hour before a create waits. Default: the limit's
+     * value.
+     */
     readonly freeMachinesPerHour?: number;
-    /** From one attempt of auto-topup to the next, in milliseconds; the specification's 5 minutes unless told. */
+    /** From one attempt of auto-topup to the next, in milliseconds. Default: the specification's 5 minutes. */
     readonly autoTopupCooldownMs?: number;
-    /** What one operator may move alone, in cents (decision 87, "Operator orders"); the limit's unless told. */
+    /**
+     * The most that one operator may move alone, in cents (decision 87, "Operator orders"). Default: the limit's value.
+     */
     readonly orderSingleLimitCents?: number;
-    /** How long a day of dunning must be at least, in milliseconds; a real day unless told. */
+    /** The shortest day of dunning, in milliseconds. Default: a real day. */
     readonly minDunningDayMs?: number;
-    /** The upkeep is not started: somebody runs its rounds by hand. */
+    /** Leaves the upkeep unstarted: somebody runs its rounds by hand. */
     readonly withoutUpkeep?: boolean;
-    /** How often pods are looked at, in milliseconds; the specification's 2 s unless told. */
+    /** The time from one look at the pods to the next, in milliseconds. Default: the specification's 2 s. */
     readonly pollMs?: number;
   };
 }

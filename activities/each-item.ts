@@ -15,21 +15,21 @@ type Noting = Pick<ActivityDeps, 'db' | 'log'>;
 export interface Items<T> {
   readonly duty: Duty;
   readonly items: readonly T[];
-  /** By which it is known again: a workflow's id, a row's, a machine's. */
+  /** Names an item, so that its failures are counted together: the id of a workflow, a row or a machine. */
   readonly keyOf: (item: T) => string;
   /** False where a try that did not fail is not yet a success. */
   readonly clears?: boolean;
-  /** Tells whether a failure is of all of them rather than of this one: the pass ends, and nothing is counted. */
+  /** Tells whether a failure is of all items rather than of this one. Then the pass ends, and nothing is counted. */
   readonly isOfAll?: (error: unknown) => Promise<boolean>;
-  /** Told after each item: the loop gets on. */
+  /** Called after each item: the loop gets on. */
   readonly tell?: (detail: { readonly item: string }) => void;
 }
 
 /**
- * Does something with each item of a loop, one after the other, so that one that fails keeps no other from it
- * (decision 69, "Items that fail"). One that failed lately is left alone until its time.
+ * Does something with each item of a loop, one after the other, so that one that fails keeps no other from it (decision
+ * 69, "Items that fail"). An item that failed lately is left alone until its time.
  * @returns those that went well
- * @throws what `isOfAll` holds for, and whatever the database throws when failures can't be counted
+ * @throws a failure that `isOfAll` holds for, and any error of the database when failures can't be counted
  */
 export async function eachItem<T>(
   deps: Noting,
@@ -69,9 +69,9 @@ async function tryItem<T>(
 }
 
 /**
- * Does one part of the upkeep, so that one that fails keeps no other from it. It is done each time all the same; how
- * often it failed in a row tells when operators must know.
- * @returns what it gave; undefined when it failed
+ * Does one part of the upkeep, so that one that fails keeps no other from it. A part is done each time even after it
+ * failed; its failures in a row tell when operators must know.
+ * @returns the part's result; undefined when it failed
  */
 export async function eachPart<T>(
   deps: Noting,
@@ -89,8 +89,8 @@ export async function eachPart<T>(
 }
 
 /**
- * Counts a failure, and tells operators when that sets the item aside. One that says nothing of the item only puts its
- * next try off (decision 95, "Outages of a peer").
+ * Counts a failure, and tells operators when that sets the item aside. A failure that says nothing about the item only
+ * puts its next try off (decision 95, "Outages of a peer").
  */
 export async function noteStuck(
   deps: Noting,
@@ -106,7 +106,7 @@ export async function noteStuck(
   return stuck;
 }
 
-/** What operators read of a failure: its words and the other side's code, never what was sent. */
+/** Returns what operators read of a failure: its words and the other side's code, never what was sent. */
 function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // The database's own words stand behind the statement.

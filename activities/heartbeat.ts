@@ -1,28 +1,28 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 
-/** Tells of progress: a tick, a row, an answer that came. The detail is what operators see in the heartbeat. */
+/** Reports progress: a tick, a row, an answer that came. Operators see the detail in the heartbeat. */
 export type Tell = (detail: unknown) => void;
 
 export interface Pace {
   /**
-   * How long the work may go on without progress, in milliseconds: more than the longest of its steps may take by its
-   * own deadlines.
+   * How long the work may go on without progress, in milliseconds. It is more than the longest step may take by its own
+   * deadlines.
    */
   readonly stalledAfterMs: number;
-  /** From one beat to the next; a second unless told. More for what runs a thousandfold. */
+  /** From one beat to the next, in milliseconds. Default: a second. Work that runs a thousandfold takes more. */
   readonly everyMs?: number;
 }
 
 /** One call of Temporal, the processor or an upstream, with the rows around it. */
 export const ONE_CALL_MS = 60_000;
-/** Several of them in a row, or a pause between two rounds. */
+/** Several calls in a row, or a pause between two rounds. */
 export const SEVERAL_CALLS_MS = 120_000;
 
 /**
- * Runs an activity's work while telling Temporal that it gets on. A beat is sent only while the last progress is
- * younger than the work's own limit: a timer that beats by itself would say that all is well for as long as the process
- * lives. Work that stalls is given up, so that Temporal begins it again, here or at another worker; whatever
- * it still does ends with what it tells next.
+ * Runs an activity's work and tells Temporal that it gets on. A beat is sent only while the last progress is younger
+ * than the work's own limit: a timer that beats by itself would say that all is well for as long as the process lives.
+ * Work that stalls is given up, and Temporal begins it again, here or at another worker. The abandoned work ends when
+ * it next reports progress.
  * @throws ApplicationFailure `no_progress`, which is retried
  */
 export async function withHeartbeat<T>(
@@ -33,7 +33,7 @@ export async function withHeartbeat<T>(
   const said = { detail: 'started' as unknown, beats: 0, over: false };
   const { stalled, giveUp } = watchdog();
   const timer = setInterval(() => {
-    // Beats are counted, not the time: a process that stood still has not let its work get on either.
+    // Counts beats instead of time: while the process stood still, its work did not get on either.
     said.beats += 1;
     if (said.beats * everyMs <= stalledAfterMs) context.heartbeat(said.detail);
     else giveUp(noProgress(stalledAfterMs, said.detail));
@@ -50,7 +50,7 @@ export async function withHeartbeat<T>(
   } finally {
     said.over = true;
     clearInterval(timer);
-    // Nobody waits any more for what was given up.
+    // Nobody waits any more for work that was given up.
     working.catch(() => undefined);
   }
 }

@@ -22,8 +22,8 @@ import { createUpkeepActivities } from './upkeep/upkeep.js';
 import { createWatchActivities } from './machines/watch.js';
 
 /**
- * All activities, bound to the outside world, each under its policy (guarded.ts): whether it asks first if the database
- * may be acted on, and what its failures count for. Workflows see the type only.
+ * All activities, bound to the outside world, each under its policy (guarded.ts). The policy says whether the activity
+ * first asks if the database may be acted on, and what its failures count for. Workflows see the type only.
  */
 export function createActivities(given: ActivityDeps) {
   const deps = rememberingPeers(given);
@@ -85,7 +85,8 @@ export function createActivities(given: ActivityDeps) {
 }
 
 /**
- * What one peer's failures say of an item depends on whether it answered for others (decision 95, "Outages of a peer").
+ * Remembers which peers answer: a peer's failure counts against an item only if the peer answered for others (decision
+ * 95, "Outages of a peer").
  */
 function rememberingPeers(deps: ActivityDeps): ActivityDeps {
   const providers = [...deps.providers].map(([code, provider]) => {

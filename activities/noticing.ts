@@ -9,11 +9,11 @@ import type { EventLook } from '../workflows/contracts/events.js';
 import type { ActivityDeps } from './deps.js';
 import { noteStuck } from './each-item.js';
 
-/** What a worker runs, whatever it takes. */
+/** Any function that a worker runs, whatever its arguments. */
 export type Activity = (...args: never[]) => Promise<unknown>;
 type Noting = Pick<ActivityDeps, 'db' | 'log'>;
 
-/** How often one look may begin anew because somebody wanted it meanwhile; whatever is left is told by the loops. */
+/** How often one look may begin anew because somebody asked for it meanwhile. The loops signal what is left. */
 const ROUNDS = 3;
 
 /** Lets a look that ends well handle the signals that came before it. */
@@ -30,19 +30,23 @@ export function handlingSignals<A extends unknown[], T>(
   };
 }
 
-/** Counts a look that fails as its workflow's, so that no loop signals that before its next try. */
+/** Counts a failed look as its workflow's failure, so that no loop signals the workflow before its next try. */
 export function countingLooks(deps: Noting, look: Activity): Activity {
   return (...args) => noting(deps, 'workflow', workflowOfThis(), () => look(...args));
 }
 
-/** Counts a step that fails by itself. @param name of its activity */
+/**
+ * Counts a failed step by itself.
+ * @param name the name of the step's activity
+ */
 export function countingSteps(deps: Noting, name: string, step: Activity): Activity {
   return (...args) => noting(deps, 'step', `${workflowOfThis()} ${name}`, () => step(...args));
 }
 
 /**
- * Lets a look that fails a few times in a row at once be answered as one that waits: how long says its count, as
- * everywhere. What the processor does not know will not become known soon: it is set aside with that reason.
+ * Answers a look that fails a few times in a row at once as one that waits; the count of its failures says how long, as
+ * everywhere. An object that the processor does not know will not become known soon: its item is set aside with that
+ * reason.
  */
 export function answeringFailures<A extends unknown[]>(
   deps: Noting,
@@ -76,7 +80,7 @@ async function noting<T>(deps: Noting, duty: Duty, item: string, work: () => Pro
     return result;
   } catch (error) {
     if (error instanceof CancelledFailure) throw error;
-    // The failure itself is what is told; that it could not be counted is told beside it.
+    // The failure itself is thrown; a failure to count it is only logged.
     await noteStuck(deps, { duty, item, error }).catch((err: unknown) =>
       deps.log.warn({ err, duty, item }, 'a failure could not be counted'),
     );

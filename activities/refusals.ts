@@ -2,8 +2,8 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { Refusal, refusalStatus } from '../domain/refusal.js';
 
 /**
- * Lets a refusal cross Temporal as what it is: an answer that is not retried, whose failure type is its code and
- * whose first detail holds its facts. Everything else is thrown as it came, and retried.
+ * Turns a refusal into a failure that crosses Temporal as an answer. It is not retried, its type is the refusal's code
+ * and its first detail holds the facts. Everything else is thrown as it came, and retried.
  */
 export async function answeringRefusals<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -21,7 +21,7 @@ export async function answeringRefusals<T>(work: () => Promise<T>): Promise<T> {
 
 /**
  * Adds `outcome: not_done` to a 503 of an opening where that is certain (decision 4, "Promise of a 503"): the first try
- * has decided it and committed nothing. A later try can't know whether an earlier one, which was given up, goes on.
+ * decided it and committed nothing. A later try can't know whether an earlier one, which was given up, goes on.
  */
 export async function tellingNothingDone<T>(work: () => Promise<T>): Promise<T> {
   try {

@@ -3,16 +3,20 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import { taskQueues } from '../domain/task-queues.js';
 
-/** Refusals are answers; they are not retried. Everything else is, until its limit. */
+/** Refusals are answers, and are not retried. Everything else is retried until its limit. */
 const retry = { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '30s' } as const;
 
 /**
- * For how long what is retried for ever is tried in one go. Then its workflow has its turn, waits, and goes on by a new
- * run where its history has grown (decision 69, "Items that fail"): money and machines are never given up by it.
+ * How long one go of an activity that is retried for ever lasts. Then its workflow has its turn, waits, and goes on by
+ * a new run if its history has grown (decision 69, "Items that fail"). Money and machines are never given up by this
+ * limit.
  */
 const oneGo = '10 minutes';
 
-/** Opening waits for an upstream under the wallet's lock, with a caller waiting: short limits (design: Temporal 4). */
+/**
+ * Opening waits for an upstream under the wallet's lock while a caller waits: its limits are short (design: Temporal
+ * 4).
+ */
 export const opening = proxyActivities<Pick<Activities, 'openRental'>>({
   taskQueue: taskQueues.rentals,
   heartbeatTimeout: '5s',
@@ -22,8 +26,8 @@ export const opening = proxyActivities<Pick<Activities, 'openRental'>>({
 });
 
 /**
- * Charging a saved card or opening a payment page: calls of the processor whose answers to a retry are the same. It
- * heartbeats, because a caller waits and a dead worker must be noticed at once.
+ * Charges a saved card or opens a payment page. The processor answers a retry of these calls the same. It heartbeats,
+ * because a caller waits and a dead worker must be noticed at once.
  */
 export const openingTopup = proxyActivities<Pick<Activities, 'openTopup'>>({
   taskQueue: taskQueues.rentals,
@@ -33,7 +37,7 @@ export const openingTopup = proxyActivities<Pick<Activities, 'openTopup'>>({
   retry,
 });
 
-/** Charging for auto-topup: machines wait for it half a minute at most, so a dead worker must be noticed at once. */
+/** Charges for auto-topup. Machines wait for it half a minute at most, so a dead worker must be noticed at once. */
 export const autoCharging = proxyActivities<Pick<Activities, 'lookAtAutoTopup'>>({
   taskQueue: taskQueues.rentals,
   heartbeatTimeout: '5s',
@@ -51,7 +55,7 @@ export const invoicing = proxyActivities<Pick<Activities, 'lookAtInvoice'>>({
   retry,
 });
 
-/** What operators do by hand: they wait for it, so a dead worker must be noticed at once. */
+/** Does operators' orders. They wait for it, so a dead worker must be noticed at once. */
 export const byHand = proxyActivities<Pick<Activities, 'operate'>>({
   taskQueue: taskQueues.rentals,
   heartbeatTimeout: '5s',
@@ -59,7 +63,7 @@ export const byHand = proxyActivities<Pick<Activities, 'operate'>>({
   retry,
 });
 
-/** An order of many: a minute's worth of its items in one go. */
+/** Does an order of many: a minute's worth of its items in one go. */
 export const refunding = proxyActivities<Pick<Activities, 'refundRentals'>>({
   taskQueue: taskQueues.rentals,
   heartbeatTimeout: '10s',
@@ -68,7 +72,7 @@ export const refunding = proxyActivities<Pick<Activities, 'refundRentals'>>({
   retry,
 });
 
-/** Short steps on rows, retried until they are done: money waits for them. */
+/** Takes short steps on rows, retried until they are done, because money waits for them. */
 export const steps = proxyActivities<
   Pick<
     Activities,
@@ -108,7 +112,7 @@ export const upkeep = proxyActivities<
   retry: { ...retry, maximumAttempts: 3 },
 });
 
-/** Comparing pages through a whole account once a day: it heartbeats, and begins anew where it is retried. */
+/** Pages through a whole account once a day to compare it. It heartbeats, and a retry begins anew. */
 export const comparing = proxyActivities<Pick<Activities, 'compareSource'>>({
   taskQueue: taskQueues.rentals,
   heartbeatTimeout: '10s',
@@ -116,7 +120,7 @@ export const comparing = proxyActivities<Pick<Activities, 'compareSource'>>({
   retry: { ...retry, maximumAttempts: operationLimits.reconcileTries },
 });
 
-/** Waiting for upstreams takes minutes: it heartbeats, and a dead worker is noticed within ten seconds. */
+/** Waits for upstreams, which takes minutes. It heartbeats, and a dead worker is noticed within ten seconds. */
 export const upstream = proxyActivities<Pick<Activities, 'findPod' | 'awaitPod' | 'endPods'>>({
   taskQueue: taskQueues.upstream,
   heartbeatTimeout: '10s',
@@ -125,7 +129,7 @@ export const upstream = proxyActivities<Pick<Activities, 'findPod' | 'awaitPod' 
   retry,
 });
 
-/** Loops that run for a quarter of an hour and are started again: a dead worker's moves within ten seconds. */
+/** Runs loops of a quarter of an hour, which are started again. A dead worker's loop moves within ten seconds. */
 export const loops = proxyActivities<Pick<Activities, 'runMeter' | 'watchProvider' | 'runUpkeep'>>({
   taskQueue: taskQueues.meter,
   heartbeatTimeout: '10s',
@@ -142,7 +146,7 @@ export const mails = proxyActivities<Pick<Activities, 'deliverMails'>>({
   retry: { ...retry, maximumInterval: '5s' },
 });
 
-/** An operator mends a restored database: thousands of rows, events and machines may have to be compared. */
+/** Mends a restored database for an operator: thousands of rows, events and machines may have to be compared. */
 export const restoring = proxyActivities<
   Pick<Activities, 'examineRestore' | 'endClosedRentals' | 'rebuildPayments' | 'resumeAfterRestore'>
 >({ taskQueue: taskQueues.rentals, heartbeatTimeout: '10s', startToCloseTimeout: '30 minutes', retry });

@@ -1,7 +1,7 @@
 import type { WorkflowInterceptorsFactory } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 
-/** What operators read beside each activity in a workflow's history: what it is for, in words. */
+/** The purpose of each activity in words, which operators read beside it in a workflow's history. */
 const summaries: Record<keyof Activities, string> = {
   openRental: 'Locks the wallet, holds the first hour, and buys a machine',
   lookAtRental: 'Reads where the rental stands',
@@ -46,7 +46,7 @@ const summaries: Record<keyof Activities, string> = {
   resumeAfterRestore: 'Confirms the database and lifts the brake',
 };
 
-/** Not part of what a replay compares: histories that were recorded without them go on. */
+/** Replays do not compare the summaries: histories that were recorded without them go on. */
 export const interceptors: WorkflowInterceptorsFactory = () => ({
   outbound: [
     {

@@ -4,8 +4,8 @@ import type { EventInput } from './contracts/events.js';
 import { followEvents } from './follow-events.js';
 
 /**
- * One saved card; its id is the payment method's. It is saved when its setup succeeded, replaces the one before,
- * and is detached at the processor once it is removed here. The row is the state.
+ * One saved card; its id is the payment method's. The workflow saves the card when its setup succeeded, lets it replace
+ * the one before, and detaches it at the processor once it is removed here. The row is the state.
  */
 export async function card(input: EventInput): Promise<{ outcome: string }> {
   const seen = await followEvents(() => steps.lookAtCard(input.id), input.askAfterMs ?? [HOUR]);

@@ -6,7 +6,7 @@ import { followEvents } from './follow-events.js';
 const DAY = 24 * 3_600_000;
 
 /**
- * One dispute, which banks take months over; its id is the dispute's. The wallet follows it (decision 30, "Reversed
+ * One dispute, which takes banks months; its id is the dispute's. The wallet follows it (decision 30, "Reversed
  * payments").
  */
 export async function dispute(input: EventInput): Promise<{ outcome: string }> {

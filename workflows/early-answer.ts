@@ -1,14 +1,16 @@
 import { ActivityFailure, ApplicationFailure, log } from '@temporalio/workflow';
 
 /**
- * What opening an entity came to. A workflow that was started to open one answers its caller as soon as this is
- * known, through an update, and a refusal ends it quietly: it is an answer, not a failure for operators.
+ * The result of opening an entity. A workflow that was started to open one answers its caller as soon as this is known,
+ * through an update. A refusal ends the workflow quietly: it is an answer, not a failure for operators.
  */
 export type Opening<T> =
   | { readonly kind: 'opened'; readonly value: T }
   | { readonly kind: 'refused'; readonly failure: ApplicationFailure };
 
-/** Waits for the opening activity. Whatever stops it for good is a refusal: nothing was opened, or nobody knows. */
+/**
+ * Waits for the opening activity. Any failure that stops it for good is a refusal: nothing was opened, or nobody knows.
+ */
 export async function openingOf<T>(activity: Promise<T>): Promise<Opening<T>> {
   try {
     return { kind: 'opened', value: await activity };
@@ -25,7 +27,7 @@ export async function openingOf<T>(activity: Promise<T>): Promise<Opening<T>> {
   }
 }
 
-/** The answer of the update `open`. */
+/** Answers the update `open`. */
 export async function answerOf<T>(opening: Promise<Opening<T>>): Promise<T> {
   const outcome = await opening;
   if (outcome.kind === 'opened') return outcome.value;

@@ -12,9 +12,9 @@ import { entityStatusAttribute } from './contracts/search-attributes.js';
 import { processorEventSignal } from './contracts/signals.js';
 
 /**
- * Looks at a row, again at each event and whenever none came for long, until nothing more is expected of it.
+ * Looks at a row, again at each event and whenever no event came for long, until nothing more is expected of it.
  * @param waits how long to wait for an event, in milliseconds; the last one repeats
- * @returns what was seen last; undefined when the history has grown and the workflow should continue as new
+ * @returns the last look; undefined when the history has grown and the workflow should continue as new
  */
 export async function followEvents(
   look: () => Promise<EventLook>,
@@ -34,7 +34,7 @@ export async function followEvents(
       await condition(allHandlersFinished);
       return seen;
     }
-    // A new run begins with a look: whatever it was told meanwhile is seen by that.
+    // A new run begins with a look, which sees all that the run was told meanwhile.
     if ((isQuiet && workflowInfo().continueAsNewSuggested) || isVeryLong()) return undefined;
     const waitMs = seen.nextLookMs ?? waits[Math.min(asked, waits.length - 1)] ?? HOUR;
     setCurrentDetails(`${seen.summary}. Waits for an event until ${untilOf(waitMs)}.`);
@@ -42,7 +42,10 @@ export async function followEvents(
   }
 }
 
-/** A look that used up its schedule (no worker, a time-out) comes again, ever more rarely, or when an event comes. */
+/**
+ * Looks. A look that used up its schedule (no worker, a time-out) comes again, ever more rarely, or when an event
+ * comes.
+ */
 async function lookOrWait(look: () => Promise<EventLook>, tries: { failed: number }): Promise<EventLook> {
   try {
     const seen = await look();
@@ -58,7 +61,7 @@ async function lookOrWait(look: () => Promise<EventLook>, tries: { failed: numbe
 
 const HOUR = 3_600_000;
 
-/** For operators: when a timer ends, by the workflow's own clock. */
+/** Tells operators when a timer ends, by the workflow's own clock. */
 function untilOf(waitMs: number): string {
   return new Date(Date.now() + waitMs).toISOString();
 }

@@ -46,7 +46,7 @@ export async function upkeep(input: UpkeepInput): Promise<void> {
   }
 }
 
-/** A loop that used up its schedule begins anew after a moment. */
+/** Runs a loop. A loop that used up its schedule begins anew after a moment. */
 async function goingOn<T>(run: () => Promise<T>): Promise<T | undefined> {
   try {
     return await run();

@@ -14,9 +14,9 @@ import { entityStatusAttribute, userIdAttribute } from './contracts/search-attri
 import { lookSignal } from './contracts/signals.js';
 
 /**
- * One thing that an operator does by hand, once: its id is the operation's, and the row of `operator_orders` under that
- * id says what it is (decision 87, "Operator orders"). A refusal is an answer, not a failure.
- * @param input one of release 0.1 says itself what to do: it is refused, unless it was done already
+ * One operator's order, once. Its id is the operation's, and the row of `operator_orders` under that id says what to do
+ * (decision 87, "Operator orders"). A refusal is an answer, not a failure.
+ * @param input an input of release 0.1 itself says what to do: it is refused, unless it was already done
  */
 export async function operation(input: OperationInput | Operation): Promise<OperationOutcome> {
   setCurrentDetails(
@@ -39,14 +39,15 @@ function isBegun(value: object): boolean {
   return 'outcome' in value && value.outcome === 'begun';
 }
 
-/** A run that 0.1 began may hold its activity's answer already: the amounts, of what was done. */
+/** Reads the outcome. A run that 0.1 began may already hold its activity's answer: the amounts of what was done. */
 function outcomeOf(value: object): OperationOutcome {
   return 'outcome' in value ? (value as OperationOutcome) : { outcome: 'done' };
 }
 
 /**
- * An order of many (decision 94, "Refunds of an outage"): pass after pass over its items, until all are done or
- * somebody rejects it. Those that fail are waited for, or until an operator lets it look.
+ * Does an order of many (decision 94, "Refunds of an outage"): pass after pass over its items, until all are done or
+ * somebody rejects it. After a pass in which items failed, it waits for their next try, or until an operator lets it
+ * look.
  */
 async function refundEach(input: OperationInput): Promise<OperationOutcome> {
   const state = { looks: 0, failed: 0 };
@@ -65,7 +66,7 @@ async function refundEach(input: OperationInput): Promise<OperationOutcome> {
 type Seen =
   OperationOutcome | { readonly outcome: 'going_on'; readonly summary: string; readonly pauseMs: number };
 
-/** A pass that used up its schedule (no worker, a time-out) comes again, ever more rarely. */
+/** Does a pass. A pass that used up its schedule (no worker, a time-out) comes again, ever more rarely. */
 async function passOrWait({ operationId }: OperationInput, state: { failed: number }): Promise<Seen> {
   try {
     const pass = await refunding.refundRentals(operationId);

@@ -6,7 +6,7 @@ import { entityStatusAttribute } from './contracts/search-attributes.js';
 
 /**
  * Compares our books with the processor's and the upstreams' (decision 62, "Comparison of the books"). Each source is
- * compared by itself: one that fails is noted as not compared, and keeps no other.
+ * compared by itself: a source that fails is noted as not compared, and keeps no other from it.
  */
 export async function reconcile(input: ReconcileInput): Promise<ReconcileReport> {
   const {
@@ -39,7 +39,7 @@ export async function reconcile(input: ReconcileInput): Promise<ReconcileReport>
   return report;
 }
 
-/** What an activity's failure wraps. */
+/** Returns the text of the cause that an activity's failure wraps. */
 function causeOf(error: unknown): string {
   const { cause } = error as { cause?: unknown };
   return String(cause ?? error);

@@ -38,8 +38,8 @@ const defaultDurations: RentalDurations = {
 type Opened = Awaited<ReturnType<typeof opening.openRental>>;
 
 /**
- * One rental, from its opening until its pod is gone and all is settled. The row is the state: each round reads
- * where the rental stands and takes the next step, so a run that was lost is taken up where it stood.
+ * One rental, from its opening until its pod is gone and all is settled. The row is the state: each round reads where
+ * the rental stands and takes the next step. So a new run goes on where a lost run stood.
  */
 export async function rental(input: RentalInput): Promise<RentalOutcome> {
   const { rentalId, open } = input;
@@ -50,7 +50,7 @@ export async function rental(input: RentalInput): Promise<RentalOutcome> {
   setHandler(lookSignal, () => void (state.looks += 1));
   setHandler(stopUpdate, async () => {
     state.looks += 1;
-    // Nobody waits for what takes hours; the request's row holds.
+    // Nobody waits for a stop that takes hours; the request's row holds.
     await condition(() => state.settled || state.stuck);
   });
 
@@ -74,14 +74,17 @@ export async function rental(input: RentalInput): Promise<RentalOutcome> {
   }
 }
 
-/** One round: reads where the rental stands and takes the next step. @returns what it came to, when it is over */
+/**
+ * Does one round: reads where the rental stands and takes the next step.
+ * @returns the rental's outcome, when it is over
+ */
 async function goOn(
   rentalId: RentalId,
   durations: RentalDurations,
   state: RunState,
 ): Promise<RentalOutcome | undefined> {
   const look = await steps.lookAtRental(rentalId);
-  // It goes on, maybe for weeks: whoever stops it waits for its bill again.
+  // The rental goes on, maybe for weeks: callers who stop it wait for its bill again.
   state.stuck = false;
   tellOperators(look);
   state.settled = look.phase === 'end_pod' || look.phase === 'closed';
@@ -92,14 +95,14 @@ async function goOn(
 }
 
 interface RunState {
-  /** How often it was told to look. */
+  /** How often the workflow was told to look. */
   looks: number;
   settled: boolean;
-  /** The last step used up its schedule, and nothing has gone well since. */
+  /** Whether the last step used up its schedule, and nothing has gone well since. */
   stuck: boolean;
 }
 
-/** What a rental waits for in each phase, for a person at night. */
+/** For each phase, what a rental waits for, in words for a person at night. */
 const comesNext: Record<RentalPhase, string> = {
   missing: 'There is nothing to do.',
   find_pod:
@@ -112,7 +115,7 @@ const comesNext: Record<RentalPhase, string> = {
   closed: 'All is settled and the machine is gone.',
 };
 
-/** What the Temporal UI shows of the rental, and what operators filter by. */
+/** Sets what the Temporal UI shows of the rental, and what operators filter by. */
 function tellOperators({ phase, summary, facts }: RentalLook): void {
   // An error that the summary ends with is a sentence already.
   setCurrentDetails(`${summary.replace(/\.$/, '')}. ${comesNext[phase]}`);
@@ -125,7 +128,7 @@ function tellOperators({ phase, summary, facts }: RentalLook): void {
   ]);
 }
 
-/** The one thing to do in a phase. It moves the row on, so that the next look finds another phase. */
+/** Takes the one step of a phase. The step moves the row on, so that the next look finds another phase. */
 async function takeStep(
   phase: Exclude<RentalPhase, 'missing' | 'closed'>,
   rentalId: RentalId,
@@ -154,7 +157,7 @@ async function takeStep(
   }
 }
 
-/** Where the machine answered is a row; only a run that 0.1 began was told it, and hands it on. */
+/** Begins billing. A row says where the machine answered; only a run that 0.1 began was told it, and hands it on. */
 async function beginBilling(rentalId: RentalId, from01: Answered['address']): Promise<void> {
   await (from01 === undefined ? steps.startMetering(rentalId) : steps.startMetering(rentalId, from01));
 }
@@ -166,8 +169,8 @@ async function giveUp(rentalId: RentalId, pod: Exclude<PodOutcome, { kind: 'answ
 }
 
 /**
- * The durable metering loop, the second belt: each round settles exactly and looks at the pod, then waits for a
- * signal (a stop, an intent of the tick engine, a lost pod) or for the instant at which something is due.
+ * Meters durably until the rental ends (the second belt). Each round settles exactly and looks at the pod. Then it
+ * waits for a signal (a stop, an intent of the tick engine, a lost pod) or for the instant at which something is due.
  */
 async function meterUntilEnded(
   rentalId: RentalId,
@@ -202,7 +205,7 @@ function beginOpening(
   return openingOf(opening.openRental({ rentalId, open }));
 }
 
-/** A run that was started for a row that exists has nothing to open. */
+/** Answers for a run that was started for a row that exists: it has nothing to open. */
 function taken(rentalId: RentalInput['rentalId']): Promise<OpenedRental> {
   setCurrentDetails('Is taken up from its row.');
   return Promise.resolve({ kind: 'opened', value: { rentalId } });

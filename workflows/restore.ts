@@ -35,7 +35,10 @@ export async function restore({ reconcile }: RestoreInput): Promise<RestoreOutco
 type Ended = Awaited<ReturnType<typeof restoring.endClosedRentals>>;
 type Rebuilt = Awaited<ReturnType<typeof restoring.rebuildPayments>>;
 
-/** A run that began before items failed by themselves was told a number, and nothing of what was undone. */
+/**
+ * Builds the outcome. A run that began before items failed by themselves was told a number, and nothing of what was
+ * undone.
+ */
 function outcomeOf(
   ended: Ended | number,
   rebuilt: Omit<Rebuilt, 'undone'> & Partial<Rebuilt>,

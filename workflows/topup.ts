@@ -16,8 +16,8 @@ const MINUTE = 60_000;
 const askAfterMs = [MINUTE, 5 * MINUTE, 15 * MINUTE, 60 * MINUTE];
 
 /**
- * One top-up: charges the saved card or opens a payment page, waits for the processor's events, credits the wallet
- * once. The row is the state; a run that was lost is taken up by the next event or by the reviver.
+ * One top-up: charges the saved card or opens a payment page, waits for the processor's events, and credits the wallet
+ * once. The row is the state: the next event or the reviver takes a lost run up.
  */
 export async function topup(input: TopupInput): Promise<TopupOutcome> {
   const { topupId, open } = input;
@@ -31,7 +31,7 @@ export async function topup(input: TopupInput): Promise<TopupOutcome> {
 
   const outcome = await opened;
   if (outcome.kind === 'refused') {
-    // Its looks end one that was never begun, should this not get through.
+    // If this fails, the looks end a top-up that was never begun.
     await steps.abandonTopup(topupId, outcome.failure.message).catch(goOnAfter);
   } else if (outcome.value.topupId !== topupId) {
     await condition(allHandlersFinished);

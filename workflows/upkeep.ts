@@ -2,8 +2,8 @@ import { patched } from '@temporalio/workflow';
 import { steps, upkeep } from './activity-proxies.js';
 
 /**
- * What schedules of release 0.1 started; the loops `upkeep:<duty>` do it now. They stay, so that runs that are open end,
- * and for who wants a round by hand.
+ * Workflows that schedules of release 0.1 started; the loops `upkeep:<duty>` do their work now. They stay so that open
+ * runs end, and for operators who want a round by hand.
  */
 
 /** Starts the workflow of every unfinished row that has none (design: Temporal 7). */
@@ -16,12 +16,12 @@ export const sweep = () => upkeep.sweepPods();
 export const redeliver = () => steps.redeliverEvents();
 
 /**
- * Raises the watermark and removes what has expired, and tells users whose card has. Apart, so that a mail
- * that can't be written never holds the watermark back, by which a restored database is noticed.
+ * Raises the watermark and removes what has expired, and tells users whose card has expired. The two are apart, so that
+ * a mail that can't be written never delays the watermark, by which a restored database is noticed.
  */
 export async function housekeeping(): Promise<Housekeeping> {
   const kept = await steps.keepHouse();
-  // Runs that began before this stood here end with the one step (docs/operations/deploying.md).
+  // Runs that began before this step was added end with the one step (docs/operations/deploying.md).
   return patched(cardsApart) ? { ...kept, ...(await steps.tellOfExpiredCards()) } : kept;
 }
 

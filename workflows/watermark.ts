@@ -8,12 +8,12 @@ import {
 } from '@temporalio/workflow';
 import { raisedSignal, watermarkMemo } from './contracts/watermark.js';
 
-/** An hour of minutes: a small history is cheap to take up on another worker. */
+/** The events of an hour, at one signal a minute: another worker takes up a small history cheaply. */
 const EVENTS_MAX = 300;
 
 /**
  * Keeps the highest watermark of the database outside of it: `watermark`. A database that comes back with a lower one
- * was restored (decision 37, "Brakes and the watermark"). Whoever compares reads the memo.
+ * was restored (decision 37, "Brakes and the watermark"). The memo holds the value for comparisons.
  */
 export async function watermark(input: { readonly value: number }): Promise<never> {
   const state = { value: input.value };

@@ -34,8 +34,8 @@ export function createInvoiceActivities(deps: ActivityDeps) {
   return {
     /**
      * Mirrors an invoice at the processor, brings it to what the processor says, reminds of it and writes it off.
-     * @param askedDayMs how long a day of dunning is, in milliseconds; never shorter than this installation's, so that
-     *   nobody who reaches Temporal gives a debt up at once
+     * @param askedDayMs the length of a day of dunning, in milliseconds. It is never shorter than this installation's,
+     *   so that nobody who reaches Temporal gives a debt up at once
      * @throws ProcessorError: call it again
      */
     async lookAtInvoice(invoiceId: InvoiceId, askedDayMs: number): Promise<EventLook> {
@@ -58,9 +58,9 @@ async function advanceInvoice(deps: ActivityDeps, invoiceId: InvoiceId, dayMs: n
 }
 
 /**
- * Brings a user's unsettled invoices to what the processor says, so that a payment that settled one is known before
- * anything is done about that payment. One whose mirror is gone was settled by nothing: that is told by its own workflow,
- * and keeps no payment of its user waiting.
+ * Brings a user's unsettled invoices to what the processor says. So a payment that settled one of them is known before
+ * anything is done about that payment. An invoice whose mirror is gone was settled by nothing: its own workflow tells
+ * that, and it keeps no payment of its user waiting.
  */
 export async function settleInvoicesOf(deps: ActivityDeps, userId: UserId): Promise<void> {
   for (const row of await listUnsettledMirrored(deps.db, userId)) {
@@ -82,7 +82,7 @@ async function bringUpToDate(deps: ActivityDeps, row: InvoiceRow, dayMs: number)
   if (current.status === 'open') await dun(deps, current, dayMs);
 }
 
-/** A void one whose mirror was made by a call that came too late is voided there as well. */
+/** Tells whether a void invoice is still to be voided at the processor, because a call made its mirror too late. */
 function isToBeVoid(row: InvoiceRow): boolean {
   if (row.status === 'paid') return false;
   return row.status === 'void' ? row.attention_at !== null : row.void_requested_at !== null;
@@ -122,7 +122,10 @@ async function createMirror(
   });
 }
 
-/** The processor forgets a key after a day: then the same request would be a second mirror. */
+/**
+ * Finds the mirror that an earlier call made. The processor forgets a key after a day: then the same request would make
+ * a second mirror.
+ */
 async function findMirror(
   deps: ActivityDeps,
   row: InvoiceRow,
@@ -137,8 +140,8 @@ async function findMirror(
     createdFrom: new Date(row.created_at.getTime() - 60_000),
   });
   if (found?.status !== 'draft' || found.totalCents === row.amount_cents) return found;
-  // A crash has cut it off before it had all its lines. While the key may still be known, it would be answered with
-  // the draft that is deleted here.
+  // A crash cut the draft off before it had all its lines. While the key may still be known, the processor would answer
+  // it with the draft that is deleted here.
   if (ageMs < paymentLimits.keyForgottenMs) {
     throw new Error(`the mirror of ${row.id} lacks lines; it is made anew as soon as its key is forgotten`);
   }
@@ -156,7 +159,7 @@ async function voidMirror(deps: ActivityDeps, row: InvoiceRow): Promise<Processo
   return deps.processor.voidInvoice(row.processor_invoice_id);
 }
 
-/** Brings the row to what its mirror is. */
+/** Brings the row to the state of its mirror. */
 async function apply(
   deps: ActivityDeps,
   row: InvoiceRow,
@@ -184,7 +187,9 @@ async function settle(deps: ActivityDeps, row: InvoiceRow, mirror: ProcessorInvo
   await settleInvoice(deps.db, row.id, { payment, paidAt });
 }
 
-/** Reminds of a debt, and gives up what is unpaid for a month (spec: Limits). Its mirror was read just before. */
+/**
+ * Reminds of a debt, and gives up a debt that is unpaid for a month (spec: Limits). Its mirror was read just before.
+ */
 async function dun(deps: ActivityDeps, row: InvoiceRow, dayMs: number): Promise<void> {
   const ageMs = await readInvoiceAgeMs(deps.db, row.id);
   if (ageMs >= dunning.writeOffDays * dayMs || row.write_off_requested_at !== null) {
@@ -195,7 +200,7 @@ async function dun(deps: ActivityDeps, row: InvoiceRow, dayMs: number): Promise<
   if (reminder !== null) await mailReminder(deps.db, row, reminder);
 }
 
-/** An offer to pay after a failed auto-topup is no debt: nobody is reminded of it. */
+/** Tells whether an invoice is a debt. An offer to pay after a failed auto-topup is none: nobody is reminded of it. */
 function isDebt({ reason }: InvoiceRow): boolean {
   return reason !== 'topup_failed';
 }
@@ -217,7 +222,7 @@ async function lookOf(deps: ActivityDeps, id: InvoiceId, dayMs: number): Promise
   };
 }
 
-/** What comes next if nobody pays, for operators. */
+/** Tells operators what comes next if nobody pays. */
 function nextStepOf(row: InvoiceRow, ageMs: number, dayMs: number): string {
   const sent = isDebt(row) ? (dueReminder(ageMs, dayMs) ?? 0) : dunning.reminderDays.length;
   return sent < dunning.reminderDays.length

@@ -3,13 +3,13 @@ import { readAwaitedRentals, type AwaitedRental } from '../../adapters/postgres/
 import type { Database } from '../../adapters/postgres/database.js';
 import type { RentalId } from '../../domain/ids.js';
 
-/** Where the waiting rentals of this process look together. */
+/** The board at which all waiting rentals of this process look together. */
 export interface AwaitBoard {
-  /** How a rental stands; undefined when there is none. */
+  /** Reads how a rental stands; undefined when there is none. */
   look(rentalId: RentalId): Promise<AwaitedRental | undefined>;
 }
 
-/** @param gatherMs questions that come within so long of each other are one query */
+/** @param gatherMs questions that come within this time of each other, in milliseconds, are one query */
 export function createAwaitBoard(db: Database, gatherMs: number): AwaitBoard {
   let gathering: { ids: Set<RentalId>; answers: Promise<Map<RentalId, AwaitedRental>> } | undefined;
   return {

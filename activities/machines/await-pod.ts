@@ -12,8 +12,8 @@ import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';
 /** How the waiting for a pod ended. */
 export type PodOutcome =
   /**
-   * Its address is a row: hosts do not cross Temporal (decision 89, "Words kept from Temporal"). A run that 0.1 began
-   * may hold it.
+   * The address is kept in a row, because hosts do not cross Temporal (decision 89, "Words kept from Temporal"). A run
+   * that 0.1 began may hold it.
    */
   | { readonly kind: 'answered'; readonly address?: PodAddress }
   | { readonly kind: 'stopped' }
@@ -22,15 +22,15 @@ export type PodOutcome =
 /** A third of the time after which this worker counts as dead. */
 const HEARTBEAT_MS = 3_000;
 
-/** Waiting for a machine: thousands at once, so each costs next to nothing. */
+/** Waits for machines. Thousands wait at once, so each wait costs next to nothing. */
 export function createAwaitPod(deps: ActivityDeps) {
   const pollMs = deps.settings.pollMs ?? machineLimits.pollMs;
   const board = createAwaitBoard(deps.db, pollMs / 20);
   return {
     /**
-     * Waits until the pod's SSH daemon answers (spec: provisioning, every 2 seconds). It reads what the watcher
-     * wrote, together with all others that wait, so that a thousand waiting rentals cost the upstream one call and
-     * the database a few queries.
+     * Waits until the pod's SSH daemon answers (spec: provisioning, every 2 seconds). It reads what the watcher wrote,
+     * together with all others that wait. So a thousand waiting rentals cost the upstream one call and the database a
+     * few queries.
      */
     async awaitPod(rentalId: RentalId, deadlineMs: number): Promise<PodOutcome> {
       return withHeartbeat(
@@ -54,14 +54,15 @@ export function createAwaitPod(deps: ActivityDeps) {
 }
 
 /**
- * The machine's own deadline, which its offer and its upstream have made (decision 76, "Boot deadlines and fit").
- * Workflows of release 0.1 say the one limit that there was: only another number is an order.
+ * Returns the machine's own deadline in milliseconds, which its offer and its upstream have made (decision 76, "Boot
+ * deadlines and fit"). Workflows of release 0.1 always say the one limit that there was, so only another number is an
+ * order.
  */
 function deadlineOf(rental: AwaitedRental, saidMs: number): number {
   return saidMs === rentalLimits.provisionDeadlineMs ? (rental.deadlineMs ?? saidMs) : saidMs;
 }
 
-/** undefined while there is nothing to do but to wait on. */
+/** Judges how the waiting ends; undefined while it goes on. */
 async function judge(
   deps: ActivityDeps,
   rental: AwaitedRental,
@@ -89,7 +90,7 @@ async function findAnsweringAddress(
   if (pod?.status !== 'active' || pod.host === null || pod.port === null) return undefined;
   const { host, port } = pod;
   if (sharesAddress) {
-    // Upstreams give addresses again, sometimes too early: the daemon that answers may be another machine's.
+    // Upstreams give addresses out again, sometimes too early: the daemon that answers may be another machine's.
     deps.log.warn({ rentalId, host, port }, 'two machines are shown at one address; waiting on');
     return undefined;
   }

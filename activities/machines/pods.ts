@@ -58,8 +58,8 @@ export function createPodActivities(deps: ActivityDeps) {
     },
 
     /**
-     * Ends all pods that were ever bought for a rental, and returns when the upstream's lists show none of them:
-     * that it answers a delete is no proof (design: rule 2).
+     * Ends all pods that were ever bought for a rental, and returns when the upstream's lists show none of them. An
+     * answer to a delete is no proof (design: rule 2).
      */
     async endPods(rentalId: RentalId): Promise<void> {
       await withHeartbeat(
@@ -69,7 +69,7 @@ export function createPodActivities(deps: ActivityDeps) {
             const { left, lastError } = await endOnce(deps, rentalId);
             if (left.length === 0) return;
             tell({ waitingFor: left, round, lastError });
-            // Each round asks again; ever more rarely, but while it is fresh as often as the watcher lists.
+            // Each round asks again, ever more rarely; the first rounds come as often as the watcher lists.
             await sleep(Math.min(30_000, pollMs * Math.ceil(round / 10)));
             Context.current().cancellationSignal.throwIfAborted();
           }
@@ -100,13 +100,13 @@ async function findByTag(
     return adoptPod(deps.db, rental, attempt, found.podId);
   }
   if (found.kind === 'none') return false;
-  // A machine that is there, and may tell its price only once it runs, has the time that any has to come up.
+  // A machine that is there, and may tell its price only once it runs, has as long as any machine has to come up.
   const forMs = found.listed
     ? Math.max(findForMs, attempt.deadline_ms ?? provider.provisionDeadlineMs)
     : findForMs;
   if (Date.now() - attempt.created_at.getTime() >= forMs) {
     const what = found.listed ? 'its price could not be read' : 'nothing was found';
-    // What was not found may still appear: the sweeper looks for its tag and ends it.
+    // A pod that was not found may still appear: the sweeper looks for its tag and ends it.
     await condemn(deps, provider, attempt, found.attempt.pod_id, `${what} within ${forMs} ms`);
   }
   return false;
@@ -145,12 +145,12 @@ async function buyAnother(
   return (await adoptPod(deps.db, rental, purchase.attempt, purchase.podId)) ? 'bought' : 'look again';
 }
 
-/** Asks the upstreams once to end every pod of the rental; returns the tags of those that are not proven gone. */
+/** Asks the upstreams once to end every pod of the rental. Returns the tags of those that are not proven gone. */
 async function endOnce(deps: ActivityDeps, rentalId: RentalId): Promise<EndRound> {
   const left: string[] = [];
   let lastError: string | null = null;
   for (const attempt of await listAttempts(deps.db, rentalId)) {
-    // A condemned one without a pod may appear late: that one is the sweeper's.
+    // A condemned attempt without a pod may get one late: the sweeper looks for it.
     if (attempt.state === 'failed' || attempt.state === 'gone') continue;
     if (attempt.state === 'condemned' && attempt.pod_id === null) continue;
     const asked = await askForEnd(deps, attempt);
@@ -164,7 +164,7 @@ async function endOnce(deps: ActivityDeps, rentalId: RentalId): Promise<EndRound
 interface EndRound {
   /** The tags of the pods that the lists still show. */
   readonly left: readonly string[];
-  /** What an upstream answered in place of ending one; operators see it in the heartbeat. */
+  /** The upstream's answer where it did not end a pod; operators see it in the heartbeat. */
   readonly lastError: string | null;
 }
 
@@ -183,7 +183,7 @@ async function askForEnd(
   }
 }
 
-/** Asks for the end of an attempt's pod, unless it is gone. Returns whether it is. */
+/** Asks for the end of an attempt's pod, unless it is gone. Returns whether it is gone. */
 async function endPodOf(
   deps: ActivityDeps,
   provider: Provider,
@@ -200,7 +200,7 @@ async function endPodOf(
   if (attempt.pod_id === null) await recordAttemptPod(deps.db, attempt.id, podId);
   const known = await findPodOfRental(deps.db, { provider_code, pod_id: podId });
   if (known?.row.gone_at) return moveAttempt(deps.db, attempt.id, attempt.state, 'gone');
-  // One that was never listed must be missed by the lists as well.
+  // A pod that was never listed must be missed by the lists as well.
   if (!known) await expectPod(deps.db, { providerCode: provider_code, podId, tag });
   await provider.terminate(podId);
   return false;

@@ -6,12 +6,12 @@ import { findStuck } from '../../adapters/postgres/upkeep/stuck-items.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem } from '../each-item.js';
 
-/** A renewal is not urgent: so many in one round, the rest in the next. */
+/** The most renewals in one round. A renewal is not urgent: the rest waits for the next round. */
 const RENEWED_AT_ONCE = 10;
 
 /**
- * Renews the date at which the upstream itself ends each running machine, to what its wallet can pay for now. Only a
- * date that is off by much is renewed; machines whose upstream has no such switch are left alone.
+ * Renews the date at which the upstream itself ends each running machine, to the instant until which its wallet can pay
+ * now. Only a date that is off by much is renewed. Machines whose upstream has no such switch are left alone.
  * @throws ProviderError when the upstream does not answer; what was renewed stays
  */
 export async function renewEnds(
@@ -20,7 +20,7 @@ export async function renewEnds(
   onRenewed: () => void = () => undefined,
 ): Promise<void> {
   const { db } = deps;
-  // What a restored database knows of wallets is too old to date a machine's end by.
+  // A restored database knows too old a balance to date a machine's end by.
   if (!provider.endBy || !(await isDatabaseConfirmed(db))) return;
   const pods = await listPaidPods(db, provider.code);
   const off = pods
@@ -28,7 +28,7 @@ export async function renewEnds(
     .filter(({ endBy, wanted, nowMs }) => mustRenew(endBy, wanted, nowMs));
   const keyOf = ({ podId }: { podId: string }): string => `${provider.code}/${podId}`;
   const stuck = await findStuck(db, 'end_date', off.map(keyOf));
-  // One that failed lately takes no place of another.
+  // A pod that failed lately takes no place of another.
   const items = off.filter((pod) => stuck.get(keyOf(pod))?.isWaiting !== true).slice(0, RENEWED_AT_ONCE);
   await eachItem(
     deps,
@@ -37,7 +37,7 @@ export async function renewEnds(
   );
 }
 
-/** An upstream that refuses our key, or asks to be left alone, does so for all of its machines. */
+/** Tells whether a failure is of all machines: the upstream refuses our key, or asks to be left alone. */
 function isOfAll(error: unknown): Promise<boolean> {
   const isItsOwn = error instanceof ProviderError && error.details.status !== undefined;
   const { status } = isItsOwn ? error.details : {};
@@ -54,7 +54,7 @@ async function renewEnd(
   try {
     await provider.endBy?.(podId, wanted);
   } catch (error) {
-    // A pod that is gone meanwhile has no date; the next list tells.
+    // A pod that is gone by now has no date; the next list tells that it is gone.
     if (error instanceof ProviderError && error.details.status === 404) return;
     throw error;
   }

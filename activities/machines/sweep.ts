@@ -25,8 +25,8 @@ export interface Swept {
 
 /**
  * Ends pods that no live rental owns, and gives up attempts that a crash left open (decision 22, "Machines of nobody").
- * Each part, each upstream and each machine is by itself: one that fails keeps no other from it (decision 69, "Items
- * that fail").
+ * Each part, upstream and machine stands by itself: one that fails keeps no other from it (decision 69, "Items that
+ * fail").
  */
 export async function sweep(deps: ActivityDeps, tell: Tell): Promise<Swept> {
   const { db } = deps;

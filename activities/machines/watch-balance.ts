@@ -3,8 +3,8 @@ import type { Provider } from '../../adapters/providers/provider.js';
 import type { ActivityDeps } from '../deps.js';
 
 /**
- * Reads what our account at an upstream still holds. Never fails: a balance that can't be read is news of no machine,
- * and its age is shown (`provider_balance_age_seconds`).
+ * Reads what our account at an upstream still holds. Never fails: a balance that can't be read says nothing about
+ * machines, and its age is shown (`provider_balance_age_seconds`).
  */
 export async function readBalance(deps: ActivityDeps, provider: Provider): Promise<void> {
   try {

@@ -12,9 +12,10 @@ import { machineLimits } from '../../domain/machines/limits.js';
 import type { ActivityDeps } from '../deps.js';
 
 /**
- * Judges one list of our pods, and records it. Machines that it misses are gone after the next one, but when more than a fifth of
- * the running ones vanish at once: those whose daemon still answers with its own key are held, and wait for an
- * operator (a list that lies must not end what people work on).
+ * Judges one list of our pods, and records it. A machine that the list misses is gone after the next list misses it
+ * too. There is one exception: more than a fifth of the running machines vanish at once. Then those whose daemon still
+ * answers with its own key are held, and wait for an operator, because a list that lies must not end what people work
+ * on.
  * @returns how many are held
  */
 export async function judgePodList(
@@ -39,7 +40,7 @@ export async function judgePodList(
   return held.length;
 }
 
-/** Which of these machines answer with their own key. One that did a moment ago is not asked again at once. */
+/** Lists which of these machines answer with their own key. One that did a moment ago is not asked again at once. */
 async function listAlive(
   deps: ActivityDeps,
   providerCode: string,
@@ -56,7 +57,7 @@ async function listAlive(
   return [...pods.filter(isFresh), ...alive].map(({ podId }) => podId);
 }
 
-/** Asks the running machines themselves, each every half a minute; the answer is shown to renter and operators. */
+/** Asks the running machines themselves, each every half minute. Renters and operators see the answer. */
 export async function askRunningPods(deps: ActivityDeps, providerCode: string): Promise<number> {
   const pods = await listPodsToProbe(deps.db, providerCode);
   const moved = await followMoves(deps, pods);
@@ -68,7 +69,7 @@ export async function askRunningPods(deps: ActivityDeps, providerCode: string): 
   return pods.length;
 }
 
-/** A machine whose upstream shows it elsewhere now, and whose daemon answers there, has moved. */
+/** Follows machines that have moved: the upstream shows them elsewhere now, and their daemon answers there. */
 async function followMoves(deps: ActivityDeps, pods: readonly ReachablePod[]): Promise<ProbedPod[]> {
   const probed: ProbedPod[] = [];
   for (const { podId, rentalId, movedTo } of pods) {

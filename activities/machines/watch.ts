@@ -18,7 +18,7 @@ import { renewEnds } from './renew-ends.js';
 import { readBalance } from './watch-balance.js';
 import { askRunningPods, judgePodList } from './watch-pods.js';
 
-/** What operators see of a watcher: its heartbeat. */
+/** The state of a watcher that operators see in its heartbeat. */
 interface WatchState {
   lists: number;
   pods: number;
@@ -28,12 +28,15 @@ interface WatchState {
 }
 
 /**
- * Watches one upstream: one list call every 2 seconds serves all its pods, one catalog every 30. Where the upstream's
- * quotas allow less, both come evenly later (decision 93, "Quotas and upstream money").
+ * Watches one upstream: one list call every 2 seconds serves all its pods, one catalog call comes every 30. If the
+ * upstream's quotas allow less, both slow down evenly (decision 93, "Quotas and upstream money").
  */
 export function createWatchActivities(deps: ActivityDeps) {
   return {
-    /** Runs for `forMs` and returns; its workflow starts it again. A worker that dies is replaced by heartbeat. */
+    /**
+     * Runs for `forMs` and returns; its workflow starts it again. Its heartbeat tells when a worker dies, and
+     * another worker takes over.
+     */
     async watchProvider(code: string, forMs: number): Promise<'again' | 'not configured'> {
       const provider = deps.providers.get(code);
       if (!provider) return 'not configured';
@@ -69,9 +72,9 @@ class Watch {
   #nextListMs = 0;
   #nextRenewalMs = 0;
   #nextBalanceMs = 0;
-  /** While the quotas hold both back, list and catalog take turns. */
+  /** While the quotas delay both, list and catalog take turns. */
   #owesList = false;
-  /** Asking the machines takes seconds when many are silent: the lists do not wait for it. */
+  /** The questions to the machines take seconds when many are silent; the lists do not wait for them. */
   #asking: Promise<unknown> | undefined;
   #balance: Promise<void> | undefined;
 
@@ -105,7 +108,7 @@ class Watch {
       });
   }
 
-  /** Resolves when nothing of it is under way any more. */
+  /** Resolves when nothing of this watcher is under way any more. */
   async ended(): Promise<void> {
     await this.#delivery.ended();
     await this.#asking;
@@ -126,12 +129,12 @@ class Watch {
     this.#nextListMs = nowMs + machineLimits.idlePolls * this.pollMs;
   }
 
-  /** What our own pace puts off is no failure of the upstream, whose offers stay for sale. */
+  /** Tells whether our own pace puts a read off. That is no failure of the upstream, whose offers stay for sale. */
   async #isPutOff(read: 'offers' | 'pods'): Promise<boolean> {
     return ((await this.provider.pace?.(read)) ?? 0) > 0;
   }
 
-  /** Nothing waits for it, and it has the limit of a call. */
+  /** Begins to read the balance. Nothing waits for it, and it has the limit of a call. */
   #beginBalance(nowMs: number): void {
     this.#nextBalanceMs = nowMs + machineLimits.balanceEveryMs;
     this.#balance ??= readBalance(this.deps, this.provider).finally(() => {
@@ -156,7 +159,8 @@ class Watch {
   }
 
   /**
-   * An upstream that fails is noted and asked again; its listings age out by themselves (decision 13, "Live listings").
+   * Notes a failure of an upstream, which is asked again. Its listings age out by themselves (decision 13, "Live
+   * listings").
    */
   async #guarded(work: () => Promise<void>): Promise<boolean> {
     const { db, log } = this.deps;

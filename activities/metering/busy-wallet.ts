@@ -3,8 +3,8 @@ import { isWalletBusy } from '../../adapters/postgres/requests/user-turns.js';
 import { meteringLimits } from '../../domain/metering/limits.js';
 
 /**
- * Lets go of a wallet that somebody else holds, for a moment: the connection and the slot are for others meanwhile,
- * and the pause does not grow with each try, as it would by the retry policy.
+ * Lets go for a moment of a wallet that somebody else holds. Others have the connection and the slot meanwhile, and the
+ * pause does not grow with each try, as it would by the retry policy.
  * @throws ApplicationFailure `wallet_busy`, which is retried
  */
 export async function laterWhenBusy<T>(work: () => Promise<T>): Promise<T> {

@@ -9,8 +9,8 @@ import type { ActivityDeps } from '../deps.js';
 import { withHeartbeat, type Tell } from '../heartbeat.js';
 
 /**
- * A tick's steps end within this by the deadlines of their connections (adapters/postgres/deadlines.ts): one that takes
- * longer is not under way, it is lost.
+ * After this time a tick counts as lost: by the deadlines of their connections (adapters/postgres/deadlines.ts), its
+ * steps end sooner.
  */
 const STALLED_AFTER_MS = 30_000;
 
@@ -18,9 +18,9 @@ const STALLED_AFTER_MS = 30_000;
 export function createMeterActivities(deps: ActivityDeps) {
   return {
     /**
-     * Ticks for `forMs` and returns; its workflow starts it again. A tick that is late does not queue up others:
-     * usage is a running total, the next one catches up. It works over connections of its own and waits for nothing
-     * else: what it left to be told is delivered beside it (decision 73, "Turns at the wallet").
+     * Ticks for `forMs` and returns; its workflow starts it again. A late tick does not queue up others: usage is a
+     * running total, and the next tick catches up. It works over connections of its own and waits for nothing else: the
+     * intents that it leaves are delivered beside it (decision 73, "Turns at the wallet").
      */
     async runMeter(shard: number, forMs: number): Promise<'again' | 'retired'> {
       const { shards } = deps.settings;
@@ -35,7 +35,7 @@ export function createMeterActivities(deps: ActivityDeps) {
           const onPart = (): void => tell({ tick: tickNo, apart: true });
           const metered = await again(() => tickOnce(deps, { shard, shards }, resting, onPart));
           const durationMs = performance.now() - started;
-          // Every second tick looks for what was left to be told but was not, by whomever.
+          // Every second tick looks for intents that were left undelivered, by whomever.
           if (metered.left || tickNo % 2 === 0) delivery.begin();
           deps.observeTick?.({ shard, lagMs, durationMs, entries: metered.entries });
           tell({
@@ -56,7 +56,7 @@ export function createMeterActivities(deps: ActivityDeps) {
   };
 }
 
-/** Wallets that somebody held up a moment ago: others must not wait for them tick after tick. */
+/** Wallets that somebody held up a moment ago. Other wallets must not wait for them tick after tick. */
 class Resting {
   readonly #untilMs = new Map<number, number>();
 
@@ -70,7 +70,10 @@ class Resting {
   }
 }
 
-/** Shards tick at different parts of the second, so that they do not all fire at once. Returns how late it is. */
+/**
+ * Sleeps until the shard's next tick; shards tick at different parts of the second, so that they do not all fire at
+ * once. Returns how late the tick is.
+ */
 async function sleepUntilTick({ shard, shards }: Shard): Promise<number> {
   const offset = (meteringLimits.tickEveryMs * shard) / shards;
   const now = Date.now();
@@ -80,7 +83,7 @@ async function sleepUntilTick({ shard, shards }: Shard): Promise<number> {
   return Date.now() - next;
 }
 
-/** A connection that was lost is replaced, and the tick made over: what the lost one has committed is not due any more. */
+/** Makes a tick over when its connection was lost. What the lost connection has committed is not due any more. */
 async function again<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -101,7 +104,8 @@ async function tickOnce(
 }
 
 /**
- * One broken wallet must not stop the others (decision 29, "Broken wallets"), nor one whose rows somebody else holds.
+ * Meters all wallets, or each apart when that fails. One broken wallet must not stop the others (decision 29, "Broken
+ * wallets"), nor one whose rows somebody else holds.
  */
 async function tickOrApart(
   { meterDb, log }: ActivityDeps,

@@ -12,16 +12,16 @@ import { singleLimitOf } from './refund-rentals.js';
 import { answeringRefusals } from '../refusals.js';
 import { terminateRental } from '../rentals/terminate-rental.js';
 
-/** The row of `operator_orders` that says what is to be done. Release 0.1 said it itself. */
+/** Names the row of `operator_orders` that says what is to be done. Release 0.1 said it in the input itself. */
 export type OperateInput = { readonly operationId: OperationId } | Operation;
 
-/** The activity of what operators do by hand. */
+/** The activity of operators' orders. */
 export function createOperationActivities(deps: ActivityDeps) {
   return {
     /**
-     * Does what an operator's order asks for, once, in one transaction with its record; one that refunds many is begun
-     * by it. Whoever reaches Temporal can
-     * name an order, and no more: who, what and how much are the row's (decision 87, "Operator orders").
+     * Does what an operator's order asks for, once, in one transaction with its record. An order that refunds many is
+     * only begun by it. Anybody who reaches Temporal can name an order, and no more: the row says who, what and how
+     * much (decision 87, "Operator orders").
      * @throws ApplicationFailure with the code of a refusal when there is no such order
      */
     async operate(input: OperateInput): Promise<OrderOutcome> {
@@ -39,7 +39,7 @@ export function createOperationActivities(deps: ActivityDeps) {
   };
 }
 
-/** What an input of 0.1 asks for may have been committed before its worker ended: then that is its answer. */
+/** Answers an input of 0.1. Its operation may have been committed before its worker ended: then that is the answer. */
 async function doneByRelease01(deps: ActivityDeps, input: Operation): Promise<OrderOutcome> {
   const known = await deps.db.transaction((trx) => findRepeated(trx, input));
   if (known) return { outcome: 'done' };

@@ -22,16 +22,16 @@ import { answeringRefusals } from '../refusals.js';
 /** How an order of many stands after a pass over its items. */
 export type RefundsPass =
   | Exclude<OrderOutcome, { outcome: 'begun' }>
-  /** Some are left; after so many milliseconds the first of them may be tried. */
+  /** Some items are left; the first of them may be tried after `pauseMs` milliseconds. */
   | { readonly outcome: 'going_on'; readonly done: number; readonly of: number; readonly pauseMs: number };
 
 /** The activity that does the items of an order of many (decision 94, "Refunds of an outage"). */
 export function createRefundRentalsActivities(deps: ActivityDeps) {
   return {
     /**
-     * Gives the rentals of an order what it says, one after the other, each in a transaction of its own: what is done
-     * is skipped, and one that fails stops no other (decision 69, "Items that fail"). It returns after a while, so that
-     * no history and no attempt grows with the order.
+     * Gives each rental of an order what the order says, one after the other, each in a transaction of its own. An item
+     * that is done is skipped, and one that fails stops no other (decision 69, "Items that fail"). It returns after a
+     * while, so that no history and no attempt grows with the order.
      * @throws ApplicationFailure with the code of a refusal when there is no such order
      */
     async refundRentals(operationId: OperationId): Promise<RefundsPass> {
@@ -42,13 +42,14 @@ export function createRefundRentalsActivities(deps: ActivityDeps) {
   };
 }
 
-/** What one operator may move alone, in cents. */
+/** The most that one operator may move alone, in cents. */
 export function singleLimitOf({ settings }: Pick<ActivityDeps, 'settings'>): number {
   return settings.orderSingleLimitCents ?? operationLimits.orderSingleLimitCents;
 }
 
 async function pass(deps: ActivityDeps, operationId: OperationId, tell: Tell): Promise<RefundsPass> {
-  // Whatever the run was told before: whether it may be done is the row's word (decision 87, "Operator orders").
+  // The row alone says whether the order may be done, whatever the run was told before (decision 87, "Operator
+  // orders").
   const begun = await beginRefunds(deps.db, operationId, singleLimitOf(deps));
   if (begun.outcome !== 'begun') return begun;
   const end = performance.now() + PASS_MS;
@@ -88,6 +89,8 @@ async function refundItems(
   );
 }
 
-/** How long a pass goes on, and after how many items it looks at the time. Each may wait 5 s for its wallet's lock. */
+/**
+ * How long a pass goes on, and after how many items it looks at the time. Each item may wait 5 s for its wallet's lock.
+ */
 const PASS_MS = 60_000;
 const ITEMS_AT_ONCE = 25;

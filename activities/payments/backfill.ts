@@ -10,10 +10,10 @@ import { eachItem } from '../each-item.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
 import { signalLooks } from '../upkeep/signal-looks.js';
 
-/** Reads what the processor says that it sent, and takes in what never arrived. */
+/** Reads the events that the processor has sent, and takes in those that never arrived. */
 export function createBackfillActivities(deps: ActivityDeps) {
   return {
-    /** Feeds events that were missed since the last time, at most 30 days, through the webhook's own door. */
+    /** Feeds events that were missed since the last time, at most 30 days back, through the webhook's own door. */
     async backfillEvents(): Promise<{ read: number; missed: number }> {
       if (!deps.processor.enabled) return { read: 0, missed: 0 };
       return withHeartbeat((tell) => backfill(deps, tell), { stalledAfterMs: ONE_CALL_MS });
@@ -38,13 +38,13 @@ async function backfill(deps: ActivityDeps, tell: Tell): Promise<{ read: number;
     tell({ read, missed, failed });
   }
   if (missed > 0) deps.log.warn({ read, missed, since }, 'events of the processor had never arrived');
-  // One that could not be taken in is read again: the next time begins where this one began, for as long as the
-  // processor keeps it.
+  // An event that could not be taken in is read again: the next time begins where this one began, for as long as the
+  // processor keeps the event.
   if (failed === 0) await moveEventCursor(db, now);
   return { read, missed };
 }
 
-/** One event that can't be taken in keeps no other from it (decision 69, "Items that fail"). */
+/** Records events; one that can't be taken in keeps no other from it (decision 69, "Items that fail"). */
 async function recordEvents(
   deps: ActivityDeps,
   events: readonly ProcessorEvent[],
@@ -67,8 +67,9 @@ async function recordEvents(
 }
 
 /**
- * What the database can't hold would fail each time, and keep the cursor back until the processor forgets it: all that
- * came after would be read again in each round. Operators are told of it; where the webhook brought it, it is put aside.
+ * Records one event. An event that the database can't hold is skipped: it would fail each time and keep the cursor back
+ * until the processor forgets it, and each round would read everything after it again. Operators are told of it. An
+ * event that the webhook brought is put aside.
  */
 async function recordEvent(
   { db, log }: ActivityDeps,

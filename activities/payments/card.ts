@@ -16,12 +16,13 @@ import type { EventLook } from '../../workflows/contracts/events.js';
 import type { ActivityDeps } from '../deps.js';
 import { signalCards } from './settle-payment.js';
 
-/** The activities of saved cards: each is brought to what the processor, its owner and its successors say. */
+/** The activities of saved cards: each card is brought to what the processor, its owner and its successors say. */
 export function createCardActivities(deps: ActivityDeps) {
   return {
     /**
      * Saves a card whose setup succeeded, notices that one is gone or was renewed, and detaches one that was removed
-     * here. @param pmId the payment method's id
+     * here.
+     * @param pmId the payment method's id
      */
     async lookAtCard(pmId: string): Promise<EventLook> {
       return advanceCard(deps, pmId);
@@ -56,7 +57,7 @@ async function saveNew(deps: ActivityDeps, pmId: string, events: readonly Waitin
   );
 }
 
-/** The user of the setup's metadata, if the card sits on their own customer. */
+/** Finds the user of the setup's metadata, if the card belongs to their own customer. */
 async function ownerOf(
   deps: ActivityDeps,
   setup: WaitingEvent,
@@ -75,7 +76,7 @@ async function refresh(deps: ActivityDeps, pmId: string): Promise<void> {
   else await refreshCard(deps.db, card);
 }
 
-/** The card as the processor has it; undefined when it is detached or unknown there. */
+/** Reads the card at the processor; undefined when it is detached or unknown there. */
 async function findAttached(deps: ActivityDeps, pmId: string): Promise<Card | undefined> {
   try {
     const card = await deps.processor.getCard(pmId);

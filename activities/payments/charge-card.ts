@@ -14,8 +14,8 @@ import {
 } from './classify-charge.js';
 
 /**
- * Charges the saved card of a top-up whose charge was marked as sent, and does what the policy of who asked for it says
- * of the result. However often it is called, it is the same charge.
+ * Charges the saved card of a top-up whose charge was marked as sent, and follows the policy of whoever asked for it.
+ * However often it is called, it is the same charge.
  * @throws ProcessorError `unknown`: call it again
  */
 export async function chargeByPolicy<Outcome>(
@@ -24,7 +24,7 @@ export async function chargeByPolicy<Outcome>(
   policy: ChargePolicy<Outcome>,
 ): Promise<Outcome> {
   const result = classifyCharge(await chargeSavedCard(deps, topup));
-  // The row of the table that is found by a result's kind takes that result.
+  // The table's row for a result's kind takes that result.
   const follow = policy[result.kind] as (
     deps: ActivityDeps,
     topup: TopupRow,
@@ -38,7 +38,8 @@ async function chargeSavedCard(deps: ActivityDeps, topup: TopupRow): Promise<Cha
     return { kind: 'payment', payment: await deps.processor.getPayment(topup.payment_id) };
   }
   const customerId = await ensureCustomer(deps, topup.user_id);
-  // What was denied meanwhile is not charged again: if the first try left, it is found (decision 79, "Charge marks").
+  // A charge that was denied meanwhile is not sent again: if the first try left, it is found (decision 79, "Charge
+  // marks").
   if ((await isOlderThanItsKey(deps, topup)) || (await isHeld(deps.db, topup.user_id, topup.pm_id))) {
     return (await lookUp(deps, topup, customerId)) ?? { kind: 'none' };
   }
@@ -76,13 +77,19 @@ function declinedOf({ details }: ProcessorError): Charged {
   };
 }
 
-/** The processor forgets a key after a day: then the same request would be a second charge. */
+/**
+ * Tells whether the processor has forgotten the charge's key, after a day: then the same request would be a second
+ * charge.
+ */
 async function isOlderThanItsKey(deps: ActivityDeps, topup: TopupRow): Promise<boolean> {
   const now = await readClock(deps.db);
   return now.getTime() - sentAt(topup).getTime() > paymentLimits.chargeKeyMs;
 }
 
-/** An error that is kept under the key and would be answered for a day, whether the charge was made or not. */
+/**
+ * Tells whether the processor keeps an error under the key and repeats it for a day, whether the charge was made or
+ * not.
+ */
 function repeatsItself({ kind, details }: ProcessorError): boolean {
   if (details.code === 'idempotency_error') return true;
   return kind === 'unknown' && details.status !== undefined && details.status >= 500;
@@ -103,7 +110,7 @@ function sentAt(topup: TopupRow): Date {
   return topup.charge_sent_at;
 }
 
-/** The card of a top-up, if it can't be charged any more because it is detached, or was never there; otherwise null. */
+/** Returns the card of a top-up if it can't be charged because it is detached, or was never there; otherwise null. */
 async function findGoneCard(
   { processor }: ActivityDeps,
   { pm_id: cardId }: TopupRow,

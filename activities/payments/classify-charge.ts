@@ -2,32 +2,32 @@ import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import type { Failure, Payment, ProcessorError } from '../../adapters/processor/processor.js';
 import type { ActivityDeps } from '../deps.js';
 
-/** What the processor answered to a charge of the saved card. */
+/** The processor's answer to a charge of the saved card. */
 export type Charged =
   | { readonly kind: 'payment'; readonly payment: Payment }
   | { readonly kind: 'declined'; readonly declineCode: string; readonly paymentId: string | null }
-  /** @property goneCardId the card, where it is refused because the processor has it no longer */
+  /** @property goneCardId the card's id if it is refused because the processor has the card no longer */
   | { readonly kind: 'refused'; readonly error: ProcessorError; readonly goneCardId: string | null }
-  /** It was looked up, and never came to be. */
+  /** The charge was looked up, and never came to be. */
   | { readonly kind: 'none' };
 
-/** What a charge of the saved card came to, whoever asked for it. */
+/** The result of a charge of the saved card, whoever asked for it. */
 export type ChargeResult =
   | { readonly kind: 'paid'; readonly payment: Payment }
   /** The bank has not decided yet. */
   | { readonly kind: 'processing'; readonly paymentId: string }
-  /** The bank wants to ask the card's owner; the payment, if there is one, still waits for them. */
+  /** The bank wants the card's owner to approve; the payment, if there is one, still waits for them. */
   | { readonly kind: 'approval_needed'; readonly paymentId: string | null }
   | { readonly kind: 'declined'; readonly declineCode: string; readonly paymentId: string | null }
   | { readonly kind: 'canceled' }
   /** Nothing was charged: the processor has the card no longer. */
   | { readonly kind: 'card_gone'; readonly cardId: string }
-  /** Nothing was charged: the service itself is not allowed to, or asked wrongly. */
+  /** Nothing was charged: the service itself is not allowed to charge, or asked wrongly. */
   | { readonly kind: 'refused'; readonly error: ProcessorError }
-  /** Nothing was charged: it never reached the processor. */
+  /** Nothing was charged: the request never reached the processor. */
   | { readonly kind: 'never_left' };
 
-/** What follows from each thing that a charge may come to, for one who asks for charges. */
+/** Says what follows from each result that a charge may have, for one kind of charge. */
 export type ChargePolicy<Outcome> = {
   readonly [Kind in ChargeResult['kind']]: (
     deps: ActivityDeps,
@@ -38,7 +38,7 @@ export type ChargePolicy<Outcome> = {
 
 const APPROVAL_NEEDED = 'authentication_required';
 
-/** Tells what a charge came to. It decides nothing: that is the policy of who asked for it. */
+/** Tells the result of a charge. It decides nothing: that is left to the policy of whoever asked for the charge. */
 export function classifyCharge(charged: Charged): ChargeResult {
   switch (charged.kind) {
     case 'payment':
@@ -76,7 +76,7 @@ function classifyDecline(declineCode: string, paymentId: string | null): ChargeR
     : { kind: 'declined', declineCode, paymentId };
 }
 
-/** Why a charge failed, in the bank's words. */
+/** Returns why a charge failed, in the bank's words. */
 export function declineCodeOf(failure: Partial<Failure> | null): string {
   // The bank's wish comes as either of the two (docs.stripe.com/declines/codes).
   if (failure?.code === APPROVAL_NEEDED) return failure.code;

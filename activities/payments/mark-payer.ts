@@ -6,7 +6,7 @@ import type { Payment } from '../../adapters/processor/processor.js';
 import { isId, type UserId } from '../../domain/ids.js';
 import type { ActivityDeps } from '../deps.js';
 
-/** What is known of a payment that its payer, or its bank, denies. */
+/** A payment that its payer, or its bank, denies. */
 export interface Denied {
   readonly id: string;
   readonly kind: 'dispute' | 'early_fraud_warning';
@@ -14,15 +14,18 @@ export interface Denied {
   readonly paymentId: string | null;
 }
 
-/** A bank takes a payment for fraud before anybody disputes it: no money moves, and nothing more is charged. */
+/**
+ * Records that a bank takes a payment for fraud before anybody disputes it. No money moves, and nothing more is
+ * charged.
+ */
 export async function recordWarning(deps: ActivityDeps, warningId: string): Promise<void> {
   const { chargeId, paymentId } = await deps.processor.getFraudWarning(warningId);
   await markPayer(deps, { id: warningId, kind: 'early_fraud_warning', chargeId, paymentId });
 }
 
 /**
- * Marks the payer and the card of a denied payment, once (decision 79, "Charge marks"). A card
- * that paid for somebody who is no user here is marked as well: it may be saved by one who is.
+ * Marks the payer and the card of a denied payment, once (decision 79, "Charge marks"). A card that paid for somebody
+ * who is no user here is marked as well: a user may save it.
  */
 export async function markPayer(deps: ActivityDeps, { paymentId, ...denied }: Denied): Promise<void> {
   if (await findMark(deps.db, denied.id)) return;
@@ -46,7 +49,7 @@ async function findPayerOf(deps: ActivityDeps, paymentId: string): Promise<UserI
   return (await findPayer(deps, await deps.processor.getPayment(paymentId))) ?? null;
 }
 
-/** The user whose customer paid, or whom the payment's metadata names; undefined when it is nobody here. */
+/** Finds the user whose customer paid, or whom the payment's metadata names; undefined when it is nobody here. */
 export async function findPayer(
   deps: ActivityDeps,
   { customerId, userId }: Payment,

@@ -17,17 +17,17 @@ import { findPayer, markPayer, recordWarning } from './mark-payer.js';
 import { settleByMetadata } from './settle-payment.js';
 
 /**
- * The activities of refunds and disputes (decision 30, "Reversed payments"): the processor is asked, and the wallet
+ * The activities of refunds and disputes (decision 30, "Reversed payments"). They ask the processor, and the wallet
  * follows.
  */
 export function createReversalActivities(deps: ActivityDeps) {
   return {
-    /** @param id a refund's, or a charge's of which it was told that it was refunded */
+    /** @param id a refund's, or that of a charge that was reported as refunded */
     async lookAtRefund(id: string): Promise<EventLook> {
       return advanceReversal(deps, id, (events) => settleRefunds(deps, id, events));
     },
 
-    /** @param id a dispute's, or an early fraud warning's, which takes no money */
+    /** @param id a dispute's, or that of an early fraud warning, which takes no money */
     async lookAtDispute(id: string): Promise<EventLook> {
       return advanceReversal(deps, id, (events) => settleDispute(deps, id, events));
     },
@@ -48,13 +48,13 @@ async function settleDispute(deps: ActivityDeps, id: string, events: readonly Wa
   }
   const dispute = await deps.processor.getDispute(id);
   const { chargeId, paymentId } = dispute;
-  // First of all: what the dispute takes may itself ask for an automatic charge.
+  // The mark comes first: the dispute's own debit may cause an automatic charge.
   await markPayer(deps, { id, kind: 'dispute', chargeId, paymentId });
   const kinds = await listEventKinds(deps.db, id);
   await settle(deps, dispute.paymentId, dispute.currency, ofDispute(dispute, kinds));
 }
 
-/** A row of which nothing is expected, and about which no event waits, costs no question. */
+/** Advances a reversal. A row of which nothing is expected, and about which no event waits, costs no question. */
 async function advanceReversal(
   deps: ActivityDeps,
   id: string,
@@ -69,7 +69,7 @@ async function advanceReversal(
   return look;
 }
 
-/** What moved no money here may have left a mark (decision 79, "Charge marks"). */
+/** Looks at a dispute or warning that moved no money here: it may have left a mark (decision 79, "Charge marks"). */
 async function lookOfMark({ db }: ActivityDeps, id: string): Promise<EventLook> {
   const mark = await findMark(db, id);
   if (!mark) return nothingOfOurs;
@@ -111,18 +111,21 @@ function ofRefund({ refundId, status, amountCents }: Refund): Word {
     kind: 'refund',
     status,
     amountCents,
-    // From its creation on: the processor takes the money at once.
+    // The refund counts from its creation on: the processor takes the money at once.
     taken: !returned,
     returned,
     closed: status !== 'pending',
   };
 }
 
-/** What its events told counts as well: which of the two is up to date first is not documented. */
+/**
+ * Reads what a dispute says. The kinds of its events count as well, because no document says which of the two is up to
+ * date first.
+ */
 function ofDispute(dispute: Dispute, kinds: ReadonlySet<string>): Word {
   const taken = dispute.withdrawn || kinds.has('charge.dispute.funds_withdrawn');
   const returned = dispute.reinstated || kinds.has('charge.dispute.funds_reinstated');
-  // What was taken for a dispute that was not lost is still to come back.
+  // Money that was taken for a dispute that was not lost is still to come back.
   const isOwed = taken && !returned && dispute.status !== 'lost';
   return {
     id: dispute.disputeId,
@@ -151,9 +154,9 @@ async function settle(deps: ActivityDeps, paymentId: string, currency: string, w
 type Brought = Pick<Reversal, 'userId' | 'paymentCents' | 'credited'>;
 
 /**
- * Whose payment it is and what it brought. One of ours that succeeded and was not credited yet is credited first,
- * because events come in any order. One that is parked, or that nobody here knows, has brought nothing: nothing is owed
- * when it is given back (decision 80, "Reversals without a credit").
+ * Finds whose payment it is and what it brought. A payment of ours that succeeded and was not credited yet is credited
+ * first, because events come in any order. A payment that is parked, or that nobody here knows, has brought nothing:
+ * nothing is owed when it is given back (decision 80, "Reversals without a credit").
  */
 async function findPaymentOf(deps: ActivityDeps, paymentId: string): Promise<Brought | undefined> {
   const early = await findAnyCredit(deps, paymentId);
@@ -164,7 +167,8 @@ async function findPaymentOf(deps: ActivityDeps, paymentId: string): Promise<Bro
   if (late) return late;
   const userId = await findPayer(deps, payment);
   if (userId === undefined || payment.currency !== 'usd') return undefined;
-  // It may have settled an invoice of ours, whose own event is late: an offer is credited, a debt is owed again.
+  // The payment may have settled an invoice of ours whose own event is late: an offer is credited, a debt is owed
+  // again.
   await settleInvoicesOf(deps, userId);
   return (
     (await findAnyCredit(deps, paymentId)) ?? {

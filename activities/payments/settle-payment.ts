@@ -13,8 +13,8 @@ import type { ActivityDeps } from '../deps.js';
 import { signalLooks } from '../upkeep/signal-looks.js';
 
 /**
- * Credits a payment of a top-up that succeeded, with what was really paid. What can't be credited is put aside for
- * operators, loudly: money of another currency, or of another user than the top-up's.
+ * Credits a payment of a top-up that succeeded, with the amount that was really paid. Money of another currency, or of
+ * another user than the top-up's, can't be credited: it is put aside for operators, loudly.
  */
 export async function settlePayment(deps: ActivityDeps, topup: TopupRow, payment: Payment): Promise<void> {
   const fault = faultOf(payment);
@@ -43,8 +43,8 @@ export async function settleByMetadata(deps: ActivityDeps, payment: Payment): Pr
 }
 
 /**
- * Credits payments that events name and that the row does not know: a page that was paid twice, or one of a top-up
- * that this database has lost.
+ * Credits payments that events name and that the row does not know: a page was paid twice, or this database has lost
+ * the top-up.
  */
 export async function settleNamedPayments(
   deps: ActivityDeps,
@@ -90,7 +90,7 @@ async function saveConsentedCard(deps: ActivityDeps, userId: UserId, payment: Pa
   await signalCards(deps, await saveCard(deps.db, { userId, card, setUpAt: payment.chargedAt }));
 }
 
-/** Lets the workflows of cards that were removed detach them. One that can't be told is found by the reviver. */
+/** Lets the workflows of removed cards detach them. The reviver finds a card whose workflow can't be told. */
 export async function signalCards(deps: ActivityDeps, cardIds: readonly string[]): Promise<void> {
   await signalLooks(
     deps,

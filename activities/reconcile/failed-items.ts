@@ -5,12 +5,12 @@ import { operationLimits } from '../../domain/operations/limits.js';
 import type { ActivityDeps } from '../deps.js';
 
 /**
- * The items of one pass that failed, so that it goes on with the others and tells of these at its end: what reconcile
- * could not read (decision 62, "Comparison of the books"), what a restore could not do (decision 67, "Restored
+ * The items of one pass that failed. The pass goes on with the others, and tells of these at its end: reconcile could
+ * not read them (decision 62, "Comparison of the books"), or a restore could not do them (decision 67, "Restored
  * databases").
  */
 export class FailedItems {
-  /** Why not, by item: one that is asked for twice is one. */
+  /** The reason of each failure, by item: one that is asked for twice counts once. */
   readonly #items = new Map<string, string>();
   /** The first failure that may pass when it is asked again. */
   lost: ProcessorError | undefined;
@@ -19,8 +19,8 @@ export class FailedItems {
 
   /**
    * Does something with one item.
-   * @returns what it gave; undefined when it failed
-   * @throws what is no fault of the item: the database is away, or too many have failed already
+   * @returns the work's result; undefined when it failed
+   * @throws a failure that is not the item's: the database is away, or too many items have failed already
    */
   async unlessItFails<T>(item: string, work: () => Promise<T>): Promise<T | undefined> {
     try {
@@ -31,7 +31,10 @@ export class FailedItems {
     }
   }
 
-  /** Records one that failed. @throws the failure when it is not the item's */
+  /**
+   * Records an item that failed.
+   * @throws the failure when it is not the item's
+   */
   record(item: string, error: unknown): void {
     if (isDatabaseAway(error) || this.#items.size >= operationLimits.failedItemsOfPass) throw error;
     this.log.warn({ item, err: error }, 'this failed; the others of its pass are done');
@@ -39,7 +42,7 @@ export class FailedItems {
     if (error instanceof ProcessorError && error.kind === 'unknown') this.lost ??= error;
   }
 
-  /** Which ones and why, without anybody's own words (decision 89, "Words kept from Temporal"). */
+  /** The items that failed and why, without any user's own words (decision 89, "Words kept from Temporal"). */
   get told(): string[] {
     return [...this.#items].map(([item, reason]) => `${item} (${reason})`);
   }

@@ -14,7 +14,7 @@ import type { Finding, FindingKind, ReconcileScope } from '../../domain/operatio
 import type { ActivityDeps } from '../deps.js';
 import type { Gathered, Look } from './reconcile-processor.js';
 
-/** So many wallets are walked by one statement, well within its time limit. */
+/** How many wallets one statement walks, well within its time limit. */
 const WALLETS_AT_ONCE = 200;
 
 const kinds: Record<Discrepancy['rule'], FindingKind> = {
@@ -28,7 +28,7 @@ const kinds: Record<Discrepancy['rule'], FindingKind> = {
 
 /**
  * Checks the ledger against itself. A full run walks every wallet's chain; a run over a window checks all sums, the
- * rentals that were settled in it, and the wallets of which a finding stands.
+ * rentals that were settled in it, and the wallets that still have a finding.
  */
 export async function gatherLedger(
   { db }: ActivityDeps,
@@ -46,7 +46,7 @@ export async function gatherLedger(
   };
 }
 
-/** What was found on the way. */
+/** A walk over the wallets, with the findings so far. */
 class Walk {
   readonly found: Discrepancy[] = [];
   isCutShort = false;
@@ -67,7 +67,7 @@ async function walkAll(db: Database, walk: Walk): Promise<void> {
   }
 }
 
-/** A range that can't be read is read by halves, until the wallet that can't be is alone. */
+/** Walks a range of wallets. A range that can't be read is read by halves, until the unreadable wallet is alone. */
 async function walkRange(db: Database, walk: Walk, fromId: number, toId: number): Promise<void> {
   try {
     walk.add(await verifyWallets(db, { fromId, toId }), { walletsUpTo: toId });
@@ -89,7 +89,7 @@ async function walkRecent(db: Database, walk: Walk): Promise<void> {
     walk.add(await verifyRecent(db, from), { since: from });
   } catch (error) {
     if (isDatabaseAway(error)) throw error;
-    // One statement reads them all: only the long way tells which of them it is.
+    // One statement reads all of them: only the slow way tells which of them it is.
     return walkAll(db, walk);
   }
   for (const user of await listUsersWithLedgerFindings(db)) {

@@ -32,7 +32,7 @@ export interface Look {
   readonly unread: FailedItems;
 }
 
-/** What was gathered of one source: how to compare it, and why not all of it could be gathered. */
+/** The gathered things of one source: how to compare them, and why some could not be gathered. */
 export interface Gathered {
   readonly compare: () => Promise<Finding[]>;
   readonly why: string | null;
@@ -116,7 +116,10 @@ export async function gatherInvoices(deps: ActivityDeps, look: Look): Promise<Ga
   };
 }
 
-/** Goes through a list page by page. @returns why it was left off before its end; null when it was not */
+/**
+ * Goes through a list page by page.
+ * @returns why it stopped before the end; null when it did not
+ */
 async function recordPages<T>(
   { db }: ActivityDeps,
   { runId, tell, unread }: Look,
@@ -137,7 +140,7 @@ async function recordPages<T>(
   return `the processor's list is longer than ${operationLimits.reconcilePages} pages: what is older was not compared`;
 }
 
-/** One that the database does not take keeps no other of its page from it. */
+/** Records each item of a page. One that the database does not take keeps no other from it. */
 async function recordEach(
   db: ActivityDeps['db'],
   { runId, unread }: Pick<Look, 'runId' | 'unread'>,
@@ -153,7 +156,10 @@ async function recordEach(
   }
 }
 
-/** Asks for each thing that our books name and no list showed. @returns why not for all; null when for all */
+/**
+ * Asks for each thing that our books name and no list showed.
+ * @returns why not all could be asked for; null when all were
+ */
 async function lookUp(
   { db }: ActivityDeps,
   { runId, from, tell, unread }: Look,

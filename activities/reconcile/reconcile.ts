@@ -39,23 +39,26 @@ export interface CompareInput {
 }
 
 /**
- * Compares the three truths, source by source (decision 62, "Comparison of the books"). It reads, and writes findings:
+ * Compares the three truths, source by source (decision 62, "Comparison of the books"). It reads, and writes findings;
  * it moves nothing.
  */
 export function createReconcileActivities(deps: ActivityDeps) {
   const { db } = deps;
   return {
-    /** Opens a run and names what there is to compare. */
+    /** Opens a run and names what is to be compared. */
     async beginReconcile(scope: ReconcileScope): Promise<{ runId: number; sources: ReconcileSource[] }> {
       return { runId: await beginRun(db, scope), sources: await listSources(deps) };
     },
 
-    /** Compares one source. That it can't be asked is an answer, and is written down: it is shown until it can. */
+    /**
+     * Compares one source. A source that can't be asked is an answer too: it is recorded, and shown until it can be
+     * asked.
+     */
     async compareSource(input: CompareInput): Promise<Comparison> {
       return withHeartbeat((tell) => compare(deps, input, tell), { stalledAfterMs: SEVERAL_CALLS_MS });
     },
 
-    /** Notes a source whose comparison did not come through. */
+    /** Notes a source whose comparison failed. */
     async noteUncompared(source: ReconcileSource, why: string): Promise<void> {
       await recordGap(db, source, why);
     },
@@ -115,7 +118,7 @@ async function compare(
   }
 }
 
-/** So many are named: the log names all. */
+/** How many are named; the log names all. */
 const NAMED = 5;
 
 function unreadText(told: readonly string[]): string | null {
@@ -144,7 +147,10 @@ function gather(
   }
 }
 
-/** Each look reads the upstream's list anew: what vanished, or appeared, a moment ago is not news yet. */
+/**
+ * Gathers an upstream's pods. Each look reads the upstream's list anew: a pod that vanished or appeared a moment ago is
+ * not news yet.
+ */
 async function gatherPods(deps: ActivityDeps, code: string, { graceMs }: Look): Promise<Gathered> {
   const provider = deps.providers.get(code);
   if (!provider) {
@@ -160,7 +166,7 @@ async function gatherPods(deps: ActivityDeps, code: string, { graceMs }: Look): 
   };
 }
 
-/** What a second look finds as well: whatever was under way at the first one is over by then. */
+/** Returns the findings that a second look confirms: whatever was under way at the first look is over by then. */
 async function confirmed(
   look: () => Promise<Finding[]>,
   confirmMs: number,

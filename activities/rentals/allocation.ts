@@ -13,14 +13,14 @@ import { provisionDeadlineMs } from '../../domain/rentals/provisioning.js';
 import type { PodOrder, Purchase } from '../../money/rentals/purchase.js';
 import type { ActivityDeps } from '../deps.js';
 
-/** What a found pod is held against. */
+/** The terms that a found pod is compared with. */
 interface Agreed extends Wait {
-  /** How long to look for a pod that the upstream did not name, or for its price. */
+  /** How long to look for a pod that the upstream did not name, or for its price, in milliseconds. */
   readonly lookMs: number;
   readonly maxPricePerHourCents: number;
 }
 
-/** The upstreams that can start a machine from a template. */
+/** Returns the upstreams that can start a machine from the template. */
 export function providersFor(deps: Pick<ActivityDeps, 'providers'>, templateId: string): string[] {
   return [...deps.providers.values()]
     .filter(({ templates }) => (templates as ReadonlySet<string>).has(templateId))
@@ -28,7 +28,7 @@ export function providersFor(deps: Pick<ActivityDeps, 'providers'>, templateId: 
 }
 
 /**
- * Asks the upstream of one listing for one pod: the attempt is on record before the call (decision 21, "Lost upstream
+ * Asks the upstream of one listing for one pod. The attempt is on record before the call (decision 21, "Lost upstream
  * answers").
  */
 export async function buyPod(deps: ActivityDeps, order: PodOrder): Promise<Purchase> {
@@ -66,7 +66,7 @@ export async function buyPod(deps: ActivityDeps, order: PodOrder): Promise<Purch
 }
 
 /**
- * Finds out what an attempt has bought whose answer was lost, or did not tell the price, by its tag (decision 21, "Lost
+ * Finds out by its tag what an attempt has bought if its answer was lost or did not tell the price (decision 21, "Lost
  * upstream answers"). A pod whose price nobody has read is not bought yet (decision 74, "Unread purchase prices").
  */
 export async function resolveAttempt(
@@ -82,8 +82,8 @@ export async function resolveAttempt(
 }
 
 /**
- * A pod that is dearer than agreed is given back (decision 19, "Order of an opening"), and so is one that ends before
- * it told its price.
+ * Gives back a pod that is dearer than agreed (decision 19, "Order of an opening"), or that ends before it told its
+ * price.
  */
 async function checkPrice(
   deps: ActivityDeps,
@@ -133,7 +133,7 @@ async function judgeFailure(
   }
   const named = { ...attempt, pod_id: error.details.podId ?? null };
   const purchase = await resolveAttempt(deps, provider, named, agreed);
-  // A create whose machine is there was a slow one, and no failure of the upstream.
+  // A create whose machine is there was a slow one: it is no failure of the upstream.
   const isThere = purchase.kind !== 'unknown' || purchase.listed;
   if (isThere) await noteProviderSuccess(deps.db, provider.code, 'creating');
   else await noteProviderFailure(deps.db, provider.code, 'creating', error);
@@ -156,7 +156,7 @@ async function lookForTag(
       seen = (await provider.find(tag, { untilMs })) ?? seen;
       if (seen !== undefined && (seen.pricePerHourCents !== null || seen.status === 'lost')) return seen;
     } catch (error) {
-      // The upstream does not answer: that says nothing about the pod.
+      // The upstream does not answer, which says nothing about the pod.
       if (!(error instanceof ProviderError)) throw error;
     }
     if (performance.now() >= deadline) return seen;
@@ -165,7 +165,7 @@ async function lookForTag(
 }
 
 /**
- * Decides that an attempt's pod must end, and asks for it once; the sweeper asks until it is gone (decision 22,
+ * Decides that an attempt's pod must end, and asks for it once. The sweeper asks until the pod is gone (decision 22,
  * "Machines of nobody").
  */
 export async function condemn(

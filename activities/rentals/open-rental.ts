@@ -25,7 +25,7 @@ export interface OpenRentalInput {
 
 /**
  * Opens a rental (money/rentals/open.ts) with the upstreams that this worker has. Answers again for a rental that is
- * open already.
+ * already open.
  * @throws ApplicationFailure with the code of a refusal, which leaves no hold and no rental
  */
 export function createOpenRental(deps: ActivityDeps) {
@@ -35,7 +35,10 @@ export function createOpenRental(deps: ActivityDeps) {
     });
 }
 
-/** One try. What an earlier one left is found under the wallet's lock; what a refusal leaves is given back here. */
+/**
+ * Makes one try. It finds the leavings of an earlier try under the wallet's lock, and gives back the leavings of a
+ * refusal.
+ */
 async function openOnce(deps: ActivityDeps, input: OpenRentalInput, tell: Tell): Promise<OpenedRental> {
   const opening = await readOpening(deps, input);
   tell('locking the wallet');
@@ -44,16 +47,16 @@ async function openOnce(deps: ActivityDeps, input: OpenRentalInput, tell: Tell):
     refuseWhenBusy,
   );
   if (!(opened instanceof Refusal)) return opened;
-  // A process that dies before this leaves it to the sweeper, which gives up attempts that stay open (decision 22,
-  // "Machines of nobody").
+  // If the process dies before this, the sweeper gives up the attempts that stay open (decision 22, "Machines of
+  // nobody").
   await condemnOpenAttempts(deps, input.rentalId, opened.message);
   throw opened;
 }
 
 /**
- * What was asked for, by the committed row; of its time and the messenger's, the earlier one counts. What 0.1 began has
- * no row, and is taken for an hour after the database had its step, or where it was begun (decision 88, "Rows before
- * workflows").
+ * Reads from the committed row what was asked for; of the row's time and the messenger's, the earlier one counts. An
+ * opening that 0.1 began has no row. It is accepted for an hour after the database had its step, or where it was
+ * already begun (decision 88, "Rows before workflows").
  * @throws Refusal when nothing of ours asks for it
  */
 async function readOpening(deps: ActivityDeps, { rentalId, open }: OpenRentalInput): Promise<Opening> {
@@ -79,10 +82,7 @@ function marketOf(deps: ActivityDeps, { rentalId, request }: Opening, tell: Tell
   };
 }
 
-/**
- * A crash may have come after the call: what it bought is found by its tag, and used (decision 21, "Lost upstream
- * answers").
- */
+/** Finds by its tag what a try bought before it crashed, and uses it (decision 21, "Lost upstream answers"). */
 async function findBought(
   deps: ActivityDeps,
   rentalId: RentalId,
@@ -103,10 +103,12 @@ async function findBought(
   return { listing: { ...listing, price_per_hour_cents: attempt.price_per_hour_cents }, purchase };
 }
 
-/** Somebody else holds the wallet: in this process, where the user's turn did not come, or in another one. */
+/**
+ * Refuses when somebody else holds the wallet: in this process, where the user's turn did not come, or in another one.
+ */
 function refuseWhenBusy(error: unknown): never {
   if (!(error instanceof UserBusy)) throw error;
-  // A later try may have met an earlier one of its own, which may yet commit: it asks again.
+  // A later try may have met an earlier one of its own, which may yet commit. So it asks again.
   if (Context.current().info.attempt > 1) throw error;
   throw new Refusal('rate_limited', 'Another rental of yours is being opened. Try again in a few seconds.', {
     retryAfterSeconds: rentalLimits.openLockWaitMs / 1_000,

@@ -5,19 +5,19 @@ import { closeRental, findRental, type PodAddress } from '../../money/rentals/re
 import type { ActivityDeps } from '../deps.js';
 import { laterWhenBusy } from '../metering/busy-wallet.js';
 
-/** What is to be done next for a rental, read from its row: the row is the state (design: Temporal 1). */
+/** The next thing to do for a rental, read from its row: the row is the state (design: Temporal 1). */
 export type RentalPhase = 'missing' | 'find_pod' | 'await_pod' | 'running' | 'ended' | 'end_pod' | 'closed';
 
 export interface RentalLook {
   readonly phase: RentalPhase;
-  /** For operators, beside the workflow: what they filter by, and a sentence. */
+  /** Shown to operators beside the workflow: the values that they filter by, and a sentence. */
   readonly facts: { status: string; userId: string; provider: string; pricePerHourCents: number } | null;
   readonly summary: string;
 }
 
 /**
- * The activities that read and move a rental's row. Each may run twice: what is done already is left alone. Those that
- * move money do it in money/rentals/lifecycle.ts, and come again later while somebody else holds the wallet.
+ * The activities that read and move a rental's row. Each may run twice, and leaves alone what is done already. Those
+ * that move money do it in money/rentals/lifecycle.ts, and come again later while somebody else holds the wallet.
  */
 export function createRentalActivities(deps: ActivityDeps) {
   const { db } = deps;
@@ -36,20 +36,20 @@ export function createRentalActivities(deps: ActivityDeps) {
     },
 
     /**
-     * The SSH daemon answered: billing begins, unless a stop came first.
-     * @param from01 what a run that 0.1 began was told, for want of a row
+     * Begins billing once the SSH daemon has answered, unless a stop came first.
+     * @param from01 the address that a run of 0.1 was told, which has no row for it
      */
     async startMetering(rentalId: RentalId, from01?: PodAddress): Promise<void> {
       await laterWhenBusy(() => beginBilling(db, rentalId, from01));
     },
 
-    /** Gives up on a rental that never ran: a stop frees its hold, a failure refunds it. */
+    /** Gives up a rental that never ran: a stop frees its hold, a failure refunds it. */
     async giveUpProvisioning(rentalId: RentalId, error: string | null): Promise<void> {
       await laterWhenBusy(() => giveUpRental(db, rentalId, error));
     },
 
     /**
-     * One round of the metering loop (second belt).
+     * Does one round of the metering loop (second belt).
      * @param beltMs how long the next round may wait at most, in milliseconds
      * @returns when the next round is due, in milliseconds from now
      */
@@ -59,13 +59,13 @@ export function createRentalActivities(deps: ActivityDeps) {
 
     /**
      * Settles a rental whose billing has ended (decision 25, "Usage as running total"), if its machine was not lost
-     * before that.
+     * before.
      */
     async settleRental(rentalId: RentalId): Promise<void> {
       await laterWhenBusy(() => settleEnded(db, rentalId));
     },
 
-    /** The pod is gone: nothing more is owed to the rental. */
+    /** Closes a rental whose pod is gone: nothing more is owed to it. */
     async closeRental(rentalId: RentalId): Promise<void> {
       await closeRental(db, rentalId);
     },

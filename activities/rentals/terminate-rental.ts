@@ -20,11 +20,11 @@ import { Refusal } from '../../domain/refusal.js';
 import type { ActivityDeps } from '../deps.js';
 
 /**
- * Ends a rental by force, as an operator's order asks: its billing ends as by a stop, and every machine that was bought
- * for it is told to end now, whatever its workflow waits for. With `acceptGone` nobody is asked: an operator has seen
- * that they are gone, say because the upstream is not configured any more. One that is listed again all the same is
- * swept (decision 22, "Machines of nobody"). A rental that is closed, or that does not exist, is written into the order
- * as refused.
+ * Ends a rental by force, as an operator's order asks. Its billing ends as by a stop, and every machine that was bought
+ * for it is told to end now, whatever its workflow waits for. With `acceptGone` no upstream is asked: an operator has
+ * seen that the machines are gone, for example because the upstream is not configured any more. A machine that is
+ * listed again all the same is swept (decision 22, "Machines of nobody"). A rental that is closed or does not exist is
+ * recorded in the order as refused.
  */
 export async function terminateRental(deps: ActivityDeps, operationId: OperationId): Promise<OrderOutcome> {
   try {
@@ -56,7 +56,7 @@ async function terminateByOrder(deps: ActivityDeps, operationId: OperationId): P
   const result = { rentalId, was: rental.status, machines: told.length, told: told.join('; ') };
   await deps.db.transaction(async (trx) => {
     const locked = await lockOrder(trx, operationId);
-    // Another attempt of this activity may have been faster: what both did is the same.
+    // Another attempt of this activity may have been faster; both did the same.
     if (endOf(locked)) return;
     await recordAction(trx, operationOf(locked, action), result);
     await endOrder(trx, operationId, result);
@@ -72,7 +72,10 @@ async function giveUp({ db }: ActivityDeps, attempt: AllocationAttemptRow): Prom
   return `${providerCode} ${podId ?? tag} counts as gone`;
 }
 
-/** One upstream that can't be asked keeps no other from it: the rental's workflow goes on asking. */
+/**
+ * Asks for the end of one attempt's machine. An upstream that can't be asked keeps no other from it: the rental's
+ * workflow goes on asking.
+ */
 async function endNow(deps: ActivityDeps, attempt: AllocationAttemptRow): Promise<string> {
   const { provider_code: code, tag } = attempt;
   const provider = deps.providers.get(code);

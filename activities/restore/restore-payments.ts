@@ -11,13 +11,15 @@ import type { FailedItems } from '../reconcile/failed-items.js';
 import type { Tell } from '../heartbeat.js';
 import { settleByMetadata } from '../payments/settle-payment.js';
 
-/** A pass over what the processor says: each item by itself, those that fail are told of at its end. */
+/**
+ * A pass over what the processor says. Each item stands by itself, and the pass tells of those that fail at its end.
+ */
 export interface Pass {
   readonly tell: Tell;
   readonly failed: FailedItems;
 }
 
-/** Payments for users of ours that succeeded since an instant and that no ledger entry here was made for. */
+/** Lists payments for users of ours that succeeded since an instant and that no ledger entry here was made for. */
 export async function listMissingPayments(
   deps: ActivityDeps,
   since: Date,
@@ -34,9 +36,9 @@ export async function listMissingPayments(
 }
 
 /**
- * Stores the processor's events since an instant, as if they had just arrived: refunds, disputes and invoices are
- * followed by their workflows once the service goes on. Payments are credited now, before anything is charged.
- * @param found those that were missing when it began: a worker that died midway has credited some of them
+ * Stores the processor's events since an instant, as if they had just arrived: workflows follow refunds, disputes and
+ * invoices once the service goes on. Payments are credited now, before anything is charged.
+ * @param found the payments that were missing at the beginning; a worker that died midway has credited some of them
  * @returns what became of each of them, and of those that came since
  */
 export async function rebuildPayments(
@@ -79,7 +81,7 @@ async function becameOf(
   return { credited, parked };
 }
 
-/** Its owner finds the top-up under the id that they were told. */
+/** Rebuilds a top-up under the id that its owner was told. */
 async function rebuildTopup({ db }: ActivityDeps, payment: Payment): Promise<void> {
   const userId = await findLostTopupsUser(db, payment);
   if (userId === undefined) return;

@@ -25,7 +25,10 @@ import { listMissingPayments, rebuildPayments } from './restore-payments.js';
 
 type Ended = RestoreReport['ended'][number];
 
-/** What an operator finds out about a restored database, and mends. They alone work while everything else refuses. */
+/**
+ * The activities by which an operator examines a restored database and mends it. They alone work while everything else
+ * refuses.
+ */
 export function createRestoreActivities(deps: ActivityDeps) {
   return {
     /** Compares the database with Temporal, the upstreams and the processor; changes nothing but the brake. */
@@ -34,10 +37,10 @@ export function createRestoreActivities(deps: ActivityDeps) {
     },
 
     /**
-     * Ends the rentals whose run has closed at that run's end: a stop request of then, by which the metering
-     * statement charges them up to it once metering resumes.
+     * Ends the rentals whose run has closed, at the instant of that run's end. It writes a stop request of that
+     * instant, and the metering statement charges them up to it once metering resumes.
      * @param order the operator's order to reconcile; runs of 0.1 named a reason, and are begun anew
-     * @returns how many, and those that could not be: one that fails keeps no other from it
+     * @returns how many were ended, and those that could not be: one that fails keeps no other from it
      * @throws ApplicationFailure with the code of a refusal when no operator has ordered it
      */
     async endClosedRentals(
@@ -61,7 +64,7 @@ export function createRestoreActivities(deps: ActivityDeps) {
 
     /**
      * Takes in what the processor says since the database was dumped, and credits each payment once.
-     * @returns what became of them, and those of which nothing could
+     * @returns what became of the payments, and those that could not be taken in
      */
     async rebuildPayments({
       raisedAt,
@@ -102,8 +105,8 @@ export function createRestoreActivities(deps: ActivityDeps) {
 }
 
 /**
- * What could not be done, when it was tried often enough: a person must look at it.
- * @throws Error before: the others are done, and all are tried again
+ * Returns what could not be done, once it was tried often enough: a person must look at it.
+ * @throws Error before that: the others are done, and all are tried again
  */
 function undoneAtLast({ told }: FailedItems): string[] {
   if (told.length > 0 && Context.current().info.attempt < operationLimits.quickTries) {
@@ -124,7 +127,7 @@ async function examine(deps: ActivityDeps, tell: Tell): Promise<RestoreReport> {
     keptInTemporal: kept,
     lostMinutes: Math.max(0, (kept ?? 0) - value),
   };
-  // What a sound database has not caught up with is the daily reconciliation's to find.
+  // In a sound database, the daily reconciliation finds what it has not caught up with.
   if (database === 'confirmed') return { ...found, ...nothingLost };
   tell('comparing rentals with their runs');
   const rentals = await compareRentals(deps, tell);
@@ -154,7 +157,7 @@ const nothingLost = {
   missingPayments: [],
 };
 
-/** The watermark may be a minute older than the dump, and clocks differ a little. */
+/** Begins a little before the watermark: it may be a minute older than the dump, and clocks differ a little. */
 function sinceOf(raisedAt: string): Date {
   return new Date(new Date(raisedAt).getTime() - paymentLimits.eventsOverlapMs);
 }
@@ -168,7 +171,7 @@ async function compareRentals(
   const withoutRun: RentalId[] = [];
   let goingOn = 0;
   for (const { id, status } of await listLiveRentals(db)) {
-    // The list lags a little, and asking for each would take long with a large fleet.
+    // The list lags a little, and a question for each rental would take long with a large fleet.
     const run = running.has(id) ? 'open' : await findRunEnd(temporal.workflow, id);
     if (run === 'open') goingOn += 1;
     else if (run === undefined) withoutRun.push(id);

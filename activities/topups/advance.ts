@@ -13,8 +13,8 @@ import { chargeTopup } from './charge.js';
 import { openPage, resumePage, settlePage } from './page.js';
 
 /**
- * Reads what became of a top-up's payment at the processor and writes it down: credits once, or ends the top-up.
- * Payments that events name beside it are credited as well.
+ * Reads from the processor what became of a top-up's payment and records it: credits once, or ends the top-up. Payments
+ * that events name beside it are credited as well.
  * @throws ProcessorError when the processor can't be asked: call it again
  */
 export async function advanceTopup(deps: ActivityDeps, topupId: TopupId): Promise<EventLook> {
@@ -23,14 +23,14 @@ export async function advanceTopup(deps: ActivityDeps, topupId: TopupId): Promis
   const events = await listUnhandledEvents(db, topupId);
   if (topup) await settleTopup(deps, topup);
   await settleNamedPayments(deps, events);
-  // Only what was stored before the processor was asked is handled by its answer.
+  // The answer handles only events that were stored before the processor was asked.
   await markHandled(db, events, topup ? 'the top-up was brought up to date' : 'no such top-up');
   return lookOf(await findTopup(db, topupId));
 }
 
 async function settleTopup(deps: ActivityDeps, topup: TopupRow): Promise<void> {
   if (topup.session_id !== null) {
-    // An expired or failed one that is paid after all gets its credit.
+    // An expired or failed top-up that is paid after all gets its credit.
     if (topup.credited_at === null) await settlePage(deps, topup, topup.session_id);
     return;
   }
@@ -38,11 +38,11 @@ async function settleTopup(deps: ActivityDeps, topup: TopupRow): Promise<void> {
   if (topup.page_asked_at !== null) return resumePage(deps, topup, topup.page_asked_at);
   if (topup.charge_sent_at === null) return endWhenNeverBegun(deps, topup);
   if (topup.source === 'saved_card') return advanceCharge(deps, topup);
-  // The charge needs its owner, and a crash has kept their page from being opened.
+  // The charge needs its owner, and a crash has kept the page from being opened.
   return openPageForOwner(deps, topup);
 }
 
-/** Nobody waits for the answer any more, so the user is told by mail when it is not a success. */
+/** Advances a charge. Nobody waits for the answer any more, so the user is told by mail when it is not a success. */
 async function advanceCharge(deps: ActivityDeps, topup: TopupRow): Promise<void> {
   const outcome = await chargeTopup(deps, topup);
   if (outcome === 'needs_page') await openPageForOwner(deps, topup);

@@ -26,8 +26,8 @@ import { learnFingerprint } from './fingerprint.js';
 export function createAutoTopupActivities(deps: ActivityDeps) {
   return {
     /**
-     * Begins an attempt if the level asks for one, or goes on with the open one: charges the saved card, however often
-     * it is called the same charge, and writes down what came of it.
+     * Begins an attempt if the level asks for one, or goes on with the open one. It charges the saved card and records
+     * the result; however often it is called, it is the same charge.
      * @throws ProcessorError `unknown`: call it again
      */
     async lookAtAutoTopup(userId: UserId): Promise<EventLook> {
@@ -68,7 +68,9 @@ async function lookAfter({ db }: ActivityDeps, topupId: TopupId): Promise<EventL
   };
 }
 
-/** Nobody is about: what the saved card does not pay switches auto-topup off, and an invoice offers to pay it. */
+/**
+ * The user is not present. What the saved card does not pay switches auto-topup off, and an invoice offers to pay it.
+ */
 const policy: ChargePolicy<void> = {
   paid: (deps, topup, { payment }) => settlePayment(deps, topup, payment),
 
@@ -100,8 +102,8 @@ const policy: ChargePolicy<void> = {
 };
 
 /**
- * Cancels a payment that waits: whoever is asked to pay by an invoice must not be able to approve the charge as well.
- * @returns whether it went on meanwhile; then the next look finds out how
+ * Cancels a payment that waits. A user whom an invoice asks to pay must not be able to approve the charge as well.
+ * @returns whether the payment went on meanwhile; then the next look finds out how
  */
 async function goesOnUncancelled(
   { db, processor }: ActivityDeps,

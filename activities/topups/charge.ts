@@ -7,14 +7,14 @@ import type { ChargePolicy } from '../payments/classify-charge.js';
 import { settlePayment } from '../payments/settle-payment.js';
 
 /**
- * - decided: the row says what it came to.
- * - needs_page: nothing was charged, and it can't be without the card's owner.
+ * - decided: the row says the result.
+ * - needs_page: nothing was charged, and nothing can be charged without the card's owner.
  */
 export type ChargeOutcome = 'decided' | 'needs_page';
 
 /**
- * Charges the saved card of a top-up whose charge was marked as sent, and writes down what came of it. However
- * often it is called, it is the same charge.
+ * Charges the saved card of a top-up whose charge was marked as sent, and records the result. However often it is
+ * called, it is the same charge.
  * @throws ProcessorError `unknown`: call it again
  */
 export async function chargeTopup(deps: ActivityDeps, topup: TopupRow): Promise<ChargeOutcome> {
@@ -22,8 +22,8 @@ export async function chargeTopup(deps: ActivityDeps, topup: TopupRow): Promise<
 }
 
 /**
- * The user has asked for it, and is about: what the saved card does not pay they may pay on the page (decision 32,
- * "Checkout and credit").
+ * The user has asked for the top-up and is present. They may pay on the page what the saved card does not pay (decision
+ * 32, "Checkout and credit").
  */
 const policy: ChargePolicy<ChargeOutcome> = {
   async paid(deps, topup, { payment }) {
@@ -36,12 +36,12 @@ const policy: ChargePolicy<ChargeOutcome> = {
     return 'decided';
   },
 
-  /** The attempt is cancelled first, so that its owner can't approve it and pay on the page as well. */
+  /** Cancels the attempt first, so that the card's owner can't approve it and pay on the page as well. */
   async approval_needed(deps, topup, { paymentId }) {
     if (paymentId !== null) {
       const { status } = await deps.processor.cancelPayment(paymentId);
       if (status !== 'canceled') {
-        // It went on meanwhile: its next look finds out how.
+        // The attempt went on meanwhile: its next look finds out how.
         await recordProcessing(deps.db, topup.id, paymentId);
         return 'decided';
       }

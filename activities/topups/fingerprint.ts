@@ -4,9 +4,9 @@ import type { UserId } from '../../domain/ids.js';
 import type { ActivityDeps } from '../deps.js';
 
 /**
- * Asks the processor what the saved card of a user is known by, where that was never asked: cards that were saved by
- * 0.1 (decision 79, "Charge marks"). It is asked before the charge begins, so that what begins it can look for marks
- * under its lock.
+ * Asks the processor for the fingerprint of a user's saved card where that was never asked: 0.1 saved such cards
+ * (decision 79, "Charge marks"). It asks before the charge begins, so that the beginning of the charge can look for
+ * marks under its lock.
  * @throws ProcessorError when the processor can't be asked: it could not charge either
  */
 export async function learnFingerprint(deps: ActivityDeps, userId: UserId): Promise<void> {
@@ -15,7 +15,7 @@ export async function learnFingerprint(deps: ActivityDeps, userId: UserId): Prom
   try {
     await refreshCard(deps.db, await deps.processor.getCard(card.pm_id));
   } catch (error) {
-    // The charge itself finds out that it is gone, and what follows.
+    // The card is gone: the charge itself finds that out, and what follows.
     if (!isMissing(error)) throw error;
   }
 }

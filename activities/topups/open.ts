@@ -15,14 +15,14 @@ import { learnFingerprint } from './fingerprint.js';
 import { openPage } from './page.js';
 
 /**
- * What a workflow says of the opening; whose it is and how much, the committed row says (decision 88, "Rows before
+ * The workflow's word on the opening. The committed row says whose top-up it is and how much (decision 88, "Rows before
  * workflows").
  */
 export type OpenInput = NonNullable<TopupInput['open']>;
 
 /**
  * Begins a top-up, or goes on with one that was begun: charges the saved card, or opens a payment page.
- * @returns the top-up that answers the request: a charge of the same amount that was under way already, or this
+ * @returns the top-up that answers the request: this one, or a charge of the same amount that was under way already
  * @throws Refusal when nothing may be charged, or when it is too late; `card_declined` with the bank's code
  */
 export async function openTopup(
@@ -43,8 +43,8 @@ export async function openTopup(
 }
 
 /**
- * What was asked for, by the committed row. What 0.1 began has none: it goes on if its top-up was begun, and if that is
- * of the user and the amount that the input names.
+ * Reads from the committed row what was asked for. A request that 0.1 began has no row: it goes on if its top-up was
+ * begun and is of the user and the amount that the input names.
  * @throws Refusal when nothing of ours asks for it
  */
 async function readRequest({ db }: ActivityDeps, topupId: TopupId, open: OpenInput): Promise<NewTopup> {
@@ -63,7 +63,7 @@ async function readRequest({ db }: ActivityDeps, topupId: TopupId, open: OpenInp
   );
 }
 
-/** Takes a top-up that was begun, by this attempt or an earlier one, to a page or to the answer of a charge. */
+/** Takes a top-up that this attempt or an earlier one began to a page or to the answer of a charge. */
 async function goOn(deps: ActivityDeps, topup: TopupRow, answerBefore: string): Promise<void> {
   if (topup.closed_at !== null || topup.session_id !== null) return;
   if (topup.source !== 'checkout') return chargeOrPage(deps, topup, answerBefore);
@@ -72,7 +72,7 @@ async function goOn(deps: ActivityDeps, topup: TopupRow, answerBefore: string): 
 }
 
 async function chargeOrPage(deps: ActivityDeps, topup: TopupRow, answerBefore: string): Promise<void> {
-  // An earlier attempt may have marked it; only one that was never marked is too late.
+  // An earlier attempt may have marked it; only a charge that was never marked is too late.
   await markChargeSent(deps.db, topup.id, answerBefore);
   const marked = await getTopup(deps.db, topup.id);
   if (marked.status === 'creating') return openPageInstead(deps, marked, answerBefore);
@@ -80,15 +80,15 @@ async function chargeOrPage(deps: ActivityDeps, topup: TopupRow, answerBefore: s
     const outcome = marked.closed_at === null ? await chargeTopup(deps, marked) : 'decided';
     if (outcome === 'needs_page') await openPage(deps, marked);
   } catch (error) {
-    // Not known in time: the answer is "processing", and the workflow finds out.
+    // The outcome is not known in time: the answer is "processing", and the workflow finds out.
     if (isUnknown(error) && (await readClock(deps.db)) > new Date(answerBefore)) return;
     throw error;
   }
 }
 
 /**
- * Its charge did not leave: its payer was marked since it began, and pays on a page (decision 79, "Charge marks"), or
- * it is too late.
+ * Opens a page in place of a charge that did not leave. Either its payer was marked since it began, and pays on a page
+ * (decision 79, "Charge marks"), or it is too late.
  */
 async function openPageInstead(deps: ActivityDeps, topup: TopupRow, answerBefore: string): Promise<void> {
   if (!(await isHeld(deps.db, topup.user_id, topup.pm_id))) {

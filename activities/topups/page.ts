@@ -9,14 +9,14 @@ import { settlePayment } from '../payments/settle-payment.js';
 import type { ActivityDeps } from '../deps.js';
 
 /**
- * Opens the hosted payment page of a top-up, once: the processor's answer to the same top-up is the same page.
- * @param answerBefore by the database's clock: after it the page is not asked for any more (decision 82, "Honest
- *   checkout failures")
+ * Opens the hosted payment page of a top-up, once: the processor answers the same top-up with the same page.
+ * @param answerBefore instant by the database's clock; after it the page is not asked for any more (decision 82,
+ *   "Honest checkout failures")
  * @throws Refusal temporarily_unavailable when it is too late
  */
 export async function openPage(deps: ActivityDeps, topup: TopupRow, answerBefore?: string): Promise<void> {
   const customerId = await ensureCustomer(deps, topup.user_id);
-  // Right before the call: whoever waits for the answer is told that nothing was done, unless this is noted.
+  // Noted right before the call: unless it is noted, the waiting caller is told that nothing was done.
   if (answerBefore !== undefined && !(await markPageAsked(deps.db, topup.id, answerBefore))) {
     throw new Refusal('temporarily_unavailable', 'The payment page could not be opened in time. Try again.');
   }
@@ -32,12 +32,12 @@ export async function openPage(deps: ActivityDeps, topup: TopupRow, answerBefore
 }
 
 /**
- * Opens a page that was asked for and never heard of: the same page, by its key. Its caller was told to look at the
- * top-up, which tells of it from then on.
+ * Opens a page that was asked for and whose answer never came: its key makes it the same page. The caller was told to
+ * look at the top-up, which shows the page from then on.
  */
 export async function resumePage(deps: ActivityDeps, topup: TopupRow, askedAt: Date): Promise<void> {
   const ageMs = (await readClock(deps.db)).getTime() - askedAt.getTime();
-  // The processor forgets the key: the same call would open a page that nobody asked for any more.
+  // The processor forgets the key: now the same call would open a page that nobody asks for any more.
   if (ageMs > paymentLimits.chargeKeyMs) return endUnopened(deps, topup);
   try {
     await openPage(deps, topup);
@@ -53,7 +53,7 @@ async function endUnopened(deps: ActivityDeps, topup: TopupRow): Promise<void> {
   await endTopup(deps.db, topup.id, { status: 'failed', error });
 }
 
-/** Reads what became of a page at the processor and writes it down: credits once, or ends the top-up. */
+/** Reads from the processor what became of a page and records it: credits once, or ends the top-up. */
 export async function settlePage(deps: ActivityDeps, topup: TopupRow, sessionId: string): Promise<void> {
   const { db } = deps;
   const session = await deps.processor.getCheckoutSession(sessionId);
@@ -61,12 +61,12 @@ export async function settlePage(deps: ActivityDeps, topup: TopupRow, sessionId:
   if (payment?.status === 'succeeded') {
     await settlePayment(deps, topup, payment);
   } else if (payment?.status === 'processing') {
-    // Its id is kept once it is paid: on an open page the payer may yet begin another payment.
+    // The payment's id is kept only once the page is paid: on an open page the payer may still begin another payment.
     await recordProcessing(db, topup.id, null);
   } else if (session.status === 'expired') {
     await endTopup(db, topup.id, { status: 'expired' });
   } else if (session.status === 'complete' && payment !== null) {
-    // The page took the payment, and the bank refused it afterwards.
+    // The page took the payment, and the bank refused it later.
     await endTopup(db, topup.id, { status: 'failed', error: 'The payment failed. Begin another top-up.' });
   }
 }

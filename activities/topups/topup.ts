@@ -11,9 +11,9 @@ import { openTopup, type OpenInput } from './open.js';
 export function createTopupActivities(deps: ActivityDeps) {
   return {
     /**
-     * Begins a top-up: charges the saved card, or opens a payment page. Whose card, and how much, is the word of the
-     * row that the API committed (decision 88, "Rows before workflows").
-     * @returns the top-up that answers the request: a charge of the same amount that was under way already, or this
+     * Begins a top-up: charges the saved card, or opens a payment page. The row that the API committed says whose card
+     * and how much (decision 88, "Rows before workflows").
+     * @returns the top-up that answers the request: this one, or a charge of the same amount that was under way already
      * @throws ApplicationFailure with the code of a refusal
      */
     async openTopup(topupId: TopupId, open: OpenInput): Promise<{ topupId: TopupId }> {
@@ -23,12 +23,12 @@ export function createTopupActivities(deps: ActivityDeps) {
       );
     },
 
-    /** Reads what became of the payment at the processor and writes it down: credits once, or ends the top-up. */
+    /** Reads from the processor what became of the payment and records it: credits once, or ends the top-up. */
     async lookAtTopup(topupId: TopupId): Promise<EventLook> {
       return advanceTopup(deps, topupId);
     },
 
-    /** The top-up could not be begun in time: it is over, unless its page was asked for or its charge has left. */
+    /** Ends a top-up that could not be begun in time, unless its page was asked for or its charge has left. */
     async abandonTopup(topupId: TopupId, error: string): Promise<void> {
       await endTopup(deps.db, topupId, { status: 'failed', error, onlyUnsent: true });
     },

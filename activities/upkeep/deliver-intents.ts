@@ -9,10 +9,10 @@ import { eachItem } from '../each-item.js';
 import { signalLooks } from './signal-looks.js';
 
 /**
- * Delivers what transactions left to do: tells the workflows of rentals, and mails warnings. A workflow that is not
- * running is started again for its row (design: Temporal 1), so a lost one loses no intent. One that fails keeps no
- * other from it (decision 69, "Items that fail"). Not while the database may have been restored: a workflow that has
- * ended would be started again (decision 67, "Restored databases").
+ * Delivers the intents that transactions left: tells the workflows of rentals, and mails warnings. A workflow that is
+ * not running is started again for its row (design: Temporal 1), so a lost one loses no intent. One that fails keeps no
+ * other from it (decision 69, "Items that fail"). It does nothing while the database may have been restored: it would
+ * start again a workflow that has ended (decision 67, "Restored databases").
  * @returns how many were delivered
  * @throws when Temporal or the database is away
  */
@@ -36,14 +36,14 @@ function warn(deps: ActivityDeps, due: readonly DueIntent[]): Promise<DueIntent[
   );
 }
 
-/** Who acts on an intent; nobody on a warning. */
+/** Returns the workflows that act on an intent; a warning has none. */
 function routesOf({ kind, rentalId, userId }: DueIntent): LookRoute[] {
   if (rentalId !== null) return [{ workflow: 'rental', workflowId: rentalId }];
   if (kind === 'auto_topup') return [{ workflow: 'autoTopup', workflowId: autoTopupWorkflowId(userId) }];
   return [];
 }
 
-/** Tells the workflows of invoices that were made or that somebody wants looked at. */
+/** Tells the workflows of invoices that were made, or that somebody wants looked at. */
 async function signalInvoices(deps: ActivityDeps): Promise<number> {
   const routes = (await listInvoicesToSignal(deps.db)).map((id) => ({
     workflow: 'invoice' as const,

@@ -1,7 +1,7 @@
 import { deliverIntents } from './deliver-intents.js';
 import type { ActivityDeps } from '../deps.js';
 
-/** How long the last delivery of a run may go on beyond its end. */
+/** How long the last delivery of a run may go on beyond the run's end. */
 const DELIVERY_ENDS_WITHIN_MS = 2_000;
 
 /** Delivers beside a loop, one delivery at a time. A round that finds one under way asks for another after it. */
@@ -19,7 +19,7 @@ export class Delivery {
     });
   }
 
-  /** Resolves when none is under way, or soon: whoever comes next delivers what is left. */
+  /** Resolves when no delivery is under way, or soon: the next run delivers what is left. */
   async ended(): Promise<void> {
     this.#again = false;
     const limit = { timer: undefined as NodeJS.Timeout | undefined };

@@ -10,7 +10,8 @@ import { eachItem, eachPart } from '../each-item.js';
 import type { Tell } from '../heartbeat.js';
 
 /**
- * Compares and raises the watermark, tells operators what was noted for them, and removes what has served its time.
+ * Compares and raises the watermark, tells operators what was noted for them, and removes rows that have served their
+ * time.
  * @returns the watermark and how many rows were removed
  * @throws ApplicationFailure `database_restored` while the database is behind
  */
@@ -18,24 +19,24 @@ export async function keepHouse(
   deps: ActivityDeps,
   tell: Tell,
 ): Promise<{ watermark: number; removed: number }> {
-  // Compared each minute: rows that were put back under a running server change its incarnation in no way.
+  // Compared each minute, because rows that are put back under a running server do not change its incarnation.
   await compareWatermarks(deps);
   await refuseWhenRestored(deps);
   const watermark = await raiseWatermark(deps.db);
-  // Temporal second: it must never have heard of more than the database has committed.
+  // Temporal comes second: it must never have heard of more than the database has committed.
   await signalWatermark(deps.temporal.workflow, watermark);
   await eachPart(deps, 'notices for operators', () => mailOperators(deps));
   return { watermark, removed: await pruneTables(deps, tell) };
 }
 
-/** Tells operators, by the log and by mail, of what was noted for them since the last round. */
+/** Tells operators, by the log and by mail, what was noted for them since the last round. */
 async function mailOperators({ db, log, settings }: ActivityDeps): Promise<void> {
   for (const { cause, subject, body } of await claimUntoldNotices(db, settings.operatorEmail ?? null)) {
     log.error({ cause, body }, subject);
   }
 }
 
-/** Removes what has served its time (decision 70, "Pruned rows"). A table that fails keeps no other from it. */
+/** Removes rows that have served their time (decision 70, "Pruned rows"). A table that fails keeps no other from it. */
 async function pruneTables(deps: ActivityDeps, tell: Tell): Promise<number> {
   const end = performance.now() + PRUNE_FOR_MS;
   let removed = 0;
@@ -46,10 +47,13 @@ async function pruneTables(deps: ActivityDeps, tell: Tell): Promise<number> {
   return removed;
 }
 
-/** Less than what housekeeping may take; what is left goes in the next round. */
+/** Less than housekeeping may take, in milliseconds; the rest goes in the next round. */
 const PRUNE_FOR_MS = 15_000;
 
-/** Tells users, once each, that their saved card has expired. @returns how many were told */
+/**
+ * Tells users, once each, that their saved card has expired.
+ * @returns how many were told
+ */
 export async function mailExpiredCards(deps: ActivityDeps): Promise<number> {
   const items = await listExpiredCards(deps.db);
   const mailed = await eachItem(deps, { duty: 'card_expiry', items, keyOf: ({ pm_id }) => pm_id }, (card) =>

@@ -7,7 +7,7 @@ import type { ActivityDeps } from '../deps.js';
 import { eachItem } from '../each-item.js';
 
 /**
- * Makes sure that the tick engines, the watchers, the upkeep and the mailer run; those that do are left alone.
+ * Makes sure that the tick engines, the watchers, the upkeep and the mailer run. Those that already run are left alone.
  * @returns the ids of all that run now
  * @throws when Temporal itself is away
  */

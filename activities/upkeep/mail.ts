@@ -8,7 +8,7 @@ import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';
 
 const LOOK_EVERY_MS = 500;
 
-/** Sends what transactions left in the outbox (decision 36, "The mail outbox"). */
+/** Sends the mails that transactions left in the outbox (decision 36, "The mail outbox"). */
 export function createMailActivities(deps: ActivityDeps) {
   return {
     /** Delivers due mails for `forMs` and returns; its workflow starts it again. */
@@ -22,7 +22,7 @@ export function createMailActivities(deps: ActivityDeps) {
             const { due, sent: now } = await deliverDueMails(deps.db, deliveryOf(deps));
             sent += now;
             tell({ sent });
-            // The pause, however short, is where a worker that is being shut down lets go.
+            // The pause, however short, lets a worker that is being shut down let go here.
             await sleep(due === 0 ? LOOK_EVERY_MS : 1);
           }
         },

@@ -23,12 +23,13 @@ import { signalLooks } from './signal-looks.js';
 
 const { rental, topup, autoTopup, invoice, card, refund, dispute } = lookingWorkflows;
 
-/** The workflows of rows that are looked for below. */
+/** The workflows of the rows that are looked for below. */
 const ofRows = [rental, topup, autoTopup, invoice, card, refund, dispute, operationWorkflow];
 
 /**
- * Starts the workflow of every row that is not final and has no open run, and the long-lived ones (design: Temporal 7).
- * @returns how many rows had none, and the long-lived workflows that run
+ * Starts the workflow of every row that is not final and has no open run, and the long-lived workflows (design:
+ * Temporal 7).
+ * @returns how many rows had no run, and the long-lived workflows that run
  */
 export async function revive(
   deps: ActivityDeps,
@@ -46,7 +47,7 @@ export async function revive(
   return { rentals: rentals.length, payments: payments.length, started };
 }
 
-/** Lets orders of many go on that were begun and have no run (decision 94, "Refunds of an outage"). */
+/** Starts again the orders of many that were begun and have no run (decision 94, "Refunds of an outage"). */
 async function reviveOrders(deps: ActivityDeps, running: ReadonlySet<string>, tell: Tell): Promise<void> {
   const items = (await listBegunOrders(deps.db)).filter((id) => !running.has(id));
   const keyOf = (id: OperationId): string => id;
@@ -60,7 +61,7 @@ async function listRentalRoutes({ db }: ActivityDeps): Promise<LookRoute[]> {
   return ids.map((workflowId) => ({ workflow: 'rental', workflowId }));
 }
 
-/** Rows about money at the processor that are not final: each should have a workflow (design: Temporal 7). */
+/** Lists rows about money at the processor that are not final: each should have a workflow (design: Temporal 7). */
 async function listUnfinishedPayments({ db }: ActivityDeps): Promise<EventRoute[]> {
   const [topups, autoTopups, invoices, cards, reversals] = await Promise.all([
     listUnclosedTopups(db),

@@ -7,9 +7,9 @@ import type { ActivityDeps } from '../deps.js';
 import { eachItem, noteStuck } from '../each-item.js';
 
 interface SignalOptions {
-  /** No run of any of them is open. */
+  /** Says that none of them has an open run. */
   readonly hasNoRun?: boolean;
-  /** Told after each: the loop gets on. */
+  /** Called after each signal: the loop gets on. */
   readonly tell?: (detail: unknown) => void;
 }
 
@@ -17,7 +17,7 @@ interface SignalOptions {
  * Lets workflows look at their rows, each by itself: one that can't be signalled keeps no other from it (decision 69,
  * "Items that fail").
  * @returns those that were signalled, or have a signal already
- * @throws when Temporal itself is away: that counts for none of them
+ * @throws when Temporal itself is away, which counts for none of them
  */
 export async function signalLooks(
   deps: ActivityDeps,
@@ -29,7 +29,7 @@ export async function signalLooks(
     duty: 'workflow',
     items: once,
     keyOf: ({ workflowId }: LookRoute) => workflowId,
-    // Whether it is done is told by its look.
+    // The look, not the signal, tells whether it is done.
     clears: false,
     ...(tell === undefined ? {} : { tell }),
     isOfAll: () => isTemporalAway(deps.temporal),
@@ -51,10 +51,13 @@ export async function signalLooks(
   });
 }
 
-/** A look that ended badly has counted that itself, by what it met. Each takes far less than a signal may wait. */
+/**
+ * Tells whether a workflow has looked and failed lately. A look that ended badly has counted that itself, by what it
+ * met. Each look takes far less than a signal may wait.
+ */
 function hasLooked({ db }: ActivityDeps, { workflowId }: LookRoute): Promise<boolean> {
   return hasFailedWithin(db, 'workflow', workflowId, operationLimits.lookUnhandledMs - 10_000);
 }
 
-/** How long the server may take. */
+/** How long the server may take, in milliseconds. */
 const SIGNAL_LIMIT_MS = 5_000;

@@ -11,10 +11,12 @@ import { startLongLived } from './long-lived.js';
 import { redeliver } from './redeliver.js';
 import { revive } from './revive.js';
 
-/** The upkeep: finds what a crash, a lost signal or a terminated run has left, and lets it go on. A file per duty. */
+/**
+ * The upkeep finds what a crash, a lost signal or a terminated run has left, and lets it go on. Each duty has a file.
+ */
 export function createUpkeepActivities(deps: ActivityDeps) {
   return {
-    /** Starts the workflow of every row that is not final and has no open run, and the long-lived ones. */
+    /** Starts the workflow of every row that is not final and has no open run, and the long-lived workflows. */
     async reviveWorkflows(): Promise<{ rentals: number; payments: number; started: string[] }> {
       return withHeartbeat((tell) => revive(deps, tell), { stalledAfterMs: SEVERAL_CALLS_MS });
     },
@@ -32,7 +34,7 @@ export function createUpkeepActivities(deps: ActivityDeps) {
       return withHeartbeat((tell) => sweep(deps, tell), { stalledAfterMs: SEVERAL_CALLS_MS });
     },
 
-    /** Compares and raises the watermark, and removes what has served its time. */
+    /** Compares and raises the watermark, and removes rows that have served their time. */
     async keepHouse(): Promise<{ watermark: number; removed: number }> {
       return keepHouse(deps, () => undefined);
     },
@@ -44,7 +46,7 @@ export function createUpkeepActivities(deps: ActivityDeps) {
 
     /**
      * Does one duty of the upkeep again and again for `forMs` and returns; its workflow starts it again. A round that
-     * fails is counted, and made good by the next.
+     * fails is counted, and the next one makes it good.
      */
     async runUpkeep(duty: UpkeepDuty, forMs: number): Promise<void> {
       const { everyMs, round } = upkeep[duty];
@@ -64,13 +66,13 @@ export function createUpkeepActivities(deps: ActivityDeps) {
   };
 }
 
-/** What a round on a restored database comes to: it waits for operators, and is not set aside for that. */
+/** Answers for a round on a restored database: it waits for operators, and is not set aside for that. */
 function waitWhenRestored(error: unknown): object {
   if (isRestoredRefusal(error)) return { waits: 'the database was restored' };
   throw error;
 }
 
-/** How often each duty comes round, and what a round is. */
+/** For each duty, how often its rounds come and what a round does. */
 const upkeep: Readonly<
   Record<UpkeepDuty, { everyMs: number; round: (deps: ActivityDeps, tell: Tell) => Promise<object> }>
 > = {
@@ -80,7 +82,7 @@ const upkeep: Readonly<
   housekeeping: {
     everyMs: operationLimits.housekeepingEveryMs,
     round: async (deps, tell) => {
-      // Whoever starts the others is started again as well.
+      // The duty that starts the others is started again as well.
       await startLongLived(deps);
       const kept = await keepHouse(deps, tell);
       return { ...kept, expiredCards: await mailExpiredCards(deps) };

@@ -17,8 +17,8 @@ export async function recordMirror(db: Database, id: InvoiceId, processorInvoice
 }
 
 /**
- * A draft whose mirror is open can be paid now; one that is open gets its pages as they are now. In the same
- * transaction its user is told, where they are not told otherwise.
+ * Opens a draft whose mirror is open: it can be paid now. An invoice that is already open gets its pages as they are
+ * now. The same transaction tells the user, where they are not told otherwise.
  */
 export async function becomeOpen(
   db: Database,
@@ -42,7 +42,7 @@ export async function becomeOpen(
   });
 }
 
-/** The processor voided it, or it never was there. One that is paid stays paid. */
+/** Voids an invoice that the processor voided or that never was there. An invoice that is paid stays paid. */
 export async function becomeVoid(db: Database, id: InvoiceId): Promise<void> {
   await db('invoices')
     .where({ id })
@@ -50,7 +50,7 @@ export async function becomeVoid(db: Database, id: InvoiceId): Promise<void> {
     .update({ status: 'void', voided_at: db.raw('clock_ms()'), closed_at: db.raw('clock_ms()') });
 }
 
-/** It is given up; it can be paid all the same. */
+/** Gives an invoice up; it can still be paid. */
 export async function becomeUncollectible(db: Database, id: InvoiceId): Promise<void> {
   await db('invoices')
     .where({ id })
@@ -58,7 +58,7 @@ export async function becomeUncollectible(db: Database, id: InvoiceId): Promise<
     .update({ status: 'uncollectible', closed_at: db.raw('clock_ms()') });
 }
 
-/** What somebody wanted looked at was looked at, unless they asked again meanwhile. */
+/** Clears the wish for a look at an invoice, unless somebody asked again meanwhile. */
 export async function clearAttention(db: Database, row: InvoiceRow): Promise<void> {
   if (row.attention_at === null) return;
   await db('invoices')
@@ -66,7 +66,7 @@ export async function clearAttention(db: Database, row: InvoiceRow): Promise<voi
     .update({ attention_at: null, told_at: null });
 }
 
-/** Invoices that somebody wants looked at, whose workflow was not signalled lately. */
+/** Lists invoices that somebody wants looked at, and whose workflow was not signalled lately. */
 export async function listInvoicesToSignal(db: Database): Promise<InvoiceId[]> {
   const rows = await db('invoices')
     .whereNotNull('attention_at')
@@ -86,7 +86,7 @@ export async function markSignalled(db: Database, ids: readonly InvoiceId[]): Pr
     .update({ told_at: db.raw('clock_ms()') });
 }
 
-/** Invoices of which something is expected that are older than a moment: each should have a workflow. */
+/** Lists invoices of which something is expected and that are older than a moment: each should have a workflow. */
 export async function listUnclosedInvoices(db: Database): Promise<InvoiceId[]> {
   const rows = await db('invoices')
     .whereNull('closed_at')

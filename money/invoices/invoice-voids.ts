@@ -2,9 +2,9 @@ import type { InvoiceId, UserId } from '../../domain/ids.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 
 /**
- * Asks for an invoice to be voided. One that the processor does not know yet is void at once. Any other is void when
- * the processor says so, which its workflow asks for: it may turn out to be paid at this moment.
- * @returns whether anything was asked for; one that is paid or void stays as it is
+ * Asks for an invoice to be voided. An invoice that the processor does not know yet is void at once. Any other is void
+ * when the processor says so, which its workflow asks for: it may turn out to be paid at this moment.
+ * @returns whether anything was asked for; an invoice that is paid or void stays as it is
  */
 export async function requestVoid(trx: Transaction, invoiceId: InvoiceId, reason: string): Promise<boolean> {
   const voided = await trx('invoices')
@@ -15,7 +15,7 @@ export async function requestVoid(trx: Transaction, invoiceId: InvoiceId, reason
       void_requested_at: trx.raw('coalesce(void_requested_at, clock_ms())'),
       void_reason: trx.raw('coalesce(void_reason, ?)', [reason]),
       closed_at: trx.raw('clock_ms()'),
-      // A call that makes the mirror may be under way.
+      // A call that makes the mirror may be under way now.
       attention_at: trx.raw('clock_ms()'),
     });
   if (voided === 1) return true;
@@ -32,7 +32,7 @@ export async function requestVoid(trx: Transaction, invoiceId: InvoiceId, reason
   return requested === 1;
 }
 
-/** A top-up of at least as much as an open offer makes the offer void (decision 35, "Invoices and reminders"). */
+/** Voids the open offers that a top-up of at least their amount covers (decision 35, "Invoices and reminders"). */
 export async function voidOffersCoveredBy(
   trx: Transaction,
   userId: UserId,
@@ -41,7 +41,7 @@ export async function voidOffersCoveredBy(
   return voidOffers(trx, userId, 'a later top-up covered it', cents);
 }
 
-/** A newer decline makes an older offer void: at most one is open per user (decision 35, "Invoices and reminders"). */
+/** Voids older offers at a newer decline: at most one is open per user (decision 35, "Invoices and reminders"). */
 export async function voidOlderOffers(trx: Transaction, userId: UserId): Promise<InvoiceId[]> {
   return voidOffers(trx, userId, 'a newer automatic top-up failed', Number.MAX_SAFE_INTEGER);
 }

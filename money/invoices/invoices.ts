@@ -5,8 +5,8 @@ import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import type { LockedWallet } from '../ledger/wallets.js';
 
 /**
- * Writes the draft of an invoice for usage that the wallet did not cover (decision 26, "End of the money"). One per
- * rental: its cause is unique.
+ * Writes the draft of an invoice for usage that the wallet did not cover (decision 26, "End of the money"). There is
+ * one per rental: its cause is unique.
  */
 export async function insertOverageInvoice(
   trx: Transaction,

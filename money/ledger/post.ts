@@ -5,13 +5,15 @@ import type { Transaction } from '../../adapters/postgres/database.js';
 import { recordTopupIntent } from '../../adapters/postgres/payments/topup-level.js';
 import type { LockedWallet } from './wallets.js';
 
-/** One change of a wallet's total, with the one thing that it was made for. */
+/** One change of a wallet's total, with the one cause that it was made for. */
 export interface Posting {
-  /** Signed: what leaves or enters the available part and the reserved part. Their sum is the entry's amount. */
+  /**
+   * Signed: the cents that enter or leave the available part and the reserved part. Their sum is the entry's amount.
+   */
   readonly availableCents: number;
   readonly reservedCents?: number;
   readonly type: LedgerEntryType;
-  /** Unique for ever. A second posting for it does nothing. */
+  /** Unique for ever. A second posting for the same cause does nothing. */
   readonly cause: LedgerCause;
   readonly rentalNo?: number;
   readonly processorChargeId?: string;
@@ -19,8 +21,8 @@ export interface Posting {
 }
 
 /**
- * Writes one ledger entry and moves the wallet with it, in one statement: the only writer of balances beside the
- * metering statement. What lowers the available part leaves an intent for auto-topup where it falls below the level
+ * Writes one ledger entry and moves the wallet with it, in one statement. It is the only writer of balances beside the
+ * metering statement. A posting that lowers the available part below the level leaves an intent for auto-topup
  * (decision 34, "Trigger of auto-topup"). The wallet must be locked by this transaction.
  * @returns false when the cause was posted before: nothing is written then
  */

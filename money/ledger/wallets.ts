@@ -41,7 +41,7 @@ export async function lockWalletOfRental(trx: Transaction, rentalId: RentalId): 
   );
 }
 
-/** Reads a wallet again that this transaction has locked, after something was posted. */
+/** Reads a wallet that this transaction has locked again, after something was posted. */
 export async function reread(trx: Transaction, wallet: LockedWallet): Promise<LockedWallet> {
   return locked(
     await trx.raw<{ rows: Row[] }>('select * from wallets where id = ?', [wallet.id]),
@@ -50,8 +50,8 @@ export async function reread(trx: Transaction, wallet: LockedWallet): Promise<Lo
 }
 
 /**
- * Moves money between available and reserved. The total stays, so the ledger has no entry for it; the CHECKs
- * refuse to reserve what is not there.
+ * Moves money between available and reserved. The total stays, so the ledger has no entry for it. The CHECKs refuse to
+ * reserve money that is not there.
  * @param cents positive: from available to reserved; negative: back
  */
 export async function moveHold(trx: Transaction, wallet: LockedWallet, cents: number): Promise<void> {

@@ -4,11 +4,11 @@ import type { Transaction } from '../../adapters/postgres/database.js';
 
 /**
  * Brings wallets that this transaction has locked up to now (decision 24, "Order of funds", decision 25, "Usage as
- * running total", and decision 26, "End of the money"): charges every running rental what has come due, ends those
+ * running total", and decision 26, "End of the money"). It charges every running rental what has come due, ends those
  * whose time or money is over, and leaves an intent for each that ended.
  *
- * It must start after the locks are held, in a statement of its own: what it sees, its clock included, must be no older
- * than what the last holder wrote. While operators have paused metering it does nothing (decision 37, "Brakes and the
+ * It must start after the locks are held, in a statement of its own: its data and its clock must be no older than what
+ * the last holder wrote. While operators have paused metering it does nothing (decision 37, "Brakes and the
  * watermark"). All sums are integers; numeric was measured at a third of the speed.
  */
 const meterStatement = `
@@ -144,7 +144,7 @@ select (select coalesce(sum(entries), 0)::bigint from wallet_sums) as entries,
        coalesce((select array_agg(id) from turned), '{}') as ended`;
 
 export interface Metered {
-  /** Ledger entries written. */
+  /** How many ledger entries were written. */
   readonly entries: number;
   /** Rentals that this pass ended; each has an end_rental intent. */
   readonly ended: readonly RentalId[];

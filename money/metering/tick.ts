@@ -4,10 +4,11 @@ import { sqlStateOf, lockNotAvailable } from '../../adapters/postgres/sql-state.
 import { meterWallets, type Metered } from './meter.js';
 
 /**
- * The wallets of a shard in which something is due, locked; one that somebody else holds is left to a later tick. The
- * look before the lock may be out of date by then, which does no harm: metering looks again under the lock. The elapsed
- * time is capped at ten years so that a broken row can't make the look itself overflow. While operators have paused
- * metering nothing is due (decision 37, "Brakes and the watermark"): usage is a running total, and is charged later.
+ * Locks the wallets of a shard in which something is due; a wallet that somebody else holds is left to a later tick.
+ * The look before the lock may be out of date by then, which does no harm: metering looks again under the lock. The
+ * elapsed time is capped at ten years so that a broken row can't make the look itself overflow. While operators have
+ * paused metering nothing is due (decision 37, "Brakes and the watermark"): usage is a running total, and is charged
+ * later.
  */
 const lockDueWallets = `
 select w.id from wallets w
@@ -27,14 +28,17 @@ select w.id from wallets w
 export interface Shard {
   readonly shard: number;
   readonly shards: number;
-  /** Wallets that are left to a later tick: what they need was held up by somebody else a moment ago. */
+  /** Wallets that are left to a later tick, because somebody else held up their rows a moment ago. */
   readonly resting?: readonly number[];
 }
 
-/** How many wallets are metered together once the whole shard could not be. */
+/** How many wallets are metered together after metering the whole shard has failed. */
 const PART_WALLETS = 500;
 
-/** Meters a shard's due wallets in one transaction. Two ticks at once do no harm: each skips what the other holds. */
+/**
+ * Meters a shard's due wallets in one transaction. Two ticks at once do no harm: each skips the wallets that the other
+ * holds.
+ */
 export async function tick(db: Database, shard: Shard): Promise<Metered> {
   return db.transaction(async (trx) => {
     const { rows } = await trx.raw<{ rows: { id: number }[] }>(lockDueWallets, bindingsOf(shard));
@@ -47,19 +51,19 @@ export async function tick(db: Database, shard: Shard): Promise<Metered> {
   });
 }
 
-/** What a shard's wallets were brought to, part by part. */
+/** The result of metering a shard part by part. */
 export interface MeteredApart extends Metered {
-  /** Wallets that were marked: their rows are at fault (decision 29, "Broken wallets"). */
+  /** Wallets that were marked, because their rows are at fault (decision 29, "Broken wallets"). */
   readonly blocked: readonly { walletId: number; reason: string }[];
-  /** Wallets whose rows somebody else held for too long, or that took too long: a later tick has them. */
+  /** Wallets whose rows somebody else held for too long, or that took too long: they are left to a later tick. */
   readonly heldUp: readonly number[];
 }
 
 /**
- * The same in parts, after the whole has failed, and a part that fails wallet by wallet (decision 29, "Broken
- * wallets"): the wallet whose rows are at fault is marked with the reason, one that somebody else holds up is left to a
- * later tick, all others go on.
- * @param onPart told after each part and each single wallet
+ * Meters a shard in parts after the whole has failed, and a part that fails wallet by wallet (decision 29, "Broken
+ * wallets"). A wallet whose rows are at fault is marked with the reason. A wallet that somebody else holds up is left
+ * to a later tick. All others go on.
+ * @param onPart called after each part and each single wallet
  * @throws when the database can't be reached
  */
 export async function tickApart(
@@ -92,7 +96,7 @@ class Sum implements MeteredApart {
   }
 }
 
-/** Whether these wallets could be metered together. */
+/** Meters these wallets together. Returns whether that worked. */
 async function meterPart(db: Database, ids: readonly number[], sum: Sum): Promise<boolean> {
   try {
     sum.add(await meterFree(db, ids));
@@ -153,12 +157,18 @@ async function recordTick(db: Database | Transaction, { shard, shards }: Shard):
   );
 }
 
-/** A fault of the rows themselves (SQLSTATE classes 22, 23, P0), which would come again; not one of the server. */
+/**
+ * Tells whether the rows themselves are at fault (SQLSTATE classes 22, 23, P0), and not the server: the fault would
+ * come again.
+ */
 function isDataFault(error: unknown): error is Error {
   return /^(22|23|P0)/.test(sqlStateOf(error) ?? '');
 }
 
-/** Rows that others hold (lock_timeout, deadlock), or that take too long: not to be waited for, and not at fault. */
+/**
+ * Tells whether others hold the rows (lock_timeout, deadlock), or the rows take too long. Such rows are not waited for,
+ * and not at fault.
+ */
 function isHeldUp(error: unknown): boolean {
   return [lockNotAvailable, '40P01', '57014', '25P04'].includes(sqlStateOf(error) ?? '');
 }

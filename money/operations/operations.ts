@@ -23,10 +23,10 @@ import { lockWalletOfUser, type LockedWallet } from '../ledger/wallets.js';
 type Operation = AnyOperation<MoneyAction>;
 
 /**
- * Does what a row of `operator_orders` asks for, under the row's lock and the wallet's, in one transaction with its
- * record in `operator_actions`, once (decision 48, "Operations by hand", and decision 87, "Operator orders"). What
- * can't be done is written into the row as refused.
- * @param singleLimitCents what one operator may move alone; above it a second one must have approved
+ * Does what a row of `operator_orders` asks for, once, under the row's lock and the wallet's, in one transaction with
+ * its record in `operator_actions` (decision 48, "Operations by hand", and decision 87, "Operator orders"). An order
+ * that can't be done is recorded in the row as refused.
+ * @param singleLimitCents the most that one operator may move alone; above it a second one must have approved
  */
 export async function operate(
   db: Database,
@@ -42,7 +42,7 @@ export async function operate(
   }
 }
 
-/** Takes back what was tried: it can be done, and a second operator must approve it first. */
+/** Rolls the try back: the order can be done, and a second operator must approve it first. */
 class NeedsApproval extends Error {}
 
 async function operateUnderLock(
@@ -59,7 +59,7 @@ async function operateUnderLock(
   const needsApproval = order.status !== 'approved' && (await stakeOf(trx, action)) > singleLimitCents;
   const input = operationOf(order, action);
   const result = await act(trx, wallet, input);
-  // After it: what can't be done is refused before a second operator is asked.
+  // Thrown after the try: an order that can't be done is refused before a second operator is asked.
   if (needsApproval) throw new NeedsApproval();
   await recordAction(trx, input, result);
   await endOrder(trx, operationId, result);
@@ -76,7 +76,7 @@ function isMoneyAction(action: OrderedAction): action is MoneyAction {
   return !['terminate_rental', 'reconcile_restored', 'refund_rentals'].includes(action.kind);
 }
 
-/** The cents that are given, taken, asked for or given up. */
+/** Returns the cents that are given, taken, asked for or given up. */
 async function stakeOf(trx: Transaction, action: MoneyAction): Promise<number> {
   if ('amountCents' in action) return Math.abs(action.amountCents);
   return (await getInvoice(trx, action.invoiceId)).amount_cents;
@@ -131,7 +131,7 @@ async function voidInvoice(
   throw new Refusal('validation_failed', `${invoiceId} is ${state} already: there is nothing to void.`);
 }
 
-/** Its workflow gives it up, after it asked the processor whether it was paid. */
+/** Writes an invoice off: its workflow gives it up, after it asked the processor whether it was paid. */
 async function writeOff(
   trx: Transaction,
   wallet: LockedWallet,
@@ -159,14 +159,14 @@ async function writeOff(
   throw new Refusal('validation_failed', `${invoiceId} is ${state}: only an open one can be written off.`);
 }
 
-/** How an invoice stands, for a person. */
+/** Tells a person how an invoice stands. */
 function stateOf({ status, void_requested_at: requestedAt }: InvoiceRow): string {
   return requestedAt !== null && status !== 'void' && status !== 'paid' ? 'being voided' : status;
 }
 
 /**
- * A refund by hand goes to the wallet (spec: Ledger entry, `refund`). Its entry names the rental in its note only:
- * what the rental itself was charged stays as it was metered (decision 25, "Usage as running total").
+ * Refunds by hand, to the wallet (spec: Ledger entry, `refund`). The entry names the rental in its note only: the
+ * rental's own charge stays as it was metered (decision 25, "Usage as running total").
  */
 async function refund(
   trx: Transaction,
@@ -216,7 +216,7 @@ async function move(
   await mailUser(trx, wallet.userId, cause, walletChangedMail({ amountCents: availableCents, reason }));
 }
 
-/** A slip of the hand is caught before it is money. */
+/** The most that one operation may move: it catches slips of the hand before they move money. */
 const MAX_CENTS = 10_000_000;
 
 function refuseWhenAmountUnfit(cents: number, minCents: number): void {

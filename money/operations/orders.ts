@@ -5,17 +5,17 @@ import type { Database, Transaction } from '../../adapters/postgres/database.js'
 import { operatorsOf } from '../../adapters/postgres/operators/operator-orders.js';
 import type { OperatorOrderRow } from '../../adapters/postgres/rows/tables.js';
 
-/** How an order stands after it was looked at. Nothing more of it crosses Temporal: who wants to know reads the row. */
+/** The state of an order after it was looked at. Nothing more of it crosses Temporal; the row has the rest. */
 export type OrderOutcome =
   | OrderEnd
-  /** It is above what one operator may move: a second one approves it, and it is looked at again. */
+  /** The order is above what one operator may move: a second one approves it, and it is looked at again. */
   | { readonly outcome: 'waiting' }
-  /** It refunds many, and may: its items are done one after the other from here on. */
+  /** The order refunds many, and may: its items are done one after the other from here on. */
   | { readonly outcome: 'begun' };
 
 export type OrderEnd = { readonly outcome: 'done' } | { readonly outcome: 'refused'; readonly code: string };
 
-/** An order with the lock that lets it be done once. Orders are locked first: order, wallet, rental, invoice. */
+/** Locks an order, so that it is done once. Orders are locked first: order, wallet, rental, invoice. */
 export async function lockOrder(trx: Transaction, id: OperationId): Promise<OperatorOrderRow> {
   const order = await findLocked(trx, id);
   if (order) return order;
@@ -26,26 +26,26 @@ async function findLocked(trx: Transaction, id: OperationId): Promise<OperatorOr
   return trx('operator_orders').where({ id }).forUpdate().first();
 }
 
-/** What came of an order that has ended; undefined for one that may be done. */
+/** Returns the result of an order that has ended; undefined for an order that may be done. */
 export function endOf(order: OperatorOrderRow): OrderEnd | undefined {
   if (order.closed_at === null) return undefined;
   if (order.status === 'done') return { outcome: 'done' };
   return { outcome: 'refused', code: order.code ?? order.status };
 }
 
-/** What an order asks for, as the record of what operators did keeps it. */
+/** Returns the operation that an order asks for, as the record of what operators did keeps it. */
 export function operationOf<A extends OrderedAction>(order: OperatorOrderRow, action: A): Operation<A> {
   return { operationId: order.id, operator: operatorsOf(order), reason: order.reason, action };
 }
 
-/** Notes that an order is done: in the transaction that does it. */
+/** Notes that an order is done, in the transaction that does it. */
 export async function endOrder(trx: Transaction, id: OperationId, result: OperationResult): Promise<void> {
   await trx('operator_orders')
     .where({ id })
     .update({ status: 'done', result: JSON.stringify(result) as never });
 }
 
-/** Notes why an order can't be done, for good: whoever still wants it asks anew. */
+/** Notes why an order can't be done, for good: whoever still wants it makes a new order. */
 export async function refuseOrder(
   db: Database,
   id: OperationId,

@@ -13,14 +13,14 @@ import { endOf, endOrder, lockOrder, operationOf, type OrderEnd, type OrderOutco
 import { post } from '../ledger/post.js';
 import { lockWalletOfUser, type LockedWallet } from '../ledger/wallets.js';
 
-/** The order has ended in the meantime: nothing more of it is done. */
+/** Thrown when the order has ended meanwhile: nothing more of it is done. */
 export class OrderEnded extends Error {}
 
 /**
- * Lets an order of many begin: whether it may is asked each time that something is to be done of it. Its record in
- * `operator_actions` precedes the first cent, so that each of its entries can be explained at any time (decision 94,
- * "Refunds of an outage").
- * @param singleLimitCents what one operator may move alone; the order's sum counts
+ * Lets an order of many begin. Each time that something of it is to be done, this asks whether the order may begin. Its
+ * record in `operator_actions` precedes the first cent, so that each of its entries can be explained at any time
+ * (decision 94, "Refunds of an outage").
+ * @param singleLimitCents the most that one operator may move alone; the order's sum counts
  * @throws Refusal when there is no such order
  */
 export async function beginRefunds(
@@ -42,13 +42,13 @@ export async function beginRefunds(
 }
 
 /**
- * Gives one rental of an order what the order says, once: at most what is left of what it was charged for the order's
- * window, so that nobody gets back more than they paid. In one transaction under its user's wallet lock.
+ * Gives one rental of an order what the order says, once, in one transaction under its user's wallet lock. It gives at
+ * most what is left of the rental's charge for the order's window, so that nobody gets back more than they paid.
  * @throws OrderEnded
  */
 export async function refundItem(db: Database, orderId: OperationId, rentalNo: number): Promise<void> {
   await db.transaction(async (trx) => {
-    // Shared: whoever rejects the order waits for the item that is being done, and items of others do not.
+    // A shared lock: an operator who rejects the order waits for the item that is being done, and other items do not.
     const order = await trx('operator_orders').where({ id: orderId }).forShare().first();
     if (order?.closed_at !== null) throw new OrderEnded(`${orderId} has ended`);
     const rental = await trx('rentals').where({ no: rentalNo }).first('id', 'user_id');
@@ -66,7 +66,10 @@ export async function refundItem(db: Database, orderId: OperationId, rentalNo: n
   });
 }
 
-/** Ends an order of many when all of its items are done. @returns undefined when they are not */
+/**
+ * Ends an order of many when all of its items are done.
+ * @returns undefined when they are not
+ */
 export async function finishRefunds(db: Database, operationId: OperationId): Promise<OrderEnd | undefined> {
   return db.transaction(async (trx) => {
     const order = await lockOrder(trx, operationId);
@@ -84,7 +87,9 @@ function refundsOf({ id, request }: OperatorOrderRow): RefundRentalsAction {
   return request;
 }
 
-/** The entry names its rental in the note only: what the rental itself was charged stays as it was metered (48). */
+/**
+ * Posts the refund. Its entry names the rental in the note only: the rental's own charge stays as it was metered (48).
+ */
 async function give(
   trx: Transaction,
   wallet: LockedWallet,
@@ -105,7 +110,7 @@ async function give(
   });
 }
 
-/** One mail to each user, with the last of their rentals. */
+/** Sends one mail to each user, with the last of their rentals. */
 async function mailWhenAllDone(
   trx: Transaction,
   { userId }: LockedWallet,

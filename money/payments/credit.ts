@@ -12,9 +12,9 @@ import { lockWalletOfUser } from '../ledger/wallets.js';
 import { moneyTransaction } from '../ledger/transaction.js';
 
 /**
- * Credits a payment that succeeded to the wallet of its top-up, with what was really received, and leaves the
- * receipt's mail: all in one transaction, once per payment however often it is called. A page that was paid twice
- * credits twice (decision 32, "Checkout and credit").
+ * Credits a payment that succeeded to the wallet of its top-up, with the amount that was really received, and leaves
+ * the receipt's mail. All of it is one transaction, once per payment however often it is called. A page that was paid
+ * twice credits twice (decision 32, "Checkout and credit").
  * @returns whether it was credited now
  */
 export async function creditTopup(db: Database, topupId: TopupId, payment: Payment): Promise<boolean> {
@@ -56,7 +56,7 @@ export async function creditUser(db: Database, userId: UserId, payment: Payment)
 
 /**
  * Credits a payment that succeeded within a transaction, once, with its receipt; offers that it covers become void.
- * @param topup whose payment it is; null for one that names a user only, or settled an offer
+ * @param topup the payment's top-up; null for a payment that names a user only, or settled an offer
  */
 export async function creditPayment(
   trx: Transaction,

@@ -8,7 +8,7 @@ import { insertMail, mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import type { ChargeMarkRow } from '../../adapters/postgres/rows/tables.js';
 import { lockWalletOfUser } from '../ledger/wallets.js';
 
-/** Who denied a payment, and by which card it was paid. */
+/** The user who denied a payment, and the card that paid it. */
 export interface NewMark extends Pick<ChargeMarkRow, 'id' | 'kind'> {
   readonly chargeId: string;
   readonly userId: UserId | null;
@@ -17,8 +17,8 @@ export interface NewMark extends Pick<ChargeMarkRow, 'id' | 'kind'> {
 
 /**
  * Marks the user and the card of a payment that was disputed, or that its bank takes for fraud (decision 79, "Charge
- * marks"), once and in one transaction: auto-topup goes off for the user and for whoever has saved the same card, they
- * are told by mail and in the audit trail, and operators by mail.
+ * marks"), once and in one transaction. Auto-topup goes off for the user and for everybody who has saved the same card.
+ * They are told by mail and in the audit trail, and operators by mail.
  * @returns false when it was marked before, or there is nobody to mark
  */
 export async function markCharges(
@@ -28,7 +28,7 @@ export async function markCharges(
 ): Promise<boolean> {
   if (mark.userId === null && mark.fingerprint === null) return false;
   return db.transaction(async (trx) => {
-    // Whoever begins an auto-topup holds this lock while they look for marks.
+    // The beginning of an auto-topup holds this lock while it looks for marks.
     if (mark.userId !== null) await lockWalletOfUser(trx, mark.userId);
     const inserted = await trx('charge_marks')
       .insert({
@@ -49,7 +49,7 @@ export async function markCharges(
   });
 }
 
-/** The payer, and everybody who has saved the same card. */
+/** Lists the payer and everybody who has saved the same card. */
 async function listOwners(trx: Transaction, { userId, fingerprint }: NewMark): Promise<UserId[]> {
   const { rows } = await trx.raw<{ rows: { id: UserId }[] }>(
     `select u.id from users u

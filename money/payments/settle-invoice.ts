@@ -10,15 +10,15 @@ import { lockWalletOfUser, type LockedWallet } from '../ledger/wallets.js';
 import { moneyTransaction } from '../ledger/transaction.js';
 
 export interface InvoicePaid {
-  /** The payment that settled it; null when it was paid out of band. */
+  /** The payment that settled the invoice; null when it was paid out of band. */
   readonly payment: Payment | null;
   readonly paidAt: Date | null;
 }
 
 /**
- * An invoice was paid, by whatever path (spec: Invoice status): in one transaction, once. The money of an offer goes
- * to the wallet, and so does that of a debt that should have been void by then; any other debt is settled by it
- * (decision 35, "Invoices and reminders").
+ * Settles an invoice that was paid, by whatever path (spec: Invoice status), in one transaction and once. The money of
+ * an offer goes to the wallet, and so does that of a debt that should have been void by then. Any other debt is settled
+ * by it (decision 35, "Invoices and reminders").
  * @returns whether it was settled now
  */
 export async function settleInvoice(db: Database, invoiceId: InvoiceId, paid: InvoicePaid): Promise<boolean> {
@@ -73,7 +73,10 @@ async function creditOffer(
   return true;
 }
 
-/** Under the same cause as a reversal that came back, so that it is given back once (reversal-returns.ts). */
+/**
+ * Returns a debt's money under the same cause as a reversal that came back, so that it is given back once
+ * (reversal-returns.ts).
+ */
 async function returnDebt(trx: Transaction, wallet: LockedWallet, invoice: InvoiceRow): Promise<void> {
   await post(trx, wallet, {
     type: 'adjustment',

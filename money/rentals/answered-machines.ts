@@ -2,7 +2,7 @@ import type { RentalId } from '../../domain/ids.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import type { PodAddress } from './rentals.js';
 
-/** Records where a machine answered, for the step that begins its billing: of several answers the last one counts. */
+/** Records where a machine answered, for the step that begins its billing. Of several answers the last one counts. */
 export async function recordAnswer(db: Database, rentalId: RentalId, address: PodAddress): Promise<void> {
   await db.raw(
     `insert into answered_machines (rental_no, host, port, username, host_key_fingerprint)
@@ -20,7 +20,7 @@ export async function recordAnswer(db: Database, rentalId: RentalId, address: Po
   );
 }
 
-/** Claims the answer, once: afterwards the rental's own row has it. */
+/** Claims the answer, once; afterwards the rental's own row has it. */
 export async function claimAnswer(trx: Transaction, rentalNo: number): Promise<PodAddress | undefined> {
   const [row] = await trx('answered_machines').where({ rental_no: rentalNo }).delete().returning('*');
   return (

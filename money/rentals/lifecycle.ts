@@ -17,13 +17,13 @@ import {
 } from './rentals.js';
 import { endUnstarted, settle } from './settle.js';
 
-/** How long a rental whose metering is paused waits at least before it is looked at again, in milliseconds. */
+/** The least time until the next look at a rental while metering is paused, in milliseconds. */
 const PAUSED_LOOK_MS = 10_000;
 
 /**
- * Begins the billing of a rental whose machine has answered, unless a stop came first. Where it answered is the row's
- * word; without one it is waited for again.
- * @param from01 what a run that 0.1 began was told, for want of a row
+ * Begins the billing of a rental whose machine has answered, unless a stop came first. The row says where the machine
+ * answered; without a row, the rental waits for its machine again.
+ * @param from01 the address that a run of 0.1 was told, which has no row for it
  * @throws as `underLock`
  */
 export async function beginBilling(db: Database, rentalId: RentalId, from01?: PodAddress): Promise<void> {
@@ -36,8 +36,8 @@ export async function beginBilling(db: Database, rentalId: RentalId, from01?: Po
 }
 
 /**
- * Gives up on a rental that never ran: a stop frees its hold, a failure refunds it.
- * @param error what its user is told; null for a stop
+ * Gives up a rental that never ran: a stop frees its hold, a failure refunds it.
+ * @param error the text that its user is told; null for a stop
  * @throws as `underLock`
  */
 export async function giveUpRental(db: Database, rentalId: RentalId, error: string | null): Promise<void> {
@@ -48,8 +48,8 @@ export async function giveUpRental(db: Database, rentalId: RentalId, error: stri
 }
 
 /**
- * One round of a running rental's own metering (second belt): settles what is due, and ends the rental when its time,
- * its money or its machine is over. The tick engine and the watcher do the same sooner.
+ * Does one round of a running rental's own metering (second belt): settles what is due, and ends the rental when its
+ * time, its money or its machine is over. The tick engine and the watcher do the same sooner.
  * @param beltMs how long the next round may wait at most, in milliseconds
  * @returns when the next round is due, in milliseconds from now; 0 when the rental runs no more
  * @throws as `underLock`
@@ -64,8 +64,7 @@ export async function advanceMetering(db: Database, rentalId: RentalId, beltMs: 
 }
 
 /**
- * Settles a rental whose billing has ended (decision 25, "Usage as running total"), if its machine was not lost before
- * that.
+ * Settles a rental whose billing has ended (decision 25, "Usage as running total"), if its machine was not lost before.
  * @throws as `underLock`
  */
 export async function settleEnded(db: Database, rentalId: RentalId): Promise<void> {
@@ -76,8 +75,8 @@ export async function settleEnded(db: Database, rentalId: RentalId): Promise<voi
 }
 
 /**
- * Wallet first, then rental, everywhere (design: rule 5), and when it is the user's turn (decision 73, "Turns at the
- * wallet").
+ * Locks the wallet first, then the rental, as everywhere (design: rule 5), when it is the user's turn (decision 73,
+ * "Turns at the wallet").
  * @throws UserBusy or `lock_timeout` when somebody else holds the wallet: nothing was done; see isWalletBusy
  */
 async function underLock<T>(
@@ -92,7 +91,10 @@ async function underLock<T>(
   });
 }
 
-/** Until the rental's own limit or the end of the wallet's money, whichever is first, and no longer than the belt. */
+/**
+ * Returns the time until the rental's own limit or the end of the wallet's money, whichever is first, and no longer
+ * than the belt.
+ */
 async function nextLookMs(
   trx: Transaction,
   wallet: LockedWallet,
@@ -111,17 +113,17 @@ async function nextLookMs(
 }
 
 /**
- * With a large fleet the rounds come further apart, three a second in all; their jitter keeps them from firing together.
- * @param leastMs how long the rounds of one rental are apart at least
+ * Spaces the rounds of a large fleet to three a second in all; their jitter keeps them from firing together.
+ * @param leastMs the least time between two rounds of one rental
  */
 function pacedMs(fleet: number, leastMs: number): number {
   return Math.max(leastMs, (fleet * 1_000) / meteringLimits.beltRoundsPerSecond) * (1 - Math.random() / 10);
 }
 
 /**
- * While metering is paused nothing is due, and a fleet that looked each ten seconds would be a herd. Each looks at its own
- * time as before, so that none of them comes at the instant at which the brake is released: the tick engine, which
- * looks each second, meters then.
+ * Returns the time until the next look while metering is paused. Nothing is due then, and a fleet that looked every ten
+ * seconds would be a herd. Each rental keeps its own time, so that none of them comes at the instant at which the brake
+ * is released: the tick engine, which looks each second, meters then.
  */
 async function pausedLookMs(trx: Transaction): Promise<number> {
   return Math.round(pacedMs(await countMeters(trx), PAUSED_LOOK_MS));

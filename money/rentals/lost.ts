@@ -11,9 +11,9 @@ import type { LockedWallet } from '../ledger/wallets.js';
 
 /**
  * Ends and settles a rental whose machine the upstream has lost, when nothing else ended it before (decision 77, "Bill
- * of lost machines"). Whoever settles asks this first, so that a stop or a limit which the tick engine noticed sooner
- * than the watcher noticed the loss makes no difference. The wallet and the rental must be locked by this transaction.
- * @returns false when it is not lost, or something else ended it first: then the caller meters or settles as ever
+ * of lost machines"). Each settling calls this first. So it makes no difference if the tick engine notices a stop or a
+ * limit sooner than the watcher notices the loss. The wallet and the rental must be locked by this transaction.
+ * @returns false when it is not lost, or something else ended it first: then the caller meters or settles as usual
  */
 export async function endWhenLost(
   trx: Transaction,
@@ -25,9 +25,9 @@ export async function endWhenLost(
 }
 
 /**
- * Ends a rental whose machine was lost, running or not settled yet. Within the refund window everything is given back
- * (decision 27, "Refund of failed machines"); later, what was charged for the time after the machine was last seen
- * alive.
+ * Ends a rental whose machine was lost, running or not settled yet. Within the refund window it gives everything back
+ * (decision 27, "Refund of failed machines"). Later it gives back the charge for the time after the machine was last
+ * seen alive.
  * @param lastAliveAt the last moment at which the upstream showed it alive
  * @returns false when something else ended it first, or it is settled: nothing is changed
  */
@@ -62,7 +62,7 @@ export async function endLost(
   return true;
 }
 
-/** Writes the end, with what the meter showed, and settles. */
+/** Writes the end, with the meter's reading, and settles. */
 async function endAt(trx: Transaction, wallet: LockedWallet, ended: RentalRow): Promise<void> {
   const { stop_reason, ended_at, error, charged_cents, hold_cents } = ended;
   await trx('rentals').where({ no: ended.no }).update({
@@ -77,8 +77,9 @@ async function endAt(trx: Transaction, wallet: LockedWallet, ended: RentalRow): 
 }
 
 /**
- * When the money of a rental ended that waits for an auto-topup (decision 26, "End of the money"); null when it does
- * not wait. What came in meanwhile counts: it is for the time that the machine went on.
+ * Returns when the money of a rental that waits for an auto-topup ended (decision 26, "End of the money"), in
+ * milliseconds of running; null when it does not wait. Money that came in meanwhile counts: it pays for the time that
+ * the machine went on.
  */
 async function moneyEndedMs(
   trx: Transaction,
@@ -92,8 +93,8 @@ async function moneyEndedMs(
 }
 
 /**
- * Beyond the day's automatic refunds a person decides (decision 27, "Refund of failed machines"): abuse, or an upstream
- * that fails many.
+ * Notes a refund that was refused. Beyond the day's automatic refunds a person decides (decision 27, "Refund of failed
+ * machines"): it may be abuse, or an upstream that fails many.
  */
 async function recordRefusedRefund(trx: Transaction, rental: RentalRow): Promise<void> {
   await recordNotice(trx, {

@@ -21,7 +21,7 @@ import { meterWallets } from '../metering/meter.js';
 import type { Bargain, Market } from './purchase.js';
 import { findRental, insertRental, type NewRental } from './rentals.js';
 
-/** What is to be opened. */
+/** The rental that is to be opened. */
 export interface Opening {
   readonly rentalId: RentalId;
   readonly request: RentalRequest;
@@ -35,16 +35,19 @@ export interface OpenedRental {
   readonly providerCode: string;
 }
 
-/** Whose turn came late still gets a look at the lock, which is mostly free then. */
+/**
+ * The shortest wait for the wallet's lock, in milliseconds. A user whose turn came late still gets a look at the lock,
+ * which is mostly free then.
+ */
 const MIN_LOCK_WAIT_MS = 200;
 
 /**
  * Opens a rental: the nine steps of spec.md "POST /v1/rentals" under the wallet's row lock, in the order of decision
- * 19, "Order of an opening". Answers again for a rental that is open already.
+ * 19, "Order of an opening". Answers again for a rental that is already open.
  * @param freeMachinesPerHour how many machines that nobody is billed for a user may get in an hour (decision 83, "Cost
  *   of one caller")
- * @returns what was opened, or the refusal: it is not thrown, because what was metered stays committed (decision 19,
- *   "Order of an opening"). It leaves no hold and no rental
+ * @returns what was opened, or the refusal, which leaves no hold and no rental. The refusal is not thrown, because
+ *   charges that were metered stay committed (decision 19, "Order of an opening")
  * @throws UserBusy when somebody else holds the wallet for longer than `openLockWaitMs`: nothing was begun
  */
 export async function openRental(
@@ -63,8 +66,8 @@ export async function openRental(
 }
 
 /**
- * Lock, look whether it is there, refuse, pick and buy, hold, insert. A process may die at any line: what a later try
- * goes on from is said where it finds it.
+ * Locks, looks whether the rental is there, refuses, picks and buys, holds, inserts. A process may die at any line:
+ * each recovery point below says where a later try goes on.
  */
 async function openUnderLock(
   trx: Transaction,
@@ -83,7 +86,7 @@ async function openUnderLock(
   const untilMs = performance.now() + budgetMs(leftMs);
   await refuseWhenNotAllowed(trx, request.userId);
   await refuseWhenTooManyAreFree(trx, request.userId, freeMachinesPerHour);
-  // Money that is owed already is not there to be spent.
+  // Money that is already owed can't be spent.
   await meterWallets(trx, [locked.id]);
   const wallet = await reread(trx, locked);
 
@@ -92,7 +95,7 @@ async function openUnderLock(
   if (bought) refuseWhenNotAffordable(wallet, bought.listing);
   const bargain = bought ?? (await buyCheapest(trx, wallet, opening, market, untilMs));
 
-  // What was bought and is refused from here on is given back by whoever hears of the refusal.
+  // From here on, a machine that is bought and then refused is given back by the caller that receives the refusal.
   await refuseWhenLate(trx, answerBefore);
   if (!(await adopt(trx, bargain))) {
     throw new Refusal('temporarily_unavailable', 'The machine was given up before it was yours. Try again.');
@@ -105,8 +108,9 @@ async function openUnderLock(
 }
 
 /**
- * Buys at the cheapest matching listing that the wallet can pay for; without capacity at the next (decision 19, "Order
- * of an opening"). Each purchase is a recovery point of its own: its attempt is committed before the upstream is asked.
+ * Buys at the cheapest matching listing that the wallet can pay for, and at the next where there is no capacity
+ * (decision 19, "Order of an opening"). Each purchase is a recovery point of its own: its attempt is committed before
+ * the upstream is asked.
  */
 async function buyCheapest(
   trx: Transaction,
@@ -117,7 +121,7 @@ async function buyCheapest(
 ): Promise<Bargain> {
   const publicKeys = await listPublicKeys(trx, request.userId, request.sshKeyIds);
   const tried: ListingRow[] = [];
-  // What is left must do for a call: one that is cut off at once would only leave an unknown outcome.
+  // The time left must do for a call: a call that is cut off at once would only leave an unknown outcome.
   while (tried.length < rentalLimits.openTries && untilMs - performance.now() >= rentalLimits.openTryMinMs) {
     const listing = await findCheapestOffer(
       trx,
@@ -162,15 +166,15 @@ async function lockWallet(trx: Transaction, userId: UserId, lockUntilMs: number)
 }
 
 /**
- * How long the upstreams may take in all (decision 19, "Order of an opening"): each call ends with it, whatever the
- * limit of a single one, and looking for what a cut-off create has bought still fits before the caller's own deadline
- * (decision 4, "Promise of a 503").
+ * Returns how long the upstreams may take in all, in milliseconds (decision 19, "Order of an opening"). Each call ends
+ * with this budget, whatever the limit of a single call. A search for what a cut-off create has bought still fits
+ * before the caller's own deadline (decision 4, "Promise of a 503").
  */
 function budgetMs(leftMs: number): number {
   return Math.min(rentalLimits.openBudgetMs, leftMs - rentalLimits.openFinishMs);
 }
 
-/** The first listing may cost what the request says, a later one at most a tenth more than the first. */
+/** Returns the price cap: the request's own for the first listing, at most a tenth above the first for a later one. */
 function priceCap(request: RentalRequest, first: ListingRow | undefined): number | null {
   if (!first) return request.maxPricePerHourCents;
   const dearest = Math.floor((first.price_per_hour_cents * (100 + rentalLimits.openMaxDearerPercent)) / 100);
@@ -190,7 +194,7 @@ function refuseWhenNotAffordable(wallet: LockedWallet, listing: ListingRow): voi
   );
 }
 
-/** @throws Refusal when not even one upstream could be asked: that says nothing about what is on offer */
+/** @throws Refusal when not even one upstream could be asked, which says nothing about what is on offer */
 function refuseWhenOutOfTime(untilMs: number): void {
   if (untilMs - performance.now() >= rentalLimits.openTryMinMs) return;
   throw new Refusal(
@@ -200,8 +204,8 @@ function refuseWhenOutOfTime(untilMs: number): void {
 }
 
 /**
- * Makes the pod the rental's in the transaction that makes the rental. The attempt of an unknown purchase stays open:
- * the workflow looks on for its tag.
+ * Gives the pod to the rental, in the transaction that makes the rental. The attempt of an unknown purchase stays open:
+ * the workflow goes on looking for its tag.
  * @returns false when the pod was condemned meanwhile (decision 22, "Machines of nobody")
  */
 async function adopt(trx: Transaction, { purchase }: Bargain): Promise<boolean> {

@@ -3,8 +3,9 @@ import type { Database } from '../../adapters/postgres/database.js';
 import type { AllocationAttemptRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
 
 /**
- * Makes the pod of an open attempt the rental's, if neither was given up meanwhile (decision 22, "Machines of nobody").
- * @returns whether it is the rental's now
+ * Gives the pod of an open attempt to the rental, if neither was given up meanwhile (decision 22, "Machines of
+ * nobody").
+ * @returns whether the pod is the rental's now
  */
 export async function adoptPod(
   db: Database,
@@ -24,7 +25,7 @@ export async function adoptPod(
   });
 }
 
-/** Lets a rental wait for the pod of another attempt: the price that was agreed stays. */
+/** Lets a rental wait for the pod of another attempt; the agreed price stays. */
 export async function replaceTag(
   db: Database,
   rental: RentalRow,

@@ -4,12 +4,12 @@ import type { Database, Transaction } from '../../adapters/postgres/database.js'
 import type { RentalRow, StopRequestRow } from '../../adapters/postgres/rows/tables.js';
 import { recordTopupIntent } from '../../adapters/postgres/payments/topup-level.js';
 
-/** A rental as money sees it, with what was asked about its end. */
+/** A rental as money sees it, with the request for its end. */
 export type RentalWithStop = RentalRow & {
   stop: Pick<StopRequestRow, 'requested_at' | 'requested_by'> | null;
 };
 
-/** What a new rental starts with; the hold is the first hour (spec: POST /v1/rentals, step 4). */
+/** The values that a new rental starts with; the hold is the first hour (spec: POST /v1/rentals, step 4). */
 export type NewRental = Pick<
   RentalRow,
   | 'id'
@@ -35,8 +35,8 @@ export type NewRental = Pick<
 >;
 
 /**
- * Writes the rental row in status provisioning, holding its first hour, which was moved from what is available before:
- * auto-topup goes by what is left (decision 34, "Trigger of auto-topup").
+ * Writes the rental row in status provisioning, holding its first hour. The hold was moved out of available before,
+ * because auto-topup goes by what is left (decision 34, "Trigger of auto-topup").
  */
 export async function insertRental(trx: Transaction, rental: NewRental): Promise<void> {
   await trx('rentals').insert({
@@ -52,7 +52,10 @@ export async function findRental(db: Database | Transaction, id: RentalId): Prom
   return db('rentals_now').where({ id }).first();
 }
 
-/** Whose rental it is. @throws when there is none */
+/**
+ * Returns the user of a rental.
+ * @throws when there is none
+ */
 export async function getUserOfRental(db: Database, id: RentalId): Promise<UserId> {
   const row = await db('rentals').where({ id }).first('user_id');
   if (!row) throw new Error(`no rental ${id}`);
@@ -71,7 +74,7 @@ export async function lockRental(trx: Transaction, id: RentalId): Promise<Rental
   return { ...row, stop: stop ?? null };
 }
 
-/** Where a pod can be reached, as its SSH daemon was seen to answer. */
+/** The address of a pod at which its SSH daemon was seen to answer. */
 export interface PodAddress {
   readonly host: string;
   readonly port: number;
@@ -80,7 +83,7 @@ export interface PodAddress {
 }
 
 /**
- * Moves a rental from provisioning to running: billing starts now, by the database's clock (decision 18, "Start of
+ * Moves a rental from provisioning to running. Billing starts now, by the database's clock (decision 18, "Start of
  * billing"), and the instants at which its limits are reached are fixed.
  */
 export async function startRunning(trx: Transaction, rental: RentalRow, address: PodAddress): Promise<void> {
@@ -106,7 +109,7 @@ export async function startRunning(trx: Transaction, rental: RentalRow, address:
   );
 }
 
-/** Closes what was open about a rental's end, once it is settled: the stop request and the intents. */
+/** Closes what is open about the end of a settled rental: the stop request and the intents. */
 export async function acknowledgeEnd(trx: Transaction, rentalNo: number): Promise<void> {
   await trx('stop_requests').where({ rental_no: rentalNo, open: true }).update({ open: false });
   await trx('intents')
@@ -115,7 +118,10 @@ export async function acknowledgeEnd(trx: Transaction, rentalNo: number): Promis
     .update({ acknowledged_at: trx.raw('clock_ms()') });
 }
 
-/** Closes a settled rental whose pods are gone: nothing more is owed to it. One that is closed stays as it is. */
+/**
+ * Closes a settled rental whose pods are gone: nothing more is owed to it. A rental that is already closed stays as it
+ * is.
+ */
 export async function closeRental(db: Database, id: RentalId): Promise<void> {
   await db('rentals')
     .where({ id })
@@ -129,8 +135,8 @@ export async function closeRental(db: Database, id: RentalId): Promise<void> {
 }
 
 /**
- * Whether somebody asked for the rental's end; the API writes it without waiting for any lock (decision 15, "Stopping a
- * rental").
+ * Tells whether somebody asked for the rental's end. The API writes that without waiting for any lock (decision 15,
+ * "Stopping a rental").
  */
 export async function isStopRequested(db: Database, rentalNo: number): Promise<boolean> {
   return (await db('stop_requests').where({ rental_no: rentalNo }).first('rental_no')) !== undefined;

@@ -8,10 +8,10 @@ import { acknowledgeEnd, type RentalWithStop } from './rentals.js';
 import { moveHold, type LockedWallet } from '../ledger/wallets.js';
 
 /**
- * Settles a rental whose billing has ended: charges or gives back what its final price differs from what was metered,
- * gives the rest of the hold back, and makes what the money did not cover overage (decision 25, "Usage as running
- * total", and decision 26, "End of the money"). Does nothing when it is settled already. The wallet and the rental must
- * be locked by this transaction.
+ * Settles a rental whose billing has ended. It charges or gives back the difference between the final price and what
+ * was metered, and gives the rest of the hold back. What the money did not cover becomes overage (decision 25, "Usage
+ * as running total", and decision 26, "End of the money"). It does nothing when the rental is already settled. The
+ * wallet and the rental must be locked by this transaction.
  */
 export async function settle(trx: Transaction, wallet: LockedWallet, rental: RentalRow): Promise<void> {
   if (rental.settled_at !== null) return;
@@ -32,8 +32,8 @@ export async function settle(trx: Transaction, wallet: LockedWallet, rental: Ren
   );
   await moveHold(trx, wallet, -(rental.hold_cents - fromHold));
 
-  // What accrued and could not be had is owed; the cent that only rounding half up adds never is (decision 26, "End of
-  // the money").
+  // The user owes usage that accrued and that the money did not cover. They never owe the cent that only rounding half
+  // up adds (decision 26, "End of the money").
   const accrued = Math.min(final, accruedCents(rental.price_per_hour_cents, elapsedMs));
   const owed = Math.max(0, accrued - charged);
   const overage = owed >= paymentLimits.minInvoiceCents ? owed : 0;
@@ -55,8 +55,8 @@ export async function settle(trx: Transaction, wallet: LockedWallet, rental: Ren
 }
 
 /**
- * Ends a rental that never ran. A stop gives the hold back without an entry (decision 15, "Stopping a rental"); a
- * failure captures it and refunds it, so that the ledger tells of it (decision 27, "Refund of failed machines").
+ * Ends a rental that never ran. A stop gives the hold back without an entry (decision 15, "Stopping a rental"). A
+ * failure captures the hold and refunds it, so that the ledger shows it (decision 27, "Refund of failed machines").
  */
 export async function endUnstarted(
   trx: Transaction,
@@ -82,8 +82,8 @@ export async function endUnstarted(
 }
 
 /**
- * The rest of the hold becomes a charge and one refund gives back all that was charged: net 0 (decision 27, "Refund of
- * failed machines").
+ * Charges the rest of the hold, and gives all charges back in one refund: net 0 (decision 27, "Refund of failed
+ * machines").
  */
 export async function failWithFullRefund(
   trx: Transaction,
@@ -145,14 +145,14 @@ async function refund(
   });
 }
 
-/** Nobody pays beyond a limit, whoever wrote the end. */
+/** Returns the end within the limits: nobody pays beyond a limit, whoever wrote the end. */
 function endWithinLimits(rental: RentalRow): Date {
   if (rental.ended_at === null) throw new Error(`rental ${rental.id} has not ended`);
   const ends = [rental.ended_at, rental.auto_stop_at, rental.spend_limit_at].filter((at) => at !== null);
   return new Date(Math.min(...ends.map((at) => at.getTime())));
 }
 
-/** The wallet's newest entry: no later one is the rental's. */
+/** Selects the wallet's newest entry: no later one is the rental's. */
 function newestSeq(trx: Transaction) {
   return trx.raw('(select seq from wallets where wallets.id = rentals.wallet_id)');
 }

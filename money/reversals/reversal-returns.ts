@@ -9,8 +9,8 @@ import { post } from '../ledger/post.js';
 import type { LockedWallet } from '../ledger/wallets.js';
 
 /**
- * Gives back what a refund that failed or a dispute that was won had taken: the debit as it was, and the invoice by
- * voiding it, or by crediting what was paid on it.
+ * Gives back what was taken by a refund that failed or a dispute that was won. The debit comes back as it was. The
+ * invoice is voided, or what was paid on it is credited.
  * @returns whether anything had been taken
  */
 export async function giveBack(
@@ -40,8 +40,9 @@ export async function giveBack(
 }
 
 /**
- * One that was paid although it was to be void is in the wallet already (payments/settle-invoice.ts): under the same cause.
- * @returns the cents that were paid on the invoice, and came to the wallet by this
+ * Takes an invoice back. An invoice that was paid although it was to be void is in the wallet already
+ * (payments/settle-invoice.ts), under the same cause.
+ * @returns the cents that were paid on the invoice and came to the wallet by this call
  */
 async function returnInvoice(
   trx: Transaction,
@@ -65,7 +66,7 @@ async function returnInvoice(
   return 0;
 }
 
-/** @returns false when it was given back before */
+/** @returns false when it was already given back */
 async function postReturn(
   trx: Transaction,
   wallet: LockedWallet,

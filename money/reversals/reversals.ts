@@ -12,7 +12,7 @@ import { giveBack } from './reversal-returns.js';
 import { lockWalletOfUser, reread, type LockedWallet } from '../ledger/wallets.js';
 import { moneyTransaction } from '../ledger/transaction.js';
 
-/** What the processor says now of a refund or a dispute, and of the payment that it is about. */
+/** A refund or a dispute as the processor tells it now, and the payment that it is about. */
 export interface Reversal {
   readonly id: string;
   readonly kind: 'refund' | 'dispute';
@@ -20,21 +20,21 @@ export interface Reversal {
   readonly amountCents: number;
   readonly paymentId: string;
   readonly userId: UserId;
-  /** What the payment brought: all that is ever taken for it. */
+  /** The cents that the payment brought: no more is ever taken for it. */
   readonly paymentCents: number;
-  /** Whether the wallet was credited with it. Otherwise what is taken becomes an invoice. */
+  /** Whether the wallet was credited with the payment. If not, an invoice asks for what is taken. */
   readonly credited: boolean;
-  /** The processor has taken the money; it has given it back. */
+  /** Whether the processor has taken the money, and whether it has given it back. */
   readonly taken: boolean;
   readonly returned: boolean;
-  /** Nothing more is expected. */
+  /** Whether nothing more is expected. */
   readonly closed: boolean;
 }
 
 /**
- * Brings the money of a refund or dispute to what the processor says (decision 30, "Reversed payments"), in one
- * transaction under the wallet's lock and however often it is called: what was taken there is taken here once, from
- * available only, the rest by an invoice; what came back there comes back here as it was debited.
+ * Brings the money of a refund or dispute to what the processor says (decision 30, "Reversed payments"). It does so in
+ * one transaction under the wallet's lock, however often it is called. Money that was taken there is taken here once:
+ * from available only, and the rest by an invoice. Money that came back there comes back here as it was debited.
  */
 export async function applyReversal(db: Database, reversal: Reversal): Promise<RefundOrDisputeRow> {
   return moneyTransaction(db, reversal.userId, async (trx) => {
@@ -82,8 +82,8 @@ async function lockRow(
 }
 
 /**
- * Takes what a reversal may still take: all on one payment never take more than the payment. It may be called again
- * when another one gave its part back.
+ * Takes what a reversal may still take: all reversals of one payment together never take more than the payment. It may
+ * be called again when another one gave its part back.
  */
 async function take(
   trx: Transaction,
@@ -103,7 +103,7 @@ async function take(
     amountCents: row.amount_cents - row.debited_cents - row.invoiced_cents - row.written_off_cents,
     leftOfPaymentCents: paymentCents - (sums?.taken ?? 0),
     availableCents: credited ? availableCents : 0,
-    // One invoice each: what is missing a second time, after others gave back, is written off.
+    // One invoice each: a sum that is missing a second time, after others gave back, is written off.
     minInvoiceCents: row.invoice_id === null ? paymentLimits.minInvoiceCents : Infinity,
   });
   const round = row.taken_at === null ? null : (await countPostings(trx, row)) + 1;
@@ -144,8 +144,8 @@ function reversalCause({ kind, id }: RefundOrDisputeRow, round: number | null): 
 }
 
 /**
- * How often money was taken for it already. Rounds are numbered without a gap, but for the first, which has no number
- * where it took money: so each is looked for by its whole cause, until there is none.
+ * Counts how often money was taken for it already. Rounds are numbered without a gap, except that the first has no
+ * number where it took money. So each round is looked for by its whole cause, until there is none.
  */
 async function countPostings(trx: Transaction, row: RefundOrDisputeRow): Promise<number> {
   for (let count = 0; ; count += 1) {
@@ -155,7 +155,10 @@ async function countPostings(trx: Transaction, row: RefundOrDisputeRow): Promise
   }
 }
 
-/** What one gave back, the payment has room for again: others that had found less than theirs take the rest. */
+/**
+ * Lets other reversals take the rest of theirs. When one gives its part back, the payment has room again for others
+ * that had found less than theirs.
+ */
 async function takeRestOfOthers(
   trx: Transaction,
   wallet: LockedWallet,

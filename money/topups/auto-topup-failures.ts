@@ -12,10 +12,10 @@ import { lockWalletOfUser } from '../ledger/wallets.js';
 import { moneyTransaction } from '../ledger/transaction.js';
 
 /**
- * Ends an attempt whose charge has failed (spec: Auto-topup trigger), in one transaction and once: auto-topup is off,
+ * Ends an attempt whose charge has failed (spec: Auto-topup trigger), in one transaction and once. Auto-topup goes off,
  * the user is asked for another card, and a `topup_failed` invoice offers to pay the amount (decision 35, "Invoices and
- * reminders"). Where the bank wants its customer to approve, the mail comes with the invoice's pay link, as soon as
- * there is one.
+ * reminders"). If the bank wants its customer to approve, the mail comes with the invoice's pay link, as soon as there
+ * is one.
  */
 export async function failAutoTopup(
   db: Database,

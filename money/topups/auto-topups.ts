@@ -8,7 +8,7 @@ import { somethingRuns } from '../../adapters/postgres/payments/topup-level.js';
 import { lockWalletOfUser, type LockedWallet } from '../ledger/wallets.js';
 import { moneyTransaction } from '../ledger/transaction.js';
 
-/** What an auto-topup comes to when it is looked at. */
+/** The next step of an auto-topup after a look at it. */
 export type AutoTopupStep =
   /** Its charge has left, or leaves now: ask the processor. */
   | { readonly kind: 'attempt'; readonly topup: TopupRow }
@@ -22,8 +22,8 @@ export interface AutoTopupRules {
 }
 
 /**
- * Begins an attempt when the level asks for one (decision 34, "Trigger of auto-topup"), under the wallet's lock, which
- * is where level, cooldown, cap and card are all of one moment. The open attempt, if there is one, is the answer.
+ * Begins an attempt when the level asks for one (decision 34, "Trigger of auto-topup"). It does so under the wallet's
+ * lock, where level, cooldown, cap and card are all of one moment. If an attempt is open, that attempt is the answer.
  */
 export async function beginAutoTopup(
   db: Database,
@@ -76,7 +76,7 @@ async function decide(
   return chargeOf(trx, wallet, settings);
 }
 
-/** The card to charge; without one that may be charged, auto-topup goes off. */
+/** Returns the card to charge. Without a card that may be charged, auto-topup goes off. */
 async function chargeOf(
   trx: Transaction,
   wallet: LockedWallet,
@@ -99,9 +99,9 @@ interface State {
   running: boolean;
   brake: string | null;
   blocked: boolean;
-  /** Of auto-topups within a day. */
+  /** The cents that auto-topups charged within a day. */
   charged_cents: number;
-  /** What the installation allows this account in a day; null: no cap. */
+  /** The most that the installation lets this account charge in a day, in cents; null: no cap. */
   account_cap_cents: number | null;
 }
 
@@ -122,8 +122,9 @@ async function readState(trx: Transaction, wallet: LockedWallet, settings: AutoT
 }
 
 /**
- * Why nothing may be charged although it is due; null when it may (decision 23, "Guards against loss", and decision 37,
- * "Brakes and the watermark", the user's own cap, and the one that the installation gave the account when it was made).
+ * Returns why nothing may be charged although it is due; null when it may. The reasons are the guards (decision 23,
+ * "Guards against loss", and decision 37, "Brakes and the watermark"), the user's own cap, and the cap that the
+ * installation gave the account when it was made.
  */
 function holdBack(settings: AutoTopupRow, now: State): string | null {
   if (now.brake !== null) return 'held back: the operators have paused payments';
@@ -136,7 +137,7 @@ function holdBack(settings: AutoTopupRow, now: State): string | null {
   return null;
 }
 
-/** The charge counts as sent from here on: whoever comes next asks the processor under its key. */
+/** Inserts the attempt. Its charge counts as sent from here on: every later look asks the processor under its key. */
 async function insertAttempt(
   trx: Transaction,
   wallet: LockedWallet,
@@ -171,7 +172,7 @@ async function postpone(trx: Transaction, walletId: number, forMs: number): Prom
     .update({ next_attempt_at: trx.raw(`clock_ms() + ? * interval '1 millisecond'`, [forMs]) });
 }
 
-/** No attempt is open any more: rentals whose money is over end. */
+/** Closes the intent when no attempt is open any more: rentals whose money is over end. */
 export async function acknowledge(trx: Transaction, walletId: number): Promise<void> {
   await trx('intents')
     .where({ kind: 'auto_topup', wallet_id: walletId })

@@ -12,8 +12,9 @@ interface Guards {
 }
 
 /**
- * Guards of money that comes in (decision 23, "Guards against loss", and decision 37, "Brakes and the watermark"): the
- * brake on charges, blocked users, and a cap a day for young accounts, with which stolen cards are tried.
+ * Refuses a top-up that the guards do not allow (decision 23, "Guards against loss", and decision 37, "Brakes and the
+ * watermark"). The guards are the brake on charges, blocked users, and a daily cap for young accounts, with which
+ * people try stolen cards.
  */
 export async function refuseWhenTopupNotAllowed(
   trx: Transaction,

@@ -14,19 +14,20 @@ import { refuseWhenTopupNotAllowed } from './topup-guards.js';
 export interface NewTopup {
   readonly userId: UserId;
   readonly amountCents: number;
-  /** By the database's clock: nothing is begun after it (decision 4, "Promise of a 503"). */
+  /** Instant by the database's clock; nothing is begun after it (decision 4, "Promise of a 503"). */
   readonly answerBefore: string;
 }
 
 export type Begun =
   | { readonly kind: 'begun'; readonly topup: TopupRow }
   /**
-   * A charge of the same amount is under way already: it answers this request too (decision 32, "Checkout and credit").
+   * A charge of the same amount is already under way: it answers this request too (decision 32, "Checkout and credit").
    */
   | { readonly kind: 'in_flight'; readonly topup: TopupRow };
 
 /**
- * The row of a top-up, made when it is not there: a charge of the user's saved card, or a payment page without one.
+ * Returns the row of a top-up, and makes it when it is not there: a charge of the user's saved card, or a payment page
+ * if there is no card.
  * @throws Refusal when it is too late or not allowed, `charge_in_progress` when another amount is being charged
  */
 export async function beginTopup(
@@ -41,12 +42,12 @@ export async function beginTopup(
     if (existing) return { kind: 'begun', topup: existing };
     await refuseWhenTopupNotAllowed(trx, input.userId, perDayWhenYoung);
     const card = await findChargeableCard(trx, input.userId);
-    // Whose payment was denied pays on a page (decision 79, "Charge marks").
+    // A user whose payment was denied pays on a page (decision 79, "Charge marks").
     const pmId = card && !(await isHeld(trx, input.userId)) ? card.pm_id : null;
     const topup = await insertTopup(trx, topupId, input, pmId);
     if (!topup) return joinCharge(trx, input);
     await insertAuditEvent(trx, { userId: input.userId, kind: 'checkout_begun', entityId: topupId });
-    // Last of all: whoever waits for the answer counts on nothing being begun after this instant.
+    // This check is the last: a caller that waits for the answer counts on nothing being begun after this instant.
     await refuseWhenLate(trx, input.answerBefore);
     return { kind: 'begun', topup };
   });
@@ -84,10 +85,9 @@ async function joinCharge(trx: Transaction, { userId, amountCents }: NewTopup): 
 }
 
 /**
- * Notes that the charge leaves now, in the statement that sees that nobody has marked its payer or its card (decision
- * 79, "Charge marks"). From here on its outcome is the processor's word.
- * @returns false when it is too late for it (decision 4, "Promise of a 503"), it may not be charged, or the top-up is
- *   over
+ * Notes that the charge leaves now. The same statement sees that nobody has marked its payer or its card (decision 79,
+ * "Charge marks"). From here on its outcome is the processor's word.
+ * @returns false when it is too late (decision 4, "Promise of a 503"), it may not be charged, or the top-up is over
  */
 export async function markChargeSent(db: Database, topupId: TopupId, answerBefore: string): Promise<boolean> {
   return db.transaction(async (trx) => {
@@ -105,8 +105,8 @@ export async function markChargeSent(db: Database, topupId: TopupId, answerBefor
 
 /**
  * Notes that the payment page is asked for now: from here on one may be open (decision 82, "Honest checkout failures").
- * @returns false when it is too late for it (decision 4, "Promise of a 503"), or the top-up is over; true also when it
- *   was noted before
+ * @returns false when it is too late (decision 4, "Promise of a 503"), or the top-up is over; true also when it was
+ *   noted before
  */
 export async function markPageAsked(db: Database, topupId: TopupId, answerBefore: string): Promise<boolean> {
   return db.transaction(async (trx) => {
@@ -119,7 +119,7 @@ export async function markPageAsked(db: Database, topupId: TopupId, answerBefore
   });
 }
 
-/** The bank has not decided yet. */
+/** Records that the bank has not decided yet. */
 export async function recordProcessing(
   db: Database,
   topupId: TopupId,
@@ -131,7 +131,7 @@ export async function recordProcessing(
     .update({ status: 'processing', payment_id: db.raw('coalesce(?, payment_id)', [paymentId]) });
 }
 
-/** The saved card can't be charged without its owner: the top-up goes on as a payment page. */
+/** Turns a top-up into a payment page, because the saved card can't be charged without its owner. */
 export async function becomePage(db: Database, topupId: TopupId): Promise<void> {
   await db('topups')
     .where({ id: topupId, source: 'saved_card' })
@@ -148,7 +148,7 @@ export async function recordPage(db: Database, topupId: TopupId, session: Checko
   });
 }
 
-/** Ends a top-up with nothing paid, unless it has ended already. A payment that comes after all is credited. */
+/** Ends a top-up with nothing paid, unless it has ended already. A payment that still comes is credited. */
 export async function endTopup(
   db: Database | Transaction,
   topupId: TopupId,
@@ -156,7 +156,7 @@ export async function endTopup(
     readonly status: 'failed' | 'expired';
     readonly error?: string;
     readonly declineCode?: string;
-    /** Only when nothing was asked of the processor for it. */
+    /** Ends it only when nothing was asked of the processor for it. */
     readonly onlyUnsent?: true;
   },
 ): Promise<boolean> {

@@ -12,8 +12,8 @@ export interface AutoTopupInput {
 type AutoTopupRun = (input: AutoTopupInput) => Promise<{ outcome: string }>;
 
 /**
- * The auto-topup of one user. Its id is made and read in domain/payments/processor-routes.ts, which leads the
- * processor's events to it.
+ * The auto-topup of one user. domain/payments/processor-routes.ts makes and reads its id, and routes the processor's
+ * events to it.
  */
 export const autoTopupWorkflow: LookingWorkflow<'autoTopup', AutoTopupRun> = {
   type: 'autoTopup',

@@ -1,7 +1,7 @@
 import { processorEventSignal } from './signals.js';
 import type { LookingWorkflow } from './workflow-contract.js';
 
-/** What workflows are started with that follow one of the processor's objects. */
+/** The input of workflows that follow one of the processor's objects. */
 export interface EventInput {
   /** The workflow's id: the object's id at the processor. */
   readonly id: string;
@@ -9,13 +9,13 @@ export interface EventInput {
   readonly askAfterMs?: readonly number[];
 }
 
-/** What an activity saw that brought its row up to date. */
+/** The result of an activity's look, which brought its row up to date. */
 export interface EventLook {
-  /** waiting: more is expected. closed: nothing is. missing: nothing of ours. */
+  /** waiting: more is expected. closed: nothing more is expected. missing: nothing of ours. */
   readonly state: 'missing' | 'waiting' | 'closed';
   readonly status: string;
   readonly summary: string;
-  /** When there is something to do even if nobody tells, in milliseconds from now; otherwise the caller's waits. */
+  /** When the next look is due even without an event, in milliseconds from now. Default: the caller's waits. */
   readonly nextLookMs?: number;
 }
 
@@ -33,7 +33,7 @@ export const refundWorkflow = following('refund', 'A refund at the processor');
 /** A dispute at the processor; the workflow's id is the dispute's. */
 export const disputeWorkflow = following('dispute', 'A dispute at the processor');
 
-/** The contract of a workflow that follows one object of the processor under that object's id. */
+/** Makes the contract of a workflow that follows one object of the processor under that object's id. */
 function following<Type extends string>(type: Type, summary: string): LookingWorkflow<Type, EventRun> {
   const contract: LookingWorkflow<Type, EventRun> = {
     type,

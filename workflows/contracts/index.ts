@@ -12,7 +12,7 @@ import { topupWorkflow } from './topup.js';
 import { watermarkWorkflow } from './watermark.js';
 import type { LookingWorkflow, WorkflowSchedule } from './workflow-contract.js';
 
-/** Those that follow a row and look at it when they are signalled. */
+/** The workflows that follow a row and look at it when they are signalled. */
 export const lookingWorkflows = {
   rental: rentalWorkflow,
   topup: topupWorkflow,
@@ -24,7 +24,7 @@ export const lookingWorkflows = {
   dispute: disputeWorkflow,
 } as const satisfies { readonly [Type in EventWorkflow | 'rental']: LookingWorkflow<Type> };
 
-/** Every contract, by the name of its workflow. The rounds of the upkeep by hand have none (workflows/upkeep.ts). */
+/** All contracts, by the name of their workflow. The rounds of the upkeep by hand have none (workflows/upkeep.ts). */
 export const contracts = {
   ...lookingWorkflows,
   operation: operationWorkflow,
@@ -38,7 +38,10 @@ export const contracts = {
   mailer: mailerWorkflow,
 } as const;
 
-/** What Temporal itself starts at intervals; fast loops live in long workflows instead (design: Temporal 6). */
+/**
+ * The schedules by which Temporal itself starts workflows; fast loops live in long workflows instead (design: Temporal
+ * 6).
+ */
 export const schedules: readonly WorkflowSchedule[] = [backfillSchedule, ...reconcileSchedules];
 
 /** Schedules of release 0.1: loops of the upkeep do their work now (workflows/loops.ts). */

@@ -4,7 +4,7 @@ import { rowIdOf, type LookingWorkflow } from './workflow-contract.js';
 
 export interface InvoiceInput {
   readonly invoiceId: InvoiceId;
-  /** How long a day of dunning is, in milliseconds; a real day unless told. */
+  /** The length of a day of dunning, in milliseconds. Default: a real day. */
   readonly dayMs?: number;
 }
 

@@ -32,11 +32,11 @@ export const providerWatchWorkflow: WorkflowContract<'providerWatch', ProviderWa
 export const upkeepWorkflow: WorkflowContract<'upkeep', UpkeepRun> = { type: 'upkeep' };
 export const mailerWorkflow: WorkflowContract<'mailer', MailerRun> = { type: 'mailer' };
 
-/** For who finds one of them in the UI. */
+/** The text for people who find one of these workflows in the UI. */
 const details =
   'It runs for ever: a loop of a quarter of an hour, then the next. What it does now stands in the heartbeat of its pending activity. Terminated by mistake, it is started again by "upkeep:revive" or "upkeep:housekeeping" within a minute.';
 
-/** The tick engine of one shard. */
+/** Returns the run of one shard's tick engine. */
 export function meterRun(shard: number): WorkflowRun<MeterRun> {
   return {
     contract: meterWorkflow,
@@ -47,7 +47,7 @@ export function meterRun(shard: number): WorkflowRun<MeterRun> {
   };
 }
 
-/** The watcher of one upstream. */
+/** Returns the run of one upstream's watcher. */
 export function providerWatchRun(code: string): WorkflowRun<ProviderWatchRun> {
   return {
     contract: providerWatchWorkflow,
@@ -58,7 +58,7 @@ export function providerWatchRun(code: string): WorkflowRun<ProviderWatchRun> {
   };
 }
 
-/** One duty of the upkeep. */
+/** Returns the run of one duty of the upkeep. */
 export function upkeepRun(duty: UpkeepDuty): WorkflowRun<UpkeepRun> {
   return {
     contract: upkeepWorkflow,
@@ -69,7 +69,7 @@ export function upkeepRun(duty: UpkeepDuty): WorkflowRun<UpkeepRun> {
   };
 }
 
-/** What sends the mails of the outbox. */
+/** Returns the run that sends the mails of the outbox. */
 export function mailerRun(): WorkflowRun<MailerRun> {
   return {
     contract: mailerWorkflow,

@@ -15,10 +15,10 @@ export type OperationOutcome =
 
 type OperationRun = (input: OperationInput) => Promise<OperationOutcome>;
 
-/** One operator's order; the workflow's id is the order's. `lookSignal` lets one of many look. */
+/** One operator's order; the workflow's id is the order's. `lookSignal` lets an order of many look. */
 export const operationWorkflow: WorkflowContract<'operation', OperationRun> = { type: 'operation' };
 
-/** The run that looks at an order. */
+/** Returns the run that looks at an order. */
 export function operationRun(operationId: OperationId): WorkflowRun<OperationRun> {
   return {
     contract: operationWorkflow,

@@ -24,7 +24,7 @@ export const reconcileSchedules: readonly WorkflowSchedule<ReconcileRun>[] = [
   },
 ];
 
-/** A run that an operator asks for, beside the schedules' own. */
+/** Returns a run that an operator asks for, beside the schedules' own. */
 export function reconcileRun(workflowId: string, input: ReconcileInput): WorkflowRun<ReconcileRun> {
   return {
     contract: reconcileWorkflow,

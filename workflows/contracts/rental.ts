@@ -5,21 +5,21 @@ import { lookSignal } from './signals.js';
 import { rowIdOf, type LookingWorkflow } from './workflow-contract.js';
 
 /**
- * What an opening is told. All else is the word of the committed row in `rental_requests` (decision 88, "Rows before
- * workflows", and decision 89, "Words kept from Temporal"): names, labels and texts of users never cross Temporal.
+ * The input of an opening. The committed row in `rental_requests` says all else (decision 88, "Rows before workflows",
+ * and decision 89, "Words kept from Temporal"): names, labels and texts of users never cross Temporal.
  */
 export interface OpenInput {
-  /**
-   * ISO instant by the database's clock: after it, the rental must not be opened any more (decision 4, "Promise of a
-   * 503").
-   */
+  /** ISO instant by the database's clock; the rental must not be opened after it (decision 4, "Promise of a 503"). */
   readonly answerBefore: string;
 }
 
-/** What release 0.1 said in the input. */
+/** The input of an opening in release 0.1. */
 export type OpenInput01 = OpenInput & RentalRequest;
 
-/** Durations of the workflow, in milliseconds. Tests shorten them; the defaults stand in domain/rentals/limits.ts and domain/metering/limits.ts. */
+/**
+ * Durations of the workflow, in milliseconds. Tests shorten them; the defaults stand in domain/rentals/limits.ts and
+ * domain/metering/limits.ts.
+ */
 export interface RentalDurations {
   readonly provisionDeadlineMs: number;
   readonly unknownFindMs: number;
@@ -33,7 +33,7 @@ export interface RentalInput {
   readonly durations?: Partial<RentalDurations>;
 }
 
-/** What the workflow did, shown as its result. */
+/** The actions of the workflow, shown as its result. */
 export interface RentalOutcome {
   readonly outcome: 'refused' | 'stopped' | 'failed' | 'missing';
   readonly code?: string;

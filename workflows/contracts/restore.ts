@@ -3,7 +3,7 @@ import type { Reconciled, RestoreReport } from '../../domain/operations/restore.
 import type { WorkflowContract, WorkflowRun } from './workflow-contract.js';
 
 export interface RestoreInput {
-  /** Absent: only looks. */
+  /** Absent: the run only looks. */
   readonly reconcile?: {
     /** The operator's order: its row says who and why (decision 87, "Operator orders"). */
     readonly operationId: OperationId;
@@ -15,13 +15,13 @@ export interface RestoreInput {
 }
 
 export interface RestoreOutcome {
-  /** incomplete: what could be done is done, the rest is named, and the service does not go on. */
+  /** incomplete: all that could be done is done, the rest is named, and the service does not go on. */
   readonly outcome: 'looked' | 'nothing to do' | 'refused' | 'incomplete' | 'reconciled';
   /** Why it was refused, and what to do. */
   readonly message?: string;
-  /** As it was found, before anything was done. */
+  /** The state as it was found, before anything was done. */
   readonly report: RestoreReport;
-  /** What could not be done, each with its reason. */
+  /** The rentals and payments that could not be brought up to date, each with its reason. */
   readonly undone?: readonly string[];
   readonly reconciled?: Reconciled;
 }
@@ -33,7 +33,7 @@ export const restoreWorkflow: WorkflowContract<'restore', RestoreRun> = { type: 
 /** One id each: two operators at once reconcile once. */
 export const restoreWorkflowIds = { look: 'restore:look', reconcile: 'restore:reconcile' } as const;
 
-/** The run that compares, or that does what an order asks for. */
+/** Returns the run that compares, or that does what an order asks for. */
 export function restoreRun(input: RestoreInput): WorkflowRun<RestoreRun> {
   return {
     contract: restoreWorkflow,

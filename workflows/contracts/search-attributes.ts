@@ -1,6 +1,9 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 
-/** What operators filter workflows by in the Temporal UI. The stack registers them at start-up. No personal data. */
+/**
+ * The attributes by which operators filter workflows in the Temporal UI. The stack registers them at start-up. They
+ * hold no personal data.
+ */
 export const userIdAttribute = defineSearchAttributeKey('UserId', 'KEYWORD');
 export const entityStatusAttribute = defineSearchAttributeKey('EntityStatus', 'KEYWORD');
 export const providerAttribute = defineSearchAttributeKey('Provider', 'KEYWORD');

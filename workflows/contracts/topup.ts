@@ -6,8 +6,8 @@ import { rowIdOf, type LookingWorkflow } from './workflow-contract.js';
 export interface TopupInput {
   readonly topupId: TopupId;
   /**
-   * Absent when the workflow is started again for a row that exists. User and amount are those of `topup_requests`
-   * (decision 88, "Rows before workflows"); release 0.1 said them in here.
+   * Absent when the workflow is started again for a row that exists. The row of `topup_requests` says the user and the
+   * amount (decision 88, "Rows before workflows"); release 0.1 said them in here.
    */
   readonly open?: {
     readonly answerBefore: string;
@@ -38,7 +38,7 @@ export const topupWorkflow: LookingWorkflow<'topup', TopupRun> = {
 };
 
 /**
- * Answered with the top-up that answers the request as soon as its payment page exists or the saved card's charge is
- * answered, or with the refusal: an ApplicationFailure whose type is its code.
+ * Answers as soon as the payment page exists or the saved card's charge is answered. The answer is the top-up that
+ * answers the request, or the refusal: an ApplicationFailure whose type is its code.
  */
 export const openTopupUpdate = defineUpdate<{ topupId: TopupId }>('open');

@@ -2,31 +2,31 @@ import type { SignalDefinition, Workflow } from '@temporalio/common';
 import { isId, type IdPrefix } from '../../domain/ids.js';
 
 /**
- * A workflow as everybody else knows it: the name that it is registered under and, by types alone, what it takes and
- * comes to. Whoever starts, signals or lists it derives all of that from here.
+ * A workflow as all other code knows it: its registered name and, by types alone, its input and its result. Code that
+ * starts, signals or lists it derives all of that from here.
  */
 export interface WorkflowContract<Type extends string = string, Run extends Workflow = Workflow> {
   readonly type: Type;
-  /** Never there: it carries the types. The compiler compares it with the workflow itself (test/workflows). */
+  /** Never set: it carries the types. The compiler compares it with the workflow itself (test/workflows). */
   readonly run?: Run;
 }
 
-/** What the workflow of a contract is, by its types. */
+/** The type of a workflow's function, read from its contract. */
 export type RunOf<Contract extends WorkflowContract> = NonNullable<Contract['run']>;
 
-/** One run, as it is started. */
+/** One run, with all that its start takes. */
 export interface WorkflowRun<Run extends Workflow = Workflow> {
   readonly contract: WorkflowContract<string, Run>;
   readonly workflowId: string;
   readonly args: Parameters<Run>;
-  /** What operators read of it in the Temporal UI before anything of its row. */
+  /** Operators read it in the Temporal UI before anything of the run's row. */
   readonly summary: string;
   readonly details?: string;
 }
 
 /**
- * A workflow that follows one row under that row's own id: a signal lets it look, and a run that was lost is started
- * again by nothing but the id (design: Temporal 1).
+ * A workflow that follows one row under that row's own id. A signal lets it look, and the id alone is enough to start a
+ * lost run again (design: Temporal 1).
  */
 export interface LookingWorkflow<
   Type extends string = string,
@@ -34,7 +34,7 @@ export interface LookingWorkflow<
 > extends WorkflowContract<Type, Run> {
   readonly signal: SignalDefinition;
   /**
-   * The run that takes a row up again.
+   * Returns the run that takes a row up again.
    * @throws Error when the text is no id of such a workflow
    */
   readonly takeUp: (workflowId: string) => WorkflowRun<Run>;
@@ -50,13 +50,13 @@ export interface WorkflowSchedule<Run extends Workflow = Workflow> {
   readonly contract: WorkflowContract<string, Run>;
   readonly args: Parameters<Run>;
   readonly every: Interval;
-  /** From midnight in UTC. */
+  /** The schedule's offset from midnight in UTC. */
   readonly offset?: Interval;
   readonly note: string;
 }
 
 /**
- * Reads a workflow's id that is the id of a row.
+ * Reads the id of a row from a workflow's id.
  * @throws Error when it has another shape
  */
 export function rowIdOf<P extends IdPrefix>(prefix: P, workflowId: string): `${P}_${string}` {
