@@ -6,9 +6,9 @@ import { percentile, report, round } from './report.js';
 import { insertRichUser, startBenchStack, type BenchStack } from './stack.js';
 
 /**
- * bench:api. So many clients, each signed in as a user of its own, who wait for a machine and ask for their rental
- * every 2 seconds, as the specification recommends, and for their balance every tenth second. In turn with the same
- * load on a bare Koa handler that does the same queries and nothing else: no session, no limits, no log.
+ * bench:api. The given number of clients, each signed in as a separate user, wait for a machine. Each asks for its
+ * rental every 2 seconds, as the specification recommends, and for its balance every tenth second. The same load
+ * alternates with a bare Koa handler that runs the same queries and nothing else: no session, no limits, no log.
  */
 const clients = Number(process.env['BENCH_CLIENTS'] ?? '200');
 const seconds = Number(process.env['BENCH_SECONDS'] ?? '120');
@@ -21,13 +21,13 @@ interface Waiting {
   readonly userId: string;
 }
 
-/** What one side was asked and how long its answers took, in milliseconds. */
+/** The paths that one side was asked for, and the latencies of its answers in milliseconds. */
 interface Polled {
   readonly ms: number[];
   errors: number;
 }
 
-/** Users whose machines never boot: real rentals, each with its workflow that waits. */
+/** Makes users whose machines never boot: real rentals, each with its waiting workflow. */
 async function createRentals({ stack, db }: BenchStack): Promise<Waiting[]> {
   await fetch(`${stack.urls.provider}/lab/faults`, {
     method: 'POST',
@@ -51,7 +51,7 @@ async function createRentals({ stack, db }: BenchStack): Promise<Waiting[]> {
   );
 }
 
-/** What the bare handler asks for the same paths. */
+/** The bare handler's query for the same path. */
 function bareQueryOf(path: string): { sql: string; bindings: string[] } {
   const [, , kind, id = ''] = path.split('/');
   const table = kind === 'rentals' ? 'rentals_now where id = ?' : 'wallets where user_id = ?';
@@ -70,7 +70,7 @@ async function ask(url: string, cookie: string, polled: Polled): Promise<void> {
   polled.ms.push(performance.now() - began);
 }
 
-/** All clients poll for so long; each begins at a moment of its own, as real ones do. */
+/** Lets all clients poll for the given time; each begins at its own moment, as real ones do. */
 async function pollAll(
   waiting: readonly Waiting[],
   urlsOf: (client: Waiting) => { readonly rental: string; readonly balance: string },

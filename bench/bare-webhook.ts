@@ -6,8 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { openDatabase } from '../adapters/postgres/database.js';
 
 /**
- * The peer of bench:webhook, a process of its own as the API is: reads and parses the same body and puts it into a
- * table of the same shape; no signature, no routing, no log. Its argument is the database; it sends its port.
+ * The peer of bench:webhook, a separate process as the API is. It reads and parses the same body and inserts it into a
+ * table of the same shape: no signature, no routing, no log. Its argument is the database; it sends its port to its
+ * parent.
  */
 interface EventBody {
   readonly id: string;

@@ -9,9 +9,9 @@ export interface Bare {
 }
 
 /**
- * The peer of a benchmark of the API: Koa and one query on the same database, answered as it comes; no session, no
- * limits, no log, no presenter.
- * @param queryOf what to ask for a path
+ * The peer of a benchmark of the API: Koa and one query on the same database, with the rows sent as they come. No
+ * session, no limits, no log, no presenter.
+ * @param queryOf gives the query for a path
  */
 export async function startBare(
   db: Database,

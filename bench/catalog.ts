@@ -14,8 +14,9 @@ import { percentile, report, round } from './report.js';
 import { insertRichUser, startBenchStack, type BenchStack } from './stack.js';
 
 /**
- * bench:catalog. Pages of a catalog of 100,000 live listings over HTTP, a few callers at a time, against the same SQL
- * alone on one connection; what a rental picks from it; the families; and a provider's whole sync.
+ * bench:catalog. Reads pages of a catalog of 100,000 live listings over HTTP with a few callers at a time, against the
+ * same SQL alone on one connection. Also measures the pick of an offer for a rental, the families, and a provider's
+ * whole sync.
  */
 const listings = Number(process.env['BENCH_LISTINGS'] ?? '100000');
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? '400');
@@ -23,7 +24,7 @@ const callers = Number(process.env['BENCH_CALLERS'] ?? '2');
 const providers = ['north', 'south', 'east', 'west'];
 const dice = createDice(7);
 
-/** What one caller asks for: over HTTP, and of the database as the API does it. */
+/** One caller's request: over HTTP, and as the query that the API sends to the database. */
 interface Ask {
   readonly path: string;
   query(db: Database): Promise<unknown>;
@@ -49,7 +50,7 @@ function page(query: Query, after?: ListingKey): Ask {
   };
 }
 
-/** The filters, each with several values that are asked for in turn. @param keys places all over the catalog */
+/** The filters, each with several values that take turns. @param keys places all over the catalog */
 function casesOf(keys: readonly ListingKey[]): Record<string, Ask[]> {
   return {
     'no filter': [page({})],
@@ -77,14 +78,14 @@ function casesOf(keys: readonly ListingKey[]): Record<string, Ask[]> {
   };
 }
 
-/** The list's elements in turn, over and over. */
+/** Returns the list's elements in turn, over and over. */
 function takeTurns<Element>(list: readonly Element[], index: number): Element {
   const element = list[index % list.length];
   if (element === undefined) throw new Error('an empty list has no turns');
   return element;
 }
 
-/** Calls `once` so many times, a few at a time. @returns what each took, in milliseconds */
+/** Calls `once` the given number of times, a few at a time. @returns the milliseconds of each call */
 async function time(
   times: number,
   atOnce: number,
@@ -113,7 +114,7 @@ function figures(name: string, ms: readonly number[]): Record<string, number> {
 
 type Statement = readonly [sql: string, bindings: unknown[]];
 
-/** The statement that the product's own function sends for it. */
+/** Records the statement that the product's own function sends. */
 async function statementOf(db: Database, run: (db: Database) => Promise<unknown>): Promise<Statement> {
   const sent: Statement[] = [];
   const listen = ({ sql, bindings }: { sql: string; bindings: unknown[] }) => sent.push([sql, bindings]);
@@ -125,7 +126,7 @@ async function statementOf(db: Database, run: (db: Database) => Promise<unknown>
   return statement;
 }
 
-/** Both, in turn and after a round that warms them up, so that what else the machine does meets both. */
+/** Measures both in turn, after a round that warms them up, so that other load on the machine affects both. */
 async function compare(
   { stack, db }: BenchStack,
   bare: pg.Client,
@@ -162,7 +163,9 @@ async function compare(
   };
 }
 
-/** What is picked under a wallet's lock: common and rare families, anywhere and somewhere, and what nobody has. */
+/**
+ * Measures the pick under a wallet's lock: common and rare families, with and without a region, and one without offers.
+ */
 async function pickOffers(db: Database): Promise<Record<string, number>> {
   const wanted = ['rtx-4090', 'h100-80gb', 'b200'].flatMap((familyId) =>
     [null, 'eu', 'IL', 'KP'].flatMap((region) =>
@@ -200,7 +203,7 @@ async function syncWhole(db: Database): Promise<Record<string, number>> {
   return Object.fromEntries(Object.entries(took).map(([name, ms]) => [name, round(percentile(ms, 0.5))]));
 }
 
-/** The catalog, by the sync itself. @returns milliseconds of a provider's first sync */
+/** Fills the catalog by the sync itself. @returns milliseconds of a provider's first sync */
 async function seed(db: Database): Promise<number> {
   const ms: number[] = [];
   for (const [index, code] of providers.entries()) {
@@ -210,7 +213,7 @@ async function seed(db: Database): Promise<number> {
     await replaceListings(db, code, offers);
     ms.push(performance.now() - started);
   }
-  // Nobody watches these upstreams, so their last sync is put ahead: they stay fresh for as long as it takes.
+  // Nothing syncs these upstreams, so their last sync lies in the future: they stay fresh for the whole benchmark.
   await db('providers')
     .whereIn('code', providers)
     .update({ catalog_synced_at: db.raw(`clock_ms() + interval '1 hour'`) });
@@ -218,7 +221,7 @@ async function seed(db: Database): Promise<number> {
   return round(percentile(ms, 0.5));
 }
 
-/** Places all over the catalog, where a page may begin. */
+/** Reads places all over the catalog where a page may begin. */
 async function readKeys(db: Database): Promise<ListingKey[]> {
   const rows = await db('listings').where('offered', true).select('id', 'price_per_hour_cents');
   return Array.from({ length: 50 }, () => {

@@ -5,8 +5,8 @@ import { percentile, report, round } from './report.js';
 import { insertRichUser, startBenchStack, type BenchStack } from './stack.js';
 
 /**
- * bench:create. POST /v1/rentals against Temporal's own floor: an update-with-start whose one activity does
- * nothing, on the same server, in turn, with as many callers at once.
+ * bench:create. POST /v1/rentals against Temporal's own floor: an update-with-start whose one activity does nothing.
+ * Both run in turn on the same server, with the same number of callers at once.
  */
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? '6');
 const perRound = Number(process.env['BENCH_CREATES'] ?? '40');
@@ -17,7 +17,7 @@ interface Series {
   seconds: number;
 }
 
-/** Calls `once` perRound times, so many at a time, and adds what each took. */
+/** Calls `once` perRound times, a number of them at a time, and adds the duration of each call. */
 async function run(series: Series, once: (index: number) => Promise<void>): Promise<void> {
   const begun = performance.now();
   const next = { index: 0 };

@@ -3,11 +3,11 @@ import type { Database } from '../adapters/postgres/database.js';
 export type PriceMix = 'realistic' | 'every-second';
 
 /**
- * Fills the database with running rentals, two per wallet, in the states that the product itself would have made:
- * every trigger and CHECK is on.
+ * Fills the database with running rentals, two per wallet, in states that the product itself would have made: every
+ * trigger and CHECK is on.
  * - realistic: $0.20 to $4.00 an hour.
  * - every-second: $36 an hour, so that each rental owes a cent each second.
- * Each has run for less than a cent, so that the instants at which their next cents are due are spread evenly.
+ * Each has run for less than a cent, so that their next cents come due evenly over time.
  */
 export async function seedFleet(db: Database, rentals: number, mix: PriceMix): Promise<void> {
   const wallets = Math.ceil(rentals / 2);
@@ -39,10 +39,10 @@ export async function seedFleet(db: Database, rentals: number, mix: PriceMix): P
   await db.raw('vacuum analyze');
 }
 
-/** What nobody may remove, but a benchmark from its own database. */
+/** Tables from which nobody may remove rows, except a benchmark in its own database. */
 const kept = ['ledger_entries', 'ledger_causes', 'audit_events', 'operator_actions', 'operator_order_items'];
 
-/** Removes the fleet and what was metered of it, so that the next one starts from an empty database. */
+/** Removes the fleet and its metered entries, so that the next one starts from an empty database. */
 export async function clearFleet(db: Database): Promise<void> {
   for (const table of kept) await db.raw('alter table ?? disable trigger user', [table]);
   await db.raw(`truncate meters, users, wallets, ledger_entries, ledger_causes, rentals, intents, stop_requests, sessions,

@@ -1,6 +1,6 @@
 import type { Database } from '../adapters/postgres/database.js';
 
-/** Tables of the same shape as the product's, indexes and CHECKs included, without its triggers and its logic. */
+/** Makes tables of the same shape as the product's, with indexes and CHECKs, without its triggers and its logic. */
 export async function makeFloor(db: Database): Promise<void> {
   for (const table of ['wallets', 'meters', 'ledger_entries']) {
     await db.raw(`drop table if exists floor_${table}`);
@@ -13,8 +13,8 @@ export async function makeFloor(db: Database): Promise<void> {
 }
 
 /**
- * The least that any metering must write for one entry: the entry, the meter's running total and the wallet's
- * balance. One insert and two updates, by set, nothing computed and nothing checked but the CHECKs.
+ * Writes the least that any metering must write for one entry: the entry, the meter's running total and the wallet's
+ * balance. One insert and two updates, by set; nothing is computed, and only the CHECKs are checked.
  * @returns entries written
  */
 export async function floorTick(db: Database, round: number): Promise<number> {

@@ -8,7 +8,9 @@ import { startBenchServer } from './server.js';
 const sizes = (process.env['BENCH_ENTRIES'] ?? '1000,100000,10000000').split(',').map(Number);
 const pages = Number(process.env['BENCH_PAGES'] ?? '400');
 
-/** One wallet with so many entries, as metering would have written them: two rentals in turn, a top-up now and then. */
+/**
+ * Makes one wallet with this many entries, as metering would have written them: two rentals in turn, and some top-ups.
+ */
 async function seedLedger(db: Database, index: number, entries: number): Promise<UserId> {
   const userId: UserId = `usr_${String(index).padStart(26, '0')}`;
   await db('users').insert({ id: userId, email: `bench${index}@example.com` });
@@ -31,7 +33,7 @@ async function seedLedger(db: Database, index: number, entries: number): Promise
   return userId;
 }
 
-/** Random pages all over the ledger, unfiltered and of the rare type. */
+/** Reads random pages all over the ledger, unfiltered and of the rare type. */
 async function readPages(db: Database, userId: UserId, entries: number): Promise<Record<string, number>> {
   const ms: { plain: number[]; rare: number[] } = { plain: [], rare: [] };
   for (let page = 0; page < pages; page += 1) {
@@ -60,7 +62,7 @@ try {
   for (const [index, entries] of sizes.entries())
     users.push([await seedLedger(server.db, index, entries), entries]);
   await server.db.raw('vacuum analyze ledger_entries');
-  // Once around to warm the cache and the connection.
+  // One round warms the cache and the connection.
   for (const [userId, entries] of users) await readPages(server.db, userId, entries);
   const results = [];
   for (const [userId, entries] of users) results.push(await readPages(server.db, userId, entries));

@@ -18,7 +18,7 @@ import type { BenchServer } from './server.js';
 const rentals = 50;
 const windowSeconds = 15;
 
-/** How many rental-seconds a second the literal loop gets done, with the same SQL for each wallet. */
+/** Measures how many rental-seconds a second the literal loop completes, with the same SQL for each wallet. */
 export async function measureLiteralLoop(
   server: BenchServer,
 ): Promise<{ rentals: number; ticksPerSecond: number }> {
@@ -75,7 +75,7 @@ async function run(db: Database, address: string): Promise<number> {
         }),
       ),
     );
-    // Until all of them are under way; then what gets done in a window.
+    // Waits until all of them run; then counts what completes in a window.
     await sleep(5_000);
     const before = done.count;
     const begun = performance.now();

@@ -2,7 +2,7 @@ import { proxyActivities, sleep } from '@temporalio/workflow';
 
 const { meterOne } = proxyActivities<{ meterOne(no: number): Promise<void> }>({ startToCloseTimeout: '10s' });
 
-/** Metering as one would write it down first: one durable timer and one activity per rental and second. */
+/** The naive design of metering: one durable timer and one activity per rental and second. */
 export async function literalMeter(no: number): Promise<void> {
   for (;;) {
     await sleep(1_000);

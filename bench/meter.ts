@@ -10,8 +10,8 @@ import { percentile, report, round } from './report.js';
 import { startBenchServer, type BenchServer } from './server.js';
 
 /**
- * bench:meter. What a tick costs with everything enforced, against the floor and against the literal loop in the
- * same run. The rentals are rows under load, not workflows: a running rental costs Temporal one round an hour.
+ * bench:meter. Measures the cost of a tick with everything enforced, against the floor and against the literal loop in
+ * the same run. The rentals are rows under load, not workflows: a running rental costs Temporal one round an hour.
  */
 const sizes = (process.env['BENCH_RENTALS'] ?? '10000,50000,100000').split(',').map(Number);
 const seconds = Number(process.env['BENCH_SECONDS'] ?? '20');
@@ -21,13 +21,13 @@ interface Measured {
   readonly entries: number;
   readonly tickMs: number[];
   readonly cores: { worker: number; postgres: number };
-  /** Of all that the database logged meanwhile, per entry. */
+  /** Per entry, of everything that the database logged during the measurement. */
   readonly walBytesPerEntry: number;
 }
 
 /**
- * Ticks once a second, as the engine does; a tick that is late does not queue up. The first ticks are left out: they
- * write what came due while the fleet was seeded.
+ * Ticks once a second, as the engine does; a late tick does not queue up. The first ticks are left out: they write the
+ * charges that came due while the fleet was seeded.
  */
 async function measureTicks(server: BenchServer, forSeconds: number): Promise<Measured> {
   for (let turn = 0; turn < 3; turn += 1) await tick(server.db, whole);
@@ -55,7 +55,7 @@ async function measureTicks(server: BenchServer, forSeconds: number): Promise<Me
   };
 }
 
-/** Where the write-ahead log ends. */
+/** The end of the write-ahead log, in bytes. */
 async function walBytes(db: Database): Promise<number> {
   const { rows } = await db.raw<{ rows: { bytes: string }[] }>(
     `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as bytes`,
@@ -63,7 +63,7 @@ async function walBytes(db: Database): Promise<number> {
   return Number(rows[0]?.bytes);
 }
 
-/** What the ledger takes on disk per entry, its indexes included. */
+/** Bytes of disk per entry of the ledger, its indexes included. */
 async function ledgerBytesPerEntry(db: Database): Promise<number> {
   const { rows } = await db.raw<{ rows: { bytes: number; entries: number }[] }>(
     `select pg_total_relation_size('ledger_entries') as bytes, count(*) as entries from ledger_entries`,
@@ -71,7 +71,7 @@ async function ledgerBytesPerEntry(db: Database): Promise<number> {
   return round((rows[0]?.bytes ?? 0) / (rows[0]?.entries ?? 0));
 }
 
-/** The floor and the product in turn, so that a drift of the machine's speed hits both. */
+/** Measures the floor and the product in turn, so that a drift of the machine's speed affects both. */
 async function measureAgainstFloor(
   db: Database,
   rounds: number,
@@ -122,7 +122,7 @@ async function measureMix(
       ratioToFloor: round(product / floor, 2),
     });
   }
-  // It was analyzed while it held no charge at all, and autovacuum comes too late for a short run.
+  // The table was analyzed before it held any charge, and autovacuum comes too late for a short run.
   await server.db.raw('analyze');
   const broken = await verifyLedger(server.db);
   if (broken.length > 0) throw new Error(`the ledger does not add up: ${JSON.stringify(broken[0])}`);

@@ -3,7 +3,7 @@ import { defineUpdate, proxyActivities, setHandler } from '@temporalio/workflow'
 const { nothing } = proxyActivities<{ nothing(): Promise<void> }>({ startToCloseTimeout: '10s' });
 const done = defineUpdate('done');
 
-/** The least that an update-with-start can be: one activity that does nothing. */
+/** The least work of an update-with-start: one activity that does nothing. */
 export async function noop(): Promise<void> {
   const working = nothing();
   setHandler(done, () => working);

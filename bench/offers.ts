@@ -1,7 +1,7 @@
 import { families } from '../domain/catalog/families.js';
 import type { Offer } from '../adapters/providers/provider.js';
 
-/** What is sold: the model, memory per GPU, cents per GPU and hour, and how many of a thousand offers are of it. */
+/** The offered models: memory per GPU, cents per GPU and hour, and their share of the offers per thousand. */
 const models: readonly [model: string, vramGb: number, cents: number, perMille: number][] = [
   ['RTX_4090', 24, 44, 190],
   ['RTX_5090', 32, 75, 110],
@@ -52,7 +52,7 @@ const regions: readonly [region: string, code: string, perMille: number][] = [
   ['Tel Aviv, Israel', 'IL', 10],
 ];
 
-/** Numbers in [0, 1) that are the same in each run (mulberry32): two runs compare the same catalog. */
+/** Returns numbers in [0, 1) that are the same in each run (mulberry32), so that two runs compare the same catalog. */
 export function createDice(seed: number): () => number {
   let state = seed;
   return () => {
@@ -63,7 +63,7 @@ export function createDice(seed: number): () => number {
   };
 }
 
-/** One of the choices, each as often as its last element says in a thousand. */
+/** Picks one of the choices; the last element of each is its share per thousand. */
 function pick<Choice extends readonly unknown[]>(choices: readonly Choice[], dice: () => number): Choice {
   let left = dice() * 1_000;
   const chosen = choices.find((choice) => (left -= Number(choice.at(-1))) < 0) ?? choices[0];
@@ -72,8 +72,9 @@ function pick<Choice extends readonly unknown[]>(choices: readonly Choice[], dic
 }
 
 /**
- * A provider's catalog of this size: many cheap single cards, few dear boxes of eight, half of it in North America,
- * prices up to a half above and a quarter below what is usual, boxes with an interconnect a little dearer.
+ * Makes a provider's catalog of this size: many cheap single cards, few dear boxes of eight, half of it in North
+ * America. Prices lie up to a half above and a quarter below the usual ones; boxes with an interconnect cost a little
+ * more.
  */
 export function makeOffers(provider: string, size: number, seed: number): Offer[] {
   const dice = createDice(seed);
@@ -96,7 +97,7 @@ export function makeOffers(provider: string, size: number, seed: number): Offer[
   });
 }
 
-/** The same catalog a moment later: so many of a thousand offers cost a cent more. */
+/** Returns the same catalog a moment later: the given number per thousand of its offers cost a cent more. */
 export function reprice(offers: readonly Offer[], perMille: number): Offer[] {
   return offers.map((offer, index) =>
     index % 1_000 < perMille ? { ...offer, pricePerHourCents: offer.pricePerHourCents + 1 } : offer,

@@ -12,8 +12,8 @@ import { report, round } from './report.js';
 import { insertRichUser, startBenchStack, type BenchStack } from './stack.js';
 
 /**
- * bench:probe. So many rentals whose machines are up in the upstream's lists while their daemons do not answer yet:
- * each is probed every 2 seconds by the worker. Against the bare prober on the same addresses in this process.
+ * bench:probe. The given number of rentals whose machines are up in the upstream's lists, while their daemons do not
+ * answer yet. The worker probes each every 2 seconds. Against the bare prober on the same addresses in this process.
  */
 const pods = Number(process.env['BENCH_PODS'] ?? '1000');
 const seconds = Number(process.env['BENCH_SECONDS'] ?? '30');
@@ -23,7 +23,7 @@ interface Awaited {
   readonly tag: string;
 }
 
-/** Machines that never answer: `refused` at once, `silent` after the prober's patience. */
+/** Buys machines that never answer: `refused` at once, `silent` after the prober's time limit. */
 async function buyPods(bench: BenchStack, ailment: 'sshRefused' | 'sshSilent'): Promise<Awaited[]> {
   const { stack } = bench;
   await fetch(`${stack.urls.provider}/lab/faults`, {
@@ -56,7 +56,7 @@ async function buyPods(bench: BenchStack, ailment: 'sshRefused' | 'sshSilent'): 
   );
 }
 
-/** Rentals in the state in which the opening leaves them, and their workflows, started as the reviver does. */
+/** Makes rentals in the state in which the opening leaves them, and starts their workflows as the reviver does. */
 async function awaitPods(db: Database, client: Client, awaited: readonly Awaited[]): Promise<void> {
   const { userId } = await insertRichUser(db, 10_000_000);
   const limit = pLimit(20);
@@ -117,7 +117,7 @@ async function awaitPods(db: Database, client: Client, awaited: readonly Awaited
   );
 }
 
-/** The same addresses, each asked every 2 seconds, and nothing else: what the probing itself costs. */
+/** Probes the same addresses every 2 seconds and does nothing else: the cost of the probing itself. */
 async function bareCores(db: Database): Promise<number> {
   const targets = await db('pods').where({ status: 'active' }).whereNotNull('port').select('host', 'port');
   const prober = createProber(machineLimits.pollMs / 2);
@@ -135,7 +135,7 @@ async function bareCores(db: Database): Promise<number> {
   return (user + system) / 1_000 / (performance.now() - beganMs);
 }
 
-/** Counts what the worker sends to the upstream, by its own budget's counter, which begins anew each minute. */
+/** Counts the worker's requests to the upstream, by its own budget's counter, which restarts each minute. */
 function countRequests(db: Database): { stop(): number } {
   const seen: { points: number | undefined; sum: number } = { points: undefined, sum: 0 };
   const timer = setInterval(() => {

@@ -4,8 +4,8 @@ import { report, round } from './report.js';
 import { insertRichUser, startBenchStack } from './stack.js';
 
 /**
- * bench:read. GET a rental and GET the ledger against a bare Koa handler that does the same query and nothing else:
- * no session, no limits, no log, no presenter.
+ * bench:read. GET a rental and GET the ledger, against a bare Koa handler that runs the same query and nothing else: no
+ * session, no limits, no log, no presenter.
  */
 const seconds = Number(process.env['BENCH_SECONDS'] ?? '8');
 const connections = 8;

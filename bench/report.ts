@@ -1,6 +1,6 @@
 import { cpus, totalmem } from 'node:os';
 
-/** The value below which this part (0..1) of the samples lies. */
+/** Returns the value below which this part (0..1) of the samples lies. */
 export function percentile(samples: readonly number[], part: number): number {
   const sorted = [...samples].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.ceil(part * sorted.length) - 1)] ?? Number.NaN;
@@ -10,7 +10,7 @@ export function round(value: number, digits = 0): number {
   return Number(value.toFixed(digits));
 }
 
-/** Under what a figure was measured: it is worth nothing without. */
+/** The conditions of a measurement; a figure is worth nothing without them. */
 export function conditions(): Record<string, string | number> {
   return {
     cores: cpus().length,

@@ -9,7 +9,7 @@ import { findFreePorts } from '../lab/stack/ports.js';
 import { migrateToLatest } from '../migrations/migrate.js';
 
 const HOUR = 3_600_000;
-/** Millions of rows are made before anything is measured. Zero is no limit at the server. */
+/** Limits that let millions of rows be made before the measurement. 0 means no limit at the server. */
 const patient = { ...databaseDeadlines.worker, transactionMs: 0, answerMs: 10 * HOUR };
 
 export interface BenchServer {
@@ -20,8 +20,8 @@ export interface BenchServer {
 }
 
 /**
- * A PostgreSQL of the benchmark's own with an empty, migrated database. It writes as durably as in production:
- * a figure with fsync off would flatter us.
+ * Starts the benchmark's own PostgreSQL with an empty, migrated database. It writes as durably as in production:
+ * figures with fsync off would look too good.
  */
 export async function startBenchServer(): Promise<BenchServer> {
   const folder = mkdtempSync(join(tmpdir(), 'gpu-rental-bench-'));

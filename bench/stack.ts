@@ -17,7 +17,7 @@ export interface BenchStack {
   stop(): Promise<void>;
 }
 
-/** A bench sends in seconds what a client may send in an hour. The counting itself stays on. */
+/** A benchmark sends in seconds what a client may send in an hour, so its limits are high. The counting stays on. */
 const unlimited = {
   API_READS_PER_MINUTE: '1000000000',
   API_USER_READS_PER_MINUTE: '1000000000',
@@ -25,7 +25,7 @@ const unlimited = {
   API_STRANGERS_PER_MINUTE: '1000000000',
 };
 
-/** The whole service on free ports with data of its own, as `npm start` brings it up. */
+/** Starts the whole service on free ports with its own data, as `npm start` does. */
 export async function startBenchStack(): Promise<BenchStack> {
   const folder = mkdtempSync(join(tmpdir(), 'gpu-rental-bench-'));
   const names = [
@@ -53,7 +53,7 @@ export async function startBenchStack(): Promise<BenchStack> {
   };
 }
 
-/** A user who is signed in and has money. @returns the cookie to send */
+/** Inserts a user with a session and money. @returns the cookie to send */
 export async function insertRichUser(
   db: Database,
   cents: number,

@@ -9,8 +9,8 @@ import { percentile, report, round } from './report.js';
 import { insertRichUser, startBenchStack, type BenchStack } from './stack.js';
 
 /**
- * bench:webhook. How long it takes from paying the page until the balance shows it, and how many webhooks a second
- * are accepted, against a bare Koa that reads the same body and does one insert (bare-webhook.ts).
+ * bench:webhook. Measures the time from the payment on the page until the balance shows it, and how many webhooks are
+ * accepted in a second, against a bare Koa that reads the same body and does one insert (bare-webhook.ts).
  */
 const payments = Number(process.env['BENCH_PAYMENTS'] ?? '100');
 const events = Number(process.env['BENCH_EVENTS'] ?? '5000');
@@ -62,7 +62,7 @@ interface SignedEvent {
   readonly headers: Record<string, string>;
 }
 
-/** Events of a kind that nobody acts on, each with an id of its own; signed before the clock runs. */
+/** Signs events of a kind that has no effect, each with its own id, before the measurement begins. */
 function signEvents(name: string, secret: string): SignedEvent[] {
   return Array.from({ length: events }, (_, index) => {
     const payload = JSON.stringify({
@@ -84,7 +84,7 @@ function signEvents(name: string, secret: string): SignedEvent[] {
   });
 }
 
-/** Delivers all of them, a few at a time. @returns how many were accepted in a second */
+/** Delivers all of them, a few at a time. @returns events accepted per second */
 async function deliver(url: string, signed: readonly SignedEvent[]): Promise<number> {
   const next = { index: 0 };
   const begun = performance.now();
@@ -107,7 +107,7 @@ async function deliver(url: string, signed: readonly SignedEvent[]): Promise<num
 
 const bench = await startBenchStack();
 try {
-  // The first ones warm it up and are not counted.
+  // The first payments warm it up and are not counted.
   for (let turn = 0; turn < 5; turn += 1) await payAndWait(bench);
   const ms: number[] = [];
   for (let turn = 0; turn < payments; turn += 1) ms.push(await payAndWait(bench));

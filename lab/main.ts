@@ -2,7 +2,7 @@ import { describeStack } from './stack/story.js';
 import { readStackSettings } from './stack/settings.js';
 import { startStack, type Stack } from './stack/start.js';
 
-/** A terminal and the programs between it and us may each pass on the same Ctrl-C. */
+/** A terminal and the programs between it and this process may each pass on the same Ctrl-C. */
 const sameSignalMs = 500;
 
 const stopping = new AbortController();
@@ -21,7 +21,7 @@ function onSignal(): void {
   if (Date.now() - state.askedAt < sameSignalMs) return;
   console.log('Killing everything.');
   state.stack?.kill();
-  // What is not known to a stack yet is ended by the keeper (servers/keeper.ts).
+  // The keeper ends what no stack knows of yet (servers/keeper.ts).
   process.exit(130);
 }
 

@@ -6,13 +6,13 @@ import { openMailStore, type Mail, type MailStore } from './store.js';
 import { createMailWeb } from './web.js';
 
 export interface MailInboxOptions {
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   readonly smtpPort: number;
-  /** Where mails are taken: loopback unless told. The page is on loopback always. */
+  /** The address that takes mails; default: loopback. The page is on loopback always. */
   readonly smtpHost?: string;
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   readonly httpPort: number;
-  /** Where the mails are kept; null keeps them in memory. */
+  /** The folder that keeps the mails; null keeps them in memory. */
   readonly dataDir: string | null;
 }
 
@@ -28,8 +28,8 @@ const maxMailBytes = 1024 * 1024;
 const maxRecipients = 50;
 
 /**
- * Starts a mail server on loopback that takes every mail and delivers none: it shows them on a small page and
- * as JSON (web.ts). It keeps the last 1,000. A mail is acknowledged once it is kept.
+ * Starts a mail server on loopback that takes every mail and delivers none: it shows them on a small page and as JSON
+ * (web.ts). It keeps the last 1,000. It acknowledges a mail once it has kept it.
  * @throws Error (code EADDRINUSE) when a port is taken
  */
 export async function startMailInbox(options: MailInboxOptions): Promise<MailInbox> {

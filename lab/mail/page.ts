@@ -1,6 +1,6 @@
 import type { Mail } from './store.js';
 
-/** Shown pages run no script and fetch nothing, whatever a mail brings with it. */
+/** Shown pages run no script and fetch nothing, whatever a mail contains. */
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'",
@@ -8,7 +8,7 @@ export const pageHeaders = {
   'referrer-policy': 'no-referrer',
 } as const;
 
-/** The list of mails, newest first; it reloads itself so that a code shows up by waiting. */
+/** The list of mails, newest first; it reloads itself, so that a new code appears by waiting. */
 export function listPage(mails: readonly Mail[]): string {
   const rows = mails.map(
     (mail) =>
@@ -43,7 +43,7 @@ export function mailPage(mail: Mail): string {
   );
 }
 
-/** Where the payment page sends the payer back to: the local stack has no dashboard. */
+/** The page to which the payment page sends the payer back: the local stack has no dashboard. */
 export function returnPage(session: string | null): string {
   const words =
     session === 'success'

@@ -7,7 +7,7 @@ export interface Mail {
   /** ISO 8601 UTC. */
   readonly receivedAt: string;
   readonly from: string;
-  /** The addresses of the envelope, lower-case: whom it was really delivered to. */
+  /** The addresses of the envelope, lower-case: the mail's real receivers. */
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
@@ -28,21 +28,21 @@ export interface MailStore {
 }
 
 const keptMails = 1000;
-/** The file is written anew when it holds this many lines, so that each mail costs one append on average. */
+/** The file is rewritten when it holds this many lines, so that each mail costs one append on average. */
 const maxLines = 2 * keptMails;
 
 /**
  * Opens the store of received mails.
- * @param dataDir where `mails.jsonl` lies, one mail a line; null keeps them in memory only
+ * @param dataDir holds `mails.jsonl`, one mail a line; null keeps them in memory only
  */
 export async function openMailStore(dataDir: string | null): Promise<MailStore> {
   const file = dataDir === null ? null : join(dataDir, 'mails.jsonl');
   if (dataDir !== null) await mkdir(dataDir, { recursive: true });
   const { mails, whole } = file === null ? { mails: [], whole: true } : await readMails(file);
-  // A line that was cut short must not swallow the next one: then the file is written anew with the next mail.
+  // A line that was cut short must not swallow the next one: the next mail then rewrites the file.
   const state = { lines: whole ? mails.length : maxLines, writing: Promise.resolve() };
 
-  /** One writer at a time, or a rewrite could lose a mail that is being appended. */
+  /** Runs one writer at a time: otherwise a rewrite could lose a mail that is being appended. */
   const inTurn = (write: () => Promise<void>): Promise<void> => {
     const turn = state.writing.then(write);
     state.writing = turn.catch(() => undefined);
@@ -54,7 +54,7 @@ export async function openMailStore(dataDir: string | null): Promise<MailStore> 
       state.lines += 1;
       return;
     }
-    // Those that came after this one wait for their own turn to be written.
+    // Later mails wait for their own turn to be written.
     const kept = mails.slice(0, mails.indexOf(mail) + 1);
     await writeFile(`${target}.new`, kept.map(toLine).join(''));
     await rename(`${target}.new`, target);
@@ -97,7 +97,7 @@ async function readMails(file: string): Promise<{ mails: Mail[]; whole: boolean 
   return { mails: lines.flatMap(parseLine).slice(-keptMails), whole: text === '' || text.endsWith('\n') };
 }
 
-/** A line that a crash cut short is a mail that was never acknowledged: its sender sends it again. */
+/** A line that a crash cut short is a mail that was never acknowledged; its sender sends it again. */
 function parseLine(line: string): Mail[] {
   try {
     return [JSON.parse(line) as Mail];

@@ -9,7 +9,7 @@ interface Reply {
 }
 
 /**
- * The inbox over HTTP. Pages: `/`, `/inbox/:id`, and `/app/billing` (where the payment page returns to).
+ * The inbox over HTTP. Pages: `/`, `/inbox/:id`, and `/app/billing` (to which the payment page returns).
  * JSON: `GET /mails?to=` -> `{ mails }` newest first, `GET /mails/:id`, `DELETE /mails` -> `{ removed }`.
  */
 export function createMailWeb(store: MailStore): Server {
@@ -28,7 +28,7 @@ export function createMailWeb(store: MailStore): Server {
 }
 
 async function route(store: MailStore, method: string, url: URL, host: string): Promise<Reply> {
-  // A name that some web site points at loopback must not make its visitors' browsers read these mails.
+  // A web site may point a name of its own at loopback; its visitors' browsers must not read these mails.
   if (!/^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host)) {
     return refusal(403, 'forbidden', 'Ask for this by the name 127.0.0.1 or localhost.');
   }

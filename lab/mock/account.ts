@@ -15,10 +15,10 @@ import type { UserId } from '../../domain/ids.js';
 import { accountLimits } from '../../domain/accounts/limits.js';
 import { Wallet } from './wallet.js';
 
-/** A rental, with what the mock knows beyond its row. */
+/** A rental, with the mock's own knowledge of it beyond its row. */
 export interface MockRental {
   readonly row: RentalWithHealth;
-  /** What becomes of its machine (header X-Mock-Rental). */
+  /** The fate of its machine (header X-Mock-Rental). */
   readonly fate: RentalFate;
   lastTickAt: Date | null;
 }
@@ -28,11 +28,11 @@ export type RentalFate = (typeof rentalFates)[number];
 
 export interface MockCard {
   readonly row: SavedCardRow;
-  /** Its bank declines every charge (header X-Mock-Card). */
+  /** True: its bank declines every charge (header X-Mock-Card). */
   readonly declines: boolean;
 }
 
-/** One user and all that is theirs. Lists are oldest first. */
+/** One user with all of their data. Lists are oldest first. */
 export interface Account {
   readonly user: { readonly id: UserId; readonly email: string; readonly createdAt: Date };
   readonly wallet: Wallet;
@@ -52,7 +52,7 @@ interface OpenSession {
   seenAtMs: number;
 }
 
-/** Who has signed in so far. */
+/** The accounts that have signed in so far. */
 export class Accounts {
   readonly #byEmail = new Map<string, Account>();
   readonly #sessions = new Map<string, OpenSession>();
@@ -63,7 +63,7 @@ export class Accounts {
     return this.#byEmail.values();
   }
 
-  /** The account of an address, made at the first sign-in. */
+  /** Returns the account of an address; the first sign-in makes it. */
   signIn(email: string): { account: Account; created: boolean; token: string; expiresAt: Date } {
     const known = this.#byEmail.get(email);
     const account = known ?? this.#create(email);
@@ -73,7 +73,7 @@ export class Accounts {
     return { account, created: !known, token, expiresAt: new Date(seenAtMs + accountLimits.sessionMs) };
   }
 
-  /** The live session of a token; its expiry slides, as the service's does (decision 9, "Session cookies"). */
+  /** Finds the live session of a token; its expiry slides, as the service's does (decision 9, "Session cookies"). */
   find(token: string): { account: Account; session: Session } | undefined {
     const open = this.#sessions.get(token);
     if (!open) return undefined;

@@ -6,7 +6,7 @@ import { issueInvoice } from './invoices.js';
 import { chargeCard } from './topups.js';
 import type { World } from './world.js';
 
-/** Stores settings: what is left out stays as it was (decision 33, "Removal of a card"). */
+/** Stores settings; a setting that is left out stays as it was (decision 33, "Removal of a card"). */
 export function saveAutoTopup(world: World, account: Account, settings: AutoTopupSettings): AutoTopupRow {
   const before = account.autoTopup ?? beforeTheFirst;
   const { enabled, thresholdCents, topupAmountCents, dailyCapCents } = settings;
@@ -32,7 +32,7 @@ const beforeTheFirst = {
 };
 
 /**
- * Charges the saved card when something runs and the level asks for it (spec: Auto-topup trigger; decision 34, "Trigger
+ * Charges the saved card when a rental runs and the level asks for it (spec: Auto-topup trigger; decision 34, "Trigger
  * of auto-topup").
  */
 export function topUpWhenLow(world: World, account: Account): void {

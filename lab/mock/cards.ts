@@ -2,7 +2,7 @@ import type { Account } from './account.js';
 import { newProcessorId } from './processor-ids.js';
 import type { World } from './world.js';
 
-/** A card is saved, in place of the one before. @param declines whether its bank declines every charge */
+/** Saves a card in place of the one before. @param declines whether its bank declines every charge */
 export function saveCard(world: World, account: Account, declines: boolean): void {
   const at = world.now();
   account.card = {
@@ -27,7 +27,8 @@ export function saveCard(world: World, account: Account, declines: boolean): voi
 }
 
 /**
- * Removes the saved card, which switches auto-topup off (decision 33, "Removal of a card"). @returns what was removed
+ * Removes the saved card, which switches auto-topup off (decision 33, "Removal of a card"). @returns the removed card's
+ * id
  */
 export function removeCard(account: Account): string | undefined {
   const removed = account.card?.row.pm_id;

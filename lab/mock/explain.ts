@@ -11,7 +11,7 @@ import type { Explanation } from '../../domain/ledger/explanation.js';
 import { whyOf } from '../../domain/ledger/why.js';
 import type { Account } from './account.js';
 
-/** Why an entry of the account is there; undefined when it has no such entry. */
+/** Tells why an entry of the account is there; undefined when the account has no such entry. */
 export function explainEntry(account: Account, id: string): Omit<Explanation, 'evidence'> | undefined {
   const entry = account.wallet.entries.find((one) => one.id === id);
   if (!entry) return undefined;
@@ -47,7 +47,7 @@ function derive(
     ({ seq, rentalId, type }) => seq < entry.seq && rentalId === row.id && type === 'rental_charge',
   );
   const chargedBeforeCents = -before.reduce((sum, { amountCents }) => sum + amountCents, 0);
-  // A stop ends the rental in the same moment here.
+  // Here a stop ends the rental in the same moment.
   const priced = priceRental(row, null);
   if (entry.type === 'refund') {
     const failed = row.status === 'failed';
@@ -63,7 +63,7 @@ function derive(
   return { charge: deriveCharge(priced, posted), rentalRefund: null };
 }
 
-/** A rental that failed ends with two entries: what was held is captured, then all of it is given back. */
+/** A rental that failed ends with two entries: its hold is captured, then all of it is given back. */
 function occasionOf(row: RentalWithHealth, { seq }: LedgerEntry): ChargeOccasion {
   if (row.settled_seq === null) return 'tick';
   if (row.status === 'failed') return seq === row.settled_seq - 1 ? 'capture' : 'tick';

@@ -33,7 +33,7 @@ export function answerOnce(
     keep({ body: answer });
     ctx.body = answer;
   } catch (error) {
-    // What says "later" is asked for again.
+    // An answer that says "later" is not kept: the client asks again.
     if (error instanceof Refusal && refusalStatus[error.code] < 429) keep({ refused: error });
     throw error;
   }

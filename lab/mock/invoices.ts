@@ -14,7 +14,7 @@ interface NewInvoice {
 }
 
 /**
- * Issues an open invoice with one line. Of offers at most one is open: a newer one voids it (decision 35, "Invoices and
+ * Issues an open invoice with one line. At most one offer is open: a newer one voids it (decision 35, "Invoices and
  * reminders").
  */
 export function issueInvoice(world: World, account: Account, invoice: NewInvoice): Invoice {
@@ -63,8 +63,8 @@ export function issueInvoice(world: World, account: Account, invoice: NewInvoice
 }
 
 /**
- * An invoice is paid; paying an offer credits the wallet (decision 35, "Invoices and reminders"). Does nothing unless
- * it is open.
+ * Pays an invoice; paying an offer credits the wallet (decision 35, "Invoices and reminders"). Does nothing unless the
+ * invoice is open.
  */
 export function payInvoice(world: World, account: Account, { row }: Invoice): void {
   if (row.status !== 'open') return;
@@ -82,7 +82,7 @@ export function payInvoice(world: World, account: Account, { row }: Invoice): vo
   });
 }
 
-/** A top-up of at least its amount makes an offer pointless. @param upToCents the top-up's amount */
+/** Voids the offers that a top-up of at least their amount makes pointless. @param upToCents the top-up's amount */
 export function voidOffers(world: World, account: Account, upToCents: number): void {
   for (const { row } of account.invoices) {
     if (row.status !== 'open' || row.reason !== 'topup_failed' || row.amount_cents > upToCents) continue;
@@ -92,7 +92,7 @@ export function voidOffers(world: World, account: Account, upToCents: number): v
   }
 }
 
-/** What is owed: overage and manual invoices that are open (decision 31, "Balance and config"). */
+/** Reads the debt: overage and manual invoices that are open (decision 31, "Balance and config"). */
 export function readDebt(account: Account): { openInvoicesCents: number; openInvoiceCount: number } {
   const debts = account.invoices.filter(({ row }) => row.status === 'open' && row.reason !== 'topup_failed');
   return {

@@ -15,7 +15,7 @@ export const mockFamilies: readonly string[] = [
   'b200',
 ];
 
-/** The lab's offers of these families: the same machines at the same prices as the local stack sells. */
+/** The lab's offers of these families: the local stack sells the same machines at the same prices. */
 export function createListings(at: Date): readonly ListingRow[] {
   return labOffers
     .flatMap((offer) => listingOf(offer, at))
@@ -50,7 +50,7 @@ function listingOf(offer: LabOffer, at: Date): ListingRow[] {
   ];
 }
 
-/** A page of the catalog, cheapest first, ties by id. */
+/** Finds a page of the catalog, cheapest first, ties by id. */
 export function findListings(
   listings: readonly ListingRow[],
   filter: ListingFilter,
@@ -62,7 +62,7 @@ export function findListings(
     .slice(0, limit);
 }
 
-/** Tells whether a listing is what was asked for. */
+/** Tells whether a listing fits the filter. */
 export function matches(row: ListingRow, filter: ListingFilter): boolean {
   const { minVramGb = 0, gpuCount, regionCodes, maxPricePerHourCents = Infinity } = filter;
   return (
@@ -83,7 +83,7 @@ function isBeyond(row: ListingRow, after: ListingKey): boolean {
   return byPrice > 0 || (byPrice === 0 && row.id > after.id);
 }
 
-/** Each family on offer: how many listings, and the cheapest one's price. */
+/** Each family on offer, with the number of its listings and the cheapest one's price. */
 export function offeredFamilies(listings: readonly ListingRow[]): FamilyOffer[] {
   return mockFamilies.map((family) => {
     const ofFamily = listings.filter((row) => row.family === family);

@@ -4,7 +4,7 @@ import { rentalFates } from './account.js';
 import { cardHeader, failureHeader, rentalHeader } from './on-demand.js';
 import { startMock } from './server.js';
 
-/** Where the usual development servers of dashboards are. */
+/** The usual origins of dashboards' development servers. */
 const usualOrigins = [3000, 4173, 4200, 5173, 8081].flatMap((port) => [
   `http://localhost:${port}`,
   `http://127.0.0.1:${port}`,

@@ -6,8 +6,8 @@ import { charge, settle } from './settle.js';
 import type { World } from './world.js';
 
 /**
- * One tick: every running rental pays what has come due (spec: Metering cadence; decision 24, "Order of funds",
- * decision 25, "Usage as running total", and decision 26, "End of the money").
+ * One tick: every running rental pays the cents that have come due (spec: Metering cadence; decision 24, "Order of
+ * funds", decision 25, "Usage as running total", and decision 26, "End of the money").
  */
 export function tick(world: World): void {
   for (const account of world.accounts.all()) {
@@ -35,19 +35,19 @@ function dueAt(row: RentalWithHealth, until: Date): number {
   return Math.max(0, accruedCents(row.price_per_hour_cents, runMs(row, until)) - row.charged_cents);
 }
 
-/** The first instant at which what could be paid had accrued. */
+/** The first instant at which the usage reached the payable cents. */
 function moneyEndedAt(row: RentalWithHealth): Date {
   const elapsedMs = elapsedMsAtCents(row.price_per_hour_cents, row.charged_cents);
   return new Date((row.running_at?.getTime() ?? 0) + elapsedMs);
 }
 
-/** A rental's meter now (decision 17, "The meter on read"). */
+/** Reads a rental's meter now (decision 17, "The meter on read"). */
 export function readMeter(world: World, { row, lastTickAt }: MockRental): MeterReading {
   const until = earliest(world.now(), row.auto_stop_at, row.spend_limit_at, row.ended_at);
   return { rental: row, elapsedMs: runMs(row, until), lastTickAt };
 }
 
-/** What an hour of all that runs costs, in cents, and what of the first hours is still held. */
+/** The cents per hour of all running rentals, and the cents of their first hours that are still held. */
 export function readBurn(account: Account): { burnPerHourCents: number; holdsCents: number } {
   const running = account.rentals.filter(({ row }) => row.status === 'running').map(({ row }) => row);
   return {

@@ -7,13 +7,13 @@ import { isRefusalCode, refusalStatus } from '../../domain/refusal.js';
 
 type Step = Middleware<ApiState, object>;
 
-/** The headers by which a client asks for what else would have to happen by chance. */
+/** The headers by which a client asks for outcomes that would otherwise happen by chance. */
 export const failureHeader = 'X-Mock-Failure';
 export const rentalHeader = 'X-Mock-Rental';
 export const cardHeader = 'X-Mock-Card';
 export const mockHeaders: readonly string[] = [failureHeader, rentalHeader, cardHeader];
 
-/** Answers a request that asks for a refusal with it: its status, and the example of the API's description. */
+/** Answers a request for a refusal with that refusal: its status, and the example of the API's description. */
 export function failOnDemand(): Step {
   return async (ctx, next) => {
     const code = ctx.get(failureHeader);
@@ -29,7 +29,7 @@ export function failOnDemand(): Step {
   };
 }
 
-/** Lets every answer take at least so long, as over a network. */
+/** Lets every answer take at least this long, as over a network. */
 export function wait(latencyMs: number): Step {
   return async (_ctx, next) => {
     if (latencyMs > 0) await sleep(latencyMs);
@@ -38,8 +38,8 @@ export function wait(latencyMs: number): Step {
 }
 
 /**
- * One of the values that a header may have; the first when it is not there.
- * @throws Refusal validation_failed naming them all
+ * Reads one of the values that a header may have; the first when the header is absent.
+ * @throws Refusal validation_failed that names them all
  */
 export function choiceOf<Choice extends string>(
   ctx: ApiContext,

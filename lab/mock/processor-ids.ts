@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** The id of something at a payment processor that there is none of. */
+/** Makes an id like a payment processor's; the mock has no processor. */
 export function newProcessorId(prefix: 'ch' | 'cs' | 'in' | 'pm' | 'seti'): string {
   return `${prefix}_mock_${randomBytes(12).toString('hex')}`;
 }

@@ -1,7 +1,7 @@
 import { exampleRefusal } from '../../api/http/openapi/refusals.js';
 import { Refusal, type RefusalCode, type RefusalDetails } from '../../domain/refusal.js';
 
-/** A refusal in the words of the API's description. */
+/** Makes a refusal in the words of the API's description. */
 export function refusalOf(code: RefusalCode, details?: RefusalDetails): Refusal {
   return new Refusal(code, exampleRefusal(code).message, details);
 }

@@ -39,7 +39,10 @@ export function openRental(world: World, account: Account, request: Request, fat
 
 const HOUR_MS = 3_600_000;
 
-/** Machines that nobody is billed for, as the service counts them (decision 83, "Cost of one caller"). */
+/**
+ * Refuses when too many machines run that nobody pays for, as the service counts them (decision 83, "Cost of one
+ * caller").
+ */
 function refuseWhenTooManyAreFree(world: World, account: Account): void {
   const free = account.rentals.filter(({ row }) => {
     if (row.settled_at === null) return row.running_at === null;
@@ -68,7 +71,7 @@ function findCheapest(world: World, request: Request): ListingRow | undefined {
   return world.listings.find((row) => row.family === familyId && matches(row, filter));
 }
 
-/** The machine answers at last, or never. */
+/** Lets the machine answer at last, or never. */
 function comeUp(world: World, account: Account, { row, fate }: MockRental): void {
   if (row.status !== 'provisioning') return;
   if (fate === 'fails') {
@@ -83,7 +86,7 @@ function comeUp(world: World, account: Account, { row, fate }: MockRental): void
   const now = world.now();
   row.status = 'running';
   row.running_at = now;
-  // A block that is kept for documentation (RFC 5737): nobody is reached there by mistake.
+  // This block is reserved for documentation (RFC 5737): no address in it reaches anybody by mistake.
   row.host = `203.0.113.${(row.no % 254) + 1}`;
   row.port = 22;
   row.username = 'root';
@@ -159,7 +162,7 @@ function newRow(world: World, account: Account, request: Request, listing: Listi
     host_key_changed: null,
     opened_seq: account.wallet.entries.length,
     settled_seq: null,
-    // Of the meter, which the mock has none of.
+    // These come from the meter, which the mock does not have.
     running_ms: null,
     limit_ms: null,
   };

@@ -18,13 +18,13 @@ import { walletRoutes } from './routes/wallet.js';
 import { mockDurations, World, type MockDurations } from './world.js';
 
 export interface MockOptions {
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   readonly port: number;
   /** Origins of pages that may call with cookies, besides the mock's own. */
   readonly allowedOrigins?: readonly string[];
-  /** Where browsers return to after a payment; the mock itself unless told. */
+  /** The address to which browsers return after a payment; default: the mock itself. */
   readonly dashboardUrl?: string;
-  /** How long each answer takes at least, in milliseconds. */
+  /** The minimum time of each answer, in milliseconds. */
   readonly latencyMs?: number;
   readonly durations?: Partial<MockDurations>;
   readonly logLevel?: string;
@@ -46,7 +46,7 @@ const resources = [
   auditRoutes,
 ];
 
-/** Serves the whole of /v1 from memory on loopback. What it knows is gone when it stops. */
+/** Serves the whole of /v1 from memory on loopback. A stop loses the state. */
 export async function startMock(options: MockOptions): Promise<MockServer> {
   const server = createServer();
   server.listen(options.port, '127.0.0.1');

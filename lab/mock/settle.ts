@@ -5,8 +5,8 @@ import type { Account } from './account.js';
 import type { World } from './world.js';
 
 /**
- * Charges a rental: its own hold first, then what is available (decision 24, "Order of funds").
- * @returns what could be had
+ * Charges a rental: its own hold first, then the available balance (decision 24, "Order of funds").
+ * @returns the cents that could be charged
  */
 export function charge(account: Account, row: RentalWithHealth, cents: number): number {
   const { wallet } = account;
@@ -37,7 +37,7 @@ export function settle(
   const elapsedMs = row.running_at === null ? 0 : endedAt.getTime() - row.running_at.getTime();
   const final = finalCents(row.price_per_hour_cents, elapsedMs, row.max_spend_cents);
   const missing = Math.max(0, final - row.charged_cents);
-  // What the wallet can't pay any more is at most the cent that rounding adds.
+  // The wallet lacks at most the cent that rounding adds.
   row.written_off_cents = missing - charge(account, row, missing);
   row.released_cents = row.hold_cents;
   account.wallet.hold(-row.hold_cents);
@@ -53,7 +53,7 @@ export function settle(
 }
 
 /**
- * The rest of the hold becomes a charge and one refund gives back all that was charged: net 0 (decision 27, "Refund of
+ * Turns the rest of the hold into a charge, and gives all charges back by one refund: net 0 (decision 27, "Refund of
  * failed machines").
  */
 export function failWithFullRefund(

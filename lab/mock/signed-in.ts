@@ -7,10 +7,10 @@ import type { Account } from './account.js';
 import { refusalOf } from './refuse.js';
 import type { World } from './world.js';
 
-/** What of the API's settings the cookie depends on: the mock speaks plain HTTP. */
+/** The API's settings that the cookie depends on: the mock speaks plain HTTP. */
 export const cookieDeps = { settings: { secureCookie: false } };
 
-/** A handler that only those reach who are signed in (spec: Authentication). */
+/** Wraps a handler so that only signed-in users reach it (spec: Authentication). */
 export function signedIn(
   world: World,
   handle: (ctx: ApiContext, account: Account) => void | Promise<void>,
@@ -30,7 +30,7 @@ export function tokenOf(ctx: ApiContext): string {
   return ctx.cookies.get('sid') ?? '';
 }
 
-/** Writes down what a user did, for the audit trail. */
+/** Records a user's action for the audit trail. */
 export function note(
   world: World,
   ctx: ApiContext,

@@ -53,7 +53,7 @@ function openPage(world: World, account: Account, amountCents: number): TopupRow
   return topup;
 }
 
-/** A payment page is paid: the wallet is credited, once however often it is called. */
+/** Pays a payment page: the wallet is credited once, however often this is called. */
 export function payPage(world: World, sessionId: string, savesCard: boolean): boolean {
   const page = world.pages.get(sessionId);
   if (!page) return false;

@@ -3,7 +3,7 @@ import type { LedgerEntry } from '../../adapters/postgres/wallets/ledger-reads.j
 import type { RentalId } from '../../domain/ids.js';
 import type { LedgerEntryType } from '../../domain/ledger/ledger.js';
 
-/** What changes a wallet; amounts in cents, signed. */
+/** One change of a wallet; amounts in cents, signed. */
 export interface Posting {
   readonly type: LedgerEntryType;
   readonly availableCents?: number;
@@ -13,8 +13,8 @@ export interface Posting {
 }
 
 /**
- * A prepaid wallet and its ledger in memory. `post` is the only writer of entries, and writes each with the balance
- * right after it, so that total = available + reserved = the newest entry's balance at any time.
+ * A prepaid wallet and its ledger in memory. Only `post` writes entries, each with the balance right after it, so that
+ * total = available + reserved = the newest entry's balance at any time.
  */
 export class Wallet {
   #availableCents = 0;
@@ -43,14 +43,14 @@ export class Wallet {
     return this.#entries;
   }
 
-  /** Writes one entry. @throws RangeError when there is less than it takes */
+  /** Writes one entry. @throws RangeError when the wallet holds less than the entry takes */
   post({ type, availableCents = 0, reservedCents = 0, rentalId, processorChargeId }: Posting): void {
     const amountCents = availableCents + reservedCents;
     if (amountCents === 0) return;
     this.#move(availableCents, reservedCents);
     const seq = this.#entries.length + 1;
     this.#entries.push({
-      // The mock has no key: how many wallets it has is no secret.
+      // The mock has no key: the number of its wallets is no secret.
       id: ledgerEntryId(this.id, seq),
       walletId: this.id,
       seq,
@@ -63,7 +63,7 @@ export class Wallet {
     });
   }
 
-  /** Moves cents from available to reserved, or back when negative. The total stays, so there is no entry. */
+  /** Moves cents from available to reserved, or back when negative. The total stays, so no entry is written. */
   hold(cents: number): void {
     this.#move(-cents, cents);
   }

@@ -4,7 +4,7 @@ import { paymentLimits } from '../../domain/payments/limits.js';
 import { Accounts, type Account } from './account.js';
 import { createListings } from './listings.js';
 
-/** How long things take in the mock, in milliseconds. */
+/** The durations of things in the mock, in milliseconds. */
 export interface MockDurations {
   /** From the creation of a rental until it runs (spec: about 2 seconds). */
   readonly provisionMs: number;
@@ -14,7 +14,7 @@ export interface MockDurations {
   readonly endMs: number;
   /** From a setup-intent until its card is saved. */
   readonly cardMs: number;
-  /** From running until a machine is lost that is to be lost. */
+  /** From running until the loss of a machine with that fate. */
   readonly lostMs: number;
   /** Between two auto-topups. */
   readonly cooldownMs: number;
@@ -29,10 +29,10 @@ export const mockDurations: MockDurations = {
   cooldownMs: paymentLimits.autoTopupCooldownMs,
 };
 
-/** What time it is, and what is still to happen. Tests bring their own. */
+/** The present time and the planned events. Tests bring their own. */
 export interface Clock {
   now(): Date;
-  /** @returns what calls it off */
+  /** @returns a function that cancels the event */
   after(ms: number, happen: () => void): () => void;
 }
 
@@ -50,7 +50,7 @@ interface OpenPage {
   readonly topup: TopupRow;
 }
 
-/** Everything that the mock knows: who is signed in, what runs, and what is still to happen. */
+/** The mock's whole state: who is signed in, which rentals run, and which events are planned. */
 export class World {
   readonly accounts = new Accounts(() => this.now());
   readonly listings: readonly ListingRow[];
@@ -60,7 +60,7 @@ export class World {
   #rentals = 0;
 
   constructor(
-    /** Where the mock is reached: its pages' addresses begin with it. */
+    /** The mock's address: its pages' addresses begin with it. */
     readonly url: string,
     readonly durations: MockDurations,
     private readonly clock: Clock = systemClock,
@@ -77,7 +77,7 @@ export class World {
     return this.#rentals;
   }
 
-  /** Lets something happen later, unless the mock is closed by then. */
+  /** Plans an event for later; a closed mock drops it. */
   after(ms: number, happen: () => void): void {
     const callOff = this.clock.after(ms, () => {
       this.#toCallOff.delete(callOff);

@@ -103,7 +103,7 @@ async function serve(deps: ApiDeps, endpoint: Endpoint, ctx: RouterContext): Pro
   }
 }
 
-/** Does the request; what it is refused for by the state of things is kept under its key, though it changed nothing. */
+/** Does the request. A refusal by the state of an object is kept under the request's key, though nothing changed. */
 function executeAndKeep(...args: Parameters<typeof execute>): Answer {
   const [deps, , , request, requestId] = args;
   try {
@@ -119,7 +119,7 @@ function executeAndKeep(...args: Parameters<typeof execute>): Answer {
   }
 }
 
-/** Does the request; a decline is an answer whose effects stay, any other error leaves nothing. */
+/** Does the request; a decline is an answer whose effects stay, any other error leaves no effect. */
 function execute(
   deps: ApiDeps,
   endpoint: Endpoint,
@@ -211,7 +211,7 @@ function answer(deps: ApiDeps, ctx: RouterContext, { status, body }: Answer): vo
   if (deps.log.length > logLimit) deps.log.shift();
 }
 
-/** Plays a fault in front of the API: nothing of the request is done. */
+/** Plays a fault in front of the API; the request has no effect. */
 function breakBefore(ctx: RouterContext, fault: Fault): void {
   if (fault.kind === 'status') {
     ctx.status = fault.status;

@@ -60,7 +60,7 @@ function updateCustomer({ world, params, id }: Call): Stripe.Customer {
     description: params.string('description') ?? before.description,
     email: emailOf(params) ?? before.email,
     name: params.string('name') ?? before.name ?? null,
-    // An empty value takes its key away (docs.stripe.com/api/metadata).
+    // An empty value removes its key (docs.stripe.com/api/metadata).
     metadata: Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== '')),
     invoice_settings: {
       ...before.invoice_settings,
@@ -80,7 +80,7 @@ function emailOf(params: Params): string | undefined {
   return email;
 }
 
-/** The old values of what changed, as an event's previous_attributes show them. */
+/** The old values of the changed fields, as an event's previous_attributes show them. */
 export function changedFields<T extends object>(before: T, after: T): Partial<T> {
   return Object.fromEntries(
     Object.entries(before).filter(

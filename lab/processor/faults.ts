@@ -5,12 +5,12 @@ import { newId } from './ids.js';
  * Faults that a test or a person orders, each for a number of times:
  * - `status`: answers with an error status and does nothing; `sticky` keeps that answer under the idempotency key.
  * - `html`: a 502 page, as a proxy in between would send.
- * - `reset`: the connection is cut before anything is done. `hang`: it stays open and silent.
- * - `slow`: the request is done after `delayMs`, its idempotency key being in use meanwhile.
- * - `lost`: the request is done and its answer is lost: connection cut, or silent with `silent`.
- * - `decline`: the next payment is declined with `declineCode`, whatever its card.
- * - `processing`: the next payment is not decided yet; `POST /lab/payment_intents/<id>/finish` decides it.
- * - `event_drop`, `event_duplicate`, `event_delay` (`delayMs`), `event_reorder`: what happens to a webhook.
+ * - `reset`: cuts the connection before anything is done. `hang`: it stays open and silent.
+ * - `slow`: does the request after `delayMs`; its idempotency key is in use meanwhile.
+ * - `lost`: does the request and loses its answer: connection cut, or silent with `silent`.
+ * - `decline`: declines the next payment with `declineCode`, whatever its card.
+ * - `processing`: leaves the next payment undecided; `POST /lab/payment_intents/<id>/finish` decides it.
+ * - `event_drop`, `event_duplicate`, `event_delay` (`delayMs`), `event_reorder`: strike a webhook.
  */
 export type FaultKind = RequestFaultKind | EventFaultKind | PaymentFaultKind;
 export type RequestFaultKind = 'status' | 'html' | 'reset' | 'hang' | 'slow' | 'lost';
@@ -20,15 +20,15 @@ export type EventFaultKind = 'event_drop' | 'event_duplicate' | 'event_delay' | 
 export interface Fault {
   readonly id: string;
   readonly kind: FaultKind;
-  /** How often it still happens. */
+  /** The number of times that it still happens. */
   readonly times: number;
-  /** Requests: how their path begins; undefined means every path under /v1. */
+  /** Requests: the beginning of their path; undefined means every path under /v1. */
   readonly path?: string;
   readonly method?: 'GET' | 'POST' | 'DELETE';
   /** Events: their kind, such as `checkout.session.completed`; undefined means any. */
   readonly type?: string;
   readonly status: number;
-  /** The code of a 429: `rate_limit` unless told, or `lock_timeout` when another request holds the object. */
+  /** The code of a 429: `rate_limit` by default, or `lock_timeout` when another request holds the object. */
   readonly code?: string;
   readonly delayMs: number;
   readonly declineCode: string;
@@ -67,12 +67,12 @@ const schema = Joi.object({
   silent: Joi.boolean().default(false),
 }).required();
 
-/** Thrown for an order that is not understood; its message names every fault in it. */
+/** Thrown for an order with faults in it; its message names them all. */
 export class FaultOrderError extends Error {
   override readonly name = 'FaultOrderError';
 }
 
-/** The faults that are still to happen, first ordered first. They live in memory: a restart forgets them. */
+/** The faults that will still happen, first ordered first. They live in memory: a restart forgets them. */
 export class Faults {
   #ordered: Fault[] = [];
 
@@ -117,7 +117,7 @@ export class Faults {
     return this.#take((fault) => fault.kind === 'decline')?.declineCode;
   }
 
-  /** Whether the next payment shall stay undecided. */
+  /** Tells whether the next payment stays undecided. */
   takeProcessing(): boolean {
     return this.#take((fault) => fault.kind === 'processing') !== undefined;
   }

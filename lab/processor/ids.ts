@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** A random id in the processor's manner: a prefix, an underscore and letters and digits. */
+/** Makes a random id in the processor's form: a prefix, an underscore and letters and digits. */
 export function newId(prefix: string, length = 24): string {
   let text = '';
   while (text.length < length) {
     for (const byte of randomBytes(length)) {
-      // 248 is the largest multiple of 62 in a byte: what lies above would favour some characters.
+      // 248 is the largest multiple of 62 in a byte: higher values would favour some characters.
       if (byte < 248 && text.length < length) text += alphabet.charAt(byte % 62);
     }
   }

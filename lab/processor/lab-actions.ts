@@ -15,18 +15,20 @@ import { createIntent, getIntent } from './payments/payment-intents.js';
 import { getMethod } from './cards/payment-methods.js';
 import { failRefund, finishRefund, getRefund } from './payments/refunds.js';
 
-/** What banks and card owners do, ordered by a test or a person: `POST /lab/<resource>/<id>/<action>`. */
+/** An action of a bank or a card owner that a test or a person orders: `POST /lab/<resource>/<id>/<action>`. */
 type Action = (world: World, id: string, fields: URLSearchParams) => object;
 
 const actions: Readonly<Record<string, Action>> = {
-  /** Its owner disputes a charge; `amount`, `reason`, and `inquiry=true` for one that takes no money yet. */
+  /**
+   * The card's owner disputes a charge; `amount`, `reason`, and `inquiry=true` for a dispute that takes no money yet.
+   */
   'charges/dispute': (world, id, fields) =>
     openDispute(world, getCharge(world, id), {
       amount: centsOf(fields),
       reason: fields.get('reason') ?? undefined,
       inquiry: fields.get('inquiry') === 'true',
     }),
-  /** Its bank takes a charge for fraud, before its owner disputes it. */
+  /** The card's bank warns that a charge is fraud, before the card's owner disputes it. */
   'charges/warn': (world, id) => warnOfFraud(world, getCharge(world, id)),
   'disputes/escalate': (world, id) => escalateDispute(world, getDispute(world, id)),
   'disputes/win': (world, id) => decideDispute(world, getDispute(world, id), true),
@@ -36,7 +38,7 @@ const actions: Readonly<Record<string, Action>> = {
   /** A payment that is processing succeeds, or fails with `outcome=decline`. */
   'payment_intents/finish': (world, id, fields) => finish(world, id, fields.get('outcome') !== 'decline'),
   'checkout_sessions/pay_again': payAgain,
-  /** The bank has given the card's owner a new date. */
+  /** The bank has given the card a new expiry date. */
   'payment_methods/renew': renew,
 };
 
@@ -93,7 +95,7 @@ function settled(world: World, intent: Stripe.PaymentIntent, succeeds: boolean):
   }
 }
 
-/** The page of a session that is paid takes a second payment, as two open tabs of a payer may. */
+/** Makes a second payment for a paid session, as two open tabs of one payer may. */
 function payAgain(world: World, id: string): Stripe.PaymentIntent {
   const session = getSession(world, id);
   const details = getDetails(world, id);

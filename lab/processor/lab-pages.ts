@@ -10,7 +10,7 @@ import { pagePath, writeJson } from './http/page-url.js';
 import { isOpen } from './cards/setup-intents.js';
 import type { RequestLog } from './api.js';
 
-/** What is not the processor's own: its receipts, the overview, and the endpoints by which tests steer it. */
+/** The pages and endpoints that are not the processor's own: receipts, the overview, and the tests' controls. */
 export function createLabPages(world: World, log: RequestLog, baseUrl: () => string): Router {
   const router = new Router();
   router.get('/', (ctx) => show(ctx, { status: 200, title: 'Payment processor', body: overview(world) }));
@@ -70,7 +70,7 @@ function state({ store, faults }: World, log: RequestLog): object {
   };
 }
 
-/** How many of each kind the overview shows, the newest first. */
+/** The number of rows of each kind in the overview, the newest first. */
 const shownLimit = 20;
 
 function overview({ store }: World): string {

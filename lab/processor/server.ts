@@ -21,13 +21,13 @@ import { createWorld } from './world.js';
 export interface LabProcessorOptions {
   /** 0 takes any free port. */
   readonly port: number;
-  /** Loopback unless told: the simulator has no protection beyond its keys. */
+  /** Default: loopback. The simulator has no protection beyond its keys. */
   readonly host?: string;
-  /** Where the state lives; made when missing. */
+  /** The folder of the state; made when missing. */
   readonly dataDir: string;
   readonly secretKey: string;
   readonly publishableKey: string;
-  /** Where events are sent, and the secret that signs them; null keeps them to be listed only. */
+  /** The receiver of events, and the secret that signs them; null only lists events. */
   readonly webhook: { readonly url: string; readonly secret: string } | null;
   /** The pauses between attempts at a webhook; an event is given up after the last one. */
   readonly retryDelaysMs?: readonly number[];
@@ -43,12 +43,12 @@ export interface LabProcessor {
   close(): Promise<void>;
 }
 
-/** How often sessions are looked through for those whose time is over. */
+/** The interval at which expired sessions are searched for. */
 const sweepIntervalMs = 1000;
 
 /**
- * Starts the payment processor's simulator: the API that the official SDK speaks, the hosted pages, and the
- * signed webhooks. Its state is read from `dataDir`, and webhooks that were pending are taken up again.
+ * Starts the payment processor's simulator: the API that the official SDK speaks, the hosted pages, and the signed
+ * webhooks. It reads its state from `dataDir`, and resumes pending webhooks.
  * @throws Error when the port is taken or the state can't be read
  */
 export async function startLabProcessor(options: LabProcessorOptions): Promise<LabProcessor> {
@@ -95,7 +95,7 @@ type AppDeps = Omit<Parameters<typeof createApi>[0], 'world'>;
 
 function createApp(world: World, deps: AppDeps): Koa {
   const app = new Koa();
-  // A client that hangs up is an ordinary event here: half of the faults are about it.
+  // A client that hangs up is an ordinary event here: half of the faults cause it.
   app.silent = true;
   app.use(async (ctx, next) => {
     try {
@@ -119,7 +119,7 @@ function createApp(world: World, deps: AppDeps): Koa {
   return app;
 }
 
-/** Every failure is answered as the processor does: the SDK takes an answer without `error` for a success. */
+/** Answers every failure as the processor does: the SDK takes an answer without `error` for a success. */
 function apiErrorOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof FormError || error instanceof FaultOrderError || error instanceof SyntaxError) {

@@ -16,9 +16,9 @@ type Row = { readonly id: string };
 type Change = readonly [table: TableName, id: string, row: Row | null];
 
 /**
- * The simulator's memory with a journal on disk. One line of the journal is the whole effect of one request, so
- * a process killed while it writes leaves either all of it or nothing: a torn last line is dropped when the file
- * is read again. The file is rewritten in full at each start, by an atomic rename.
+ * The simulator's memory with a journal on disk. One line of the journal is the whole effect of one request, so a
+ * process that is killed while it writes leaves either all of it or nothing: a torn last line is dropped when the file
+ * is read again. Each start rewrites the file in full, by an atomic rename.
  */
 export class Store {
   readonly #file: string;
@@ -28,7 +28,7 @@ export class Store {
 
   /**
    * @param dataDir made when missing; holds `processor.jsonl`
-   * @param warn is told of a half-written line
+   * @param warn gets a message about a half-written line
    */
   constructor(dataDir: string, warn: (message: string) => void = console.warn) {
     mkdirSync(dataDir, { recursive: true });
@@ -56,7 +56,7 @@ export class Store {
     this.#change(table, id, null);
   }
 
-  /** Runs one request's work; all of its changes reach the journal as one line, or none stay when it throws. */
+  /** Runs one request's work. Its changes reach the journal as one line; when it throws, none of them stay. */
   transact<T>(work: () => T): T {
     if (this.#changes !== null)
       throw new Error('a transaction is open already: work may not be asynchronous');

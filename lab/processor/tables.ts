@@ -8,7 +8,7 @@ export interface LabEvent {
   readonly created: number;
   readonly data: { readonly object: object; readonly previous_attributes?: object };
   readonly livemode: false;
-  /** Deliveries that have not been answered with 2xx yet. */
+  /** Deliveries without a 2xx answer so far. */
   readonly pending_webhooks: number;
   readonly request: { readonly id: string | null; readonly idempotency_key: string | null };
   readonly type: Stripe.Event.Type;
@@ -26,13 +26,13 @@ export interface Delivery {
   readonly lastError: string | null;
 }
 
-/** What the simulator knows of a payment method beside its public object. */
+/** The simulator's own record of a payment method beside its public object. */
 export interface CardRecord {
   readonly id: string;
   readonly number: string;
-  /** Its owner agreed, with authentication, that it is charged while he is away. */
+  /** True: its owner agreed, with authentication, to charges while they are away. */
   readonly setUp: boolean;
-  /** Detached, or used once without a customer: it can't be used again. */
+  /** True: detached, or used once without a customer; it can't be used again. */
   readonly spent: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface IdempotencyRecord {
 
 export type FutureUsage = 'off_session' | 'on_session' | null;
 
-/** What the hosted page must remember about a session beside the public object. */
+/** The hosted page's own record of a session beside the public object. */
 export interface CheckoutDetails {
   readonly id: string;
   readonly amountCents: number;
@@ -60,17 +60,17 @@ export interface CheckoutDetails {
   readonly email: string | null;
   readonly successUrl: string;
   readonly cancelUrl: string | null;
-  /** What goes on to the payment behind the page. */
+  /** The metadata of the payment behind the page. */
   readonly metadata: Record<string, string>;
   readonly description: string | null;
   readonly setupFutureUsage: FutureUsage;
   /** Whether the page offers to keep the card. */
   readonly offersSave: boolean;
-  /** The payer ticked the page's own consent to keep the card. */
+  /** True: the payer ticked the page's own consent to keep the card. */
   readonly saveTicked: boolean;
 }
 
-/** Where a payment goes back to once the payer has dealt with the bank. */
+/** The address to which a payment returns after the payer has dealt with the bank. */
 export interface IntentDetails {
   readonly id: string;
   readonly sessionId: string | null;

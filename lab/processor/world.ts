@@ -29,7 +29,7 @@ export function createWorld(deps: {
         object: 'event',
         api_version: apiVersion,
         created: now(),
-        // A copy: the event shows the object as it was, whatever becomes of it.
+        // A copy: the event shows the object as it was, whatever happens to it later.
         data: structuredClone(
           previous === undefined ? { object } : { object, previous_attributes: previous },
         ),

@@ -9,7 +9,7 @@ import {
 } from './faults.js';
 import type { LabQuota } from './quotas.js';
 
-/** What the body sets that is no fault. */
+/** The fields of the body that are settings, not faults. */
 export type SettingName = 'bootMs' | 'deleteMs' | 'balanceCents' | 'quotas';
 
 /** A number of times; `true` until cleared, `false` not at all. */
@@ -64,7 +64,7 @@ export const faultsSchema = Joi.object({
 type WireTimes = number | boolean;
 type WithTimes<T> = WireTimes | ({ times?: WireTimes } & Partial<T>);
 
-/** The body of POST /lab/faults: each field sets one fault, those that are left out stay as they are. */
+/** The body of POST /lab/faults: each field sets one fault; absent fields stay as they are. */
 export interface FaultsBody {
   noCapacity?: WithTimes<{ types: string[] }>;
   noFunds?: WireTimes;
@@ -92,7 +92,7 @@ export interface FaultsBody {
   quotas?: readonly LabQuota[] | null;
 }
 
-/** What a fault with settings is when only its times are told. */
+/** The settings of a fault that is given as its times alone. */
 const DEFAULTS = {
   noCapacity: { types: null },
   rateLimitCreate: { retryAfterSeconds: null },
@@ -105,7 +105,7 @@ const DEFAULTS = {
   reuseAddress: { forMs: 2_000 },
 } as const;
 
-/** Only the faults that the body names. */
+/** Returns only the faults that the body names. */
 export function faultsOf(body: Omit<FaultsBody, SettingName>): Partial<LabFaults> {
   const set: Record<string, unknown> = {};
   for (const [name, wire] of Object.entries(body) as [keyof typeof DEFAULTS, WithTimes<object>][]) {
@@ -114,7 +114,7 @@ export function faultsOf(body: Omit<FaultsBody, SettingName>): Partial<LabFaults
     else if (name in DEFAULTS) set[name] = { ...DEFAULTS[name], times: timesOf(wire) };
     else set[name] = timesOf(wire);
   }
-  // The schema above has seen to it that the names and settings are those of the faults.
+  // The schema above guarantees that the names and settings are those of the faults.
   return set;
 }
 

@@ -1,25 +1,25 @@
 /** How often a fault still strikes: a number of times, or until it is cleared. */
 export type Times = number | 'until_cleared';
 
-/** How a pod is made to fail: the upstream says so, takes it away, vanishes it, or only its daemon is dead. */
+/** The ways in which a pod fails: the upstream says so, takes it away, loses it, or only its daemon is dead. */
 export const crashModes = ['error', 'preempted', 'vanish', 'unreachable'] as const;
 export type CrashMode = (typeof crashModes)[number];
 
-/** What an upstream is asked for, whatever the dialect. */
+/** The endpoints of an upstream, in any dialect. */
 export const endpoints = ['offers', 'list', 'create', 'delete', 'balance'] as const;
 export type Endpoint = (typeof endpoints)[number];
 
-/** What the lab can be told to do wrong. Kept in memory: a restarted lab is in good health. */
+/** The faults that the lab can be told to show. They live in memory: a restarted lab has none. */
 export interface LabFaults {
   /** Creates are refused for lack of capacity; `types` limits that to some instance types. */
   noCapacity: { times: Times; types: readonly string[] | null } | null;
   /** Creates are refused because the account has no money, in the dialect's own way. */
   noFunds: Times;
-  /** The price that RunPod tells of any pod has the cost of its disk in it, while this is not 0. */
+  /** While this is not 0, the price that RunPod tells of any pod includes the cost of its disk. */
   diskInPrice: Times;
-  /** The pod is made and the create is never answered. */
+  /** The pod is made, and the create gets no answer. */
   loseCreateAnswer: Times;
-  /** The pod is made and the create is answered with a 500. */
+  /** The pod is made, and the create is answered with a 500. */
   failCreateAfterMake: Times;
   /** Creates are refused by a rate limit. */
   rateLimitCreate: { times: Times; retryAfterSeconds: number | null } | null;
@@ -29,23 +29,23 @@ export interface LabFaults {
   failRequest: { times: Times; on: readonly Endpoint[] } | null;
   /** The pod never gets beyond `pending`. */
   bootNever: Times;
-  /** The pod costs this much more than was listed. */
+  /** The pod costs this much more than its listed price. */
   priceChange: { times: Times; percent: number } | null;
   /** Deletes are answered with a 500 and change nothing. */
   failDelete: Times;
-  /** The pod is in no list for so long after it was made. */
+  /** The pod is in no list for this long after it was made. */
   listLag: { times: Times; forMs: number } | null;
-  /** The upstream does not know the pod's id for so long: asking for it and deleting it are 404. */
+  /** The upstream does not know the pod's id for this long: reading it and deleting it are 404. */
   late404: { times: Times; forMs: number } | null;
-  /** The pod is up in the lists; its port accepts, and says nothing. */
+  /** The pod is up in the lists; its port accepts and stays silent. */
   sshSilent: Times;
   /** The pod is up in the lists, and nothing listens. */
   sshRefused: Times;
-  /** The pod crashes so long after it was up. */
+  /** The pod crashes this long after it was up. */
   crashAfter: { times: Times; afterMs: number; mode: CrashMode } | null;
-  /** The pod shows the address of another one that is up, for so long. */
+  /** The pod shows the address of another pod that is up, for this long. */
   reuseAddress: { times: Times; forMs: number } | null;
-  /** The machine is sold to two: the pod that was made fails to start. */
+  /** The upstream sells the machine twice: the pod that was made fails to start. */
   soldTwice: Times;
 }
 
@@ -73,7 +73,7 @@ export function noFaults(): LabFaults {
   };
 }
 
-/** What is wrong with one pod from its making on. */
+/** The faults of one pod, from its making on. */
 export interface Ails {
   readonly dearerPercent: number;
   readonly neverBoots: boolean;
@@ -85,7 +85,7 @@ export interface Ails {
   readonly borrowsAddressForMs: number;
 }
 
-/** Draws what strikes the next pod, and uses it up. */
+/** Draws the faults of the next pod, and uses them up. */
 export function drawAils(faults: LabFaults): Ails {
   const crash = findStrike(faults, 'crashAfter');
   return {
@@ -119,7 +119,7 @@ export function strikes(faults: LabFaults, name: Counted): boolean {
   return hit;
 }
 
-/** Uses up one of a fault with settings; gives them when it strikes. */
+/** Uses up one of a fault with settings; returns the settings when it strikes. */
 export function findStrike<N extends Settled>(
   faults: LabFaults,
   name: N,
@@ -131,7 +131,7 @@ export function findStrike<N extends Settled>(
   return hit ? fault : undefined;
 }
 
-/** The same for a fault of some endpoints: it is used up only where it applies. */
+/** The same for a fault of some endpoints: only a fitting endpoint uses it up. */
 export function findStrikeOn<N extends 'rateLimit' | 'failRequest'>(
   faults: LabFaults,
   name: N,

@@ -6,7 +6,7 @@ import { createRunningPod, type PodPlace, type RunningPod } from './running-pod.
 import type { LabDialect, LabPod, LabStore } from './state.js';
 
 export interface NewPod {
-  /** Shadeform's when left out. */
+  /** Default: Shadeform's. */
   readonly dialect?: LabDialect;
   readonly offer: LabOffer;
   readonly name: string;
@@ -16,7 +16,7 @@ export interface NewPod {
   readonly publicKey: string | null;
   readonly base64Script: string | null;
   readonly envs: readonly { readonly name: string; readonly value: string }[];
-  /** When the upstream itself shall end it. */
+  /** The time at which the upstream itself ends it. */
   readonly endBy?: Date | null;
 }
 
@@ -26,17 +26,17 @@ export interface LabSettings {
   bootMs: number;
   /** From delete until the pod is gone from the lists. */
   deleteMs: number;
-  /** What the account at RunPod's dialect holds. */
+  /** The balance of the account in RunPod's dialect. */
   balanceCents: number;
 }
 
-/** All pods of the lab: what the state file says of them, and the machines behind it. */
+/** All pods of the lab: their rows in the state file, and the machines behind them. */
 export class Fleet {
   faults: LabFaults = noFaults();
   readonly quotas = new Quotas();
   readonly #machines = new Map<string, RunningPod>();
   readonly #timers = new Map<string, NodeJS.Timeout>();
-  /** What befalls a pod besides the steps of its life: a crash, its date. */
+  /** Timers of a pod beside the steps of its life: a crash, its end date. */
   readonly #fates = new Map<string, NodeJS.Timeout>();
   readonly #ails = new Map<string, Ails>();
   #closed = false;
@@ -47,12 +47,12 @@ export class Fleet {
     readonly settings: LabSettings,
   ) {}
 
-  /** The address that all machines have. */
+  /** The address of all machines. */
   get host(): string {
     return this.place.host;
   }
 
-  /** Makes a pod and lets it boot. Durable when it returns. */
+  /** Makes a pod and lets it boot. The pod is in the state file when it returns. */
   async create(request: NewPod): Promise<LabPod> {
     const ails = drawAils(this.faults);
     const pod = newPod(request, ails, this.settings.bootMs);
@@ -64,14 +64,14 @@ export class Fleet {
     return pod;
   }
 
-  /** Sets when the upstream itself ends a pod. */
+  /** Sets the time at which the upstream itself ends a pod. */
   async setEndBy(pod: LabPod, at: Date | null): Promise<void> {
     pod.endByMs = at === null ? null : at.getTime();
     await this.store.save();
     this.#scheduleEnd(pod);
   }
 
-  /** The pod, unless it is gone, or its id is not known yet. */
+  /** Finds the pod, unless it is gone, or its id is not known yet. */
   find(id: string): LabPod | undefined {
     return this.list().find((pod) => pod.id === id && (pod.knownAtMs ?? 0) <= Date.now());
   }
@@ -91,14 +91,14 @@ export class Fleet {
     if (pod.status !== 'deleting') {
       pod.status = 'deleting';
       pod.deletedAtMs = Date.now();
-      // Takes the place of the boot's next step, before anything is waited for.
+      // Replaces the boot's next step, before anything is awaited.
       this.#at(pod, pod.deletedAtMs + this.settings.deleteMs, () => this.#finish(pod));
       await this.store.save();
     }
     await this.#machineOf(pod).halt();
   }
 
-  /** Makes a pod fail. One that is being ended is ended anyway. */
+  /** Makes a pod fail. A pod that is being ended still ends. */
   async crash(pod: LabPod, mode: CrashMode): Promise<void> {
     if (pod.status === 'deleting') return;
     clearTimeout(this.#timers.get(pod.id));
@@ -117,7 +117,7 @@ export class Fleet {
     await this.#machineOf(pod).halt();
   }
 
-  /** Brings back what the state file knows. */
+  /** Restores the pods of the state file. */
   async restore(): Promise<void> {
     for (const pod of this.list()) {
       this.#scheduleEnd(pod);
@@ -136,7 +136,7 @@ export class Fleet {
     this.#closed = true;
     for (const timer of [...this.#timers.values(), ...this.#fates.values()]) clearTimeout(timer);
     await Promise.all([...this.#machines.values()].map((machine) => machine.halt()));
-    // The last word of whatever ended meanwhile.
+    // Saves the last changes of steps that ended meanwhile.
     await this.store.save();
   }
 
@@ -146,7 +146,7 @@ export class Fleet {
     return machine;
   }
 
-  /** The next step in a pod's life, in place of any other that was planned. */
+  /** Plans the next step in a pod's life, in place of any other planned step. */
   #at(pod: LabPod, atMs: number, step: () => void | Promise<void>): void {
     clearTimeout(this.#timers.get(pod.id));
     if (this.#closed) return;
@@ -169,7 +169,7 @@ export class Fleet {
       pod.status = 'pending';
       return;
     }
-    // The words of the way there, at thirds of it. Nothing hangs on them, so they are not saved.
+    // The states in between, at thirds of the boot. Nothing depends on them, so they are not saved.
     const thirdMs = (bootAtMs - createdAtMs) / 3;
     this.#at(pod, createdAtMs + thirdMs, () => {
       pod.status = 'pending_provider';
@@ -198,7 +198,7 @@ export class Fleet {
     if (crash !== null) this.#befall(`${pod.id} crash`, crash.afterMs, () => this.crash(pod, crash.mode));
   }
 
-  /** Shows the address of another pod that is up, as an upstream does that gives addresses again. */
+  /** Shows the address of another pod that is up, as an upstream that reuses addresses does. */
   #borrowAddress(pod: LabPod, forMs: number): void {
     const owner = this.list().findLast(
       (other) =>
@@ -219,7 +219,7 @@ export class Fleet {
     const key = `${pod.id} end`;
     clearTimeout(this.#fates.get(key));
     const endByMs = pod.endByMs ?? null;
-    // A timer takes 24 days at most; a date beyond that is not seen in a lab.
+    // A timer takes 24 days at most; a lab does not live to see a later date.
     if (endByMs === null || endByMs - Date.now() > 2 ** 31 - 1) return;
     this.#befall(key, Math.max(0, endByMs - Date.now()), () => this.remove(pod));
   }
@@ -232,7 +232,7 @@ export class Fleet {
     this.#fates.set(key, timer.unref());
   }
 
-  /** Asked again after each step of a boot: the pod may have been ended meanwhile. */
+  /** Checked again after each step of a boot: the pod may have been ended meanwhile. */
   #mayBoot(pod: LabPod): boolean {
     return !this.#closed && isBooting(pod);
   }

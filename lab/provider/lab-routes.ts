@@ -13,7 +13,7 @@ const crashSchema = Joi.object({
     .default('error'),
 });
 
-/** Faults one after the other, each so long after the script was told. Clearing the faults ends it. */
+/** Faults one after the other, each after its delay from the script's start. Clearing the faults ends the script. */
 const scriptSchema = Joi.object({
   steps: Joi.array()
     .items(faultsSchema.keys({ afterMs: Joi.number().integer().min(0).max(3_600_000).required() }))
@@ -21,7 +21,7 @@ const scriptSchema = Joi.object({
     .required(),
 });
 
-/** What only a lab has: its state in full, and faults on demand. */
+/** The lab's own endpoints: its state in full, and faults on demand. */
 export function labRoutes(fleet: Fleet, store: LabStore): Router {
   const router = new Router({ prefix: '/lab' });
   const knobs = (): object => {
@@ -38,7 +38,7 @@ export function labRoutes(fleet: Fleet, store: LabStore): Router {
     fleet.faults = { ...fleet.faults, ...faultsOf(faults) };
   };
   router.get('/state', (ctx) => {
-    // Every pod that there ever was (but for the oldest), without its host key, which is its own secret.
+    // Every pod that ever was (except the oldest), without its host key, which is secret.
     const pods = store.state.pods.map((pod) => ({
       ...pod,
       hostKey: undefined,

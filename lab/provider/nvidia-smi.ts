@@ -4,7 +4,7 @@ import type { LabGpu } from './offers.js';
 const DRIVER = '570.133.20';
 const CUDA = '12.8';
 
-/** The same for every pod; it reads what the head of the script sets. */
+/** The same for every pod; it reads the variables that the head of the script sets. */
 const BODY = String.raw`
 uuid_of() {
   i=0
@@ -102,9 +102,9 @@ $want
 `;
 
 /**
- * A shell script that answers as nvidia-smi would on a machine with these GPUs: the plain table, `-L`, and
+ * Makes a shell script that answers as nvidia-smi would on a machine with these GPUs: the plain table, `-L`, and
  * `--query-gpu=… --format=csv[,noheader][,nounits]`.
- * @param podId makes the GPUs' UUIDs, so that they stay the same for the pod's life
+ * @param podId determines the GPUs' UUIDs, so that they stay the same for the pod's life
  */
 export function nvidiaSmiScript(gpu: LabGpu, gpuCount: number, podId: string): string {
   const uuids = Array.from({ length: gpuCount }, (_, index) => uuidOf(podId, index));

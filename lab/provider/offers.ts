@@ -1,5 +1,5 @@
 /**
- * What the lab sells: real offers of real clouds, snapshots of public price lists (skypilot-org/skypilot-catalog,
+ * The lab's offers: real offers of real clouds, snapshots of public price lists (skypilot-org/skypilot-catalog,
  * catalogs/v7; a price with a fraction of a cent is rounded up). They are not live prices.
  */
 export interface LabOffer {
@@ -9,7 +9,7 @@ export interface LabOffer {
   readonly gpuType: string;
   readonly gpuCount: number;
   readonly interconnect: string;
-  /** For the whole machine. */
+  /** For the whole machine, per hour. */
   readonly priceCents: number;
   readonly region: string;
   readonly label: string;
@@ -70,12 +70,12 @@ export const labOffers: readonly LabOffer[] = ROWS.map(
   }),
 );
 
-/** What the hardware says of itself. */
+/** A GPU as the hardware reports it. */
 export interface LabGpu {
   readonly vramGb: number;
   /** As nvidia-smi prints it. */
   readonly productName: string;
-  /** As nvidia-smi prints it: what is usable, in MiB. */
+  /** The usable memory as nvidia-smi prints it, in MiB. */
   readonly memoryMib: number;
 }
 
@@ -92,19 +92,19 @@ const GPUS = new Map<string, LabGpu>([
   ['B200 sxm6', { vramGb: 180, productName: 'NVIDIA B200', memoryMib: 183_359 }],
 ]);
 
-/** The GPU of an offer. @throws when the tables above do not fit each other */
+/** Finds the GPU of an offer. @throws when the tables above do not fit each other */
 export function getLabGpu(offer: Pick<LabOffer, 'gpuType' | 'interconnect'>): LabGpu {
   const gpu = GPUS.get(`${offer.gpuType} ${offer.interconnect}`);
   if (gpu === undefined) throw new Error(`the lab's GPU table lacks ${offer.gpuType} ${offer.interconnect}`);
   return gpu;
 }
 
-/** The offer with this cloud, type and region. */
+/** Finds the offer with this cloud, type and region. */
 export function findLabOffer(cloud: string, type: string, region: string): LabOffer | undefined {
   return labOffers.find((offer) => offer.cloud === cloud && offer.type === type && offer.region === region);
 }
 
-/** What the lab sells in RunPod's dialect: its own offers only, since it resells nobody. */
+/** The lab's offers in RunPod's dialect: its own only, since it resells nobody's. */
 export const runpodLabOffers: readonly LabOffer[] = labOffers.filter(({ cloud }) => cloud === 'runpod');
 
 /** An operating system that every lab machine can have, as Shadeform spells them. */

@@ -4,19 +4,19 @@ import { lchown, mkdir, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
-/** The user that a root lab runs pods as; null when the lab is an ordinary user itself. */
+/** The user of pods under a root lab; null when the lab is an ordinary user itself. */
 export interface PodUser {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** `nobody` of Linux: owns nothing but the pods' homes. */
+/** Linux's `nobody`, who owns nothing except the pods' homes. */
 const NOBODY: PodUser = { uid: 65_534, gid: 65_534 };
 
-/** A file that lists keys is never larger than this. */
+/** The size limit of a file that lists keys, in bytes. */
 const MAX_AUTHORIZED_KEYS_BYTES = 64 * 1024;
 
-/** The user that pods' commands run as: never root. */
+/** Finds the user that pods' commands run as: never root. */
 export function findPodUser(): PodUser | null {
   return process.getuid?.() === 0 ? NOBODY : null;
 }
@@ -34,8 +34,8 @@ export function podHomeOf(homesDir: string, podId: string): PodHome {
 }
 
 /**
- * Where pods live: below the data folder, unless the lab is root and the pods' user can't get there (a folder in
- * root's private home); then in a folder of the system's temporary one, named after the data folder.
+ * Chooses the folder of pods: below the data folder, unless the lab is root and the pods' user can't reach it (a folder
+ * in root's private home). Then a folder of the system's temporary one, named after the data folder.
  */
 export function prepareHomesDir(dataDir: string): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o755 });
@@ -60,7 +60,7 @@ function isPassable(path: string): boolean {
   return others !== 0 && (dirname(path) === path || isPassable(dirname(path)));
 }
 
-/** What a new pod's home begins with. */
+/** The first content of a pod's home. */
 export interface PodHomeContent {
   readonly publicKey: string | null;
   readonly userName: string;
@@ -70,7 +70,7 @@ export interface PodHomeContent {
 }
 
 /**
- * Makes a pod's folders anew. What an earlier, unfinished boot left is removed first: the pod's user may have put
+ * Makes a pod's folders anew. It first removes the files of an earlier, unfinished boot: the pod's user may have put
  * links there, and root must not follow them.
  */
 export async function makePodHome(
@@ -101,8 +101,8 @@ export async function removePodHome(paths: PodHome): Promise<void> {
 }
 
 /**
- * The key lines that a pod accepts now. The file is the pod user's: it is not followed when it is a link, and not
- * waited for when it is a pipe.
+ * Reads the key lines that a pod accepts now. The file belongs to the pod's user: a link is not followed, and a pipe is
+ * not waited for.
  */
 export async function readAuthorizedKeys(paths: PodHome): Promise<string[]> {
   const path = join(paths.home, '.ssh', 'authorized_keys');
@@ -117,7 +117,7 @@ export async function readAuthorizedKeys(paths: PodHome): Promise<string[]> {
       await file.close();
     }
   } catch {
-    // No such file, or none that may be read: then no key opens the pod.
+    // The file is absent or can't be read: then no key opens the pod.
     return [];
   }
 }

@@ -2,10 +2,10 @@ import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:chil
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { PodHome, PodUser } from './pod-home.js';
 
-/** Names the pod in the environment of each of its processes, by which they are found again. */
+/** Names the pod in the environment of each of its processes, so that they can be found again. */
 const POD_VARIABLE = 'LAB_POD_ID';
 
-/** bash where there is one: it is what people expect of a rented machine. */
+/** bash if it exists: people expect it on a rented machine. */
 const SHELL = ['/bin/bash', '/usr/bin/bash', '/bin/sh'].find((path) => existsSync(path)) ?? '/bin/sh';
 
 /** util-linux's `script` makes the terminal; others of that name take other arguments. */
@@ -14,7 +14,7 @@ const scriptVersion: { readonly stdout: string | null } = spawnSync('script', ['
 });
 const HAS_SCRIPT = scriptVersion.stdout?.includes('util-linux') ?? false;
 
-/** How often a pod's processes are looked for when it ends. */
+/** The number of searches for a pod's processes at its end. */
 const MAX_LOOKS = 5;
 
 export interface Terminal {
@@ -31,7 +31,7 @@ export interface PodProcesses {
   run(command: { line: string | null; terminal: Terminal | null }): ChildProcessWithoutNullStreams;
   /** Kills the commands that run, with their process groups. */
   killCommands(): void;
-  /** Kills everything that the pod started, in whatever session or process group it hides. */
+  /** Kills everything that the pod started, in any session or process group. */
   killAll(): void;
 }
 
@@ -55,7 +55,7 @@ export function createPodProcesses(pod: {
     [POD_VARIABLE]: pod.id,
   };
 
-  // The lab may have been restarted: what ran before is not known.
+  // The lab may have restarted, so earlier processes are unknown.
   let mayRun = true;
   const killCommands = (): void => {
     for (const child of children) killGroup(child.pid);
@@ -68,20 +68,20 @@ export function createPodProcesses(pod: {
       const child = spawn(file, args, {
         cwd: pod.paths.home,
         env: { ...env, ...(terminal === null ? {} : { TERM: terminal.term }) },
-        // A group of its own, so that it can be ended whole.
+        // A group of its own, so that it can be ended as a whole.
         detached: true,
         ...(pod.user ?? {}),
       });
       children.add(child);
       child.once('close', () => children.delete(child));
-      // A pipe that the command has closed is no fault of the lab.
+      // A pipe that the command has closed is not a fault of the lab.
       child.stdin.on('error', () => undefined);
       return child;
     },
     killCommands,
     killAll() {
       killCommands();
-      // What forks while it is looked for is found by the next look.
+      // The next look finds processes that fork during this one.
       for (let look = 0; look < MAX_LOOKS && mayRun; look += 1) {
         const pids = listPidsOfPod(pod.id);
         for (const pid of pids) kill(pid);
@@ -100,7 +100,7 @@ function kill(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    // It is gone already, which is what was wanted.
+    // The process is gone already, as wanted.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
@@ -113,8 +113,8 @@ function commandOf(line: string | null, terminal: Terminal | null): [string, ...
 }
 
 /**
- * The pids whose environment names this pod. A terminal's shell and whatever was put in the background have left
- * the process group, and the lab may have been restarted since. Only where there is a /proc.
+ * Lists the pids whose environment names this pod. A terminal's shell and background processes have left the process
+ * group, and the lab may have restarted since. Works only where /proc exists.
  */
 function listPidsOfPod(podId: string): number[] {
   const marker = `${POD_VARIABLE}=${podId}`;
@@ -129,7 +129,7 @@ function environOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'latin1');
   } catch {
-    // Ended in between, or another user's: not ours.
+    // The process ended meanwhile, or belongs to another user: it is not ours.
     return '';
   }
 }

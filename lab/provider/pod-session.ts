@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { ServerChannel, Session } from 'ssh2';
 import { killGroup, type PodProcesses, type Terminal } from './pod-processes.js';
 
-/** Bounds for what a client says of its terminal. */
+/** Bounds for a client's terminal size. */
 const MAX_SIDE = 1000;
 
 /** Serves one SSH session: a command or a shell, with or without a terminal. */
@@ -22,7 +22,7 @@ export function serveSession(session: Session, processes: PodProcesses): void {
     };
     answer(accept);
   });
-  // The variables that clients send by default (LANG and its like) are taken note of and not used.
+  // The variables that clients send by default (such as LANG) are accepted and not used.
   session.on('env', (accept) => answer(accept));
   session.on('window-change', (accept) => answer(accept));
   session.on('signal', (_accept, _reject, info) => {
@@ -33,7 +33,7 @@ export function serveSession(session: Session, processes: PodProcesses): void {
   session.on('shell', (accept) => start(accept(), null));
 }
 
-/** Requests that want no reply come without a function for it, whatever the types say. */
+/** Requests that want no reply come without a function for it, contrary to the types. */
 function answer(accept: (() => void) | undefined): void {
   accept?.();
 }
@@ -47,10 +47,10 @@ function bounded(side: number, otherwise: number): number {
 }
 
 /**
- * Passes a command's two outputs on, one write at a time. What has waited for the client's window is forgotten once
- * it is written: the library keeps it, and sends it again when the other stream waits (seen under load: bytes sent
- * twice, and writes after the end).
- * @returns waits until everything that came so far is written
+ * Passes on a command's two outputs, one write at a time. Output that waited for the client's window is dropped once it
+ * is written: the library keeps it, and sends it again when the other stream waits (seen under load: bytes sent twice,
+ * and writes after the end).
+ * @returns a function that waits until all output so far is written
  */
 function pump(channel: ServerChannel, stdout: Readable, stderr: Readable): () => Promise<void> {
   const queue = { last: Promise.resolve() };
@@ -83,14 +83,14 @@ function serveCommand(
   const child = processes.run({ line, terminal });
   const written = pump(channel, child.stdout, child.stderr);
   channel.pipe(child.stdin);
-  // The client has left: nobody reads what comes, and nothing may be left running.
+  // The client has left: nobody reads the output, and no process may stay.
   channel.on('close', () => {
     killGroup(child.pid);
     for (const output of [child.stdout, child.stderr]) output.removeAllListeners('data').resume();
   });
   channel.on('error', () => killGroup(child.pid));
   const finish = (report: () => void): void => {
-    // Whatever was written goes out before the end of the channel.
+    // All written output goes out before the end of the channel.
     void written().then(() => {
       report();
       channel.end();

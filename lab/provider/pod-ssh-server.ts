@@ -3,7 +3,9 @@ import ssh2, { type AuthContext, type Connection, type PublicKeyAuthContext } fr
 import { serveSession } from './pod-session.js';
 import type { PodProcesses } from './pod-processes.js';
 
-/** Connections that one pod takes at once, and how long each may take to log in (OpenSSH's LoginGraceTime). */
+/**
+ * The limit of one pod's connections at once, and of the time that each may take to log in (OpenSSH's LoginGraceTime).
+ */
 const MAX_CONNECTIONS = 32;
 const LOGIN_LIMIT_MS = 10_000;
 const MAX_LOGIN_TRIES = 12;
@@ -16,10 +18,10 @@ export interface PodSshServer {
 }
 
 /**
- * A pod's SSH daemon: public keys only, one user only, with the keys that the pod's own authorized_keys holds at
- * that moment. No passwords, no forwarding.
+ * Starts a pod's SSH daemon: public keys only, one user only, with the keys in the pod's own authorized_keys at that
+ * moment. No passwords, no forwarding.
  * @param options.port 0 for a free one
- * @throws when the port can't be had
+ * @throws when the port is not available
  */
 export async function startPodSshServer(options: {
   readonly host: string;
@@ -28,11 +30,11 @@ export async function startPodSshServer(options: {
   readonly userName: string;
   readonly processes: PodProcesses;
   readonly readKeys: () => Promise<readonly string[]>;
-  /** How long a client may take to log in. */
+  /** The time limit of a client's login. */
   readonly loginLimitMs?: number;
 }): Promise<PodSshServer> {
   const sockets = new Set<Socket>();
-  /** By the client's port, which is all that the SSH layer tells of a connection. */
+  /** By the client's port, the only fact about a connection that the SSH layer gives. */
   const loginLimits = new Map<number, NodeJS.Timeout>();
   const ssh = new ssh2.Server({ hostKeys: [options.hostKey], ident: 'lab-pod' }, (connection, info) => {
     serveConnection(connection, options, () => clearTimeout(loginLimits.get(info.port)));
@@ -40,7 +42,7 @@ export async function startPodSshServer(options: {
   const listener = createServer((socket) => {
     const clientPort = socket.remotePort ?? 0;
     sockets.add(socket);
-    // From the first byte on: a client that connects and says nothing is limited as well.
+    // The limit begins at the connection: it also ends a client that connects and stays silent.
     const limit = setTimeout(() => socket.destroy(), options.loginLimitMs ?? LOGIN_LIMIT_MS);
     loginLimits.set(clientPort, limit);
     socket.once('close', () => {
@@ -80,7 +82,7 @@ function serveConnection(
 ): void {
   let tries = 0;
   let sessions = 0;
-  // A client that leaves in the middle of anything is no fault of the lab.
+  // A client that leaves at any point is not a fault of the lab.
   connection.on('error', () => connection.end());
   connection.on('authentication', (context) => {
     tries += 1;
@@ -124,9 +126,9 @@ function proves(context: PublicKeyAuthContext, line: string): boolean {
   const parsed = ssh2.utils.parseKey(line);
   if (parsed instanceof Error) return false;
   if (!parsed.getPublicSSH().equals(context.key.data)) return false;
-  // Without a signature the client only asks whether the key would do.
+  // Without a signature the client only asks whether the key would be accepted.
   if (context.signature === undefined || context.blob === undefined) return true;
-  // For a malformed signature the library gives an Error and not false, whatever its types say.
+  // For a malformed signature the library returns an Error and not false, contrary to its types.
   const verified: unknown = parsed.verify(context.blob, context.signature, context.hashAlgo);
   return verified === true;
 }

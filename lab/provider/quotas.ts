@@ -1,4 +1,4 @@
-/** So many requests in each window of this length. */
+/** A number of requests in each window of this length. */
 export interface LabQuota {
   readonly name: string;
   readonly quota: number;
@@ -18,20 +18,20 @@ interface Window extends LabQuota {
 }
 
 /**
- * The quotas of RunPod's dialect, one account for all. The documented ones are told and never refuse, so that tests may
- * ask as often as they like; those that were set refuse what is beyond them.
+ * The quotas of RunPod's dialect, for the one account. The documented quotas are told and never refuse, so that tests
+ * may ask as often as they like; quotas that were set refuse further requests.
  */
 export class Quotas {
   #windows: Window[] = [];
   #refuses = false;
-  /** How many requests were beyond them since they were set. */
+  /** The number of requests beyond the quotas since they were set. */
   refused = 0;
 
   constructor() {
     this.set(null);
   }
 
-  /** @param quotas null for the documented ones; none: the answers tell nothing */
+  /** @param quotas null for the documented ones; an empty list: the answers tell nothing */
   set(quotas: readonly LabQuota[] | null): void {
     this.#refuses = quotas !== null;
     this.#windows = (quotas ?? DOCUMENTED).map((quota) => ({ ...quota, used: 0, endsAtMs: 0 }));
@@ -42,7 +42,7 @@ export class Quotas {
     return this.#windows.map(({ name, quota, windowSeconds }) => ({ name, quota, windowSeconds }));
   }
 
-  /** Counts one request. @returns the window that it is beyond, and the seconds until that ends */
+  /** Counts one request. @returns the window that it exceeds, and the seconds until that window ends */
   take(nowMs: number): { readonly beyond: string; readonly retryAfterSeconds: number } | undefined {
     for (const window of this.#windows) {
       if (window.endsAtMs > nowMs) continue;
@@ -58,7 +58,7 @@ export class Quotas {
     return undefined;
   }
 
-  /** What each answer tells, as draft-ietf-httpapi-ratelimit-headers says. */
+  /** The headers of each answer, as draft-ietf-httpapi-ratelimit-headers says. */
   headers(nowMs: number): Readonly<Record<string, string>> {
     if (this.#windows.length === 0) return {};
     const list = (memberOf: (window: Window) => string): string => this.#windows.map(memberOf).join(', ');

@@ -9,7 +9,7 @@ import { isOfDialect, type LabDialect, type LabPod } from './state.js';
 const MAX_BODY = '256kb';
 
 /**
- * Reads a JSON body and checks it; an empty one counts as `{}`. Answers 400 naming what is wrong.
+ * Reads a JSON body and checks it; an empty one counts as `{}`. Answers 400 with the reason.
  * @param misfit the status for JSON that does not fit the schema
  */
 export async function readBody<T>(ctx: Context, schema: ObjectSchema, misfit: 400 | 422 = 400): Promise<T> {
@@ -26,8 +26,9 @@ export async function readBody<T>(ctx: Context, schema: ObjectSchema, misfit: 40
 }
 
 /**
- * The pod with this id; answers 404 when it is not there or gone.
- * @param dialect the API that is asked: another's pods are not there; every pod for the lab's own endpoints
+ * Finds the pod with this id; answers 404 when it is unknown or gone.
+ * @param dialect the API of the request, which does not see another's pods; undefined sees every pod, for the lab's own
+ * endpoints
  */
 export function getPod(ctx: Context, fleet: Fleet, id: string | undefined, dialect?: LabDialect): LabPod {
   const pod = fleet.find(id ?? '');
@@ -38,8 +39,8 @@ export function getPod(ctx: Context, fleet: Fleet, id: string | undefined, diale
 }
 
 /**
- * The faults that strike a request before anything is done.
- * @param onLimit sets what else the dialect tells of a rate limit
+ * Plays the faults that strike a request before anything is done.
+ * @param onLimit sets the dialect's other words about a rate limit
  */
 export function refuseRequest(
   ctx: Context,
@@ -60,7 +61,7 @@ export function refuseRequest(
     ctx.throw(500, 'the lab was told to fail this request');
 }
 
-/** Whether the lab was told to have no machine of this offer left. */
+/** Tells whether the lab was told to have no machine of this offer left. */
 export function isSoldOut(fleet: Fleet, offer: LabOffer): boolean {
   const types = fleet.faults.noCapacity?.types ?? null;
   if (types !== null && !types.includes(offer.type)) return false;

@@ -13,33 +13,33 @@ export function podUserNameOf(pod: LabPod): string {
   return isOfDialect(pod, 'runpod') ? 'root' : 'shadeform';
 }
 
-/** How long the daemon waits for the pod's script; a longer one goes on in the background. */
+/** The time for which the daemon waits for the pod's script; a longer script continues in the background. */
 const SCRIPT_HEAD_START_MS = 2_000;
 
-/** A port that was ours may be held for a moment after a restart. */
+/** A port that was ours may stay occupied for a moment after a restart. */
 const PORT_TRIES = 10;
 const PORT_RETRY_MS = 100;
 
-/** A lab machine has no container runtime: a template's container is noted down, and not run. */
+/** A lab machine has no container runtime: a template's container is recorded and not run. */
 const DOCKER = `#!/bin/sh
 echo "docker $*" >> "$HOME/containers.log"
 echo 'docker: a lab pod has no container runtime; the command was noted in ~/containers.log' >&2
 exit 125
 `;
 
-/** A pod as far as it is a machine: folders, processes and an SSH daemon. */
+/** A pod's machine: folders, processes and an SSH daemon. */
 export interface RunningPod {
   /** Makes the machine and runs its script. Called once in a pod's life. */
   boot(): Promise<void>;
-  /** Starts the daemon, on the pod's port if it has one, and tells the port. */
+  /** Starts the daemon, on the pod's port if it has one, and returns the port. */
   listen(): Promise<number>;
-  /** Stops the daemon and kills what runs; the files stay. */
+  /** Stops the daemon and kills the processes; the files stay. */
   halt(): Promise<void>;
-  /** halt, and the files too. */
+  /** Does `halt` and removes the files. */
   destroy(): Promise<void>;
 }
 
-/** The folders, user and address that pods live at. */
+/** The folders, user and address of pods. */
 export interface PodPlace {
   readonly homesDir: string;
   readonly host: string;
@@ -54,7 +54,7 @@ export function createRunningPod(pod: LabPod, place: PodPlace): RunningPod {
   let server: PodSshServer | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
-  /** One step at a time: a pod that is ended while it boots is ended after what the boot began. */
+  /** Runs one step at a time: a pod that is ended during its boot ends after the boot's present step. */
   const inTurn = <T>(step: () => Promise<T>): Promise<T> => {
     const turn = last.then(step);
     last = turn.catch(() => undefined);
@@ -70,7 +70,8 @@ export function createRunningPod(pod: LabPod, place: PodPlace): RunningPod {
   return {
     boot: () =>
       inTurn(async () => {
-        // Only a boot that a restart cut short has left anything to kill; looking through all processes takes time.
+        // Only a boot that a restart cut short leaves processes to kill, and the search through all processes takes
+        // time.
         if (existsSync(paths.root)) processes.killAll();
         await makePodHome(paths, place.user, {
           publicKey: pod.publicKey,
@@ -93,7 +94,7 @@ export function createRunningPod(pod: LabPod, place: PodPlace): RunningPod {
         return server.port;
       }),
     halt() {
-      // At once, so that nothing waits for a script of the pod's.
+      // At once, so that nothing waits for the pod's script.
       processes.killCommands();
       return inTurn(stop);
     },

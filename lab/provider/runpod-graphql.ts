@@ -11,7 +11,7 @@ interface GraphqlBody {
 
 const bodySchema = Joi.object({ query: Joi.string().required(), variables: Joi.object() });
 
-/** The one query of RunPod's GraphQL API that the service asks: the account, field by field. */
+/** The only query that the service sends to RunPod's GraphQL API: the account, field by field. */
 const MYSELF = /^\s*(?:query(?:\s+\w+)?\s*)?\{\s*myself\s*\{([\w\s]+)\}\s*\}\s*$/;
 
 /** The part of RunPod's GraphQL API that the service uses. */
@@ -37,7 +37,7 @@ function accountOf(fleet: Fleet): Record<'clientBalance' | 'currentSpendPerHr' |
   return {
     clientBalance: fleet.settings.balanceCents / 100,
     currentSpendPerHr: pods.reduce((sum, pod) => sum + costUsdOf(pod, fleet.faults), 0),
-    // What is documented for a new account.
+    // The documented value for a new account.
     spendLimit: 80,
   };
 }

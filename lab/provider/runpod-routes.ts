@@ -22,7 +22,7 @@ interface CreateBody {
 
 const version = Joi.string().pattern(/^\d+\.\d+$/);
 
-/** The fields of RunPod's CreatePodRequest that the lab knows; as there, any other is refused. */
+/** The fields of RunPod's CreatePodRequest that the lab knows; it refuses any other, as RunPod does. */
 const createSchema = Joi.object({
   name: Joi.string().required(),
   image: Joi.string().required(),
@@ -44,7 +44,7 @@ const createSchema = Joi.object({
   disk: Joi.number().integer().min(1).default(20),
 });
 
-/** RunPod shows a pod until it is gone; there is no word for one that is on its way out. */
+/** RunPod shows a pod until it is gone; it has no word for a pod that is about to go. */
 const STATUSES: Readonly<Record<LabPodStatus, string>> = {
   creating: 'PROVISIONING',
   pending_provider: 'PROVISIONING',
@@ -55,7 +55,7 @@ const STATUSES: Readonly<Record<LabPodStatus, string>> = {
   deleted: 'TERMINATED',
 };
 
-/** The part of RunPod's API (v2) that the service uses, over the same machines and with the lab's faults in it. */
+/** The part of RunPod's API (v2) that the service uses, over the same machines and with the lab's faults. */
 export function runpodRoutes(fleet: Fleet): Router {
   const router = new Router({ prefix: '/v2' });
   router.get('/catalog/gpus', (ctx) => {
@@ -64,7 +64,7 @@ export function runpodRoutes(fleet: Fleet): Router {
   });
   router.get('/pods', (ctx) => {
     refuse(ctx, fleet, 'list');
-    // One that was deleted leaves the list at once, though it takes a moment to be gone.
+    // A deleted pod leaves the list at once, though it takes a moment to be gone.
     const pods = fleet.listed().filter((pod) => isOfDialect(pod, 'runpod') && pod.status !== 'deleting');
     ctx.body = { pods: pods.map((pod) => presentPod(pod, fleet)) };
   });
@@ -79,7 +79,7 @@ export function runpodRoutes(fleet: Fleet): Router {
   return router;
 }
 
-/** RFC 9457, as RunPod answers each failure. */
+/** Makes the problem body of each failure, as RunPod answers it (RFC 9457). */
 export function problemOf(status: number, detail: string): Record<string, unknown> {
   const title = TITLES.get(status) ?? 'Error';
   return { title, status, detail, ...(status === 422 ? { errors: [detail] } : {}) };
@@ -98,7 +98,7 @@ const TITLES = new Map([
 async function create(ctx: Context, fleet: Fleet): Promise<void> {
   const body = await readBody<CreateBody>(ctx, createSchema, 422);
   const { count, minCudaVersion, allowedCudaVersions } = body.gpu;
-  // As there: without a count nothing is ever found, and two rules for one version contradict each other.
+  // As at RunPod: without a count nothing is ever found, and two rules for one version contradict each other.
   if (count === undefined) ctx.throw(400, 'no instances available for this request');
   if (minCudaVersion !== undefined && allowedCudaVersions !== undefined)
     ctx.throw(400, 'minCudaVersion and allowedCudaVersions exclude each other');
@@ -106,11 +106,11 @@ async function create(ctx: Context, fleet: Fleet): Promise<void> {
   if (offer === undefined) ctx.throw(400, 'no machine with these GPUs in these data centers');
   refuse(ctx, fleet, 'create');
   if (strikes(fleet.faults, 'noFunds')) ctx.throw(402, 'the balance is too low');
-  // No status of its own: RunPod answers a lack of capacity as it answers a rule that was broken.
+  // RunPod has no own status for a lack of capacity: it answers as for a broken rule.
   if (isSoldOut(fleet, offer)) ctx.throw(400, 'no capacity for this request');
   const pod = await fleet.create(newPodOf(body, offer));
   if (strikes(fleet.faults, 'loseCreateAnswer')) {
-    // The pod is there and nobody is told: the connection stays open until the client gives up.
+    // The pod exists and the create gets no answer: the connection stays open until the client gives up.
     ctx.respond = false;
     return;
   }
@@ -145,14 +145,14 @@ function newPodOf(body: CreateBody, offer: LabOffer): NewPod {
     tags: [],
     os: body.image,
     sshKeyId: null,
-    // What RunPod's images do with it. Without a published port nothing could be reached anyway.
+    // RunPod's images take the key from PUBLIC_KEY. Without a published port nothing could reach the pod anyway.
     publicKey: body.ports.includes('22/tcp') ? (body.env['PUBLIC_KEY'] ?? null) : null,
     base64Script: null,
     envs: Object.entries(body.env).map(([name, value]) => ({ name, value })),
   };
 }
 
-/** Each GPU once, with the data centers that can start a pod with the asked count of them. */
+/** Lists each GPU once, with the data centers that can start a pod with the asked count of them. */
 function listGpus(ctx: Context): unknown[] {
   const { include, product, count = '1', cloud = 'SECURE' } = ctx.query;
   if (include === 'AVAILABILITY' && product === undefined)
@@ -171,7 +171,7 @@ function listGpus(ctx: Context): unknown[] {
 }
 
 function gpuTypeOf(gpuId: string, offers: readonly LabOffer[]): Record<string, unknown> {
-  // One price per GPU, wherever it stands and however many there are: the dearest that the price list knows.
+  // One price per GPU for all places and counts: the dearest in the price list.
   const priceCents = Math.max(...offers.map((offer) => offer.priceCents / offer.gpuCount));
   const most = Math.max(...offers.map((offer) => offer.gpuCount));
   const [offer] = offers;
@@ -194,10 +194,10 @@ function stockOf(offers: readonly LabOffer[]): Record<string, unknown> {
   return { availability: 'HIGH', dataCenters };
 }
 
-/** $0.10 a GB and month, for the 50 GB that are always shown: whether `cost` tells of it is not documented. */
+/** $0.10 a GB and month, for the 50 GB that are always shown. It is not documented whether `cost` includes it. */
 const DISK_USD_PER_HOUR = (50 * 0.1) / 730;
 
-/** What a pod costs in an hour; one that is ended costs nothing. */
+/** Returns the cost of a pod per hour; an ended pod costs nothing. */
 export function costUsdOf({ status, priceCents }: LabPod, { diskInPrice }: LabFaults): number {
   if (status === 'deleting' || status === 'deleted') return 0;
   return priceCents / 100 + (diskInPrice === 0 ? 0 : DISK_USD_PER_HOUR);

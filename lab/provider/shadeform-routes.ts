@@ -31,7 +31,7 @@ const env = Joi.object({
 
 const autoDelete = Joi.object({ date_threshold: Joi.date().iso() }).unknown();
 
-/** The fields of Shadeform's CreateRequest that the lab honours; others are accepted and have no effect. */
+/** The fields of Shadeform's CreateRequest that the lab honours; it accepts others, which have no effect. */
 const createSchema = Joi.object({
   cloud: Joi.string().required(),
   region: Joi.string().required(),
@@ -62,7 +62,7 @@ interface UpdateBody {
 
 const updateSchema = Joi.object({ auto_delete: autoDelete.allow(null) }).unknown();
 
-/** The part of Shadeform's API (v1) that the service uses, with the lab's faults in it. */
+/** The part of Shadeform's API (v1) that the service uses, with the lab's faults. */
 export function shadeformRoutes(fleet: Fleet, store: LabStore): Router {
   const router = new Router({ prefix: '/v1' });
   router.get('/instances/types', (ctx) => {
@@ -129,7 +129,7 @@ async function create(ctx: Context, fleet: Fleet, store: LabStore): Promise<void
   if (body.ssh_key_id !== undefined && key === undefined) ctx.throw(400, 'no such ssh_key_id');
   refuseRequest(ctx, fleet, 'create');
   if (strikes(fleet.faults, 'noFunds')) {
-    // The same status as a conflict: only the code tells.
+    // The same status as a conflict: only the code differs.
     ctx.status = 409;
     ctx.body = { error_code: 'INSUFFICIENT_FUNDS', error: 'Balance must be a minimum of $5' };
     return;
@@ -137,7 +137,7 @@ async function create(ctx: Context, fleet: Fleet, store: LabStore): Promise<void
   if (isSoldOut(fleet, offer)) ctx.throw(409, 'out of capacity');
   const pod = await fleet.create(newPodOf(body, offer, key?.publicKey ?? null));
   if (strikes(fleet.faults, 'loseCreateAnswer')) {
-    // The pod is there and nobody is told: the connection stays open until the client gives up.
+    // The pod exists and the create gets no answer: the connection stays open until the client gives up.
     ctx.respond = false;
     return;
   }

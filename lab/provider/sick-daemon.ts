@@ -2,9 +2,9 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import type { PodSshServer } from './pod-ssh-server.js';
 
 /**
- * What stands in a daemon's place on a sick pod.
- * @param ailment silent: accepts and says nothing, as an upstream's proxy does before the daemon is up; refused: its
- * port is a real one, and nobody listens there
+ * Stands in a daemon's place on a sick pod.
+ * @param ailment silent: accepts and stays silent, as an upstream's proxy does before the daemon is up; refused: the
+ * port is real, and nobody listens there
  */
 export async function startSickDaemon(
   host: string,

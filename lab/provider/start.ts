@@ -15,13 +15,13 @@ const DEFAULT_DELETE_MS = 300;
 const DEFAULT_BALANCE_CENTS = 1_000_000;
 
 export interface LabProviderOptions {
-  /** 0 for a free one. */
+  /** 0 takes a free port. */
   readonly port: number;
-  /** Loopback unless told: pods run real commands. */
+  /** Default: loopback. Pods run real commands. */
   readonly host?: string;
-  /** Keeps the state; the pods' homes too, where their user can reach it. */
+  /** The folder of the state, and of the pods' homes if their user can reach it. */
   readonly dataDir: string;
-  /** What X-API-KEY must be under /v1, and the bearer token under /v2 and at /graphql. */
+  /** The X-API-KEY under /v1, and the bearer token under /v2 and at /graphql. */
   readonly apiKey: string;
   /** From create until a pod is up. */
   readonly bootMs?: number;
@@ -30,18 +30,21 @@ export interface LabProviderOptions {
 }
 
 export interface LabProvider {
-  /** The service's origin: Shadeform's API is below /v1, RunPod's below /v2 and at /graphql, the lab's own endpoints below /lab. */
+  /**
+   * The service's origin: Shadeform's API is below /v1, RunPod's below /v2 and at /graphql, the lab's own endpoints
+   * below /lab.
+   */
   readonly url: string;
   readonly port: number;
-  /** Where the pods' homes are. */
+  /** The folder of the pods' homes. */
   readonly homesDir: string;
   /** Stops the API and every pod; the state stays for the next start. */
   close(): Promise<void>;
 }
 
 /**
- * The lab's GPU provider: two upstreams' dialects over HTTP, and a real SSH server for each pod, all on loopback.
- * What the state file of the data folder knows comes back: pods on the same ports, with the same host keys.
+ * Starts the lab's GPU provider: two upstreams' dialects over HTTP, and a real SSH server for each pod, all on
+ * loopback. It restores the pods of the data folder's state file: on the same ports, with the same host keys.
  */
 export async function startLabProvider(options: LabProviderOptions): Promise<LabProvider> {
   const host = options.host ?? '127.0.0.1';
@@ -88,7 +91,7 @@ export async function startLabProvider(options: LabProviderOptions): Promise<Lab
   };
 }
 
-/** Every failure as `{error}`, or as RunPod tells them; an unexpected one is told on the terminal too. */
+/** Answers every failure as `{error}`, or in RunPod's form, and prints unexpected ones on the terminal too. */
 async function answerErrors(ctx: Koa.Context, next: Koa.Next): Promise<void> {
   try {
     await next();
@@ -112,8 +115,8 @@ function statusOf(error: Error): number {
 }
 
 /**
- * The API wants the key. The lab's own endpoints don't, so that a person can use them with curl; a web page can't,
- * because browsers say where they come from.
+ * Requires the key for the API. The lab's own endpoints need none, so that a person can use them with curl. A web page
+ * can't use them, because browsers send their origin.
  */
 function onlyWithKey(apiKey: string): Koa.Middleware {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -126,7 +129,7 @@ function onlyWithKey(apiKey: string): Koa.Middleware {
   };
 }
 
-/** RunPod tells the account's quotas with every answer of its REST API, and refuses what is beyond them. */
+/** Tells the account's quotas with every answer of RunPod's REST API, and refuses requests beyond them. */
 function withinQuotas({ quotas }: Fleet): Koa.Middleware {
   return async (ctx, next) => {
     if (ctx.path.startsWith('/v2')) {

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 export type LabPodStatus =
   'creating' | 'pending_provider' | 'pending' | 'active' | 'error' | 'deleting' | 'deleted';
 
-/** The upstream API that a pod was bought by, and that alone shows it. */
+/** The upstream API that bought a pod; only this API shows it. */
 export type LabDialect = 'shadeform' | 'runpod';
 
 export interface LabPod {
   readonly id: string;
-  /** Shadeform's when left out. */
+  /** Default: Shadeform's. */
   readonly dialect?: LabDialect;
   readonly name: string;
   readonly tags: readonly string[];
@@ -21,14 +21,14 @@ export interface LabPod {
   readonly os: string;
   readonly priceCents: number;
   readonly sshKeyId: string | null;
-  /** The registered key as it was at create, or the lines that were sent with it. */
+  /** The registered key as it was at create, or the lines that came with the request. */
   readonly publicKey: string | null;
   readonly base64Script: string | null;
   readonly envs: readonly { readonly name: string; readonly value: string }[];
   /** SEC1 PEM, P-256: ssh2 reads no PKCS#8, and its own generator makes unreadable Ed25519 keys now and then. */
   readonly hostKey: string;
   readonly createdAtMs: number;
-  /** When it will be up; null for a pod that never boots. */
+  /** The time at which it will be up; null for a pod that never boots. */
   readonly bootAtMs: number | null;
   status: LabPodStatus;
   statusDetails: string;
@@ -36,16 +36,16 @@ export interface LabPod {
   port: number | null;
   activeAtMs: number | null;
   deletedAtMs: number | null;
-  /** Active in the lists, but nothing listens. */
+  /** True: active in the lists, but nothing listens. */
   unreachable: boolean;
-  /** How its daemon behaves; well when left out. */
+  /** The behaviour of its daemon; default: well. */
   readonly ssh?: 'well' | 'silent' | 'refused';
-  /** The instants from which the lists show it, and the id is known: at once when left out. */
+  /** The instants from which the lists show it, and from which its id is known; default: at once. */
   readonly listedAtMs?: number;
   readonly knownAtMs?: number;
   /** Another pod's port, which it shows in place of its own for a while. */
   shownPort?: number | null;
-  /** When the upstream itself ends it. */
+  /** The time at which the upstream itself ends it. */
   endByMs?: number | null;
 }
 
@@ -65,20 +65,20 @@ export interface LabState {
   readonly sshKeys: LabSshKey[];
 }
 
-/** Ended pods are kept for tests and a look back, this many of them. */
+/** The number of ended pods that are kept, for tests and a look back. */
 const ENDED_KEPT = 200;
 
 export interface LabStore {
   readonly state: LabState;
   /**
-   * Resolves when the state as it is now is in the file, so that what was answered outlives the lab's process, even
-   * a killed one. Changes that come while a write runs share the next one. The file is not forced onto the disk: a
-   * lab need not outlive the machine.
+   * Resolves when the present state is in the file, so that answered changes outlive the lab's process, even a killed
+   * one. Changes during a write share the next write. The file is not forced onto the disk: a lab need not outlive the
+   * machine.
    */
   save(): Promise<void>;
 }
 
-/** Opens the state file of a folder, or begins an empty state. @throws when the file is there and unreadable */
+/** Opens the state file of a folder, or begins an empty state. @throws when the file exists and is unreadable */
 export function openLabStore(dataDir: string): LabStore {
   const path = join(dataDir, 'state.json');
   const state = readState(path);
@@ -87,7 +87,7 @@ export function openLabStore(dataDir: string): LabStore {
 
   async function write(): Promise<void> {
     forgetOldest(state);
-    // Host keys are secrets, hence the mode; the rename makes the change whole or not at all.
+    // The file holds host keys, hence its mode. The rename makes the change whole or not at all.
     await writeFile(`${path}.new`, `${JSON.stringify({ version: 1, ...state })}\n`, { mode: 0o600 });
     await rename(`${path}.new`, path);
   }

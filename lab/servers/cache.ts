@@ -2,14 +2,15 @@ import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } fro
 import { dirname, join } from 'node:path';
 
 const prefix = '.fetching-';
-/** Longer than anything takes that is fetched or built. */
+/** Longer than any download or build takes. */
 const abandonedMs = 60 * 60_000;
 
 /**
- * Makes something in a folder of its own beside its place, and moves it there when it is whole: two that make it at
- * once, or one cut short, leave no broken one.
+ * Makes something in a separate folder beside its place, and moves it there when it is whole, so that two makers at
+ * once, or an interrupted one, leave nothing broken.
  * @param target the path that it shall have
- * @param make fetches or builds into the folder, and returns the path of what is moved: something in it, or itself
+ * @param make fetches or builds into the folder, and returns the path to move: something in the folder, or the folder
+ * itself
  * @throws what `make` throws; nothing is left then
  */
 export async function placeInCache(target: string, make: (folder: string) => Promise<string>): Promise<void> {
@@ -24,7 +25,7 @@ export async function placeInCache(target: string, make: (folder: string) => Pro
   }
 }
 
-/** Removes what was left behind by those that were killed midway. */
+/** Removes the remains of makers that were killed midway. */
 function removeAbandoned(cacheDir: string): void {
   for (const name of readdirSync(cacheDir).filter((entry) => entry.startsWith(prefix))) {
     const folder = join(cacheDir, name);

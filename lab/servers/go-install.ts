@@ -8,9 +8,9 @@ export interface GoInstall {
   readonly go: string;
   /** The package with its version: `example.com/cmd@v1.2.3`. */
   readonly goPackage: string;
-  /** Where the program is put. */
+  /** The folder of the program. */
   readonly folder: string;
-  /** What is done, in words, for the progress. */
+  /** The task in words, for the progress. */
   readonly what: string;
   readonly log: (line: string) => void;
   readonly limitMs: number;
@@ -21,7 +21,7 @@ export interface GoInstall {
 export async function goInstall(order: GoInstall): Promise<void> {
   const { go, goPackage, folder, what, log, limitMs, signal } = order;
   await withProgress({ what, log, limitMs, signal }, async (progress) => {
-    // Through env(1), so that Go's own settings (proxy, caches) are taken from the environment as it is.
+    // Through env(1), so that Go's own settings (proxy, caches) come from the environment unchanged.
     const child = spawn('/usr/bin/env', [`GOBIN=${folder}`, 'GOFLAGS=', go, 'install', goPackage], {
       stdio: ['ignore', 'ignore', 'pipe'],
       detached: true,

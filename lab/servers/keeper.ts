@@ -2,9 +2,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 
 /**
- * A shell that reads which processes we run, and ends them once its input closes. The kernel closes it whenever we
- * die, kill -9 included, so that no server outlives the program that started it. The newest is asked first, and
- * none is waited for before the next one is asked: this is what follows a crash, not an orderly stop.
+ * A shell that reads which processes we run, and ends them once its input closes. The kernel closes it whenever we die,
+ * kill -9 included, so that no server outlives the program that started it. It asks the newest process first, and does
+ * not wait for one before it asks the next: this follows a crash, not an orderly stop.
  */
 const script = `
 kept=''
@@ -43,7 +43,7 @@ exit 0
 let keeper: ChildProcess | undefined;
 
 /**
- * Has a process group ended if this process dies without having dropped it.
+ * Ends a process group if this process dies without having dropped it.
  * @param pid leader of a process group (spawned with `detached`)
  * @param signal asks it to end; after 10 s it is killed
  */
@@ -51,7 +51,7 @@ export function keep(pid: number, signal: 'INT' | 'TERM'): void {
   tell(`keep ${pid} ${signal}`);
 }
 
-/** Takes a process that ended out of the keeper's list, before its pid can be given to another one. */
+/** Removes an ended process from the keeper's list, before another process can get its pid. */
 export function drop(pid: number): void {
   tell(`drop ${pid}`);
 }
@@ -70,7 +70,7 @@ function startKeeper(): ChildProcess {
   });
   child.unref();
   (child.stdin as unknown as Socket).unref();
-  // Without a keeper the servers still stop in order; only a crash of this process would leave them behind.
+  // Without a keeper the servers still stop in order; only a crash of this process would leave them running.
   child.on('error', () => undefined);
   child.stdin.on('error', () => undefined);
   return child;

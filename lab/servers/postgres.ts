@@ -14,12 +14,12 @@ import { findProcess } from './process-table.js';
 import { startProgram, type Program } from './program.js';
 
 export interface PostgresOptions {
-  /** The cluster's folder; made on the first start. choosePostgresFolder says which one the postgres user reaches. */
+  /** The cluster's folder; made on the first start. choosePostgresFolder finds one that the postgres user reaches. */
   readonly dataDir: string;
   readonly port: number;
   readonly logFile: string;
   readonly log: (line: string) => void;
-  /** For tests: faster, and a power failure loses the data. */
+  /** For tests: faster, but a power failure loses the data. */
   readonly disposable?: boolean;
   /** Gives up a start that is under way. */
   readonly signal?: AbortSignal | undefined;
@@ -34,7 +34,7 @@ export interface PostgresServer extends Program {
 }
 
 const databaseName = 'gpu_rental';
-/** It listens on loopback only, and holds play money. */
+/** The server listens on loopback only, and holds play money. */
 const password = 'gpu_rental';
 const leftoverLimitMs = 20_000;
 
@@ -51,9 +51,9 @@ const serverSettings = {
 const disposableSettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
 /**
- * Starts PostgreSQL 18 on 127.0.0.1 (making the cluster, the role and the database if need be) and waits until it
- * accepts connections. Recovers after a crash: a server that was left running on this folder is stopped first,
- * and the lock file of a dead one is removed.
+ * Starts PostgreSQL 18 on 127.0.0.1 (it makes the cluster, the role and the database if missing) and waits until it
+ * accepts connections. Recovers after a crash: it first stops a server that still runs on this folder, and removes the
+ * lock file of a dead one.
  * @throws ProgramError with the server's last lines, or Error saying what to install
  */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
@@ -70,14 +70,14 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
       ...['-D', options.dataDir, '-p', String(options.port)],
       ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ],
-    // Nothing of our environment: PGDATA, PGPORT and the like would be taken for settings.
+    // Nothing of our environment: PostgreSQL would take PGDATA, PGPORT and the like for settings.
     env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
     cwd: options.dataDir,
     logFile: options.logFile,
     user,
     isReady: () => acceptsConnections(adminUrl),
     readyLimitMs: 60_000,
-    // "Fast shutdown": open sessions are ended. SIGTERM would wait for them.
+    // "Fast shutdown" ends open sessions. SIGTERM would wait for them.
     stopSignal: 'SIGINT',
     stopLimitMs: 20_000,
     signal: options.signal,
@@ -95,15 +95,15 @@ function urlOf(role: string, port: number, database: string): string {
   return `postgres://${role}:${password}@127.0.0.1:${port}/${database}`;
 }
 
-/** Asks a database server whether it takes connections, within 2 s. */
+/** Asks a database server whether it accepts connections, within 2 s. */
 export async function acceptsConnections(url: string): Promise<boolean> {
   return (await findConnectionFault(url)) === undefined;
 }
 
-/** @returns why a database can't be reached, or undefined when it can */
+/** @returns the reason why a database can't be reached, or undefined when it can */
 export async function findConnectionFault(url: string): Promise<string | undefined> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
-  // A connection that breaks while it is being closed reports it here; it has served its purpose.
+  // A connection that breaks while it closes reports it here; it has served its purpose.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -121,7 +121,10 @@ function describe(error: unknown): string {
   return error instanceof Error && error.message !== '' ? error.message : String(error);
 }
 
-/** postmaster.pid outlives a crash, and its pid may meanwhile belong to anyone. */
+/**
+ * Stops a server that was left over. postmaster.pid outlives a crash, and its pid may meanwhile belong to another
+ * process.
+ */
 async function stopLeftover(dataDir: string, log: (line: string) => void): Promise<void> {
   const pid = readPostmasterPid(dataDir);
   if (pid === undefined) return;
@@ -163,7 +166,7 @@ async function makeCluster(
   user: SystemUser | undefined,
 ): Promise<void> {
   options.log(`making a new database cluster in ${options.dataDir}`);
-  // Without the mark below, an earlier initdb was cut short and what it left is of no use.
+  // Without the mark below, an earlier initdb was cut short and its remains are useless.
   rmSync(options.dataDir, { recursive: true, force: true });
   makeOwnedFolder(options.dataDir, user);
   const passwordFile = `${options.dataDir}.password`;
@@ -174,7 +177,7 @@ async function makeCluster(
       binaries.initdb,
       [
         ...[`--pgdata=${options.dataDir}`, '--username=postgres', `--pwfile=${passwordFile}`],
-        // The built-in locale sorts alike on every machine, whatever locales it has.
+        // The built-in locale sorts alike on every machine, whatever locales are installed.
         ...['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--locale-provider=builtin'],
         ...['--builtin-locale=C.UTF-8', ...(options.disposable === true ? ['--no-sync'] : [])],
       ],

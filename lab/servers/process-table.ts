@@ -19,7 +19,7 @@ export function findProcess(pid: number): ProcessEntry | undefined {
 function findInProc(pid: number): ProcessEntry | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in brackets may itself hold blanks and brackets, so fields are counted after the last one.
+    // The name in brackets may itself hold blanks and brackets, so fields are counted after the last bracket.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state, startedAtTick] = [fields[0], fields[19]];
     if (state === 'Z' || state === 'X' || startedAtTick === undefined) return undefined;

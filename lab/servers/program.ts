@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { drop, keep } from './keeper.js';
 
-/** How one child process is started, seen to be ready, and stopped. */
+/** The plan of one child process: how it starts, shows that it is ready, and stops. */
 export interface ProgramPlan {
   readonly name: string;
   readonly command: string;
@@ -12,9 +12,9 @@ export interface ProgramPlan {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
   readonly logFile: string;
-  /** Runs it as this user; only root can ask for it. */
+  /** Runs it as this user; only root may set it. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
-  /** Asked every 100 ms until it is true. `logged` gives what the program has printed since it started. */
+  /** Called every 100 ms until it returns true. `logged` returns the program's output since its start. */
   readonly isReady: (logged: () => string) => Promise<boolean> | boolean;
   readonly readyLimitMs: number;
   readonly stopSignal: 'SIGINT' | 'SIGTERM';
@@ -26,9 +26,9 @@ export interface ProgramPlan {
 /** A child process that is ready. */
 export interface Program {
   readonly pid: number;
-  /** Settles when the process has ended, for whatever reason, with words for it ("exit code 1"). Never rejects. */
+  /** Settles when the process has ended, for any reason, with words for it ("exit code 1"). Never rejects. */
   readonly exited: Promise<string>;
-  /** Asks it to end, and kills it once its limit has passed. Resolves when it is gone. */
+  /** Asks it to end, and kills it once its time limit has passed. Resolves when it is gone. */
   stop(): Promise<void>;
   /** Kills it and its process group at once. */
   kill(): void;
@@ -100,7 +100,7 @@ async function watch(child: ChildProcess, plan: ProgramPlan): Promise<Program> {
   return { pid, exited, stop, kill };
 }
 
-/** @returns what went wrong, or undefined when the program is ready */
+/** @returns the reason why it failed, or undefined when the program is ready */
 async function waitUntilReady(
   program: Program,
   plan: ProgramPlan,
@@ -123,11 +123,11 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // The group is gone already: that is what the caller wants.
+    // The group is gone already, as the caller wants.
   }
 }
 
-/** Keeps one older log beside the present one, and tells where this run's lines begin. */
+/** Keeps one older log beside the present one, and returns the position at which this run's lines begin. */
 function prepareLog(logFile: string): number {
   const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
   if (size < maxLogBytes) return size;
@@ -144,7 +144,7 @@ export async function answersOk(url: string): Promise<boolean> {
   return status !== undefined && status >= 200 && status < 300;
 }
 
-/** @returns true when an HTTP server answers within a second, whatever it says */
+/** @returns true when an HTTP server answers within a second, with any status */
 export async function answers(url: string): Promise<boolean> {
   return (await findStatus(url)) !== undefined;
 }

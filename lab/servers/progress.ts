@@ -1,6 +1,6 @@
-/** What a long step tells of itself while it runs. */
+/** The messages of a long step while it runs. */
 export interface Progress {
-  /** The newest thing that happened; shown with the next line. */
+  /** The newest event; shown with the next line. */
   note(text: string): void;
   /** Fires when the step has used up its time. */
   readonly signal: AbortSignal;
@@ -9,17 +9,17 @@ export interface Progress {
 export interface ProgressOptions {
   readonly what: string;
   readonly log: (line: string) => void;
-  /** After so long the step is told to stop. */
+  /** The time after which the step is told to stop. */
   readonly limitMs: number;
-  /** Tells the step to stop before that. */
+  /** Tells the step to stop before that limit. */
   readonly signal?: AbortSignal | undefined;
 }
 
 const lineEveryMs = 5000;
 
 /**
- * Runs a long step and shows every 5 s that it still runs, for how long, and what it said last.
- * @throws Error naming the limit when the step was stopped for it, else what the step throws
+ * Runs a long step and shows every 5 s that it still runs, for how long, and its last message.
+ * @throws Error naming the limit when the limit stopped the step, else what the step throws
  */
 export async function withProgress<T>(
   { what, log, limitMs, signal: outer }: ProgressOptions,

@@ -3,20 +3,20 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 import { platform } from 'node:process';
 
-/** Where the Temporal CLI may be; the environment decides (lab/stack/settings.ts). */
+/** The places where the Temporal CLI may be; the environment decides them (lab/stack/settings.ts). */
 export interface TemporalCliPlaces {
-  /** TEMPORAL_CLI_PATH, or undefined: then the others are tried. */
+  /** TEMPORAL_CLI_PATH; undefined tries the other places. */
   readonly explicit: string | undefined;
-  /** The PATH to look through. */
+  /** The PATH to search. */
   readonly searchPath: string;
-  /** Where a downloaded or built one is kept, for all projects of this user. */
+  /** The folder of a downloaded or built CLI, for all projects of this user. */
   readonly cacheDir: string;
 }
 
 export interface FindCliOptions {
   readonly places: TemporalCliPlaces;
   readonly log: (line: string) => void;
-  /** False where nobody waits minutes for a build: then only what is there is taken. Default true. */
+  /** False takes only a CLI that exists already, where nobody waits minutes for a build. Default: true. */
   readonly mayFetch?: boolean;
   /** Gives up a download or a build that is under way. */
   readonly signal?: AbortSignal | undefined;
@@ -24,7 +24,7 @@ export interface FindCliOptions {
 
 export const cliName = platform === 'win32' ? 'temporal.exe' : 'temporal';
 
-/** @returns what the CLI says of itself, or undefined when it does not run */
+/** @returns the CLI's own version text, or undefined when it does not run */
 export function versionOf(cli: string): string | undefined {
   const run = spawnSync(cli, ['--version'], { encoding: 'utf8', timeout: 30_000 });
   return run.status === 0 && run.stdout.startsWith('temporal') ? run.stdout.trim() : undefined;

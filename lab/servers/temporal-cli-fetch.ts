@@ -19,7 +19,7 @@ type FetchWay = (folder: string, options: FindCliOptions) => Promise<void>;
 /**
  * Downloads the Temporal CLI, or builds it.
  * @param target the path that it shall have
- * @returns undefined once it is there, else a line for each way that was tried, saying why it failed
+ * @returns undefined once it is there, else a line for each way that failed, with the reason
  */
 export async function fetchTemporalCli(
   target: string,

@@ -4,9 +4,9 @@ import { fetchTemporalCli } from './temporal-cli-fetch.js';
 
 /**
  * Finds the Temporal CLI, whose dev server the stack and the tests use: TEMPORAL_CLI_PATH, the PATH, the cache, a
- * download from the documented address (given up after 10 s without an answer), and last a build from source with
- * Go, which takes some minutes once.
- * @returns the path of a CLI that was seen to run
+ * download from the documented address (given up after 10 s without an answer), and last a build from source with Go,
+ * which takes some minutes once.
+ * @returns the path of a CLI that did run
  * @throws Error naming what to install when there is none
  */
 export async function findTemporalCli(options: FindCliOptions): Promise<string> {

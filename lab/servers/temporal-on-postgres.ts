@@ -11,7 +11,7 @@ import type { TemporalServerPrograms } from './temporal-server-build.js';
 
 export interface TemporalOnPostgres {
   readonly programs: TemporalServerPrograms;
-  /** Of a PostgreSQL user who owns both databases. */
+  /** The login of a PostgreSQL user who owns both databases. */
   readonly postgres: {
     readonly host: string;
     readonly port: number;
@@ -20,7 +20,7 @@ export interface TemporalOnPostgres {
   };
   /** Two for each of its four services; the first is the front end's, where clients connect. */
   readonly ports: readonly number[];
-  /** For its configuration. */
+  /** The folder of its configuration. */
   readonly folder: string;
   readonly logFile: string;
 }
@@ -31,7 +31,7 @@ export const temporalPortCount = 8;
 const services = ['frontend', 'history', 'matching', 'worker'] as const;
 const run = promisify(execFile);
 
-/** Brings both databases to the schema that this server wants; what is there already stays. */
+/** Brings both databases to the schema that this server needs; existing objects stay. */
 export async function migrateTemporal({ programs, postgres }: TemporalOnPostgres): Promise<void> {
   const schemas = { main: 'temporal', visibility: 'visibility' } as const;
   for (const [key, database] of Object.entries(temporalDatabases) as [keyof typeof schemas, string][]) {
@@ -72,7 +72,7 @@ export function addressOf({ ports }: Pick<TemporalOnPostgres, 'ports'>): string 
   return `127.0.0.1:${ports[0] ?? 0}`;
 }
 
-/** Makes the namespace, and waits until all of the server knows it. */
+/** Makes the namespace, and waits until the whole server knows it. */
 export async function registerNamespace(address: string, namespace: string): Promise<void> {
   const connection = await Connection.connect({ address });
   try {

@@ -3,13 +3,13 @@ import { placeInCache } from './cache.js';
 import { goInstall } from './go-install.js';
 import { findOnPath, isExecutable, type TemporalCliPlaces } from './temporal-cli-binary.js';
 
-/** The server of docker-compose.yml's image. */
+/** The version of the server in docker-compose.yml's image. */
 export const temporalServerVersion = 'v1.29.1';
 
-/** The two programs that the image consists of, as far as we use it. */
+/** The two programs of the image that we use. */
 export interface TemporalServerPrograms {
   readonly server: string;
-  /** Makes and updates the schema of its databases, which it carries. */
+  /** Makes and updates the schema of its databases; the program contains it. */
   readonly sqlTool: string;
 }
 

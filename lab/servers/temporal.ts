@@ -4,7 +4,7 @@ import { Connection } from '@temporalio/client';
 import type { SearchAttributeType } from '@temporalio/common';
 import { startProgram, type Program } from './program.js';
 
-/** As the SDK defines one (`defineSearchAttributeKey`). */
+/** The same shape as the SDK's (`defineSearchAttributeKey`). */
 export interface SearchAttribute {
   readonly name: string;
   readonly type: SearchAttributeType;
@@ -45,8 +45,8 @@ const attributeTypes: Record<SearchAttributeType, { cli: string; wire: number }>
 };
 
 /**
- * Starts the CLI's dev server on 127.0.0.1 and waits until a client can use the namespace. A database file that
- * exists is taken up again, with attributes that it already knows.
+ * Starts the CLI's dev server on 127.0.0.1 and waits until a client can use the namespace. It reuses an existing
+ * database file, with the attributes that the file already knows.
  * @throws ProgramError with the server's last lines
  */
 export async function startTemporal(options: TemporalOptions): Promise<TemporalServer> {
@@ -65,7 +65,7 @@ export async function startTemporal(options: TemporalOptions): Promise<TemporalS
         `${name}=${attributeTypes[type].cli}`,
       ]),
     ],
-    // The CLI takes TEMPORAL_* for options of its own: a remote address or a key has no business here.
+    // The CLI takes TEMPORAL_* for options of its own: a remote address or a key does not belong here.
     env: Object.fromEntries(Object.entries(options.env).filter(([name]) => !name.startsWith('TEMPORAL_'))),
     cwd: '/',
     logFile: options.logFile,
@@ -84,7 +84,7 @@ export async function startTemporal(options: TemporalOptions): Promise<TemporalS
   return { ...program, address };
 }
 
-/** @returns why the namespace can't be used, or undefined when it can */
+/** @returns the reason why the namespace can't be used, or undefined when it can */
 export async function findTemporalFault(address: string, namespace: string): Promise<string | undefined> {
   try {
     await withConnection(address, async (connection) => {
@@ -97,8 +97,8 @@ export async function findTemporalFault(address: string, namespace: string): Pro
 }
 
 /**
- * Makes a server know the product's search attributes; those it has are left alone, so that it can be called at
- * each start.
+ * Registers the product's search attributes with a server. It leaves existing ones alone, so that each start may call
+ * it.
  * @throws Error when one exists under another type: a server can't change it, the database file must go
  */
 export async function registerSearchAttributes(

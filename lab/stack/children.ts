@@ -11,15 +11,15 @@ export interface Child {
   /** Below the project's folder. */
   readonly file: string;
   readonly args?: readonly string[];
-  /** What it may do in the database. */
+  /** The database role that limits its rights. */
   readonly databaseRole?: string;
   readonly isReady: ProgramPlan['isReady'];
   readonly stopLimitMs: number;
-  /** Where it serves its metrics. */
+  /** The port of its metrics. */
   readonly metricsPort?: number;
 }
 
-/** The children in groups: those of a group start together, the groups one after the other. */
+/** The children in groups: the members of a group start together, the groups one after the other. */
 export function childrenOf(settings: StackSettings, secrets: StackSecrets): Child[][] {
   const { ports, dataDir } = settings;
   const urls = urlsOf(settings);
@@ -72,7 +72,7 @@ export function childrenOf(settings: StackSettings, secrets: StackSecrets): Chil
   return [outside, [worker], [api]];
 }
 
-/** How a child is run: by this Node, under tsx, with its output in a file of its own. */
+/** The plan of a child: by this Node, under tsx, with its output in a separate file. */
 export function planOf(child: Child, settings: StackSettings, secrets: StackSecrets): ProgramPlan {
   return {
     name: `The ${child.name}`,
@@ -97,9 +97,9 @@ export function logFileOf(name: string, settings: StackSettings): string {
 }
 
 /**
- * The environment of the children: ours, with the stack's own parts in the place of everything outside. Keys of
- * real upstreams that may lie in a developer's shell are taken out: play money must not buy real machines, nor a
- * real card pay for play.
+ * Makes the environment of the children: ours, with the stack's own parts in place of everything outside. Keys of real
+ * upstreams that may lie in a developer's shell are removed: play money must not buy real machines, nor a real card pay
+ * for play.
  */
 function childEnv(settings: StackSettings, secrets: StackSecrets): NodeJS.ProcessEnv {
   const urls = urlsOf(settings);
@@ -127,7 +127,7 @@ function childEnv(settings: StackSettings, secrets: StackSecrets): NodeJS.Proces
   };
 }
 
-/** The settings as variables again, so that a child reads what we read, whatever they came from. */
+/** Writes the settings as variables again, so that a child reads the same values, whatever their source. */
 function stackVariables(settings: StackSettings): NodeJS.ProcessEnv {
   const names = Object.keys(portVariables) as (keyof StackPorts)[];
   return {
@@ -136,7 +136,7 @@ function stackVariables(settings: StackSettings): NodeJS.ProcessEnv {
   };
 }
 
-/** Quieter levels would hide the line by which the worker says that it is ready. */
+/** A quieter level would hide the line by which the worker says that it is ready. */
 function logLevelOf(settings: StackSettings): string {
   const level = settings.env['LOG_LEVEL'] ?? '';
   return ['debug', 'trace'].includes(level) ? level : 'info';

@@ -6,7 +6,7 @@ import { findPostgresProcess } from '../servers/postgres.js';
 import { findStackLock } from './lock.js';
 import type { StackSettings } from './settings.js';
 
-/** All that a stack and its parts keep in the data folder. Nothing else in it is ever removed. */
+/** All files of a stack and its parts in the data folder. Nothing else in it is ever removed. */
 const entries = [
   'postgres',
   'postgres-binaries',
@@ -22,7 +22,7 @@ const entries = [
 ];
 
 /**
- * Removes what a stopped stack keeps on disk. A database or a Temporal server of your own (DATABASE_URL,
+ * Removes a stopped stack's files from the disk. A database or a Temporal server of your own (DATABASE_URL,
  * TEMPORAL_ADDRESS) is left alone.
  * @returns the paths that were removed
  * @throws Error while a stack, or the database of a dead one, still runs

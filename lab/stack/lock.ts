@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { findProcess } from '../servers/process-table.js';
 import type { StackUrls } from './urls.js';
 
-/** What a running stack writes down about itself, in `stack.json` of its data folder. */
+/** A running stack's record of itself, in `stack.json` of its data folder. */
 export interface StackLock {
   readonly pid: number;
   /** Tells the process from a later one with the same pid. */
@@ -18,9 +18,9 @@ export class StackRunsError extends Error {
 }
 
 export interface DataDirLock {
-  /** True when the last stack on this folder died without giving it back: its servers may still be ending. */
+  /** True when the last stack on this folder died without releasing it: its servers may still be ending. */
   readonly afterCrash: boolean;
-  /** Gives the folder back. */
+  /** Releases the folder. */
   release(): void;
 }
 
@@ -48,7 +48,7 @@ export function lockDataDir(dataDir: string, urls: StackUrls): DataDirLock {
   return { afterCrash, release: () => rmSync(file, { force: true }) };
 }
 
-/** A link is made or fails in one step, and with its whole content: a half-written lock is never seen. */
+/** A link is made or fails in one step, and with its whole content, so that no process sees a half-written lock. */
 function claim(whole: string, file: string, dataDir: string): void {
   const holder = findStackLock(dataDir);
   if (holder) throw runsAlready(holder);
@@ -61,7 +61,10 @@ function claim(whole: string, file: string, dataDir: string): void {
   }
 }
 
-/** Of two that find a dead stack's lock at once, the slower one might take the faster one's away: it gives it back. */
+/**
+ * Removes a dead stack's lock. Of two processes that find it at once, the slower might remove the faster one's lock: it
+ * then gives it back.
+ */
 function removeStale(file: string): void {
   const aside = `${file}.${process.pid}.stale`;
   if (!existsSync(file)) return;

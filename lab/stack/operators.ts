@@ -9,14 +9,14 @@ import type { StackSettings } from './settings.js';
 import { urlsOf } from './urls.js';
 
 /**
- * The two operators of a local stack: the second one approves what is too much for the first (decision 87, "Operator
- * orders").
+ * The two operators of a local stack: the second approves orders that are too large for the first alone (decision 87,
+ * "Operator orders").
  */
 export const stackOperators = ['ada', 'bob'] as const;
 
 /**
- * Makes the operators' logins, and writes down where the ops command finds this stack: it looks for it by itself
- * (ops/local-stack.ts).
+ * Makes the operators' logins, and records the address of this stack for the ops command, which finds the record by
+ * itself (ops/local-stack.ts).
  */
 export async function makeOperators(settings: StackSettings, secrets: StackSecrets): Promise<void> {
   const urls = urlsOf(settings);
@@ -41,12 +41,15 @@ export async function makeOperators(settings: StackSettings, secrets: StackSecre
   writeFileSync(fileOf(settings), `${JSON.stringify(found, null, 2)}\n`, { mode: 0o600 });
 }
 
-/** The stack is about to stop: nobody finds it any more. */
+/** Removes the record, because the stack is about to stop. */
 export function forgetOperators(settings: StackSettings): void {
   rmSync(fileOf(settings), { force: true });
 }
 
-/** The database as one operator. One's own database may not let us make logins: then nobody is told apart. */
+/**
+ * Returns the database's address for one operator. A developer's own database may refuse to make logins: then operators
+ * are not told apart.
+ */
 async function loginUrl(ownerUrl: string, name: string, { operatorPassword }: StackSecrets): Promise<string> {
   const knex = knexFactory({ client: 'pg', connection: ownerUrl, pool: { min: 0, max: 1 } });
   try {

@@ -6,9 +6,9 @@ import { portVariables, type StackPorts, type StackSettings } from './settings.j
 const afterCrashLimitMs = 30_000;
 
 /**
- * Makes sure that every port that this stack will listen on is free. After a crash it waits up to 30 s for the
- * servers of the dead stack, which are being ended.
- * @throws Error naming each taken one, who may hold it, and which variable to set
+ * Checks that every port that this stack will listen on is free. After a crash it waits up to 30 s for the servers of
+ * the dead stack to end.
+ * @throws Error that names each taken port, its likely holder, and the variable to set
  */
 export async function assertPortsFree(
   settings: StackSettings,
@@ -57,15 +57,15 @@ async function tryListen(port: number): Promise<string | undefined> {
 
 /**
  * Below the ports that a system hands out by itself (from 32768 on Linux, from 49152 elsewhere). Temporal's PostgreSQL
- * schema, too, keeps ports as smallint: that server ends at once with one above 32767.
+ * schema, too, keeps ports as smallint: with a port above 32767 that server ends at once.
  */
 const range = { first: 12_000, last: 32_000 };
 
 /**
- * Finds ports on 127.0.0.1 that nothing listens on, all different. They are none of those that a system hands out by
- * itself: between the look and the use, one of those may become an end of anybody's connection.
- * Another program that listens may still take one; whoever starts a server on it says so then.
- * @throws Error when there are not so many
+ * Finds different ports on 127.0.0.1 that nothing listens on. They lie below those that a system hands out by itself:
+ * between the search and the use, such a port may become an end of another program's connection. Another program may
+ * still begin to listen on one; the start of a server on it then says so.
+ * @throws Error when there are not enough
  */
 export async function findFreePorts(count: number): Promise<number[]> {
   const found = new Set<number>();

@@ -2,19 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the stack's parts prove themselves to each other with. */
+/** The secrets by which the stack's parts authenticate to each other. */
 export interface StackSecrets {
   readonly providerKey: string;
   readonly processorSecretKey: string;
   readonly processorPublishableKey: string;
   readonly webhookSecret: string;
-  /** Of the two operators' logins. */
+  /** The password of the two operators' logins. */
   readonly operatorPassword: string;
 }
 
 /**
- * Reads the stack's secrets, made at random when the data folder is new. They stay the same over a restart: the
- * processor goes on delivering what it signed before.
+ * Reads the stack's secrets; a new data folder gets random ones. They stay the same over a restart: the processor still
+ * delivers events that it signed before.
  */
 export function readSecrets(dataDir: string): StackSecrets {
   const file = join(dataDir, 'secrets.json');
@@ -34,7 +34,7 @@ export function readSecrets(dataDir: string): StackSecrets {
   return secrets;
 }
 
-/** What an earlier start has made; that of an earlier release lacks what came since. */
+/** Reads the secrets of an earlier start; a file of an earlier release lacks newer ones. */
 function readKept(file: string): Partial<StackSecrets> | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Partial<StackSecrets>;

@@ -18,10 +18,10 @@ export interface StackPorts {
   readonly workerMetrics: number;
 }
 
-/** What the environment decides about the local stack. */
+/** The settings of the local stack, from the environment. */
 export interface StackSettings {
   readonly projectDir: string;
-  /** Absolute. All that the stack keeps, and its logs. */
+  /** Absolute. The folder of the stack's data and logs. */
   readonly dataDir: string;
   readonly ports: StackPorts;
   /** null: the stack brings its own PostgreSQL. */
@@ -32,11 +32,11 @@ export interface StackSettings {
   readonly cliPlaces: TemporalCliPlaces;
   /** null: the API's own plain pages, for there is no dashboard here. */
   readonly dashboardUrl: string | null;
-  /** What the children inherit. */
+  /** The environment that the children inherit. */
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Which variable sets a port, which one it is unless told, and who may be holding it. */
+/** The variable that sets each port, its default, and the likely holder of a taken port. */
 export const portVariables: {
   readonly [name in keyof StackPorts]: { variable: string; port: number; service: string; holder: string };
 } = {
@@ -114,8 +114,8 @@ type Env = Record<string, string | number | undefined> & {
 };
 
 /**
- * Reads what the environment decides about the local stack. The lab reads the environment only here. An empty
- * variable counts as not set.
+ * Reads the local stack's settings from the environment. The lab reads the environment only here. An empty variable
+ * counts as not set.
  * @throws Error naming every fault at once
  */
 export function readStackSettings(env: NodeJS.ProcessEnv = process.env): StackSettings {

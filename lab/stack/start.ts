@@ -18,9 +18,9 @@ import { urlsOf, type StackUrls } from './urls.js';
 
 export interface StackOptions {
   readonly settings: StackSettings;
-  /** Gets a line per step, and one whenever something happens later. */
+  /** Gets a line per step, and a line for each later event. */
   readonly log: (line: string) => void;
-  /** Gives up a start that is under way; what runs already is stopped. */
+  /** Gives up a start that is under way; the parts that run already are stopped. */
   readonly signal?: AbortSignal;
 }
 
@@ -28,17 +28,17 @@ export interface StackOptions {
 export interface Stack {
   readonly settings: StackSettings;
   readonly urls: StackUrls;
-  /** Where the database lives; null when it is not the stack's own. */
+  /** The folder of the database; null when the database is not the stack's own. */
   readonly postgresDir: string | null;
-  /** The pid of a part by its name ("worker", "API", "GPU provider", …); undefined when it is not running. */
+  /** Returns the pid of a part by its name ("worker", "API", "GPU provider", …); undefined when it is not running. */
   pid(name: string): number | undefined;
-  /** Stops all parts in the reverse order of their start, each within its limit. */
+  /** Stops all parts in the reverse order of their start, each within its time limit. */
   stop(): Promise<void>;
   /** Kills all parts at once. */
   kill(): void;
 }
 
-/** A stack in the making: what has been started so far. */
+/** A stack in the making: the parts that have been started so far. */
 interface Build extends StackOptions {
   readonly urls: StackUrls;
   readonly parts: Supervised[];
@@ -51,8 +51,8 @@ const maxLogBytes = 20 * 1024 * 1024;
 
 /**
  * Brings the whole service up on this machine: PostgreSQL, Temporal, the schema, the lab's GPU provider, payment
- * processor and mail inbox, the worker and the API, each waited for until it is ready.
- * @throws Error saying what to do; whatever had been started by then is stopped again
+ * processor and mail inbox, the worker and the API. It waits until each is ready.
+ * @throws Error saying what to do; the parts that were started are stopped again
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { settings, log } = options;
@@ -61,7 +61,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const parts: Supervised[] = [];
   const stop = async () => {
     forgetOperators(settings);
-    // A part leaves the list once it is stopped, so that a kill meanwhile reaches all that still run.
+    // A part leaves the list once it is stopped, so that a kill meanwhile reaches all parts that still run.
     for (const part of [...parts].reverse()) {
       log(`stopping ${part.name}`);
       await part.stop();
@@ -188,7 +188,7 @@ async function startChildren({ settings, log, signal, parts, step }: Build): Pro
         return 'ready';
       });
     });
-    // All of a group are waited for, or a late one would miss the stop that follows the failure of another.
+    // Waits for all of a group: otherwise a late one would miss the stop after the failure of another.
     const failed = (await Promise.allSettled(starts)).find((end) => end.status === 'rejected');
     if (failed) throw failed.reason;
   }
@@ -198,7 +198,9 @@ function either(first: AbortSignal, second: AbortSignal | undefined): AbortSigna
   return second === undefined ? first : AbortSignal.any([first, second]);
 }
 
-/** A stack may stay up for weeks. Programs append to their logs, so that one can be emptied under them. */
+/**
+ * Empties large logs, because a stack may stay up for weeks. Programs append to their logs, so that emptying is safe.
+ */
 function trimLogs(settings: StackSettings): void {
   const folder = join(settings.dataDir, 'logs');
   for (const name of readdirSync(folder).filter((entry) => entry.endsWith('.log'))) {

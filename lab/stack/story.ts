@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Stack } from './start.js';
 import type { StackUrls } from './urls.js';
 
-/** What `npm start` prints once all is up: one table, and a story to copy and paste. */
+/** The text that `npm start` prints once all is up: one table, and a story to copy and paste. */
 export function describeStack(stack: Pick<Stack, 'settings' | 'urls' | 'postgresDir'>): string {
   const { settings, urls, postgresDir } = stack;
   const rows: [string, string][] = [
@@ -46,7 +46,7 @@ export function describeStack(stack: Pick<Stack, 'settings' | 'urls' | 'postgres
   ].join('\n');
 }
 
-/** The list of rentals' workflows, without the loops and schedules beside them. */
+/** The address of the list of rentals' workflows, without the loops and schedules beside them. */
 function rentalsAt(temporalUi: string, namespace: string): string {
   const query = encodeURIComponent('WorkflowType = "rental"');
   return `${temporalUi}/namespaces/${namespace}/workflows?query=${query}`;

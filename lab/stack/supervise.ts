@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Program } from '../servers/program.js';
 
-/** A program that is started again whenever it ends without having been asked to. */
+/** A program that is started again whenever it ends without being asked to. */
 export interface Supervised {
   readonly name: string;
-  /** The pid of the present process; undefined between two of them. */
+  /** The pid of the present process; undefined between two processes. */
   pid(): number | undefined;
   /** Ends it for good. */
   stop(): Promise<void>;
@@ -23,8 +23,8 @@ export interface RestartPace {
 const usualPace: RestartPace = { firstMs: 500, mostMs: 15_000, healthyMs: 60_000 };
 
 /**
- * Starts a program and keeps it running: when it dies it is started again after a pause that doubles with each
- * death in a row, and a line tells so.
+ * Starts a program and keeps it running: after each death it starts again after a pause, which doubles with each death
+ * in a row, and logs a line.
  * @param start starts it and resolves when it is ready; given up when its signal fires
  * @throws what the first start throws; later failures are retried for as long as the stack stays
  */
@@ -74,7 +74,7 @@ async function keepRunning(
     pauseMs = Math.min(2 * pauseMs, pace.mostMs);
     if (isStopping(signal)) return;
     state.program = await startAgain(name, () => start(signal), log);
-    // A stop that came while it was starting found nothing to stop.
+    // A stop during the start found nothing to stop.
     if (isStopping(signal)) await state.program?.stop();
   }
 }

@@ -1,6 +1,6 @@
 import type { StackSettings } from './settings.js';
 
-/** Where a stack's parts are reached. */
+/** The addresses of a stack's parts. */
 export interface StackUrls {
   readonly api: string;
   readonly temporal: string;

@@ -2,18 +2,20 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { readAuditReport, type Advisory } from './audit-report.js';
 
-/** Of the command: something is known against a package; nobody could be asked (EX_TEMPFAIL of sysexits.h). */
+/**
+ * Exit codes of the command: nothing found; an advisory found; no answer from the registry (EX_TEMPFAIL of sysexits.h).
+ */
 export const auditExit = { clean: 0, found: 1, unanswered: 75 } as const;
 
 export interface AuditOptions {
   readonly projectDir: string;
   readonly log: (line: string) => void;
-  /** Beside those of the audit itself. */
+  /** Arguments added to those of the audit itself. */
   readonly npmArgs?: readonly string[];
 }
 
 /**
- * Asks npm's registry what is known against the packages that the service runs with, and tells it. Not every registry
+ * Asks npm's registry for advisories about the packages that the service runs with, and prints them. Not every registry
  * answers that question: then it says so, and never that all is well.
  * @returns the exit code
  */
@@ -40,7 +42,7 @@ function tell({ name, severity, range, reasons }: Advisory, log: (line: string) 
   for (const reason of reasons) log(`  ${reason}`);
 }
 
-/** Its exit code says no more than the report does, and is 0 for some failures. */
+/** npm's exit code says no more than the report does, and is 0 for some failures. */
 async function askNpm(cwd: string, npmArgs: readonly string[]): Promise<string> {
   const npm = spawn('npm', ['audit', '--omit=dev', '--json', ...npmArgs], {
     cwd,

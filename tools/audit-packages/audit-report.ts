@@ -1,21 +1,21 @@
-/** What `npm audit --json` said. */
+/** The content of `npm audit --json`. */
 export type AuditReport =
   | { readonly kind: 'answered'; readonly advisories: readonly Advisory[] }
   | { readonly kind: 'unanswered'; readonly reason: string };
 
-/** A package with a known vulnerability, its own or one of what it depends on. */
+/** A package with a known vulnerability, its own or one of its dependencies'. */
 export interface Advisory {
   readonly name: string;
   readonly severity: string;
-  /** The versions that it is about. */
+  /** The affected versions. */
   readonly range: string;
-  /** What is wrong, or through which package it comes. */
+  /** The vulnerabilities, or the packages through which they come. */
   readonly reasons: readonly string[];
 }
 
 /**
- * Reads the report of npm 7 or newer (auditReportVersion 2). Whatever is not such a report means that nobody has
- * looked: it is never taken for "nothing found".
+ * Reads the report of npm 7 or newer (auditReportVersion 2). Any other text means that nothing was audited: it is never
+ * taken for "nothing found".
  */
 export function readAuditReport(output: string): AuditReport {
   const report = parsed(output);

@@ -6,13 +6,13 @@ import { goInstall } from '../../lab/servers/go-install.js';
 import { findOnPath, type TemporalCliPlaces } from '../../lab/servers/temporal-cli-binary.js';
 import { runProgram } from './podman.js';
 
-/** What is fetched or made once for all projects of this user. Each throws what it failed at. */
+/** Files that are fetched or made once for all projects of this user. Each throws the reason of its failure. */
 export interface BaseFiles {
   /** A minimal Debian as one archive. */
   readonly root: string;
   /** A folder with Node's program, and npm in `npm`. */
   readonly node: string;
-  /** A folder with the program and the settings of Temporal's UI; null: it can't be had here. */
+  /** A folder with the program and the settings of Temporal's UI; null when it can't be had here. */
   readonly ui: string | null;
 }
 

@@ -1,7 +1,7 @@
 import type { ComposeFile } from './compose-file.js';
 import type { Engine, Outcome } from './engine.js';
 
-/** What shares no network with whom: a name that does not even resolve there. */
+/** The services that share no network with each other: their names do not even resolve there. */
 const apart: Readonly<Record<string, readonly string[]>> = {
   api: ['temporal-postgres'],
   worker: ['temporal-postgres'],
@@ -10,7 +10,7 @@ const apart: Readonly<Record<string, readonly string[]>> = {
   'temporal-ui': ['postgres', 'temporal-postgres'],
 };
 
-/** @returns what of a running container is not as the compose file says */
+/** @returns the differences between a running container and the compose file */
 export async function findLockFaults(engine: Engine, service: string, file: ComposeFile): Promise<string[]> {
   const sh = (line: string): Promise<Outcome> => engine.exec(service, ['/bin/sh', '-c', line]);
   const faults: string[] = [];
@@ -28,13 +28,13 @@ export async function findLockFaults(engine: Engine, service: string, file: Comp
   return faults.map((fault) => `${service}: ${fault}`);
 }
 
-/** Of a container, in bytes; undefined where this machine has no such limits. */
+/** A container's memory, in bytes; undefined where this machine has no such limits. */
 export interface Memory {
   readonly limit: number;
   readonly peak: number;
 }
 
-/** Reads what the kernel keeps of a container's memory, in either version of its control groups. */
+/** Reads the kernel's figures of a container's memory, in either version of its control groups. */
 export async function findMemory(engine: Engine, service: string): Promise<Memory | undefined> {
   const files = ['memory.max memory.peak', 'memory/memory.limit_in_bytes memory/memory.max_usage_in_bytes'];
   for (const names of files) {
@@ -49,7 +49,7 @@ export async function findMemory(engine: Engine, service: string): Promise<Memor
   return undefined;
 }
 
-/** The UI shows workflows, and refuses to change one. @returns what is not so */
+/** Checks that the UI shows workflows, and refuses to change one. @returns the faults */
 export async function findUiFaults(url: string): Promise<string[]> {
   const shown = await fetch(`${url}/api/v1/namespaces/default/workflows`);
   const body = await shown.text();

@@ -2,7 +2,7 @@ import { parse } from 'yaml';
 
 export type WaitCondition = 'service_started' | 'service_healthy' | 'service_completed_successfully';
 
-/** How a container tells that it is well. */
+/** The check that tells whether a container is well. */
 export interface HealthCheck {
   /** CMD and its arguments, or CMD-SHELL and one line. */
   readonly test: readonly string[];
@@ -12,7 +12,9 @@ export interface HealthCheck {
   readonly retries?: number;
 }
 
-/** A service, as far as docker-compose.yml uses the Compose Specification (test/deploy/compose-schema.ts). */
+/**
+ * A service, with the parts of the Compose Specification that docker-compose.yml uses (test/deploy/compose-schema.ts).
+ */
 export interface Service {
   readonly image: string;
   readonly build?: string;
@@ -45,8 +47,8 @@ export interface ComposeFile {
 type Variables = Readonly<Record<string, string>>;
 
 /**
- * Reads a compose file as docker compose does: aliases merged, variables filled in, and a variable without a value in
- * `environment` taken from outside, or left out where it is not set there.
+ * Reads a compose file as docker compose does: aliases merged and variables filled in. A variable without a value in
+ * `environment` comes from outside, or is left out where it is not set there.
  * @throws Error naming a variable that must be set
  */
 export function readComposeFile(text: string, variables: Variables): ComposeFile {
@@ -69,7 +71,7 @@ function environmentOf(service: Service, variables: Variables): Record<string, s
   );
 }
 
-/** Fills variables in wherever a text stands. */
+/** Fills variables into every text. */
 function fillIn(value: unknown, variables: Variables): unknown {
   if (typeof value === 'string') return interpolate(value, variables);
   if (Array.isArray(value)) return value.map((item) => fillIn(item, variables));
@@ -91,14 +93,14 @@ export function interpolate(text: string, variables: Variables): string {
   );
 }
 
-/** The services that start when these profiles are named, and those that none of them names. */
+/** The services that start when these profiles are named, including services without profiles. */
 export function servicesOf(file: ComposeFile, profiles: readonly string[]): string[] {
   return Object.entries(file.services)
     .filter(([, service]) => service.profiles?.some((name) => profiles.includes(name)) ?? true)
     .map(([name]) => name);
 }
 
-/** @throws Error for what is no duration such as 90s or 1m30s */
+/** @throws Error for a text that is not a duration such as 90s or 1m30s */
 export function millisecondsOf(duration: string): number {
   const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
   const parts = [...duration.matchAll(/(\d+)(ms|s|m|h)/g)];
@@ -108,7 +110,7 @@ export function millisecondsOf(duration: string): number {
   return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (units[unit ?? ''] ?? 0), 0);
 }
 
-/** What must be stopped before what: dependents first. */
+/** The order in which services stop: dependents first. */
 export function inStopOrder(file: ComposeFile, names: readonly string[]): string[] {
   const order: string[] = [];
   const visit = (name: string): void => {

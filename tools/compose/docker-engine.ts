@@ -7,8 +7,9 @@ const answerLimitMs = 10_000;
 const upLimitMs = 900_000;
 
 /**
- * Finds a docker with compose that works.
- * @returns the address of this machine on its default bridge, which containers reach too; undefined where there is none
+ * Finds a working docker with compose.
+ * @returns the address of this machine on docker's default bridge, which containers reach too; undefined where there is
+ * none
  */
 export async function findDockerCompose(): Promise<{ hostAddress: string } | undefined> {
   const compose = await runProgram('docker', ['compose', 'version'], answerLimitMs);
@@ -23,7 +24,7 @@ export async function findDockerCompose(): Promise<{ hostAddress: string } | und
   return bridge.code === 0 && /^[\d.]+$/.test(hostAddress) ? { hostAddress } : undefined;
 }
 
-/** Runs the compose file by docker compose itself, as a project of its own. */
+/** Runs the compose file by docker compose itself, as a separate project. */
 export function createDockerEngine(options: {
   readonly projectDir: string;
   /** For the variables; its name becomes the project's. */

@@ -1,4 +1,4 @@
-/** What came of a command in a container. */
+/** The outcome of a command in a container. */
 export interface Outcome {
   readonly code: number;
   readonly stdout: string;
@@ -12,23 +12,26 @@ export interface Stopped {
   readonly code: number;
 }
 
-/** Something that runs docker-compose.yml. */
+/** An engine that runs docker-compose.yml. */
 export interface Engine {
   readonly name: string;
-  /** An address of this machine that containers reach too, where the stand-ins for the outside listen. */
+  /** An address of this machine that containers reach too; the stand-ins for the outside listen there. */
   readonly hostAddress: string;
   /** The profiles whose services can be had here. */
   readonly profiles: readonly string[];
-  /** Starts all services in the order of their conditions, and waits until each is well. @throws Error naming one that is not */
+  /**
+   * Starts all services in the order of their conditions, and waits until each is well. @throws Error naming one that
+   * is not
+   */
   up(): Promise<void>;
   /** Runs a command in a service's container. */
   exec(service: string, command: readonly string[]): Promise<Outcome>;
-  /** Runs a service once more, in a container of its own, with these arguments in place of its command. */
+  /** Runs a service once more, in a separate container, with these arguments in place of its command. */
   runOnce(service: string, args: readonly string[]): Promise<Outcome>;
-  /** Asks one after the other to end, dependents first. */
+  /** Asks each service in turn to end, dependents first. */
   stop(): Promise<readonly Stopped[]>;
-  /** The last lines of a service. */
+  /** The last log lines of a service. */
   logsOf(service: string): Promise<string>;
-  /** Removes whatever is left. */
+  /** Removes everything of the run. */
   remove(): Promise<void>;
 }

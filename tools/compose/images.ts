@@ -4,14 +4,14 @@ import { dirname, join } from 'node:path';
 import type { BaseFiles } from './base-files.js';
 import { openPodman, runProgram, storeArgs } from './podman.js';
 
-/** Programs that go into the images as they are. */
+/** Programs that are copied into the images unchanged. */
 export interface ImagePrograms {
   readonly temporalServer: string;
   readonly temporalSqlTool: string;
   readonly temporalCli: string;
 }
 
-/** An image that stands for one which can't be pulled: what its build takes, and its recipe. */
+/** The build of an image that replaces one which can't be pulled: its files and its recipe. */
 interface Stand {
   readonly image: string;
   /** Puts files into the build's folder. */
@@ -23,7 +23,7 @@ const base = 'localhost/base:1';
 const buildLimitMs = 600_000;
 
 export interface ImageOptions {
-  /** Of the run: the images' store is below it. */
+  /** The folder of the run, with the images' store below it. */
   readonly folder: string;
   readonly projectDir: string;
   readonly files: BaseFiles;
@@ -32,9 +32,9 @@ export interface ImageOptions {
 }
 
 /**
- * Makes the images that the compose file names, under these names: those of others from their own programs on a
+ * Makes the images that the compose file names, under these names: the images of others from their own programs on a
  * minimal Debian, ours by the project's Dockerfile.
- * @param names of the images of others by what is in them, as the compose file says
+ * @param names names of the images of others by their content, as the compose file says
  * @param names.app ours
  */
 export async function makeImages(
@@ -102,7 +102,7 @@ function nodeImage(image: string, node: string): Stand {
   };
 }
 
-/** As the official image works: the cluster is made at the first start, by the environment. */
+/** Works as the official image does: the first start makes the cluster, by the environment. */
 const postgresEntry = `#!/bin/sh
 set -eu
 if [ ! -s "$PGDATA/PG_VERSION" ]; then

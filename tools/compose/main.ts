@@ -23,9 +23,9 @@ import { startStandIns } from './stand-ins.js';
 import { findToolFault } from './tools.js';
 
 /**
- * `npm run test:compose`: builds the image, starts every service of docker-compose.yml in containers, plays the demo's story
- * on it from outside, and stops it in order. By docker compose where there is one; else by podman, on images made here
- * from the same programs, in a world of its own that ends with it. Exit code 75: neither can be had.
+ * `npm run test:compose`: builds the image, starts every service of docker-compose.yml in containers, plays the demo's
+ * story on it from outside, and stops it in order. It uses docker compose if there is one; else podman, on images made
+ * here from the same programs, in separate namespaces that end with the run. Exit code 75: neither is available.
  */
 const LEFT_OUT = 75;
 const log = (line: string): void => console.log(line);
@@ -33,10 +33,10 @@ const settings = readStackSettings();
 const { projectDir, cliPlaces } = settings;
 const stopping = new AbortController();
 const composeText = readFileSync(join(projectDir, 'docker-compose.yml'), 'utf8');
-/** Of this machine, in the play's own network (RFC 1918). */
+/** This machine's address in the play's own network (RFC 1918). */
 const ownHostAddress = '10.77.0.1';
 
-/** What is prepared outside and used inside. */
+/** The files that are prepared outside and used inside. */
 interface Prepared {
   readonly startedAtMs: number;
   readonly files: Awaited<ReturnType<typeof findBaseFiles>>;
@@ -48,7 +48,7 @@ function leaveOut(reason: string): number {
   return LEFT_OUT;
 }
 
-/** Any values will do where only names of images are read. */
+/** Reads the names of images; any values will do for the other variables. */
 function readNames(): ReturnType<typeof readComposeFile> {
   const needed = [...composeText.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name = '']) => [name, 'x']);
   return readComposeFile(composeText, Object.fromEntries(needed) as Record<string, string>);
@@ -64,7 +64,7 @@ async function prepare(startedAtMs: number): Promise<Prepared> {
   return { startedAtMs, programs, files: await findBaseFiles(cliPlaces, uiVersion, log) };
 }
 
-/** Outside: finds or fetches what it takes, and has the rest done in a world of its own. */
+/** Outside the namespaces: finds or fetches the files, and runs the rest inside. */
 async function runByPodman(startedAtMs: number): Promise<number> {
   const fault = await findToolFault(cliPlaces.searchPath, log);
   if (fault !== undefined) return leaveOut(fault);
@@ -89,7 +89,7 @@ function readPrepared(folder: string): Prepared {
   return JSON.parse(readFileSync(`${folder}.json`, 'utf8')) as Prepared;
 }
 
-/** Inside: makes the images with this machine's network, and has them run without it. */
+/** Inside the namespaces: makes the images with this machine's network, and runs them without it. */
 async function runInside(folder: string): Promise<number> {
   await furnish(folder);
   await makeImages(
@@ -106,7 +106,7 @@ async function runInside(folder: string): Promise<number> {
   return runInOwnNetwork(folder);
 }
 
-/** In the network of its own: starts the outside, and plays. */
+/** In its own network: starts the stand-ins for the outside, and plays. */
 async function runPlay(folder: string): Promise<number> {
   const { startedAtMs, files } = readPrepared(folder);
   await layNetwork(ownHostAddress, folder);

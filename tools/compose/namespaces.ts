@@ -28,21 +28,21 @@ const prefix = 'gpu-rental-compose-';
 const endLimitMs = 30_000;
 const storeBytes = 6 * 1024 ** 3;
 
-/** A folder for one run, named by its process, after those of dead ones have been removed. */
+/** Makes a folder for one run, named by its process, after it has removed those of dead ones. */
 export async function makeRunFolder(): Promise<string> {
   for (const name of readdirSync(parent).filter((entry) => entry.startsWith(prefix))) {
     const pid = name.slice(prefix.length).split('-')[0] ?? '';
     if (!existsSync(`/proc/${pid}`)) await removeRunFolder(join(parent, name));
   }
   const folder = mkdtempSync(join(parent, `${prefix}${process.pid}-`));
-  // The lab's machines have another user, who must get through to their homes below.
+  // The lab's machines have another user, who must reach their homes below.
   chmodSync(folder, 0o711);
   return folder;
 }
 
 /**
- * Called when the run's first process is gone: with its namespaces, its mounts and networks go, and the kernel ends what
- * lives in them, which takes a moment.
+ * Removes the folder after the run's first process has ended. That ends its namespaces, with their mounts and networks,
+ * and the kernel ends the processes in them, which takes a moment.
  * @throws Error after 30 s, when its control groups are still in use
  */
 export async function removeRunFolder(folder: string): Promise<void> {
@@ -58,7 +58,7 @@ export async function removeRunFolder(folder: string): Promise<void> {
   }
 }
 
-/** Control groups are removed as empty folders are, the innermost first. @returns false while one is in use */
+/** Removes control groups as empty folders, the innermost first. @returns false while one is in use */
 function removeGroups(folder: string): boolean {
   try {
     for (const name of readdirSync(folder)) {
@@ -75,7 +75,8 @@ function removeGroups(folder: string): boolean {
 }
 
 /**
- * Runs this program again, as the first of a world of its own: what it mounts and starts ends with it, however it ends.
+ * Runs this program again as the first process of new namespaces: its mounts and processes end with it, however it
+ * ends.
  * @returns its exit code
  */
 export async function runApart(folder: string, signal: AbortSignal): Promise<number> {
@@ -105,18 +106,18 @@ async function must(...[command = '', ...args]: string[]): Promise<void> {
 
 const resolver = '/etc/resolv.conf';
 
-/** Called inside: gives the run what it would share with the machine otherwise. */
+/** Called inside: gives the run its own version of the parts that it would otherwise share with the machine. */
 export async function furnish(folder: string): Promise<void> {
   const file = realpathSync(resolver);
   const nameServers = readFileSync(file);
   await must('mount', '-t', 'tmpfs', 'tmpfs', '/run');
-  // Some machines keep it there.
+  // Some machines keep this file there.
   if (file.startsWith('/run/')) {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, nameServers);
   }
   await must('mount', '-t', 'tmpfs', 'tmpfs', '/dev/shm');
-  // Quicker than a disk, and gone with the run.
+  // Memory is quicker than a disk, and gone with the run.
   if (freemem() > 1.5 * storeBytes)
     await must('mount', '-t', 'tmpfs', '-o', `size=${storeBytes},mode=711`, 'tmpfs', folder);
   // Where both versions of the control groups are mounted, crun takes neither.
@@ -135,7 +136,7 @@ function hasMount(type: string, place: string): boolean {
   return mounts.some((line) => line.split(' ')[1] === place && line.split(' ')[2] === type);
 }
 
-/** Called inside: runs the play in a network of its own, so that no port and no rule of this machine is touched. */
+/** Called inside: runs the play in its own network, so that it touches no port and no rule of this machine. */
 export async function runInOwnNetwork(folder: string): Promise<number> {
   const child = spawn('unshare', ['--net', process.execPath, '--import', 'tsx', main, 'play', folder], {
     stdio: ['ignore', 'inherit', 'inherit'],
@@ -144,8 +145,9 @@ export async function runInOwnNetwork(folder: string): Promise<number> {
 }
 
 /**
- * Called in the network of its own: gives this machine an address that containers reach by their way out, and nobody else
- * has, with a name server there that knows no name: the machine's own ones are out of reach, and would be waited for.
+ * Called in the run's own network: gives this machine an address that containers reach by their default route, and that
+ * nobody else has. A name server there knows no name: the machine's own servers are out of reach, and containers would
+ * wait for them.
  */
 export async function layNetwork(hostAddress: string, folder: string): Promise<void> {
   await must('ip', 'link', 'set', 'lo', 'up');
@@ -160,7 +162,7 @@ export async function layNetwork(hostAddress: string, folder: string): Promise<v
   server.unref();
 }
 
-/** The query back, as an answer that says NXDOMAIN (RFC 1035, 4.1.1). */
+/** Returns the query as an answer that says NXDOMAIN (RFC 1035, 4.1.1). */
 function unknownName(query: Buffer): Buffer {
   const answer = Buffer.from(query);
   answer.writeUInt16BE(0x8183, 2);

@@ -14,13 +14,13 @@ export interface Play {
   readonly signal: AbortSignal;
 }
 
-/** What stays up once all has started. */
+/** The services that stay up once all have started. */
 const lasting = ['postgres', 'temporal-postgres', 'temporal', 'worker', 'api'];
 
 /**
- * Starts all that the compose file has, plays the demo's story on it from outside, looks at each container from inside, and
- * stops it in order.
- * @returns what was not as it must be
+ * Starts all services of the compose file, plays the demo's story on them from outside, looks at each container from
+ * inside, and stops them in order.
+ * @returns the faults
  */
 export async function playCompose(play: Play): Promise<string[]> {
   const { engine, standIns, startedAtMs, log, signal } = play;
@@ -42,7 +42,7 @@ export async function playCompose(play: Play): Promise<string[]> {
   faults.push(...(await tellMemory(play, running)));
   say('Stop it in order');
   for (const { service, code } of await engine.stop()) {
-    // Both processes of the service end by themselves, with nothing to complain about; 137: they were killed.
+    // Both processes of the service end by themselves, without a complaint; 137: they were killed.
     const isOurs = ['api', 'worker', 'postgres', 'temporal-postgres'].includes(service);
     if (code === 137 || (isOurs && code !== 0)) faults.push(`${service}: its stop ended with ${code}`);
   }
@@ -69,7 +69,7 @@ async function runAgain(engine: Engine): Promise<string[]> {
 
 const mebi = 1024 * 1024;
 
-/** Shows what each container has needed, and finds limits that are not the file's. */
+/** Shows the memory that each container has needed, and finds limits that differ from the file's. */
 async function tellMemory({ engine, file, log }: Play, running: readonly string[]): Promise<string[]> {
   const faults: string[] = [];
   for (const service of running) {

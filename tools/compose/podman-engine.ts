@@ -13,7 +13,7 @@ import { containerArgs, openPodman, type Podman } from './podman.js';
 export interface PodmanEngineOptions {
   readonly file: ComposeFile;
   readonly projectDir: string;
-  /** Holds the images already. */
+  /** The folder of the run; it holds the images already. */
   readonly folder: string;
   readonly hostAddress: string;
   readonly profiles: readonly string[];
@@ -26,7 +26,7 @@ export interface PodmanEngineOptions {
 const lookEveryMs = 500;
 const runLimitMs = 180_000;
 
-/** Runs a compose file by podman: what docker compose does, as far as this project's file asks for it. */
+/** Runs a compose file by podman: does what docker compose does, as far as this project's file needs it. */
 export function createPodmanEngine(options: PodmanEngineOptions): Engine {
   const { file, profiles, hostAddress, log } = options;
   const podman = openPodman(options.folder);
@@ -118,7 +118,7 @@ function serviceOf(file: ComposeFile, name: string): ComposeFile['services'][str
   return service;
 }
 
-/** A service that others wait for the end of. */
+/** Tells whether other services wait for the end of this one. */
 function isAwaitedToEnd(file: ComposeFile, name: string): boolean {
   return Object.values(file.services).some(
     ({ depends_on: waits }) => waits?.[name]?.condition === 'service_completed_successfully',
@@ -132,7 +132,7 @@ async function awaitEnd(podman: Podman, name: string): Promise<void> {
   throw new Error(`${name} ${what}:\n${await lastLines(podman, name)}`);
 }
 
-/** Asks as the container engine does, only sooner. */
+/** Runs the check as the container engine does, only more often. */
 async function awaitHealth(
   podman: Podman,
   name: string,

@@ -5,7 +5,7 @@ import type { Service } from './compose-file.js';
 import { millisecondsOf } from './compose-file.js';
 import type { Outcome } from './engine.js';
 
-/** Everything of a run lies below it: images, containers, networks, volumes. */
+/** Podman with everything of a run below one folder: images, containers, networks, volumes. */
 export interface Podman {
   run(args: readonly string[], limitMs?: number): Promise<Outcome>;
   /** @throws Error with its last lines unless it ends with 0 */
@@ -14,7 +14,7 @@ export interface Podman {
 
 const commandLimitMs = 120_000;
 
-/** Podman on a store of its own below the folder, with nothing of this machine's settings. */
+/** Opens podman on its own store below the folder, without this machine's settings. */
 export function openPodman(folder: string): Podman {
   const config = join(folder, 'containers.conf');
   mkdirSync(join(folder, 'networks'), { recursive: true });
@@ -34,12 +34,12 @@ export function openPodman(folder: string): Podman {
   };
 }
 
-/** Where a run's images are, for podman and for buildah. */
+/** The arguments that name a run's image store, for podman and for buildah. */
 export function storeArgs(folder: string): string[] {
   return ['--root', join(folder, 'store'), '--runroot', join(folder, 'run'), '--storage-driver', 'overlay'];
 }
 
-/** Runs a program to its end. Never rejects: what could not be started has the code 127. */
+/** Runs a program to its end. Never rejects: a program that could not be started has the code 127. */
 export function runProgram(
   command: string,
   args: readonly string[],
@@ -59,7 +59,7 @@ export function runProgram(
   });
 }
 
-/** Limits that a machine without the right to raise them has anyway; podman's own are higher. */
+/** The limits of a machine without the right to raise them; podman's own defaults are higher. */
 function settings(folder: string): string {
   return [
     '[containers]',
@@ -79,12 +79,12 @@ export interface ContainerPlan {
   readonly name: string;
   readonly service: Service;
   readonly projectDir: string;
-  /** False where this machine has no memory controller to hand on. */
+  /** False where this machine has no memory controller to delegate. */
   readonly limitMemory: boolean;
   readonly cgroupParent: string;
 }
 
-/** What podman is told so that a container is what the compose file says: options, image, command. */
+/** Podman's arguments for a container as the compose file describes it: options, image, command. */
 export function containerArgs({
   name,
   service,
@@ -108,7 +108,7 @@ export function containerArgs({
       '--volume',
       volumes.map((volume) => (volume.startsWith('./') ? resolve(projectDir, volume) : volume)),
     ),
-    // As docker mounts them.
+    // Docker mounts them so.
     ...each(
       '--tmpfs',
       tmpfs.map((path) => `${path}:rw,noexec,nosuid,nodev,mode=1777`),

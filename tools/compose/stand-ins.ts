@@ -5,9 +5,9 @@ import { startLabProcessor } from '../../lab/processor/server.js';
 import { startLabProvider } from '../../lab/provider/start.js';
 import { findFreePorts } from '../../lab/stack/ports.js';
 
-/** What the service needs from outside, on this machine and not in the compose file. */
+/** The outside services that the service needs: they run on this machine and are not in the compose file. */
 export interface StandIns {
-  /** What `.env` says, so that the compose file's services find them. */
+  /** The variables of `.env`, so that the compose file's services find them. */
   readonly variables: Readonly<Record<string, string>>;
   readonly urls: {
     readonly api: string;
@@ -19,8 +19,8 @@ export interface StandIns {
 }
 
 /**
- * Starts the lab's GPU provider, payment processor and mail server where containers reach them, and invents the secrets of
- * an installation.
+ * Starts the lab's GPU provider, payment processor and mail server at an address that containers reach, and makes up
+ * the secrets of an installation.
  * @param host an address of this machine that containers reach too
  */
 export async function startStandIns(host: string, folder: string): Promise<StandIns> {

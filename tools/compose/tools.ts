@@ -14,16 +14,16 @@ const packageOf: Readonly<Record<string, string>> = {
   unshare: 'util-linux',
 };
 
-/** What podman starts by itself, from folders that are not on the PATH. */
+/** Programs that podman starts by itself, from folders that are not on the PATH. */
 const helpers = ['netavark', 'aardvark-dns'];
 const helperPath = '/usr/lib/podman:/usr/libexec/podman:/usr/local/lib/podman:/usr/local/libexec/podman';
-/** By which mmdebstrap knows Debian's packages. */
+/** The keys by which mmdebstrap verifies Debian's packages. */
 const keys = 'debian-archive-keyring';
 const installLimitMs = 300_000;
 
 /**
- * Makes sure that all programs are there, and installs them where this user may.
- * @returns why they can't be had, or undefined when they are there
+ * Checks that all programs are there, and installs them where this user may.
+ * @returns the reason why they are not available, or undefined when they are
  */
 export async function findToolFault(
   searchPath: string,

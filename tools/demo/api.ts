@@ -1,12 +1,15 @@
 import { request } from './request.js';
 import { StoryError } from './story-error.js';
 
-/** The service as a client calls it. Answers are what the API's documentation says, so callers name their type. */
+/**
+ * The service as a client calls it. Answers have the form that the API's documentation gives, so callers name their
+ * type.
+ */
 export interface Api {
   /** @throws StoryError with the API's own code and message when it refuses */
   get(path: string): Promise<unknown>;
   post(path: string, body: object): Promise<unknown>;
-  /** The session so far: the value of the cookie `sid`, for another program to go on with. */
+  /** The session so far: the value of the cookie `sid`, with which another program can continue. */
   sid(): string | undefined;
 }
 

@@ -4,10 +4,10 @@ import { startStack, type Stack } from '../../lab/stack/start.js';
 import type { StackUrls } from '../../lab/stack/urls.js';
 import { waitFor } from './stage.js';
 
-/** A stack to play on, whoever started it. */
+/** A stack for the story, started by anyone. */
 export interface Host {
   readonly urls: StackUrls;
-  /** The stack when it is ours to stop; undefined when it ran before. */
+  /** The stack when we must stop it; undefined when it ran before. */
   readonly own: Stack | undefined;
 }
 

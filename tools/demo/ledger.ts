@@ -20,7 +20,7 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
-/** Shows each new entry as it comes, for some seconds. At least half of the seconds must have brought one. */
+/** Shows each new entry as it comes, for some seconds. At least half of the seconds must bring one. */
 export async function watchLedger(stage: Stage, forSeconds: number): Promise<void> {
   const seen = new Set((await readPage(stage, null)).entries.map(({ id }) => id));
   const endMs = performance.now() + forSeconds * 1000;

@@ -4,7 +4,7 @@ import { chooseSshClient } from './ssh-client.js';
 import { tell, type Stage } from './stage.js';
 import { claim } from './story-error.js';
 
-/** Enters the machine over SSH and asks it for its GPUs: they must be those that were rented. */
+/** Logs in to the machine over SSH and lists its GPUs: they must be the rented ones. */
 export async function logIn(stage: Stage, rental: Rental, key: RenterKey): Promise<void> {
   const { host, port, username, hostKeyFingerprint } = rental;
   claim(

@@ -5,7 +5,7 @@ import { findOrStartStack } from './host-stack.js';
 import { StoryError } from './story-error.js';
 import { openStage, playStory } from './story.js';
 
-/** A terminal and the programs between it and us may each pass on the same Ctrl-C. */
+/** A terminal and the programs between it and this process may each pass on the same Ctrl-C. */
 const sameSignalMs = 500;
 
 const stopping = new AbortController();

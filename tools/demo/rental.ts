@@ -3,7 +3,7 @@ import type { RentalStatus } from '../../domain/rentals/rental.js';
 import { tell, waitFor, type Stage } from './stage.js';
 import { claim, StoryError } from './story-error.js';
 
-/** What GET /v1/rentals/:id tells, as far as the story needs it. */
+/** The fields of GET /v1/rentals/:id that the story needs. */
 export interface Rental {
   readonly id: string;
   readonly status: RentalStatus;
@@ -23,13 +23,13 @@ export interface Rental {
   readonly error: string | null;
 }
 
-/** What renting is asked for. */
+/** The request for a rental. */
 export interface Wish {
   readonly familyId: string;
   readonly gpuCount: number;
 }
 
-/** Rents the cheapest machine that meets the wish; one hour of it is held in the wallet from now on. */
+/** Rents the cheapest machine that meets the wish; the wallet then holds the price of one hour. */
 export async function rent(stage: Stage, wish: Wish): Promise<Rental> {
   const { id } = (await stage.api.post('/v1/rentals', { ...wish, name: 'demo' })) as { id: string };
   const rental = await readRental(stage, id);
@@ -40,7 +40,7 @@ export async function rent(stage: Stage, wish: Wish): Promise<Rental> {
   return rental;
 }
 
-/** Waits until the machine's SSH daemon answers, and tells every two seconds where it stands. */
+/** Waits until the machine's SSH daemon answers, and prints its state every two seconds. */
 export async function awaitMachine(stage: Stage, id: string): Promise<Rental> {
   return waitFor(
     stage,
@@ -64,7 +64,7 @@ export async function awaitMachine(stage: Stage, id: string): Promise<Rental> {
   );
 }
 
-/** Stops the rental and waits until its machine is gone at the provider and all is settled. */
+/** Stops the rental and waits until its machine is gone at the provider and its charges are settled. */
 export async function stop(stage: Stage, id: string): Promise<Rental> {
   const answer = (await stage.api.post(`/v1/rentals/${id}/stop`, {})) as {
     finalChargedCents: number | null;
@@ -93,7 +93,7 @@ export async function stop(stage: Stage, id: string): Promise<Rental> {
   return ended;
 }
 
-/** Stops what the user still rents, after the story broke off: a machine that nobody uses would go on costing money. */
+/** Stops the user's rentals after the story broke off: an unused machine would go on costing money. */
 export async function stopAll(stage: Stage): Promise<void> {
   try {
     const { rentals } = (await stage.api.get('/v1/rentals')) as { rentals: Rental[] };

@@ -2,19 +2,19 @@ import { request } from './request.js';
 import { tell, waitFor, type Stage } from './stage.js';
 import { claim } from './story-error.js';
 
-/** What GET /v1/billing/card tells; all null without a card. */
+/** The answer of GET /v1/billing/card; all fields are null without a card. */
 interface SavedCard {
   readonly brand: string | null;
   readonly last4: string | null;
   readonly pmId: string | null;
 }
 
-/** The processor's test card as its form in the browser would have made it of the number 4242 4242 4242 4242. */
+/** The processor's test card, as its form in the browser would have made it from the number 4242 4242 4242 4242. */
 const paymentMethod = 'pm_card_visa';
 
 /**
- * Saves a card for later charges. The number never passes the service: the browser gives it to the processor itself,
- * with the publishable key and the secret of this one setup.
+ * Saves a card for later charges. The number never passes through the service: the browser gives it to the processor
+ * itself, with the publishable key and the secret of this one setup.
  */
 export async function saveCard(stage: Stage): Promise<void> {
   const { clientSecret, publishableKey } = (await stage.api.post('/v1/billing/setup-intent', {})) as {

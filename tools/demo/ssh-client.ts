@@ -15,7 +15,7 @@ export interface Login {
 }
 
 export interface LoginResult {
-  /** 255 when nobody could log in, as the OpenSSH client tells it. */
+  /** 255 when the login failed, as the OpenSSH client reports it. */
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -31,7 +31,7 @@ export interface SshClient {
 
 const limitMs = 30_000;
 
-/** The OpenSSH client where it is installed, else the one of the npm package ssh2. */
+/** Returns the OpenSSH client if it is installed, else the one of the npm package ssh2. */
 export function chooseSshClient(): SshClient {
   const version = spawnSync('ssh', ['-V'], { encoding: 'utf8' });
   return version.error === undefined ? openSshClient(version.stderr.trim()) : libraryClient;

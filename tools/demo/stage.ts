@@ -3,7 +3,7 @@ import type { StackUrls } from '../../lab/stack/urls.js';
 import type { Api } from './api.js';
 import { StoryError } from './story-error.js';
 
-/** What the story is played on: a service that runs, an inbox, a payment processor, and an audience. */
+/** The parts that the story needs: a running service, an inbox, a payment processor, and an audience. */
 export interface Stage {
   readonly urls: Pick<StackUrls, 'api' | 'mail' | 'processor'>;
   /** The service as this story's user calls it; it keeps the session. */
@@ -12,13 +12,13 @@ export interface Stage {
   readonly email: string;
   /** Gets every line that is shown. */
   readonly log: (line: string) => void;
-  /** Gives up the story. */
+  /** Gives up the story when it fires. */
   readonly signal: AbortSignal;
-  /** Milliseconds since the epoch from which the elapsed seconds count. */
+  /** The start of the elapsed seconds, in milliseconds since the epoch. */
   readonly startedAtMs: number;
 }
 
-/** Plays one named step: a line with the elapsed seconds, then what the step tells. */
+/** Plays one named step: prints a line with the elapsed seconds, then the step's details. */
 export async function step<T>(stage: Stage, name: string, play: () => Promise<T>): Promise<T> {
   stage.signal.throwIfAborted();
   stage.log(`${elapsed(stage)}  ${name}`);
@@ -31,12 +31,12 @@ export async function step<T>(stage: Stage, name: string, play: () => Promise<T>
   }
 }
 
-/** Shows a detail of the present step below its line. */
+/** Prints a detail of the present step below its line. */
 export function tell(stage: Stage, detail: string): void {
   for (const line of detail.trimEnd().split('\n')) stage.log(`${' '.repeat(10)}${line}`);
 }
 
-/** The seconds since the start, as the stack's own lines show them. */
+/** The seconds since the start, in the form of the stack's own lines. */
 export function elapsed(stage: Pick<Stage, 'startedAtMs'>): string {
   return `${((Date.now() - stage.startedAtMs) / 1000).toFixed(1).padStart(6)} s`;
 }
@@ -46,12 +46,12 @@ export interface Wait {
   readonly what: string;
   readonly limitMs: number;
   readonly everyMs: number;
-  /** What to do when it does not come. */
+  /** The advice for when it does not come. */
   readonly advice: string;
 }
 
 /**
- * Looks again and again until there is something.
+ * Looks again and again until there is a result.
  * @throws StoryError with the advice when the limit has passed
  */
 export async function waitFor<T>(

@@ -7,7 +7,7 @@ import { tell, type Stage } from './stage.js';
 import { claim } from './story-error.js';
 import { readBalance } from './top-up.js';
 
-/** What the story came to. */
+/** The result of the story. */
 export interface Statement {
   readonly rental: Rental;
   /** The whole ledger, newest first. */

@@ -1,4 +1,4 @@
-/** Thrown when something in the story does not hold; the message says what, and what to do. */
+/** Thrown when a claim of the story does not hold; the message says which, and what to do. */
 export class StoryError extends Error {
   override readonly name = 'StoryError';
 }

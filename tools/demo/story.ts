@@ -16,8 +16,8 @@ const secondTopUpCents = 2_500;
 const watchSeconds = 6;
 
 /**
- * One rental from the sign-in to the last cent, as one user sees it from outside.
- * @throws StoryError when anything does not hold; what is still rented then is stopped first
+ * Plays one rental from the sign-in to the last cent, as one user sees it from outside.
+ * @throws StoryError when anything does not hold; the remaining rentals are stopped first
  */
 export async function playStory(stage: Stage): Promise<Statement> {
   await step(stage, 'Sign in with a code that comes by mail', () => signIn(stage));
@@ -40,7 +40,7 @@ export async function playStory(stage: Stage): Promise<Statement> {
   }
 }
 
-/** A stage with a new user, whose ledger holds nothing but this story. */
+/** Opens a stage with a new user, whose ledger holds nothing but this story. */
 export function openStage(options: Pick<Stage, 'urls' | 'log' | 'signal' | 'startedAtMs'>): Stage {
   const email = `demo-${Date.now().toString(36)}@example.com`;
   return { ...options, email, api: createApi(options.urls.api) };

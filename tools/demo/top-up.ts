@@ -3,14 +3,14 @@ import { request } from './request.js';
 import { tell, waitFor, type Stage } from './stage.js';
 import { claim } from './story-error.js';
 
-/** What GET /v1/billing/balance tells; amounts in cents. */
+/** The answer of GET /v1/billing/balance; amounts in cents. */
 export interface Balance {
   readonly availableCents: number;
   readonly reservedCents: number;
   readonly totalCents: number;
 }
 
-/** The processor's test card that is always accepted, as its payment page's form wants it. */
+/** The processor's test card that is always accepted, as the form of its payment page takes it. */
 const card = { cardNumber: '4242424242424242', cardExpiry: '12/34', cardCvc: '123' };
 
 /** Puts money into the wallet through the hosted payment page, whose form it posts as a browser would. */
@@ -48,7 +48,7 @@ export async function topUp(stage: Stage, amountCents: number): Promise<void> {
   tell(stage, `paid by card; ${formatUsd(balance.availableCents)} available`);
 }
 
-/** Charges the card that was saved: no page, no browser, and the answer says what came of it. */
+/** Charges the saved card: no page, no browser, and the answer tells the outcome. */
 export async function topUpBySavedCard(stage: Stage, amountCents: number): Promise<void> {
   const before = await readBalance(stage);
   const { checkoutUrl, status, processorChargeId } = (await stage.api.post('/v1/billing/checkout', {

@@ -3,14 +3,11 @@ import type { ProductionPackage } from './production-packages.js';
 export interface LicencePolicy {
   /** SPDX identifiers. */
   readonly allowed: ReadonlySet<string>;
-  /** `name@version` to the reason: what somebody has read and accepted, of this very version. */
+  /** `name@version` to the reason why a person accepted this very version. */
   readonly accepted: ReadonlyMap<string, string>;
 }
 
-/**
- * Decision 68, "Licences of packages": permissive licences alone, and what was looked at by
- * hand.
- */
+/** Decision 68, "Licences of packages": permissive licences only, and packages that a person has checked. */
 export const licencePolicy: LicencePolicy = {
   allowed: new Set([
     '0BSD',
@@ -34,11 +31,11 @@ export const licencePolicy: LicencePolicy = {
 
 export interface Verdict {
   readonly refused: readonly { readonly name: string; readonly why: string }[];
-  /** What is accepted by hand and not there any more. */
+  /** Packages that are accepted by hand and no longer installed. */
   readonly stale: readonly string[];
 }
 
-/** Holds packages against a policy. What can't be understood is refused. */
+/** Checks packages against a policy. A licence that can't be understood is refused. */
 export function judge(packages: readonly ProductionPackage[], policy: LicencePolicy): Verdict {
   const names = new Set(packages.map(fullName));
   return {
@@ -54,8 +51,8 @@ export function fullName({ name, version }: ProductionPackage): string {
 }
 
 /**
- * An SPDX expression without inner parentheses, in which AND binds stronger than OR (SPDX 2.3, annex D): one of the
- * choices must be allowed in all of its parts.
+ * Tells whether an SPDX expression is allowed. It has no inner parentheses, and AND binds stronger than OR (SPDX 2.3,
+ * annex D): all parts of one of the choices must be allowed.
  */
 function isAllowed(licence: string | undefined, { allowed }: LicencePolicy): boolean {
   const expression = licence?.replace(/^\(([^()]*)\)$/, '$1') ?? '';

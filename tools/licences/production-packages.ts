@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** One installed copy of a package that the service runs with, and what it says of its licence. */
+/** One installed copy of a package that the service runs with, and its own statement of its licence. */
 export interface ProductionPackage {
   readonly name: string;
   readonly version: string;
-  /** An SPDX expression as the package's author wrote it; undefined where nothing is said. */
+  /** An SPDX expression as the package's author wrote it; undefined without one. */
   readonly licence: string | undefined;
 }
 
@@ -18,8 +18,8 @@ interface LockEntry {
 const MODULES = 'node_modules/';
 
 /**
- * Every package of package-lock.json but those for development alone. npm copies the field `license` into the lock;
- * packages that still have the older `licenses`, which it does not copy, are asked for it where they are installed.
+ * Reads every package of package-lock.json, except those for development alone. npm copies the field `license` into the
+ * lock. It does not copy the older field `licenses`, which is read from the installed package.
  * @throws Error when there is no lock of version 3, or nothing in it
  */
 export function readProductionPackages(projectDir: string): ProductionPackage[] {

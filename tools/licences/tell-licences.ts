@@ -2,9 +2,9 @@ import { fullName, judge, type LicencePolicy } from './policy.js';
 import { readProductionPackages, type ProductionPackage } from './production-packages.js';
 
 /**
- * Tells the licences of all that the service runs with, and what of it is not allowed.
- * @param options.brief only how many there are of each licence
- * @returns whether all of it is allowed
+ * Prints the licences of all packages that the service runs with, and those that are not allowed.
+ * @param options.brief prints only the number of packages of each licence
+ * @returns whether all of them are allowed
  */
 export function tellLicences(
   projectDir: string,

@@ -6,8 +6,8 @@ import { mutations, type Mutation } from './plan.js';
 
 /**
  * `npm run mutate:money`: makes one line of the code wrong at a time, in a copy of the sources, and runs the tests that
- * must see it. `-- 2` runs the first two only. Ends with 1 when one survives that has no reason to, when one that has is
- * seen after all, or when a line is not there any more.
+ * must notice it. `-- 2` runs the first two only. Ends with 1 when a mutation survives without a reason, when one with
+ * a reason is noticed after all, or when a line does not exist any more.
  */
 const TEST_LIMIT_MS = 300_000;
 
@@ -39,7 +39,7 @@ for (const name of [...copied, 'package.json', 'tsconfig.json', '.mocharc.json']
 symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
 
 let wrong = 0;
-/** Sets of tests that passed on the sources as they are: one that fails anyway sees nothing. */
+/** Sets of tests that passed on the unchanged sources: a test that fails anyway notices nothing. */
 const sound = new Set<string>();
 for (const [index, mutation] of mutations.slice(0, asked).entries()) {
   const verdict = await judge(mutation);
@@ -77,7 +77,7 @@ async function judge(mutation: Mutation): Promise<{ ok: boolean; text: string }>
   }
 }
 
-/** Whether these tests pass, which they must not. One that does not end counts as seen. */
+/** Tells whether these tests pass, which they must not. A run that does not end counts as failed. */
 function pass(tests: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn('node', ['node_modules/mocha/bin/mocha.js', '--bail', ...tests], {

@@ -1,11 +1,11 @@
-/** One wrong line of the code that moves money, and the tests that must see it. */
+/** One wrong line of the code that moves money, and the tests that must notice it. */
 export interface Mutation {
   readonly file: string;
   /** Stands in the file exactly once. */
   readonly from: string;
   readonly to: string;
   readonly tests: readonly string[];
-  /** Why it may survive: docs/mutations.md tells it as well. */
+  /** The reason why it may survive; docs/mutations.md tells it as well. */
   readonly survives?: string;
 }
 
@@ -17,7 +17,9 @@ const metering = [`${tests}/metering.test.ts`];
 const level = [`${tests}/topups/auto-topup-level.test.ts`];
 const opening = [`${tests}/rentals/open.test.ts`];
 
-/** Stryker changes operators of TypeScript; most of what moves money is SQL in strings, which it can't. */
+/**
+ * Stryker changes operators of TypeScript; most code that moves money is SQL in strings, which Stryker can't change.
+ */
 export const mutations: readonly Mutation[] = [
   {
     file: 'money/ledger/wallets.ts',

@@ -9,13 +9,13 @@ export interface Answer {
 
 /** Above the API's own deadline for an opening, which is 22 s. */
 const answerLimitMs = 40_000;
-/** How long a client goes on asking: longer than any part is away. */
+/** The time for which a client keeps asking: longer than any part is away. */
 const giveUpMs = 150_000;
 const pauseMs = 300;
 
 /**
- * A careful client of the API: when a connection breaks, or the answer is "later", it asks again, changes with the
- * same Idempotency-Key, until it has an answer that says what happened.
+ * A careful client of the API: when a connection breaks, or the answer is "later", it asks again until an answer tells
+ * the outcome. It repeats changes with the same Idempotency-Key.
  */
 export class Client {
   private cookie: string | undefined;
@@ -57,7 +57,7 @@ export class Client {
     }
   }
 
-  /** @returns undefined when the connection broke: nobody knows what came of it */
+  /** @returns undefined when the connection broke: the outcome is unknown */
   private async once(
     kind: Kind,
     method: string,

@@ -1,26 +1,26 @@
-/** What is asked of the API, as far as it is counted apart. */
+/** The kinds of requests that are counted apart. */
 export type Kind = 'sign in' | 'top up' | 'create' | 'poll' | 'stop';
 
 interface Sample {
   readonly kind: Kind;
   readonly elapsedMs: number;
-  /** While parts were being restarted. */
+  /** True while parts were being restarted. */
   readonly restarting: boolean;
 }
 
 /** Counts requests as clients see them, apart for the quiet time and for the time of restarts. */
 export class Figures {
-  /** Set by whoever restarts. */
+  /** The code that restarts parts sets it. */
   restarting = false;
   private readonly answers: Sample[] = [];
   private readonly tries: (Sample & { readonly status: number | undefined })[] = [];
 
-  /** One HTTP request. @param status undefined: its connection broke */
+  /** Counts one HTTP request. @param status undefined: its connection broke */
   tried(kind: Kind, elapsedMs: number, status: number | undefined): void {
     this.tries.push({ kind, elapsedMs, restarting: this.restarting, status });
   }
 
-  /** A request was answered, with all the times that it was sent again. */
+  /** Counts an answered request; its time includes all repetitions. */
   answered(kind: Kind, elapsedMs: number): void {
     this.answers.push({ kind, elapsedMs, restarting: this.restarting });
   }

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** What stands before the APIs in production: it passes connections on, and knows nothing of what is said. */
+/** The balancer before the APIs, as in production: it passes connections on and reads nothing of them. */
 export interface Front {
   close(): Promise<void>;
 }
 
 /**
- * Listens on loopback and hands each connection to the APIs in turn, to the next one when nobody listens at the
- * first. A connection whose API dies is cut: whoever asked does not know what came of it, as in real life.
+ * Listens on loopback and passes each connection to the APIs in turn, or to the next one when nothing listens at the
+ * first. It cuts a connection whose API dies: as in production, its client then does not know the outcome.
  */
 export async function startFront(port: number, apiPorts: readonly number[]): Promise<Front> {
   const open = new Set<Socket>();

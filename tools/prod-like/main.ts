@@ -11,12 +11,12 @@ import { arrive, rentUntil } from './user.js';
 import { judge } from './verdict.js';
 
 /**
- * `npm run test:prod-like`: the shape of docker-compose.yml without containers, under load, while each part is
+ * `npm run test:prod-like`: runs the shape of docker-compose.yml without containers, under load, while each part is
  * restarted in turn. Ends with 1 unless every answer was true and every cent is right.
  */
 const users = Number(process.env['PROD_LIKE_USERS'] ?? '20');
 const quietMs = Number(process.env['PROD_LIKE_QUIET_SECONDS'] ?? '30') * 1_000;
-/** Restarted one after the other; all of them unless told. */
+/** The parts to restart, one after the other; default: all. */
 const restarts = readRestarts(process.env['PROD_LIKE_RESTARTS']);
 const startedAt = Date.now();
 const log = (line: string): void => {
@@ -40,7 +40,7 @@ async function play(topology: Topology, db: Database): Promise<string[]> {
     await sleep(quietMs / 2);
     end.at = Date.now();
   })();
-  // Whatever fails first is told at once; the other part ends with the processes.
+  // The first failure ends the wait; the other part ends with the processes.
   await Promise.all([renting, restarting]);
   const gaps = await metering.stop();
   log('the users are done');
@@ -57,7 +57,7 @@ async function play(topology: Topology, db: Database): Promise<string[]> {
   return faults;
 }
 
-/** @returns what is not as it should be */
+/** @returns the faults */
 async function run(folder: string): Promise<string[]> {
   const topology = await startTopology(folder, process.env, log);
   const db = openDatabase(topology.ownerUrl, 4, 'prod-like');
@@ -70,7 +70,7 @@ async function run(folder: string): Promise<string[]> {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'gpu-rental-prod-like-'));
-// When root runs this, the postgres user must get through to its own folder below.
+// When root runs this, the postgres user must reach its own folder below.
 chmodSync(folder, 0o711);
 try {
   if (!existsSync('dist/api/index.js')) throw new Error('Nothing is built: run "npm run test:prod-like".');

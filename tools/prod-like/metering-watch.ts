@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../adapters/postgres/database.js';
 
 export interface MeteringWatch {
-  /** @returns the longest time in which no tick was taken, in milliseconds, quiet and while parts were restarted */
+  /** @returns the longest time without a tick, in milliseconds: in quiet time, and while parts were restarted */
   stop(): Promise<{ readonly quietMs: number; readonly restartingMs: number }>;
 }
 
 const lookEveryMs = 100;
 
-/** Looks ten times a second how long ago the tick engine last metered. */
+/** Checks ten times a second how long ago the tick engine last metered. */
 export function watchMetering(db: Database, isRestarting: () => boolean): MeteringWatch {
   const state = { stopped: false, quietMs: 0, restartingMs: 0 };
   const watching = (async () => {

@@ -3,7 +3,7 @@ import type { PartName, Topology } from './topology.js';
 
 type Restart = readonly [PartName, 'stop' | 'kill'];
 
-/** Every part in turn, first as a deployment does it, then as a crash does. */
+/** Every part in turn, first with an orderly stop as in a deployment, then with a kill as in a crash. */
 const all: readonly Restart[] = [
   ['API 1', 'stop'],
   ['API 2', 'stop'],
@@ -22,8 +22,8 @@ const pauseMs = 10_000;
 
 /**
  * Reads which parts are restarted, and how: `worker 1:kill,API 1:stop`.
- * @param text all of them when it is undefined
- * @throws Error that names what can be said
+ * @param text undefined means all of them
+ * @throws Error that names the possible values
  */
 export function readRestarts(text: string | undefined): readonly Restart[] {
   if (text === undefined) return all;
@@ -35,7 +35,7 @@ export function readRestarts(text: string | undefined): readonly Restart[] {
   });
 }
 
-/** Restarts one part after the other, each once the one before is ready again and has worked for a while. */
+/** Restarts one part after the other. Before each it waits until the last one is ready and has worked for a while. */
 export async function restartAll(
   topology: Topology,
   restarts: readonly Restart[],

@@ -31,7 +31,7 @@ export type PartName = 'Temporal' | 'API 1' | 'API 2' | 'worker 1' | 'worker 2';
 /** The shape of docker-compose.yml twice over, as processes: two APIs behind a balancer, two workers. */
 export interface Topology {
   readonly urls: StackUrls;
-  /** As the owner of the schema, for what is looked at. */
+  /** The database's address as the owner of the schema, for the checks. */
   readonly ownerUrl: string;
   readonly opsUrl: string;
   readonly front: Front;
@@ -47,7 +47,7 @@ interface Part {
 
 const password = (role: string): string => `prod-like-${role}`;
 
-/** Starts all of it, with data of its own below a folder. What was started is stopped again when it fails. */
+/** Starts the whole topology, with its own data below a folder. If that fails, it stops the parts that were started. */
 export async function startTopology(
   folder: string,
   env: NodeJS.ProcessEnv,
@@ -131,7 +131,7 @@ async function startParts(
   };
 }
 
-/** On free ports, with nothing of the local stack's and nobody else's servers. */
+/** The settings on free ports, without the local stack's and without external servers. */
 async function settingsOn(
   folder: string,
   env: NodeJS.ProcessEnv,
@@ -150,7 +150,7 @@ async function settingsOn(
   });
 }
 
-/** What docker-compose.yml's "migrate" does, and the databases that Temporal's image makes. */
+/** Does the work of docker-compose.yml's "migrate", and makes the databases that Temporal's image makes. */
 async function prepareDatabases(postgres: PostgresServer): Promise<void> {
   const admin = new pg.Client({ connectionString: postgres.adminUrl });
   await admin.connect();
@@ -206,7 +206,7 @@ function apiPlan(
 }
 
 function workerPlan(settings: StackSettings, postgres: PostgresServer, name: string): ProgramPlan {
-  // Its log goes on over a restart: what earlier processes said does not count.
+  // Its log continues over a restart: lines of earlier processes do not count.
   const child: Child = {
     name,
     file: 'dist/worker/index.js',
@@ -216,7 +216,10 @@ function workerPlan(settings: StackSettings, postgres: PostgresServer, name: str
   return builtPlan(child, settings, { DATABASE_URL: loginUrl(postgres, 'worker') });
 }
 
-/** As in the image: compiled, and without a role to change to, for it logs in with no more than its own rights. */
+/**
+ * The plan of a process as in the image: compiled, and without a role to change to, because its login has only its own
+ * rights.
+ */
 function builtPlan(child: Child, settings: StackSettings, env: NodeJS.ProcessEnv): ProgramPlan {
   const plan = planOf(child, settings, readSecrets(settings.dataDir));
   return {

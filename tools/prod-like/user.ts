@@ -3,10 +3,10 @@ import type { StackUrls } from '../../lab/stack/urls.js';
 import { Client, type Answer } from './client.js';
 import type { Figures } from './figures.js';
 
-/** What one user was told, to be held against what is true in the end. */
+/** The answers that one user got, to be compared with the truth in the end. */
 export interface Account {
   readonly email: string;
-  /** Still signed in. */
+  /** The client, still signed in. */
   readonly client: Client;
   /** The cents of each payment page that was paid, by top-up. */
   readonly paid: Map<string, number>;
@@ -27,7 +27,7 @@ const pollEveryMs = 1_000;
 const card = { cardNumber: '4242424242424242', cardExpiry: '12/40', cardCvc: '123' };
 const waitLimitMs = 150_000;
 
-/** Signs in by the code that comes by mail, and pays for the first money. */
+/** Signs in by the code in the mail, and makes the first payment. */
 export async function arrive(index: number, urls: StackUrls, figures: Figures): Promise<Account> {
   const account: Account = {
     email: `user-${index}@example.com`,
@@ -67,7 +67,7 @@ export async function topUp(account: Account): Promise<void> {
   });
 }
 
-/** Rents, looks at it every second, and stops it, again and again; pays once more on the way. */
+/** Rents a machine, looks at it every second, and stops it, again and again; pays once more in between. */
 export async function rentUntil(
   account: Account,
   index: number,

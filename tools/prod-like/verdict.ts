@@ -9,8 +9,8 @@ import type { Account } from './user.js';
 const run = promisify(execFile);
 
 /**
- * Holds what users were told, what the processor took and what the upstream ran against what the service says now.
- * @returns what is not so, in words; nothing when all is well
+ * Compares the users' answers, the processor's payments and the upstream's machines with the service's present state.
+ * @returns the differences in words; nothing when all is well
  */
 export async function judge(
   topology: Topology,
@@ -60,8 +60,8 @@ async function judgeAccount(db: Database, account: Account): Promise<string[]> {
 }
 
 /**
- * Decision 25, "Usage as running total", from what the API itself tells; and the stop's
- * answer, which was the last word.
+ * Checks a rental by decision 25, "Usage as running total", from the API's own answers, and checks that the stop's
+ * answer stayed true.
  */
 export function judgeRental(rental: Answer['body'], stop: Answer['body'] | undefined): string[] {
   const elapsedMs = Date.parse(String(rental['stoppedAt'])) - Date.parse(String(rental['runningAt']));
@@ -81,7 +81,7 @@ export function judgeRental(rental: Answer['body'], stop: Answer['body'] | undef
   return faults;
 }
 
-/** As operators look, with the rights of operators. */
+/** Checks the ledger as operators do, with their rights. */
 async function judgeLedger({ opsUrl, urls }: Topology): Promise<string[]> {
   const env = {
     DATABASE_URL: opsUrl,
@@ -108,7 +108,7 @@ async function judgeProcessor({ urls }: Topology, accounts: readonly Account[]):
     : [`the processor took ${takenCents} cents for pages of ${paidCents} cents`];
 }
 
-/** Every machine that was bought is gone: none goes on costing money. */
+/** Checks that every bought machine is gone: none goes on costing money. */
 async function judgePods({ urls }: Topology): Promise<string[]> {
   const { pods } = (await (await fetch(`${urls.provider}/lab/state`)).json()) as {
     pods: { id: string; status: string }[];

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { shortRuns, type ShortRun } from './plan.js';
 
 /**
- * `npm run test:short`: the campaigns of faults, the run of the production's shape and the benchmarks, each in its
+ * `npm run test:short`: runs the campaigns of faults, the run of the production's shape and the benchmarks, each in its
  * shortest form, one after the other. `npm run test:short -- bench:meter` runs those of that name. Ends with 1 when one
- * failed; the last line is "N passed, N failed", and SHORT_RUN_COUNTS names a file for the two numbers and, below them,
- * what failed.
+ * failed. The last line is "N passed, N failed", and SHORT_RUN_COUNTS names a file for the two numbers and, below them,
+ * the failures.
  */
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -16,7 +16,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 
 const nameOf = ({ script, args }: ShortRun): string => [script, ...args].join(' ');
 
-/** Runs one in a process group of its own, so that it is ended with all that it started. */
+/** Runs one in a separate process group, so that it ends with all processes that it started. */
 async function play(short: ShortRun): Promise<string | undefined> {
   const child = spawn('npm', ['run', '--silent', short.script, '--', ...short.args], {
     stdio: ['ignore', 'inherit', 'inherit'],
@@ -40,7 +40,7 @@ async function play(short: ShortRun): Promise<string | undefined> {
   return first;
 }
 
-/** What is left of the group: asked to end, then killed. */
+/** Ends the rest of the group: asks it to end, then kills it. */
 async function endGroup(pid: number | undefined, ended: Promise<unknown>): Promise<void> {
   if (pid === undefined) return;
   if (!signalGroup(pid, 'SIGTERM')) return;
@@ -48,7 +48,7 @@ async function endGroup(pid: number | undefined, ended: Promise<unknown>): Promi
   signalGroup(pid, 'SIGKILL');
 }
 
-/** @returns whether anybody of the group was still there */
+/** @returns whether any process of the group was still there */
 function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(-pid, signal);

@@ -2,10 +2,10 @@
 export interface ShortRun {
   /** The npm script. */
   readonly script: string;
-  /** What is passed on to it after `--`. */
+  /** The arguments after `--`. */
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** It is ended after this, in seconds: some four times as long as it takes on two cores. */
+  /** The time after which it is ended, in seconds: some four times as long as it takes on two cores. */
   readonly limitSeconds: number;
 }
 
@@ -21,8 +21,8 @@ function run(
 const faults = (file: string): readonly string[] => [`test/faults/${file}.fault.ts`];
 
 /**
- * What is too long for each change is run in its shortest form for each: a command that nobody runs stops to work
- * unseen. Benchmarks measure nothing then: only that they end is looked at.
+ * The runs that are too long for each change, in their shortest form for each change: a command that nobody runs breaks
+ * unnoticed. Benchmarks then measure nothing: they must only end.
  */
 export const shortRuns: readonly ShortRun[] = [
   run('campaign', { FAULT_RENTALS: '60', FAULT_SECONDS: '75', FAULT_KILLS: '2' }, 420, faults('meter-kills')),

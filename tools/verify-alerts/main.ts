@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readStackSettings } from '../../lab/stack/settings.js';
 import { findPromtool } from './promtool.js';
 
-/** Prometheus' own program checks the alert rules and runs their unit tests. `npm run verify:alerts` */
+/** `npm run verify:alerts`: Prometheus' own program checks the alert rules and runs their unit tests. */
 const LEFT_OUT = 75;
 
 const { cliPlaces, projectDir } = readStackSettings();

@@ -9,13 +9,14 @@ const limitMs = 120_000;
 
 export interface PromtoolPlaces {
   readonly searchPath: string;
-  /** Where programs that were fetched are kept, for all projects of this user. */
+  /** The folder of fetched programs, for all projects of this user. */
   readonly cacheDir: string;
 }
 
 /**
- * Finds promtool on the PATH or in the cache, or takes it out of Debian's package `prometheus` without installing that.
- * @returns undefined when there is none and none can be had; why has been logged
+ * Finds promtool on the PATH or in the cache, or extracts it from Debian's package `prometheus` without installing
+ * that.
+ * @returns undefined when it is not available; the reason has been logged
  */
 export async function findPromtool(
   places: PromtoolPlaces,

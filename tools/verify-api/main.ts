@@ -13,8 +13,8 @@ import { playRun, type Run, type RunEnd } from './runs.js';
 import { findSchemathesis } from './schemathesis.js';
 
 /**
- * Lets schemathesis make up requests from the API's description, send them to the running service, and compare what
- * is answered with the description. Ends with 1 when anything is not as described.
+ * Lets schemathesis make up requests from the API's description, send them to the running service, and compare the
+ * answers with the description. Ends with 1 when anything differs.
  */
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -23,7 +23,10 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 
 const log = (line: string) => console.log(line);
 
-/** A stack beside whatever runs here: in a folder of its own, on free ports, with its own database and Temporal. */
+/**
+ * The settings of a stack beside other running ones: in its own folder, on free ports, with its own database and
+ * Temporal.
+ */
 async function readOwnSettings(folder: string): Promise<StackSettings> {
   const variables = Object.values(portVariables).map(({ variable }) => variable);
   const ports = await findFreePorts(variables.length);
@@ -42,7 +45,7 @@ async function readOwnSettings(folder: string): Promise<StackSettings> {
   });
 }
 
-/** Enough for a few machines at a time; the rest is refused for want of money. */
+/** Enough for a few machines at a time; further creates are refused for lack of money. */
 const WALLET_CENTS = 500;
 
 async function startSession({ urls }: Stack, name: string): Promise<string | undefined> {
@@ -59,7 +62,7 @@ async function startSession({ urls }: Stack, name: string): Promise<string | und
   return stage.api.sid();
 }
 
-/** The run of the signed-in user must not sign them out, so that one endpoint is tried with a session of its own. */
+/** The run of the signed-in user must not sign them out, so that one endpoint is tried with a separate session. */
 async function runsOn(stack: Stack): Promise<Run[]> {
   const logOut = 'logOut';
   const all = ['examples', 'coverage', 'fuzzing'] as const;
@@ -104,7 +107,7 @@ async function verify(python: string, settings: StackSettings): Promise<boolean>
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'gpu-rental-verify-api-'));
-// When root runs it, the postgres user must get through to its own folder below.
+// When root runs this, the postgres user must reach its own folder below.
 chmodSync(folder, 0o711);
 const settings = await readOwnSettings(folder);
 try {

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 /** One run of schemathesis over the API. */
 export interface Run {
   readonly name: string;
-  /** The session to send; none is the run of somebody who is not signed in. */
+  /** The session to send; without one the run is not signed in. */
   readonly sid?: string | undefined;
-  /** What kinds of requests are made: the document's examples, the edges of its schemas, and made-up ones. */
+  /** The kinds of requests: the document's examples, the edges of its schemas, and made-up ones. */
   readonly phases: readonly ('examples' | 'coverage' | 'fuzzing')[];
-  /** How many requests are made up for each endpoint in the last of these. */
+  /** The number of made-up requests for each endpoint, in the last of these. */
   readonly examples: number;
   /** Only this operation, or all but this one. */
   readonly only?: string;
@@ -23,10 +23,10 @@ export interface RunEnd {
 }
 
 /**
- * Requests of these may break a rule that JSON Schema can't say, and then are answered with a 400 although they fit
- * their schema: a cursor that no page answered, an end before its beginning, a daily cap below the amount, a text
- * that is no public key, a family that nobody offers, a signature that is not the processor's,
- * an address outside the dashboard.
+ * Operations whose requests may break a rule that JSON Schema can't express. They are then answered with a 400 although
+ * they fit their schema: a cursor that no page answered, an end before its beginning, a daily cap below the amount, a
+ * text that is not a public key, a family that nobody offers, a signature that is not the processor's, an address
+ * outside the dashboard.
  */
 const WITH_RULES_BEYOND_THE_SCHEMA = [
   'listListings',
@@ -48,9 +48,9 @@ const LIMIT_MS = 240_000;
 
 const ARGUMENTS = [
   ...['--seed', '1', '--generation-database', 'none', '--no-color'],
-  // Without it the rest of an endpoint's cases is not tried once one has failed.
+  // Without it, one failed case ends the tests of its endpoint.
   '--continue-on-failure',
-  // Which methods a path has is asked by the project's own tests.
+  // The project's own tests check which methods a path has.
   ...['--exclude-checks', 'unsupported_method,allow_header_conformance'],
 ];
 
@@ -60,7 +60,7 @@ export function configOf({ sid, examples }: Run): string {
     '[generation]',
     `max-examples = ${examples}`,
     '[warnings]',
-    // A pattern that the tool can't read leaves an endpoint untried.
+    // A pattern that the tool can't read leaves an endpoint untested.
     'fail-on = ["unsupported_regex"]',
     ...(sid === undefined ? [] : ['[auth.openapi.sid]', `api_key = ${JSON.stringify(sid)}`]),
     '[[operations]]',
@@ -71,12 +71,12 @@ export function configOf({ sid, examples }: Run): string {
 }
 
 export interface Place {
-  /** Of the environment that schemathesis is installed in. */
+  /** The Python of the environment that schemathesis is installed in. */
   readonly python: string;
   readonly apiUrl: string;
-  /** Each run gets a folder of its own below it. */
+  /** Each run gets a separate folder below it. */
   readonly folder: string;
-  /** Gives up. */
+  /** Gives up the run when it fires. */
   readonly signal: AbortSignal;
 }
 

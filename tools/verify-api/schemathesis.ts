@@ -8,12 +8,12 @@ import { findOnPath, isExecutable } from '../../lab/servers/temporal-cli-binary.
 const version = '4.32.5';
 const installLimitMs = 5 * 60_000;
 
-/** Ends with 0 where a virtual environment can be made, and is new enough for the version above. */
+/** Ends with 0 where a virtual environment can be made and Python is new enough for the version above. */
 const CHECK = 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))';
 
 export interface PythonPlaces {
   readonly searchPath: string;
-  /** Where environments are kept, for all projects of this user. */
+  /** The folder of environments, for all projects of this user. */
   readonly cacheDir: string;
 }
 
@@ -27,7 +27,7 @@ export function findPython(searchPath: string): string | undefined {
 }
 
 /**
- * Finds schemathesis in the cache, or installs it from PyPI into an environment of its own there.
+ * Finds schemathesis in the cache, or installs it from PyPI into a separate environment there.
  * @returns the environment's Python, which runs it as the module `schemathesis.cli`; undefined without a Python
  * @throws Error when it can't be installed
  */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv, type AnySchema, type ValidateFunction } from 'ajv';
 
-/** What is used of an OpenAPI document. */
+/** The parts of an OpenAPI document that are used. */
 interface Operation {
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[];
   readonly requestBody?: Content;
@@ -17,7 +17,7 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** @returns what is wrong, a line each; nothing when it is right */
+/** @returns the faults, a line each; nothing when it is right */
 export type Check = (value: unknown) => string[];
 
 /** The processor's description of its own API, as checks. */
@@ -26,9 +26,9 @@ export interface ApiDescription {
   readonly version: string;
   /** The operation behind a request; undefined for a path or a method that the API does not have. */
   findOperation(method: string, path: string): CheckedOperation | undefined;
-  /** Every object in a value, at whatever depth, by its own kind. */
+  /** Checks every object in a value, at any depth, by its own kind. */
   readonly checkObjects: Check;
-  /** Whether the API has events of a kind. */
+  /** Tells whether the API has events of a kind. */
   hasEvent(type: string): boolean;
 }
 
@@ -76,7 +76,7 @@ function answerOf(operation: Operation, status: number): Schema {
   return response?.content['application/json']?.schema ?? {};
 }
 
-/** An exact path goes before one with a parameter: `/search` is no id. */
+/** Finds the operation of a path. An exact path goes before one with a parameter: `/search` is not an id. */
 function findOperation(document: Document, method: string, path: string): Operation | undefined {
   const exact = document.paths[path]?.[method];
   if (exact !== undefined) return exact;
@@ -129,8 +129,8 @@ const documentId = 'api';
 
 /**
  * Translates OpenAPI's dialect into JSON Schema: `nullable` becomes a type of its own, and objects are closed. An
- * object that has a kind is replaced by its kind alone, because every such object is checked by itself: otherwise
- * each check would drag the whole API behind it.
+ * object that has a kind is replaced by its kind alone, because every such object is checked by itself: otherwise each
+ * check would contain the whole API.
  */
 function closer(schemas: Document['components']['schemas']): (schema: unknown) => unknown {
   const translate = (node: unknown): unknown => {
@@ -148,7 +148,7 @@ function closer(schemas: Document['components']['schemas']): (schema: unknown) =
   };
   const closed = (schema: Schema): Schema => {
     const { properties, ...others } = schema;
-    // The names of properties are no keywords, so they are kept apart from the rest.
+    // The names of properties are not keywords, so they are kept apart from the rest.
     const entries = Object.entries(others).map(([key, value]) => [
       key,
       plain.has(key) ? value : translate(value),

@@ -2,7 +2,7 @@ import { decodeForm, type FormValue } from '../../lab/processor/http/form.js';
 import type { ApiDescription } from './api-description.js';
 import type { Exchange } from './recording-proxy.js';
 
-/** Something that is not as the processor describes it. */
+/** A difference from the processor's own description. */
 export interface Finding {
   readonly where: string;
   readonly reason: string;
@@ -24,7 +24,7 @@ export function checkExchange(api: ApiDescription, exchange: Exchange): Finding[
   return [...asked, ...answered.map((line) => `answer ${line}`)].map((reason) => ({ where, reason }));
 }
 
-/** Whether the simulator took the request for a right one; what it refused need not be right. */
+/** Tells whether the simulator accepted the request; a refused request need not be right. */
 export function wasTaken({ status }: Exchange): boolean {
   return status < 300 || status === 402;
 }
@@ -38,7 +38,7 @@ export function checkEvent(api: ApiDescription, event: { readonly type: string }
 
 /**
  * Sends a request once more, to stripe-mock, which knows the API's parameters by itself.
- * @returns a finding when it refuses what the simulator took
+ * @returns a finding when it refuses a request that the simulator took
  */
 export async function replay(exchange: Exchange, mockUrl: string): Promise<Finding[]> {
   const { method, path, query, headers, body, status } = exchange;
@@ -53,7 +53,7 @@ export async function replay(exchange: Exchange, mockUrl: string): Promise<Findi
   return [{ where: `${method} ${path} -> ${status}`, reason: `stripe-mock refuses it: ${answer.trim()}` }];
 }
 
-/** A form does not tell lists from groups of fields: what is keyed 0, 1, 2, … is a list. */
+/** A form does not tell lists from groups of fields: keys 0, 1, 2, … make a list. */
 function listsOf(value: FormValue): unknown {
   if (typeof value === 'string') return value;
   const entries = Object.entries(value).map(([key, field]): [string, unknown] => [key, listsOf(field)]);

@@ -5,7 +5,7 @@ import type { Teller } from './telling.js';
 type ListCall = keyof ProcessorLists;
 type Page = { readonly items: readonly unknown[]; readonly after: string | null };
 
-/** What reconcile reads of the account: each list to its second page, where there is one. */
+/** The lists of the account that reconcile reads: each to its second page, where there is one. */
 export const listCalls: Record<ListCall, (teller: Teller) => Promise<void>> = {
   listCharges: ({ processor }) => twoPages((input) => processor.listCharges(input)),
   findCharge: async ({ processor }) => {

@@ -12,8 +12,8 @@ import { findStripeMock, startStripeMock } from './stripe-mock.js';
 import { tellStory } from './story.js';
 
 /**
- * Checks our requests, and the simulator that answers them, against what the processor says of its own API: its
- * description, and stripe-mock, which refuses a request that does not fit. Ends with 1 when anything does not.
+ * Checks our requests, and the simulator's answers, against the processor's own description of its API and against
+ * stripe-mock, which refuses a request that does not fit. Ends with 1 when anything does not fit.
  */
 interface Recording {
   readonly exchanges: readonly Exchange[];
@@ -22,7 +22,7 @@ interface Recording {
 
 const secretKey = 'sk_test_verified';
 
-/** One run of the story against a simulator of its own, through a proxy that keeps what passes. */
+/** Runs the story once against a separate simulator, through a proxy that records the exchanges. */
 async function record(folder: string): Promise<Recording> {
   const lab = await startLabProcessor({
     port: 0,

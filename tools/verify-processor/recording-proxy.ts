@@ -2,13 +2,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** One request as it was sent, and what was answered. */
+/** One request as it was sent, and its answer. */
 export interface Exchange {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
   readonly query: string;
-  /** The headers that the API goes by. */
+  /** The headers that matter to the API. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly status: number;

@@ -10,8 +10,8 @@ type Call = Exclude<keyof Processor, 'enabled'>;
 const visa = '4242424242424242';
 
 /**
- * Drives every call of the port through its outcomes, and the rest of what the simulator plays. The calls are a
- * record over the port, so that a new one without its part of the story does not compile.
+ * Drives every call of the port through its outcomes, and the rest of the simulator's behaviour. The calls are a record
+ * over the port, so that a new call without its part of the story does not compile.
  */
 export async function tellStory(teller: Teller): Promise<void> {
   for (const part of Object.values(adapterCalls)) await part(teller);

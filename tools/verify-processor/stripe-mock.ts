@@ -6,7 +6,7 @@ import { goInstall } from '../../lab/servers/go-install.js';
 import { answers, startProgram, type Program } from '../../lab/servers/program.js';
 import { findFreePorts } from '../../lab/stack/ports.js';
 
-/** The newest one whose description of the API has the pinned SDK's version (reference: payments, Versions). */
+/** The newest version whose description of the API has the pinned SDK's version (reference: payments, Versions). */
 const version = 'v0.203.0';
 const goModule = `github.com/stripe/stripe-mock@${version}`;
 const buildLimitMs = 10 * 60_000;
@@ -14,7 +14,7 @@ const downloadLimitMs = 120_000;
 
 export interface MockPlaces {
   readonly searchPath: string;
-  /** Where built programs are kept, for all projects of this user. */
+  /** The folder of built programs, for all projects of this user. */
   readonly cacheDir: string;
 }
 
@@ -53,7 +53,7 @@ export async function findStripeMock(
   return { program, specFile: join(moduleDirOf(go), 'embedded', 'openapi', 'spec3.json') };
 }
 
-/** The module's folder in Go's cache; it is downloaded when it is not there. */
+/** Returns the module's folder in Go's cache, and downloads it when it is missing. */
 function moduleDirOf(go: string): string {
   const text = execFileSync(go, ['mod', 'download', '-json', goModule], {
     encoding: 'utf8',
@@ -77,7 +77,7 @@ export async function startStripeMock(
     args: [
       '-strict-version-check',
       ...['-http-addr', `127.0.0.1:${http}`],
-      // Both, or it takes its default for the other one.
+      // Both ports are given: otherwise it takes its default for the other.
       ...['-https-addr', `127.0.0.1:${https}`],
     ],
     env: {},

@@ -1,16 +1,16 @@
 import Stripe from 'stripe';
 import { ProcessorError, type Processor } from '../../adapters/processor/processor.js';
 
-/** What the story is told with. */
+/** The means of telling the story. */
 export interface Teller {
   readonly processor: Processor;
-  /** The official SDK, for what the service does not ask for itself. */
+  /** The official SDK, for requests that the service does not send itself. */
   readonly stripe: Stripe;
-  /** Where the simulator's own pages and orders are. */
+  /** The address of the simulator's own pages and orders. */
   readonly labUrl: string;
 }
 
-/** Whose story it is. */
+/** The user of the story. */
 export const userId = 'usr_verified';
 
 /** The processor's customer of the story's user. */
@@ -18,7 +18,7 @@ export async function customerOf({ processor }: Teller): Promise<string> {
   return (await processor.createCustomer({ userId, email: 'verified@example.com' })).customerId;
 }
 
-/** The call must fail, and through the port in this way; else the story does not tell what it says. */
+/** The call must fail, through the port in this way; otherwise the story is wrong. */
 export async function fails(call: () => Promise<unknown>, kind?: ProcessorError['kind']): Promise<void> {
   try {
     await call();

@@ -5,7 +5,7 @@ import { readQuery } from '../../../api/http/validation.js';
 import { signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
 
-/** What a user did that touches the account or its money, newest first. */
+/** Lists a user's actions on the account or its money, newest first. */
 export function auditRoutes(router: ApiRouter, world: World): void {
   router.get(
     '/v1/audit',

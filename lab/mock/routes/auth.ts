@@ -6,7 +6,7 @@ import { readBody } from '../../../api/http/validation.js';
 import { cookieDeps, note, signedIn, tokenOf } from '../signed-in.js';
 import type { World } from '../world.js';
 
-/** Signing in: a code is asked for and never sent, and any six digits are right. */
+/** Signing in: the code is never sent, and any six digits are right. */
 export function authRoutes(router: ApiRouter, world: World): void {
   router.post('/v1/auth/request-code', (ctx) => {
     readBody(ctx, requestCodeSchema);

@@ -13,7 +13,7 @@ const issueSchema = joi.object<{ amountCents: number; description: string }>({
   description: joi.text().maxChars(500).default('What is owed'),
 });
 
-/** Invoices. A declined auto-topup makes one, and POST /mock/invoices, which the service has not, a debt. */
+/** Invoices. A declined auto-topup makes one; POST /mock/invoices, which the service does not have, makes a debt. */
 export function invoiceRoutes(router: ApiRouter, world: World): void {
   router.get(
     '/v1/billing/invoices',

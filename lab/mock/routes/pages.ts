@@ -7,8 +7,8 @@ import { payPage } from '../topups.js';
 import type { World } from '../world.js';
 
 /**
- * The pages that a payment processor would host, and, where no dashboard is told, the one it leads back to.
- * @param dashboardUrl where browsers return to after a payment
+ * The pages that a payment processor would host, and, without a dashboard, the page to which they return.
+ * @param dashboardUrl the address to which browsers return after a payment
  */
 export function pageRoutes(router: ApiRouter, world: World, dashboardUrl: string): void {
   checkoutPages(router, world, dashboardUrl);
@@ -27,8 +27,8 @@ export function pageRoutes(router: ApiRouter, world: World, dashboardUrl: string
 }
 
 /**
- * The fake page of a checkout leads straight to success (spec: the development mock backend). What else can happen
- * there is asked for: `?outcome=cancel`, `?outcome=decline`, and `?saveCard=true` as a payer who ticks the consent.
+ * The fake page of a checkout leads straight to success (spec: the development mock backend). Parameters ask for other
+ * outcomes: `?outcome=cancel`, `?outcome=decline`, and `?saveCard=true` as a payer who ticks the consent.
  */
 function checkoutPages(router: ApiRouter, world: World, dashboardUrl: string): void {
   router.get('/mock/checkout/:sessionId', (ctx) => {
@@ -74,7 +74,7 @@ function invoicePages(router: ApiRouter, world: World): void {
   });
 }
 
-/** Whoever has the address may see and pay it, as at a processor. */
+/** Anyone with the address may see and pay it, as at a processor. */
 function getInvoice(
   ctx: ApiContext,
   world: World,
@@ -86,7 +86,7 @@ function getInvoice(
   throw nothingHere(ctx);
 }
 
-/** Its own style and forms, and nothing else: what the API's answers may not even have. */
+/** Allows the page's own style and forms and nothing else; the API's answers allow not even these. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'";
 
 function show(ctx: ApiContext, title: string, body: string): void {

@@ -27,7 +27,7 @@ import { beginTopup } from '../topups.js';
 import type { World } from '../world.js';
 import { mockPublishableKey } from './wallet.js';
 
-/** Putting money in: pages that lead straight to success, a card that is saved by itself, auto-topup. */
+/** Putting money in: pages that lead straight to success, a card that saves itself, auto-topup. */
 export function paymentRoutes(router: ApiRouter, world: World): void {
   topupRoutes(router, world);
   cardRoutes(router, world);
@@ -77,7 +77,7 @@ function cardRoutes(router: ApiRouter, world: World): void {
     '/v1/billing/setup-intent',
     signedIn(world, (ctx, account) => {
       const declines = choiceOf(ctx, cardHeader, ['pays', 'declines']) === 'declines';
-      // No processor's form can confirm it, so it confirms itself.
+      // No processor's form can confirm the card, so it confirms itself.
       world.after(world.durations.cardMs, () => {
         saveCard(world, account, declines);
         note(world, ctx, account, 'card_saved', account.card?.row.pm_id);

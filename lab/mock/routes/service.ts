@@ -4,7 +4,7 @@ import { indexPath, showIndex } from '../../../api/service/plain-pages.js';
 import { webhookPath } from '../../../api/webhook/path.js';
 import { Refusal } from '../../../domain/refusal.js';
 
-/** For what watches the service, and its description. There is nothing that could be away. */
+/** The routes for monitoring, and the service's description. The mock depends on nothing that could be away. */
 export function serviceRoutes(router: ApiRouter): void {
   router.get('/healthz', (ctx) => {
     ctx.body = { status: 'ok' };

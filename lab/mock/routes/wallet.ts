@@ -23,7 +23,7 @@ import type { World } from '../world.js';
 
 export const mockPublishableKey = 'pk_test_mock';
 
-/** What a wallet holds, and all that has happened to it. */
+/** The wallet's balance and its whole history. */
 export function walletRoutes(router: ApiRouter, world: World): void {
   router.get(
     '/v1/billing/balance',

@@ -10,7 +10,7 @@ import { finishSetupAuthentication } from './setup-intents.js';
 
 type Waiting = Stripe.PaymentIntent | Stripe.SetupIntent;
 
-/** The page on which a bank asks the card's owner to approve a payment or the saving of his card. */
+/** The page on which a bank asks the card's owner to approve a payment or the saving of the card. */
 export function createAuthenticationPages(world: World): Router {
   const router = new Router();
   router.get('/c/authenticate/:id', (ctx) => show(ctx, ask(world, ctx.params['id'] ?? '')));
@@ -66,7 +66,7 @@ function finish(world: World, id: string, approved: boolean): PageOutcome {
   return { redirect: succeeded ? successUrl(world, session.id) : `/c/pay/${session.id}` };
 }
 
-/** Goes on with what waited for the bank. @returns whether it succeeded */
+/** Continues the payment or setup that waited for the bank. @returns whether it succeeded */
 function settle(
   world: World,
   intent: Waiting,
@@ -88,7 +88,7 @@ function settle(
   }
 }
 
-/** Back to the caller's page with the parameters that the processor adds to a return_url. */
+/** Sends the payer back to the caller's page with the parameters that the processor adds to a return_url. */
 function goBack(intent: Waiting, returnUrl: string | null, succeeded: boolean): PageOutcome {
   if (returnUrl === null || !URL.canParse(returnUrl)) {
     return { status: 200, title: 'Done', body: '<p>Your answer was kept. You can close this page.</p>' };

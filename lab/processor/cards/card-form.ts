@@ -3,20 +3,20 @@ import { checkCard, createMethod } from './cards.js';
 import type { World } from '../http/endpoint.js';
 import { escapeHtml } from '../http/html.js';
 
-/** The fields into which a payer types his card. */
+/** The form fields of a card. */
 export const cardFields = `<label for="n">Card number</label><input id="n" name="cardNumber" inputmode="numeric" autocomplete="cc-number" placeholder="4242 4242 4242 4242" required>
 <label for="e">Expiry (MM/YY)</label><input id="e" name="cardExpiry" autocomplete="cc-exp" placeholder="12/34" required>
 <label for="c">Security code</label><input id="c" name="cardCvc" inputmode="numeric" autocomplete="cc-csc" placeholder="123" required>
 <label for="b">Name on the card</label><input id="b" name="billingName" autocomplete="cc-name">`;
 
-/** What went wrong, above a form; empty for null. */
+/** The error message above a form; empty for null. */
 export function alertOf(message: string | null): string {
   return message === null ? '' : `<p class="error" role="alert">${escapeHtml(message)}</p>`;
 }
 
 /**
- * Makes a payment method of what a payer typed.
- * @throws ApiError 402 with the code of the field that is wrong
+ * Makes a payment method from a payer's form.
+ * @throws ApiError 402 with the code of the wrong field
  */
 export function methodOfForm(
   world: World,

@@ -3,14 +3,14 @@ import { ApiError } from '../http/errors.js';
 import type { World } from '../http/endpoint.js';
 import { newId } from '../ids.js';
 
-/** Why a bank says no, in the two codes that the processor gives (docs.stripe.com/declines/codes). */
+/** The reason of a bank's decline, in the two codes that the processor gives (docs.stripe.com/declines/codes). */
 export interface Decline {
   readonly code: string;
   readonly declineCode: string;
   readonly message: string;
 }
 
-/** A documented test card (docs.stripe.com/testing) and what becomes of it. */
+/** A documented test card (docs.stripe.com/testing) and its behaviour. */
 export interface TestCard {
   readonly number: string;
   /** The ready-made payment methods that stand for it. */
@@ -20,11 +20,11 @@ export interface TestCard {
   /** False: only charges are declined, and the card can be attached to a customer. */
   readonly declinesAttach: boolean;
   readonly authentication: 'never' | 'unless_set_up' | 'always';
-  /** What becomes of its refunds. */
+  /** The outcome of its refunds. */
   readonly refund: 'succeeds' | 'fails' | 'pending';
-  /** What its owner does as soon as it is charged. */
+  /** The owner's reaction right after a charge. */
   readonly disputes: 'never' | 'at_once' | 'inquires';
-  /** Its bank takes the charge for fraud, and warns of it. */
+  /** True: its bank warns that the charge is fraud. */
   readonly warns: boolean;
 }
 
@@ -124,7 +124,7 @@ export function findTestMethod(id: string): TestCard | undefined {
   return testCards.find((candidate) => candidate.methods.includes(id));
 }
 
-/** What a payer types into a card form. */
+/** The fields of a card form. */
 export interface CardForm {
   readonly number: string;
   readonly expMonth: number;
@@ -133,8 +133,8 @@ export interface CardForm {
 }
 
 /**
- * Checks what a payer typed, as the processor's form does before anything is charged.
- * @throws ApiError 402 with the code of the field that is wrong
+ * Checks the fields of a card form, as the processor's form does before any charge.
+ * @throws ApiError 402 with the code of the wrong field
  */
 export function checkCard(form: CardForm, nowSeconds: number): TestCard {
   if (!passesLuhn(form.number)) {
@@ -180,7 +180,7 @@ function passesLuhn(number: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Makes a payment method of a card; it belongs to nobody yet. */
+/** Makes a payment method of a card; it belongs to no customer yet. */
 export function createMethod(
   world: World,
   testCard: TestCard,

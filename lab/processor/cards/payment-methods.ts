@@ -7,7 +7,7 @@ import { idOf } from '../ids.js';
 import { page } from '../http/listing.js';
 
 /**
- * The payment method that a request names. A ready-made test method (`pm_card_visa`) makes a new one each time.
+ * Finds the payment method that a request names. A ready-made test method (`pm_card_visa`) makes a new one each time.
  * @throws ApiError `resource_missing`
  */
 export function getMethod(world: World, id: string, param?: string): Stripe.PaymentMethod {
@@ -27,7 +27,7 @@ export function cardOf(world: World, methodId: string): TestCard & { setUp: bool
 }
 
 /**
- * Checks that a method may be used for this customer: it is his own, or nobody's yet and never used.
+ * Checks that this customer may use a method: it is their own, or belongs to nobody and was never used.
  * @throws ApiError when it was detached or used up, or belongs to another customer
  */
 export function requireUsable(world: World, method: Stripe.PaymentMethod, customerId: string | null): void {

@@ -85,12 +85,12 @@ function confirm({ world, params, id }: Call): Stripe.SetupIntent {
   return attemptSetup(world, setup, getMethod(world, methodId, 'payment_method'));
 }
 
-/** Whether it still takes a card. */
+/** Tells whether a setup still takes a card. */
 export function isOpen(setup: Stripe.SetupIntent): boolean {
   return ['requires_payment_method', 'requires_confirmation', 'requires_action'].includes(setup.status);
 }
 
-/** Saves a card without charging it; the payer is there, so his bank may ask him first. */
+/** Saves a card without charging it; the payer is present, so their bank may ask them first. */
 export function attemptSetup(
   world: World,
   setup: Stripe.SetupIntent,
@@ -117,7 +117,7 @@ export function attemptSetup(
   return waiting;
 }
 
-/** Goes on with a card whose owner has answered the bank. */
+/** Continues with a card whose owner has answered the bank. */
 export function finishSetupAuthentication(
   world: World,
   setup: Stripe.SetupIntent,

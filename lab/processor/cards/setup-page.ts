@@ -9,8 +9,8 @@ import { idOf } from '../ids.js';
 import { attemptSetup, isOpen } from './setup-intents.js';
 
 /**
- * A page that saves a card, as a shop's own page does with the processor's form: reached with the SetupIntent's
- * client_secret, by a browser or by `curl -d client_secret=… -d cardNumber=…`.
+ * A page that saves a card, as a shop's own page does with the processor's form. A browser reaches it with the
+ * SetupIntent's client_secret, and so does `curl -d client_secret=… -d cardNumber=…`.
  */
 export function createSetupPages(world: World): Router {
   const router = new Router();
@@ -20,14 +20,14 @@ export function createSetupPages(world: World): Router {
   });
   router.post('/setup/:id', async (ctx) => {
     const form = await readPageForm(ctx);
-    // A form that was opened with the secret in its address may be posted to that address as it is.
+    // A form that was opened with the secret in its address may be posted to that same address.
     const secret = form.get('client_secret') ?? ctx.URL.searchParams.get('client_secret');
     show(ctx, save(world, ctx.params['id'] ?? '', secret, form));
   });
   return router;
 }
 
-/** The setup of an id, for whoever knows its secret. */
+/** Finds the setup of an id for a caller who knows its secret. */
 function findSetup(world: World, id: string, secret: string | null): Stripe.SetupIntent | undefined {
   const setup = world.store.find('setup_intents', id);
   return setup?.client_secret === secret ? setup : undefined;

@@ -11,12 +11,13 @@ import { idOf } from '../ids.js';
 import { createIntent } from '../payments/payment-intents.js';
 import type { CheckoutDetails } from '../tables.js';
 
-/** What a form on a page leads to. */
+/** The outcome of a form on a page. */
 export type PageOutcome =
   { readonly redirect: string } | { readonly status: number; readonly title: string; readonly body: string };
 
 /**
- * The hosted payment page of a Checkout Session. A plain form: a browser and `curl -d cardNumber=…` pay alike.
+ * The hosted payment page of a Checkout Session. It is a plain form, so that a browser and `curl -d cardNumber=…` both
+ * pay.
  */
 export function createCheckoutPages(world: World): Router {
   const router = new Router();
@@ -34,7 +35,7 @@ export function createCheckoutPages(world: World): Router {
   return router;
 }
 
-/** Writes an outcome; 303 makes a browser follow with GET whatever the method was. */
+/** Writes an outcome; 303 makes a browser follow with GET after any method. */
 export function show(ctx: RouterContext, outcome: PageOutcome): void {
   if ('redirect' in outcome) {
     ctx.status = 303;
@@ -61,12 +62,12 @@ export function notFound(): PageOutcome {
   };
 }
 
-/** Where a payer goes who has paid. */
+/** The address to which the page sends a payer after the payment. */
 export function successUrl(world: World, sessionId: string): string {
   return fillIn(getDetails(world, sessionId).successUrl, sessionId);
 }
 
-/** Where the payer goes back to; the processor fills in this one placeholder. */
+/** The address to which the payer goes back; the processor fills in this one placeholder. */
 function fillIn(url: string, sessionId: string): string {
   return url.replaceAll('{CHECKOUT_SESSION_ID}', sessionId);
 }
@@ -101,7 +102,7 @@ function attempt(world: World, session: Stripe.Checkout.Session, method: Stripe.
   }
 }
 
-/** The session's payment; it is begun with the payer's first attempt. */
+/** The session's payment; the payer's first attempt begins it. */
 function intentOf(
   world: World,
   session: Stripe.Checkout.Session,
@@ -149,7 +150,7 @@ function isOpen(world: World, session: Stripe.Checkout.Session): boolean {
   return session.status === 'open' && session.expires_at > world.now();
 }
 
-/** Why the last attempt failed, for a payer who comes back from his bank. */
+/** The reason of the last failed attempt, for a payer who comes back from their bank. */
 function lastFailure(world: World, session: Stripe.Checkout.Session): string | null {
   const intent = world.store.find('payment_intents', idOf(session.payment_intent) ?? '');
   return intent?.last_payment_error?.message ?? null;

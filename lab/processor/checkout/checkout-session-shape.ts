@@ -2,10 +2,10 @@ import type Stripe from 'stripe';
 import type { World } from '../http/endpoint.js';
 import { pageUrl } from '../http/page-url.js';
 
-/** How long a session stays open unless told. */
+/** The time for which a session stays open by default, in seconds. */
 export const dayS = 24 * 3600;
 
-/** What a session says about keeping the card. */
+/** The session's options for keeping the card. */
 export function savingOptions(offered: boolean): Stripe.Checkout.Session.SavedPaymentMethodOptions {
   return {
     allow_redisplay_filters: ['always'],
@@ -14,7 +14,7 @@ export function savingOptions(offered: boolean): Stripe.Checkout.Session.SavedPa
   };
 }
 
-/** Who pays, as far as it is known. */
+/** The payer's known details. */
 export function customerDetails(email: string): Stripe.Checkout.Session.CustomerDetails {
   return {
     address: null,
@@ -28,7 +28,7 @@ export function customerDetails(email: string): Stripe.Checkout.Session.Customer
   };
 }
 
-/** A session before anything is known of it. */
+/** A session before any detail is known. */
 export function blankSession(world: World, id: string): Stripe.Checkout.Session {
   return {
     id,

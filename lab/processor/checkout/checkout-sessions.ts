@@ -46,7 +46,7 @@ function create({ world, params }: Call): Stripe.Checkout.Session {
   });
 }
 
-/** Everything of a request that the page will need. */
+/** Everything in a request that the page will need. */
 function detailsOf(world: World, params: Params): CheckoutDetails {
   if (params.oneOf('mode', ['payment']) === undefined) requireMode();
   requireCardOnly(params);
@@ -71,7 +71,7 @@ function detailsOf(world: World, params: Params): CheckoutDetails {
   };
 }
 
-/** The processor takes times from half an hour to a day from now; a day is the default. */
+/** The processor takes times from half an hour to a day from now; default: a day. */
 function expiryOf(world: World, params: Params): number {
   const now = world.now();
   return params.integer('expires_at', now + halfHourS, now + dayS) ?? now + dayS;
@@ -102,7 +102,7 @@ function requireSuccessUrl(): never {
 
 function urlOf(params: Params, name: string): string | undefined {
   const url = params.string(name);
-  // The template is a placeholder that the page fills in, so it counts as an ordinary word here.
+  // The page fills in this placeholder, so it counts as an ordinary word here.
   if (url !== undefined && !URL.canParse(url.replaceAll('{CHECKOUT_SESSION_ID}', 'id'))) {
     throw invalidRequest(`${url} is not a URL: write it with its scheme.`, {
       code: 'url_invalid',
@@ -147,8 +147,8 @@ function totalOf(params: Params): { amount: number; currency: string } {
 }
 
 /**
- * Marks a session as paid by an intent, or as waiting for one that the bank has not decided on, and keeps the card
- * if the payer ticked so.
+ * Marks a session as paid by an intent, or as waiting for one that the bank has not decided on, and keeps the card if
+ * the payer ticked the consent.
  */
 export function completeSession(
   world: World,
@@ -174,7 +174,7 @@ export function completeSession(
   return complete;
 }
 
-/** The payment of a session that was complete and unpaid is decided. */
+/** Records the decision on the payment of a session that was complete and unpaid. */
 export function settleSession(
   world: World,
   session: Stripe.Checkout.Session,
@@ -191,14 +191,14 @@ export function settleSession(
   );
 }
 
-/** What the page remembers of a session; every session has it. */
+/** The page's own record of a session; every session has one. */
 export function getDetails(world: World, sessionId: string): CheckoutDetails {
   const details = world.store.find('checkout_details', sessionId);
   if (details === undefined) throw new Error(`checkout session ${sessionId} has lost its details`);
   return details;
 }
 
-/** Ends an open session; a payment that was begun on its page is cancelled with it. */
+/** Ends an open session, and cancels a payment that was begun on its page. */
 export function expireSession(world: World, session: Stripe.Checkout.Session): Stripe.Checkout.Session {
   const intent = world.store.find('payment_intents', idOf(session.payment_intent) ?? '');
   if (intent !== undefined) cancelIntent(world, intent, 'expired');

@@ -7,12 +7,12 @@ import type { Store } from '../store.js';
 export const apiVersion = '2026-08-26.dahlia';
 
 /**
- * For the few fields that the SDK's types ask for and the processor's own description of its API does not have:
- * they are left out when an object is written.
+ * The value of the few fields that the SDK's types require and the processor's description of its API does not have.
+ * They are left out when an object is written.
  */
 export const unwritten = undefined as unknown as null;
 
-/** What every endpoint and page works with. */
+/** The parts that every endpoint and page works with. */
 export interface World {
   readonly store: Store;
   readonly faults: Faults;
@@ -22,12 +22,12 @@ export interface World {
   emit(type: Stripe.Event.Type, object: object, previous?: object): void;
   /**
    * Runs one request's work as one transaction and then sends its events.
-   * @param origin what the events name as their cause; null for what happens by itself or on a page
+   * @param origin the events' cause; null for effects that happen by themselves or on a page
    */
   transact<T>(origin: Origin | null, work: () => T): T;
 }
 
-/** The API request that an event comes from. */
+/** The API request that causes an event. */
 export interface Origin {
   readonly requestId: string;
   readonly idempotencyKey: string | null;
@@ -47,7 +47,7 @@ export interface Call {
 export interface Endpoint {
   readonly method: 'get' | 'post' | 'delete';
   readonly path: string;
-  /** A browser may call it too, with the publishable key and the object's client_secret. */
+  /** True: a browser may call it too, with the publishable key and the object's client_secret. */
   readonly browser?: true;
   handle(call: Call): object;
 }

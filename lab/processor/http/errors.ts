@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 
-/** What the processor puts under `error` (docs.stripe.com/api/errors). */
+/** The processor's `error` object (docs.stripe.com/api/errors). */
 export interface ErrorBody {
   readonly type: 'api_error' | 'card_error' | 'idempotency_error' | 'invalid_request_error';
   readonly message: string;
@@ -14,9 +14,9 @@ export interface ErrorBody {
 }
 
 /**
- * A failure that the processor answers. One with status 402 is a declined payment, whose effects (a failed
- * charge, events) stay: whoever catches it inside the transaction commits them. Every other one takes back what
- * its request did.
+ * A failure that the processor answers. Status 402 is a declined payment, whose effects (a failed charge, events) stay:
+ * a handler that catches it inside the transaction commits them. Any other failure takes back the effects of its
+ * request.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -32,7 +32,7 @@ export class ApiError extends Error {
   }
 
   /**
-   * The request was well formed, and the object was not in a state for it, or not there: such an answer is kept under
+   * True: the request was well formed, but the object was absent or in the wrong state. Such an answer is kept under
    * the idempotency key like any other (docs.stripe.com/api/idempotent_requests). A failed validation names its
    * parameter, and is not kept.
    */
@@ -45,7 +45,7 @@ export class ApiError extends Error {
   }
 }
 
-/** A request that is wrong by itself: 400 unless told. */
+/** A request that is wrong by itself: 400 by default. */
 export function invalidRequest(
   message: string,
   details: Omit<ErrorBody, 'type' | 'message'> & { status?: number } = {},

@@ -24,7 +24,7 @@ const expandable: Record<string, Record<string, TableName>> = {
 const depthLimit = 4;
 
 /**
- * Answers a copy of an object with the named fields expanded; in a list, paths begin with `data`.
+ * Returns a copy of an object with the named fields expanded; in a list, paths begin with `data`.
  * @throws ApiError for a path that is too deep or names a field that can't be expanded
  */
 export function expand(world: World, object: object, paths: readonly string[]): object {
@@ -76,7 +76,7 @@ function expandField(
   return target === undefined ? object : { ...object, [step]: expandPath(world, target, rest, path) };
 }
 
-/** An invoice shows its payments only where they are asked for (docs.stripe.com/api/invoices/object). */
+/** An invoice shows its payments only where a request asks for them (docs.stripe.com/api/invoices/object). */
 function paymentList(world: World, invoiceId: string): object {
   const payments = world.store.list('invoice_payments').filter(({ invoice }) => invoice === invoiceId);
   return {

@@ -8,7 +8,7 @@ export interface FormObject {
   [key: string]: FormValue;
 }
 
-/** Deeper than any documented parameter, shallow enough that a hostile body can't exhaust the stack. */
+/** Deeper than any documented parameter, and shallow enough that a hostile body can't exhaust the stack. */
 const depthLimit = 10;
 const fieldLimit = 1000;
 
@@ -64,7 +64,7 @@ function assign(root: FormObject, path: readonly string[], value: string, key: s
   }
 }
 
-/** A text that is equal for equal forms whatever the order of their fields, for comparing idempotent requests. */
+/** A text that is equal for equal forms in any order of their fields, for comparing idempotent requests. */
 export function canonicalForm(form: FormObject): string {
   const entries = Object.keys(form)
     .sort()

@@ -8,7 +8,7 @@ const style = `
   .error { padding: .6rem; border: 2px solid #c22; border-radius: .3rem; }
   .note { opacity: .75; font-size: .9rem; }`;
 
-/** A text as it may stand in HTML, in element content and in quoted attributes. */
+/** Escapes a text for HTML, in element content and in quoted attributes. */
 export function escapeHtml(text: string): string {
   const entities: Record<string, string> = {
     '&': '&amp;',
@@ -20,7 +20,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }
 
-/** One whole page, without scripts and without anything from elsewhere. */
+/** One whole page, without scripts and without external parts. */
 export function htmlPage(title: string, body: string): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

@@ -14,7 +14,7 @@ export interface KeyedRequest {
   readonly params: FormObject;
 }
 
-/** Remembers answers by key, and which keys are being worked on right now. */
+/** Remembers answers by key, and the keys whose requests run right now. */
 export class Idempotency {
   readonly #inUse = new Set<string>();
 
@@ -23,7 +23,7 @@ export class Idempotency {
     private readonly now: () => number,
   ) {}
 
-  /** The answer kept for this request. @throws ApiError when the key belongs to another request, or is in use */
+  /** Finds the kept answer to this request. @throws ApiError when the key belongs to another request, or is in use */
   find(request: KeyedRequest): IdempotencyRecord | undefined {
     if (request.key.length > 255) {
       throw invalidRequest('An idempotency key may have at most 255 characters.');
@@ -48,13 +48,13 @@ export class Idempotency {
     });
   }
 
-  /** Holds the key while its request runs. @returns what gives it free again */
+  /** Holds the key while its request runs. @returns a function that frees it again */
   use(key: string): () => void {
     this.#inUse.add(key);
     return () => this.#inUse.delete(key);
   }
 
-  /** Keeps an answer. Only inside the request's transaction, so that effect and answer are kept together. */
+  /** Keeps an answer. Call it only inside the request's transaction, so that effect and answer are kept together. */
   keep(request: KeyedRequest, status: number, body: string): void {
     this.store.put('idempotency_keys', {
       id: request.key,

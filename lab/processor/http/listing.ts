@@ -16,8 +16,8 @@ export interface List {
 }
 
 /**
- * Answers a list the way the processor pages (docs.stripe.com/api/pagination): newest first, 10 unless told, at
- * most 100, from after one id or up to before another, within the `created` bounds.
+ * Answers a list with the processor's paging (docs.stripe.com/api/pagination): newest first, 10 by default, at most
+ * 100, after one id or before another, within the `created` bounds.
  * @param rows in the order of their creation
  */
 export function page(call: Call, rows: readonly Listed[]): List {

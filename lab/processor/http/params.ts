@@ -2,8 +2,8 @@ import { invalidRequest } from './errors.js';
 import type { FormObject, FormValue } from './form.js';
 
 /**
- * Typed reading of a request's parameters. Each field that is read counts as known; `requireKnown` refuses the
- * rest as the processor does, so a handler reads every parameter of its endpoint before it branches.
+ * Reads a request's parameters with types. Each field that is read counts as known; `requireKnown` refuses the rest as
+ * the processor does, so a handler reads every parameter of its endpoint before it branches.
  */
 export class Params {
   readonly #fields: FormObject;
@@ -108,12 +108,12 @@ export class Params {
     });
   }
 
-  /** Whether the field was sent as a group: `created[gt]` rather than `created`. */
+  /** Tells whether the field was sent as a group: `created[gt]` rather than `created`. */
   isGroup(name: string): boolean {
     return typeof this.#fields[name] === 'object';
   }
 
-  /** Refuses what was sent and nobody read (code `parameter_unknown`). */
+  /** Refuses fields that no handler has read (code `parameter_unknown`). */
   requireKnown(): void {
     for (const name of Object.keys(this.#fields)) {
       if (this.#read.has(name)) continue;

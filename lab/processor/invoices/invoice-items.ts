@@ -15,7 +15,7 @@ export function getInvoice(world: World, id: string, param?: string): Stripe.Inv
   return invoice;
 }
 
-/** @throws ApiError when it is no draft any more */
+/** @throws ApiError when it is not a draft any more */
 export function requireDraft(invoice: Stripe.Invoice): void {
   if (invoice.status === 'draft') return;
   throw invalidRequest(`An invoice that is ${String(invoice.status)} can’t be changed any more.`, {
@@ -23,7 +23,7 @@ export function requireDraft(invoice: Stripe.Invoice): void {
   });
 }
 
-/** Puts items on a draft, whose amounts follow. */
+/** Puts items on a draft and updates its amounts. */
 export function addItems(
   world: World,
   invoice: Stripe.Invoice,

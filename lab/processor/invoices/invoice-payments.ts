@@ -11,7 +11,7 @@ import { cancelIntent, createIntent, getIntent, minimumCents } from '../payments
 import { getMethod } from '../cards/payment-methods.js';
 
 /**
- * Makes a draft an invoice that can be paid: with a number, a hosted page and a payment behind it.
+ * Turns a draft into a payable invoice: with a number, a hosted page and a payment behind it.
  * @throws ApiError `amount_too_small` for an amount that can't be charged
  */
 export function finalizeInvoice(world: World, draft: Stripe.Invoice): Stripe.Invoice {
@@ -29,7 +29,7 @@ export function finalizeInvoice(world: World, draft: Stripe.Invoice): Stripe.Inv
   const customer = getCustomer(world, idOf(draft.customer) ?? '', 'customer');
   const invoiceNo = customer.next_invoice_sequence ?? 1;
   world.store.put('customers', { ...customer, next_invoice_sequence: invoiceNo + 1 });
-  // Whoever knows the address may see and pay it, so it can't be guessed from the id.
+  // Anyone with the address may see and pay it, so the id must not reveal it.
   const address = `/i/${draft.id}/${newId('live', 40)}`;
   const open = world.store.put('invoices', {
     ...draft,
@@ -79,7 +79,7 @@ export function paymentsOf(world: World, invoiceId: string): Stripe.InvoicePayme
   return world.store.list('invoice_payments').filter(({ invoice }) => idOf(invoice) === invoiceId);
 }
 
-/** Ends what was begun to pay an invoice. */
+/** Ends the payments that were begun for an invoice. */
 export function dropPayments(world: World, invoiceId: string): void {
   for (const payment of paymentsOf(world, invoiceId)) {
     if (payment.status !== 'open') continue;
@@ -88,7 +88,10 @@ export function dropPayments(world: World, invoiceId: string): void {
   }
 }
 
-/** Nothing is charged: the amount is nothing, or was paid elsewhere. Only `invoice.paid` tells of it. */
+/**
+ * Marks an invoice as paid without a charge: its amount is zero, or was paid elsewhere. Only `invoice.paid` tells of
+ * it.
+ */
 function payWithoutCharge(world: World, invoice: Stripe.Invoice): Stripe.Invoice {
   dropPayments(world, invoice.id);
   const paid = markPaid(world, {
@@ -115,7 +118,7 @@ export function payInvoice({ world, params, id }: Call): Stripe.Invoice {
   return getInvoice(world, id);
 }
 
-/** Pays with a card; the invoice follows as its payment is decided. @throws ApiError 402 for a decline */
+/** Pays with a card; the invoice follows its payment's decision. @throws ApiError 402 for a decline */
 export function payWith(
   world: World,
   invoice: Stripe.Invoice,
@@ -129,7 +132,7 @@ export function payWith(
   return attemptPayment(world, intent, method, offSession);
 }
 
-/** Also one that was given up as uncollectible can still be paid. */
+/** Tells whether an invoice can be paid; an uncollectible one still can. */
 export function isPayable(invoice: Stripe.Invoice): boolean {
   return invoice.status === 'open' || invoice.status === 'uncollectible';
 }

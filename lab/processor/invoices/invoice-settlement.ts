@@ -4,7 +4,7 @@ import { idOf } from '../ids.js';
 
 /** What becomes of an invoice when the payment behind it is decided, on whatever way that happened. */
 
-/** The invoice that a payment pays, if any, with the record that ties the two. */
+/** Finds the invoice that a payment pays, with the record that ties the two. */
 function findInvoiceOf(
   world: World,
   intentId: string,
@@ -42,7 +42,7 @@ export function settleInvoice(world: World, intent: Stripe.PaymentIntent): void 
   world.emit('invoice.payment_succeeded', paid);
 }
 
-/** Records the state alone; which events follow depends on how it was paid. */
+/** Records the state alone; the events depend on how it was paid. */
 export function markPaid(world: World, invoice: Stripe.Invoice): Stripe.Invoice {
   return world.store.put('invoices', {
     ...invoice,

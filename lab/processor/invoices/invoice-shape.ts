@@ -31,7 +31,7 @@ const nothingSaid = {
   from_invoice: null,
 };
 
-/** A draft without lines, before anything of its request is known. */
+/** A draft without lines, before any field of its request. */
 export function blankInvoice(world: World, customer: Stripe.Customer): Stripe.Invoice {
   const id = newId('in');
   const createdAt = world.now();
@@ -99,7 +99,7 @@ export function blankInvoice(world: World, customer: Stripe.Customer): Stripe.In
   };
 }
 
-/** An item as it stands on its invoice. */
+/** An item in the form of a line on its invoice. */
 export function lineOf(item: InvoiceItemRow, invoiceId: string): Stripe.InvoiceLineItem {
   return {
     id: item.id.replace(/^ii_/, 'il_'),

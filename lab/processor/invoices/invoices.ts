@@ -13,7 +13,7 @@ import { requireCurrency } from '../payments/payment-intents.js';
 const dayS = 24 * 3600;
 const collectionMethods = ['charge_automatically', 'send_invoice'] as const;
 
-/** A draft. The lab never advances it by itself: whoever made it finalizes it. */
+/** Makes a draft. The lab never advances it by itself: its maker finalizes it. */
 function create({ world, params }: Call): Stripe.Invoice {
   const customer = getCustomer(world, params.requiredString('customer'), 'customer');
   const method = params.oneOf('collection_method', collectionMethods) ?? 'charge_automatically';

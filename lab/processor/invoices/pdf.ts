@@ -1,6 +1,6 @@
 /**
  * Writes lines of text as a PDF document of one page (ISO 32000-1, 7.5: header, objects, cross-reference table,
- * trailer), in the one font that every reader has. Characters beyond ASCII are written as `?`.
+ * trailer), in the one font that every reader has. Characters beyond ASCII become `?`.
  */
 export function writePdf(lines: readonly string[]): Buffer {
   const shown = lines.map((line) => `(${escapeText(line)}) Tj T*`).join('\n');

@@ -34,7 +34,7 @@ export function attemptPayment(
   return charge(world, intent, method);
 }
 
-/** The bank takes its time: nothing is charged or declined yet. */
+/** The bank delays its decision: nothing is charged or declined yet. */
 function process(
   world: World,
   intent: Stripe.PaymentIntent,
@@ -52,7 +52,7 @@ function process(
 }
 
 /**
- * The bank has decided on a payment that was processing.
+ * Applies the bank's decision on a payment that was processing.
  * @throws ApiError 402 for a decline
  */
 export function finishProcessing(
@@ -71,7 +71,7 @@ function methodOf(world: World, intent: Stripe.PaymentIntent): Stripe.PaymentMet
   return method;
 }
 
-/** Goes on with a payment whose payer has answered the bank. */
+/** Continues with a payment whose payer has answered the bank. */
 export function finishAuthentication(
   world: World,
   intent: Stripe.PaymentIntent,
@@ -137,7 +137,7 @@ function charge(
   return succeeded;
 }
 
-/** A card that was charged is either kept for its customer, as the request asked, or used up. */
+/** Keeps a charged card for its customer when the request asked so; else the card is used up. */
 function keepMethod(world: World, intent: Stripe.PaymentIntent, method: Stripe.PaymentMethod): void {
   const customerId = idOf(intent.customer);
   if (intent.setup_future_usage !== null && customerId !== null) {
@@ -150,7 +150,7 @@ function keepMethod(world: World, intent: Stripe.PaymentIntent, method: Stripe.P
   }
 }
 
-/** The last step of a payment that fails: the intent can be tried again with another method. */
+/** The last step of a failed payment: the intent can be tried again with another method. */
 function refuse(
   world: World,
   intent: Stripe.PaymentIntent,

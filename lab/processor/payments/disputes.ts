@@ -5,7 +5,7 @@ import { closeWarnings } from './fraud-warnings.js';
 import { idOf, newId } from '../ids.js';
 import { page } from '../http/listing.js';
 
-/** What the processor charges for a dispute (stripe.com/pricing: "$15.00 per dispute received"). */
+/** The processor's fee for a dispute (stripe.com/pricing: "$15.00 per dispute received"). */
 const feeCents = 1500;
 const evidenceDueS = 9 * 24 * 3600;
 
@@ -17,7 +17,7 @@ export function getDispute(world: World, id: string): Stripe.Dispute {
 }
 
 /**
- * Lets a card's owner dispute a charge. Its money is taken at once, unless it is only an inquiry of the bank.
+ * Lets a card's owner dispute a charge. The dispute takes the money at once, unless it is only an inquiry of the bank.
  * @param details.amount may differ from the charge's
  */
 export function openDispute(
@@ -69,7 +69,7 @@ function withdraw(world: World, dispute: Stripe.Dispute): Stripe.Dispute {
   return withdrawn;
 }
 
-/** The bank takes an inquiry further: now it is a dispute, and its money is taken. */
+/** The bank turns an inquiry into a dispute, which takes the money. */
 export function escalateDispute(world: World, dispute: Stripe.Dispute): Stripe.Dispute {
   if (dispute.status !== 'warning_needs_response')
     throw invalidRequest('Only an inquiry can be taken further.');
@@ -82,7 +82,7 @@ export function escalateDispute(world: World, dispute: Stripe.Dispute): Stripe.D
   return withdraw(world, escalated);
 }
 
-/** Decides a dispute. One that is won gives back what was taken for it. */
+/** Decides a dispute. A won dispute gives its money back. */
 export function decideDispute(world: World, dispute: Stripe.Dispute, won: boolean): Stripe.Dispute {
   if (['won', 'lost', 'warning_closed'].includes(dispute.status)) {
     throw invalidRequest(`This dispute is ${dispute.status} already.`);

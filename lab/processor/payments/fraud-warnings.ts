@@ -4,7 +4,7 @@ import { noSuch } from '../http/errors.js';
 import { idOf, newId } from '../ids.js';
 import { page } from '../http/listing.js';
 
-/** Lets the bank of a card take a charge for fraud (docs.stripe.com/disputes/measuring: early fraud warnings). */
+/** Lets the bank of a card report a charge as fraud (docs.stripe.com/disputes/measuring: early fraud warnings). */
 export function warnOfFraud(world: World, charge: Stripe.Charge): Stripe.Radar.EarlyFraudWarning {
   const intent = idOf(charge.payment_intent);
   const warning = world.store.put('fraud_warnings', {
@@ -21,7 +21,7 @@ export function warnOfFraud(world: World, charge: Stripe.Charge): Stripe.Radar.E
   return warning;
 }
 
-/** A charge that is disputed, or given back in full, is past being warned of. */
+/** Closes the warnings of a charge that is disputed or fully refunded. */
 export function closeWarnings(world: World, chargeId: string): void {
   for (const warning of world.store.list('fraud_warnings')) {
     if (idOf(warning.charge) !== chargeId || !warning.actionable) continue;

@@ -101,7 +101,7 @@ export function requireAmount(params: Params, name = 'amount'): number {
   return amount;
 }
 
-/** Only US dollars: what the service bills in. */
+/** Takes only US dollars, the service's currency. */
 export function requireCurrency(params: Params): string {
   const currency = params.requiredString('currency').toLowerCase();
   if (currency !== 'usd') {
@@ -159,14 +159,14 @@ function confirmationOf(params: Params): {
   return { methodId, confirm: confirmNow, offSession };
 }
 
-/** Whether the request asks that the card is kept, and for payments with its owner away or present. */
+/** Tells whether the request asks to keep the card, and for payments with its owner away or present. */
 export function futureUsageOf(params: Params): FutureUsage {
   return (
     params.oneOf<'off_session' | 'on_session'>('setup_future_usage', ['off_session', 'on_session']) ?? null
   );
 }
 
-/** Dahlia still takes `payment_method_types`; only cards are played here. */
+/** Dahlia still takes `payment_method_types`; the simulator plays only cards. */
 export function requireCardOnly(params: Params): void {
   const types = params.strings('payment_method_types') ?? ['card'];
   if (types.some((type) => type !== 'card')) {
@@ -260,7 +260,7 @@ function list(call: Call): object {
 export const paymentIntentEndpoints: readonly Endpoint[] = [
   { method: 'post', path: '/payment_intents', handle: create },
   { method: 'get', path: '/payment_intents', handle: list },
-  // Before :id, which would take the word for an id.
+  // This route stands before :id, which would take the word for an id.
   { method: 'get', path: '/payment_intents/search', handle: (call) => search(call, 'payment_intents') },
   {
     method: 'get',

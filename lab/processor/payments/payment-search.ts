@@ -3,8 +3,8 @@ import type { Call } from '../http/endpoint.js';
 
 /**
  * Answers a search in the processor's query language (docs.stripe.com/search): clauses such as
- * `metadata['topup_id']:'top_1'`, `status:'succeeded'` or `amount>100`, joined by AND or by OR, not by both.
- * Unlike at the processor, where an object may take a minute to be found, it is found at once.
+ * `metadata['topup_id']:'top_1'`, `status:'succeeded'` or `amount>100`, joined by AND or by OR, not by both. At the
+ * processor an object may take a minute to be found; here it is found at once.
  */
 export function search(call: Call, table: 'payment_intents' | 'charges' | 'customers'): object {
   const { params, world, path } = call;

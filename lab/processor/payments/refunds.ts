@@ -90,7 +90,7 @@ function chargeOf(world: World, chargeId?: string, intentId?: string): Stripe.Ch
   throw invalidRequest(`${intentId} has no charge that succeeded.`, { param: 'payment_intent' });
 }
 
-/** A charge keeps the cumulative amount that was refunded. */
+/** Adds the cents to a charge's cumulative refunded amount. */
 function moveRefunded(world: World, charge: Stripe.Charge, cents: number): Stripe.Charge {
   const refunded = charge.amount_refunded + cents;
   return world.store.put('charges', {
@@ -100,7 +100,7 @@ function moveRefunded(world: World, charge: Stripe.Charge, cents: number): Strip
   });
 }
 
-/** The receiver's bank sent it back: the processor has its money again. */
+/** The receiver's bank sends the money back to the processor. */
 export function failRefund(world: World, refund: Stripe.Refund): Stripe.Refund {
   if (refund.status === 'failed' || refund.status === 'canceled') {
     throw invalidRequest(`A refund that is ${refund.status} can’t fail.`);
@@ -116,7 +116,7 @@ export function failRefund(world: World, refund: Stripe.Refund): Stripe.Refund {
   return failed;
 }
 
-/** A refund that waited has reached its receiver. */
+/** A waiting refund reaches its receiver. */
 export function finishRefund(world: World, refund: Stripe.Refund): Stripe.Refund {
   if (refund.status !== 'pending')
     throw invalidRequest(`A refund that is ${String(refund.status)} waits for nothing.`);

@@ -5,8 +5,8 @@ import type { Store } from '../store.js';
 import type { Delivery } from '../tables.js';
 
 /**
- * The pauses between attempts. The processor goes on for three days with growing pauses
- * (docs.stripe.com/webhooks); here the same shape takes about two minutes.
+ * The pauses between attempts. The processor retries for three days with growing pauses (docs.stripe.com/webhooks);
+ * here the same shape takes about two minutes.
  */
 export const defaultRetryDelaysMs: readonly number[] = [
   200, 500, 1000, 2000, 4000, 8000, 15_000, 30_000, 60_000,
@@ -44,18 +44,18 @@ export class Deliveries {
     this.#options = options;
   }
 
-  /** Takes up what an earlier process left unfinished. */
+  /** Resumes the deliveries that an earlier process left unfinished. */
   resume(): void {
     const { store } = this.#options;
     for (const delivery of store.list('deliveries')) if (delivery.state === 'pending') this.#start(delivery);
   }
 
-  /** Sends new deliveries, as far as no fault is ordered for their event. */
+  /** Sends new deliveries, unless a fault is ordered for their event. */
   send(deliveries: readonly Delivery[]): void {
     for (const delivery of deliveries) this.#dispatch(delivery);
   }
 
-  /** Stops sending; what is pending stays so in the store. Resolves when nothing runs any more. */
+  /** Stops sending; pending deliveries stay so in the store. Resolves when nothing runs any more. */
   async close(): Promise<void> {
     this.#closing.abort();
     for (const timer of this.#timers) clearTimeout(timer);
@@ -125,7 +125,7 @@ export class Deliveries {
     }
     const body = writeJson(event, baseUrl());
     const outcome = await this.#post(endpoint.url, body, signature(body, endpoint.secret ?? '', now()));
-    // An attempt that was cut off by our own closing says nothing about the endpoint.
+    // An attempt that our own closing cut off says nothing about the endpoint.
     if (this.#closing.signal.aborted && outcome.status === null) return delivery;
     const delivered = outcome.status !== null && outcome.status >= 200 && outcome.status < 300;
     return this.#save({

@@ -23,7 +23,7 @@ function undeliveredEvents({ world }: Call): Set<string> {
   return new Set(open.map((delivery) => delivery.eventId));
 }
 
-/** Whether a kind is one that was asked for; `invoice.*` and `*` stand for groups. */
+/** Tells whether an event's kind is wanted; `invoice.*` and `*` stand for groups. */
 export function matches(wanted: string, type: string): boolean {
   if (wanted === '*') return true;
   return wanted.endsWith('.*') ? type.startsWith(wanted.slice(0, -1)) : wanted === type;

@@ -5,7 +5,7 @@ import { newId } from '../ids.js';
 import { page } from '../http/listing.js';
 import type { Store } from '../store.js';
 
-/** The endpoint that the simulator's own settings name; it is set afresh at each start. */
+/** The endpoint from the simulator's own settings; each start sets it anew. */
 export const configuredEndpointId = 'we_configured';
 
 function newEndpoint(
@@ -27,7 +27,7 @@ function newEndpoint(
   };
 }
 
-/** Makes the one endpoint of the settings what it should be; null takes it away. */
+/** Sets the one endpoint of the settings; null removes it. */
 export function configureEndpoint(
   store: Store,
   now: number,
