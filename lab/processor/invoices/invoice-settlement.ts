@@ -2,7 +2,7 @@ import type Stripe from 'stripe';
 import type { World } from '../http/endpoint.js';
 import { idOf } from '../ids.js';
 
-/** What becomes of an invoice when the payment behind it is decided, on whatever way that happened. */
+/** Updates an invoice when the payment behind it is decided, in any way. */
 
 /** Finds the invoice that a payment pays, with the record that ties the two. */
 function findInvoiceOf(
