@@ -47,14 +47,14 @@ const resources = [
   plainPageRoutes,
 ];
 
-/** Every route; what a handler works with comes in by deps. */
+/** Makes every route; deps holds what the handlers work with. */
 export function createRouter(deps: ApiDeps): ApiRouter {
   const router = createPlainRouter();
   for (const addRoutes of resources) addRoutes(router, deps);
   return router;
 }
 
-/** The HTTP service. It opens and closes nothing: what it works with comes in by deps. */
+/** Makes the HTTP service. It opens and closes nothing: deps holds what it works with. */
 export function createApp(deps: ApiDeps): Koa<ApiState, object> {
   const { log, settings } = deps;
   const { allowedOrigins, trustProxy, secureCookie } = settings;

@@ -14,20 +14,20 @@ export interface ApiDeps {
   readonly db: Database;
   readonly temporal: TemporalGate;
   readonly log: Logger;
-  /** Counts what was answered. */
+  /** Counts answered requests. */
   readonly observeRequest?: (request: AnsweredRequest) => void;
-  /** The steps of the schema that this code needs (migrations/migrate.ts), for /readyz; not checked unless told. */
+  /** The schema's steps that this code needs (migrations/migrate.ts), for /readyz; default: not checked. */
   readonly schemaSteps?: readonly string[];
   readonly settings: ApiSettings;
-  /** Asked directly only to begin the saving of a card: what moves money goes through workflows. */
+  /** Asked directly only to begin the saving of a card; calls that move money go through workflows. */
   readonly processor: Processor;
   /** Checks the signature of a webhook call over its raw bytes; null when billing is disabled. */
   readonly verifyWebhook: WebhookVerifier | null;
-  /** Those that are enabled, in the order in which they are shown (decision 11, "Sign-in elsewhere"). */
+  /** The enabled ones, in the order in which they are shown (decision 11, "Sign-in elsewhere"). */
   readonly identityProviders: readonly IdentityProvider[];
 }
 
-/** What the middleware found out about a request. */
+/** The middleware's findings about a request. */
 export interface ApiState {
   requestId: string;
   log: Logger;
@@ -35,30 +35,30 @@ export interface ApiState {
   rawBody: Buffer;
   /** The parsed JSON body; undefined when there was none. */
   body: unknown;
-  /** Who asks; undefined until limitRequests found out. */
+  /** The caller's session; undefined until limitRequests has looked it up. */
   session?: Session;
   /**
-   * Ends the request's turn (decision 97, "Requests under way"): called before somebody else than the database is
-   * waited for, so that the caller's other requests go on meanwhile. Undefined where requests take no turns.
+   * Ends the request's turn (decision 97, "Requests under way"). A handler calls it before it waits for anybody but the
+   * database, so that the caller's other requests go on meanwhile. Undefined where requests take no turns.
    */
   passTurn?: () => void;
-  /** What the request opens; undefined until that has an id. */
+  /** The opening that the request asks for; undefined until it has an id. */
   opening?: OpeningProgress;
 }
 
-/** How far an opening has come, by which its failure is told (decision 4, "Promise of a 503"). */
+/** The progress of an opening; the answer to its failure depends on it (decision 4, "Promise of a 503"). */
 export interface OpeningProgress {
   readonly idName: 'rentalId' | 'topupId';
   id: string;
   lookAt: string;
-  /** Whether anything that may do it was sent. */
+  /** Whether anything was sent that may open it. */
   hasLeft: boolean;
 }
 
 export type ApiContext = RouterContext<ApiState>;
 export type ApiRouter = Router<ApiState>;
 
-/** The session of a route behind requireSession. */
+/** The session of a request behind requireSession. */
 export function sessionOf(ctx: ApiContext): Session {
   if (!ctx.state.session) throw new Error(`${ctx.path} asks for a session that no middleware looked up`);
   return ctx.state.session;

@@ -12,14 +12,14 @@ export interface ServerTimeouts {
   readonly requestMs: number;
   /** Between two requests on one connection. */
   readonly keepAliveMs: number;
-  /** A connection on which nothing moves at all: longer than any answer is waited for. */
+  /** A connection without any traffic: longer than any answer is waited for. */
   readonly idleMs: number;
 }
 
 export const defaultTimeouts: ServerTimeouts = {
   headersMs: 10_000,
   requestMs: 30_000,
-  // Longer than the minute that proxies commonly keep a connection: who closes first must not be us.
+  // Longer than the minute that proxies commonly keep a connection: we must not be the first to close.
   keepAliveMs: 65_000,
   idleMs: 120_000,
 };
@@ -27,19 +27,19 @@ export const defaultTimeouts: ServerTimeouts = {
 /** How long requests under way may take to end once the process is asked to stop. */
 export const stopWithinMs = 25_000;
 
-/** What answers requests: the callback of the Koa app. */
+/** Answers requests: the callback of the Koa app. */
 type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 export interface ApiServer {
   readonly server: Server;
   /**
-   * Takes no new requests, lets those under way end, and cuts what has not ended within the limit.
+   * Takes no new requests, lets those under way end, and cuts connections that have not ended within the limit.
    * @returns how many connections had to be cut
    */
   stop(withinMs: number): Promise<number>;
 }
 
-/** Listens for requests. Slow clients are cut, so that they hold no connection for longer than honest ones need. */
+/** Listens for requests. It cuts slow clients, so that none holds a connection for longer than honest ones need. */
 export async function startServer(
   handle: Handle,
   address: { readonly host: string; readonly port: number },
@@ -80,7 +80,7 @@ export async function startServer(
         server.closeAllConnections();
       }, withinMs);
       server.close();
-      // A connection that is kept alive would bring further requests after this one's answer.
+      // A kept connection would bring further requests after this answer.
       for (const response of underWay) if (!response.headersSent) response.setHeader('Connection', 'close');
       server.closeIdleConnections();
       await closed;
@@ -90,7 +90,7 @@ export async function startServer(
   };
 }
 
-/** A request on a connection that was kept: another process, or this one after its start, will answer it. */
+/** Refuses a request on a kept connection: another process, or this one after its start, will answer it. */
 function refuse(request: IncomingMessage, response: ServerResponse): void {
   const requestId = randomUUID();
   const [path = ''] = (request.url ?? '').split('?');

@@ -1,7 +1,7 @@
 import type { Config } from '../config.js';
 import { requestLimits } from '../domain/requests/limits.js';
 
-/** What of the configuration the API looks at. Durations are milliseconds. */
+/** The API's part of the configuration. Durations are milliseconds. */
 export interface ApiSettings {
   /** The one list of origins that may call with cookies (decision 12, "Allowed origins"). */
   readonly allowedOrigins: readonly string[];
@@ -9,7 +9,7 @@ export interface ApiSettings {
   /** Where browsers reach the API and the dashboard, without a slash at the end. */
   readonly publicUrl: string;
   readonly dashboardUrl: string;
-  /** Behind one proxy that appends the caller to X-Forwarded-For. */
+  /** Whether one proxy stands in front and appends the caller to X-Forwarded-For. */
   readonly trustProxy: boolean;
   /**
    * Decision 58, "Limits of requests": requests in a minute. Reads of one session, and of all
@@ -31,7 +31,7 @@ export interface ApiSettings {
     /** Whether the secret key is one for real money. */
     readonly livemode: boolean;
   };
-  /** What auto-topup of an account that is made now may charge in a day, in cents; null: no cap. */
+  /** The daily cap of auto-topup for accounts that are made now, in cents; null: no cap. */
   readonly autoTopupDailyCapCents: number | null;
   readonly meterShards: number;
   /**
@@ -56,11 +56,11 @@ export interface ApiSettings {
   readonly stopWaitMs: number;
   /** How long a call waits for a sign of life from Temporal before it is refused. */
   readonly reachMs: number;
-  /** How long the answer of /readyz is kept for whoever asks next. */
+  /** How long an answer of /readyz is kept for the next callers. */
   readonly readyKeptMs: number;
 }
 
-/** The API's settings of a configuration, with the service's limits (domain/requests/limits.ts). */
+/** Makes the API's settings from a configuration and the service's limits (domain/requests/limits.ts). */
 export function settingsOf(config: Config): ApiSettings {
   return {
     ...defaultSettings,
@@ -84,12 +84,12 @@ export function settingsOf(config: Config): ApiSettings {
   };
 }
 
-/** Reads and changes of one user together must leave most of the pool to the others. */
+/** The requests of one caller at once: reads and changes of one user together must leave most of the pool to the others. */
 function atOnceOf(poolMax: number): number {
   return Math.max(1, Math.min(requestLimits.requestsAtOnce, Math.floor(poolMax / 5)));
 }
 
-/** The settings of a service that nothing was configured for. */
+/** The settings of a service without a configuration. */
 export const defaultSettings: ApiSettings = {
   allowedOrigins: [],
   secureCookie: true,

@@ -3,20 +3,20 @@ import { insertAuditEvent, type AuditEvent } from '../../adapters/postgres/accou
 import type { ApiContext, ApiDeps } from '../context.js';
 import { plainAddress } from '../http/middleware/client-address.js';
 
-/** What a request does, with from where it came (decision 59, "The audit trail"). */
+/** The audit event of a request, with the client's address (decision 59, "The audit trail"). */
 export function auditEvent(ctx: ApiContext, event: Omit<AuditEvent, 'clientAddress'>): AuditEvent {
   return { ...event, clientAddress: auditAddress(ctx) };
 }
 
-/** From where the request came; undefined when a proxy has said something that is no address. */
+/** The client's address; undefined when a proxy sent a text that is no address. */
 export function auditAddress(ctx: ApiContext): string | undefined {
   const address = plainAddress(ctx.ip);
   return isIP(address) === 0 ? undefined : address;
 }
 
 /**
- * Adds to what a workflow has done and written down from where it was asked for. It is done already, so a failure
- * here is an error for operators and none for the caller.
+ * Adds the client's address to what a workflow has done and written down. It is done already, so a failure here is an
+ * error for operators and none for the caller.
  */
 export async function noteAudit(
   ctx: ApiContext,

@@ -6,7 +6,7 @@ import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';
 import { requireSession, type Step } from '../http/middleware/session.js';
 import { joi, pageFields, readQuery } from '../http/validation.js';
 
-/** What was done to the user's account and money, newest first: GET /v1/audit (decision 59, "The audit trail"). */
+/** The user's audit trail, newest first: GET /v1/audit (decision 59, "The audit trail"). */
 export function auditRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/audit', requireSession(deps), showAudit(deps));
 }

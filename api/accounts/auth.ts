@@ -45,8 +45,8 @@ export const verifyCodeSchema: Joi.ObjectSchema<{ email: string; code: string }>
 });
 
 /**
- * Answers the same whether or not there is an account, and whether or not the mailbox has had its share. Who is told to
- * wait is told of requests of their own (decision 84, "Shares of codes").
+ * Answers the same with or without an account, and whether or not the mailbox has had its share. An asker who is told
+ * to wait learns of their own requests only (decision 84, "Shares of codes").
  */
 function requestCode(deps: ApiDeps): Step {
   return async (ctx) => {
@@ -64,15 +64,14 @@ function requestCode(deps: ApiDeps): Step {
 }
 
 /**
- * A wrong code, one that has lapsed and one that was never sent are refused in the same words (decision 84, "Shares of
- * codes").
+ * Refuses a wrong code, a lapsed one and one that was never sent in the same words (decision 84, "Shares of codes").
  */
 function verifyCode(deps: ApiDeps): Step {
   return async (ctx) => {
     const body = readBody(ctx, verifyCodeSchema);
     const email = body.email.toLowerCase();
     const browser = findBrowser(ctx);
-    // A wrong try must be counted, so the transaction ends well whatever the verdict is.
+    // A wrong try must be counted, so the transaction commits whatever the verdict is.
     const signedIn = await deps.db.transaction(async (trx) => {
       const verdict = await tryLoginCode(trx, email, body.code, browser && hashOfBrowser(browser));
       if (!verdict.right) return undefined;
@@ -102,7 +101,7 @@ function verifyCode(deps: ApiDeps): Step {
   };
 }
 
-/** Nobody waits for it: that there is a user to count for must not show in how long the answer takes. */
+/** Nobody waits for this: the answer's time must not show whether there is a user to count for. */
 async function count(ctx: ApiContext, { db }: ApiDeps, email: string): Promise<void> {
   try {
     await countFailedSignIn(db, email);

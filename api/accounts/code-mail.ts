@@ -10,7 +10,7 @@ import type { ApiDeps } from '../context.js';
 /**
  * Mails a one-time code, unless the asker or the mailbox has had enough (decision 8, "One-time codes", and decision 84,
  * "Shares of codes").
- * @param provider what the identity provider is called, of which the code links an account
+ * @param provider the name of the identity provider whose account the code links
  */
 export async function mailCode(deps: ApiDeps, wish: CodeWish, provider?: string): Promise<CodeRequest> {
   return deps.db.transaction(async (trx) => {

@@ -12,12 +12,12 @@ const provider: Parameter = {
   example: 'google',
 };
 
-/** What the provider appends to the address; the service looks at it itself. */
+/** A parameter that the provider appends to the address; the service checks it itself. */
 const ofProvider = (name: string, description: string, example: string): Parameter => {
   return { name, in: 'query', description, schema: text, example };
 };
 
-/** The body of a redirect is for people whose browser does not follow it. */
+/** An answer that redirects. Its body is for people whose browser does not follow it. */
 const redirect = (description: string): DescribedAnswer => ({
   status: 302,
   description,

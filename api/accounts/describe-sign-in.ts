@@ -9,7 +9,7 @@ const user = object({ id: idOf('usr'), email: text, createdAt: instant });
 const exampleUser = { id: exampleId('usr'), email, createdAt: '2026-11-01T09:30:00.000Z' };
 const expiresAt = '2026-12-01T09:30:00.000Z';
 
-/** What POST …/logout and the removals answer. */
+/** The answer of POST …/logout and of the removals. */
 export const done = object({ ok: yes });
 
 export const authOperations: readonly Operation[] = [

@@ -38,7 +38,7 @@ export function oauthRoutes(router: ApiRouter, deps: ApiDeps): void {
 const COOKIE = 'oauth';
 const ROUTES = '/v1/auth/oauth';
 
-/** What the dashboard's sign-in page is told in `?error=`. */
+/** The `?error=` of the dashboard's sign-in page. */
 type SignInFault = 'oauth_denied' | 'oauth_no_email' | 'oauth_provider_unavailable' | 'oauth_failed';
 
 const faults: Readonly<Record<IdentityFault, SignInFault>> = {
@@ -47,7 +47,7 @@ const faults: Readonly<Record<IdentityFault, SignInFault>> = {
   refused: 'oauth_failed',
 };
 
-/** A path of the dashboard's own: what begins with two slashes names another host, and browsers take \ for /. */
+/** A path of the dashboard. Two slashes at the beginning name another host, and browsers take \ for /. */
 export const startQuery: Joi.ObjectSchema<{ returnTo: string }> = joi.object({
   returnTo: joi
     .string()
@@ -85,7 +85,7 @@ function start(deps: ApiDeps): Step {
 function callBack(deps: ApiDeps): Step {
   return async (ctx) => {
     const provider = providerOf(ctx, deps);
-    // Without a sign-in of this browser's own, nothing of the answer is looked at.
+    // Without a sign-in that this browser began, nothing of the answer is read.
     const state = typeof ctx.query['state'] === 'string' ? ctx.query['state'] : '';
     const begun = await takeOAuthState(deps.db, provider.id, state, ctx.cookies.get(COOKIE) ?? '');
     if (!begun) throw stateMismatch();
@@ -117,8 +117,8 @@ function callBack(deps: ApiDeps): Step {
 }
 
 /**
- * What can't be mailed to is no address here, whoever has verified it. Looked at before it is made lower case: that
- * would turn some letters, as the sign of the kelvin, into ASCII, and so into somebody else's address.
+ * Drops an address that can't be mailed to, whoever has verified it. The check comes before the change to lower case,
+ * which would turn some letters, as the sign of the kelvin, into ASCII, and so into somebody else's address.
  */
 function withMailableAddress(identity: VerifiedIdentity | undefined): VerifiedIdentity | undefined {
   const isMailable = emailField.validate(identity?.email).error === undefined;
@@ -126,8 +126,8 @@ function withMailableAddress(identity: VerifiedIdentity | undefined): VerifiedId
 }
 
 /**
- * Signs in whom the account elsewhere is linked to, whatever its address is by now. Without a link its address makes a
- * new user; one that there is already must first confirm by a mailed code (decision 85, "Linked accounts").
+ * Signs in the user to whom the account elsewhere is linked, whatever its address is now. Without a link, a new address
+ * makes a new user; the owner of a known address must first confirm by a mailed code (decision 85, "Linked accounts").
  * @returns undefined when they must
  */
 async function signInBy(
@@ -150,8 +150,8 @@ async function signInBy(
 }
 
 /**
- * Mails a code to the address and sends the browser to the sign-in page, which verifies it as any other (POST
- * /v1/auth/verify-code): in this browser that links the account. The address stands in the part of the page's URL that
+ * Mails a code to the address and sends the browser to the sign-in page. The page verifies the code as any other (POST
+ * /v1/auth/verify-code); in this browser that links the account. The address stands in the part of the page's URL that
  * is sent to no server.
  */
 async function askForConfirmation(
@@ -190,7 +190,7 @@ function askForIdentity(
   });
 }
 
-/** A provider's fault is an answer: the person sees it on the sign-in page, and operators in the log. */
+/** Turns a provider's fault into an answer: the person sees it on the sign-in page, and operators see it in the log. */
 async function attempt<T>(
   ctx: ApiContext,
   provider: IdentityProvider,
@@ -226,7 +226,7 @@ function callbackUrlOf(deps: ApiDeps, provider: IdentityProvider): string {
   return `${deps.settings.publicUrl}${ROUTES}/${provider.id}/callback`;
 }
 
-/** The path may hold `..`, and the dashboard may be no more than a folder of its host. */
+/** Tells whether a path stays below the dashboard: it may hold `..`, and the dashboard may be a folder of its host. */
 function staysInDashboard(deps: ApiDeps, returnTo: string): boolean {
   const { dashboardUrl } = deps.settings;
   if (!URL.canParse(dashboardUrl + returnTo)) return false;
@@ -239,7 +239,7 @@ function toSignInPage(ctx: ApiContext, deps: ApiDeps, fault: SignInFault): void 
   redirect(ctx, `${deps.settings.dashboardUrl}/login?error=${fault}`);
 }
 
-/** The address that we come from holds a code and a state: it is told to nobody, and nobody keeps the answer. */
+/** Redirects. Our own address holds a code and a state: the browser tells it to nobody, and nobody keeps the answer. */
 function redirect(ctx: ApiContext, url: string): void {
   ctx.set('Cache-Control', 'no-store');
   ctx.set('Referrer-Policy', 'no-referrer');
@@ -247,8 +247,9 @@ function redirect(ctx: ApiContext, url: string): void {
 }
 
 /**
- * SameSite=Lax: the callback is a navigation that comes from the provider's site. Its path is the one that browsers
- * see, which is longer than ours behind a proxy that serves us in a folder. An empty token ends the cookie.
+ * Sets the cookie of a sign-in. SameSite=Lax: the callback is a navigation that comes from the provider's site. The
+ * cookie's path is the one that browsers see; it is longer than ours behind a proxy that serves us in a folder. An
+ * empty token ends the cookie.
  */
 function setBrowserCookie(ctx: ApiContext, deps: ApiDeps, token: string): void {
   appendCookie(ctx, deps, {

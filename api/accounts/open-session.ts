@@ -7,7 +7,7 @@ import { newId } from '../../adapters/ids.js';
 import { auditAddress } from './audit-event.js';
 import type { ApiContext } from '../context.js';
 
-/** Who signed in, whether their account was made by it, and the session. */
+/** The user who signed in, whether the sign-in made their account, and the session. */
 export interface OpenedSession {
   readonly user: UserRow;
   readonly created: boolean;
@@ -15,13 +15,13 @@ export interface OpenedSession {
 }
 
 /**
- * Signs the owner of an e-mail address in, however they have shown that it is theirs: the same address is the same
- * user, whose row and wallet are made at the first sign-in (decision 9, "Session cookies", and decision 11, "Sign-in
- * elsewhere"). The session is always a new one, so that one which somebody else put into the browser is worth nothing,
- * and the one that the browser came with ends.
+ * Signs in the owner of an e-mail address, by whatever way they have shown that it is theirs. The same address is the
+ * same user, whose row and wallet are made at the first sign-in (decision 9, "Session cookies", and decision 11,
+ * "Sign-in elsewhere"). The session is always new, so a session that somebody else put into the browser is worth
+ * nothing. The session that the browser came with ends.
  * @param email in lower case
- * @param how by what it was shown, for the audit trail (decision 59, "The audit trail"), and what a new account's
- *   auto-topup may charge
+ * @param how the way in which it was shown, for the audit trail (decision 59, "The audit trail"), and what a new
+ *   account's auto-topup may charge
  */
 export async function openSession(
   trx: Transaction,
@@ -44,8 +44,8 @@ export async function openSession(
 }
 
 /**
- * Ends the live session that the browser came with, whosever it was: its cookie is about to be replaced, and what no
- * browser holds any more must not live on for 30 days (decision 9, "Session cookies").
+ * Ends the live session that the browser came with, whoever owns it. Its cookie is about to be replaced, and a session
+ * that no browser holds must not live on for 30 days (decision 9, "Session cookies").
  */
 async function endFormerSession(trx: Transaction, ctx: ApiContext): Promise<void> {
   const { session: former } = ctx.state;

@@ -24,7 +24,7 @@ const { minRsaBits, maxRsaBits } = accountLimits;
 /**
  * Reads an OpenSSH public key line.
  * @throws Refusal weak_key for RSA below 2048 bits and for other kinds than RSA, ECDSA and Ed25519 (decision 14, "SSH
- *   keys"); validation_failed for what is no public key, and for RSA above 8192 bits
+ *   keys"); validation_failed for a text that is no public key, and for RSA above 8192 bits
  */
 export function parsePublicKey(text: string): PublicKey {
   const { type, blob } = LINE.exec(text.trim())?.groups ?? {};
@@ -38,7 +38,7 @@ export function parsePublicKey(text: string): PublicKey {
   return lineOf(key);
 }
 
-/** Too small is weak; too large costs machines and clients more than it is worth. */
+/** Refuses a key by its size: a small key is weak; a large one costs machines and clients more than it is worth. */
 function refuseSize(rsaBits: number | undefined): void {
   if (rsaBits === undefined) return;
   if (rsaBits < minRsaBits) {
@@ -52,7 +52,7 @@ function refuseSize(rsaBits: number | undefined): void {
   }
 }
 
-/** Makes a P-256 key pair. The private half is a PEM file that `ssh -i` accepts; it is told once and never kept. */
+/** Makes a P-256 key pair. The private half is a PEM file that `ssh -i` accepts; it is shown once and never kept. */
 export function generateKeyPair(): PublicKey & { readonly privateKey: string } {
   const { privateKey } = generateKeyPairSync('ec', {
     namedCurve: 'P-256',
@@ -64,21 +64,24 @@ export function generateKeyPair(): PublicKey & { readonly privateKey: string } {
   return { ...lineOf(key), privateKey };
 }
 
-/** The line is written anew from the key itself, so that equal keys have equal lines and fingerprints. */
+/** Writes the line anew from the key itself, so that equal keys have equal lines and fingerprints. */
 function lineOf(key: ssh2.ParsedKey): PublicKey {
   const blob = key.getPublicSSH();
   const digest = createHash('sha256').update(blob).digest('base64').replace(/=+$/, '');
   return { line: `${key.type} ${blob.toString('base64')}`, fingerprint: `SHA256:${digest}` };
 }
 
-/** An OpenSSH key says its type twice: in front of the key, and as the key's first field (RFC 4253 6.6). */
+/**
+ * The second type of a key. An OpenSSH key says its type twice: in front of the key, and as its first field (RFC 4253
+ * 6.6).
+ */
 function typeInside(blob: string): string | undefined {
   const bytes = Buffer.from(blob, 'base64');
   if (bytes.length < 4) return undefined;
   return bytes.subarray(4, 4 + bytes.readUInt32BE(0)).toString('latin1');
 }
 
-/** Node's own reading of the key: it refuses points that lie on no curve. */
+/** Reads the key by Node's own parser, which refuses points that lie on no curve. */
 function numbersOf(pem: string): { rsaBits: number | undefined } {
   try {
     return { rsaBits: createPublicKey(pem).asymmetricKeyDetails?.modulusLength };

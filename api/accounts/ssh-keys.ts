@@ -27,8 +27,8 @@ interface KeyRequest {
 export const keySchema = joi
   .object<KeyRequest>({
     name: joi.text().min(1).maxChars(64).required(),
-    // A line break at the end comes along when a file is pasted whole.
-    // Five times the line of the longest RSA key that is accepted, and well within what a body may hold.
+    // A file that is pasted whole brings a line break at its end.
+    // The limit is five times the line of the longest RSA key that is accepted, and well within what a body may hold.
     publicKey: joi.string().max(8_192),
     generate: joi.boolean().valid(true),
   })
@@ -76,7 +76,7 @@ function removeKey(deps: ApiDeps): Step {
   };
 }
 
-/** The refusal of one key more than a user may have (decision 14, "SSH keys"). */
+/** The refusal of a key beyond the number that a user may have (decision 14, "SSH keys"). */
 export function tooManyKeys(): Refusal {
   const { maxSshKeys: maxKeys } = accountLimits;
   return new Refusal(

@@ -16,7 +16,7 @@ import { pageOf, readCursor } from '../http/cursor.js';
 import { requireSession, type Step } from '../http/middleware/session.js';
 import { joi, pageFields, readQuery, regionField } from '../http/validation.js';
 
-/** What can be rented (spec: GET /v1/catalog/listings; decision 13, "Live listings"). */
+/** The routes of what can be rented (spec: GET /v1/catalog/listings; decision 13, "Live listings"). */
 export function catalogRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/catalog/listings', requireSession(deps), showListings(deps));
   router.get('/v1/catalog/families', requireSession(deps), showFamilies(deps));
@@ -60,7 +60,7 @@ function showFamilies(deps: ApiDeps): Step {
   };
 }
 
-/** Every family, and what of it is on offer. */
+/** Every family, with its offers. */
 export function presentFamilies(offered: readonly FamilyOffer[]) {
   const offers = new Map(offered.map((offer) => [offer.family, offer]));
   return families.map((family) => ({
@@ -80,7 +80,7 @@ export function showTemplates(): Step {
   };
 }
 
-/** What a query asks the listings for. */
+/** The filter of the listings for a query. */
 export function filterOf(query: ListingQuery): ListingFilter {
   const { familyId, model, minVramGb, gpuCount, region, maxPricePerHourCents } = query;
   return {

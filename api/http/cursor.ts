@@ -2,15 +2,15 @@ import { isId, type IdPrefix } from '../../domain/ids.js';
 import type { Refusal } from '../../domain/refusal.js';
 import { fieldRefusal } from './validation.js';
 
-/** The opaque cursor of a keyset: what the last row of a page is sorted by (decision 7, "Times and cursors"). */
+/** Writes the opaque cursor of a keyset: the sort key of a page's last row (decision 7, "Times and cursors"). */
 export function toCursor(key: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url');
 }
 
 /**
- * Reads a cursor that a former page answered.
+ * Reads a cursor that an earlier page gave.
  * @param isKey tells whether the decoded text is a key of this list
- * @throws Refusal validation_failed for a text that no page of this list answered
+ * @throws Refusal validation_failed for a text that no page of this list gave
  */
 export function readCursor<Key extends readonly (string | number)[]>(
   cursor: string | undefined,
@@ -24,7 +24,7 @@ export function readCursor<Key extends readonly (string | number)[]>(
   return value;
 }
 
-/** A page of rows that were read one beyond its size, and the cursor of the next page, null when it is the last. */
+/** Makes a page of rows that were read one beyond its size, with the cursor of the next page, null on the last one. */
 export function pageOf<Row>(
   rows: readonly Row[],
   pageSize: number,
@@ -35,7 +35,10 @@ export function pageOf<Row>(
   return { page, nextCursor: rows.length > pageSize && last !== undefined ? toCursor(keyOf(last)) : null };
 }
 
-/** A key of one id of the caller's own, where rows are numbered over all users: their numbers tell how many there are. */
+/**
+ * Tells whether a key is one id of the caller's own. Rows that are numbered over all users would tell how many there
+ * are.
+ */
 export function isIdKey<P extends IdPrefix>(
   prefix: P,
 ): (value: readonly unknown[]) => value is [`${P}_${string}`] {
@@ -44,8 +47,8 @@ export function isIdKey<P extends IdPrefix>(
 }
 
 /**
- * The number of the row that a cursor names.
- * @param find undefined where the caller has no such row
+ * Finds the number of the row that a cursor names.
+ * @param find returns undefined when the caller has no such row
  * @throws Refusal validation_failed for a row that is not the caller's
  */
 export async function numberOf<Id>(
@@ -58,7 +61,7 @@ export async function numberOf<Id>(
   return no;
 }
 
-/** A key of one whole, positive number. */
+/** Tells whether a key is one whole, positive number. */
 export function isNumberKey(value: readonly unknown[]): value is [number] {
   return value.length === 1 && Number.isSafeInteger(value[0]) && Number(value[0]) > 0;
 }
@@ -71,7 +74,7 @@ function decoded(cursor: string): unknown {
   }
 }
 
-/** The refusal of a cursor that no page of the list answered. */
+/** The refusal of a cursor that no page of the list gave. */
 export function noSuchCursor(): Refusal {
   return fieldRefusal('cursor', 'cursor must be the nextCursor of a previous response');
 }

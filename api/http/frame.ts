@@ -11,24 +11,24 @@ import { requestLog } from './middleware/request-log.js';
 import { refuseUnrouted } from './middleware/routing.js';
 import { securityHeaders } from './middleware/security-headers.js';
 
-/** What every request passes, whatever answers it: the API and its mock (lab/mock/) are framed alike. */
+/** The frame around every request: the API and its mock (lab/mock/) share it. */
 export interface Frame {
   readonly log: Logger;
   readonly allowedOrigins: readonly string[];
   readonly trustProxy: boolean;
-  /** Whether it is reached by TLS only: then browsers are told to stay with it. */
+  /** Whether clients reach it by TLS only: then browsers are told to stay with it. */
   readonly overTls: boolean;
   /** Headers that pages may send besides the API's own. */
   readonly allowedHeaders?: readonly string[];
-  /** Hears of each request that was answered. */
+  /** Hears of each answered request. */
   readonly observeRequest?: ApiDeps['observeRequest'];
-  /** Paths whose bodies are read by rules of their own. */
+  /** Paths whose bodies are read by their own rules. */
   readonly rawPaths?: readonly RawPath[];
-  /** What looks at a request before anything of it is read. */
+  /** Middleware that runs before anything of a request is read. */
   readonly first?: readonly Middleware<ApiState, object>[];
 }
 
-/** A router that takes paths as they are written. */
+/** Makes a router that takes paths as they are written. */
 export function createPlainRouter(): ApiRouter {
   return new Router<ApiState>({ strict: true, sensitive: true });
 }
@@ -41,7 +41,7 @@ export function createFrame(frame: Frame, router: ApiRouter): Koa<ApiState, obje
     // Only the last address of X-Forwarded-For is our own proxy's word; the ones before it are the caller's.
     maxIpsCount: 1,
   });
-  // Failures of a connection itself: everything else ends in errors().
+  // Failures of a connection itself; errors() answers all others.
   app.on('error', (error: unknown) => log.warn({ err: error }, 'a connection failed'));
   app.use(requestId(log));
   app.use(requestLog(frame.observeRequest));

@@ -14,7 +14,7 @@ import { fieldRefusal } from './validation.js';
 
 /**
  * The Idempotency-Key of a request; undefined when it has none (decision 6, "Idempotent retries").
- * @throws Refusal validation_failed for another text, and for an empty one: who sends it counts on a safe retry
+ * @throws Refusal validation_failed for another text, and for an empty one, because its sender counts on a safe retry
  */
 export function idempotencyKeyOf(ctx: ApiContext): string | undefined {
   if (ctx.headers['idempotency-key'] === undefined) return undefined;
@@ -61,7 +61,7 @@ export async function claimKey(
 export type RecordedAnswer =
   { readonly body: unknown } | { readonly refused: Pick<Refusal, 'code' | 'message' | 'details'> };
 
-/** Records the final answer about a target for replays. Never a 5xx, nor what says "later". */
+/** Records the final answer about a target for replays: never a 5xx, nor a refusal that says "later". */
 export async function recordAnswer(
   db: Database,
   key: ClaimedKey | undefined,
@@ -77,7 +77,7 @@ export async function recordAnswer(
   await recordIdempotentResponse(db, key.name, targetId, { status, body });
 }
 
-/** Gives a recorded answer again, marked as such. @throws the recorded Refusal */
+/** Gives a recorded answer again, marked as a replay. @throws the recorded Refusal */
 export function replayAnswer(ctx: ApiContext, recorded: unknown): void {
   ctx.set('Idempotent-Replayed', 'true');
   const answer = recorded as RecordedAnswer;
@@ -87,12 +87,12 @@ export function replayAnswer(ctx: ApiContext, recorded: unknown): void {
   ctx.body = answer.body;
 }
 
-/** What tells two bodies apart. */
+/** A hash that tells two bodies apart. */
 export function hashOf(body: unknown): Buffer {
   return createHash('sha256').update(canonical(body)).digest();
 }
 
-/** The same JSON whatever the order in which the fields came. */
+/** Writes the same JSON whatever the order of the fields. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

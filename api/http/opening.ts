@@ -9,29 +9,29 @@ import type { ApiContext, ApiDeps } from '../context.js';
 import { claimKey, idempotencyKeyOf, recordAnswer, replayAnswer, type ClaimedKey } from './idempotency.js';
 
 /**
- * What POST /v1/rentals and POST /v1/billing/checkout share: a workflow is started with an update, and its answer is
- * waited for with a deadline that the activity keeps as well (decision 4, "Promise of a 503"), once per Idempotency-Key
- * (decision 6, "Idempotent retries").
+ * The shared part of POST /v1/rentals and POST /v1/billing/checkout. A workflow is started with an update, and its
+ * answer is awaited until a deadline that the activity keeps as well (decision 4, "Promise of a 503"), once per
+ * Idempotency-Key (decision 6, "Idempotent retries").
  */
 export interface Opening<Id extends string, Row> {
   readonly endpoint: string;
   readonly userId: UserId;
-  /** The validated request, by which an Idempotency-Key is told from its use for another one. */
+  /** The validated request. It tells a retry of an Idempotency-Key from its use for another request. */
   readonly body: unknown;
   newId(): Id;
   /** Starts the workflow with its update, or attaches to the one that runs. Resolves when the update answers. */
   start(id: Id, answerBefore: Date): Promise<unknown>;
-  /** The row that answers the request, once it is there. */
+  /** Finds the row that answers the request, once it is there. */
   find(id: Id): Promise<Row | undefined>;
-  /** The same under the wallet's lock, after the deadline. */
+  /** Finds the row under the wallet's lock, after the deadline. */
   findUnderLock(id: Id, answerBefore: Date): Promise<LastWord<Row>>;
   present(row: Row): object;
-  /** What a 503 calls the id in its details, and where the outcome can be looked up. */
+  /** The id's name in the details of a 503, and the path where the outcome can be looked up. */
   readonly idName: 'rentalId' | 'topupId';
   lookAt(id: Id): string;
 }
 
-/** One request with what it opens. */
+/** One request and what it opens. */
 interface Run<Id extends string, Row> {
   readonly ctx: ApiContext;
   readonly deps: ApiDeps;
@@ -39,30 +39,30 @@ interface Run<Id extends string, Row> {
 }
 
 /**
- * Which id a request opens, and how long it may take (decision 4, "Promise of a 503", and decision 6, "Idempotent
+ * The id that a request opens, and its deadlines (decision 4, "Promise of a 503", and decision 6, "Idempotent
  * retries").
  */
 interface Attempt<Id extends string> {
   readonly id: Id;
-  /** By the database's clock: the activity opens nothing after it. */
+  /** By the database's clock: the activity opens nothing later. */
   readonly answerBefore: Date;
-  /** By this process's clock (Date.now): until then the workflow's answer is waited for. */
+  /** By this process's clock (Date.now): until then the API waits for the workflow's answer. */
   readonly waitUntilMs: number;
-  /** True for the request that put the id in; false for its twins and retries. */
+  /** True for the request that made the id; false for its twins and retries. */
   readonly isFirst: boolean;
   /** A retry stops waiting before its first request does: then the outcome is still open. */
   readonly givesUpEarly: boolean;
   readonly key: ClaimedKey | undefined;
 }
 
-/** Final is what a retry with the same key is answered with for a day. */
+/** A final answer is given to retries with the same key for a day. */
 type Answer<Row> =
   | { readonly kind: 'opened'; readonly row: Row; readonly isFinal: true }
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly isFinal: boolean };
 
 /**
- * Answers the request with what the workflow opened. The process may die at any line, or its caller hang up: each step
- * says what a retry goes on from. Its failures are told by tellOutcomes (middleware/outcomes.ts).
+ * Answers the request with what the workflow opened. The process may die at any line, and the caller may hang up: each
+ * step says from where a retry goes on. tellOutcomes (middleware/outcomes.ts) answers its failures.
  * @returns its id
  * @throws Refusal with the workflow's reason, or a 503
  */
@@ -76,10 +76,10 @@ export async function answerOpening<Id extends string, Row>(
   // Before the call: the key is committed with a new id, or shows the id of an earlier request with it.
   let attempt = await claimAttempt(run, idempotencyKeyOf(ctx));
 
-  // A retry after silence: once it is certain that the old id never comes, a new one takes its place.
+  // A retry after silence: once the old id certainly never comes, a new one takes its place.
   if (await neverComes(run, attempt)) attempt = await renewAttempt(run, attempt);
 
-  // Nothing has left for a new id, so this is a refusal that promises that nothing was done.
+  // Nothing was sent for a new id, so this refusal promises that nothing was done.
   if (attempt.isFirst) await refuseWhenUnreachable(deps);
 
   // A retry after the answer was recorded: it is given again.
@@ -89,22 +89,22 @@ export async function answerOpening<Id extends string, Row>(
     return attempt.id;
   }
 
-  // The call. After silence the row tells, and after the deadline the row under the wallet's lock.
+  // The call. After silence the row decides, and after the deadline the row under the wallet's lock.
   let answer = await askUntilAnswered(run, attempt);
 
-  // A retry of what was refused with "later" is that later: it gets a new id and a call of its own, once.
+  // A retry of a refusal that said "later" gets a new id and its own call, once.
   const renewed = await renewWhenLater(run, attempt, answer);
   if (renewed) {
     attempt = renewed;
     answer = await askUntilAnswered(run, attempt);
   }
 
-  // After the call: what is final is recorded under the key for retries, and answered.
+  // After the call: a final answer is recorded under the key for retries. Every answer is given.
   await giveAnswer(run, attempt, answer);
   return attempt.id;
 }
 
-/** A new id, or the one that stands under the request's Idempotency-Key. */
+/** Returns a new id, or the one that stands under the request's Idempotency-Key. */
 async function claimAttempt<Id extends string, Row>(
   run: Run<Id, Row>,
   idempotencyKey: string | undefined,
@@ -118,7 +118,7 @@ async function claimAttempt<Id extends string, Row>(
   return about(run, fresh ? firstAttempt(deps, id, claimedAt, key) : laterAttempt<Id>(deps, key));
 }
 
-/** Tells of a retry whose id can't be made any more: its time is over, and it is not there under the wallet's lock. */
+/** Tells whether a retry's id can't be made any more: its time is over, and it is not there under the wallet's lock. */
 async function neverComes<Id extends string, Row>(
   { opening }: Run<Id, Row>,
   { id, answerBefore, isFirst, waitUntilMs, key }: Attempt<Id>,
@@ -131,7 +131,7 @@ function recordedFor<Id extends string>({ isFirst, key }: Attempt<Id>): KeyClaim
   return isFirst || key === undefined ? null : key.claim.response;
 }
 
-/** Puts a new id in for one that can't happen any more. Of several retries one succeeds, the others follow it. */
+/** Replaces an id that can't happen any more by a new one. One of several retries succeeds; the others follow it. */
 async function renewAttempt<Id extends string, Row>(
   run: Run<Id, Row>,
   { id: oldId, key }: Attempt<Id>,
@@ -145,8 +145,8 @@ async function renewAttempt<Id extends string, Row>(
 }
 
 /**
- * A new id for a retry that was refused with 429; undefined for all else. Not after a 503: only when its deadline is over
- * is it certain that the old id never comes.
+ * Makes a new id for a retry that was refused with 429; undefined for all else. A 503 gets none: the old id may still
+ * come until its deadline is over.
  */
 async function renewWhenLater<Id extends string, Row>(
   run: Run<Id, Row>,
@@ -158,13 +158,13 @@ async function renewWhenLater<Id extends string, Row>(
   try {
     return await renewAttempt(run, attempt);
   } catch (error) {
-    // Nothing was sent for the new id, if it is there: whoever comes with the key next sends it.
+    // Nothing was sent for the new id, if it is there: the next request with the key sends it.
     run.ctx.state.log.warn({ err: error, id: attempt.id }, 'no new id could be put in for a retry');
     return undefined;
   }
 }
 
-/** From here on the request is about this id, of which a failure tells. */
+/** Makes the request one about this id, which the answer to a failure names. */
 function about<Id extends string, Row>({ ctx, opening }: Run<Id, Row>, attempt: Attempt<Id>): Attempt<Id> {
   const { id } = attempt;
   const hasLeft = ctx.state.opening?.hasLeft ?? false;
@@ -193,7 +193,7 @@ function laterAttempt<Id extends string>(deps: ApiDeps, key: ClaimedKey): Attemp
   const { answerWithinMs, answerGraceMs, idempotencyWaitMs } = deps.settings;
   const leftMs = answerWithinMs + answerGraceMs - key.claim.ageMs;
   return {
-    // What stands under a key was minted for this endpoint, by firstAttempt's callers.
+    // The id under a key was minted for this endpoint, by firstAttempt's callers.
     id: key.claim.targetId as Id,
     answerBefore: new Date(key.claim.claimedAt.getTime() + answerWithinMs),
     waitUntilMs: Date.now() + Math.min(leftMs, idempotencyWaitMs),
@@ -207,7 +207,7 @@ const ASK_AGAIN_MS = 250;
 
 /**
  * Asks the workflow until it answers or the time is over, and then looks for the last time. Asking again is harmless:
- * the workflow's id and the update's id stay the same, so whoever asks gets the first answer.
+ * the workflow's id and the update's id stay the same, so every asker gets the first answer.
  */
 async function askUntilAnswered<Id extends string, Row>(
   run: Run<Id, Row>,
@@ -232,7 +232,7 @@ async function askUntilAnswered<Id extends string, Row>(
   }
 }
 
-/** A 503 promises nothing by itself: what it is about may be there all the same (decision 4, "Promise of a 503"). */
+/** A 503 by itself promises nothing: the opening may have happened all the same (decision 4, "Promise of a 503"). */
 async function refusedOrThere<Id extends string, Row>(
   run: Run<Id, Row>,
   attempt: Attempt<Id>,
@@ -243,11 +243,11 @@ async function refusedOrThere<Id extends string, Row>(
   return (await lookFor(run, attempt)) ?? refused(refusal);
 }
 
-/** How long a look may take at least, and beyond its wait for the lock. */
+/** The least time of a look, and its time beyond the wait for the lock. */
 const MIN_LOOK_MS = 2_000;
 
 /**
- * What the row says by now; undefined when there is none yet, or the database can't tell just now: a failed look
+ * Reads what the row says by now; undefined when there is none yet, or the database can't tell just now. A failed look
  * proves nothing about what was sent.
  */
 async function lookFor<Id extends string, Row>(
@@ -265,7 +265,7 @@ async function lookFor<Id extends string, Row>(
   }
 }
 
-/** After silence: the row under the wallet's lock tells whether it happened (decision 4, "Promise of a 503"). */
+/** Looks after silence: the row under the wallet's lock tells whether it happened (decision 4, "Promise of a 503"). */
 async function lookForTheLastTime<Id extends string, Row>(
   run: Run<Id, Row>,
   attempt: Attempt<Id>,
@@ -285,7 +285,7 @@ async function lookForTheLastTime<Id extends string, Row>(
   return later(new Refusal('temporarily_unavailable', 'It could not be found out in time.'));
 }
 
-/** A look that fails, or takes for ever, knows nothing. */
+/** Reads the last word. A look that fails, or takes for ever, knows nothing. */
 async function readLastWord<Id extends string, Row>(
   { ctx, deps, opening }: Run<Id, Row>,
   { id, answerBefore }: Attempt<Id>,
@@ -305,7 +305,7 @@ async function giveAnswer<Id extends string, Row>(
   answer: Answer<Row>,
 ): Promise<void> {
   const { ctx, opening } = run;
-  // The answer of an earlier request, or of a twin that was first.
+  // This is the answer of an earlier request, or of a twin that was first.
   if (!attempt.isFirst && answer.isFinal) ctx.set('Idempotent-Replayed', 'true');
   if (answer.kind === 'refused') {
     if (answer.isFinal) await recordIfPossible(run, attempt, answer.refusal);
@@ -316,7 +316,10 @@ async function giveAnswer<Id extends string, Row>(
   ctx.body = body;
 }
 
-/** It is decided already: without the recorded answer a retry asks the workflow again, and gets the same one. */
+/**
+ * Records the answer, which is decided already: without the record a retry asks the workflow again, and gets the same
+ * one.
+ */
 async function recordIfPossible<Id extends string, Row>(
   { ctx, deps }: Run<Id, Row>,
   { id, key }: Attempt<Id>,
@@ -333,7 +336,7 @@ function opened<Row>(row: Row): Answer<Row> {
   return { kind: 'opened', row, isFinal: true };
 }
 
-/** "Not now" is never final: the same request may well be met a little later. */
+/** The answer of a refusal. "Not now" is never final: the same request may well succeed a little later. */
 function refused<Row>(refusal: Refusal): Answer<Row> {
   const status = refusalStatus[refusal.code];
   return { kind: 'refused', refusal, isFinal: status !== 429 && status < 500 };
@@ -343,7 +346,10 @@ function later<Row>(refusal: Refusal): Answer<Row> {
   return { kind: 'refused', refusal, isFinal: false };
 }
 
-/** A refusal crosses Temporal as an ApplicationFailure whose type is its code, inside what carried it. */
+/**
+ * Finds the refusal in an error. It crosses Temporal as an ApplicationFailure whose type is its code, inside what
+ * carried it.
+ */
 function refusalIn(error: unknown): Refusal | undefined {
   if (error instanceof ApplicationFailure && isRefusalCode(error.type ?? '')) {
     const details = error.details?.[0] as RefusalDetails | null | undefined;
@@ -352,7 +358,7 @@ function refusalIn(error: unknown): Refusal | undefined {
   return error instanceof Error && error.cause !== undefined ? refusalIn(error.cause) : undefined;
 }
 
-/** @throws Error when the work takes longer; it goes on all the same */
+/** Waits for the work. @throws Error when the work takes longer; it goes on all the same */
 async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
   const over = new AbortController();
   const limit = sleep(limitMs, undefined, { signal: over.signal }).then(() => {
@@ -366,7 +372,7 @@ async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
   }
 }
 
-/** @throws Refusal when Temporal can't be reached: what was asked for never leaves */
+/** @throws Refusal when Temporal can't be reached: the request never leaves */
 async function refuseWhenUnreachable({ temporal, settings }: ApiDeps): Promise<void> {
   if (await temporal.isReachable(settings.reachMs)) return;
   throw new Refusal(

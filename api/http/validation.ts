@@ -84,7 +84,7 @@ export const pageFields = {
 };
 
 /**
- * The request's JSON body in the shape of a schema. Nothing is coerced, unknown fields are refused.
+ * Reads the request's JSON body by a schema. Nothing is coerced, unknown fields are refused.
  * @throws Refusal naming every field that is not right
  */
 export function readBody<T>(ctx: ApiContext, schema: Joi.ObjectSchema<T>): T {
@@ -95,7 +95,7 @@ export function readBody<T>(ctx: ApiContext, schema: Joi.ObjectSchema<T>): T {
 }
 
 /**
- * The request's query in the shape of a schema: texts become numbers where the schema says so.
+ * Reads the request's query by a schema: texts become numbers where the schema says so.
  * @throws Refusal naming every parameter that is not right
  */
 export function readQuery<T>(ctx: ApiContext, schema: Joi.ObjectSchema<T>): T {
@@ -125,7 +125,7 @@ function validated<T>(schema: Joi.ObjectSchema<T>, input: unknown, convert: bool
   throw refusalOf(faultsOf(result.error));
 }
 
-/** One fault per field, the first: the others say the same in other words. What the caller wrote is cut. */
+/** The first fault of each field: its others say the same in other words. The caller's own text is cut. */
 function faultsOf(error: Joi.ValidationError): FieldFault[] {
   const faults = new Map<string, FieldFault>();
   for (const { path, message, type } of error.details) {

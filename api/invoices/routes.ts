@@ -8,7 +8,7 @@ import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../con
 import { requireSession, type Step } from '../http/middleware/session.js';
 import { joi, readQuery } from '../http/validation.js';
 
-/** Invoices (spec: GET /v1/billing/invoices). They are made and settled by workflows/invoice.ts. */
+/** The routes of invoices (spec: GET /v1/billing/invoices). workflows/invoice.ts makes and settles them. */
 export function invoiceRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/billing/invoices', requireSession(deps), showInvoices(deps));
   router.get('/v1/billing/invoices/:id', requireSession(deps), showInvoice(deps));
@@ -42,7 +42,7 @@ function showInvoice(deps: ApiDeps): Step {
   };
 }
 
-/** The page on which an invoice can be paid, as the processor has it now: its address may change. */
+/** Shows the page on which an invoice can be paid. The processor is asked each time: the page's address may change. */
 function showPayUrl(deps: ApiDeps): Step {
   return async (ctx) => {
     const { row } = await getInvoice(ctx, deps);
@@ -50,7 +50,7 @@ function showPayUrl(deps: ApiDeps): Step {
   };
 }
 
-/** One that was given up can still be paid (decision 35, "Invoices and reminders"). */
+/** Tells whether an invoice can be paid. One that was given up still can (decision 35, "Invoices and reminders"). */
 export function isPayable({ status }: InvoiceRow): boolean {
   return status === 'open' || status === 'uncollectible';
 }

@@ -11,7 +11,7 @@ import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { requireSession, type Step } from '../http/middleware/session.js';
 import { joi, readQuery } from '../http/validation.js';
 
-/** What a rental was charged, by hour or by day: GET /v1/rentals/:id/charges. */
+/** The route of a rental's charges, by hour or by day: GET /v1/rentals/:id/charges. */
 export function rentalChargeRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/rentals/:id/charges', requireSession(deps), showCharges(deps));
 }
@@ -33,7 +33,7 @@ function showCharges(deps: ApiDeps): Step {
   };
 }
 
-/** What a rental was charged, by hour or day. */
+/** A rental's charges, by hour or day. */
 export function presentCharges(
   rental: RentalRow,
   interval: ChargeInterval,

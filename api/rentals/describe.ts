@@ -37,7 +37,7 @@ export const idempotencyKey: Parameter = {
   example: '2f1c9d0e-6a4b-4a53-9a41-0c7b6f1d2e3a',
 };
 
-/** Told when an answer is that of an earlier request. */
+/** The header of an answer that was given to an earlier request before. */
 export const replayed: Readonly<Record<string, JsonSchema>> = {
   'Idempotent-Replayed': { type: 'string', const: 'true' },
 };

@@ -55,7 +55,7 @@ export function presentOpened(row: RentalWithHealth) {
   };
 }
 
-/** What a stop came to: the amounts are null until the rental is settled (decision 15, "Stopping a rental"). */
+/** The result of a stop: the amounts are null until the rental is settled (decision 15, "Stopping a rental"). */
 export function presentStop(row: RentalRow) {
   const settled = row.settled_at !== null;
   return {
@@ -66,7 +66,7 @@ export function presentStop(row: RentalRow) {
   };
 }
 
-/** A rental's meter (decision 17, "The meter on read"). Nothing is pending any more once it is settled. */
+/** A rental's meter (decision 17, "The meter on read"). Nothing is pending once it is settled. */
 export function presentMeter(reading: MeterReading) {
   const { rental, elapsedMs } = reading;
   const pending =
@@ -84,7 +84,7 @@ export function presentMeter(reading: MeterReading) {
   };
 }
 
-/** Why a rental failed, by what is known of it: its code for programs, its text for people. */
+/** Why a rental failed, as far as is known: a code for programs, a text for people. */
 function failureOf({ status, error, running_at: runningAt }: RentalRow): object | null {
   if (status !== 'failed' || error === null) return null;
   return { code: runningAt === null ? 'not_provisioned' : 'lost_at_start', message: error };
@@ -94,7 +94,7 @@ function netChargedCents(row: RentalRow): number {
   return row.charged_cents - row.refunded_cents;
 }
 
-/** A machine that does not answer is not ended for it: its renter may have shut the door himself. */
+/** A machine that does not answer is not ended for it: its renter may have closed the door themselves. */
 function warningsOf(row: RentalWithHealth): string[] {
   const running = row.status === 'running';
   return [

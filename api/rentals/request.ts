@@ -58,9 +58,9 @@ export const rentalsQuery = joi.object<{ status?: RentalStatus; cursor?: string;
 });
 
 /**
- * Step 1 of POST /v1/rentals: validates the request's shape. The other steps are the activity's.
+ * Takes step 1 of POST /v1/rentals: validates the request's shape. The activity takes the other steps.
  * @param listOwnKeys the ids of the user's keys
- * @returns the body as validated, and what the workflow is asked for
+ * @returns the validated body, and the workflow's request
  * @throws Refusal validation_failed, invalid_count, unknown_family, key_not_found
  */
 export async function readRentalRequest(
@@ -91,7 +91,7 @@ export async function readRentalRequest(
   return { body, request };
 }
 
-/** The keys that open the machine: those asked for, by default all of the user's (decision 14, "SSH keys"). */
+/** The keys that open the machine; default: all keys of the user (decision 14, "SSH keys"). */
 function keysOf(own: readonly SshKeyId[], asked: readonly string[] | undefined): SshKeyId[] {
   if (asked === undefined) return [...own];
   return asked.map((id) => {

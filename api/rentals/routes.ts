@@ -25,7 +25,7 @@ import { awaitStop, openRental } from '../../adapters/temporal/open-rental.js';
 import { readQuery } from '../http/validation.js';
 
 /**
- * Renting machines (spec: POST /v1/rentals, GET /v1/rentals/:id; decision 15, "Stopping a rental", decision 16, "A
+ * The routes of rentals (spec: POST /v1/rentals, GET /v1/rentals/:id; decision 15, "Stopping a rental", decision 16, "A
  * rental on read", and decision 17, "The meter on read").
  */
 export function rentalRoutes(router: ApiRouter, deps: ApiDeps): void {
@@ -37,8 +37,9 @@ export function rentalRoutes(router: ApiRouter, deps: ApiDeps): void {
 }
 
 /**
- * Opens a rental. The way on: openRental (adapters/temporal/open-rental.ts) starts workflows/rental.ts, whose first activity is
- * activities/rentals/open-rental.ts, the nine steps under the wallet's lock. Money moves there and nowhere in here.
+ * Opens a rental. openRental (adapters/temporal/open-rental.ts) starts workflows/rental.ts. Its first activity is
+ * activities/rentals/open-rental.ts, which takes the nine steps under the wallet's lock. Money moves there and nowhere
+ * in here.
  */
 function createRental(deps: ApiDeps): Step {
   return async (ctx) => {
@@ -90,7 +91,8 @@ function showRental(deps: ApiDeps): Step {
 
 /**
  * Stops a rental (decision 15, "Stopping a rental"). The request is a row of ours first, so the stop holds and the
- * money is right even when Temporal is away; then the workflow is waited for, so that the answer can tell the amounts.
+ * money is right even when Temporal is away. Then the API waits for the workflow, so that the answer can name the
+ * amounts.
  */
 function stopRental(deps: ApiDeps): Step {
   return async (ctx) => {
@@ -113,7 +115,7 @@ async function waitForStop(ctx: ApiContext, deps: ApiDeps, rentalId: RentalId): 
     if (!(await temporal.isReachable(settings.reachMs))) throw new Error('Temporal is not reachable');
     await temporal.within(settings.stopWaitMs, () => awaitStop(temporal.client.workflow, rentalId));
   } catch (error) {
-    // The metering statement and the rental's own loop look at stop requests too: it ends without this call.
+    // The metering statement and the rental's own loop read stop requests too: the rental ends without this call.
     ctx.state.log.warn({ err: error, rentalId }, 'the workflow did not confirm the stop in time');
   }
 }

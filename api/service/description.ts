@@ -10,7 +10,7 @@ export function openApiRoutes(router: ApiRouter): void {
 }
 
 function showDocument(): Step {
-  // Made when it is first asked for: it takes longer than all else of a start.
+  // Made at the first request: it takes longer than the rest of a start.
   let document: string | undefined;
   return (ctx) => {
     document ??= JSON.stringify(describeApi());

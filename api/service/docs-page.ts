@@ -8,7 +8,7 @@ import type { Step } from '../http/middleware/session.js';
 export const documentPath = '/v1/openapi.json';
 export const docsPath = '/docs';
 
-/** The files of Swagger UI's distribution that the page needs, and what they are. */
+/** The files of Swagger UI's distribution that the page needs, with their types. */
 const distributed: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
@@ -22,8 +22,8 @@ export const docsFiles: readonly string[] = [...Object.keys(distributed), START]
 const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
 /**
- * Nothing from elsewhere, and no script that is not one of the files above. Styles may stand in the page, because
- * Swagger UI writes some; images may, because its style sheet holds its icons.
+ * Allows nothing from elsewhere, and no script but the files above. Styles may stand in the page, because Swagger UI
+ * writes some; images may, because its style sheet holds its icons.
  */
 const POLICY = [
   "default-src 'none'",
@@ -54,8 +54,7 @@ const PAGE = `<!doctype html>
 `;
 
 /**
- * Only reading can be tried out from the page: its origin need not be one that may make changes (decision 12, "Allowed
- * origins").
+ * The page can try out reads only: its origin need not be one that may make changes (decision 12, "Allowed origins").
  */
 const START_SCRIPT = `SwaggerUIBundle({
   url: '${documentPath}',
@@ -66,7 +65,7 @@ const START_SCRIPT = `SwaggerUIBundle({
 });
 `;
 
-/** The API's description as a page, made from files of this service alone. */
+/** The page of the API's description, made from files of this service alone. */
 export function docsRoutes(router: ApiRouter): void {
   router.get(docsPath, showPage());
   router.get(`${docsPath}/:file`, showFile());

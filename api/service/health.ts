@@ -2,7 +2,7 @@ import { readReadiness, type Readiness } from '../../adapters/postgres/schema.js
 import type { ApiDeps, ApiRouter } from '../context.js';
 import type { Step } from '../http/middleware/session.js';
 
-/** For what watches the service: outside /v1 and the session (decision 2, "Shape of an error"). */
+/** The routes for monitors: outside /v1 and the session (decision 2, "Shape of an error"). */
 export function healthRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/healthz', showAlive());
   router.get('/readyz', showReady(deps));
@@ -16,9 +16,9 @@ function showAlive(): Step {
 }
 
 /**
- * Ready when Postgres and Temporal answer, and the schema is one that this code can work on. Brakes are shown, but the
- * service is up while one is pulled. Words only: what exactly is wrong stands in the log.
- * Whoever asks shares one look, for a moment: a stranger who asks a thousand times a second takes one connection.
+ * Answers "ready" when Postgres and Temporal answer, and this code can work on the schema. Brakes are shown, but the
+ * service is up while one is pulled. The answer has words only: the log holds the exact fault.
+ * All callers share one look, for a moment: a stranger who asks a thousand times a second takes one connection.
  */
 function showReady(deps: ApiDeps): Step {
   const looks = new Looks(deps);
@@ -36,7 +36,7 @@ function showReady(deps: ApiDeps): Step {
 
 interface DatabaseLook {
   readonly postgres: 'ok' | 'away';
-  /** behind: steps are missing, so migrate first. A schema that is ahead is one that old code still works on. */
+  /** behind: steps are missing, so migrate first. Old code still works on a schema that is ahead. */
   readonly schema: 'ok' | 'behind' | 'unknown';
   /** The kinds of brakes that are pulled (decision 37, "Brakes and the watermark"). */
   readonly brakes: readonly string[];
@@ -74,7 +74,7 @@ class Looks {
     return { database, temporal: reachable };
   }
 
-  /** One that does not answer in time is away: whoever asks must not wait as long as the pool would. */
+  /** A database that does not answer in time is away: nobody must wait as long as the pool would. */
   async #lookAtDatabase(): Promise<DatabaseLook> {
     const { log, settings } = this.deps;
     const limit = { timer: undefined as NodeJS.Timeout | undefined };
@@ -94,7 +94,7 @@ class Looks {
     }
   }
 
-  /** One that was given up is still under way: no other is begun beside it. */
+  /** A look that was given up is still under way: no other begins beside it. */
   #read(): Promise<Readiness> {
     if (this.#reading === undefined) {
       const reading = readReadiness(this.deps.db, this.deps.schemaSteps ?? []);

@@ -5,10 +5,10 @@ export const indexPath = '/';
 /** Where the payment page returns to, below the address of the dashboard (spec: POST /v1/billing/checkout). */
 export const paidPath = '/app/billing';
 
-/** Nothing is loaded and nothing is run: the pages are text and links. */
+/** The pages load nothing and run nothing: they are text and links. */
 const POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** What people see who open the service's address, or come back from a payment page, where there is no dashboard. */
+/** The pages for people who open the service's address, or return from a payment page, where there is no dashboard. */
 export function plainPageRoutes(router: ApiRouter): void {
   router.get(indexPath, showIndex);
   router.get(paidPath, (ctx) => {
@@ -27,7 +27,7 @@ export function showIndex(ctx: ApiContext): void {
   ]);
 }
 
-/** The address proves nothing, so it says no more than the payment page does. */
+/** The outcome's words. The address proves nothing, so they say no more than the payment page does. */
 function outcomeOf(session: unknown): [title: string, text: string] {
   if (session === 'success')
     return ['Thank you', 'The payment page is done. The wallet is credited within seconds.'];

@@ -5,8 +5,7 @@ import { formatUsd } from '../../domain/money.js';
 import { fieldRefusal, joi } from '../http/validation.js';
 
 /**
- * What comes in and goes out about auto-topup (decision 33, "Removal of a card", and decision 34, "Trigger of
- * auto-topup").
+ * The requests and answers of auto-topup (decision 33, "Removal of a card", and decision 34, "Trigger of auto-topup").
  */
 
 const thresholdField = joi
@@ -32,7 +31,7 @@ export const autoTopupSchema = joi.object<AutoTopupSettings>({
 });
 
 /**
- * A cap below the amount would never let anything be charged, which nobody wishes.
+ * Refuses a cap below the amount: it would never let anything be charged, which nobody wishes.
  * @throws Refusal validation_failed
  */
 export function refuseWhenCapIdle(settings: AutoTopupSettings, stored: AutoTopupRow | undefined): void {
@@ -45,8 +44,8 @@ export function refuseWhenCapIdle(settings: AutoTopupSettings, stored: AutoTopup
 }
 
 /**
- * Whether the amount can keep up with what runs, given that the card is charged once per cooldown at most.
- * @param burnCents what an hour of all that the user's machines cost
+ * Warns when the amount can't keep up with what runs: the card is charged once per cooldown at most.
+ * @param burnCents the cost of all the user's machines in an hour
  */
 export function autoTopupWarnings(row: AutoTopupRow, burnCents: number): string[] {
   const perCooldownCents = Math.ceil((burnCents * paymentLimits.autoTopupCooldownMs) / 3_600_000);

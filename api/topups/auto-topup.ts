@@ -37,8 +37,8 @@ function showSettings(deps: ApiDeps): Step {
 }
 
 /**
- * Stores the settings, with an intent where the level asks for one. The workflow is told at once as well
- * (workflows/auto-topup.ts); from then on whatever lowers what is available looks at the level.
+ * Stores the settings, with an intent where the level asks for one, and tells the workflow at once as well
+ * (workflows/auto-topup.ts). From then on whatever lowers what is available checks the level.
  */
 function putSettings(deps: ApiDeps): Step {
   return async (ctx) => {
@@ -69,7 +69,7 @@ async function signalAutoTopup(ctx: ApiContext, deps: ApiDeps, userId: UserId): 
       ),
     );
   } catch (error) {
-    // The next tick of a machine that runs looks at the level all the same.
+    // The next tick of a running machine checks the level all the same.
     ctx.state.log.warn({ err: error, userId }, 'the auto-topup could not be told of new settings');
   }
 }

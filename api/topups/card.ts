@@ -10,7 +10,7 @@ import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../con
 import { requireSession, type Step } from '../http/middleware/session.js';
 import { presentCard } from './card-shapes.js';
 
-/** The saved card (spec: POST /v1/billing/setup-intent, GET and DELETE /v1/billing/card). */
+/** The routes of the saved card (spec: POST /v1/billing/setup-intent, GET and DELETE /v1/billing/card). */
 export function cardRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.post('/v1/billing/setup-intent', requireSession(deps), beginSetup(deps));
   router.get('/v1/billing/card', requireSession(deps), showCard(deps));
@@ -20,7 +20,7 @@ export function cardRoutes(router: ApiRouter, deps: ApiDeps): void {
 const SIGNAL_LIMIT_MS = 5_000;
 
 /**
- * Begins the saving of a card; nothing is charged. The processor's own form goes on with the secret, and its event
+ * Begins the saving of a card; nothing is charged. The processor's own form continues with the secret, and its event
  * `setup_intent.succeeded` saves the card (workflows/card.ts).
  */
 function beginSetup(deps: ApiDeps): Step {
@@ -59,7 +59,7 @@ function showCard(deps: ApiDeps): Step {
   };
 }
 
-/** The card is gone here at once; its workflow detaches it at the processor (decision 33, "Removal of a card"). */
+/** Removes the card here at once; its workflow detaches it at the processor (decision 33, "Removal of a card"). */
 function removeCard(deps: ApiDeps): Step {
   return async (ctx) => {
     const pmId = await removeCardOfUser(deps.db, sessionOf(ctx).userId, auditAddress(ctx));
@@ -77,7 +77,7 @@ async function signalRemoval(ctx: ApiContext, deps: ApiDeps, pmId: string): Prom
       ),
     );
   } catch (error) {
-    // The row says that it is to be detached: the reviver starts the workflow.
+    // The row says that the card must be detached: the reviver starts the workflow.
     ctx.state.log.warn({ err: error, pmId }, 'the workflow of a removed card could not be told yet');
   }
 }

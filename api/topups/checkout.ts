@@ -15,7 +15,7 @@ import { checkoutSchema, isTopupKey, presentCheckout, presentTopup, topupsQuery 
 import { openTopup } from '../../adapters/temporal/open-topup.js';
 import { readBody, readQuery } from '../http/validation.js';
 
-/** Putting money into the wallet (spec: POST /v1/billing/checkout; decision 32, "Checkout and credit"). */
+/** The route that puts money into the wallet (spec: POST /v1/billing/checkout; decision 32, "Checkout and credit"). */
 export function checkoutRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.post('/v1/billing/checkout', requireSession(deps), createCheckout(deps));
   router.get('/v1/billing/topups', requireSession(deps), listTopups(deps));
@@ -23,8 +23,8 @@ export function checkoutRoutes(router: ApiRouter, deps: ApiDeps): void {
 }
 
 /**
- * The way on: openTopup (adapters/temporal/open-topup.ts) starts workflows/topup.ts, which charges the saved card or opens the
- * payment page.
+ * Opens a top-up. openTopup (adapters/temporal/open-topup.ts) starts workflows/topup.ts, which charges the saved card
+ * or opens the payment page.
  */
 function createCheckout(deps: ApiDeps): Step {
   return async (ctx) => {
@@ -33,8 +33,8 @@ function createCheckout(deps: ApiDeps): Step {
     if (!deps.settings.billing.enabled) {
       throw new Refusal('billing_disabled', 'Payments are switched off here. Ask support how to pay.');
     }
-    // A second call while a charge of the same amount is under way is answered with that one (decision 32, "Checkout
-    // and credit").
+    // A second call while a charge of the same amount is under way gets the answer of that charge (decision 32,
+    // "Checkout and credit").
     let answeredBy: TopupId | undefined;
     const topupId = await answerOpening<TopupId, TopupRow>(ctx, deps, {
       endpoint: 'POST /v1/billing/checkout',
@@ -60,8 +60,8 @@ function createCheckout(deps: ApiDeps): Step {
 }
 
 /**
- * A top-up answers its request as soon as its payment page exists, or the charge of the saved card has left: then its
- * outcome may be known, or not yet.
+ * Finds a top-up that answers its request: its payment page exists, or the charge of the saved card has left. The
+ * charge's outcome may be known, or not yet.
  * @throws Refusal card_declined
  */
 async function findOpenTopup(
@@ -78,7 +78,7 @@ async function findOpenTopup(
   return row;
 }
 
-/** The last look: what was sent for may yet become a page or a charge (decision 82, "Honest checkout failures"). */
+/** Takes the last look: what was sent may yet become a page or a charge (decision 82, "Honest checkout failures"). */
 async function findOpenOrSent(
   trx: Transaction,
   userId: UserId,

@@ -26,10 +26,7 @@ const status = oneOf(topupStatuses);
 const pageUrl = 'https://pay.example.com/c/pay/cs_test_1';
 const nothing = { type: 'null' };
 
-/**
- * Decision 32, "Checkout and credit": the page of the processor, or what became of the saved
- * card's charge.
- */
+/** Decision 32, "Checkout and credit": the page of the processor, or the result of the saved card's charge. */
 const checkout = {
   anyOf: [
     object({ checkoutUrl: url, sessionId: text, topupId: idOf('top'), status }),

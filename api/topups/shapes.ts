@@ -3,7 +3,7 @@ import { isId, type TopupId } from '../../domain/ids.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import { joi, pageFields } from '../http/validation.js';
 
-/** What comes in and goes out about top-ups (decision 32, "Checkout and credit"). */
+/** The requests and answers of top-ups (decision 32, "Checkout and credit"). */
 
 export const checkoutSchema = joi.object<{ amountCents: number }>({
   amountCents: joi
@@ -16,7 +16,7 @@ export const checkoutSchema = joi.object<{ amountCents: number }>({
 
 export const topupsQuery = joi.object<{ cursor?: string; pageSize: number }>(pageFields);
 
-/** The key of a page of top-ups: they are sorted by id. */
+/** Tells whether a cursor's key is one of top-ups: they are sorted by id. */
 export function isTopupKey(value: readonly unknown[]): value is [TopupId] {
   return value.length === 1 && typeof value[0] === 'string' && isId('top', value[0]);
 }

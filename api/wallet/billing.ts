@@ -3,7 +3,7 @@ import { paymentLimits } from '../../domain/payments/limits.js';
 import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { requireSession, type Step } from '../http/middleware/session.js';
 
-/** What a wallet holds, and what a client needs to fill it (decision 31, "Balance and config"). */
+/** The routes of a wallet's balance and of a client's config (decision 31, "Balance and config"). */
 export function billingRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/billing/balance', requireSession(deps), showBalance(deps));
   router.get('/v1/billing/config', requireSession(deps), showConfig(deps));
@@ -22,7 +22,7 @@ function showConfig(deps: ApiDeps): Step {
   };
 }
 
-/** What a client needs to fill the wallet. */
+/** The config that a client needs to fill the wallet. */
 export function presentConfig(publishableKey: string) {
   return {
     publishableKey,
@@ -46,7 +46,9 @@ export function presentBalance(balance: Balance) {
   };
 }
 
-/** How long the money lasts at what runs now; null when nothing runs. Holds are spent before available. */
+/**
+ * How long the money lasts at the present burn, in seconds; null when nothing runs. Holds are spent before available.
+ */
 function runwaySeconds({ availableCents, holdsCents, burnPerHourCents }: Balance): number | null {
   if (burnPerHourCents === 0) return null;
   return Number((BigInt(availableCents + holdsCents) * 3600n) / BigInt(burnPerHourCents));

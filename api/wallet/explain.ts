@@ -4,7 +4,7 @@ import { requireSession, type Step } from '../http/middleware/session.js';
 import { noSuchEntry, presentExplanation } from './explanation-shapes.js';
 
 /**
- * Why a ledger entry is there: the sums with the numbers filled in, and the documents behind it (decision 65,
+ * The route that explains a ledger entry: the sums with their numbers, and the documents behind it (decision 65,
  * "Explained cents").
  */
 export function explainRoutes(router: ApiRouter, deps: ApiDeps): void {

@@ -1,7 +1,7 @@
 import type { Explanation } from '../../domain/ledger/explanation.js';
 import { Refusal } from '../../domain/refusal.js';
 
-/** Everything but what only operators see: machines by the upstream's ids, workflows, and who did it by hand. */
+/** An explanation without what only operators see: the upstream's ids of machines, workflows, and who acted by hand. */
 export function presentExplanation(told: Omit<Explanation, 'evidence'>) {
   const { id, type, amountCents, balanceBeforeCents, balanceAfterCents, createdAt } = told.entry;
   const { rentalId, processorChargeId } = told.entry;
@@ -28,7 +28,7 @@ export function presentExplanation(told: Omit<Explanation, 'evidence'>) {
   };
 }
 
-/** An id that is nobody's, or somebody else's (decision 5, "Foreign ids"). */
+/** The refusal of an id that is nobody's, or another user's (decision 5, "Foreign ids"). */
 export function noSuchEntry(): Refusal {
   return new Refusal('not_found', 'You have no such ledger entry: GET /v1/billing/ledger lists yours.');
 }

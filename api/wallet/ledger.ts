@@ -8,7 +8,7 @@ import { isNumberKey, pageOf, readCursor } from '../http/cursor.js';
 import { requireSession, type Step } from '../http/middleware/session.js';
 import { joi, pageFields, readQuery } from '../http/validation.js';
 
-/** Every change of a wallet, newest first (spec: GET /v1/billing/ledger). */
+/** The route of a wallet's ledger, newest entry first (spec: GET /v1/billing/ledger). */
 export function ledgerRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/billing/ledger', requireSession(deps), showLedger(deps));
 }

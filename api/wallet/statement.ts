@@ -14,7 +14,7 @@ import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../con
 import { requireSession, type Step } from '../http/middleware/session.js';
 import { fieldRefusal, joi, readQuery } from '../http/validation.js';
 
-/** For accountants: what happened to a wallet between two instants, and its whole ledger as a file. */
+/** The routes for accountants: a wallet's sums between two instants, and its whole ledger as a file. */
 export function statementRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/billing/statement', requireSession(deps), showStatement(deps));
   router.get('/v1/billing/ledger.csv', requireSession(deps), sendCsv(deps));
@@ -54,7 +54,7 @@ function showStatement(deps: ApiDeps): Step {
   };
 }
 
-/** What happened between two instants, summed up. */
+/** A wallet's sums between two instants. */
 export function presentStatement(from: Date, to: Date, statement: Statement) {
   return {
     from: from.toISOString(),
@@ -66,7 +66,7 @@ export function presentStatement(from: Date, to: Date, statement: Statement) {
   };
 }
 
-/** @throws Refusal validation_failed */
+/** Refuses instants in the wrong order. @throws Refusal validation_failed */
 export function refuseUnordered(from: Date | undefined, to: Date | undefined): void {
   if (from && to && from >= to) throw fieldRefusal('to', 'to must be later than from');
 }
@@ -107,7 +107,7 @@ function sum<Each>(all: readonly Each[], of: (each: Each) => number): number {
   return all.reduce((total, each) => total + of(each), 0);
 }
 
-/** The entries are read a page at a time, as fast as the client takes them, up to the newest of this moment. */
+/** Entries are read a page at a time, as fast as the client takes them, up to the newest of this moment. */
 const CSV_PAGE = 1_000;
 
 function sendCsv(deps: ApiDeps): Step {

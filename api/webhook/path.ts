@@ -1,2 +1,2 @@
-/** Where the payment processor delivers its events: the one path whose body is read as it comes. */
+/** The path of the payment processor's events: the only one whose body is read as it comes. */
 export const webhookPath = '/v1/billing/processor/webhook';

@@ -16,8 +16,8 @@ import { webhookPath } from './path.js';
 const SIGNAL_LIMIT_MS = 10_000;
 
 /**
- * How the webhook's body is read. Anybody can call it, without a session and without a limit of requests: what can't
- * be the processor's by its headers alone is refused unread (decision 83, "Cost of one caller").
+ * The rules for the webhook's body. Anybody can call it, without a session and without a limit of requests. A request
+ * whose headers alone show that it is not the processor's is refused unread (decision 83, "Cost of one caller").
  */
 export function unreadWebhook(deps: ApiDeps): RawPath {
   return {
@@ -30,15 +30,15 @@ export function unreadWebhook(deps: ApiDeps): RawPath {
   };
 }
 
-/** Events of the payment processor (spec: Events). Authenticated by their signature, not by a session. */
+/** The route of the payment processor's events (spec: Events). Their signature authenticates them, not a session. */
 export function webhookRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.post(webhookPath, receiveEvent(deps));
 }
 
 /**
- * Stores an event once and answers as soon as it is committed; then the workflow that acts on it is told. If that
- * fails, a sweeper tells it again: the stored row is what counts. What is signed and can't be read is put aside for
- * operators: delivered again it would be as odd, and after days the processor would switch the endpoint off.
+ * Stores an event once, answers as soon as it is committed, and then tells the workflow that acts on it. If that fails,
+ * a sweeper tells it again: the stored row counts. A signed event that can't be read is put aside for operators: a
+ * second delivery would be as odd, and after days the processor would switch the endpoint off.
  */
 function receiveEvent(deps: ApiDeps): Step {
   return async (ctx) => {
@@ -104,7 +104,7 @@ function unsigned(): Refusal {
   return new Refusal('validation_failed', 'This is not a signed event of the payment processor.');
 }
 
-/** Events keep the version and the mode of their endpoint: another one than ours is read all the same, and logged. */
+/** Logs an event of another version or mode than ours; it is read all the same. Events keep those of their endpoint. */
 function logOddities(ctx: ApiContext, { settings }: ApiDeps, event: ProcessorEvent): void {
   const { id, kind, apiVersion, livemode } = event;
   if (apiVersion !== processorApiVersion || livemode !== settings.billing.livemode) {

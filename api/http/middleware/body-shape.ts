@@ -1,8 +1,8 @@
 import { requestLimits } from '../../../domain/requests/limits.js';
 
 /**
- * What makes a body too costly to validate, whatever its schema: rules about each field and each pair of items would
- * hold every other request up (decision 83, "Cost of one caller"). Looked at before any schema is.
+ * Finds what makes a body too costly to validate, whatever its schema: rules about each field and each pair of items
+ * would hold up every other request (decision 83, "Cost of one caller"). The check comes before any schema.
  * @returns undefined for a body that may be validated
  */
 export function shapeFault(body: unknown): string | undefined {

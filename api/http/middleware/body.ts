@@ -10,7 +10,7 @@ const EMPTY = Buffer.alloc(0);
 
 type Context = Parameters<Middleware<ApiState, object>>[0];
 
-/** A path whose handler wants the bytes as they arrived, whatever they are. */
+/** A path whose handler wants the bytes as they arrived. */
 export interface RawPath {
   readonly path: string;
   readonly limitBytes: number;
@@ -21,7 +21,7 @@ export interface RawPath {
 /**
  * Reads the body, 16 KiB at most, and parses it as JSON of a shape that is cheap to validate (decision 83, "Cost of one
  * caller").
- * @param rawPaths what is read by other rules
+ * @param rawPaths the paths that are read by other rules
  */
 export function readBodies(rawPaths: readonly RawPath[]): Middleware<ApiState, object> {
   return async (ctx, next) => {
@@ -41,7 +41,7 @@ async function bytesOf(ctx: Context, raw: RawPath | undefined): Promise<Buffer> 
     raw?.refuseUnread((name) => ctx.get(name));
     return await getRawBody(ctx.req, { limit, length: ctx.get('Content-Length') || null });
   } catch (error) {
-    // What was not read of this request would be taken for the next one.
+    // The unread rest of this request would be taken for the next one.
     ctx.set('Connection', 'close');
     if (error instanceof Refusal) throw error;
     if (isRawBodyError(error) && error.type === 'entity.too.large') {

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * What counts as one client for limits: an IPv4 address, or the /64 of an IPv6 address, because that is what one
- * household or machine is given whole (RFC 6177).
+ * The client that limits count: an IPv4 address, or the /64 of an IPv6 address, because one household or machine is
+ * given a whole /64 (RFC 6177).
  */
 export function clientOf(address: string): string {
   const plain = plainAddress(address);
@@ -18,7 +18,7 @@ export function clientOf(address: string): string {
     .join(':')}::/64`;
 }
 
-/** An address as people know it: an IPv4 one that came mapped into IPv6 as such, and without its zone. */
+/** Writes an address as people know it: IPv4 that came mapped into IPv6 as IPv4, and IPv6 without its zone. */
 export function plainAddress(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address.replace(/%.*$/, '');
 }

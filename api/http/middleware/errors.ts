@@ -4,9 +4,9 @@ import { Refusal, refusalStatus, type RefusalCode } from '../../../domain/refusa
 import type { ApiState } from '../../context.js';
 
 /**
- * The one exit for everything that went wrong (decision 2, "Shape of an error", and decision 3, "Table of codes"). A
- * refusal answers by the table, a database that is away is a 503 (whoever calls Temporal deals with its absence),
- * anything else is logged and shows nothing of the inside.
+ * The one exit for every failure (decision 2, "Shape of an error", and decision 3, "Table of codes"). A refusal answers
+ * by the table. A database that is away is a 503; callers of Temporal handle its absence themselves. Any other error is
+ * logged, and its answer shows nothing of the inside.
  */
 export function errors(): Middleware<ApiState, object> {
   return async (ctx, next) => {
@@ -38,13 +38,15 @@ function errorBody(refusal: Refusal, requestId: string): ErrorBody {
   };
 }
 
-/** Whole seconds; a refusal that doesn't tell is over in a moment. */
+/** The wait in whole seconds; a refusal without one is over in a moment. */
 function retryAfterOf(refusal: Refusal): string {
   const seconds = refusal.details?.['retryAfterSeconds'];
   return typeof seconds === 'number' ? seconds.toString() : '1';
 }
 
-/** What is answered for an error: itself where it is a refusal, else a code that shows nothing of the inside. */
+/**
+ * The refusal that answers an error: the error itself where it is one, else a code that shows nothing of the inside.
+ */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (isDatabaseAway(error)) {

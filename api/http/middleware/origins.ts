@@ -6,7 +6,7 @@ import { isReading } from './safe-methods.js';
 
 /**
  * CORS for the origins on the list, with cookies; every answer varies by Origin (decision 12, "Allowed origins").
- * @param headers what pages may send besides the API's own headers
+ * @param headers the headers that pages may send besides the API's own
  */
 export function allowOrigins(
   allowed: readonly string[],
@@ -25,7 +25,7 @@ export function allowOrigins(
   }) as Middleware<ApiState, object>;
 }
 
-/** Refuses changes that a page of a foreign origin asks for: the browser would send the cookie along. */
+/** Refuses changes that a page of a foreign origin requests: the browser would send the cookie along. */
 export function refuseForeignOrigins(allowed: readonly string[]): Middleware<ApiState, object> {
   return async (ctx, next) => {
     const origin = ctx.get('Origin');

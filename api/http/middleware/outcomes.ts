@@ -5,10 +5,10 @@ import { refusalOf } from './errors.js';
 
 type Context = Parameters<Middleware<ApiState, object>>[0];
 
-/** What POSTs to these paths open is listed at the same path. */
+/** A path that opens something by POST, and lists what was opened by GET. */
 export interface OpeningPath {
   readonly path: string;
-  /** Where a caller who was told no id looks. */
+  /** Where a caller without an id looks. */
   readonly lookAt: string;
 }
 
@@ -20,7 +20,7 @@ export const openingPaths: readonly OpeningPath[] = [
 
 const notDone = { outcome: 'not_done' } as const;
 
-/** What is certain of an opening of which nothing was even looked at; undefined for any other request. */
+/** The certain outcome of an opening of which nothing was read; undefined for any other request. */
 export function outcomeUnread(method: string, path: string, isKeyed: boolean): object | undefined {
   const opening = method === 'POST' ? openingPaths.find((each) => each.path === path) : undefined;
   if (opening === undefined) return undefined;
@@ -28,9 +28,8 @@ export function outcomeUnread(method: string, path: string, isKeyed: boolean): o
 }
 
 /**
- * Lets no failure of an opening leave without its outcome (decision 4, "Promise of a 503"): `not_done` where that is
- * certain, else `unknown` with the id and where to look. Whatever fails on the way, in here or in another middleware,
- * passes this.
+ * Adds the outcome to every failure of an opening (decision 4, "Promise of a 503"): `not_done` where that is certain,
+ * else `unknown` with the id and where to look. Every failure passes this, from here or from another middleware.
  */
 export function tellOutcomes(paths: readonly OpeningPath[]): Middleware<ApiState, object> {
   return async (ctx, next) => {

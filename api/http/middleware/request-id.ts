@@ -5,7 +5,7 @@ import type { ApiState } from '../../context.js';
 
 const SANE = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** Names each request, by the caller's own X-Request-Id when it is sane, and gives it a log of its own. */
+/** Gives each request an id, the caller's own X-Request-Id when it is sane, and a log of its own. */
 export function requestId(log: Logger): Middleware<ApiState, object> {
   return async (ctx, next) => {
     const given = ctx.get('X-Request-Id');

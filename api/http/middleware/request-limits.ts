@@ -17,11 +17,11 @@ type Context = Parameters<Middleware<ApiState, object>>[0];
 
 /**
  * Limits the requests under /v1 (decision 12, "Allowed origins", and decision 58, "Limits of requests"): reads of a
- * session and of all sessions of its user, changes of a user, and all that a client address sends without a live
- * session, so that neither further sessions nor made-up cookies win anything. Says on each answer how the caller stands
- * by the limit that is nearest. It looks the session up for requireSession. All of it goes by turns (decision 97,
- * "Requests under way"): counting takes connections too.
- * @param exempt paths that are not limited: the payment processor's, which proves itself by its signature
+ * session and of all sessions of its user, changes of a user, and all requests of a client address without a live
+ * session, so that neither further sessions nor made-up cookies win anything. Each answer shows the caller's standing
+ * by the nearest limit. The middleware looks the session up for requireSession. All of it goes by turns (decision 97,
+ * "Requests under way"), because counting takes connections too.
+ * @param exempt paths without limits: the payment processor's, which proves itself by its signature
  */
 export function limitRequests(deps: ApiDeps, exempt: readonly string[]): Middleware<ApiState, object> {
   const policies = policiesOf(deps);
@@ -50,15 +50,15 @@ interface Policy {
   readonly count: ReturnType<typeof createExactCount>;
 }
 
-/** A request that was counted: by which limit, and how its caller stands by it. */
+/** A counted request: a limit, and the caller's standing by it. */
 interface Counted {
   readonly policy: Policy;
   readonly standing: Standing;
 }
 
 /**
- * Counts a request by each limit that it falls under, and tells the one that leaves the caller least. What the
- * session's own limit refuses is not taken from the user's other sessions.
+ * Counts a request by each limit that it falls under, and returns the one that leaves the caller least. A request that
+ * the session's own limit refuses takes nothing from the user's other sessions.
  */
 async function count(ctx: Context, policies: Policies, session: Session | undefined): Promise<Counted> {
   const take = async (policy: Policy, key: string): Promise<Counted> => {
@@ -96,7 +96,9 @@ function policiesOf({ db, settings }: ApiDeps): Policies {
   };
 }
 
-/** While the database is away nobody is known: the request is counted as a stranger's, and fails after that. */
+/**
+ * Looks the session up. While the database is away nobody is known: the request counts as a stranger's, and then fails.
+ */
 async function lookUp(ctx: Context, deps: ApiDeps): Promise<{ session?: Session; failure?: Error }> {
   try {
     const session = await findSession(deps.db, ctx.cookies.get('sid') ?? '');
@@ -107,7 +109,7 @@ async function lookUp(ctx: Context, deps: ApiDeps): Promise<{ session?: Session;
   }
 }
 
-/** The fields of the IETF's draft (draft-ietf-httpapi-ratelimit-headers): they name which limit they are about. */
+/** Writes the fields of the IETF's draft (draft-ietf-httpapi-ratelimit-headers), which name their limit. */
 function tell(ctx: Context, { policy, standing }: Counted): void {
   const { name, quota } = policy;
   const { remaining, resetMs } = standing;

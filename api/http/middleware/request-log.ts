@@ -6,7 +6,8 @@ import { isId } from '../../../domain/ids.js';
 import type { ApiState } from '../../context.js';
 
 /**
- * One line per request: what was asked, by whom, of which rental, and how it went. No query, cookies, codes or bodies.
+ * Writes one line per request: what was asked, by whom, of which rental, and how it went. No query, cookies, codes or
+ * bodies.
  * @param observe is told of each request, for the metrics
  */
 export function requestLog(observe?: (request: AnsweredRequest) => void): Middleware<ApiState, object> {
@@ -37,7 +38,7 @@ export function requestLog(observe?: (request: AnsweredRequest) => void): Middle
   };
 }
 
-/** The rental that a request was about: of its path, or the one that it opened. */
+/** The rental of a request: the one in its path, or the one that it opened. */
 function rentalIdOf(ctx: object): string | undefined {
   const { params, body } = ctx as { params?: { id?: unknown }; body?: unknown };
   const opened = typeof body === 'object' && body !== null && 'id' in body ? body.id : undefined;

@@ -5,8 +5,8 @@ import { Refusal } from '../../../domain/refusal.js';
 import { isReading } from './safe-methods.js';
 
 /**
- * Changes that a restored database takes: a stop is a row that reconciling counts with, what the processor tells is
- * kept until then, and signing in and out moves nothing (its mail waits).
+ * Changes that a restored database takes: reconciling counts with the row of a stop, the processor's events are kept
+ * until then, and signing in and out moves nothing (its mail waits).
  */
 const taken = /^\/v1\/(auth\/.*|rentals\/[^/]+\/stop|billing\/processor\/webhook)$/;
 

@@ -3,7 +3,7 @@ import type { RouterContext } from '@koa/router';
 import { Refusal } from '../../../domain/refusal.js';
 import type { ApiState } from '../../context.js';
 
-/** After the router: a path that exists with another method is 405 and says which, any other is 404. */
+/** Runs after the router: a path that exists with another method is a 405 that says which, any other is a 404. */
 export function refuseUnrouted(): Middleware<ApiState, object> {
   return (ctx) => {
     const { routeMatched, matched } = ctx as Partial<Pick<RouterContext, 'routeMatched' | 'matched'>>;

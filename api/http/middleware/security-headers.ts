@@ -3,10 +3,10 @@ import type { Middleware } from 'koa';
 import type { ApiState } from '../../context.js';
 
 /**
- * What browsers may do with an answer: nothing but read it. Answers are data, so no page of another origin frames
- * them, nothing in them is run, and no address of ours is told to other sites. A route that answers a page sets a
- * policy of its own.
- * @param overTls whether the service is reached by TLS only, as its cookie is: then browsers are told to stay with it
+ * Allows browsers to read an answer and nothing else. Answers are data: no page of another origin frames them, nothing
+ * in them is run, and other sites learn no address of ours. A route that answers a page sets its own policy.
+ * @param overTls whether clients reach the service by TLS only, as its cookie is: then browsers are told to stay with
+ *   it
  */
 export function securityHeaders(overTls: boolean): Middleware<ApiState, object> {
   return helmet({

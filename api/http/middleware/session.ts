@@ -15,14 +15,14 @@ export function requireSession(deps: CookieDeps): Step {
   return async (ctx, next) => {
     const { session } = ctx.state;
     if (!session) throw new Refusal('unauthorized', 'Sign in first: POST /v1/auth/request-code.');
-    // What one user reads must not be kept by anything between us and them.
+    // Nothing between us and a user may keep what they read.
     ctx.set('Cache-Control', 'no-store');
     if (session.renewed) setSessionCookie(ctx, deps, ctx.cookies.get('sid') ?? '');
     await next();
   };
 }
 
-/** What of the settings the cookie depends on. */
+/** The settings that the cookie depends on. */
 interface CookieDeps {
   readonly settings: Pick<ApiSettings, 'secureCookie'>;
 }
@@ -59,7 +59,7 @@ interface Cookie {
   readonly maxAgeMs: number;
 }
 
-/** Hands a cookie to the browser that no script reads, and that other sites' requests don't carry but by navigation. */
+/** Hands a cookie to the browser. No script reads it, and requests of other sites carry it by navigation only. */
 export function appendCookie(ctx: ApiContext, deps: CookieDeps, cookie: Cookie): void {
   const attributes = [`Path=${cookie.path}`, `Max-Age=${cookie.maxAgeMs / 1000}`, 'HttpOnly', 'SameSite=Lax'];
   const secure = deps.settings.secureCookie ? ['Secure'] : [];

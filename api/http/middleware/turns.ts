@@ -13,22 +13,22 @@ type Context = Parameters<Middleware<ApiState, object>>[0];
 
 /**
  * Bounds how many requests of one caller are under way at once in this process, before any of them takes a connection
- * of the pool, of which everybody lives (decision 97, "Requests under way"): reads and changes of a user apart, so that
- * nobody's slow reads keep him from stopping a machine, and all that an address sends without a session. Others wait in
- * this process for their turn.
+ * of the pool, which all callers share (decision 97, "Requests under way"). Reads and changes of a user count apart, so
+ * that slow reads keep no user from stopping their machine. All requests of an address without a session count
+ * together. Other requests wait in this process for their turn.
  */
 export interface RequestTurns {
-  /** Finds out who asks: an address has turns of their own for it, which nothing slower takes. */
+  /** Finds out who asks. An address has separate turns for it, which nothing slower takes. */
   lookUp<T>(ctx: Context, find: () => Promise<T>): Promise<T>;
   /**
-   * Does what a request asks for in its caller's turn, which lasts until `work` ends and its answer's stream is closed,
-   * or until `ctx.state.passTurn` is called.
+   * Does a request's work in its caller's turn. The turn lasts until `work` ends and its answer's stream is closed, or
+   * until `ctx.state.passTurn` is called.
    * @throws Refusal rate_limited when the turn did not come: nothing was begun
    */
   inTurn(ctx: Context, session: Session | undefined, work: () => Promise<void>): Promise<void>;
 }
 
-/** @param atOnce how many of one caller, and kind, may be under way */
+/** @param atOnce how many requests of one caller and kind may be under way */
 export function createRequestTurns(atOnce: number): RequestTurns {
   const turnsOf = <Key>(whose: string, waiting: number): Turns<Key> =>
     new Turns({
@@ -59,7 +59,7 @@ export function createRequestTurns(atOnce: number): RequestTurns {
       try {
         await work();
       } finally {
-        // What is sent as a stream is read from the database while it is sent, and for as long as its client likes.
+        // A streamed answer reads the database while it is sent, and for as long as its client likes.
         if (ctx.body instanceof Readable) finished(ctx.body, pass);
         else pass();
       }

@@ -105,7 +105,7 @@ function describe(operation: Operation): object {
     responses: {
       ...Object.fromEntries(operation.answers.map((answer) => [answer.status ?? 200, responseOf(answer)])),
       ...unlessTold(operation, refusalResponses(refusalsOf(operation), headersOf)),
-      // The server's own: nothing of such a request is looked at (server.ts).
+      // The server's own answer: nothing of such a request is read (server.ts).
       431: {
         description:
           'The address and the headers have more than 16 KiB. The connection is closed, without a body.',
@@ -114,7 +114,7 @@ function describe(operation: Operation): object {
   };
 }
 
-/** An answer that an operation tells itself stands for all that it answers with this status. */
+/** An answer that an operation describes itself replaces all shared ones with this status. */
 function unlessTold({ answers }: Operation, responses: Record<string, object>): Record<string, object> {
   const told = answers.map(({ status = 200 }) => String(status));
   return Object.fromEntries(Object.entries(responses).filter(([status]) => !told.includes(status)));
@@ -161,14 +161,14 @@ function schemaOf(schema: Joi.ObjectSchema | JsonSchema): JsonSchema {
   return Joi.isSchema(schema) ? jsonSchemaOf(schema) : schema;
 }
 
-/** What any route of its kind may be refused with, and what this one may. In the order of the table. */
+/** The refusals of every route of this kind and those of this one, in the order of the table. */
 function refusalsOf(operation: Operation): RefusalCode[] {
   const { method, isPublic, query, body, refusals = [] } = operation;
   const all = new Set<RefusalCode>(['internal_error', 'temporarily_unavailable', ...refusals]);
   if (isPublic !== true) all.add('unauthorized');
   if (query ?? body) all.add('validation_failed');
   if (isLimited(operation)) all.add('rate_limited');
-  // A body is read and looked at even where none is asked for (middleware/body.ts, middleware/origins.ts).
+  // A body is read and checked even where none is asked for (middleware/body.ts, middleware/origins.ts).
   if (method !== 'get') {
     for (const code of ['validation_failed', 'payload_too_large', 'forbidden'] as const) all.add(code);
     all.add('unsupported_media_type');
@@ -176,7 +176,7 @@ function refusalsOf(operation: Operation): RefusalCode[] {
   return (Object.keys(refusalStatus) as RefusalCode[]).filter((code) => all.has(code));
 }
 
-/** What middleware/request-limits.ts counts: everything under /v1 but the processor's events. */
+/** Tells whether middleware/request-limits.ts counts an operation: everything under /v1 but the processor's events. */
 function isLimited({ path }: Operation): boolean {
   return path.startsWith('/v1/') && path !== webhookPath;
 }

@@ -1,7 +1,7 @@
 import type Joi from 'joi';
 import type { JsonSchema } from './json-schema.js';
 
-/** What of Schema.describe() is looked at. */
+/** The parts of Schema.describe() that are read. */
 interface Described {
   readonly type?: string;
   readonly keys?: Readonly<Record<string, Described>>;
@@ -19,10 +19,10 @@ interface Described {
 }
 
 /**
- * The JSON Schema of what a Joi schema accepts: Joi's own output, with its known gaps mended: `null` next to an
- * enum, the type of `joi.text()`, `when`, `xor`, and `custom`, which says what it is by
- * `.meta({ jsonSchema: { … } })`.
- * @throws Error for a rule that neither Joi nor this can say, so that no description is silently wider
+ * The JSON Schema of what a Joi schema accepts. It is Joi's own output with its known gaps mended: `null` next to an
+ * enum, the type of `joi.text()`, `when`, `xor`, and `custom`, which describes itself by `.meta({ jsonSchema: { … }
+ * })`.
+ * @throws Error for a rule that neither Joi nor this can describe, so that no description is silently wider
  */
 export function jsonSchemaOf(schema: Joi.Schema): JsonSchema {
   const raw = schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' }) as JsonSchema;
@@ -44,10 +44,13 @@ function mended(raw: JsonSchema, described: Described): JsonSchema {
   ) as JsonSchema;
 }
 
-/** What `joi.text()` accepts, in words that the regular expressions of all languages know. JSON has no half characters. */
+/** The texts that `joi.text()` accepts, as a pattern that all languages know. JSON has no half characters. */
 const TEXT_PATTERN = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`;
 
-/** Joi wraps what has a condition, and a text that may be empty, in an `anyOf`; and it does not know what a text is. */
+/**
+ * Unwraps Joi's output: Joi puts a condition, and a text that may be empty, in an `anyOf`, and does not know what a
+ * text is.
+ */
 function plain(raw: JsonSchema, described: Described): JsonSchema {
   const { anyOf, ...rest } = raw;
   const inner = described.whens !== undefined || described.type === 'text' ? firstOf(anyOf) : { anyOf };
@@ -81,7 +84,7 @@ function propertiesOf(raw: JsonSchema, { keys }: Described): JsonSchema {
   };
 }
 
-/** The one condition in use: a field is required when another one has one of some values. */
+/** Describes the one condition in use: a field is required when another field has one of some values. */
 function conditionsOf(name: string, { whens = [] }: Described): JsonSchema[] {
   return whens.map(({ ref, is, then }) => {
     const other = ref?.path[0];

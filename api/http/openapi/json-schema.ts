@@ -3,20 +3,20 @@ import type { IdPrefix } from '../../../domain/ids.js';
 /** A JSON Schema (2020-12) as plain data, as OpenAPI 3.1 takes it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What the schemas of answers are put together from. Every field says what it means where the name does not. */
+/** The parts of the answers' schemas. Every field says what it means where the name does not. */
 export const text: JsonSchema = { type: 'string' };
 export const yes: JsonSchema = { type: 'boolean', const: true };
 export const bool: JsonSchema = { type: 'boolean' };
 export const whole: JsonSchema = { type: 'integer' };
 export const count: JsonSchema = { type: 'integer', minimum: 0 };
 
-/** An instant as the API writes each: UTC, with milliseconds. */
+/** An instant as the API writes it: UTC, with milliseconds. */
 export const instant: JsonSchema = { type: 'string', format: 'date-time', pattern: String.raw`\.\d{3}Z$` };
 
 /** An address of a page that somebody opens in a browser. */
 export const url: JsonSchema = { type: 'string', format: 'uri' };
 
-/** Cents of a US dollar, signed unless it is said otherwise. */
+/** Cents of a US dollar, signed where the description says nothing else. */
 export function cents(description: string): JsonSchema {
   return { type: 'integer', description };
 }
@@ -29,7 +29,7 @@ export function listOf(items: JsonSchema): JsonSchema {
   return { type: 'array', items };
 }
 
-/** The same, or null. @param when says when it is null */
+/** A schema, or null. @param when says when it is null */
 export function orNull(schema: JsonSchema, when?: string): JsonSchema {
   const said = [schema['description'], when].filter((part) => typeof part === 'string').join(' ');
   return {
@@ -45,7 +45,7 @@ export function idOf(prefix: IdPrefix): JsonSchema {
   return { type: 'string', pattern: `^${prefix}_[0-9A-HJKMNP-TV-Z]{26}$` };
 }
 
-/** Exactly these fields. @param optional those that may be left out */
+/** An object of exactly these fields. @param optional the fields that may be left out */
 export function object(
   properties: Readonly<Record<string, JsonSchema>>,
   optional: readonly string[] = [],

@@ -3,10 +3,10 @@ import type { IdPrefix } from '../../../domain/ids.js';
 import type { RefusalCode } from '../../../domain/refusal.js';
 import { listOf, object, orNull, type JsonSchema } from './json-schema.js';
 
-/** One route as it is described; document.ts adds what all routes share. */
+/** The description of one route; document.ts adds what all routes share. */
 export interface Operation {
   readonly method: 'get' | 'post' | 'put' | 'delete';
-  /** As the router has it: /v1/rentals/:id. */
+  /** As the router writes it: /v1/rentals/:id. */
   readonly path: string;
   /** The name of the operation, from which clients are generated. */
   readonly name: string;
@@ -16,23 +16,23 @@ export interface Operation {
   /** Needs no session. */
   readonly isPublic?: true;
   readonly parameters?: readonly Parameter[];
-  /** What the handler validates the query with. */
+  /** The schema by which the handler validates the query. */
   readonly query?: Joi.ObjectSchema;
   readonly body?: { readonly schema: Joi.ObjectSchema | JsonSchema; readonly examples: readonly unknown[] };
-  /** The first is that of the usual case. */
+  /** The first is the answer of the usual case. */
   readonly answers: readonly DescribedAnswer[];
-  /** Refusals of its own; those that any such route may answer are added. */
+  /** The route's own refusals; the document adds those of every such route. */
   readonly refusals?: readonly RefusalCode[];
 }
 
 export interface DescribedAnswer {
   readonly status?: number;
   readonly description: string;
-  /** application/json unless told. */
+  /** Default: application/json. */
   readonly type?: string;
   readonly schema: JsonSchema;
   readonly examples: readonly unknown[];
-  /** Headers of its own, by name. */
+  /** The answer's own headers, by name. */
   readonly headers?: Readonly<Record<string, JsonSchema>>;
 }
 
@@ -44,7 +44,7 @@ export interface Parameter {
   readonly example: string;
 }
 
-/** The id in a path. Whatever is no id of the caller's own is answered with "not found". */
+/** The id in a path. A text that is no id of the caller's own is answered with "not found". */
 export function idParameter(prefix: IdPrefix, what: string, example: string): Parameter {
   return {
     name: 'id',
@@ -55,7 +55,7 @@ export function idParameter(prefix: IdPrefix, what: string, example: string): Pa
   };
 }
 
-/** Of every list that is read page by page (decision 7, "Times and cursors"). */
+/** The next cursor of a list that is read page by page (decision 7, "Times and cursors"). */
 export const nextCursor = orNull(
   { type: 'string', description: 'Opaque; what `cursor` takes for the next page.' },
   'Null on the last page.',

@@ -7,7 +7,7 @@ interface Meaning {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** An example of each refusal. Which facts the details hold depends on the code. */
+/** An example of each refusal. The code decides which facts the details hold. */
 const examples: Readonly<Record<RefusalCode, Meaning>> = {
   validation_failed: {
     message: 'The request is not right: pageSize must be less than or equal to 200.',
@@ -106,12 +106,12 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   },
 };
 
-/** A refusal as it is described: its code, and the message and facts of its example. */
+/** A refusal as the document describes it: its code, and the message and facts of its example. */
 export function exampleRefusal(code: RefusalCode): Refusal {
   return new Refusal(code, examples[code].message, examples[code].details);
 }
 
-/** The one shape of everything that is not a success (decision 2, "Shape of an error"), for some of the codes. */
+/** The one shape of every failure (decision 2, "Shape of an error"), for some of the codes. */
 export function errorSchema(codes: readonly RefusalCode[]): JsonSchema {
   return {
     type: 'object',
@@ -137,7 +137,7 @@ export function errorSchema(codes: readonly RefusalCode[]): JsonSchema {
   };
 }
 
-/** The answers of some refusals, one per status: the codes that come with it, and an example of each. */
+/** The answers of some refusals, one per status: its codes, and an example of each. */
 export function refusalResponses(
   codes: readonly RefusalCode[],
   headersOf: (status: number) => object,
