@@ -19,7 +19,7 @@ import { paymentLimits } from './domain/payments/limits.js';
 
 export type { ProviderConfig } from './config/providers.js';
 
-/** What every process reads: its name and log, Temporal, and where Prometheus reads it. */
+/** The variables that every process reads: its name and log, Temporal, and where Prometheus reads it. */
 const processVariables = {
   DEPLOYMENT: withDefault(text.pattern(/^[a-z0-9]{1,12}$/), 'dev'),
   LOG_LEVEL: withDefault(text.valid('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info'),
@@ -36,7 +36,7 @@ const mailVariables = {
   OPERATOR_EMAIL: optional(text.trim().email({ tlds: false }).empty('')),
 };
 
-/** How much may be charged or moved before somebody else is asked. */
+/** The most that may be charged or moved before somebody else is asked. */
 const capVariables = {
   AUTO_TOPUP_DAILY_CAP_CENTS: optional(
     integer(paymentLimits.minAutoTopupCents, paymentLimits.maxDailyCapCents).empty(''),
@@ -69,8 +69,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Everything the environment decides, as one frozen object. No other file reads the environment;
- * only the composition roots (api/index.ts, worker/index.ts, ops/index.ts, migrations/run.ts, lab/) import this one.
+ * Everything that the environment decides, as one frozen object. No other file reads the environment; only the
+ * composition roots (api/index.ts, worker/index.ts, ops/index.ts, migrations/run.ts, lab/) import this one.
  */
 export type Config = ReturnType<typeof readConfig>;
 
@@ -103,14 +103,14 @@ function configOf(env: ValuesOf<typeof variables>) {
     /** Where Prometheus reads this process; port null: nowhere. 0 takes any free port. */
     metrics: { host: env.METRICS_HOST, port: env.METRICS_PORT },
     processor: processorOf(env),
-    /** Who people can sign in with; null is one without credentials (decision 11, "Sign-in elsewhere"). */
+    /** The identity providers for signing in; null is one without credentials (decision 11, "Sign-in elsewhere"). */
     identity: identityOf(env),
-    /** operatorEmail: who is told of findings; null: the log only. */
+    /** operatorEmail: the address that is told of findings; null: the log only. */
     mail: { smtpUrl: env.SMTP_URL, from: env.MAIL_FROM, operatorEmail: env.OPERATOR_EMAIL },
-    /** What auto-topup of an account may charge in a day, for accounts that are made from now on; null: no cap. */
+    /** The daily cap of auto-topup for accounts that are made from now on; null: no cap. */
     autoTopupDailyCapCents: env.AUTO_TOPUP_DAILY_CAP_CENTS,
     meter: meterOf(env),
-    /** What one operator may move alone, in cents (decision 87, "Operator orders"). */
+    /** The most that one operator may move alone, in cents (decision 87, "Operator orders"). */
     orderSingleLimitCents: env.ORDER_SINGLE_LIMIT_CENTS,
     providers: providersOf(env),
     /** True only in the lab, whose pods live on loopback: elsewhere private addresses are never probed. */

@@ -16,7 +16,7 @@ import {
 
 const perMinute = integer(1, 1_000_000_000);
 
-/** Where the API listens, who may ask it from a browser, and how often. */
+/** The API's address, the origins that may call it from a browser, and its limits of requests. */
 export const apiVariables = {
   API_HOST: withDefault(text, '127.0.0.1'),
   API_PORT: withDefault(port, 8080),
@@ -51,7 +51,7 @@ export function apiOf(env: ApiValues) {
   };
 }
 
-/** Without an address of its own, the API is reached where it listens, as in local development. */
+/** Without a configured address, browsers reach the API where it listens, as in local development. */
 function publicUrlOf(env: ApiValues): string {
   const host = env.API_HOST.includes(':') ? `[${env.API_HOST}]` : env.API_HOST;
   return withoutSlash(env.API_PUBLIC_URL ?? `http://${host}:${env.API_PORT}`);

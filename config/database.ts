@@ -1,9 +1,9 @@
 import { integer, optional, required, text, url, withDefault, type ValuesOf } from './variables.js';
 
-/** Part of an address, and never in need of RFC 4013's preparation. */
+/** A password is part of an address, and never needs RFC 4013's preparation. */
 const loginPassword = text.pattern(/^[\w-]{8,200}$/).empty('');
 
-/** How each process reaches the database, by how many connections, and what meters on them. */
+/** Each process's address and connections of the database, and the numbers of the metering. */
 export const databaseVariables = {
   DATABASE_URL: required(url('postgres', 'postgresql')),
   DATABASE_ROLE: optional(text.valid('gpu_rental_api', 'gpu_rental_worker', 'gpu_rental_ops').empty('')),
@@ -22,9 +22,9 @@ type DatabaseValues = ValuesOf<typeof databaseVariables>;
 export function databaseOf(env: DatabaseValues) {
   return {
     url: env.DATABASE_URL,
-    /** The role that each connection works as; null: the URL's user is, or belongs to, the right one. */
+    /** The role that each connection works as; null: the URL's user is the right one, or belongs to it. */
     role: env.DATABASE_ROLE,
-    /** What the migrations give the logins of the processes; null: they leave that login alone. */
+    /** The passwords that the migrations set for the processes' logins; null: they leave that login alone. */
     loginPasswords: {
       api: env.API_DATABASE_PASSWORD,
       worker: env.WORKER_DATABASE_PASSWORD,
@@ -33,8 +33,8 @@ export function databaseOf(env: DatabaseValues) {
     poolMax: env.DATABASE_POOL_MAX,
     openPoolMax: env.DATABASE_OPEN_POOL_MAX,
     /**
-     * For metering alone (decision 73, "Turns at the wallet"): one for each shard, and one for a tick that is begun
-     * again while the lost one's connection still ends.
+     * The connections for metering alone (decision 73, "Turns at the wallet"): one for each shard, and one for a tick
+     * that starts again while the lost one's connection still ends.
      */
     meterPoolMax: env.DATABASE_METER_POOL_MAX ?? env.METER_SHARDS + 1,
   };

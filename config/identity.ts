@@ -2,15 +2,15 @@ import type { ClientCredentials } from '../adapters/identity/authorization-code.
 import type { IdentitySettings } from '../adapters/identity/providers.js';
 import { filled, requiredWith, text, trimmed, withDefault, type ValuesOf } from './variables.js';
 
-/** ID tokens are worth what the connection to their issuer is: without TLS only on this machine. */
+/** ID tokens are worth as much as the connection to their issuer: without TLS only on this machine. */
 const issuer = text
   .trim()
   .uri({ scheme: ['https', 'http'] })
   .pattern(/^(https:|http:\/\/(127\.0\.0\.1|\[::1\]|localhost)([:/]|$))/, 'https, or http on loopback');
 
 /**
- * Who people can sign in with (decision 11, "Sign-in elsewhere"). Half of what a provider needs is a fault; none of it
- * disables the provider.
+ * The identity providers for signing in (decision 11, "Sign-in elsewhere"). A provider with half of its variables is a
+ * fault; one with none of them is disabled.
  */
 export const identityVariables = {
   GOOGLE_CLIENT_ID: withDefault(trimmed, ''),
@@ -23,7 +23,7 @@ export const identityVariables = {
   OIDC_NAME: withDefault(filled.max(40), 'Single sign-on'),
 };
 
-/** The providers of sign-ins that are enabled by their credentials; null for each that is not. */
+/** The identity providers that their credentials enable; null for each other one. */
 export function identityOf(env: ValuesOf<typeof identityVariables>): IdentitySettings {
   const oidc = credentials(env.OIDC_CLIENT_ID, env.OIDC_CLIENT_SECRET);
   return {

@@ -11,14 +11,14 @@ import {
   type ValuesOf,
 } from './variables.js';
 
-/** One upstream that is enabled by its credentials. */
+/** One upstream that its credentials enable. */
 export interface ProviderConfig {
   readonly code: string;
-  /** By whose API it is spoken to. */
+  /** The API by which the service speaks to it. */
   readonly dialect: 'shadeform' | 'runpod';
   readonly url: string;
   readonly apiKey: string;
-  /** How many requests all our processes together may send. */
+  /** The number of requests that all our processes together may send. */
   readonly requestsPerMinute: number;
 }
 
@@ -47,7 +47,7 @@ type ProviderValues = ValuesOf<typeof providerVariables>;
 /** The lab has no quota but this one. */
 const LAB_REQUESTS_PER_MINUTE = 60_000;
 
-/** The upstreams that are enabled by their credentials. */
+/** The upstreams that their credentials enable. */
 export function providersOf(env: ProviderValues): ProviderConfig[] {
   const real: ProviderConfig[] = [
     {

@@ -2,7 +2,7 @@ import Joi from 'joi';
 
 declare const valueType: unique symbol;
 
-/** One variable of the environment: the schema that reads it, and as a type what it gives. */
+/** One variable of the environment: the schema that reads it, and as a type its value. */
 export interface Variable<Value> {
   readonly schema: Joi.Schema;
   readonly [valueType]?: Value;
@@ -11,7 +11,7 @@ export interface Variable<Value> {
 /** The variables of one section, by their names in the environment. */
 export type Variables = Readonly<Record<string, Variable<unknown>>>;
 
-/** What a section's variables give once they are read. */
+/** The values of a section's variables. */
 export type ValuesOf<Section extends Variables> = {
   readonly [Name in keyof Section]: Section[Name] extends Variable<infer Value> ? Value : never;
 };
@@ -34,7 +34,7 @@ export function optional<Value>(schema: Joi.AnySchema<Value>): Variable<Value | 
   return { schema: schema.default(null) };
 }
 
-/** Must be set where another variable is; elsewhere it may be anything, because nobody reads it. */
+/** Must be set where another variable is. Elsewhere it may be anything, because nobody reads it. */
 export function requiredWith(other: string, schema: Joi.StringSchema): Variable<string> {
   return {
     schema: Joi.when(other, {
@@ -63,7 +63,7 @@ export function integer(min: number, max?: number): Joi.NumberSchema {
   return max === undefined ? schema : schema.max(max);
 }
 
-/** An address; of any scheme where none is told. */
+/** An address; default: of any scheme. */
 export function url(...schemes: string[]): Joi.StringSchema {
   return text.uri(schemes.length === 0 ? {} : { scheme: schemes });
 }
@@ -76,7 +76,7 @@ export function itemsOf(list: string): string[] {
     .filter((item) => item !== '');
 }
 
-/** An address whose slash at the end is taken off, so that a path can follow. */
+/** Takes the slash at the end off an address, so that a path can follow. */
 export function withoutSlash(address: string): string {
   return address.replace(/\/$/, '');
 }

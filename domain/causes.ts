@@ -9,12 +9,13 @@ import {
 } from './ids.js';
 
 /**
- * A cause says what a row was written for. It is unique in its table for ever, so whoever writes the row again, after a
- * crash or a retry, writes nothing. Here alone a cause becomes the text that the database holds, and is read back.
+ * The reason for which a row was written. It is unique in its table for ever, so a process that writes the row again,
+ * after a crash or a retry, writes nothing. Only this file turns a cause into the text that the database holds, and
+ * back.
  */
 export type Cause = LedgerCause | InvoiceCause | MailCause | NoticeCause;
 
-/** What an entry of the ledger that is no tick was made for. */
+/** The cause of a ledger entry that is no tick. */
 export type LedgerCause =
   | Caused<'payment', { paymentId: string }>
   | Caused<'invoice_paid', { invoiceId: InvoiceId }>
@@ -24,21 +25,21 @@ export type LedgerCause =
   | Caused<'operation_rental', { operationId: OperationId; rentalId: RentalId }>
   /** The last charge of a rental. */
   | Caused<'settlement', { rentalId: RentalId }>
-  /** The rest of a hold, charged only to be given back with the rest. */
+  /** The rest of a hold, charged only to be returned with the rest. */
   | Caused<'capture', { rentalId: RentalId }>
   | Caused<'rental_refund', { rentalId: RentalId }>
   | ReversalCause
   | ReversalReturned;
 
-/** What an invoice was made for. */
+/** The cause of an invoice. */
 export type InvoiceCause =
   | Caused<'overage', { rentalId: RentalId }>
-  /** The offer to pay what an automatic top-up could not charge. */
+  /** The offer to pay what an automatic top-up failed to charge. */
   | Caused<'topup_offer', { topupId: TopupId }>
   | Caused<'operation', { operationId: OperationId }>
   | ReversalCause;
 
-/** What a mail was sent for. */
+/** The cause of a mail. */
 export type MailCause =
   | Caused<'login_code', { codeId: number }>
   | Caused<'receipt', { paymentId: string }>
@@ -53,29 +54,29 @@ export type MailCause =
   | Caused<'invoice_paid', { invoiceId: InvoiceId }>
   /** The instant at which the wallet fell below the warning's level. */
   | Caused<'low_balance', { walletId: number; since: Date }>
-  /** Whose card is not charged any more; null: the mail to operators about it. */
+  /** The user whose card is not charged any more; null: the mail to operators about it. */
   | Caused<'charges_held', { markId: string; userId: UserId | null }>
   | Caused<'operation', { operationId: OperationId }>
-  /** All that an order of many gave one user. */
+  /** The sum that an order of many gave one user. */
   | Caused<'operation_user', { operationId: OperationId; userId: UserId }>
   | Caused<'operator_notice', { noticeId: number }>
   | Caused<'reconcile', { runId: number }>
   | ReversalCause
   | ReversalReturned;
 
-/** What operators are told of. */
+/** The cause of a notice to operators. */
 export type NoticeCause =
   | Caused<'refund_limit', { rentalId: RentalId }>
-  /** A day in UTC, such as 2026-11-22: it is told once a day. */
+  /** A day in UTC, such as 2026-11-22: the notice is sent once a day. */
   | Caused<'no_funds', { provider: string; day: string }>;
 
 /**
- * What a refund or a dispute took. It may take more in a later round, when another one gave its part back: then it is
- * numbered; null for the first.
+ * The cause of what a refund or a dispute took. It may take more in a later round, after another one gave its part
+ * back: then it has a number; null for the first round.
  */
 export type ReversalCause = Caused<'reversal', Reversal & { round: number | null }>;
 
-/** What a refund that failed, or a dispute that was won, gave back. */
+/** The cause of what a failed refund, or a won dispute, gave back. */
 type ReversalReturned = Caused<'reversal_returned', Reversal>;
 
 interface Reversal {
@@ -87,7 +88,7 @@ interface Reversal {
 type Caused<Kind extends string, Facts> = Readonly<{ kind: Kind } & Facts>;
 
 /**
- * The text of a cause, as the database holds it.
+ * Writes the text of a cause, as the database holds it.
  * @throws Error for an id that would read as something else, such as one of the processor's that ends as a round does
  */
 export function causeOf(cause: Cause): string {
@@ -96,14 +97,14 @@ export function causeOf(cause: Cause): string {
   return text;
 }
 
-/** What a text says that `causeOf` has made; undefined for any other text. */
+/** Reads a text that `causeOf` has written; undefined for any other text. */
 export function parseCause(text: string): Cause | undefined {
   const [word, rest] = cut(text, text.indexOf(':'));
   return rest === '' ? undefined : readers.get(word)?.(rest);
 }
 
 /**
- * The beginnings of the causes that SQL makes out of ids, or looks for:
+ * The beginnings of the causes that SQL makes from ids, or searches for:
  * [cause-sql.ts](../adapters/postgres/wallets/cause-sql.ts).
  */
 export const causePrefixes = {
@@ -112,7 +113,7 @@ export const causePrefixes = {
   operation: 'operation:',
 } as const;
 
-/** What stands between the kind of a reversal and its id, where it came back. */
+/** The text between the kind of a reversal and its id, where it came back. */
 export const reversalReturned = '-returned:';
 
 type Kind = Cause['kind'];
@@ -157,7 +158,7 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
 
 type Reader = (rest: string) => Cause | undefined;
 
-/** By the word before the first colon; each gets what follows it. */
+/** The readers by the word before the first colon; each gets the text after it. */
 const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['payment', (paymentId) => ({ kind: 'payment', paymentId })],
   ['invoice-paid', (rest) => withId('inv', rest, (invoiceId) => ({ kind: 'invoice_paid', invoiceId }))],
@@ -208,7 +209,7 @@ function readOperation(rest: string): Cause | undefined {
   );
 }
 
-/** What follows a colon is a round: an id with a colon of its own is not read, and so not written. */
+/** A text after a second colon is a round: an id with a colon of its own is not read, and so not written. */
 function readTaken(reversal: Reversal['reversal'], rest: string): Cause | undefined {
   const [id, numbered] = cut(rest, rest.indexOf(':'));
   if (id === '') return undefined;
@@ -234,7 +235,7 @@ function readLowBalance(rest: string): Cause | undefined {
   return withNumber(wallet, (walletId) => ({ kind: 'low_balance', walletId, since }));
 }
 
-/** The last part is ours, whatever the processor's id before it looks like. */
+/** The last part is ours, whatever the processor's id before it is. */
 function readChargesHeld(rest: string): Cause | undefined {
   const [markId, whose] = cut(rest, rest.lastIndexOf(':'));
   if (markId === '') return undefined;
@@ -247,7 +248,7 @@ function readNoFunds(rest: string): Cause | undefined {
   return provider === '' || day === '' ? undefined : { kind: 'no_funds', provider, day };
 }
 
-/** What stands before and after a colon; all and nothing where there is none. */
+/** The texts before and after a colon; the whole text and an empty one where there is none. */
 function cut(text: string, colon: number): [before: string, after: string] {
   return colon === -1 ? [text, ''] : [text.slice(0, colon), text.slice(colon + 1)];
 }

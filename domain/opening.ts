@@ -1,6 +1,6 @@
 import type { SshKeyId, UserId } from './ids.js';
 
-/** What a user asks to rent; validated by the API. */
+/** A user's request to rent; the API validates it. */
 export interface RentalRequest {
   readonly userId: UserId;
   readonly familyId: string;
@@ -15,7 +15,7 @@ export interface RentalRequest {
   readonly maxPricePerHourCents: number | null;
 }
 
-/** What a user asks to be charged; amounts in cents. */
+/** A user's request to be charged; amounts in cents. */
 export interface TopupRequest {
   readonly userId: UserId;
   readonly amountCents: number;

@@ -1,6 +1,6 @@
 /**
- * A refusal is an answer, not a fault: a code with its HTTP status (decision 3, "Table of codes"). Everything else that
- * goes wrong is retried or is a 500. The table is exhaustive: a code that is not here does not exist.
+ * A refusal is an answer, not a fault: a code with its HTTP status (decision 3, "Table of codes"). Any other failure is
+ * retried or is a 500. The table is exhaustive: a code that is not here does not exist.
  */
 export const refusalStatus = {
   validation_failed: 400,
@@ -44,7 +44,7 @@ export type RefusalCode = keyof typeof refusalStatus;
 /** Facts of a refusal that a client may act on; amounts in cents, ids as text. */
 export type RefusalDetails = Readonly<Record<string, unknown>>;
 
-/** Thrown wherever a request can't be met for a reason that the caller may know. */
+/** Thrown when a request can't be met for a reason that the caller may know. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   constructor(

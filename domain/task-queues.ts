@@ -1,6 +1,6 @@
 /**
- * The queues of the worker. Slow things have a queue of their own: a hundred slow pods on a shared one would block
- * every create, stop and settlement (the SDK's default is 100 activity slots).
+ * The queues of the worker. Slow activities have their own queue: a hundred slow pods on a shared one would block every
+ * create, stop and settlement (the SDK's default is 100 activity slots).
  */
 export const taskQueues = {
   /** Workflows and the activities that move money. */

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Users, how they sign in, and the keys with which they enter their machines. */
+/** Makes the tables of users, their sign-ins, and the keys with which they enter their machines. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- The database's clock in the service's unit of time (decision 7). It is read when it is called, not at the

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** What the upstreams offer, and what is known of the upstreams themselves. */
+/** Makes the tables of the upstreams' offers and of the upstreams themselves. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table providers (

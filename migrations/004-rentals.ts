@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Rentals, what was asked of the upstreams for them, and what must be done about them. */
+/** Makes the tables of rentals, of the calls to upstreams for them, and of what must be done about them. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table rentals (

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Money that comes in, and what is owed. */
+/** Makes the tables of the money that comes in, and of what users owe. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table topups (

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** What the service keeps about itself: retried requests, mails to send, brakes and the watermark. */
+/** Makes the tables of the service itself: retried requests, mails to send, brakes and the watermark. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- Decision 6. The row is committed before the work begins and names the entity that the work makes.

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Saved cards, charges of them, what the processor takes back, and what was missed of its events. */
+/** Adds saved cards, charges of them, reversals by the processor, and events of it that were missed. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- A row stays when its card is removed: its detachment may still be owed to the processor, and an event that

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Auto-topup, the life of invoices, and what operators do by hand. */
+/** Adds auto-topup, the life of invoices, and operators' work by hand. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- The settings of auto-topup, and when it may fire next. The metering statement reads it for each wallet it

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** How the upstreams do, what is known of each pod, and what is asked of them. */
+/** Adds the state of the upstreams, the facts of each pod, and the calls to them. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- The circuit breaker: while an upstream is out, nothing of it is for sale.

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Sign-ins that are under way at an identity provider (decision 11, "Sign-in elsewhere"). */
+/** Adds the sign-ins that are under way at an identity provider (decision 11, "Sign-in elsewhere"). */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table oauth_states (

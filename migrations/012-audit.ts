@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** What was done to users' accounts and money (decision 59, "The audit trail"). */
+/** Adds the audit trail of users' accounts and money (decision 59, "The audit trail"). */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table audit_events (

@@ -1,6 +1,9 @@
 import type { Knex } from 'knex';
 
-/** What the comparison of our books with the processor's and the upstreams' found, and what it could not compare. */
+/**
+ * Adds the findings of the comparison of our books with the processor's and the upstreams', and what it could not
+ * compare.
+ */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table reconcile_runs (

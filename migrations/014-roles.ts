@@ -2,16 +2,19 @@ import type { Knex } from 'knex';
 import { databaseRoles, grant, type TableGrants } from './grants.js';
 
 /**
- * The roles of the processes, each with what it needs and no more (decision 63, "Roles in the database"). The ledger
- * grows and never changes, for every role: the worker adds to it, the others read it. Nobody may truncate a table or
- * change the schema.
+ * Makes the roles of the processes, each with the rights that it needs and no more (decision 63, "Roles in the
+ * database"). The ledger grows and never changes, for every role: the worker adds to it, the others read it. Nobody may
+ * truncate a table or change the schema.
  */
 export async function up(knex: Knex): Promise<void> {
   for (const role of Object.values(databaseRoles)) await makeRole(knex, role);
   await grant(knex, tables);
 }
 
-/** A role belongs to the whole cluster: another database of it may have it already, or be making it right now. */
+/**
+ * Makes a role, which belongs to the whole cluster: another database of it may have it already, or be making it right
+ * now.
+ */
 async function makeRole(knex: Knex, role: string): Promise<void> {
   await knex.raw(`
     do $$ begin
@@ -23,8 +26,8 @@ async function makeRole(knex: Knex, role: string): Promise<void> {
       when insufficient_privilege then
         raise exception 'The role ${role} is missing and this user may not make it. Run as a superuser: create role ${role} nologin; or give this user createrole. Then migrate again.';
     end $$`);
-  // So that the owner can work as the role (DATABASE_ROLE). Another owner in this cluster may have made the role: then
-  // the processes log in as members of it, which needs nothing of us.
+  // The owner becomes a member, so that it can work as the role (DATABASE_ROLE). Another owner in this cluster may have
+  // made the role: then the processes log in as members of it, which needs nothing of us.
   await knex.raw(`
     do $$ begin
       for attempt in 1..20 loop
@@ -41,11 +44,11 @@ async function makeRole(knex: Knex, role: string): Promise<void> {
 }
 
 const readers: TableGrants = { api: 'select', worker: 'select', ops: 'select' };
-/** What the worker alone changes. */
+/** The rights on tables that the worker alone changes. */
 const worked: TableGrants = { ...readers, worker: 'select, insert, update' };
 
 const tables: Readonly<Record<string, TableGrants>> = {
-  // Accounts: made by whoever signs in, which is the API's.
+  // Accounts: a user makes one by signing in, which is the API's work.
   users: {
     api: 'select, insert, update (processor_customer_id)',
     worker: 'select, update',
@@ -54,7 +57,7 @@ const tables: Readonly<Record<string, TableGrants>> = {
   sessions: { api: 'select, insert, update, delete', worker: 'select, delete', ops: 'select, delete' },
   login_codes: { api: 'select, insert, update', worker: 'select, delete', ops: null },
   oauth_states: { api: 'select, insert, update (used_at)', worker: 'select, delete', ops: null },
-  // Never changed, but for an address that was not known yet.
+  // Never changed, except for an address that was not known yet.
   audit_events: {
     api: 'select, insert, update (client_address)',
     worker: 'select, insert, update (client_address)',
@@ -63,8 +66,8 @@ const tables: Readonly<Record<string, TableGrants>> = {
   ssh_keys: { api: 'select, insert, delete', worker: 'select', ops: 'select' },
   idempotency_keys: { api: 'select, insert, update', worker: 'select, delete', ops: 'select' },
 
-  // Money: the API makes an empty wallet for a new user and later locks it, to see what happened under the lock; a lock
-  // takes the right to change some column, and when a wallet was made is nobody's money.
+  // Money: the API makes an empty wallet for a new user. Later it locks the wallet to read the outcome under the lock.
+  // A lock needs the right to change some column, and the creation time of a wallet is nobody's money.
   wallets: { api: 'select, insert (user_id), update (created_at)', worker: 'select, update', ops: 'select' },
   ledger_entries: { ...readers, worker: 'select, insert' },
   ledger_causes: { ...readers, worker: 'select, insert' },
@@ -73,9 +76,9 @@ const tables: Readonly<Record<string, TableGrants>> = {
   invoice_line_items: { ...readers, worker: 'select, insert' },
   refunds_and_disputes: worked,
   parked_payments: worked,
-  // Its own doings are explained to a user with who did them and why.
+  // An explanation shows a user the actions on their own account, with who did them and why.
   operator_actions: { api: 'select', worker: 'select, insert', ops: 'select, insert' },
-  // The settings and the cards are their owner's to change.
+  // Users change their own settings and cards.
   auto_topups: { api: 'select, insert, update', worker: 'select, update', ops: 'select' },
   saved_cards: {
     api: 'select, update (removed_at, removed_why)',
@@ -84,7 +87,7 @@ const tables: Readonly<Record<string, TableGrants>> = {
   },
   card_setups: { api: 'select, insert, update', worker: 'select, delete', ops: 'select' },
 
-  // What the processor says: taken in by the API, and by the worker when it never arrived.
+  // The processor's words: the API takes them in, and the worker does when they never arrived.
   processor_events: {
     api: 'select, insert',
     worker: 'select, insert, update',
@@ -110,7 +113,7 @@ const tables: Readonly<Record<string, TableGrants>> = {
   provider_oddities: { api: null, worker: 'select, insert, update', ops: 'select' },
   rate_limits: { api: 'select, insert, update', worker: 'select, insert, update, delete', ops: 'select' },
 
-  // A mail's text may carry a code: it is read by who sends it.
+  // A mail's text may carry a code: only its sender reads it.
   mail_outbox: {
     api: 'select (id, cause), insert',
     worker: 'select, insert, update',

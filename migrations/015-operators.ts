@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** What operators hold back by hand, and the way from a processor's object to what was heard of it. */
+/** Adds what operators hold back by hand, and an index from a processor's object to the events about it. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- While an upstream is paused nothing new is rented there; what runs there runs on. No answer of it ends a pause.

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { grant } from './grants.js';
 
-/** What the operators' figures are read by, so that asking for them costs the same with a million rows. */
+/** Adds what the operators' figures are read by, so that they cost the same with a million rows. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create index wallets_blocked on wallets (metering_blocked_at) where metering_blocked_at is not null;
@@ -14,7 +14,7 @@ export async function up(knex: Knex): Promise<void> {
     create index parked_payments_unresolved on parked_payments (parked_at) where resolved_at is null;
     create index intents_undelivered on intents (created_at) where acknowledged_at is null and delivered_at is null;
   `);
-  // /readyz reads whether the schema is the one that the API knows.
+  // /readyz reads whether the API knows the schema.
   await grant(knex, { knex_migrations: { api: 'select', worker: null, ops: null } });
   // The worker sees how long the transactions of the others have been open.
   await knex.raw(`

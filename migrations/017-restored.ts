@@ -2,10 +2,10 @@ import type { Knex } from 'knex';
 import { databaseRoles, grant } from './grants.js';
 
 /**
- * A restored database is noticed before it moves money (decision 37, "Brakes and the watermark", and decision 67,
- * "Restored databases"): the watermark's row names the incarnation of the database in which it was last compared with
- * Temporal's. Whatever brings an old row back (a dump that is restored, a recovery to a point in time, a copy of the
- * files, a failover) has another incarnation.
+ * Notices a restored database before it moves money (decision 37, "Brakes and the watermark", and decision 67,
+ * "Restored databases"). The watermark's row names the incarnation of the database in which it was last compared with
+ * Temporal's. Whatever brings an old row back (a restored dump, a recovery to a point in time, a copy of the files, a
+ * failover) has another incarnation.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
@@ -79,7 +79,7 @@ export async function up(knex: Knex): Promise<void> {
     grant execute on function step_over_lost_numbers() to ${databaseRoles.worker};
   `);
   await grant(knex, {
-    // Everybody asks whether the database may be written to; the worker compares and pulls the brake.
+    // Every process asks whether the database may be written to; the worker compares and pulls the brake.
     watermark: { api: 'select', worker: 'select, update', ops: 'select' },
     brakes: { api: 'select', worker: 'select, insert, delete', ops: 'select' },
     unknown_pods: {

@@ -2,8 +2,8 @@ import type { Knex } from 'knex';
 import { grant } from './grants.js';
 
 /**
- * Nothing stuck stops the others (decision 69, "Items that fail"), nothing that is kept for operating is kept for ever
- * (decision 70, "Pruned rows"), and what the loops ask each few seconds is asked of an index.
+ * Lets no stuck item stop the others (decision 69, "Items that fail"), and lets no row that is kept for operating stay
+ * for ever (decision 70, "Pruned rows"). An index answers what the loops ask each few seconds.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(tables);
@@ -15,13 +15,13 @@ export async function up(knex: Knex): Promise<void> {
       worker: 'select, insert, update, delete',
       ops: 'select, update (attempts, next_attempt_at, set_aside_at)',
     },
-    // Whoever stores what a workflow must look at tells it at once: the API too.
+    // A process that stores something for a workflow tells the workflow at once: the API too.
     look_signals: {
       api: 'select, insert, update',
       worker: 'select, insert, update, delete',
       ops: 'select',
     },
-    // What the pruning removes (domain/operations/retention.ts).
+    // The rows that the pruning removes (domain/operations/retention.ts).
     intents: { api: null, worker: 'delete', ops: null },
     processor_events: { api: null, worker: 'delete', ops: null },
     mail_outbox: { api: null, worker: 'delete', ops: null },
@@ -86,8 +86,8 @@ const indexes = `
 `;
 
 /**
- * What was done stays for good; from where it was done is cut after 90 days, and never added again (decision 70,
- * "Pruned rows").
+ * The event stays for good. The address from which it was requested is cut after 90 days, and never added again
+ * (decision 70, "Pruned rows").
  */
 const auditTrigger = `
   create or replace function audit_events_stay() returns trigger language plpgsql as $$

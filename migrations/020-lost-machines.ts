@@ -2,8 +2,8 @@ import type { Knex } from 'knex';
 import { grant } from './grants.js';
 
 /**
- * When a machine that was lost was last seen alive, as its rental was settled by it (decision 77, "Bill of lost
- * machines"): the rows of pods serve their time and go, and what a price rests on stays.
+ * Adds the instant at which a lost machine was last seen alive, by which its rental was settled (decision 77, "Bill of
+ * lost machines"). The rows of pods serve their time and are removed; the facts that a price rests on stay.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { grant } from './grants.js';
 
-/** What upstreams tell of an offer beyond its price, an upstream without money, and what operators must be told of. */
+/** Adds the facts of an offer beyond its price, upstreams without money, and notices to operators. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     alter table listings

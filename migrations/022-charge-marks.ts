@@ -2,8 +2,8 @@ import type { Knex } from 'knex';
 import { grant } from './grants.js';
 
 /**
- * Whom and which card nothing is charged to while its owner is away, since a payment of theirs was denied (decision 79,
- * "Charge marks").
+ * Adds the marks on users and cards: no charge while the owner is away, since a payment of theirs was denied (decision
+ * 79, "Charge marks").
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

@@ -2,9 +2,9 @@ import type { Knex } from 'knex';
 import { grant } from './grants.js';
 
 /**
- * When a payment page was asked for, so that a 503 can tell whether one may yet open (decision 82, "Honest checkout
- * failures"); and the machines that nobody was billed for, by user and hour for the limit on them, and with their cost
- * for operators (decision 83, "Cost of one caller").
+ * Adds the instant at which a payment page was requested, so that a 503 can tell whether one may yet open (decision 82,
+ * "Honest checkout failures"). Adds the machines that nobody was billed for, by user and hour for the limit on them,
+ * and with their cost for operators (decision 83, "Cost of one caller").
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

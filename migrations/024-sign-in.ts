@@ -3,9 +3,9 @@ import type { Knex } from 'knex';
 import { grant } from './grants.js';
 
 /**
- * Signing in and ids that tell nothing: codes are bound to the browser that asked (decision 84, "Shares of codes"),
- * accounts elsewhere to their subject (decision 85, "Linked accounts"), and a key enciphers what counts. And the
- * processor's events that nobody can read are kept.
+ * Signing in, and ids that reveal nothing: a code is bound to the browser that asked (decision 84, "Shares of codes"),
+ * an account elsewhere to its subject (decision 85, "Linked accounts"), and a key enciphers the ids that count.
+ * Processor events that nobody can read are kept as well.
  */
 export async function up(knex: Knex): Promise<void> {
   await codes(knex);

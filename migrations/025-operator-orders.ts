@@ -2,9 +2,9 @@ import type { Knex } from 'knex';
 import { databaseRoles, grant } from './grants.js';
 
 /**
- * What Temporal is told is no authority (decision 87, "Operator orders", and decision 88, "Rows before workflows"):
- * money moves by hand only from a row of `operator_orders`, whose names the database takes from the login; what an
- * opening asks for stands in a row that the API has committed.
+ * Gives Temporal's inputs no authority (decision 87, "Operator orders", and decision 88, "Rows before workflows"):
+ * money moves by hand only from a row of `operator_orders`, whose names the database takes from the login. The request
+ * of an opening stands in a row that the API has committed.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
@@ -164,7 +164,7 @@ export async function up(knex: Knex): Promise<void> {
     rental_requests: { api: 'select, insert', worker: 'select, delete', ops: 'select' },
     topup_requests: { api: 'select, insert', worker: 'select, delete', ops: 'select' },
     answered_machines: { api: null, worker: 'select, insert, update, delete', ops: 'select' },
-    // When this step was taken: openings that 0.1 began are known by it.
+    // The time of this step identifies the openings that 0.1 began.
     knex_migrations: { api: null, worker: 'select (name, migration_time)', ops: null },
   });
 }

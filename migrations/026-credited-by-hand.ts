@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { grant } from './grants.js';
 
 /**
- * By which operation a parked payment was credited: what the processor takes back of it later is owed (decision 80,
+ * Adds the operation that credited a parked payment: what the processor takes back of it later is owed (decision 80,
  * "Reversals without a credit").
  */
 export async function up(knex: Knex): Promise<void> {

@@ -2,8 +2,8 @@ import type { Knex } from 'knex';
 import { grant } from './grants.js';
 
 /**
- * Whatever lowers what is available looks at the level of auto-topup, and the settings' own change does (decision 34,
- * "Trigger of auto-topup").
+ * Checks the level of auto-topup whenever available falls, and when the settings change (decision 34, "Trigger of
+ * auto-topup").
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`create index rentals_provisioning on rentals (wallet_id) where status = 'provisioning'`);

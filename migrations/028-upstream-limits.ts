@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { grant } from './grants.js';
 
-/** How many requests an upstream lets us send, as it tells itself, and what our account there still holds. */
+/** Adds the number of requests that an upstream says we may send, and the balance of our account there. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- One row for each upstream that tells its quotas; it says how they stood in its last answer (decision 93).

@@ -1,10 +1,7 @@
 import type { Knex } from 'knex';
 import { grant } from './grants.js';
 
-/**
- * One order refunds many rentals: which of them gets how much stands in rows of its own (decision 94, "Refunds of an
- * outage").
- */
+/** Lets one order refund many rentals: its own rows hold each rental's amount (decision 94, "Refunds of an outage"). */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table operator_order_items (

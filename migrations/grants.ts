@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Who works on the database: each process, and the operators' command line, is one of these. */
+/** The roles of the database: one for each process, and one for the operators' command line. */
 export const databaseRoles = {
   api: 'gpu_rental_api',
   worker: 'gpu_rental_worker',
@@ -10,14 +10,14 @@ export const databaseRoles = {
 export type DatabaseRole = keyof typeof databaseRoles;
 
 /**
- * What each role may do with one table or view, as SQL says it (`select, insert (user_id)`); null: nothing. All three
- * are always decided.
+ * The rights of each role on one table or view, in SQL's words (`select, insert (user_id)`); null: none. Every table
+ * decides all three.
  */
 export type TableGrants = Readonly<Record<DatabaseRole, string | null>>;
 
 /**
- * Grants what was decided. A migration that makes a table calls it for that table: a table is nobody's but the
- * migrator's until then (test/migrations/roles.test.ts finds one that was forgotten).
+ * Grants these rights. A migration that makes a table calls it for that table: until then only the migrator has the
+ * table (test/migrations/roles.test.ts finds one that was forgotten).
  */
 export async function grant(knex: Knex, tables: Readonly<Record<string, TableGrants>>): Promise<void> {
   for (const [table, grants] of Object.entries(tables)) {

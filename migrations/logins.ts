@@ -5,14 +5,14 @@ import { databaseRoles, type DatabaseRole } from './grants.js';
 /** The password of each process's login; null: this installation has no such login, or somebody else makes it. */
 export type LoginPasswords = Readonly<Record<DatabaseRole, string | null>>;
 
-/** What a process logs in as, when it does not work as its role by DATABASE_ROLE. */
+/** The login of a process that does not work as its role by DATABASE_ROLE. */
 export function loginOf(role: DatabaseRole): `${(typeof databaseRoles)[DatabaseRole]}_login` {
   return `${databaseRoles[role]}_login`;
 }
 
 /**
- * Makes the logins of the processes, each a member of its role and of nothing else, and gives them these passwords:
- * run again with another one to change it.
+ * Makes the logins of the processes, each a member of its role and of nothing else, and sets these passwords. Another
+ * run with another password changes it.
  * @returns the logins whose passwords were set
  * @throws Error when the URL's user may not make roles, or may not hand on the roles of another owner's migration
  */
@@ -32,10 +32,10 @@ export async function ensureLogins(databaseUrl: string, passwords: LoginPassword
   }
 }
 
-/** What an operator logs in as; the database takes their name from it (decision 87, "Operator orders"). */
+/** The login of an operator; the database takes the operator's name from it (decision 87, "Operator orders"). */
 export type OperatorLogin = `operator_${string}`;
 
-/** Whether a login is one operator's own. */
+/** Tells whether a login is one operator's own. */
 export function isOperatorLogin(login: string): login is OperatorLogin {
   return login.startsWith('operator_');
 }
@@ -68,7 +68,7 @@ export async function listOperatorLogins(knex: Knex): Promise<OperatorLogin[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Removes an operator's login. What they did keeps their name. */
+/** Removes an operator's login. Their name stays with what they did. */
 export async function dropOperatorLogin(knex: Knex, login: OperatorLogin): Promise<void> {
   await knex.raw('drop role ??', [login]);
 }
@@ -81,13 +81,16 @@ async function setLogin(knex: Knex, login: string, role: DatabaseRole, password:
   const { rows } = await knex.raw<{ rows: unknown[] }>('select 1 from pg_roles where rolname = ?', [login]);
   if (rows.length === 0) await knex.raw('create role ?? nologin', [login]);
   await knex.raw('grant ?? to ??', [databaseRoles[role], login]);
-  // Made of base64 and digits alone, so that nothing in it needs quoting.
+  // The text is base64 and digits alone, so it needs no quoting.
   await knex.raw(`alter role ?? login password '${verifierOf(password)}'`, [login]);
 }
 
 const iterations = 4096;
 
-/** As PostgreSQL keeps it (RFC 5803), so that the password itself is in no statement and no log of statements. */
+/**
+ * Writes the password as PostgreSQL keeps it (RFC 5803), so that no statement and no log of statements has the password
+ * itself.
+ */
 function verifierOf(password: string): string {
   const salt = randomBytes(16);
   const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256');

@@ -31,7 +31,7 @@ import * as refundsOfMany from './029-refunds-of-many.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
-/** The steps by name, in order. Names carry no file ending, so that sources and a build agree on them. */
+/** The steps by name, in order. Names have no file ending, so that sources and a build agree on them. */
 const steps: readonly [name: string, step: Step][] = [
   ['001-accounts', accounts],
   ['002-wallets', wallets],
@@ -64,7 +64,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['029-refunds-of-many', refundsOfMany],
 ];
 
-/** The names of all steps: what a database must have for this code to work on it. */
+/** The names of all steps: a database must have them for this code to work on it. */
 export const schemaSteps: readonly string[] = steps.map(([name]) => name);
 
 const source: Knex.MigrationSource<readonly [string, Step]> = {

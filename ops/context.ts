@@ -1,19 +1,22 @@
 import type { Database } from '../adapters/postgres/database.js';
 
-/** Where the commands find Temporal, and its UI. */
+/** The addresses of Temporal and its UI. */
 export interface TemporalPlace {
   readonly address: string;
   readonly namespace: string;
   readonly uiUrl: string;
 }
 
-/** What the commands work with. Each is asked for when a command needs it, so that --help needs no configuration. */
+/**
+ * The commands' connections and settings. A command asks for each when it needs it, so that --help needs no
+ * configuration.
+ */
 export interface OpsContext {
   readonly open: () => Database;
-  /** The same as the user of its URL, whatever role the others work as. */
+  /** Opens it as the user of its URL, whatever role the others work as. */
   readonly openAsOwner: () => Database;
   readonly temporal: () => TemporalPlace;
-  /** The same for links into its UI, which are told without asking Temporal: its address may be missing. */
+  /** The same for links into its UI, which need no answer of Temporal: its address may be missing. */
   readonly ui: () => TemporalPlace;
   /** How many tick engines there are. */
   readonly shards: () => number;

@@ -9,19 +9,19 @@ import type { OperatorOptions } from './options.js';
 import type { TemporalClient } from '../adapters/temporal/client.js';
 import { withTemporalSoon } from '../adapters/temporal/command.js';
 
-/** How long Temporal may take to be told: what it is told of, it finds by itself as well. */
+/** The longest time to tell Temporal: its workflows find the change by themselves as well. */
 const SIGNAL_MS = 3_000;
 
 export interface DirectOptions {
-  /** What comes of it and can't be undone: it is asked for first, unless --yes is said. */
+  /** A consequence that can't be undone: the command asks first, unless --yes is given. */
   readonly then?: string;
-  /** Signals a workflow at once; it finds the change by itself otherwise. */
+  /** Signals a workflow at once; without it the workflow finds the change by itself. */
   readonly signal?: (client: TemporalClient, result: OperationResult) => Promise<void>;
 }
 
 /**
- * Does what needs Postgres only, and leaves who and why (decision 65, "Explained cents"). Exit code 1 when it is
- * refused.
+ * Does an action that needs Postgres only, and records who and why (decision 65, "Explained cents"). Exit code 1 when
+ * it is refused.
  */
 export async function actByHand(
   context: OpsContext,

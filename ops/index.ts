@@ -3,7 +3,7 @@ import { ConfigError, readConfig, type Config } from '../config.js';
 import { opsEnvironment, type OpsEnvironment } from './local-stack.js';
 import { runCommand } from './program.js';
 
-/** No command uses these: at night nobody should have to look them up. */
+/** No command uses these: nobody should have to look them up at night. */
 const unused = { DASHBOARD_URL: 'http://127.0.0.1', SMTP_URL: 'smtp://127.0.0.1' };
 
 /** The operators' command line: `npm run ops -- <command>`. */
@@ -20,7 +20,7 @@ async function main(): Promise<number> {
       );
     }
   };
-  // What needs the database alone works where nothing is said of Temporal.
+  // Commands that need the database alone work where Temporal is not configured.
   const withoutTemporal = { TEMPORAL_ADDRESS: '127.0.0.1:7233' };
   return runCommand(argv, {
     open: () => {
@@ -34,7 +34,7 @@ async function main(): Promise<number> {
   });
 }
 
-// Whoever reads the first lines only ("| head") closes the pipe: the command goes on, and its exit code stays its own.
+// A reader of the first lines only ("| head") closes the pipe: the command goes on, and its exit code stays its own.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });

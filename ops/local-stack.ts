@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** What a local stack that runs has written down for the ops command (`npm start`). */
+/** The file that a running local stack (`npm start`) has written for the ops command. */
 interface LocalStack {
   readonly pid: number;
-  /** The database as each of its operators; empty where no login could be made. */
+  /** The database's address for each of its operators; empty where no login could be made. */
   readonly logins: Readonly<Record<string, string>>;
-  /** What the service's own processes are told, with the database as its owner. */
+  /** The environment of the service's own processes, with the database as its owner. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -19,7 +19,8 @@ export interface OpsEnvironment {
 }
 
 /**
- * The environment of a command: what is set, or else that of the local stack that runs on this folder's data.
+ * The environment of a command: the variables that are set, or else those of the local stack that runs on this folder's
+ * data.
  * @param argv the words after `ops`; `--as <name>` chooses one of the local stack's operators
  * @throws Error when `--as` names none
  */

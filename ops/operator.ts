@@ -22,19 +22,19 @@ import { hasPassedDeadline, type TemporalClient } from '../adapters/temporal/cli
 import { withTemporal } from '../adapters/temporal/command.js';
 import { runOrder } from '../adapters/temporal/run-by-hand.js';
 
-/** How long the outcome is waited for. */
+/** How long a command waits for the outcome. */
 const WAIT_MS = 30_000;
 
-/** The exit code of what waits for a second operator: it is neither done nor refused. */
+/** The exit code of an order that waits for a second operator: it is neither done nor refused. */
 const WAITS = 3;
 
-/** That of what is not known yet. */
+/** The exit code of an outcome that is not known yet. */
 const UNKNOWN = 2;
 
 /**
- * Writes the order down, lets the workflow `operation` do it, and tells what came of it (decision 87, "Operator
- * orders"). Its id is told first: whoever loses the connection repeats the command with it.
- * @param action what is asked for, or how to find it in the database
+ * Writes the order down, lets the workflow `operation` do it, and prints the outcome (decision 87, "Operator orders").
+ * It prints the id first: an operator who loses the connection repeats the command with it.
+ * @param action the action, or how to find it in the database
  */
 export async function operate(
   context: OpsContext,
@@ -51,7 +51,7 @@ export async function operate(
 /**
  * Writes down who asks for what, unless it is a dry run or nobody consents.
  * @param items the rentals of an order of many
- * @returns undefined when there is nothing to carry out: that has been told
+ * @returns undefined when there is nothing to carry out: that has been printed
  */
 export async function placeOrder(
   db: Database,
@@ -73,7 +73,7 @@ export async function placeOrder(
   }
 }
 
-/** Lets an order's workflow look at it, and tells how it stands then. @returns that */
+/** Lets an order's workflow look at it, and prints how it stands then. @returns that */
 export async function carryOut(
   context: OpsContext,
   db: Database,
@@ -93,7 +93,7 @@ export async function carryOut(
 }
 
 /**
- * Who acts: the owner of the login, or who `--by` says where several may share the login.
+ * The name of the operator who acts: the login's owner, or the name of `--by` where several may share the login.
  * @throws Error when neither tells, or `--by` names somebody else than the login's owner
  */
 export async function operatorName(db: Database, { by }: Pick<OperatorOptions, 'by'>): Promise<string> {
@@ -109,7 +109,7 @@ export async function operatorName(db: Database, { by }: Pick<OperatorOptions, '
   throw new Error(`You are logged in as ${owner}: leave --by out, or log in as ${by}.`);
 }
 
-/** Whether it was a dry run: then it has told what would be done, and that is all. */
+/** Tells whether it was a dry run: then it has printed what would be done, and that is all. */
 export function toldOnly(
   operator: string,
   action: object,
@@ -126,7 +126,7 @@ interface Refused {
   readonly message: string;
 }
 
-/** Tells that something was refused; exit code 1. */
+/** Prints that something was refused; exit code 1. */
 export function printRefused(
   asked: object,
   { code, message }: Refused,
@@ -137,7 +137,7 @@ export function printRefused(
   console.log(json === true ? JSON.stringify(told) : `Refused (${code}): ${message}`);
 }
 
-/** Tells what was done. */
+/** Prints what was done. */
 export function printDone(
   asked: object,
   result: OperationResult,
@@ -149,7 +149,7 @@ export function printDone(
   );
 }
 
-/** Asks before something is done that can't be undone. @throws Error when nobody consents */
+/** Asks before something that can't be undone. @throws Error when nobody consents */
 export async function askConsent(action: object, { yes }: Pick<OperatorOptions, 'yes'>): Promise<void> {
   if (yes === true) return;
   if (!process.stdin.isTTY) {
@@ -158,14 +158,14 @@ export async function askConsent(action: object, { yes }: Pick<OperatorOptions, 
     );
   }
   const asking = createInterface({ input: process.stdin, output: process.stderr });
-  // Whoever ends the input instead of answering does not consent.
+  // An operator who ends the input instead of answering does not consent.
   const ended = once(asking, 'close').then(() => '');
   const answer = await Promise.race([asking.question(`${JSON.stringify(action)}\nDo it? [y/N] `), ended]);
   asking.close();
   if (answer.trim().toLowerCase() !== 'y') throw new Error('Nothing was done.');
 }
 
-/** An order of many takes longer than anybody waits for: how far it is. */
+/** Prints how far an order of many is: it takes longer than anybody waits for. */
 function printGoingOn(
   { id, request: action }: OperatorOrderRow,
   progress: OrderProgress,
@@ -205,7 +205,7 @@ function printOrder(
   }
 }
 
-/** Why an order is not done: for good, by its row, or this time, by its workflow's word. */
+/** The reason why an order is not done: for good, by its row, or this time, by its workflow's word. */
 function refusalOf(
   { status, code, message, ...order }: OperatorOrderRow,
   said: Said | undefined,
@@ -219,7 +219,7 @@ function refusalOf(
   return { code: said.code, message: said.message ?? 'It was refused, and may be tried again.' };
 }
 
-/** What the workflow said, or that it had not ended when nobody waited any longer. */
+/** The workflow's answer, or the fact that it had not ended when the wait was over. */
 type Said = OperationOutcome | { readonly outcome: 'going_on' };
 
 async function run(client: TemporalClient, { id: operationId, kind }: OperatorOrderRow): Promise<Said> {

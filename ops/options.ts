@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { isId, type IdPrefix, type OperationId } from '../domain/ids.js';
 import { readInstant } from '../domain/instants.js';
 
-/** What every command that changes something takes. */
+/** The options of every command that changes something. */
 export interface OperatorOptions {
   /** Who does it; undefined where the login is their own. */
   readonly by?: string;
@@ -48,14 +48,14 @@ export function centsOf(text: string): number {
   throw new InvalidArgumentError('Whole cents are needed, such as 500 for $5.00.');
 }
 
-/** The same for what must be more than nothing. @throws InvalidArgumentError */
+/** Reads whole cents above 0. @throws InvalidArgumentError */
 export function positiveCentsOf(text: string): number {
   const cents = centsOf(text);
   if (cents > 0) return cents;
   throw new InvalidArgumentError('Whole cents of at least 1 are needed, such as 250 for $2.50.');
 }
 
-/** Reads an instant with its offset, or a day. @throws InvalidArgumentError telling what one looks like */
+/** Reads an instant with its offset, or a day. @throws InvalidArgumentError with an example */
 export function instantOf(text: string): Date {
   const at = readInstant(text);
   if (at) return at;

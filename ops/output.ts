@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** What every command that reads takes. */
+/** The options of every command that reads. */
 export interface Print {
   readonly json?: boolean;
 }
@@ -21,10 +21,10 @@ export function printRows<T>(
   else for (const row of rows) console.log(lineOf(row).trimEnd());
 }
 
-/** A fact with its label; null for one that there is none of. */
+/** A fact with its label; null where there is none. */
 export type Fact = readonly [label: string, text: string | number | null];
 
-/** Prints what is known of one thing, a fact a line, or the thing itself as JSON. */
+/** Prints the facts of one thing, one a line, or the thing itself as JSON. */
 export function printFacts(thing: unknown, json: boolean | undefined, facts: readonly Fact[]): void {
   if (json === true) {
     console.log(JSON.stringify(thing));

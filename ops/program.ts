@@ -49,7 +49,7 @@ const groups = [
   addAffectedCommands,
 ];
 
-/** The operators' command line, new for each run: options are kept by the command that read them. */
+/** Makes the operators' command line, new for each run: each command keeps the options that it read. */
 function createProgram(context: OpsContext): Command {
   const program = new Command('ops')
     .description('Looks at the service and mends it.')
@@ -90,7 +90,7 @@ export async function runCommand(argv: readonly string[], context: OpsContext): 
     await createProgram(context).parseAsync(argv, { from: 'user' });
     return process.exitCode;
   } catch (error) {
-    // Commander has said itself what is wrong. 1 is kept for refusals and findings.
+    // Commander has printed the fault itself. 1 is kept for refusals and findings.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     console.error(error instanceof Error ? error.message : error);
     return 2;

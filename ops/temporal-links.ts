@@ -2,23 +2,23 @@ import type { TemporalPlace } from './context.js';
 import { withTemporalSoon } from '../adapters/temporal/command.js';
 import { findRunAt } from '../adapters/temporal/runs.js';
 
-/** How long Temporal may take to tell which run it was: a link without it does as well. */
+/** How long Temporal may take to name the run: a link without it serves as well. */
 const LOOK_MS = 2_000;
 
 export interface WorkflowLink {
   readonly workflowId: string;
-  /** Null when Temporal could not be asked, or has forgotten the run: it keeps closed ones for a day. */
+  /** Null when Temporal did not answer, or has forgotten the run: it keeps closed ones for a day. */
   readonly runId: string | null;
   readonly url: string;
 }
 
-/** The page of a workflow in the Temporal UI; without a run, that of its newest one. */
+/** The page of a workflow in the Temporal UI; without a run, the page of its newest one. */
 export function linkTo({ uiUrl, namespace }: TemporalPlace, workflowId: string, runId?: string): string {
   const page = `${uiUrl.replace(/\/$/, '')}/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`;
   return runId === undefined ? page : `${page}/${runId}/history`;
 }
 
-/** Links to workflows, each to the run that was there at an instant, as far as Temporal can be asked. */
+/** Links to workflows, each to the run at an instant, as far as Temporal answers. */
 export async function linksAt(
   place: TemporalPlace,
   workflowIds: readonly string[],
@@ -45,7 +45,7 @@ async function findRuns(
       }
     });
   } catch {
-    // Temporal is away: the links stay without runs, and whoever follows one sees that.
+    // Temporal is away: the links have no runs, and a reader who follows one sees that.
   }
   return runs;
 }

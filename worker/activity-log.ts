@@ -3,7 +3,7 @@ import type { ActivityInterceptors } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { isId, type IdPrefix } from '../domain/ids.js';
 
-/** The entities by whose id operators look for a line. */
+/** The fields whose ids operators use to find a line. */
 const fields = {
   rentalId: 'rent',
   userId: 'usr',
@@ -11,13 +11,13 @@ const fields = {
   invoiceId: 'inv',
 } as const satisfies Record<string, IdPrefix>;
 
-/** What each schedule does every few seconds is told only when it fails, or to who wants to know more. */
+/** The schedules' activities of every few seconds. Their lines appear only on failure, or at a more detailed level. */
 const scheduled = new Set(['revive', 'sweep', 'redeliver', 'housekeeping', 'backfill']);
 
-/** What was found out about the activities that run, for all that is logged meanwhile. */
+/** The ids of running activities, for all lines that are logged meanwhile. */
 const idsOfContext = new WeakMap<Context, Record<string, string>>();
 
-/** The fields of a line that is written while an activity runs: which one, of which workflow, for whom. */
+/** The fields of a line that is written while an activity runs: the activity, its workflow, and its ids. */
 export function activityFields(): object {
   const context = asyncLocalStorage.getStore();
   if (context === undefined) return {};
@@ -31,8 +31,8 @@ export function activityFields(): object {
 }
 
 /**
- * Logs how each activity went, under the ids of what it is about, and gives the SDK's own lines the same ids. What goes
- * in and what comes out are not logged.
+ * Logs the outcome of each activity, under the ids of its subject, and gives the SDK's own lines the same ids. Inputs
+ * and results are not logged.
  */
 export function logActivities(log: Logger): (context: Context) => ActivityInterceptors {
   return (context) => ({
@@ -63,7 +63,7 @@ export function logActivities(log: Logger): (context: Context) => ActivityInterc
   });
 }
 
-/** The ids in what an activity was given or gave: texts that are one, or hold one after a colon, two levels deep. */
+/** The ids in an activity's input or result: texts that are one, or hold one after a colon, two levels deep. */
 function idsOf(values: readonly unknown[], depth = 2): Record<string, string> {
   const found: Record<string, string> = {};
   for (const value of values) {

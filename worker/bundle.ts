@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 
-/** Bundles the workflows for the sandbox: from the TypeScript sources, or from a build, whichever runs. */
+/** Bundles the workflows for the sandbox, from the TypeScript sources or from a build, whichever runs. */
 export function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {
   const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   const pathOf = (name: string): string =>
@@ -20,5 +20,5 @@ export function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {
   });
 }
 
-/** The bundler throws what matters; the rest is webpack's progress. */
+/** The bundler throws its faults; the rest is webpack's progress. */
 const quiet = () => undefined;

@@ -36,7 +36,7 @@ const db = openDatabase(url, poolMax, 'worker', role, databaseDeadlines.worker);
 const openDb = openDatabase(url, openPoolMax, 'worker-open', role, databaseDeadlines.open);
 const meterDb = openDatabase(url, meterPoolMax, 'worker-meter', role, databaseDeadlines.meter);
 const metricsDb = openDatabase(url, 2, 'worker-metrics', role);
-// A container that starts again has its earlier name and process number: the server must not take one for the other.
+// A restarted container has its earlier name and process number: the server must not take one process for the other.
 const identity = `${process.pid}@${hostname()}-${randomBytes(3).toString('hex')}`;
 const readiness = createReadiness({ identity, listPollers: pollersAt(temporal) });
 const metrics = await startWorkerMetrics({
@@ -71,7 +71,7 @@ const deps: ActivityDeps = {
   },
 };
 
-// Before anything is polled: a restored database must not be acted on (decision 67, "Restored databases").
+// This comes before any poll: nothing may act on a restored database (decision 67, "Restored databases").
 await compareWatermarks(deps);
 const workers = await createWorkers({
   connection,

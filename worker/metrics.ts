@@ -18,18 +18,18 @@ export interface WorkerMetricsOptions {
   /** Port null: nothing listens. */
   readonly listen: { readonly host: string; readonly port: number | null };
   readonly pools: Readonly<Record<string, Database>>;
-  /** What the figures are read by: connections of their own, so that they are read even when all others are taken. */
+  /** Own connections for reading the figures, so that they are read even when all others are taken. */
   readonly metricsDb: Database;
   readonly providers: readonly string[];
-  /** Where the SDK serves its metrics; null: nowhere. */
+  /** The address of the SDK's metrics; null: nowhere. */
   readonly sdkMetricsUrl: string | null;
-  /** Whether this process polls; served beside the metrics. */
+  /** Finds out whether this process polls; served beside the metrics. */
   readonly findFaults: FindFaults;
 }
 
 /**
- * All that a worker tells Prometheus: itself, its pools, its ticks, Temporal's SDK, and the business as the database
- * has it. Each worker tells the same of the business: queries take the maximum over them.
+ * Serves all of a worker's metrics: itself, its pools, its ticks, Temporal's SDK, and the business as the database has
+ * it. Each worker shows the same business figures: queries take the maximum over them.
  */
 export async function startWorkerMetrics(options: WorkerMetricsOptions): Promise<WorkerMetrics> {
   const { log, listen, pools, metricsDb, providers, sdkMetricsUrl, findFaults } = options;

@@ -6,10 +6,9 @@ import { ProcessorError } from '../adapters/processor/processor.js';
 import { ProviderError } from '../adapters/providers/provider.js';
 
 /**
- * Keeps the words of errors out of workflows' histories (decision 89, "Words kept from Temporal"): an upstream, the
- * processor, the mail server and the database quote what they were sent. What crosses is which error it was; its words
- * are in the worker's log, under the workflow's id. Refusals and other failures that are made for workflows cross as
- * they are.
+ * Keeps the words of errors out of workflows' histories (decision 89, "Words kept from Temporal"), because an upstream,
+ * the processor, the mail server and the database quote their input. Only the error's name crosses; its words are in
+ * the worker's log, under the workflow's id. Refusals and other failures that are made for workflows cross as they are.
  */
 export function withoutWords(log: Logger): (context: Context) => ActivityInterceptors {
   return (context) => ({
@@ -36,7 +35,7 @@ function isMadeForWorkflows(error: unknown): boolean {
   return error instanceof TemporalFailure || error instanceof CompleteAsyncError;
 }
 
-/** An error by its class and codes. */
+/** Names an error by its class and codes. */
 function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   if (error instanceof ProviderError) return `${error.name}: ${error.briefly}`;

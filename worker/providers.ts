@@ -8,7 +8,7 @@ import type { ProviderConfig } from '../config.js';
 
 const ADAPTERS = { shadeform: createShadeformProvider, runpod: createRunpodProvider };
 
-/** The upstreams that are enabled by their credentials, by code. */
+/** Makes the upstreams that their credentials enable, by code. */
 export function createProviders(
   configs: readonly ProviderConfig[],
   parts: { readonly deployment: string; readonly db: Database; readonly oddities: OddityBook },

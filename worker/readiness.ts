@@ -1,25 +1,25 @@
 import type { Poll, Poller } from '../adapters/temporal/pollers.js';
 import { taskQueues } from '../domain/task-queues.js';
 
-/** What createWorkers polls: every queue for activities, and one of them for workflows. */
+/** The polls of createWorkers: every queue for activities, and one of them for workflows. */
 export const polls: readonly Poll[] = [
   { queue: taskQueues.rentals, kind: 'workflow' },
   ...Object.values(taskQueues).map((queue) => ({ queue, kind: 'activity' as const })),
 ];
 
-/** A poll that finds no task lasts a minute, then the next one begins. */
+/** A poll without a task lasts a minute, then the next one begins. */
 const SILENT_LIMIT_MS = 90_000;
 
 export interface Readiness {
   /** Called once the workers run. */
   begin(workers: readonly { getState(): string }[]): void;
-  /** What is not well, in words; none: this process polls every queue. Never rejects. */
+  /** The faults, in words; none: this process polls every queue. Never rejects. */
   findFaults(): Promise<string[]>;
 }
 
 /**
- * Tells whether this process polls (decision 91, "Health of a worker"): not by what it believes of itself, but by
- * what the Temporal server has heard from it.
+ * Tells whether this process polls (decision 91, "Health of a worker"). The answer rests on what the Temporal server
+ * has heard from it, not on its own view.
  * @param options.identity of this process's polls; no other process, and no earlier one, has it
  * @param options.listPollers asks the server
  * @param options.now a clock that never jumps, in milliseconds
@@ -31,7 +31,7 @@ export function createReadiness(options: {
 }): Readiness {
   const { identity, listPollers, now = () => performance.now() } = options;
   const state: { workers: readonly { getState(): string }[] } = { workers: [] };
-  /** By queue and kind: what was last heard, and since when on our clock. */
+  /** By queue and kind: the last poll that was heard, and since when on our clock. */
   const heard = new Map<string, { readonly lastAskedAt: string; readonly sinceMs: number }>();
 
   async function findSilence(poll: Poll): Promise<string | undefined> {

@@ -7,7 +7,7 @@ import { metricPrefix, type Registry } from '../adapters/metrics/registry.js';
 import type { Scrape } from '../adapters/metrics/listener.js';
 import { temporalLogger } from './temporal-log.js';
 
-/** The SDK takes any free port: another program may take it first, rarely. */
+/** The SDK takes any free port: in rare cases another program takes it first. */
 const TRIES = 5;
 const SDK_LIMIT_MS = 2_000;
 
@@ -55,8 +55,8 @@ async function findFreePort(): Promise<number> {
 }
 
 /**
- * Joins what the SDK serves (names beginning with temporal_) to our own metrics, so that a worker is one target. When
- * it can't be read, ours are shown all the same, and a gauge says so.
+ * Joins the SDK's metrics (names beginning with temporal_) to our own, so that a worker is one target. When they can't
+ * be read, ours are shown all the same, and a gauge says so.
  */
 export function joinTemporal(registry: Registry, sdkUrl: string, refresh: () => Promise<void>): Scrape {
   const failed = new Gauge({

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 
 const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
-/** What of the SDK's own words operators search by. Its other data (tokens of tasks) is nobody's. */
+/** The SDK's fields by which operators search. Its other data (tokens of tasks) has no use. */
 const kept = [
   'workflowId',
   'workflowType',

@@ -11,26 +11,29 @@ export interface WorkersOptions {
   readonly bundle: WorkflowBundleWithSourceMap;
   readonly activities: Activities;
   readonly log: Logger;
-  /** What the server knows their polls by; the SDK's own unless told. */
+  /** The identity of their polls at the server; default: the SDK's own. */
   readonly identity?: string;
-  /** How long activities may go on when the worker is shut down before they are told; loops go on until then. */
+  /** How long activities may go on after a shutdown of the worker before they are told; loops go on until then. */
   readonly shutdownGraceMs?: number;
 }
 
 /** How many activities of each queue run at once (design: Temporal 3). */
 const slots = { rentals: 100, upstream: 2_000, meter: 300, mail: 4 } as const;
 
-/** What is short ends in it by itself; loops are ended by it. */
+/** Short activities end within it; it ends the loops. */
 const SHUTDOWN_GRACE_MS = 2_000;
 
-/** Heartbeats go out as they are made, so that operators see what a loop does now and not ten seconds ago. */
+/** Heartbeats are sent at once, so that operators see what a loop does now and not ten seconds ago. */
 const timing = {
   shutdownForceTime: '10s',
   maxHeartbeatThrottleInterval: '2s',
   defaultHeartbeatThrottleInterval: '2s',
 } as const;
 
-/** Less often than the loops': noticed within ten seconds (workflows/activity-proxies.ts) all the same. */
+/**
+ * Sent less often than the loops': a silent activity is noticed within ten seconds (workflows/activity-proxies.ts) all
+ * the same.
+ */
 const pacedHeartbeats = {
   maxHeartbeatThrottleInterval: '5s',
   defaultHeartbeatThrottleInterval: '5s',
@@ -54,14 +57,14 @@ export async function createWorkers(options: WorkersOptions): Promise<Worker[]> 
       ...shared,
       taskQueue: taskQueues.rentals,
       workflowBundle: bundle,
-      // A dead worker's workflows move to another one after this; ten seconds unless told.
+      // A dead worker's workflows move to another one after this; the SDK's default is ten seconds.
       stickyQueueScheduleToStartTimeout: '5s',
       maxConcurrentActivityTaskExecutions: slots.rentals,
     }),
     await Worker.create({
       ...shared,
       taskQueue: taskQueues.upstream,
-      // Thousands wait here at once, and each heartbeat is a call of the server.
+      // Thousands wait here at once, and each heartbeat is a call to the server.
       ...pacedHeartbeats,
       maxConcurrentActivityTaskExecutions: slots.upstream,
     }),

@@ -243,7 +243,7 @@ async function refusedOrThere<Id extends string, Row>(
   return (await lookFor(run, attempt)) ?? refused(refusal);
 }
 
-/** The least time of a look, and its time beyond the wait for the lock. */
+/** The least time of any look, and the last look's time beyond its wait for the lock. */
 const MIN_LOOK_MS = 2_000;
 
 /**

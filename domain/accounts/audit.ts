@@ -1,4 +1,4 @@
-/** What the audit trail tells of (decision 59, "The audit trail"; migrations/012-audit.ts). */
+/** The kinds of events in the audit trail (decision 59, "The audit trail"; migrations/012-audit.ts). */
 export const auditKinds = [
   'signed_in',
   'signed_out',

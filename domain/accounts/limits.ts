@@ -9,10 +9,7 @@ export const accountLimits = {
   codeRequestsPerHour: 5,
   codeRequestsPerDay: 20,
 
-  /**
-   * Decision 84, "Shares of codes": for how long a browser in which somebody has signed in is known
-   * by a cookie.
-   */
+  /** Decision 84, "Shares of codes": how long a cookie makes a browser known in which somebody has signed in. */
   browserKnownMs: 180 * DAY,
 
   /** Decision 9, "Session cookies": sessions. */
@@ -23,8 +20,7 @@ export const accountLimits = {
   oauthStateValidMs: 10 * MINUTE,
 
   /**
-   * Decision 14, "SSH keys": SSH keys of a user. Each opening puts all of them into a machine's first
-   * start, unless told.
+   * Decision 14, "SSH keys": SSH keys of a user. By default each opening puts all of them into a machine's first start.
    */
   maxSshKeys: 100,
   minRsaBits: 2_048,

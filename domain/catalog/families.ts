@@ -1,7 +1,7 @@
-/** What a renter treats as interchangeable: a GPU by name and memory, whatever its form factor. */
+/** A kind of GPU that renters treat as interchangeable: one name and memory, whatever its form factor. */
 export interface Family {
   readonly id: string;
-  /** Canonical model codes, as listings carry them. */
+  /** Canonical model codes, as listings have them. */
   readonly models: readonly string[];
 }
 

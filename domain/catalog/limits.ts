@@ -1,6 +1,9 @@
 import { MINUTE, SECOND } from '../durations.js';
 
-/** What is offered, for how long a listing counts, and when an upstream's offers are taken out. Durations are milliseconds. */
+/**
+ * Which offers there are, how long a listing counts, and when an upstream's offers are taken out. Durations are
+ * milliseconds.
+ */
 export const catalogLimits = {
   /** spec: Limits. */
   gpuCounts: [1, 2, 4, 8] as const,
@@ -10,12 +13,12 @@ export const catalogLimits = {
   catalogSyncMs: 30 * SECOND,
 
   /**
-   * The circuit breaker of an upstream: so many failures in a row take its offers out of the catalog, for a time that
+   * The circuit breaker of an upstream: this many failures in a row take its offers out of the catalog, for a time that
    * grows with each further one.
    */
   breakAfterFailures: 5,
   breakBaseMs: 15 * SECOND,
   breakMaxMs: 5 * MINUTE,
-  /** An upstream that asks to be left alone for longer is asked again after this: its machines must be watched. */
+  /** An upstream that asks for a longer pause is asked again after this: its machines must be watched. */
   rateLimitMaxMs: 15 * MINUTE,
 } as const;

@@ -14,8 +14,8 @@ const COUNTRIES = new Set(
 
 /**
  * The countries of each broader region (decision 13, "Live listings"). `eu` is where European data protection law holds
- * or is recognised as adequate: the Union, the European Economic Area, Switzerland and the United Kingdom. Renters who
- * ask for `eu` ask for that, and upstreams label Norway and Iceland so too.
+ * or is recognised as adequate: the Union, the European Economic Area, Switzerland and the United Kingdom. That is the
+ * meaning of `eu` to renters, and upstreams label Norway and Iceland so too.
  */
 const GROUPS: Readonly<Record<RegionGroup, readonly string[]>> = {
   us: ['US'],
@@ -40,8 +40,8 @@ export function isRegion(text: string): boolean {
 }
 
 /**
- * The country codes, in upper case, that a region stands for: itself for a country, its members for us, eu and
- * apac. Empty for a text that is no region, so that a filter by it matches nothing.
+ * The country codes of a region, in upper case: itself for a country, the members for us, eu and apac. Empty for a text
+ * that is no region, so that a filter by it matches nothing.
  */
 export function countriesOf(region: string): readonly string[] {
   const group = region.toLowerCase();

@@ -1,6 +1,4 @@
-/**
- * The templates that a rental can start from (decision 13, "Live listings"). What each becomes is a table per upstream.
- */
+/** The templates that a rental can start from (decision 13, "Live listings"). A table per upstream translates each. */
 export const templates = [
   {
     id: 'ubuntu-24-04',

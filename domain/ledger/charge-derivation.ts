@@ -1,13 +1,12 @@
 import { accruedCents, finalCents } from '../metering/metering.js';
 
 /**
- * How a rental's charge came about, so that a stranger can check it by hand (decision 25, "Usage as running total"). No
- * entry keeps the interval that it was metered for, because usage is a running total: the instant until which a tick
- * charged is the least of its own clock, which is the entry's instant, the stop request and the limits, and all of
- * these are kept.
+ * The derivation of a rental's charge, so that a stranger can check it by hand (decision 25, "Usage as running total").
+ * No entry keeps the interval that it was metered for, because usage is a running total. A tick charged until the
+ * earliest of its own clock (the entry's instant), the stop request and the limits. All of these are kept.
  */
 
-/** What of a rental decides its price. Amounts in cents. */
+/** The facts of a rental that decide its price. Amounts in cents. */
 export interface PricedRental {
   readonly pricePerHourCents: number;
   readonly maxSpendCents: number | null;
@@ -26,7 +25,7 @@ export interface PostedCharge {
   readonly occasion: ChargeOccasion;
   readonly amountCents: number;
   readonly at: Date;
-  /** What the rental was charged by its entries before this one, and when the last of them was written. */
+  /** The charges of the rental's entries before this one, and the instant of the last of them. */
   readonly chargedBeforeCents: number;
   readonly previousAt: Date | null;
 }
@@ -37,24 +36,24 @@ export interface ChargeDerivation {
   readonly occasion: ChargeOccasion;
   readonly pricePerHourCents: number;
   readonly runningAt: Date | null;
-  /** The time that this entry is about; what came before is in the entries before it. */
+  /** The time that this entry covers; the entries before it cover what came before. */
   readonly from: Date | null;
   readonly until: Date | null;
   readonly untilWas: UntilReason | null;
   /** From runningAt to until, in milliseconds. */
   readonly elapsedMs: number;
-  /** What elapsedMs costs in all. */
+  /** The price of elapsedMs in all. */
   readonly accruedCents: number;
   readonly chargedBeforeCents: number;
   readonly dueCents: number;
   readonly amountCents: number;
-  /** What was due and could not be had: the wallet was empty. */
+  /** The amount that was due and not charged: the wallet was empty. */
   readonly unpaidCents: number;
-  /** The sums, with the numbers filled in. */
+  /** The sums, with their numbers. */
   readonly formula: string;
 }
 
-/** Derives one charge from what the rental's row, its stop request and the ledger keep. */
+/** Derives one charge from the rental's row, its stop request and the ledger. */
 export function deriveCharge(rental: PricedRental, charge: PostedCharge): ChargeDerivation {
   if (charge.occasion === 'capture' || rental.runningAt === null) return deriveCapture(rental, charge);
   const { until, untilWas } =
@@ -79,18 +78,18 @@ export function deriveCharge(rental: PricedRental, charge: PostedCharge): Charge
   };
 }
 
-/** Why a rental that failed, or was lost, was given money back (decision 27, "Refund of failed machines"). */
+/** The reason of a refund to a rental that failed, or was lost (decision 27, "Refund of failed machines"). */
 export interface RefundDerivation {
   readonly chargedCents: number;
-  /** What it costs after all. */
+  /** The price after the refund. */
   readonly finalCents: number;
   readonly refundedCents: number;
-  /** The milliseconds that are billed after all. */
+  /** The milliseconds that stay billed. */
   readonly billedMs: number;
   readonly formula: string;
 }
 
-/** Derives the automatic refund of a rental. @param chargedCents all that it was charged before */
+/** Derives the automatic refund of a rental. @param chargedCents the sum of all earlier charges */
 export function deriveRefund(
   rental: PricedRental & { readonly failed: boolean },
   chargedCents: number,
@@ -164,8 +163,8 @@ function endOf({ endedAt }: PricedRental, { at }: PostedCharge): { until: Date; 
 }
 
 /**
- * The instant until which a tick charged. A stop that was asked for while the tick ran may have been committed too
- * late for it to see: then the tick charged beyond it, and the end is no earlier (meter.ts).
+ * The instant until which a tick charged. A stop that was requested during the tick may have been committed too late
+ * for it to see. Then the tick charged beyond the stop, and the end is no earlier (meter.ts).
  */
 function untilOfTick(rental: PricedRental, charge: PostedCharge): { until: Date; untilWas: UntilReason } {
   const instants: { until: Date; untilWas: UntilReason }[] = [{ until: charge.at, untilWas: 'clock' }];

@@ -3,10 +3,10 @@ import type { InvoiceId, LedgerEntryId, OperationId, RentalId, TopupId, UserId }
 import type { LedgerEntryType } from './ledger.js';
 import type { RentalStatus, StopReason } from '../rentals/rental.js';
 
-/** Everything that is known of why a ledger entry is there. Amounts in cents. What does not apply is null. */
+/** Everything that is known about the reason of a ledger entry. Amounts in cents. Fields that do not apply are null. */
 export interface Explanation {
   readonly entry: ExplainedEntry;
-  /** One sentence, for whoever paid. */
+  /** One sentence, for the payer. */
   readonly why: string;
   readonly charge: ChargeDerivation | null;
   readonly rentalRefund: RefundDerivation | null;
@@ -15,7 +15,7 @@ export interface Explanation {
   readonly reversal: ExplainedReversal | null;
   readonly invoice: ExplainedInvoice | null;
   readonly byHand: ExplainedOperation | null;
-  /** What only operators see. */
+  /** The part that only operators see. */
   readonly evidence: Evidence;
 }
 
@@ -88,21 +88,21 @@ export interface Evidence {
   readonly userId: UserId;
   readonly walletId: number;
   readonly seq: number;
-  /** What the entry was made for, once and for all; null for a tick, which the running total explains. */
+  /** The cause of the entry, once and for all; null for a tick, which the running total explains. */
   readonly cause: string | null;
   readonly operator: string | null;
   readonly pod: PodEvidence | null;
-  /** The workflows that acted, the one that wrote the entry first. */
+  /** The workflows that acted, first the one that wrote the entry. */
   readonly workflowIds: readonly string[];
 }
 
-/** What proves that the machine ran. */
+/** The proof that the machine ran. */
 export interface PodEvidence {
   readonly provider: string;
   readonly podId: string | null;
   readonly tag: string;
   readonly runningSince: Date | null;
-  /** The last moment at which the upstream's list showed it alive: now, while it does. */
+  /** The last moment at which the upstream's list showed the machine alive: now, while it does. */
   readonly lastSeenAliveAt: Date | null;
   readonly upstreamStatus: string | null;
   readonly goneAt: Date | null;

@@ -1,15 +1,15 @@
 import { isId, type LedgerEntryId } from '../ids.js';
 
 /**
- * A ledger entry is keyed by its wallet and its number there: 64 bits each, in the same 26 Crockford characters as
- * every other id (decision 1, "Public ids"): stable, and no column for billions of rows. In this plain form release 0.1
- * showed them, and findings of operators name them; users are shown them enciphered
+ * The key of a ledger entry is its wallet and its number there: 64 bits each, in the same 26 Crockford characters as
+ * every other id (decision 1, "Public ids"). It is stable and needs no column for billions of rows. Release 0.1 showed
+ * entries in this plain form, and operators' findings name them so; users see the ids enciphered
  * (adapters/postgres/wallets/ledger-ids.ts, decision 86, "Ids of ledger entries").
  */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const LENGTH = 26;
 
-/** Where an entry is. */
+/** The place of an entry. */
 export interface EntryKey {
   readonly walletId: number;
   readonly seq: number;
@@ -20,7 +20,7 @@ export function ledgerEntryId(walletId: number, seq: number): LedgerEntryId {
   return ledgerIdOf((BigInt(walletId) << 64n) | BigInt(seq));
 }
 
-/** The 128 bits of wallet and number as numbers; undefined where they are larger than any that is counted to. */
+/** Reads wallet and number from the 128 bits; undefined where they are larger than any that is counted to. */
 export function entryKeyOf(bits: bigint): EntryKey | undefined {
   const walletId = Number(bits >> 64n);
   const seq = Number(bits & 0xffff_ffff_ffff_ffffn);

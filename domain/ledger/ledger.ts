@@ -14,8 +14,8 @@ export interface ChainedEntry {
 }
 
 /**
- * The reconciliation rule (spec.md): newest first, each entry's balance is its amount plus the balance after the
- * entry before it; the very first starts from 0.
+ * Finds a break of the reconciliation rule (spec.md): newest first, each entry's balance is its amount plus the balance
+ * after the entry before it; the very first starts from 0.
  * @param reachesFirst whether the list's last entry is the wallet's first one
  * @returns the index of the first entry that breaks the rule, or undefined when all hold
  */

@@ -2,10 +2,10 @@ import type { ChargeDerivation } from './charge-derivation.js';
 import type { Explanation } from './explanation.js';
 import { formatUsd } from '../money.js';
 
-/** What of an explanation its sentence is made of. */
+/** The facts of an explanation that its sentence uses. */
 type Facts = Omit<Explanation, 'why' | 'evidence'>;
 
-/** Why an entry is there, in one sentence for whoever paid. */
+/** The reason of an entry, in one sentence for the payer. */
 export function whyOf(facts: Facts): string {
   const amount = formatUsd(Math.abs(facts.entry.amountCents));
   const way = facts.entry.amountCents < 0 ? 'was taken from the wallet' : 'was added to the wallet';

@@ -11,7 +11,7 @@ export interface OpenInvoice {
   readonly payUrl: string | null;
 }
 
-/** What an invoice is for. */
+/** One position of an invoice. */
 export interface InvoiceLine {
   readonly description: string;
   readonly amountCents: number;
@@ -25,7 +25,7 @@ export function invoiceOpenedMail(invoice: OpenInvoice, lines: readonly InvoiceL
   ]);
 }
 
-/** The bank wants an automatic top-up approved, which is done by paying the invoice that offers it. */
+/** The bank wants an automatic top-up approved: the user approves it by paying the invoice that offers it. */
 export function autoTopupApprovalMail(offer: OpenInvoice): Message {
   return messageOf('Your bank wants you to approve an automatic top-up', [
     `Your saved card was not charged with ${formatUsd(offer.amountCents)}: your bank wants you to approve it.`,

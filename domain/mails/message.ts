@@ -1,14 +1,14 @@
-/** What a mail says: made from facts alone, so that each can be read whole in a test. */
+/** The words of a mail. They depend on facts alone, so that a test can read each mail whole. */
 export interface Message {
   readonly subject: string;
   /** Plain text. */
   readonly text: string;
 }
 
-/** A message of these lines. */
+/** Makes a message from lines. */
 export function messageOf(subject: string, lines: readonly string[]): Message {
   return { subject, text: lines.join('\n') };
 }
 
-/** The last line of what a user may not have expected. */
+/** The last line of a mail that a user may not expect. */
 export const answerToSupport = 'If you did not expect this, answer to support.';

@@ -3,8 +3,8 @@ import { rentalLimits } from '../rentals/limits.js';
 import { messageOf, type Message } from './message.js';
 
 /**
- * Users and a card are marked because a payment was denied (decision 79, "Charge marks"). @param owners whoever is not
- * charged now
+ * Users and a card are marked because a payment was denied (decision 79, "Charge marks").
+ * @param owners the users who are not charged now
  */
 export function chargeMarkMail(
   mark: {
@@ -40,7 +40,7 @@ export function refundLimitMail(rental: {
   ]);
 }
 
-/** Our account at an upstream is empty. @param message what the upstream said */
+/** Our account at an upstream is empty. @param message the upstream's words */
 export function noFundsMail({ provider, message }: { provider: string; message: string }): Message {
   return messageOf(`The account at the upstream ${provider} has no money left`, [
     `A machine was refused: ${message}`,
@@ -49,10 +49,10 @@ export function noFundsMail({ provider, message }: { provider: string; message: 
   ]);
 }
 
-/** So many findings are spelled out; the rest is counted. */
+/** This many findings are spelled out; the rest is counted. */
 const SPELLED_OUT = 20;
 
-/** What the reconcile found, and what it could not compare. */
+/** The findings of a reconcile, and what it could not compare. */
 export function findingsMail(
   findings: readonly { readonly id: number; readonly kind: string; readonly subject: string }[],
   gaps: readonly { readonly source: string; readonly since: Date; readonly why: string }[],

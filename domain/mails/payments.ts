@@ -19,7 +19,7 @@ export function receiptMail(receipt: {
   ]);
 }
 
-/** A charge that was answered with "processing" has failed. @param error why, in a sentence; null: it is not known */
+/** A charge that was answered with "processing" has failed. @param error the reason, in a sentence; null: not known */
 export function topupFailedMail(topup: {
   readonly topupId: TopupId;
   readonly amountCents: number;
@@ -40,7 +40,7 @@ export function topupApprovalMail(topup: { readonly amountCents: number; readonl
   ]);
 }
 
-/** An automatic top-up failed, and auto-topup is off. @param error why, in a sentence */
+/** An automatic top-up failed, and auto-topup is off. @param error the reason, in a sentence */
 export function autoTopupFailedMail(topup: {
   readonly amountCents: number;
   readonly error: string;
@@ -61,7 +61,7 @@ export function cardExpiredMail(card: { readonly brand: string; readonly last4: 
   ]);
 }
 
-/** A payment by the card was denied, so that it is not charged while its user is away (decision 79, "Charge marks"). */
+/** A payment by the card was denied: the card is not charged while its user is away (decision 79, "Charge marks"). */
 export function chargesHeldMail(mark: { readonly kind: 'dispute' | 'early_fraud_warning' }): Message {
   const what =
     mark.kind === 'dispute'
@@ -80,7 +80,10 @@ interface Reversal {
   readonly paymentId: string;
 }
 
-/** What a refund or a dispute took. @param amountCents of the refund or dispute; the share says what of it was taken */
+/**
+ * A refund or a dispute took money.
+ * @param amountCents of the refund or dispute; the share says how much of it was taken
+ */
 export function paymentTakenMail(
   reversal: Reversal & { readonly amountCents: number; readonly share: ReversalShare },
 ): Message {
@@ -98,7 +101,7 @@ export function paymentTakenMail(
   ]);
 }
 
-/** What came back of a refund that failed or a dispute that was won. @param hasInvoice whether one was made for it */
+/** A refund that failed, or a dispute that was won, gave money back. @param hasInvoice whether one was made for it */
 export function paymentReturnedMail(
   reversal: Reversal & { readonly returnedCents: number; readonly hasInvoice: boolean },
 ): Message {

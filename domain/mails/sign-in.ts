@@ -4,7 +4,7 @@ import { messageOf, type Message } from './message.js';
 /**
  * Brings a one-time code. The code stands in the text only, which is wiped once it is sent (decision 36, "The mail
  * outbox").
- * @param provider what the identity provider is called, of which the code links an account
+ * @param provider the name of the identity provider whose account the code links
  */
 export function loginCodeMail({ code, provider }: { code: string; provider: string | undefined }): Message {
   const linked = `It confirms that a sign-in with ${provider} was yours: from then on that account signs in here without a code.`;

@@ -2,7 +2,7 @@ import type { RentalId } from '../ids.js';
 import { formatUsd } from '../money.js';
 import { answerToSupport, messageOf, type Message } from './message.js';
 
-/** The wallet will soon be empty. @param burnCents what all running machines cost in an hour, above 0 */
+/** The wallet will soon be empty. @param burnCents the cost of all running machines in an hour, above 0 */
 export function lowBalanceMail({
   totalCents,
   burnCents,
@@ -29,10 +29,10 @@ export function walletChangedMail({ amountCents, reason }: { amountCents: number
   ]);
 }
 
-/** So many rentals are named in a mail. */
+/** A mail names this many rentals at most. */
 const MAILED_RENTALS = 50;
 
-/** What an order of many gave one user for each of their rentals. */
+/** An order of many refunded a user's rentals; the mail says how much each got. */
 export function rentalsRefundedMail(
   reason: string,
   rentals: readonly { readonly rentalId: RentalId; readonly cents: number }[],

@@ -1,6 +1,6 @@
 import { HOUR, MINUTE, SECOND } from '../durations.js';
 
-/** How often running rentals are charged, and what becomes of those that can't be. Durations are milliseconds. */
+/** How often running rentals are charged, and what happens to those that can't be. Durations are milliseconds. */
 export const meteringLimits = {
   /** Design: metering. */
   tickEveryMs: SECOND,
@@ -12,17 +12,17 @@ export const meteringLimits = {
   tickLateMs: 5 * SECOND,
   topupWaitMs: 30 * SECOND,
   /**
-   * Decision 78, "Check of settled rentals": how long a stop may take from its instant to
-   * its commit; a tick in between knows nothing of it.
+   * Decision 78, "Check of settled rentals": how long a stop may take from its instant to its commit. A tick in between
+   * does not know of it.
    */
   stopCommitMs: MINUTE,
 
   /**
-   * A wallet whose metering somebody held up is left alone for so long: the others' ticks go on (decision 73, "Turns at
-   * the wallet").
+   * A wallet whose metering somebody held up is left alone for this long: the others' ticks go on (decision 73, "Turns
+   * at the wallet").
    */
   heldUpRestMs: 10 * SECOND,
-  /** When a wallet that somebody else has locked is asked anew. */
+  /** The wait before a wallet that somebody else has locked is asked anew. */
   busyWalletRetryMs: SECOND,
   /**
    * Decision 29, "Broken wallets": a wallet that can't be metered for this long loses its machines.
@@ -31,9 +31,9 @@ export const meteringLimits = {
 
   /** A running rental settles itself at least this often, whatever the tick engine does (second belt). */
   beltMs: HOUR,
-  /** With a large fleet the rounds come further apart, so that no more than this many fire in a second. */
+  /** With a large fleet the rounds are further apart, so that no more than this many fire in a second. */
   beltRoundsPerSecond: 3,
 
-  /** A user is warned when the wallet lasts for less than this many minutes of what runs. */
+  /** A user is warned when the wallet lasts for fewer minutes than this at the present burn. */
   lowBalanceMinutes: 60,
 } as const;

@@ -1,12 +1,12 @@
 /**
- * What a machine costs, as a function of its rate and of instants only (decision 25, "Usage as running total"). The
+ * The price of a machine, as a function of its rate and of instants only (decision 25, "Usage as running total"). The
  * tick engine does the same sums in SQL (money/metering/tick.ts); a property test holds the two together.
  *
  * Amounts are whole cents, times are whole milliseconds. BigInt keeps the product rate × elapsed exact.
  */
 const MS_PER_HOUR = 3_600_000n;
 
-/** Whole cents accrued after elapsedMs: what a tick may charge in all. Never below 0. */
+/** Whole cents accrued after elapsedMs: the most that ticks may charge in all. Never below 0. */
 export function accruedCents(pricePerHourCents: number, elapsedMs: number): number {
   if (elapsedMs <= 0) return 0;
   return Number((BigInt(pricePerHourCents) * BigInt(elapsedMs)) / MS_PER_HOUR);

@@ -1,6 +1,6 @@
 /**
  * How long a prepaid balance lasts.
- * @returns seconds; Infinity while it costs nothing, and 0 when nothing is left
+ * @returns seconds; Infinity while nothing is spent, and 0 when nothing is left
  */
 export function runwaySeconds(balanceCents: number, burnCentsPerHour: number): number {
   if (balanceCents <= 0) return 0;

@@ -2,49 +2,49 @@ import { rentalLimits } from '../rentals/limits.js';
 import { accruedCents } from './metering.js';
 
 /**
- * What a rental was charged for a stretch of time (decision 94, "Refunds of an outage"). Usage is a running total
- * (decision 25, "Usage as running total"), and so is this: what was charged until an instant, less what was charged
- * until an earlier one. So windows that meet add up to the cent, and all of them together are what the rental was
- * charged. Amounts in whole cents.
+ * The charge of a rental for a stretch of time (decision 94, "Refunds of an outage"). Usage is a running total
+ * (decision 25, "Usage as running total"), and so is this: the charge until an instant, less the charge until an
+ * earlier one. So adjacent windows add up to the cent, and all windows together are the rental's charge. Amounts in
+ * whole cents.
  */
 
-/** From an instant up to, and without, another. */
+/** From one instant up to another, which is not included. */
 export interface TimeWindow {
   readonly from: Date;
   readonly to: Date;
 }
 
-/** What of a rental tells what it was charged until when. */
+/** The facts of a rental that decide its charge until an instant. */
 export interface ChargedRental {
   readonly pricePerHourCents: number;
   readonly runningAt: Date;
   /** null while it runs. */
   readonly endedAt: Date | null;
   readonly isSettled: boolean;
-  /** What it was charged by now, less what its settlement gave back. */
+  /** The rental's charge by now, less what its settlement gave back. */
   readonly netCents: number;
-  /** The last moment at which its machine was known to be alive; null when it never was. */
+  /** The last moment at which the machine was known to be alive; null when it never was. */
   readonly aliveAt: Date | null;
 }
 
-/** What was given back by hand for a rental; without a window where nobody said for which time. */
+/** A refund by hand of a rental; without a window where nobody said for which time. */
 export interface EarlierRefund {
   readonly amountCents: number;
   readonly window: TimeWindow | null;
 }
 
 /**
- * What was charged for the time that a rental ran within a window: a cent belongs to the instant at which it had
- * accrued in full, the cent of the final rounding to the end of its billing.
+ * The charge for the time that a rental ran within a window. A cent belongs to the instant at which it had accrued in
+ * full; the cent of the final rounding belongs to the end of the billing.
  */
 export function chargedWithin(rental: ChargedRental, { from, to }: TimeWindow): number {
   return Math.max(0, chargedUntil(rental, to) - chargedUntil(rental, from));
 }
 
 /**
- * The part of it that stays charged whatever comes. Until a rental is settled its machine may turn out lost: then
- * settling gives back what was charged after the machine was last seen alive, or everything when that was within the
- * first minute (decision 27, "Refund of failed machines", and decision 77, "Bill of lost machines").
+ * The part of it that stays charged whatever comes. Until a rental is settled, its machine may turn out lost. Then
+ * settling gives back the charge after the machine was last seen alive, or everything when that was within the first
+ * minute (decision 27, "Refund of failed machines", and decision 77, "Bill of lost machines").
  */
 export function firmWithin(rental: ChargedRental, window: TimeWindow): number {
   if (rental.isSettled) return chargedWithin(rental, window);
@@ -54,8 +54,8 @@ export function firmWithin(rental: ChargedRental, window: TimeWindow): number {
 }
 
 /**
- * What of earlier refunds was for the time within a window: of one that was for another window, what may have been for
- * the time that both have; of one that was for no certain time, all.
+ * The part of earlier refunds that was for the time within a window. A refund for another window counts as far as it
+ * may have been for the time that both share; one for no certain time counts in full.
  */
 export function givenWithin(
   rental: ChargedRental,
@@ -71,7 +71,9 @@ export function givenWithin(
   );
 }
 
-/** What may be given back for a window: never more than stays charged for it, nor in all more than was charged. */
+/**
+ * The most that may be given back for a window: never more than stays charged for it, nor in all more than was charged.
+ */
 export function refundableWithin(
   rental: ChargedRental,
   window: TimeWindow,

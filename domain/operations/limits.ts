@@ -1,31 +1,39 @@
 import { DAY, HOUR, MINUTE, SECOND } from '../durations.js';
 
-/** How the service looks after itself: retries, signals, upkeep, reconcile, and operators' orders. Durations are milliseconds. */
+/**
+ * The limits of the service's own work: retries, signals, upkeep, reconcile, and operators' orders. Durations are
+ * milliseconds.
+ */
 export const operationLimits = {
-  /** What one operator may move alone, in cents; above it a second one approves (decision 87, "Operator orders"). */
+  /**
+   * The most that one operator may move alone, in cents; above it a second one approves (decision 87, "Operator
+   * orders").
+   */
   orderSingleLimitCents: 50_000,
 
   /**
-   * Decision 69, "Items that fail": how an item is tried again that fails, after how many tries it
-   * is set aside, and how often then.
+   * Decision 69, "Items that fail": the pauses between tries of a failing item, the number of tries after which it is
+   * set aside, and the pause then.
    */
   retryBaseMs: 10 * SECOND,
   retryMaxMs: 15 * MINUTE,
   triesUntilSetAside: 12,
   setAsideRetryMs: HOUR,
   /**
-   * Decision 95, "Outages of a peer": the longest pause of what fails because its peer answers
-   * nobody. Each try may take a signal, of which a run has `looksPerDay`.
+   * Decision 95, "Outages of a peer": the longest pause of an item that fails because its peer answers nobody. Each try
+   * may take a signal, of which a run has `looksPerDay`.
    */
   unansweredRetryMaxMs: 2 * MINUTE,
-  /** From then on any answer of the peer shows that it is there, also where nobody else makes the call that fails. */
+  /**
+   * From then on any answer of the peer shows that the peer is there, even where nobody else makes the failing call.
+   */
   aloneAtPeerMs: 6 * HOUR,
-  /** A look of a workflow that fails so often at once is tried again later, as all that fails. */
+  /** A look of a workflow that fails this often at once is tried again later, as every failure. */
   quickTries: 5,
 
   /**
    * The server takes 10,000 signals per run and then refuses all. A run is told once until it has looked, again after
-   * this when it did not, and so often in a day (auto-topup's cooldown alone takes 288).
+   * this when it did not look, and this often in a day (auto-topup's cooldown alone takes 288).
    */
   lookUnhandledMs: MINUTE,
   looksPerDay: 1_000,
@@ -38,9 +46,8 @@ export const operationLimits = {
   housekeepingEveryMs: MINUTE,
 
   /**
-   * Decision 62, "Comparison of the books": how far back a run of reconcile looks, what
-   * counts as still in flight, how long a difference must last within the run, and how many pages and single questions
-   * one source may cost in a run.
+   * Decision 62, "Comparison of the books": how far back a run of reconcile looks, what counts as still in flight, how
+   * long a difference must last within the run, and how many pages and single questions one source may cost in a run.
    */
   reconcileWindowMs: 2 * HOUR,
   reconcileOverlapMs: 10 * MINUTE,
@@ -50,8 +57,11 @@ export const operationLimits = {
   reconcileTries: 3,
   reconcilePages: 20_000,
   reconcileLookups: 1_000,
-  /** So many items of a pass of reconcile, or of a restore, may fail; more are rather the fault of what all of them need. */
+  /**
+   * This many items of a pass of reconcile, or of a restore, may fail. More are rather the fault of something that all
+   * of them need.
+   */
   failedItemsOfPass: 20,
-  /** From then on it is told that a source was not compared in full. */
+  /** From then on operators are told that a source was not compared in full. */
   reconcileFullOverdueMs: 2 * DAY,
 } as const;

@@ -1,6 +1,6 @@
 import type { InvoiceId, OperationId, RentalId, UserId } from '../ids.js';
 
-/** What an operator does to money and invoices by hand; amounts in cents. */
+/** An operator's action on money and invoices; amounts in cents. */
 export type MoneyAction =
   | {
       readonly kind: 'issue_invoice';
@@ -13,7 +13,7 @@ export type MoneyAction =
       readonly kind: 'write_off_invoice';
       readonly invoiceId: InvoiceId;
       /**
-       * Its user may rent and top up no more: a written-off debt by itself keeps nobody from it (decision 23, "Guards
+       * Blocks the user from renting and topping up: a written-off debt by itself keeps nobody from it (decision 23, "Guards
        * against loss").
        */
       readonly blockUser?: true;
@@ -22,10 +22,10 @@ export type MoneyAction =
       readonly kind: 'refund';
       readonly userId: UserId;
       readonly amountCents: number;
-      /** What it is given back for. */
+      /** The rental for which the money is given back. */
       readonly rentalId?: RentalId;
     }
-  /** Signed: negative takes from what is available. */
+  /** Signed: a negative amount takes from available. */
   | { readonly kind: 'adjust'; readonly userId: UserId; readonly amountCents: number };
 
 /** Ends a rental's machines at the upstreams at once, whatever its workflow waits for. */
@@ -37,13 +37,13 @@ export interface TerminateAction {
 }
 
 /**
- * Gives back what was charged for a window to whoever had a machine of an upstream then (decision 94, "Refunds of an
- * outage"). Which rental gets how much stands in `operator_order_items`; this is what it comes to.
+ * Gives back the charge of a window to the users who had a machine of an upstream then (decision 94, "Refunds of an
+ * outage"). `operator_order_items` holds each rental's amount; this holds the sums.
  */
 export interface RefundRentalsAction {
   readonly kind: 'refund_rentals';
   readonly providerCode: string;
-  /** ISO instants: from the first up to, and without, the second. */
+  /** ISO instants: from the first up to the second, which is not included. */
   readonly from: string;
   readonly to: string;
   /** The sum of all items. */
@@ -52,7 +52,7 @@ export interface RefundRentalsAction {
   readonly rentals: number;
 }
 
-/** What needs the workers: it moves money, or asks the outside. It runs as the workflow `operation`. */
+/** An action that needs the workers: it moves money, or asks the outside. The workflow `operation` runs it. */
 export type OperatorAction = MoneyAction | RefundRentalsAction | TerminateAction;
 
 /** Lets a restored database go on (decision 67, "Restored databases"), by the workflow `restore`. */
@@ -62,19 +62,19 @@ export interface ReconcileAction {
   readonly withoutSilentUpstreams: boolean;
 }
 
-/** What is done only by a row of `operator_orders` (decision 87, "Operator orders"). */
+/** An action that needs a row of `operator_orders` (decision 87, "Operator orders"). */
 export type OrderedAction = OperatorAction | ReconcileAction;
 
-/** approved, rejected: by another operator than who requested it. done, refused: by the worker, for good. */
+/** approved, rejected: by an operator who did not request it. done, refused: by the worker, for good. */
 export type OrderStatus = 'requested' | 'approved' | 'rejected' | 'done' | 'refused';
 
 /** The global brakes (decision 37, "Brakes and the watermark"). */
 export const brakeKinds = ['creates', 'charges', 'metering'] as const;
 export type BrakeKind = (typeof brakeKinds)[number];
 
-/** What only a human can say, of what was found or put aside. */
+/** A decision that only a human can make, about something that was found or put aside. */
 export type HumanDecision =
-  /** For so long, what the upstream's lists miss is taken for gone. */
+  /** For this long, machines that the upstream's lists miss count as gone. */
   | { readonly kind: 'release_missing'; readonly providerCode: string; readonly minutes: number }
   | { readonly kind: 'acknowledge_finding'; readonly findingId: number }
   /** Machines that a restored database did not know: the service may end them. */
@@ -83,17 +83,19 @@ export type HumanDecision =
   | {
       readonly kind: 'resolve_parked';
       readonly paymentId: string;
-      /** The operation that credited it, if it was not given back. */
+      /** The operation that credited it, unless it was given back. */
       readonly creditedBy?: OperationId;
     }
-  /** What was set aside is tried at once (decision 69, "Items that fail"): of one duty, or one item, or all. */
+  /** Items that were set aside are tried at once (decision 69, "Items that fail"): of one duty, or one item, or all. */
   | { readonly kind: 'retry_set_aside'; readonly duty?: string; readonly item?: string }
-  /** A dispute or a bank's warning is understood: its payer and its card may be charged while they are away again. */
+  /**
+   * A dispute or a bank's warning is understood: its payer and its card may be charged again while the payer is away.
+   */
   | { readonly kind: 'lift_charge_mark'; readonly markId: string };
 
 /**
- * What is one write to the database, and moves no money by itself: it works while Temporal is away, which is when
- * brakes are needed most (decision 65, "Explained cents").
+ * An action that is one write to the database, and moves no money by itself. It works while Temporal is away, which is
+ * when brakes are needed most (decision 65, "Explained cents").
  */
 export type DirectAction =
   | { readonly kind: 'block_user'; readonly userId: UserId }
@@ -108,7 +110,7 @@ export type DirectAction =
   | HumanDecision;
 
 export interface Operation<Action = OperatorAction> {
-  /** Its id, and its workflow's. Repeating an operation under it does nothing twice. */
+  /** The id of the operation and of its workflow. An operation that is repeated under it does nothing twice. */
   readonly operationId: OperationId;
   /** Who does it, and why; kept for good. */
   readonly operator: string;
@@ -116,5 +118,5 @@ export interface Operation<Action = OperatorAction> {
   readonly action: Action;
 }
 
-/** What came of it: ids and amounts that an operator goes on with. */
+/** The result: ids and amounts that an operator needs next. */
 export type OperationResult = Readonly<Record<string, string | number>>;

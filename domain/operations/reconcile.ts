@@ -1,6 +1,6 @@
 /** The comparison of our books with the processor's and the upstreams' (decision 62, "Comparison of the books"). */
 
-/** What a finding may be, and by which comparison it is found. What each means and asks for: docs/operations. */
+/** The kinds of findings, each with the comparison that finds it. docs/operations says what each means and asks for. */
 export const findingKinds = {
   charge_without_entry: 'charges',
   charge_parked: 'charges',
@@ -31,38 +31,41 @@ export type FindingKind = keyof typeof findingKinds;
 export const findingStates = ['open', 'acknowledged', 'resolved'] as const;
 export type FindingState = (typeof findingStates)[number];
 
-/** What is compared, each by itself: one that can't be asked keeps no other. Pods are a source per upstream. */
+/**
+ * The sources that are compared, each by itself: a source that can't be asked does not stop another. Pods are a source
+ * per upstream.
+ */
 export type ReconcileSource = 'charges' | 'reversals' | 'invoices' | 'ledger' | `pods:${string}`;
 
-/** Something that does not agree. */
+/** A difference between our books and a source. */
 export interface Finding {
   readonly kind: FindingKind;
-  /** What it is about; with the kind its identity while it stands. */
+  /** The subject of the finding; with the kind its identity while it stands. */
   readonly subject: string;
-  /** The ids by which an operator goes on. */
+  /** The ids that an operator needs next. */
   readonly subjectIds: Readonly<Record<string, string | number | null>>;
-  /** What each side says. */
+  /** The facts of each side. */
   readonly evidence: Readonly<Record<string, unknown>>;
 }
 
-/** `full` begins at the first user; `window` where the last run ended, and at least two hours back. */
+/** `full` begins at the first user; `window` begins where the last run ended, and at least two hours back. */
 export type ReconcileScope = 'window' | 'full';
 
 export interface ReconcileInput {
   readonly scope: ReconcileScope;
-  /** What is younger may be under way still; in milliseconds. */
+  /** Younger items may still be under way; in milliseconds. */
   readonly graceMs?: number;
   /** How long a difference must last within the run; in milliseconds. */
   readonly confirmMs?: number;
 }
 
-/** What a run came to. */
+/** The result of a run. */
 export interface ReconcileReport {
   readonly runId: number;
-  /** All that stand now, of this run and of others. */
+  /** All findings that stand now, of this run and of others. */
   readonly open: number;
   readonly acknowledged: number;
-  /** Told to operators for the first time. */
+  /** Findings that operators are told of for the first time. */
   readonly fresh: number;
   /** Sources that could not be compared, or not wholly. */
   readonly notCompared: number;

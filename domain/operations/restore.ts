@@ -1,7 +1,7 @@
 import type { RentalId } from '../ids.js';
 
 /**
- * What is known of a restored database, for the human who decides (decision 67, "Restored databases"). Instants are ISO
+ * The facts about a restored database, for the human who decides (decision 67, "Restored databases"). Instants are ISO
  * texts.
  */
 export interface RestoreReport {
@@ -9,27 +9,27 @@ export interface RestoreReport {
   readonly database: 'confirmed' | 'restored';
   readonly watermark: number;
   readonly raisedAt: string;
-  /** null when Temporal was never told of one. */
+  /** null when Temporal was never told of a watermark. */
   readonly keptInTemporal: number | null;
-  /** How much is lost, as far as the watermark tells: it is raised once a minute. */
+  /** The lost time, as far as the watermark tells: it rises once a minute. */
   readonly lostMinutes: number;
-  /** Live here although their workflow run has ended: they end at that run's end. */
+  /** Rentals that are live here although their workflow run has ended: they end at that run's end. */
   readonly ended: readonly {
     readonly rentalId: RentalId;
     readonly status: string;
     readonly endedAt: string;
   }[];
-  /** Live here and at Temporal: they go on, and the formula charges the lost time once. */
+  /** Rentals that are live here and at Temporal: they go on, and the formula charges the lost time once. */
   readonly goingOn: number;
-  /** Live here, and Temporal knows no run of theirs any more: they go on until their machine is seen gone. */
+  /** Rentals that are live here, and of which Temporal knows no run: they go on until their machine is seen gone. */
   readonly withoutRun: readonly RentalId[];
-  /** Opened in the lost time: Temporal knows them and the database does not. */
+  /** Rentals that were opened in the lost time: Temporal knows them and the database does not. */
   readonly lost: readonly LostRental[];
   /** Machines that no rental of this database owns. */
   readonly unknownPods: readonly UnknownPod[];
-  /** Upstreams that did not answer: of their machines nothing is known. */
+  /** Upstreams that did not answer: nothing is known of their machines. */
   readonly silentUpstreams: readonly string[];
-  /** Payments that succeeded and are credited to nobody here. */
+  /** Payments that succeeded and that this database credits to nobody. */
   readonly missingPayments: readonly MissingPayment[];
   /** Payments that could not be read, each with its reason; absent in reports of release 0.1. */
   readonly unreadPayments?: readonly string[];
@@ -61,14 +61,14 @@ export interface MissingPayment {
   readonly topupId: string | null;
 }
 
-/** What reconciling did. */
+/** The result of reconciling. */
 export interface Reconciled {
   readonly endedRentals: number;
   readonly credited: readonly { readonly paymentId: string; readonly amountCents: number }[];
-  /** Money that can be credited to nobody here; parked for operators. */
+  /** Money that this database can credit to nobody; parked for operators. */
   readonly parked: readonly string[];
   readonly listedPods: number;
-  /** What could not be done and was left, because an operator said so. */
+  /** Steps that could not be done and were left, because an operator said so. */
   readonly undone?: readonly string[];
   readonly watermark: number;
 }

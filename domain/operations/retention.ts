@@ -1,26 +1,29 @@
 import { DAY } from '../durations.js';
 
-/** How long the rows of one table are kept, and which of them may go then. */
+/** How long the rows of one table are kept, and which of them are then removed. */
 export interface Kept {
   readonly table: string;
-  /** What operators read of it in docs/operations/retention.md. */
+  /** The table's description for operators in docs/operations/retention.md. */
   readonly what: string;
-  /** From `since` on; in milliseconds. */
+  /** In milliseconds, from `since` on. */
   readonly keptMs: number;
-  /** The column from which the time counts. An index begins with it, so that a pruning reads what it removes. */
+  /**
+   * The column from which the time counts. An index begins with it, so that a pruning reads only the rows that it
+   * removes.
+   */
   readonly since: string;
   /** The column is no timestamptz, but a number of milliseconds since 1970. */
   readonly inEpochMs?: true;
-  /** SQL on the alias `t`: only such rows go, because something is still expected of the others. */
+  /** SQL on the alias `t`: only such rows are removed, because something still needs the others. */
   readonly only?: string;
   /** This column is emptied, and the row stays. */
   readonly cut?: string;
 }
 
 /**
- * What is kept for operating, each with its time (decision 70, "Pruned rows"). A new table is one more line here, or in
- * `forGood`; the worker's role needs the right to delete from it (migrations/grants.ts), and
- * docs/operations/retention.md a row (a test tells which).
+ * The rows that are kept for operating, each with its time (decision 70, "Pruned rows"). A new table needs one more
+ * line here, or in `forGood`; the worker's role needs the right to delete from it (migrations/grants.ts), and
+ * docs/operations/retention.md needs a row (a test tells which).
  */
 export const retention: readonly Kept[] = [
   { table: 'sessions', what: 'ended sign-ins', keptMs: 0, since: 'expires_at' },
@@ -131,7 +134,7 @@ export const retention: readonly Kept[] = [
   },
 ];
 
-/** Tables of which nothing goes by age, and why. */
+/** Tables that lose nothing by age, each with the reason. */
 export const forGood: Readonly<Record<string, string>> = {
   ledger_entries: 'the ledger',
   ledger_causes: 'what each entry was written for',

@@ -1,7 +1,7 @@
 import { operationLimits } from './limits.js';
 
 /**
- * What loops do with their items (decision 69, "Items that fail"). An item of one of these that fails is counted, tried
+ * The kinds of work with items (decision 69, "Items that fail"). An item of one of these that fails is counted, tried
  * ever more rarely, and set aside in the end; the others go on.
  */
 export const duties = {
@@ -23,8 +23,8 @@ export const duties = {
 export type Duty = keyof typeof duties;
 
 /**
- * How long the next try waits of what its peer did not answer, in milliseconds: as long again as it has failed so far, up
- * to a pause that is short for who has paid and waits.
+ * The pause before the next try of an item whose peer did not answer, in milliseconds: as long as it has failed so far,
+ * up to a pause that is short for a user who has paid and waits.
  * @param random from 0 to 1
  */
 export function nextUnansweredTryMs(failingMs: number, random: number): number {
@@ -33,8 +33,8 @@ export function nextUnansweredTryMs(failingMs: number, random: number): number {
 }
 
 /**
- * How long the next try waits after so many failed ones, in milliseconds: exponential with jitter, so that what failed
- * together does not come back together.
+ * The pause before the next try after failed ones, in milliseconds: exponential with jitter, so that items that failed
+ * together do not come back together.
  * @param random from 0 to 1
  */
 export function nextTryMs(attempts: number, isSetAside: boolean, random: number): number {

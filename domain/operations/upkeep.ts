@@ -1,4 +1,4 @@
-/** What is done again and again for the service as a whole, each by a workflow of its own: `upkeep:<duty>`. */
+/** The recurring work for the service as a whole, each by its own workflow: `upkeep:<duty>`. */
 export const upkeepDuties = ['revive', 'redeliver', 'sweep', 'housekeeping'] as const;
 
 export type UpkeepDuty = (typeof upkeepDuties)[number];

@@ -2,16 +2,16 @@
  * The calendar of an unpaid invoice, in days from its creation (spec: Limits; decision 35, "Invoices and reminders").
  */
 export const dunning = {
-  /** A debt is reminded of so many days after it was made. */
+  /** Users are reminded of a debt this many days after it was made. */
   reminderDays: [3, 7, 14, 28],
-  /** It is due so many days after it was opened; shown, not enforced. */
+  /** An invoice is due this many days after it was opened; shown, not enforced. */
   dueDays: 7,
   /** From then on it is uncollectible. */
   writeOffDays: 30,
 } as const;
 
 /**
- * The newest reminder that is due at an age: a reminder that was missed is not sent after the next one.
+ * Finds the newest reminder that is due at an age: a missed reminder is not sent after the next one.
  * @returns its number, counted from 1; null before the first
  */
 export function dueReminder(ageMs: number, dayMs: number): number | null {
@@ -20,8 +20,8 @@ export function dueReminder(ageMs: number, dayMs: number): number | null {
 }
 
 /**
- * How long until there is something to do for an unpaid invoice, in milliseconds.
- * @param isDebt only debts are reminded of
+ * The time until an unpaid invoice needs something, in milliseconds.
+ * @param isDebt reminders are sent for debts only
  */
 export function msUntilNextStep(ageMs: number, dayMs: number, isDebt: boolean): number {
   const days = [...(isDebt ? dunning.reminderDays : []), dunning.writeOffDays];

@@ -1,6 +1,6 @@
 import { DAY, HOUR, MINUTE } from '../durations.js';
 
-/** What users may pay in and owe, and for how long the payment processor remembers. Durations are milliseconds. */
+/** How much users may pay in and owe, and how long the payment processor remembers. Durations are milliseconds. */
 export const paymentLimits = {
   /** spec: Limits. */
   minTopupCents: 100,
@@ -28,14 +28,14 @@ export const paymentLimits = {
   /** A day of dunning. */
   dayMs: DAY,
 
-  /** The processor forgets a key after a day: a charge that was sent longer ago is looked up, never repeated. */
+  /** The processor forgets a key after a day: a charge that was sent earlier than this is looked up, never repeated. */
   chargeKeyMs: 23 * HOUR,
   /** From then on no key is known any more. */
   keyForgottenMs: 26 * HOUR,
-  /** A top-up that was begun and never got as far as a page or a charge is over after this. */
+  /** A top-up that has neither a page nor a charge is over after this. */
   topupBeginMs: 2 * MINUTE,
 
-  /** The processor's list of events reaches back so far, and is read again from so long before what was seen. */
+  /** The processor's list of events reaches back this far, and each reading starts this long before what was seen. */
   eventsKeptMs: 30 * DAY,
   eventsOverlapMs: 10 * MINUTE,
 } as const;

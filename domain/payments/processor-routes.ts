@@ -1,8 +1,8 @@
 import { isId, type UserId } from '../ids.js';
 
 /**
- * Which workflow acts on which event of the payment processor. The workflow's id is our own from the metadata, or
- * the id of the processor's object (design: Temporal 1), so that every event about one thing meets one workflow.
+ * The workflow that acts on an event of the payment processor. The workflow's id is our own from the metadata, or the
+ * id of the processor's object (design: Temporal 1), so that every event about one thing meets one workflow.
  */
 export type EventWorkflow = 'topup' | 'autoTopup' | 'payment' | 'card' | 'invoice' | 'refund' | 'dispute';
 
@@ -11,14 +11,14 @@ export interface EventRoute {
   readonly workflowId: string;
 }
 
-/** What routing looks at of an event. */
+/** The parts of an event that routing reads. */
 export interface RoutedEvent {
   readonly kind: string;
   /** The event's `data.object`. */
   readonly object: Readonly<Record<string, unknown>>;
 }
 
-/** The workflow that acts on an event; null for one that nobody acts on, which is kept all the same. */
+/** Returns the workflow that acts on an event; null for an event that nobody acts on, which is kept all the same. */
 export function routeOf({ kind, object }: RoutedEvent): EventRoute | null {
   const route = routes.get(object['object']);
   return route === undefined ? null : route(kind, object);
@@ -26,17 +26,17 @@ export function routeOf({ kind, object }: RoutedEvent): EventRoute | null {
 
 type Route = (kind: string, object: RoutedEvent['object']) => EventRoute | null;
 
-/** By what the event's object is. */
+/** The routes by the type of the event's object. */
 const routes: ReadonlyMap<unknown, Route> = new Map<unknown, Route>([
   ['checkout.session', routeOfPayment],
   ['payment_intent', routeOfPayment],
   ['setup_intent', routeOfSetup],
   ['payment_method', (kind, object) => (cardKinds.has(kind) ? to('card', object['id']) : null)],
   ['refund', (_kind, object) => to('refund', object['id'])],
-  // A second way to refunds whose own events never came: the workflow lists those of the charge.
+  // A second way to refunds whose own events never came: the workflow lists the refunds of the charge.
   ['charge', (kind, object) => (kind === 'charge.refunded' ? to('refund', object['id']) : null)],
   ['dispute', (_kind, object) => to('dispute', object['id'])],
-  // Both say that a payment is denied, and meet one kind of workflow, which asks for what its events are about.
+  // Both say that a payment is denied, and meet one kind of workflow, which asks for the subject of its events.
   ['radar.early_fraud_warning', (_kind, object) => to('dispute', object['id'])],
   ['invoice', routeOfInvoice],
 ]);
@@ -51,7 +51,7 @@ export function userOfAutoTopup(workflowId: string): string {
   return workflowId.slice('auto-topup:'.length);
 }
 
-/** What settles an invoice; that it was made, finalized or changed is our own doing. */
+/** The events that settle an invoice; we ourselves make, finalize and change it. */
 const invoiceKinds = new Set([
   'invoice.paid',
   'invoice.payment_succeeded',
@@ -73,21 +73,22 @@ function routeOfSetup(kind: string, object: RoutedEvent['object']): EventRoute |
 /** The card is gone, or the bank has renewed it. */
 const cardKinds = new Set(['payment_method.detached', 'payment_method.automatically_updated']);
 
-/** Kinds that tell of money received. */
+/** The kinds of events about received money. */
 const paidKinds = new Set([
   'checkout.session.completed',
   'checkout.session.async_payment_succeeded',
   'payment_intent.succeeded',
 ]);
 
-/** Tells whether an event of this kind tells of money received. */
+/** Tells whether an event of this kind is about received money. */
 export function isPaidKind(kind: string): boolean {
   return paidKinds.has(kind);
 }
 
 /**
- * A payment of one of our top-ups, whatever happened to it. One that names only a user of ours (spec: Events,
- * `checkout.session.completed`) is credited to him. Any other, such as an invoice's, is not ours to act on.
+ * The route of a payment of one of our top-ups, whatever happened to it. A payment that names only a user of ours
+ * (spec: Events, `checkout.session.completed`) is credited to that user. We do not act on any other, such as an
+ * invoice's.
  */
 function routeOfPayment(kind: string, object: RoutedEvent['object']): EventRoute | null {
   const { topup_id: topupId, user_id: userId, source } = metadataOf(object);
@@ -99,7 +100,7 @@ function routeOfPayment(kind: string, object: RoutedEvent['object']): EventRoute
   return to('payment', paymentIdOf(object));
 }
 
-/** The payment that an event's object is, or is about. */
+/** The payment that an event's object is, or refers to. */
 export function paymentIdOf(object: RoutedEvent['object']): string | null {
   const id = object['object'] === 'checkout.session' ? idOf(object['payment_intent']) : object['id'];
   return typeof id === 'string' ? id : null;

@@ -6,8 +6,8 @@ export interface ReversalShare {
 }
 
 /**
- * Divides what a refund or dispute takes: never more than is left of its payment, from available first, the rest by
- * an invoice, or written off where it is below the smallest one (decision 26, "End of the money").
+ * Divides the amount that a refund or dispute takes: never more than is left of its payment, from available first. The
+ * rest becomes an invoice, or is written off where it is below the smallest one (decision 26, "End of the money").
  */
 export function shareOfReversal(input: {
   readonly amountCents: number;

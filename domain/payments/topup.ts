@@ -9,5 +9,5 @@ export const topupStatuses = [
 ] as const;
 export type TopupStatus = (typeof topupStatuses)[number];
 
-/** Where a top-up's money comes from: the hosted payment page, or a charge of the saved card, asked for or automatic. */
+/** The source of a top-up's money: the hosted payment page, or a charge of the saved card, requested or automatic. */
 export type TopupSource = 'checkout' | 'saved_card' | 'auto_topup';

@@ -1,8 +1,8 @@
 import { rentalLimits } from './limits.js';
 
 /**
- * When an upstream shall end a pod by itself, should we be gone: what the wallet can pay for at its present burn, and
- * a margin, so that it never comes before the metering's own end.
+ * The instant at which an upstream ends a pod by itself if the service is gone: what the wallet can pay for at its
+ * present burn, plus a margin, so that it never comes before the metering's own end.
  * @param fundsCents available and reserved
  * @param burnPerHourCents of all that the wallet pays for, this pod included
  */
@@ -12,7 +12,7 @@ export function endByOf(fundsCents: number, burnPerHourCents: number, nowMs: num
 }
 
 /**
- * Tells whether the date that the upstream has is worth renewing: it is none, or off by more than the margin and a
+ * Tells whether the upstream's date is worth renewing: there is none, or it is off by more than the margin and a
  * quarter of the time that is left. A call for each cent would use up the upstream's request budget.
  */
 export function mustRenew(present: Date | null, wanted: Date, nowMs: number): boolean {

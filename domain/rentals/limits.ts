@@ -1,6 +1,8 @@
 import { DAY, HOUR, MINUTE, SECOND } from '../durations.js';
 
-/** What a rental may be asked for, how it opens, and what is refunded of a lost machine. Durations are milliseconds. */
+/**
+ * The limits of a rental's request, of its opening, and of the refund of a lost machine. Durations are milliseconds.
+ */
 export const rentalLimits = {
   /** spec: Limits. */
   nameMaxChars: 64,
@@ -9,7 +11,7 @@ export const rentalLimits = {
   /** Opening a rental (decision 19, "Order of an opening", to decision 22, "Machines of nobody"). */
   openTries: 5,
   openBudgetMs: 15 * SECOND,
-  /** What must be left of it for another try, and of the caller's time for the rest of the opening. */
+  /** The time that must be left of it for another try, and of the caller's time for the rest of the opening. */
   openTryMinMs: SECOND,
   openFinishMs: 1_500,
   openLockWaitMs: 5 * SECOND,
@@ -19,14 +21,14 @@ export const rentalLimits = {
   attemptOpenMs: 5 * MINUTE,
   maxLiveRentals: 20,
   /**
-   * Decision 83, "Cost of one caller": machines of a user that are not billed, in an hour, after
-   * which the next create waits.
+   * Decision 83, "Cost of one caller": the number of a user's unbilled machines in an hour after which the next create
+   * waits.
    */
   freeMachinesPerHour: 10,
 
   /**
-   * What a rental's workflow says about how long a machine may take until its SSH daemon answers: where it says just
-   * this, the attempt's own deadline holds (decision 76, "Boot deadlines and fit"). The longest of those.
+   * The time that a rental's workflow gives a machine until its SSH daemon answers: where it gives just this, the
+   * attempt's own deadline holds (decision 76, "Boot deadlines and fit"). The second is the longest of those.
    */
   provisionDeadlineMs: 10 * MINUTE,
   provisionDeadlineMaxMs: 90 * MINUTE,
@@ -36,9 +38,7 @@ export const rentalLimits = {
   deadManMaxMs: 30 * DAY,
   deadManRenewEveryMs: 5 * MINUTE,
 
-  /**
-   * Decision 27, "Refund of failed machines": refund window of a machine that was lost.
-   */
+  /** Decision 27, "Refund of failed machines": the refund window of a lost machine. */
   refundWindowMs: MINUTE,
   fullRefundsPerDay: 5,
 } as const;

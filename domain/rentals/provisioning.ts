@@ -2,9 +2,9 @@ import { rentalLimits } from './limits.js';
 
 /**
  * How long a machine may take until its SSH daemon answers, in milliseconds (decision 76, "Boot deadlines and fit"):
- * what is usual at its upstream, and where the offer tells its own longest boot time twice that, within bounds.
+ * the usual time at its upstream; where the offer states its longest boot time, twice that, within bounds.
  * @param usualMs the upstream's own (Provider.provisionDeadlineMs)
- * @param maxBootMs null when the offer does not tell
+ * @param maxBootMs null when the offer states none
  */
 export function provisionDeadlineMs(usualMs: number, maxBootMs: number | null): number {
   if (maxBootMs === null) return usualMs;

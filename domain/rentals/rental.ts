@@ -13,7 +13,7 @@ export const stopReasons = [
 ] as const;
 export type StopReason = (typeof stopReasons)[number];
 
-/** No more work is owed to a rental in one of these states. */
+/** Tells whether a status is final: no more work is owed to such a rental. */
 export function isFinal(status: RentalStatus): boolean {
   return status === 'stopped' || status === 'failed';
 }

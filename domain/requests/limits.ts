@@ -1,6 +1,6 @@
 import { DAY, MINUTE, SECOND } from '../durations.js';
 
-/** What a request to the API may hold, cost and wait for, whatever it asks for. Durations are milliseconds. */
+/** The limits of any request to the API: its size, its cost and its waits. Durations are milliseconds. */
 export const requestLimits = {
   /** spec: Limits. */
   pageSizeDefault: 50,
@@ -17,22 +17,22 @@ export const requestLimits = {
   strangersPerMinute: 300,
 
   /**
-   * Decision 97, "Requests under way": requests of one caller that are under way at once in one
-   * process, reads and changes apart; how many others wait for their turn, how many of an address to be looked up,
-   * which takes a millisecond, and for how long.
+   * Decision 97, "Requests under way": the number of one caller's requests that are under way at once in one process,
+   * reads and changes apart; how many others wait for their turn, how many of an address wait for their look-up, which
+   * takes a millisecond, and for how long.
    */
   requestsAtOnce: 4,
   requestsWaiting: 64,
   lookUpsWaiting: 1_000,
   requestTurnWaitMs: 5 * SECOND,
 
-  /** How many of one user may wait for their turn at the wallet in one process, and for how long. */
+  /** How many requests of one user may wait for their turn at the wallet in one process, and for how long. */
   userTurnsWaiting: 8,
   userTurnWaitMs: 5 * SECOND,
 
   /**
-   * Decision 83, "Cost of one caller": what a request may hold before it is looked at, and how
-   * many faults of it an answer tells.
+   * Decision 83, "Cost of one caller": what a request may hold before it is validated, and how many of its faults an
+   * answer names.
    */
   bodyMaxBytes: 16 * 1024,
   bodyMaxDepth: 8,
@@ -42,7 +42,7 @@ export const requestLimits = {
   queryMaxParameters: 32,
   faultsTold: 20,
   faultMaxChars: 200,
-  /** The processor's events are larger; the signature is looked at before they are read. */
+  /** The processor's events are larger; their signature is read first. */
   eventMaxBytes: 512 * 1024,
 
   /** Decision 6, "Idempotent retries": idempotency keys. */
@@ -51,8 +51,8 @@ export const requestLimits = {
   idempotencyWaitMs: 20 * SECOND,
 
   /**
-   * Decision 4, "Promise of a 503": the last moment at which an opening may still commit, and how
-   * long the API waits beyond it.
+   * Decision 4, "Promise of a 503": the last moment at which an opening may still commit, and how long the API waits
+   * beyond it.
    */
   answerWithinMs: 20 * SECOND,
   answerGraceMs: 2 * SECOND,

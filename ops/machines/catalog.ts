@@ -17,7 +17,7 @@ type Wanted = Print & {
   readonly limit: number;
 };
 
-/** `ops catalog …`: what a request would get, and what of the upstreams is skipped. */
+/** `ops catalog …`: the offers that a request would get, and the skipped parts of the upstreams' answers. */
 export function addCatalogCommands(program: Command, context: OpsContext): void {
   const catalog = program.command('catalog').description('What is for sale, as renting sees it.');
   readable(catalog.command('offers'))
@@ -45,7 +45,9 @@ export function addCatalogCommands(program: Command, context: OpsContext): void 
   addOdditiesCommand(catalog, context);
 }
 
-/** As openRental asks, one after the other: each that had no capacity is left out of the next look. */
+/**
+ * Lists offers in the order in which openRental asks for them: each that had no capacity is left out of the next look.
+ */
 async function offersInOrder(db: Database, wanted: Omit<Wanted, 'json'>): Promise<ListingRow[]> {
   const providerCodes = wanted.provider ?? (await listProviders(db)).map(({ code }) => code);
   const offers: ListingRow[] = [];

@@ -3,7 +3,10 @@ import { listOddities } from '../../adapters/postgres/catalog/provider-oddities.
 import { using, type OpsContext } from '../context.js';
 import { iso, printRows, readable, type Print } from '../output.js';
 
-/** `ops providers oddities` and `ops catalog oddities`: who looks for an upstream's fault and who misses an offer. */
+/**
+ * `ops providers oddities` and `ops catalog oddities`: for an operator who seeks an upstream's fault, or misses an
+ * offer.
+ */
 export function addOdditiesCommand(group: Command, context: OpsContext): void {
   readable(group.command('oddities').argument('[provider]', 'of one upstream'))
     .description(

@@ -13,7 +13,7 @@ import { addOdditiesCommand } from './oddities.js';
 import { asOperator, countOf, idOf, type OperatorOptions } from '../options.js';
 import { iso, printRows, readable, type Print } from '../output.js';
 
-/** `ops providers …` and `ops attempts`: the upstreams and what was asked of them. */
+/** `ops providers …` and `ops attempts`: the upstreams and our calls to them. */
 export function addProviderCommands(program: Command, context: OpsContext): void {
   const providers = program
     .command('providers')
@@ -58,7 +58,7 @@ Examples:
     );
 }
 
-/** No answer of the upstream ends a pause: whoever began it does. */
+/** No answer of the upstream ends a pause: the operator who began it does. */
 function addPauses(providers: Command, context: OpsContext): void {
   const verbs = [
     ['pause', 'pause_provider', 'Nothing new is rented there. What runs there runs on.'],

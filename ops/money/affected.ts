@@ -15,7 +15,10 @@ interface Where extends TimeWindow {
   readonly provider: string;
 }
 
-/** `ops affected …`: who had a machine of an upstream in a window, and one order that gives them its charge back. */
+/**
+ * `ops affected …`: the users who had a machine of an upstream in a window, and one order that gives them its charge
+ * back.
+ */
 export function addAffectedCommands(program: Command, context: OpsContext): void {
   const affected = program
     .command('affected')
@@ -60,7 +63,7 @@ function inWindow(command: Command): Command {
     .requiredOption('--to <time>', 'when it was over', instantOf);
 }
 
-/** @throws Error naming what is wrong with the window or the upstream */
+/** Lists the rentals of a window. @throws Error naming what is wrong with the window or the upstream */
 async function listAffected(db: Database, { provider, from, to }: Where): Promise<AffectedRental[]> {
   if (from >= to) throw new Error(`--from (${iso(from)}) must be before --to (${iso(to)}).`);
   const now = await readClock(db);
@@ -77,7 +80,7 @@ async function listAffected(db: Database, { provider, from, to }: Where): Promis
   );
 }
 
-/** One order holds no more: it is read by whoever approves it. */
+/** The most rentals of one order: a second operator reads it to approve it. */
 const MAX_RENTALS = 20_000;
 
 interface Asked {
@@ -85,7 +88,9 @@ interface Asked {
   readonly items: readonly OrderedItem[];
 }
 
-/** What the order asks for. One that is repeated by its id asks for what it asked for, whatever has been given since. */
+/**
+ * The order's request. An order that is repeated by its id asks for the same as before, whatever has been given since.
+ */
 async function findAsked(db: Database, where: Where, repeated: OperationId | undefined): Promise<Asked> {
   const { provider: providerCode, from, to } = where;
   const window = { providerCode, from: iso(from), to: iso(to) };
@@ -159,7 +164,7 @@ function lineOf(rental: AffectedRental): string {
   ].join('  ');
 }
 
-/** "120 cents charged, 20 given back already, 100 left"; what is nothing is left out. */
+/** "120 cents charged, 20 given back already, 100 left"; zero amounts are left out. */
 function totalText(
   cents: Pick<
     AffectedRental,

@@ -6,7 +6,7 @@ import { using, type OpsContext } from '../context.js';
 import { printFacts, readable, whenSet, type Fact, type Print } from '../output.js';
 import { linksAt, type WorkflowLink } from '../temporal-links.js';
 
-/** `ops explain led_…`: why an entry is there, down to the documents behind it. */
+/** `ops explain led_…`: the reason of an entry, down to the documents behind it. */
 export function addExplainCommand(program: Command, context: OpsContext): void {
   readable(program.command('explain').argument('<entry>', 'the ledger entry (led_…)'))
     .description(

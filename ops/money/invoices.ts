@@ -58,7 +58,7 @@ Examples:
     );
 }
 
-/** How long the processor may take to open an invoice that was written. */
+/** The time in which the processor should open an invoice that was written. */
 const OPEN_MS = 15_000;
 
 /** Issues one, and waits until its user can pay it: until then it is a draft that nobody sees. */

@@ -7,8 +7,8 @@ import { iso, printRows, readable, type Print } from '../output.js';
 import { getUser } from '../people/users.js';
 
 /**
- * `ops marks …`: who is not charged while they are away, because a payment of theirs was denied (decision 79, "Charge
- * marks").
+ * `ops marks …`: the users who are not charged while they are away, because a payment of theirs was denied (decision
+ * 79, "Charge marks").
  */
 export function addMarkCommands(program: Command, context: OpsContext): void {
   const marks = program

@@ -21,7 +21,7 @@ import { countOf, idOf, type OperatorOptions } from '../options.js';
 import { iso, printFacts, printRows, readable, whenSet, type Fact, type Print } from '../output.js';
 import { linkTo } from '../temporal-links.js';
 
-/** `ops orders …`: what operators asked for that moves money, and the word of a second one. */
+/** `ops orders …`: operators' orders that move money, and the word of a second operator. */
 export function addOrderCommands(program: Command, context: OpsContext): void {
   const orders = program
     .command('orders')
@@ -106,7 +106,7 @@ async function approve(
   );
 }
 
-/** A refusal is told as an answer. */
+/** Prints a refusal as an answer. */
 async function orRefused(operationId: OperationId, options: Print, work: () => Promise<void>): Promise<void> {
   try {
     await work();

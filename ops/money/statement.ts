@@ -9,7 +9,7 @@ import { using, type OpsContext } from '../context.js';
 import { idOf } from '../options.js';
 import { iso, printFacts, readable, type Fact, type Print } from '../output.js';
 
-/** `ops statement --rental rent_…`: all that a rental was charged, and that it is what the formula says. */
+/** `ops statement --rental rent_…`: all charges of a rental, and the check that they match the formula. */
 export function addStatementCommand(program: Command, context: OpsContext): void {
   readable(program.command('statement'))
     .description(

@@ -21,7 +21,7 @@ type Listing = Print & {
   readonly limit: number;
 };
 
-/** `ops topups …`: "a user says he paid". */
+/** `ops topups …`: "a user says they paid". */
 export function addTopupCommands(program: Command, context: OpsContext): void {
   const topups = program
     .command('topups')
@@ -86,7 +86,7 @@ function lineOf(row: TopupRow): string {
   ].join('  ');
 }
 
-/** What an operator tells the user, or does next. */
+/** The operator's answer to the user, or next step. */
 function verdictOn({ topup, credits, events, parked }: TopupHistory): string {
   const [credit] = credits;
   if (credit) {

@@ -68,7 +68,7 @@ Examples:
     );
 }
 
-/** `ops actions`: the traces of what was done by hand. */
+/** `ops actions`: the traces of work by hand. */
 export function addActionCommands(program: Command, context: OpsContext): void {
   readable(
     program

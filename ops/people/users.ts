@@ -82,12 +82,12 @@ function addChanges(users: Command, context: OpsContext): void {
   }
 }
 
-/** Whose account is meant. An id is taken as it is: what is done by it says whether there is such a user. */
+/** The id of the user that is meant. An id is taken as it is: the action by it says whether there is such a user. */
 export async function userIdOf(db: Database, who: string): Promise<UserId> {
   return isId('usr', who) ? who : (await getUser(db, who)).id;
 }
 
-/** @throws Error when there is none, telling how to look */
+/** Finds the user. @throws Error when there is none, with a hint how to look */
 export async function getUser(db: Database, who: string): Promise<UserRow> {
   const user = await findUser(db, who);
   if (user) return user;

@@ -3,7 +3,7 @@ import type { OpsContext } from '../context.js';
 import { printRows, readable, type Print } from '../output.js';
 import { linksAt } from '../temporal-links.js';
 
-/** `ops link <id>`: where the Temporal UI shows something. */
+/** `ops link <id>`: the page of something in the Temporal UI. */
 export function addLinkCommand(program: Command, context: OpsContext): void {
   readable(
     program.command('link').argument('<id...>', 'rent_…, top_…, inv_…, op_…, auto-topup:usr_…, meter:0'),

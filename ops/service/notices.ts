@@ -3,7 +3,7 @@ import { listNotices } from '../../adapters/postgres/operators/operator-notices.
 import { using, type OpsContext } from '../context.js';
 import { iso, printRows, readable, type Print } from '../output.js';
 
-/** `ops notices`: what the service wants a person to look at. */
+/** `ops notices`: the things that a person should look at. */
 export function addNoticeCommands(program: Command, context: OpsContext): void {
   readable(program.command('notices'))
     .description(

@@ -18,7 +18,7 @@ import { runReconcile } from '../../adapters/temporal/run-by-hand.js';
 
 type Listing = Print & { readonly state: FindingState | 'all'; readonly limit: number };
 
-/** So many findings are printed after a run; the rest is counted. */
+/** A run prints this many findings; the rest is counted. */
 const PRINTED = 1_000;
 
 /** `ops reconcile` and `ops findings …` */
@@ -56,7 +56,7 @@ export function addReconcileCommands(program: Command, context: OpsContext): voi
     );
 }
 
-/** Runs the workflow and waits for it. Interrupting the wait does not end it. */
+/** Runs the workflow and waits for it. An interrupted wait does not end it. */
 async function run(temporal: TemporalPlace, input: ReconcileInput): Promise<ReconcileReport> {
   return withTemporal(temporal, async (client) => {
     const workflowId = `reconcile-by-hand-${newId('op')}`;

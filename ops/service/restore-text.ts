@@ -2,7 +2,7 @@ import { formatUsd } from '../../domain/money.js';
 import type { RestoreReport } from '../../domain/operations/restore.js';
 import type { RestoreOutcome } from '../../workflows/contracts/restore.js';
 
-/** What a person reads of a restored database: what is lost, and what reconciling will do about each. */
+/** The text about a restored database: what is lost, and what reconciling will do about each. */
 export function reportText(report: RestoreReport): string {
   const kept = report.keptInTemporal === null ? 'none' : String(report.keptInTemporal);
   const marks = `Watermark ${report.watermark}, raised ${report.raisedAt}; in Temporal ${kept}.`;
@@ -53,7 +53,7 @@ export function reportText(report: RestoreReport): string {
   ].join('\n');
 }
 
-/** What a person reads of what reconciling did. */
+/** The text about what reconciling did. */
 export function reconciledText({ outcome, message, reconciled }: RestoreOutcome): string {
   if (reconciled === undefined) {
     const how = outcome === 'incomplete' ? 'Incomplete' : 'Refused';

@@ -16,7 +16,7 @@ type Reconcile = OperatorOptions & {
   readonly leaveUndone?: boolean;
 };
 
-/** `ops restore …`: when the database was restored (decision 67, "Restored databases"). */
+/** `ops restore …`: for a restored database (decision 67, "Restored databases"). */
 export function addRestoreCommands(program: Command, context: OpsContext): void {
   const restore = program.command('restore').description('When the database was restored.');
   readable(restore.command('status', { isDefault: true }))
@@ -75,10 +75,10 @@ async function listPods(db: Database, json: boolean | undefined): Promise<void> 
   else for (const { provider_code, pod_id, tag } of pods) console.log(`${provider_code} ${pod_id} ${tag}`);
 }
 
-/** How long an outcome is waited for: events of weeks may have to be read. */
+/** How long a command waits for an outcome: events of weeks may have to be read. */
 const WAIT_MS = 20 * 60_000;
 
-/** Runs one of the workflows, and waits for what comes of it. */
+/** Runs one of the workflows, and waits for its outcome. */
 async function run(temporal: TemporalPlace, input: RestoreInput): Promise<RestoreOutcome> {
   return withTemporal(temporal, async (client) => {
     try {

@@ -10,7 +10,7 @@ import { iso, printRows, readable, whenSet, type Print } from '../output.js';
 type Listing = Print & { readonly all?: boolean; readonly limit: number };
 type Retrying = OperatorOptions & { readonly duty?: Duty; readonly item?: string };
 
-/** `ops set-aside …`: items of the loops that could not be done, again and again (decision 69, "Items that fail"). */
+/** `ops set-aside …`: items of the loops that failed again and again (decision 69, "Items that fail"). */
 export function addSetAsideCommands(program: Command, context: OpsContext): void {
   const setAside = program
     .command('set-aside')
@@ -64,13 +64,13 @@ ${Object.entries(duties)
     });
 }
 
-/** The workflows that wait because of what is put back. */
+/** The workflows that wait for the items that are put back. */
 async function listWorkflows(context: OpsContext, duty?: Duty, item?: string): Promise<string[]> {
   const ids: string[] = [];
   await using(context, async (db) => {
     for (const row of await listStuck(db, { onlySetAside: true }, 1_000)) {
       const isMeant = (duty ?? row.duty) === row.duty && (item ?? row.item) === row.item;
-      // A step's item is its rental and its name, a refund's its order and its rental.
+      // A step's item is its rental and its name; a refund's item is its order and its rental.
       if (isMeant && ['workflow', 'step', 'refund'].includes(row.duty))
         ids.push(row.item.split(' ')[0] ?? '');
     }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the namespace where it is missing, and registers in it what operators filter workflows by
-# (workflows/search-attributes.ts). What exists is left alone. The tool reads TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE.
+# Makes the namespace where it is missing, and registers the attributes by which operators filter workflows
+# (workflows/search-attributes.ts). Existing ones stay. The tool reads TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE.
 set -eu
 
 # The front end answers before it takes changes: a minute of tries.

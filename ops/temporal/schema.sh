@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes Temporal's two databases where they are missing, and brings each to the schema that this version of the server
-# wants. What is up to date stays as it is. The tool reads SQL_HOST, SQL_PORT, SQL_USER, SQL_PASSWORD and SQL_PLUGIN.
+# wants. A current schema stays as it is. The tool reads SQL_HOST, SQL_PORT, SQL_USER, SQL_PASSWORD and SQL_PLUGIN.
 set -eu
 
 for part in temporal:temporal temporal_visibility:visibility; do
