@@ -3,8 +3,8 @@ import type { Database } from './postgres/database.js';
 import type { Processor } from './processor/processor.js';
 
 /**
- * The processor's customer of a user, made when there is none. No lock is held over the call: its key is made of
- * the user's id, so two at once make one.
+ * Returns the processor's customer of a user, and makes one when there is none. No lock is held over the call: its key
+ * is made of the user's id, so two simultaneous calls make one customer.
  * @throws ProcessorError
  */
 export async function ensureCustomer(

@@ -13,8 +13,9 @@ const pool = new Uint8Array(4_096);
 let used = pool.length;
 
 /**
- * A number in [0, 1) from the system's randomness, which is drawn a pool at a time: asked for each of the sixteen
- * characters of an id, it takes 70 µs an id, and a catalog of 25,000 new offers would hold up its process for 2 s.
+ * Returns a number in [0, 1) from the system's randomness, of which it draws a pool at a time. A draw for each of the
+ * sixteen characters of an id would take 70 µs an id, and a catalog of 25,000 new offers would hold up its process for
+ * 2 s.
  */
 function rollDice(): number {
   if (used === pool.length) {

@@ -2,17 +2,17 @@ import { pino, type DestinationStream, type Logger, type SerializedError } from 
 
 export interface LogOptions {
   readonly level: string;
-  /** Which program writes. */
+  /** The name of the program that writes. */
   readonly service: string;
-  /** What each line says beside, asked for when it is written. */
+  /** Further fields of each line, read when it is written. */
   readonly fields?: () => object;
-  /** Standard output unless told. */
+  /** Default: standard output. */
   readonly destination?: DestinationStream;
 }
 
 /**
- * The log of a program, as lines of JSON. Of errors it shows only what names them: the database, for one, puts the
- * whole row that it refused into an error, and with it codes and addresses.
+ * Makes the log of a program, as lines of JSON. Of an error it shows only what names it: the database, for one, puts
+ * the whole row that it refused into an error, and with it codes and addresses.
  */
 export function createLog({ level, service, fields, destination }: LogOptions): Logger {
   const options = {
@@ -24,7 +24,10 @@ export function createLog({ level, service, fields, destination }: LogOptions): 
   return destination ? pino(options, destination) : pino(options);
 }
 
-/** Of PostgreSQL's errors, of Node's, and of HTTP clients'. Their `detail`, `where` and `raw` carry the data itself. */
+/**
+ * The safe fields of PostgreSQL's errors, of Node's, and of HTTP clients'. Their `detail`, `where` and `raw` carry the
+ * data itself.
+ */
 const shown = [
   'code',
   'errno',

@@ -1,28 +1,28 @@
-/** How long ago a peer answered, whatever it was asked about; in milliseconds, Infinity where it never did. */
+/** The time since a peer's last answers, in milliseconds; Infinity where it never answered. */
 export interface LastAnswers {
-  /** The call that failed. */
+  /** To calls of the function that failed, whatever they asked about. */
   readonly thisCallMsAgo: number;
   readonly anyCallMsAgo: number;
 }
 
 /** A failed call of the processor, an upstream or the mail server. */
 export abstract class PeerError extends Error {
-  /** What this process knows of the peer's answers: `rememberingAnswers` tells. */
+  /** The peer's last answers, as this process knows them; set by `rememberingAnswers`. */
   lastAnswers: LastAnswers = { thisCallMsAgo: Infinity, anyCallMsAgo: Infinity };
 
   /**
-   * Whether it says nothing of what was asked: the peer is away, broken, wants to be left alone or takes our key no
-   * more. False: it has looked at what it was asked, and said no.
+   * True when the failure says nothing of the request: the peer is away, broken, wants to be left alone or no longer
+   * takes our key. False: it has examined the request, and said no.
    */
   abstract get isOfPeer(): boolean;
 }
 
-/** What a peer answers to whoever has no key, no right or no patience. */
+/** The statuses for a caller without a key, without the right, or with too many requests. */
 export const statusesOfAll: readonly number[] = [401, 403, 429];
 
 /**
- * Lets the failures of a peer tell when it last answered, as far as this process knows (decision 95, "Outages of a
- * peer"). A "no" about what was asked is an answer.
+ * Adds to the failures of a peer when it last answered, as far as this process knows (decision 95, "Outages of a
+ * peer"). A "no" to a request is an answer.
  * @param notCalls functions of it that ask nobody outside
  */
 export function rememberingAnswers<T extends object>(peer: T, notCalls: readonly (keyof T)[] = []): T {

@@ -1,14 +1,14 @@
-/** Lets the next one begin. Called again, it does nothing. */
+/** Lets the next one begin. A second call does nothing. */
 export type PassTurn = () => void;
 
 interface TurnLimits {
-  /** How many of one key may be at work at once. */
+  /** The most of one key that may work at once. */
   readonly atOnce: number;
-  /** How many of one key may wait for their turn. */
+  /** The most of one key that may wait for their turn. */
   readonly waiting: number;
-  /** How long each may wait, in milliseconds, unless it says so itself. */
+  /** The longest wait of each, in milliseconds, unless the call sets one. */
   readonly waitMs: number;
-  /** What whoever gets no turn is told. */
+  /** Makes the error of a caller that gets no turn. */
   readonly refuse: (reason: string) => Error;
 }
 
@@ -18,8 +18,8 @@ interface OfKey {
 }
 
 /**
- * Who is at work for each key (a user, an address) in this process, and who waits for it, in the order in which they
- * came. A key that nobody works for takes no room.
+ * Keeps, for each key (a user, an address) in this process, who is at work and who waits, in the order in which they
+ * came. A key that nobody uses takes no room.
  */
 export class Turns<Key> {
   readonly #keys = new Map<Key, OfKey>();
@@ -62,7 +62,7 @@ export class Turns<Key> {
     });
   }
 
-  /** Whoever waits longest has the turn from here on. */
+  /** Passes the turn to the longest waiter. */
   #pass(key: Key, ofKey: OfKey): void {
     const next = ofKey.waiting.shift();
     if (next !== undefined) {

@@ -18,7 +18,7 @@ export interface ClientCredentials {
 /** For each single request. */
 export const defaultTimeoutMs = 5_000;
 
-/** The page of the authorization code flow with PKCE (RFC 6749 4.1.1, RFC 7636 4.3). */
+/** Makes the page of the authorization code flow with PKCE (RFC 6749 4.1.1, RFC 7636 4.3). */
 export async function signInPage(
   config: Configuration,
   scope: string,
@@ -35,7 +35,7 @@ export async function signInPage(
   });
 }
 
-/** Trades the code of a callback for tokens, after what came with it was checked against what we had sent. */
+/** Trades the code of a callback for tokens, after it has checked the callback against what we had sent. */
 export function tradeCode(
   config: Configuration,
   answer: IdentityAnswer,
@@ -50,7 +50,7 @@ export function tradeCode(
   });
 }
 
-/** In the body where the provider lists it; else as a header, which all must take (RFC 6749 2.3.1). */
+/** Sends the secret in the body where the provider lists it; else in a header, which all must take (RFC 6749 2.3.1). */
 export function clientAuth(clientSecret: string): ClientAuth {
   const post = ClientSecretPost(clientSecret);
   const basic = ClientSecretBasic(clientSecret);

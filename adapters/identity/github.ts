@@ -10,16 +10,16 @@ import { identityErrorOf, ofStatus } from './identity-errors.js';
 import { IdentityError, type IdentityProvider } from './identity.js';
 
 export interface GitHubOptions extends ClientCredentials {
-  /** Of its pages and the token endpoint. */
+  /** The address of its pages and the token endpoint. */
   readonly siteUrl?: string;
   readonly apiUrl?: string;
-  /** For each request; 5 seconds unless told. */
+  /** For each request; default: 5 seconds. */
   readonly timeoutMs?: number;
 }
 
 /**
- * GitHub is plain OAuth 2: no ID token, no nonce. The account's number and its address are asked for with the token,
- * which is then forgotten: the primary address, if it is verified.
+ * Signs in with GitHub, which is plain OAuth 2: no ID token, no nonce. The token reads the account's number and its
+ * primary address, if that is verified, and is then forgotten.
  */
 export function createGitHub(options: GitHubOptions): IdentityProvider {
   const { siteUrl = 'https://github.com', apiUrl = 'https://api.github.com' } = options;
@@ -73,7 +73,7 @@ async function read(config: Configuration, token: string, address: string): Prom
   throw ofStatus(response.status);
 }
 
-/** An account keeps its number for good; its name can be given up, and taken by somebody else. */
+/** Returns the account's number, which it keeps for good; its name can be given up, and taken by another person. */
 function numberOf(user: unknown): string {
   const id = typeof user === 'object' && user !== null && 'id' in user ? user.id : undefined;
   if (!Number.isSafeInteger(id)) throw new IdentityError('refused', 'no number of the account');

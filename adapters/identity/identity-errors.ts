@@ -1,7 +1,7 @@
 import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client';
 import { IdentityError, type IdentityFault } from './identity.js';
 
-/** What went wrong in a call of openid-client, told without anything that the provider answered. */
+/** Describes a failed call of openid-client, without anything that the provider answered. */
 export function identityErrorOf(error: unknown): IdentityError {
   if (error instanceof IdentityError) return error;
   if (error instanceof AuthorizationResponseError) return ofAuthorization(error.error);
@@ -12,7 +12,7 @@ export function identityErrorOf(error: unknown): IdentityError {
   return new IdentityError('refused', error instanceof Error ? error.name : 'unknown');
 }
 
-/** A status that is no success: the provider's own failure passes, and so does being asked too often. */
+/** Sorts a status that is no success: the provider's own failure passes, and so does too high a rate. */
 export function ofStatus(status: number, reason = `status ${status}`): IdentityError {
   return new IdentityError(status >= 500 || status === 429 ? 'unavailable' : 'refused', reason);
 }
@@ -32,8 +32,8 @@ function ofClient({ cause, code = 'unknown' }: ClientError): IdentityError {
 }
 
 /**
- * Looks into what the libraries make of an answer whose body stood still or broke off. A TypeError is fetch's own when
- * it carries a cause and no code of its own.
+ * Finds the cause when the body of an answer stood still or broke off, whatever the libraries made of it. A TypeError
+ * is fetch's own when it carries a cause and no code of its own.
  */
 function brokenConnection(error: unknown): string | undefined {
   if (error instanceof DOMException && error.name === 'TimeoutError') return 'no answer in time';
@@ -45,7 +45,7 @@ function brokenConnection(error: unknown): string | undefined {
   return brokenConnection(cause);
 }
 
-/** The provider chose the text: only what looks like a code of the standards goes into a log. */
+/** The provider chose the text: only text that looks like a code of the standards goes into a log. */
 function codeIn(text: string): string {
   return /^[a-z_]{1,40}$/.test(text) ? text : 'unknown code';
 }

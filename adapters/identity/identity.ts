@@ -1,22 +1,22 @@
-/** The identity providers that the service knows how to ask (decision 11, "Sign-in elsewhere"). */
+/** The identity providers that the service supports (decision 11, "Sign-in elsewhere"). */
 export type IdentityProviderId = 'google' | 'github' | 'oidc';
 
 /** An account at an identity provider, and the address that its owner has shown to be theirs. */
 export interface VerifiedIdentity {
-  /** Who vouches. */
+  /** The issuer that vouches for the account. */
   readonly issuer: string;
-  /** Which account there: it stays the same when addresses change (OpenID Connect Core 5.7). */
+  /** The account's id at the issuer: it stays the same when addresses change (OpenID Connect Core 5.7). */
   readonly subject: string;
   readonly email: string;
 }
 
-/** Somebody else who tells which account a person has there, and which e-mail address is theirs. */
+/** A service that tells a person's account there, and which e-mail address is theirs. */
 export interface IdentityProvider {
   readonly id: IdentityProviderId;
-  /** What its button says. */
+  /** The text of its button. */
   readonly name: string;
   /**
-   * The page at which the person agrees.
+   * Returns the page at which the person agrees.
    * @throws IdentityError
    */
   findSignInPage(request: IdentityRequest): Promise<URL>;
@@ -29,7 +29,7 @@ export interface IdentityProvider {
 }
 
 export interface IdentityRequest {
-  /** Ours, as it is registered at the provider. */
+  /** Our callback, as it is registered at the provider. */
   readonly callbackUrl: string;
   readonly state: string;
   readonly codeVerifier: string;
@@ -48,7 +48,7 @@ export interface IdentityAnswer extends IdentityRequest {
  */
 export type IdentityFault = 'denied' | 'unavailable' | 'refused';
 
-/** Carries no cause: what the libraries attach holds answers of providers, with tokens in them. */
+/** Carries no cause: the libraries attach answers of providers, with tokens in them. */
 export class IdentityError extends Error {
   override readonly name = 'IdentityError';
   constructor(

@@ -23,18 +23,20 @@ import {
 export interface OpenIdConnectOptions extends ClientCredentials {
   readonly id: 'google' | 'oidc';
   readonly name: string;
-  /** Where `/.well-known/openid-configuration` stands. http is taken at its word: the configuration allows it. */
+  /**
+   * The address under which `/.well-known/openid-configuration` stands. http is accepted: the configuration allows it.
+   */
   readonly issuerUrl: string;
-  /** For each request; 5 seconds unless told. */
+  /** For each request; default: 5 seconds. */
   readonly timeoutMs?: number;
 }
 
-/** What the issuer tells of itself is read again after this. */
+/** The issuer's metadata is read again after this. */
 const METADATA_FRESH_MS = 3_600_000;
 
 /**
- * An issuer of OpenID Connect: its endpoints are discovered when they are first needed, so that one that is away
- * keeps nothing else from starting. ID tokens are checked by signature, issuer, audience, time and nonce.
+ * Signs in with an issuer of OpenID Connect. Its endpoints are discovered at the first use, so that an absent issuer
+ * delays no start. ID tokens are checked by signature, issuer, audience, time and nonce.
  */
 export function createOpenIdConnect(options: OpenIdConnectOptions): IdentityProvider {
   const metadata = createMetadata(options);
@@ -70,7 +72,7 @@ async function verifiedIdentity(
   return email === undefined ? undefined : { issuer: claims.iss, subject: claims.sub, email };
 }
 
-/** Issuers need not put the address into the ID token (OpenID Connect Core 5.4). */
+/** Reads the address from the issuer, which need not put it into the ID token (OpenID Connect Core 5.4). */
 async function askForEmail(
   config: Configuration,
   tokens: { readonly access_token: string },
@@ -80,13 +82,15 @@ async function askForEmail(
   return emailIn(await fetchUserInfo(config, tokens.access_token, subject));
 }
 
-/** Only the standard's own `true` is a yes (OpenID Connect Core 5.1). */
+/** Returns a verified address: only the standard's own `true` is a yes (OpenID Connect Core 5.1). */
 function emailIn(claims: Readonly<Record<string, unknown>>): string | undefined {
   const email = claims['email'];
   return typeof email === 'string' && claims['email_verified'] === true ? email : undefined;
 }
 
-/** The issuer's metadata: asked for once by however many wait for it, and again when it is old or was not to be had. */
+/**
+ * Caches the issuer's metadata: one request serves all who wait; it is repeated when it failed or its answer is old.
+ */
 function createMetadata(options: OpenIdConnectOptions): () => Promise<Configuration> {
   let held: { config: Promise<Configuration>; untilMs: number } | undefined;
   return async () => {

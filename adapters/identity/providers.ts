@@ -3,7 +3,7 @@ import { createGitHub } from './github.js';
 import type { IdentityProvider } from './identity.js';
 import { createOpenIdConnect } from './openid-connect.js';
 
-/** Which identity providers are enabled: null is one without credentials. */
+/** The enabled identity providers; null is one without credentials. */
 export interface IdentitySettings {
   readonly google: ClientCredentials | null;
   readonly github: ClientCredentials | null;
@@ -11,11 +11,11 @@ export interface IdentitySettings {
 }
 
 export interface IdentityOptions {
-  /** Where Google and GitHub are, unless at their own addresses. */
+  /** The addresses of Google and GitHub; default: their own. */
   readonly googleIssuerUrl?: string;
   readonly githubSiteUrl?: string;
   readonly githubApiUrl?: string;
-  /** For each request to any of them; 5 seconds unless told. */
+  /** For each request to any of them; default: 5 seconds. */
   readonly timeoutMs?: number;
 }
 

@@ -10,7 +10,9 @@ export interface Mail {
 }
 
 export interface MailTransport {
-  /** @throws MailError when the server did not take the mail; it may be sent again with the same messageId */
+  /**
+   * Sends a mail. @throws MailError when the server did not take the mail; it may be sent again with the same messageId
+   */
   send(mail: Mail): Promise<void>;
   close(): void;
 }
@@ -27,17 +29,17 @@ export class MailError extends PeerError {
   }
 }
 
-/** A server that answers each step, and never the last one, would hold up the outbox for ever. */
+/** A server that answers each step, but never the last one, would hold up the outbox for ever. */
 const MAIL_LIMIT_MS = 15_000;
 
 /**
- * Sends mails through an SMTP server, with limits on each step and on the whole of a mail (decision 72, "Deadlines of
- * waits").
+ * Makes a transport that sends mails through an SMTP server, with limits on each step and on the whole of a mail
+ * (decision 72, "Deadlines of waits").
  */
 export function createSmtpTransport(config: {
   readonly smtpUrl: string;
   readonly from: string;
-  /** For one mail, from looking the server up to its last answer; 15 seconds unless told. */
+  /** For one mail, from the look-up of the server to its last answer; default: 15 seconds. */
   readonly limitMs?: number;
   readonly stepLimitsMs?: Readonly<Record<string, number>>;
 }): MailTransport {
@@ -60,7 +62,7 @@ export function createSmtpTransport(config: {
   };
 }
 
-/** Nobody waits longer: a mail that is taken after all may come twice, under one message id. */
+/** Ends the wait for a mail. A mail that is taken after all may come twice, under one message id. */
 async function within<T>(limitMs: number, sending: Promise<T>): Promise<T> {
   const limit = { timer: undefined as NodeJS.Timeout | undefined };
   const late = new Promise<never>((_resolve, reject) => {
@@ -79,7 +81,7 @@ async function within<T>(limitMs: number, sending: Promise<T>): Promise<T> {
   }
 }
 
-/** What nodemailer tells of a failure (its own lib/errors). */
+/** The fields of nodemailer's failures (its own lib/errors). */
 interface Told {
   readonly code?: string;
   readonly command?: string;
@@ -87,8 +89,8 @@ interface Told {
 }
 
 /**
- * Only a lasting "no" (RFC 5321 4.2.1) to the recipient or the message is about the mail; one to the sender, the login or
- * the connection, and each "not now", meets them all.
+ * Sorts a failure. Only a lasting "no" (RFC 5321 4.2.1) to the recipient or the message concerns the mail. One to the
+ * sender, the login or the connection, and each "not now", concerns all mails.
  */
 function mailErrorOf(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof MailError) return error;

@@ -11,29 +11,29 @@ export interface Sample {
   readonly value: number;
 }
 
-/** Figures that one look at the database gives together. */
+/** Figures that are read together, by one look at the database. */
 export interface FigureGroup {
-  /** What operators call it when it can't be read. */
+  /** The name by which operators know it when it can't be read. */
   readonly name: string;
-  /** Its metrics, named without the prefix, with units last, and what each means. */
+  /** Its metrics, named without the prefix, with units last, each with its meaning. */
   readonly metrics: Readonly<Record<string, { readonly help: string; readonly labels?: readonly string[] }>>;
   /** Reads them in a transaction that may only read, and that has a limit. */
   read(trx: Transaction): Promise<Sample[]>;
 }
 
 export interface FigureOptions {
-  /** A pool of its own: when all others are used up, the figures say so. */
+  /** A pool of its own, so that the figures can tell when all others are used up. */
   readonly db: Database;
   readonly log: Logger;
-  /** A reading is shown again for so long, however many ask. 5 s unless told. */
+  /** How long a reading is shown again, however many ask. Default: 5 s. */
   readonly cacheMs?: number;
-  /** How long one group may take. 3 s unless told, below Prometheus' 10 s for the whole scrape. */
+  /** The limit of one group. Default: 3 s, below Prometheus' 10 s for the whole scrape. */
   readonly limitMs?: number;
 }
 
 /**
- * Shows groups of figures that are read when somebody asks. A group that can't be read shows no value at all, never
- * zero nor an old one: `figures_failed` is 1 for it, and `figures_read_timestamp_seconds` says since when.
+ * Shows groups of figures that are read on request. A group that can't be read shows no value at all, never zero nor an
+ * old one: `figures_failed` is 1 for it, and `figures_read_timestamp_seconds` says since when.
  * @returns brings the figures up to date; to be awaited before the registry is read
  */
 export function exposeFigures(
@@ -83,7 +83,7 @@ class ShownGroup {
         new Gauge({ name: metricPrefix + metric, help, labelNames: [...labels], registers: [registry] }),
       ]),
     );
-    // A gauge without labels begins with a zero that nobody has read.
+    // A gauge without labels begins with a zero that was never read.
     this.#show([]);
   }
 
@@ -117,7 +117,7 @@ class ShownGroup {
     }
   }
 
-  /** The server ends a statement that takes too long; the second limit is for a server that does not answer at all. */
+  /** The server ends a slow statement; the second limit is for a server that does not answer at all. */
   async #read(): Promise<Sample[]> {
     const { db, limitMs = 3_000 } = this.options;
     const reading = db.transaction(
@@ -140,7 +140,7 @@ class ShownGroup {
   }
 }
 
-/** Several who ask at once get one answer. */
+/** Gives simultaneous callers one answer. */
 function shareWhileRunning(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   return () => {

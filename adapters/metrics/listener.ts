@@ -11,12 +11,12 @@ export interface MetricsListener {
   close(): Promise<void>;
 }
 
-/** Asks how a process stands: what is not well, in words. Never rejects. */
+/** Reads the faults of a process, in words. Never rejects. */
 export type FindFaults = () => Promise<readonly string[]>;
 
 /**
  * Serves `GET /metrics` on an address of its own, never on the public one (decision 66, "Reading of metrics"): the
- * figures are the operator's business.
+ * figures are for the operator alone.
  * @param options.port 0 takes any free one
  * @param options.findFaults serves `GET /readyz` too: 200 without faults, else 503 with one a line
  */

@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Database } from '../postgres/database.js';
 import { metricPrefix } from './registry.js';
 
-/** What the pool of knex (tarn) tells of itself. */
+/** The figures of knex's pool (tarn). */
 interface Pool {
   numUsed(): number;
   numFree(): number;

@@ -2,10 +2,10 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
 export { type Registry } from 'prom-client';
 
-/** What every name of ours begins with. */
+/** The prefix of every name of ours. */
 export const metricPrefix = 'gpu_rental_';
 
-/** The metrics of one process: memory, CPU and event loop to begin with (names without our prefix). */
+/** Makes the metrics of one process; it begins with memory, CPU and event loop (names without our prefix). */
 export function createRegistry(service: 'api' | 'worker'): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -10,7 +10,7 @@ export interface AnsweredRequest {
   readonly elapsedMs: number;
 }
 
-/** Callers choose the method freely: what isn't one of these is counted together, so that labels stay few. */
+/** Callers choose the method freely: unknown methods are counted together, so that labels stay few. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Counts requests and their latency by route template; a histogram's count is the number of requests. */

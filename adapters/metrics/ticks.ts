@@ -1,10 +1,10 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { metricPrefix } from './registry.js';
 
-/** How one tick of a shard went. */
+/** The result of one tick of a shard. */
 export interface Tick {
   readonly shard: number;
-  /** How late it began. */
+  /** The delay of its beginning. */
   readonly lagMs: number;
   readonly durationMs: number;
   readonly entries: number;

@@ -1,12 +1,18 @@
 import { errorCodeOf, sqlStateOf } from './sql-state.js';
 
-/** The server says so itself: connection exceptions (class 08), too many connections, going down or coming up. */
+/**
+ * States in which the server itself says so: connection exceptions (class 08), too many connections, going down or
+ * coming up.
+ */
 const AWAY_STATES = /^(08...|53300|57P0[1-5])$/;
 
-/** knex's own error when no connection of the pool was free in time, by name: whoever only asks need not load knex. */
+/**
+ * The name of knex's error when no connection of the pool was free in time. By name, so that a caller need not load
+ * knex.
+ */
 const POOL_TIMEOUT = 'KnexTimeoutError';
 
-/** What Node says when nobody answers at an address, or the way to it broke. */
+/** Node's codes for an address where nobody answers, or a network that broke. */
 const NETWORK_CODES = new Set([
   // The connection was lost before the answer came (watched-client.ts).
   'DATABASE_LOST',
@@ -20,10 +26,10 @@ const NETWORK_CODES = new Set([
   'ENETUNREACH',
 ]);
 
-/** The driver's own errors for a connection that broke carry no code at all: only this text tells them. */
+/** The driver's own errors for a broken connection carry no code: only this text tells them. */
 const DRIVER_TEXTS = /^(Connection terminated|Client has encountered a connection error|timeout expired)/;
 
-/** Tells whether a failed query failed because the database can't be reached, not because of what was asked. */
+/** Tells whether a query failed because the database can't be reached, and not because of the query itself. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error.name === POOL_TIMEOUT) return true;
@@ -39,21 +45,21 @@ export function isDatabaseAway(error: unknown): boolean {
 /** Data that does not fit (class 22), breaks a constraint (23), or goes beyond what the server can hold (54). */
 const UNACCEPTABLE_STATES = /^(22|23|54)...$/;
 
-/** Tells whether a query failed because of the very data that it was given: it would fail again. */
+/** Tells whether a query failed because of the data that it was given: it would fail again. */
 export function isUnacceptable(error: unknown): boolean {
   return UNACCEPTABLE_STATES.test(sqlStateOf(error) ?? '');
 }
 
 /**
- * Tells whether what was asked may have been committed although no answer came: its connection was lost at the commit,
- * or in a statement of its own (decision 72, "Deadlines of waits"). Whoever repeats it does so by its key, and whoever
- * answers says so.
+ * Tells whether a query may have been committed although no answer came: its connection was lost at the commit, or in a
+ * statement outside a transaction (decision 72, "Deadlines of waits"). A caller who repeats it does so by its key; a
+ * caller who answers a request says so.
  */
 export function isOutcomeUnknown(error: unknown): boolean {
   return error instanceof Error && 'outcome' in error && error.outcome === 'unknown';
 }
 
 function isDriverText(message: string): boolean {
-  // knex puts the statement in front of what the driver said.
+  // knex puts the statement in front of the driver's message.
   return DRIVER_TEXTS.test(message.split(' - ').at(-1) ?? message);
 }

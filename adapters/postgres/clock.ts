@@ -1,7 +1,7 @@
 import type { Database, Transaction } from './database.js';
 
 /**
- * The database's clock, by which everything is timed that more than one process looks at (decision 7, "Times and
+ * Reads the database's clock. It times everything that more than one process looks at (decision 7, "Times and
  * cursors").
  */
 export async function readClock(db: Database | Transaction): Promise<Date> {

@@ -7,16 +7,16 @@ import { watchedClient } from './watched-client.js';
 /** The service's database: a knex instance whose tables are typed (tables.ts). */
 export type Database = Knex;
 
-/** A transaction on it. Money is only ever written through one. */
+/** A transaction on the database. Money is only ever written through one. */
 export type Transaction = Knex.Transaction;
 
 /**
- * Opens a pool of connections. int8 comes back as a number and throws when it would not be exact, instants come back as
- * Date. Every wait has its limit (decision 72, "Deadlines of waits"); a connection that went silent is ended and
+ * Opens a pool of connections. int8 comes back as a number and throws when it would not be exact; instants come back as
+ * Date. Every wait has its limit (decision 72, "Deadlines of waits"). A connection that went silent is ended and
  * replaced.
  * @param poolMax connections at most
  * @param applicationName shown to operators in pg_stat_activity
- * @param role the role that each connection works as, with its rights alone; the user of the URL unless told
+ * @param role the role that each connection works as, with its rights alone; null: the user of the URL
  * @throws ConnectionLost from each query whose connection was lost before its answer came; see isOutcomeUnknown
  */
 export function openDatabase(
@@ -28,17 +28,17 @@ export function openDatabase(
 ): Database {
   return knexFactory({
     client: watchedClient(deadlines.answerMs),
-    // Its errors are logged, and kept by Temporal: their statements must not carry what was bound to them.
+    // Errors are logged, and kept by Temporal: their statements must not carry bound values.
     compileSqlOnError: false,
     connection: {
       connectionString: url,
       application_name: applicationName,
-      // A statement that hangs holds locks that others wait for: it is ended by the server.
+      // The server ends a statement that hangs, because others wait for its locks.
       statement_timeout: deadlines.statementMs,
       idle_in_transaction_session_timeout: deadlines.idleInTransactionMs,
       options: serverOptions(role ?? null, deadlines),
       connectionTimeoutMillis: deadlines.connectMs,
-      // The kernel notices a far side that is gone also while nobody asks it anything.
+      // The kernel notices a lost peer also on an idle connection.
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       types,
@@ -50,7 +50,7 @@ export function openDatabase(
 
 const KEEP_ALIVE_MS = 10_000;
 
-/** What the driver has no setting for. The server, too, notices a client that is gone, and ends what it held. */
+/** Options for which the driver has no setting. By them the server, too, notices a lost client, and ends its work. */
 function serverOptions(role: string | null, { lockMs, transactionMs }: DatabaseDeadlines): string {
   const settings = {
     ...(role === null ? {} : { role }),

@@ -1,6 +1,6 @@
 /**
- * How long each wait for the database may take, in milliseconds (decision 72, "Deadlines of waits"). The server's
- * limits come first, so that it ends by itself what takes too long and says so; the client's comes later, and ends the
+ * The limit of each wait for the database, in milliseconds (decision 72, "Deadlines of waits"). The server's limits
+ * come first, so that the server ends a slow statement itself and says so. The client's limit comes later, and ends the
  * connection.
  */
 export interface DatabaseDeadlines {
@@ -16,13 +16,16 @@ export interface DatabaseDeadlines {
   readonly transactionMs: number;
   /** `idle_in_transaction_session_timeout`: between two statements of a transaction, whose locks others wait for. */
   readonly idleInTransactionMs: number;
-  /** The client's own, for each answer: beyond it the connection is lost, and what was asked is of unknown outcome. */
+  /**
+   * The client's own limit for each answer: beyond it the connection is lost, and the outcome of the statement is
+   * unknown.
+   */
   readonly answerMs: number;
 }
 
-/** By pool. What waits for an upstream or a mail server within a transaction may stand idle for as long as they may take. */
+/** By pool. A transaction that waits for an upstream or a mail server may stand idle for as long as those may take. */
 export const databaseDeadlines = {
-  /** The activities: reports over many rows among them. */
+  /** The activities, reports over many rows among them. */
   worker: {
     connectMs: 5_000,
     acquireMs: 5_000,
@@ -32,7 +35,7 @@ export const databaseDeadlines = {
     idleInTransactionMs: 20_000,
     answerMs: 32_000,
   },
-  /** The tick alone: it must go on over a fresh connection within seconds, and waits for nobody's lock. */
+  /** The tick alone: it must go on over a fresh connection within seconds, and waits for no lock. */
   meter: {
     connectMs: 2_000,
     acquireMs: 3_000,
@@ -52,7 +55,7 @@ export const databaseDeadlines = {
     idleInTransactionMs: 20_000,
     answerMs: 12_000,
   },
-  /** Somebody waits for the answer of each request. */
+  /** Each request has a caller who waits for its answer. */
   api: {
     connectMs: 3_000,
     acquireMs: 2_000,

@@ -1,15 +1,15 @@
 import type { BrakeKind } from '../../domain/operations/operation.js';
 import type { Database } from './database.js';
 
-/** What /readyz asks of the database. */
+/** The answer of the database for /readyz. */
 export interface Readiness {
-  /** The steps of the schema, of those that are asked for, that this database has not taken, in their order. */
+  /** The steps of the schema, among those given, that this database has not taken, in their order. */
   readonly missing: readonly string[];
   /** The brakes that are pulled (decision 37, "Brakes and the watermark"). */
   readonly brakes: readonly BrakeKind[];
 }
 
-/** Reads it in one short statement. */
+/** Reads the readiness in one short statement. */
 export async function readReadiness(db: Database, steps: readonly string[]): Promise<Readiness> {
   const { rows } = await db.raw<{ rows: Readiness[] }>(
     `select array(

@@ -1,6 +1,6 @@
 /**
- * The code that an error carries: of the server an SQLSTATE of five characters, of the network one of Node's names.
- * undefined for whatever carries none.
+ * Returns the code of an error: an SQLSTATE of five characters from the server, or one of Node's names from the
+ * network. undefined for an error that has none.
  */
 export function errorCodeOf(error: unknown): string | undefined {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -8,8 +8,8 @@ export function errorCodeOf(error: unknown): string | undefined {
 }
 
 /**
- * The SQLSTATE of an error that the server itself answered, undefined for any other. Each of its codes has a digit
- * (PostgreSQL, appendix A), which tells them from names of Node's of the same length (EPIPE).
+ * Returns the SQLSTATE of an error that the server itself answered, undefined for any other. Each SQLSTATE has a digit
+ * (PostgreSQL, appendix A), unlike Node's names of the same length (EPIPE).
  */
 export function sqlStateOf(error: unknown): string | undefined {
   const code = errorCodeOf(error);

@@ -7,8 +7,8 @@ export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
   readonly code = 'DATABASE_LOST';
   /**
-   * @param outcome unknown: it may have been committed; undone: it was within a transaction that nobody can commit
-   * any more, or was never sent
+   * @param outcome unknown: it may have been committed; undone: it was within a transaction that nobody can commit any
+   *   more, or was never sent
    */
   constructor(
     message: string,
@@ -19,9 +19,9 @@ export class ConnectionLost extends Error {
   }
 }
 
-/** What knex keeps in its pool: a client of the driver. */
+/** A client of the driver, as knex keeps it in its pool. */
 interface Connection {
-  /** Set by knex once the connection has failed or ended: the pool gives it to nobody any more. */
+  /** Set by knex once the connection has failed or ended: the pool never gives it out again. */
   readonly __knex__disposed?: unknown;
   readonly connection: { readonly stream: Duplex };
   /** I: outside a transaction, T: within one, E: within one that has failed; null before the first answer. */
@@ -30,23 +30,23 @@ interface Connection {
 
 type Statement = string | { readonly sql?: string };
 
-/** How long a connection that is closed may take to say so. */
+/** How long a closing connection may take to confirm. */
 const GOODBYE_MS = 1_000;
 
-// The dialect is no export of knex: it is the class of a client that never connects.
+// knex does not export the dialect: this is the class of a client that never connects.
 const { client } = knexFactory({ client: 'pg' }) as { client: Knex.Client };
 const PostgresClient = client.constructor as typeof Knex.Client;
 
 /**
- * A client of knex whose every answer has a limit. One that does not come in time ends the connection: its socket is
- * destroyed, the pool never gives it to anybody again, and the server undoes the transaction.
- * The driver's own `query_timeout` must not be used for it: it answers the caller and keeps the connection, drops a
- * ROLLBACK that waits behind the silent statement, and the next caller writes into the transaction that was left open.
+ * Makes a client of knex whose every answer has a limit. A late answer ends the connection: its socket is destroyed,
+ * the pool never gives it out again, and the server undoes the transaction. The driver's own `query_timeout` must not
+ * be used for it: it answers the caller and keeps the connection, drops a ROLLBACK that waits behind the silent
+ * statement, and the next caller writes into the transaction that was left open.
  * @param answerMs for each statement, from its being sent
  */
 export function watchedClient(answerMs: number): typeof Knex.Client {
   const watches = new WeakMap<Connection, AnswerWatch>();
-  /** When the youngest statement was asked that never got an answer. What did not answer since is suspect. */
+  /** When the youngest unanswered statement was sent. A connection without an answer since then is suspect. */
   const silence = { askedMs: -Infinity };
 
   const watchOf = (connection: Connection): AnswerWatch => {
@@ -61,7 +61,7 @@ export function watchedClient(answerMs: number): typeof Knex.Client {
   };
 
   return class WatchedClient extends PostgresClient {
-    /** Every statement of knex goes through it, those that begin and end transactions included. */
+    /** Every statement of knex goes through it, also those that begin and end transactions. */
     override async query(connection: Connection, statement: Statement): Promise<unknown> {
       const sql = typeof statement === 'string' ? statement : (statement.sql ?? '');
       if (isLost(connection)) throw lost(connection, sql, 'undone');
@@ -71,7 +71,7 @@ export function watchedClient(answerMs: number): typeof Knex.Client {
       try {
         return (await super.query(connection, statement)) as unknown;
       } catch (error) {
-        // What the server itself says is an answer. The loss of the connection is none.
+        // An error of the server itself is an answer; the loss of the connection is none.
         throw isLost(connection) && sqlStateOf(error) === undefined ? lost(connection, sql, outcome) : error;
       } finally {
         watch.answered();
@@ -84,7 +84,7 @@ export function watchedClient(answerMs: number): typeof Knex.Client {
       return connection;
     }
 
-    /** Asked by the pool before it gives a connection to somebody; false closes it. */
+    /** The pool calls it before it gives a connection out; false closes the connection. */
     override validateConnection(connection: Connection): Promise<boolean> {
       const watch = watchOf(connection);
       const isFresh =
@@ -105,7 +105,7 @@ export function watchedClient(answerMs: number): typeof Knex.Client {
   };
 }
 
-/** The limit of one connection's answers. They come in the order of what was asked. */
+/** Watches the limit of one connection's answers. They come in the order of the statements. */
 class AnswerWatch {
   /** By performance.now(). */
   lastAnswerMs = performance.now();
@@ -138,7 +138,7 @@ class AnswerWatch {
   #start(): void {
     this.#askedMs = performance.now();
     const timer = setTimeout(() => {
-      // A process that stood still sees its timers before the answers that came meanwhile: those are read first.
+      // After a standstill, a process sees its timers before the answers that came meanwhile: it reads those first.
       setImmediate(() => {
         if (this.#timer === timer) this.onSilence(this.#askedMs);
       });
@@ -151,7 +151,7 @@ function isLost(connection: Connection): boolean {
   return connection.__knex__disposed !== undefined;
 }
 
-/** What a statement that gets no answer has done: outside a transaction, and at its end, nobody knows. */
+/** Returns the outcome of a statement without an answer: unknown outside a transaction, and at its end. */
 function outcomeIfLost(connection: Connection, sql: string): 'unknown' | 'undone' {
   if (/^\s*(begin|rollback)\b/i.test(sql)) return 'undone';
   const isWithin = connection.getTransactionStatus() !== 'I';

@@ -2,8 +2,8 @@ import Stripe from 'stripe';
 import { ProcessorError, type ProcessorErrorKind } from './processor.js';
 
 /**
- * Sorts what the SDK throws by what is known of the outcome (reference: payments, "SDK facts"). Only a card error
- * is a decline. What can't be told for sure is `unknown`, and is repeated with the same key.
+ * Sorts an error of the SDK by what is known of the outcome (reference: payments, "SDK facts"). Only a card error is a
+ * decline. An uncertain outcome is `unknown`, and the call is repeated with the same key.
  */
 export function processorErrorOf(error: unknown): ProcessorError {
   if (error instanceof ProcessorError) return error;
@@ -41,7 +41,7 @@ const messages: Record<ProcessorErrorKind, string> = {
 function kindOf(error: Stripe.errors.StripeError): ProcessorErrorKind {
   if (error instanceof Stripe.errors.StripeCardError) return 'declined';
   if (error instanceof Stripe.errors.StripeIdempotencyError) {
-    // Another body came with this key: what the key stands for was done or not, this request was not.
+    // Another body came with this key: the key's own request was done or not, this request was not.
     return error.code === 'idempotency_key_in_use' ? 'unknown' : 'refused';
   }
   const refused =

@@ -1,6 +1,6 @@
 import type { Processor, ProcessorEvent } from './processor.js';
 
-/** The processor's events since an instant, a page after the other. */
+/** Reads the processor's events since an instant, page by page. */
 export async function* eventPages(
   processor: Processor,
   since: Date,

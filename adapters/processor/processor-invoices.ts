@@ -1,15 +1,11 @@
-/**
- * The part of the processor's port that is about invoices (decision 35, "Invoices and reminders"): mirrors of our own
- * rows.
- */
+/** The port's part for invoices (decision 35, "Invoices and reminders"): mirrors of our own rows. */
 export interface ProcessorInvoices {
   /**
-   * Makes the draft of a mirror with its lines. The same invoice always gives the same draft; keys are kept for a
-   * day, so a repetition that comes later looks with `findInvoice` first. The processor advances, mails and charges
-   * nothing by itself.
+   * Makes the draft of a mirror with its lines. The same invoice always gives the same draft. Keys are kept for a day,
+   * so a later repetition looks with `findInvoice` first. The processor advances, mails and charges nothing by itself.
    */
   createInvoice(input: InvoiceInput): Promise<ProcessorInvoice>;
-  /** The customer's mirror of one of our invoices, by its metadata; null when there is none. */
+  /** Finds the customer's mirror of one of our invoices, by its metadata; null when there is none. */
   findInvoice(input: {
     customerId: string;
     invoiceId: string;
@@ -17,14 +13,14 @@ export interface ProcessorInvoices {
   }): Promise<ProcessorInvoice | null>;
   getInvoice(processorInvoiceId: string): Promise<ProcessorInvoice>;
   /**
-   * Opens a draft, so that it can be paid. One that is not a draft any more is answered as it is.
+   * Opens a draft, so that it can be paid. An invoice that is no longer a draft is returned as it is.
    * @throws ProcessorError `refused` when it can't be opened and stays a draft
    */
   finalizeInvoice(processorInvoiceId: string): Promise<ProcessorInvoice>;
-  /** Voids an open one, or deletes a draft. One that was settled meanwhile is answered as it is. */
+  /** Voids an open one, or deletes a draft. An invoice that was settled meanwhile is returned as it is. */
   voidInvoice(processorInvoiceId: string): Promise<ProcessorInvoice>;
   /**
-   * Writes an open one off; it can be paid all the same. One that was settled meanwhile is answered as it is.
+   * Writes an open one off; it can be paid all the same. An invoice that was settled meanwhile is returned as it is.
    * @throws ProcessorError `refused` for a draft
    */
   writeOffInvoice(processorInvoiceId: string): Promise<ProcessorInvoice>;
@@ -60,6 +56,6 @@ export interface ProcessorInvoice {
   readonly paymentId: string | null;
   readonly paidAt: Date | null;
   readonly customerId: string | null;
-  /** Our own id from its metadata; null on one that we did not make. */
+  /** Our own id from its metadata; null on an invoice that we did not make. */
   readonly invoiceId: string | null;
 }

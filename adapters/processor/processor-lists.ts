@@ -2,20 +2,20 @@ import type { ProcessorInvoice } from './processor-invoices.js';
 import type { Dispute, Refund } from './processor-reversals.js';
 
 /**
- * The part of the processor's port that tells everything there is, page by page and newest first, so that our books can
- * be compared with it (decision 62, "Comparison of the books"). A page may repeat what came with an earlier one when
- * something is made meanwhile.
+ * The port's part that lists everything there is, page by page and newest first, so that our books can be compared with
+ * it (decision 62, "Comparison of the books"). When something is made meanwhile, a page may repeat items of an earlier
+ * one.
  */
 export interface ProcessorLists {
-  /** Charges that took money, made since an instant. */
+  /** Lists charges that took money, made since an instant. */
   listCharges(input: ListInput): Promise<Page<ListedCharge>>;
-  /** The charge by which a payment took money, or a charge by its own id; null when there is none. */
+  /** Finds the charge by which a payment took money, or a charge by its own id; null when there is none. */
   findCharge(paymentOrChargeId: string): Promise<ListedCharge | null>;
-  /** Refunds made since an instant. */
+  /** Lists refunds made since an instant. */
   listRefunds(input: ListInput): Promise<Page<Refund & Dated>>;
-  /** Disputes opened since an instant. */
+  /** Lists disputes opened since an instant. */
   listDisputes(input: ListInput): Promise<Page<Dispute & Dated>>;
-  /** Invoices made since an instant; or, whenever they were made, those that are open. */
+  /** Lists invoices made since an instant; or, whenever they were made, those that are open. */
   listInvoices(
     input: ListInput | { readonly open: true; readonly after: string | null },
   ): Promise<Page<ProcessorInvoice & Dated>>;
@@ -23,28 +23,28 @@ export interface ProcessorLists {
 
 export interface ListInput {
   readonly since: Date;
-  /** Where the page before said that it goes on; null at first. */
+  /** The cursor from the page before; null for the first page. */
   readonly after: string | null;
 }
 
 export interface Page<T> {
   readonly items: T[];
-  /** What came in a form that can't be read, and why. */
+  /** Items in an unreadable form, each with the reason. */
   readonly unread: readonly { readonly id: string; readonly error: unknown }[];
-  /** Where the next page goes on; null at the end. */
+  /** The cursor of the next page; null at the end. */
   readonly after: string | null;
 }
 
 export interface Dated {
-  /** When it last changed, as far as it tells: by the processor's clock. */
+  /** When it last changed, as far as the processor tells, by its clock. */
   readonly changedAt: Date;
 }
 
 export interface ListedCharge extends Dated {
   readonly chargeId: string;
-  /** null on one that was made without a payment, which is not our way. */
+  /** null on a refund that was made without a payment, which this service never does. */
   readonly paymentId: string | null;
-  /** What was taken, and what was given back of it, in the smallest unit of the currency. */
+  /** The amount that was taken, and the amount given back of it, in the smallest unit of the currency. */
   readonly amountCents: number;
   readonly refundedCents: number;
   /** Lower-case ISO code. */

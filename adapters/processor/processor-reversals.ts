@@ -8,7 +8,7 @@ export interface Refund {
   readonly status: 'pending' | 'succeeded' | 'failed' | 'canceled';
 }
 
-/** What a bank says before its customer disputes: it takes a payment for fraud. */
+/** A bank's warning before its customer disputes: it takes a payment for fraud. */
 export interface FraudWarning {
   readonly warningId: string;
   readonly chargeId: string;

@@ -22,36 +22,36 @@ export interface Processor extends ProcessorInvoices, ProcessorLists {
   getCheckoutSession(sessionId: string): Promise<CheckoutSession>;
 
   /**
-   * Charges a saved card while its owner is away. The same top-up always is the same charge; keys are kept for a
-   * day, so a repetition that comes later looks with `findPaymentOfTopup` first.
+   * Charges a saved card while its owner is away. The same top-up is always the same charge. Keys are kept for a day,
+   * so a later repetition looks with `findPaymentOfTopup` first.
    * @throws ProcessorError `declined` with the bank's codes and the payment's id
    */
   chargeSavedCard(input: ChargeInput): Promise<Payment>;
   getPayment(paymentId: string): Promise<Payment>;
-  /** The customer's newest payment that was made for a top-up, by its metadata; null when there is none. */
+  /** Finds the customer's newest payment for a top-up, by its metadata; null when there is none. */
   findPaymentOfTopup(input: {
     customerId: string;
     topupId: string;
     createdFrom: Date;
   }): Promise<Payment | null>;
-  /** Cancels a payment that nobody has paid. One that can't be cancelled any more is answered as it is. */
+  /** Cancels a payment that nobody has paid. A payment that can no longer be cancelled is returned as it is. */
   cancelPayment(paymentId: string): Promise<Payment>;
 
-  /** Begins the saving of a card for charges while its owner is away; the number makes each one its own. */
+  /** Begins to save a card for charges while its owner is away; the number makes each setup unique. */
   createCardSetup(input: { userId: string; customerId: string; setupNo: number }): Promise<CardSetup>;
   getCard(cardId: string): Promise<Card>;
-  /** Takes a card from its customer for good. One that is gone already stays so. */
+  /** Takes a card from its customer for good. It does nothing for a card that is gone already. */
   detachCard(cardId: string): Promise<void>;
 
   getRefund(refundId: string): Promise<Refund>;
-  /** Newest first, at most a hundred. */
+  /** Lists the refunds of a charge, newest first, at most a hundred. */
   listRefundsOfCharge(chargeId: string): Promise<Refund[]>;
   getDispute(disputeId: string): Promise<Dispute>;
   getFraudWarning(warningId: string): Promise<FraudWarning>;
-  /** What the card that paid a charge is known by, whoever saves it; null when it was no card. */
+  /** Reads the fingerprint of the card that paid a charge, the same whoever saves it; null when it was no card. */
   getCardFingerprint(chargeId: string): Promise<string | null>;
 
-  /** A page of events since an instant, newest first; the processor keeps them for 30 days. */
+  /** Lists a page of events since an instant, newest first; the processor keeps them for 30 days. */
   listEvents(input: { since: Date; after: string | null }): Promise<EventPage>;
 }
 
@@ -63,7 +63,7 @@ export interface CheckoutInput {
   readonly successUrl: string;
   readonly cancelUrl: string;
   /**
-   * When the page closes, half an hour to a day from now; a day when left out. Take it from the top-up's row: a
+   * When the page closes, half an hour to a day from now; by default after a day. Take it from the top-up's row: a
    * repeated call with another instant is another request under the same key, and is refused.
    */
   readonly expiresAt?: Date;
@@ -86,14 +86,14 @@ export interface ChargeInput {
   readonly customerId: string;
   readonly cardId: string;
   readonly amountCents: number;
-  /** Who asked for it: its owner, or auto-topup. Its events tell, so that they meet the workflow that waits. */
+  /** Who asked for it: its owner, or auto-topup. Its events carry it, so that they meet the workflow that waits. */
   readonly source: 'saved_card' | 'auto_topup';
 }
 
 export interface Payment {
   readonly paymentId: string;
   readonly status: 'succeeded' | 'processing' | 'requires_action' | 'failed' | 'canceled';
-  /** What was really received, in the smallest unit of the currency. */
+  /** The amount that was really received, in the smallest unit of the currency. */
   readonly amountReceivedCents: number;
   /** Lower-case ISO code. */
   readonly currency: string;
@@ -107,7 +107,7 @@ export interface Payment {
   readonly userId: string | null;
   /** Why the last attempt failed. */
   readonly failure: Failure | null;
-  /** The card that paid, where it was asked for: on the payment of a session. */
+  /** The card that paid, where it was requested: on the payment of a session. */
   readonly card: Card | null;
 }
 
@@ -138,7 +138,7 @@ export interface Card {
 
 export interface EventPage {
   readonly events: ProcessorEvent[];
-  /** Where the next page goes on; null at the end. */
+  /** The cursor of the next page; null at the end. */
   readonly after: string | null;
 }
 
@@ -167,7 +167,7 @@ export class ProcessorError extends PeerError {
   }
 }
 
-/** Tells whether the processor said that there is no such thing. */
+/** Tells whether the processor said that there is no such object. */
 export function isMissing(error: unknown): boolean {
   return (
     error instanceof ProcessorError && error.kind === 'refused' && error.details.code === 'resource_missing'

@@ -8,7 +8,7 @@ import {
   type Refund,
 } from './processor.js';
 
-/** Reads Stripe's objects into the port's words. What an object must have and lacks makes its answer unreadable. */
+/** Reads Stripe's objects into the port's words. An object that lacks a required field makes its answer unreadable. */
 
 export function checkoutSessionOf(session: Stripe.Checkout.Session): CheckoutSession {
   return {
@@ -21,7 +21,7 @@ export function checkoutSessionOf(session: Stripe.Checkout.Session): CheckoutSes
   };
 }
 
-/** A word that this version does not know decides nothing: the session is looked at again later. */
+/** An unknown word decides nothing: the session is looked at again later. */
 function sessionStatusOf(status: string | null): CheckoutSession['status'] {
   return status === 'complete' || status === 'expired' ? status : 'open';
 }
@@ -54,7 +54,7 @@ export function paymentOf(intent: Stripe.PaymentIntent): Payment {
   };
 }
 
-/** The types promise metadata; an answer that lacks it is a payment that names nothing of ours. */
+/** The types promise metadata; a payment that lacks it names nothing of ours. */
 function metadataOf(intent: {
   readonly metadata?: Readonly<Record<string, string | undefined>> | null;
 }): Readonly<Record<string, string | undefined>> {
@@ -66,7 +66,7 @@ function chargedAtOf(charge: Stripe.PaymentIntent['latest_charge']): Date | null
   return new Date(requireInteger(charge.created, 'the charge’s time') * 1000);
 }
 
-/** Only `succeeded` moves money; a word that this version does not know counts as not yet decided. */
+/** Only `succeeded` moves money; an unknown word counts as not yet decided. */
 function intentStatusOf(status: string): Payment['status'] {
   switch (status) {
     case 'succeeded':
@@ -92,7 +92,7 @@ function payingCardOf(method: Stripe.PaymentIntent['payment_method'] | undefined
   return method.card === undefined ? null : cardOf(method);
 }
 
-/** @throws ProcessorError `unknown` when it is no card */
+/** Reads a card. @throws ProcessorError `unknown` when it is no card */
 export function cardOf(method: Stripe.PaymentMethod): Card {
   if (method.card === undefined) throw unreadable('the payment method is not a card');
   return {
@@ -119,7 +119,7 @@ export function refundOf(refund: Stripe.Refund, paymentId: string | null): Refun
   };
 }
 
-/** One that waits for its receiver, and a word that this version does not know, count as not yet decided. */
+/** A refund that waits for its receiver counts as not yet decided, and so does an unknown word. */
 function refundStatusOf(status: string | null): Refund['status'] {
   return status === 'succeeded' || status === 'failed' || status === 'canceled' ? status : 'pending';
 }
@@ -128,7 +128,7 @@ const closedDisputes = new Set(['won', 'lost', 'warning_closed', 'prevented']);
 
 /** @param paymentId as for refunds */
 export function disputeOf(dispute: Stripe.Dispute, paymentId: string | null): Dispute {
-  // "List of zero, one, or two balance transactions": what was taken, and what came back.
+  // "List of zero, one, or two balance transactions": the withdrawal, and its return.
   const moves =
     (dispute.balance_transactions as Stripe.BalanceTransaction[] | undefined)?.map(({ amount }) => amount) ??
     [];
@@ -145,7 +145,7 @@ export function disputeOf(dispute: Stripe.Dispute, paymentId: string | null): Di
   };
 }
 
-/** The id behind a field that holds an id or, once expanded, the object itself. */
+/** Returns the id of a field that holds an id or, once expanded, the object itself. */
 export function idOf(value: string | { readonly id: string } | null | undefined): string | null {
   if (value === null || value === undefined) return null;
   return typeof value === 'string' ? value : value.id;
@@ -162,7 +162,7 @@ export function requireText(value: unknown, what: string): string {
   return value;
 }
 
-/** An answer without what it must have says nothing about the outcome: it is asked again. */
+/** The error of an answer that lacks a required field. It says nothing about the outcome: the call is repeated. */
 function unreadable(what: string): ProcessorError {
   return new ProcessorError('unknown', `The payment processor’s answer can’t be read: ${what}. Try again.`);
 }

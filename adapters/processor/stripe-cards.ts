@@ -2,7 +2,7 @@ import { ProcessorError, type Processor } from './processor.js';
 import { cardOf, requireText } from './stripe-answers.js';
 import { attemptKey, type StripeCalls } from './stripe-calls.js';
 
-/** Customers and their cards. */
+/** The calls for customers and their cards. */
 export function createStripeCards({
   stripe,
   asked,
@@ -41,7 +41,7 @@ export function createStripeCards({
       try {
         await asked(() => stripe.paymentMethods.detach(cardId, {}, attemptKey('detach', cardId)));
       } catch (error) {
-        // A refusal names no reason that a program may go by, so the card itself is asked.
+        // A refusal gives no reason that a program may rely on, so the card itself is read.
         if (!isRefused(error) || (await isAttached(cardId))) throw error;
       }
     },

@@ -12,10 +12,10 @@ import { attemptKey, type StripeCalls } from './stripe-calls.js';
 const expand = ['payments.data.payment.payment_intent'];
 
 const pageSize = 100;
-/** How many of a customer's invoices a lookup goes through; they are made since one instant, newest first. */
+/** The most invoices of a customer that a lookup reads; they are made since one instant, newest first. */
 const lookupLimit = 1000;
 
-/** The mirrors of our invoices (decision 35, "Invoices and reminders"). */
+/** The calls for the mirrors of our invoices (decision 35, "Invoices and reminders"). */
 export function createStripeInvoices(calls: StripeCalls): ProcessorInvoices {
   const { stripe, asked } = calls;
   const getInvoice: GetInvoice = async (id) =>
@@ -34,7 +34,7 @@ export function createStripeInvoices(calls: StripeCalls): ProcessorInvoices {
           }),
         );
       }
-      // The first answer is repeated for a day whatever has become of it: what counts is how it is now.
+      // The first answer is repeated for a day, whatever happened since: only the present state counts.
       return getInvoice(id);
     },
     findInvoice: async ({ customerId, invoiceId, createdFrom }) => {
@@ -57,7 +57,7 @@ export function createStripeInvoices(calls: StripeCalls): ProcessorInvoices {
 type GetInvoice = ProcessorInvoices['getInvoice'];
 type Moves = Pick<ProcessorInvoices, 'finalizeInvoice' | 'voidInvoice' | 'writeOffInvoice'>;
 
-/** What brings an invoice from one state to the next. */
+/** The calls that bring an invoice from one state to the next. */
 function createMoves({ stripe, asked }: StripeCalls, getInvoice: GetInvoice): Moves {
   /**
    * Changes an invoice that is in one of these states.
@@ -70,7 +70,7 @@ function createMoves({ stripe, asked }: StripeCalls, getInvoice: GetInvoice): Mo
   ): Promise<ProcessorInvoice> {
     try {
       const changed = await asked(change);
-      // A repeated answer tells how it was then: it may have been paid since.
+      // A repeated answer shows an earlier state: the invoice may have been paid since.
       return await (isReplay(changed) ? getInvoice(id) : invoiceOf(changed));
     } catch (error) {
       if (!isRefused(error)) throw error;
@@ -80,7 +80,7 @@ function createMoves({ stripe, asked }: StripeCalls, getInvoice: GetInvoice): Mo
     }
   }
 
-  /** @returns whether it is gone; false when it was finalized meanwhile */
+  /** Deletes a draft. @returns whether it is gone; false when it was finalized meanwhile */
   async function deleteDraft(id: string): Promise<boolean> {
     try {
       await asked(() => stripe.invoices.del(id));
@@ -104,7 +104,7 @@ function createMoves({ stripe, asked }: StripeCalls, getInvoice: GetInvoice): Mo
           stripe.invoices.voidInvoice(id, { expand }, attemptKey('void', id)),
         );
       } catch (error) {
-        // A draft that was deleted can't be read any more.
+        // A deleted draft can't be read any more.
         if (isRefused(error) && error.details.code === 'resource_missing') return deleted(id);
         throw error;
       }
@@ -117,7 +117,7 @@ function createMoves({ stripe, asked }: StripeCalls, getInvoice: GetInvoice): Mo
 }
 
 /**
- * Nothing is advanced, charged or mailed by the processor: the service does it itself, once (decision 35, "Invoices and
+ * The processor advances, charges and mails nothing: the service does it itself, once (decision 35, "Invoices and
  * reminders").
  */
 function draftParams(input: InvoiceInput): Stripe.InvoiceCreateParams {
@@ -147,7 +147,7 @@ function itemParams(
   };
 }
 
-/** Reads an invoice whose payments were asked for. @throws ProcessorError `unknown` when it can't be read */
+/** Reads an invoice with its expanded payments. @throws ProcessorError `unknown` when it can't be read */
 export function invoiceOf(invoice: Stripe.Invoice): ProcessorInvoice {
   const paidAt = invoice.status_transitions.paid_at;
   return {
@@ -174,7 +174,7 @@ function statusOf(status: string | null): ProcessorInvoice['status'] {
   return known;
 }
 
-/** The payment that settled it. Out of band nothing was charged, and none of them is paid. */
+/** Finds the payment that settled it. Out of band nothing was charged, and none of its payments is paid. */
 function paymentIdOf(invoice: Stripe.Invoice): string | null {
   const paid = invoice.payments?.data.find(({ status }) => status === 'paid');
   return idOf(paid?.payment.payment_intent ?? null);

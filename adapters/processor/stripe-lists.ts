@@ -13,7 +13,7 @@ import { invoiceOf } from './stripe-invoices.js';
 
 const pageSize = 100;
 
-/** What there is in the account, page by page. */
+/** The calls that list what is in the account, page by page. */
 export function createStripeLists({ stripe, asked }: StripeCalls): ProcessorLists {
   return {
     listCharges: async (input) =>
@@ -34,7 +34,7 @@ export function createStripeLists({ stripe, asked }: StripeCalls): ProcessorList
     },
     listRefunds: async (input) =>
       pageOf(await asked(() => stripe.refunds.list(pageParams(input))), (refund) =>
-        // One without a payment is of a charge that we never made: that charge is told of by itself.
+        // A refund without a payment belongs to a charge that we never made: that charge is reported by itself.
         idOf(refund.payment_intent) === null
           ? []
           : [{ ...refundOf(refund, null), changedAt: instantOf(refund.created) }],
@@ -50,7 +50,7 @@ export function createStripeLists({ stripe, asked }: StripeCalls): ProcessorList
         'open' in input
           ? { status: 'open' as const, limit: pageSize, ...from(input.after) }
           : pageParams(input);
-      // Four levels are the most that can be expanded: the payment comes as its id, which is all that is wanted.
+      // At most four levels can be expanded: the payment comes as its id, which suffices.
       return pageOf(
         await asked(() => stripe.invoices.list({ ...which, expand: ['data.payments'] })),
         (invoice) => [datedInvoiceOf(invoice)],

@@ -3,15 +3,15 @@ import { ProcessorError, type ChargeInput, type CheckoutInput, type Processor } 
 import { checkoutSessionOf, paymentOf } from './stripe-answers.js';
 import { attemptKey, type StripeCalls } from './stripe-calls.js';
 
-/** What is wanted of a session: the payment behind it, its charge for the receipt, and the card if it was kept. */
+/** The parts of a session to expand: its payment, the payment's charge for the receipt, and the card if it was kept. */
 const sessionExpansions = ['payment_intent.latest_charge', 'payment_intent.payment_method'];
 const paymentExpansions = ['latest_charge'];
 
 const pageSize = 100;
-/** How many of a customer's payments a lookup goes through; they are made since one instant, newest first. */
+/** The most payments of a customer that a lookup reads; they are made since one instant, newest first. */
 const lookupLimit = 1000;
 
-/** Payments: by the hosted page, and of a saved card. */
+/** The calls for payments: by the hosted page, and of a saved card. */
 export function createStripePayments({
   stripe,
   asked,
@@ -77,7 +77,7 @@ export function createStripePayments({
           ),
         );
       } catch (error) {
-        // It is decided already, one way or the other: whoever asked goes by what it is.
+        // The payment is decided already, one way or the other: the caller goes by its present state.
         if (error instanceof ProcessorError && error.kind === 'refused') return getPayment(paymentId);
         throw error;
       }
@@ -86,7 +86,7 @@ export function createStripePayments({
 }
 
 function sessionParams(input: CheckoutInput): Stripe.Checkout.SessionCreateParams {
-  // On the payment too: its own events name our top-up even when the session's event never comes.
+  // The payment has it too: its own events name our top-up even when the session's event never comes.
   const metadata = { user_id: input.userId, topup_id: input.topupId };
   return {
     mode: 'payment',
@@ -114,7 +114,7 @@ function sessionParams(input: CheckoutInput): Stripe.Checkout.SessionCreateParam
   };
 }
 
-/** The payer is away (docs.stripe.com/payments/save-during-payment): a bank that wants to ask him declines. */
+/** The payer is away (docs.stripe.com/payments/save-during-payment): a bank that wants to ask them declines. */
 function chargeParams(input: ChargeInput): Stripe.PaymentIntentCreateParams {
   return {
     amount: input.amountCents,

@@ -8,7 +8,7 @@ const pageSize = 100;
 
 type PaidByCharge = Stripe.Refund | Stripe.Dispute | Stripe.Radar.EarlyFraudWarning;
 
-/** What the processor tells afterwards: refunds, disputes, and the events themselves. */
+/** The calls for later news: refunds, disputes, and the events themselves. */
 export function createStripeRecords({
   stripe,
   asked,
@@ -16,7 +16,7 @@ export function createStripeRecords({
   Processor,
   'getRefund' | 'listRefundsOfCharge' | 'getDispute' | 'getFraudWarning' | 'getCardFingerprint' | 'listEvents'
 > {
-  /** The payment behind a charge, for objects that name only the charge. */
+  /** Finds the payment behind a charge, for objects that name only the charge. */
   async function paymentBehind(object: PaidByCharge): Promise<string | null> {
     const chargeId = idOf(object.charge);
     if (idOf(object.payment_intent ?? null) !== null || chargeId === null) return null;

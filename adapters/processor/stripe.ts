@@ -13,25 +13,25 @@ export interface StripeConfig {
   readonly secretKey: string;
   /** Set only to reach a simulator: scheme, host and port. */
   readonly apiUrl: string | null;
-  /** For one attempt; 5 seconds unless told. */
+  /** For one attempt, in milliseconds; default: 5 seconds. */
   readonly timeoutMs?: number;
-  /** For one attempt at a charge, which waits for a bank; 10 seconds unless told. */
+  /** For one attempt at a charge, which waits for a bank; default: 10 seconds. */
   readonly chargeTimeoutMs?: number;
 }
 
 const defaultTimeoutMs = 5000;
 const defaultChargeTimeoutMs = 10_000;
 /**
- * None: the workflow repeats with the same key, and its pauses outlive an outage. A connection that is cut is
- * repeated once by the SDK all the same.
+ * None: the workflow repeats with the same key, and its pauses outlive an outage. The SDK still repeats a call once
+ * whose connection was cut.
  */
 const networkRetries = 0;
 
-/** The version in which the pinned SDK speaks and reads; events of another one are logged as such. */
+/** The version that the pinned SDK speaks and reads; events of another version are logged as such. */
 export const processorApiVersion = Stripe.API_VERSION;
 
 /**
- * The processor as Stripe plays it. Each POST carries a key made from our own ids, so that a repeated activity
+ * Makes the processor's port over Stripe. Each POST carries a key made from our own ids, so that a repeated activity
  * never makes a second customer, session or charge.
  */
 export function createStripeProcessor(config: StripeConfig): Processor {
@@ -62,12 +62,12 @@ function addressOf(apiUrl: string | null): Pick<Stripe.StripeConfig, 'host' | 'p
   return { host: url.hostname, port: url.port || (protocol === 'http' ? 80 : 443), protocol };
 }
 
-/** Twice, because the SDK itself repeats a call whose connection was cut; and what an answer takes to be read. */
+/** Twice the attempt, because the SDK repeats a call whose connection was cut, plus the reading of an answer. */
 function wholeCallMs(attemptMs: number): number {
   return 2 * attemptMs + 1_000;
 }
 
-/** The SDK's own limit is one of silence: an answer that comes byte by byte would never end. */
+/** Limits the whole call. The SDK's own limit is one of silence: an answer that comes byte by byte would never end. */
 async function asked<T>(call: () => Promise<T>, limitMs: number): Promise<T> {
   const limit = { timer: undefined as NodeJS.Timeout | undefined };
   const late = new Promise<never>((_resolve, reject) => {

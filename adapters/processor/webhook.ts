@@ -6,7 +6,7 @@ export class WebhookSignatureError extends Error {
   override readonly name = 'WebhookSignatureError';
 }
 
-/** Thrown for what is the processor's own and can't be read as an event: keep it for operators, and answer 200. */
+/** Thrown for a genuine event of the processor that can't be read: keep it for operators, and answer 200. */
 export class OddEventError extends Error {
   override readonly name = 'OddEventError';
 }
@@ -15,17 +15,18 @@ export class OddEventError extends Error {
 export type WebhookVerifier = (rawBody: Buffer, signatureHeader: string | undefined) => ProcessorEvent;
 
 /**
- * How old a signed delivery may be, against replays (docs.stripe.com/webhooks/signature). The SDK looks at the past
- * alone; as far ahead is refused as well, or one that was signed for tomorrow could be replayed until then.
+ * The greatest age of a signed delivery, in seconds, against replays (docs.stripe.com/webhooks/signature). The SDK
+ * checks the past alone. This service refuses the same distance into the future as well: a delivery signed for tomorrow
+ * could be replayed until then.
  */
 const toleranceS = 300;
 
-/** The longest header that is looked at: a time and a few signatures, while secrets are rotated. */
+/** The longest header that is read: a time and a few signatures, while secrets are rotated. */
 const HEADER_MAX_CHARS = 1_000;
 
 /**
  * Tells whether a header may be that of a signed delivery, before any of the delivery is read: it has a time that is
- * not too old, and a signature. Whether that is right, only the bytes can tell.
+ * not too old, and a signature. Only the bytes can prove the signature.
  * @param nowMs milliseconds since 1970
  */
 export function mayBeSigned(header: string, nowMs: number): boolean {
@@ -35,7 +36,7 @@ export function mayBeSigned(header: string, nowMs: number): boolean {
 }
 
 /**
- * Makes the check that stands before every webhook. Several secrets are valid at once while one is rotated.
+ * Makes the check that comes before every webhook. Several secrets are valid at once during a rotation.
  * @param config.secrets each as the processor shows it; at least one
  * @throws Error when a secret is missing, blank or contains white space: the SDK would take a blank one for a key
  */
@@ -49,7 +50,7 @@ export function createWebhookVerifier(config: { secrets: readonly string[] }): W
     throw new Error('A webhook secret is blank or contains white space. Correct STRIPE_WEBHOOK_SECRETS.');
   }
   return (rawBody, signatureHeader) => {
-    // The SDK takes an empty header for a fault of the program; here it is simply a stranger's request.
+    // The SDK takes an empty header for a fault of the program; here it is a stranger's request.
     if (signatureHeader === undefined || signatureHeader === '') {
       throw new WebhookSignatureError('The request has no Stripe-Signature header.');
     }
@@ -61,7 +62,7 @@ export function createWebhookVerifier(config: { secrets: readonly string[] }): W
   };
 }
 
-/** Any failure of the check is a stranger's; only what comes after it is known to be the processor's. */
+/** Any failure of the check counts as a stranger's request; only a body that passes is known to be the processor's. */
 function verify(rawBody: Buffer, header: string, secrets: readonly string[]): void {
   const { signature } = Stripe.webhooks;
   if (!signature) throw new Error('the SDK came without its check of signatures');
@@ -82,7 +83,7 @@ function verify(rawBody: Buffer, header: string, secrets: readonly string[]): vo
   );
 }
 
-/** The instant that the signature covers, in seconds: the last one, as the SDK reads it. */
+/** Returns the instant that the signature covers, in seconds: the last one, as the SDK reads it. */
 function signedAtS(header: string): number {
   const instants = header.split(',').filter((item) => item.startsWith('t='));
   return Number.parseInt((instants.at(-1) ?? '').slice('t='.length), 10);
@@ -118,7 +119,7 @@ export function readEvent(body: unknown): ProcessorEvent | undefined {
   };
 }
 
-/** Seconds since 1970 that a date and a column can hold: up to the year 9999. */
+/** Tells whether a value is a number of seconds since 1970 that a date and a column can hold: up to the year 9999. */
 function isInstant(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) < 253_402_300_800;
 }

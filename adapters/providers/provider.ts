@@ -12,41 +12,41 @@ export interface Provider {
   /** How long a pod may take to become reachable before it counts as failed; an offer's own boot time may extend it. */
   readonly provisionDeadlineMs: number;
   /**
-   * What a pod may cost above its offer, in cents an hour: its disk, of which the upstream's price may or may not tell.
-   * It is ours to pay. Absent: nothing.
+   * The most that a pod may cost above its offer, in cents an hour, for its disk: the upstream's price may or may not
+   * include it. We pay it. Absent: nothing.
    */
   readonly priceToleranceCents?: number;
-  /** What a machine of this upstream can be started from; rentals of other templates go elsewhere. */
+  /** The templates that this upstream can start; rentals of other templates go elsewhere. */
   readonly templates: ReadonlySet<TemplateId>;
-  /** Everything on offer now, whole: what is missing from the answer is not for sale. */
+  /** Lists everything on offer now, whole: a missing offer is not for sale. */
   listOffers(): Promise<Offer[]>;
   /**
    * Buys one pod. The tag is ours and never reused, so a lost answer can be looked up.
    * @throws ProviderError; `unknown` means that a pod may exist and must be looked for by its tag
    */
   allocate(request: AllocationRequest): Promise<AllocatedPod>;
-  /** The pod that carries this tag, in any state but gone. */
+  /** Finds the pod that carries this tag, in any state but gone. */
   find(tag: string, wait?: Wait): Promise<Pod | undefined>;
-  /** All pods that carry this deployment's tag prefix. One call, or one per page. */
+  /** Lists all pods that carry this deployment's tag prefix. One call, or one per page. */
   listPods(): Promise<Pod[]>;
   /**
-   * Asks the upstream to end a pod. Idempotent. That it answers is no proof that the pod is gone: only its
-   * absence from two lists is.
+   * Asks the upstream to end a pod. Idempotent. Its answer does not prove that the pod is gone: only the pod's absence
+   * from two lists does.
    */
   terminate(podId: string, wait?: Wait): Promise<void>;
   /**
-   * Lets the upstream itself end a pod at this time, should we be gone by then: the dead man's switch. Absent where
-   * the upstream has none.
+   * Lets the upstream itself end a pod at this time, in case this service is gone by then: the dead man's switch.
+   * Absent where the upstream has none.
    */
   endBy?(podId: string, at: Date): Promise<void>;
   /**
-   * Whether the upstream's quotas leave room for a read that can wait. Whoever is told 0 reads, for it is counted.
-   * Absent where the upstream tells of no quotas (decision 93, "Quotas and upstream money").
+   * Asks whether the upstream's quotas leave room for a read that can wait. The answer 0 counts the read, so the caller
+   * must make it. Absent where the upstream tells of no quotas (decision 93, "Quotas and upstream money").
    * @returns for how long the read is put off, in milliseconds
    */
   pace?(read: 'offers' | 'pods'): Promise<number>;
   /**
-   * What our account there still holds. Absent where the upstream does not tell.
+   * Reads the balance of our account there. Absent where the upstream does not tell.
    * @throws ProviderError
    */
   readBalance?(): Promise<AccountBalance>;
@@ -56,17 +56,17 @@ export interface Provider {
 export interface AccountBalance {
   /** May be below zero. */
   readonly balanceCents: number;
-  /** What everything that runs in the account costs. */
+  /** The cost of everything that runs in the account. */
   readonly burnCentsPerHour: number;
 }
 
-/** How long a caller can wait for a call, over all the requests that it takes. */
+/** How long a caller can wait for a call, all its requests together. */
 export interface Wait {
-  /** The instant at which the call fails as one that got no answer, on the clock of `performance.now()`. */
+  /** The instant, on the clock of `performance.now()`, at which the call fails as one that got no answer. */
   readonly untilMs?: number | undefined;
 }
 
-/** Something in an answer that was left out or taken with care; told to operators, never a reason to fail. */
+/** Something in an answer that was left out or taken with care. Operators are told; it is never a reason to fail. */
 export interface Oddity {
   readonly kind:
     'malformed' | 'unknown_gpu' | 'unknown_region' | 'unusable_count' | 'unknown_status' | 'unfit_system';
@@ -89,9 +89,9 @@ export interface Offer {
   /** ISO 3166 country code. */
   readonly regionCode: string;
   readonly interconnect: string;
-  /** How long the upstream says that it may take to boot; absent or null when it does not say. */
+  /** The upstream's own limit for its boot; absent or null when it does not say. */
   readonly maxBootMs?: number | null;
-  /** What it can be started from; absent: all that the provider can start. */
+  /** The templates that it can start; absent: all that the provider can start. */
   readonly templates?: readonly TemplateId[];
 }
 
@@ -100,11 +100,11 @@ export interface AllocationRequest extends Wait {
   readonly offerId: string;
   readonly gpuCount: number;
   readonly templateId: string;
-  /** The most that the pod may cost for an hour. */
+  /** The most that an hour of the pod may cost. */
   readonly maxPricePerHourCents: number;
-  /** OpenSSH lines of the renter's keys. A throw-away key of which no private half is kept goes beside them. */
+  /** OpenSSH lines of the renter's keys. They are joined by a throw-away key of which no private half is kept. */
   readonly publicKeys: readonly string[];
-  /** When the upstream itself shall end the pod unless told otherwise; null for never. See Provider.endBy. */
+  /** When the upstream itself shall end the pod, if nobody changes it; null for never. See Provider.endBy. */
   readonly endBy: Date | null;
 }
 
@@ -146,7 +146,7 @@ export class ProviderError extends PeerError {
       status?: number;
       retryAfterMs?: number;
       podId?: string;
-      /** Our account there has no money left: a matter for operators, and none of this offer. */
+      /** Our account there has no money left: a matter for operators, not of this offer. */
       noFunds?: boolean;
     } = {},
     options?: ErrorOptions,
@@ -159,7 +159,7 @@ export class ProviderError extends PeerError {
     return ['unknown', 'rate_limited'].includes(this.kind) || noFunds || statusesOfAll.includes(status);
   }
 
-  /** What it was, without the upstream's own words: for whoever must not see those. */
+  /** The failure without the upstream's own words, for readers who must not see those. */
   get briefly(): string {
     return this.details.status === undefined ? this.kind : `${this.kind}, HTTP ${this.details.status}`;
   }

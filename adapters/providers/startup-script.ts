@@ -1,13 +1,13 @@
 import type { TemplateContainer } from './offers/templates.js';
 
-/** How the pod's script is told which keys were put there already, so that running it twice changes nothing. */
+/** Marks the keys that the script has already put there, so that a second run changes nothing. */
 const MARK = '# renter keys';
 
 /**
- * The script that a pod runs once when it is up: it puts the renter's keys beside the throw-away key, and starts
- * the template's container. The login user's name differs between clouds and the script may run as root, so the
- * right authorized_keys is the one in which the upstream put the throw-away key.
- * Everything that is not ours goes in as base64: there is no quoting to get wrong.
+ * Makes the script that a pod runs once when it is up: it puts the renter's keys beside the throw-away key, and starts
+ * the template's container. The login user's name differs between clouds and the script may run as root, so the right
+ * authorized_keys is the one in which the upstream put the throw-away key. Foreign text goes in as base64, which needs
+ * no quoting.
  * @param input.publicKeys bare `type base64` lines
  */
 export function startupScript(input: {

@@ -10,17 +10,15 @@ import type { TemporalPlace } from './command.js';
 
 export type { Client as TemporalClient } from '@temporalio/client';
 
-/** Tells whether a call ended by its deadline: what it asked for may have happened all the same. */
+/** Tells whether a call ended by its deadline: it may have taken effect all the same. */
 export const hasPassedDeadline: (error: unknown) => boolean = isGrpcDeadlineError;
 
-/**
- * How long one call of Temporal may take unless its caller told, in milliseconds (decision 72, "Deadlines of waits").
- */
+/** The limit of a call of Temporal, in milliseconds, unless its caller sets one (decision 72, "Deadlines of waits"). */
 export const TEMPORAL_CALL_MS = 10_000;
 
 /**
- * A connection that goes silent is noticed by pings, as often as the server lets clients send them, and replaced: a
- * deadline alone would end each call and leave the next one on the same connection.
+ * Pings, as frequent as the server allows, notice a connection that goes silent; it is then replaced. A deadline alone
+ * would end each call and leave the next one on the same connection.
  */
 export const temporalKeepAlive = {
   'grpc.keepalive_time_ms': 10_000,
@@ -29,15 +27,15 @@ export const temporalKeepAlive = {
 } as const;
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
-/** Its type asks for the class that the library makes itself, of what `nextCall` returns. */
+/** The library's type asks for its own class, of the value that `nextCall` returns. */
 type LooseInterceptor = (...args: Parameters<Interceptor>) => ReturnType<Parameters<Interceptor>[1]>;
 
-/** What a call may be tried again within its limit: whoever calls asks again by themselves, with longer pauses. */
+/** The most tries of a call within its limit: callers repeat it themselves, with longer pauses. */
 const TRIES = 3;
 
 /**
- * Connects the activities to Temporal. Each call has a limit, its repetitions included; what was asked may have happened
- * all the same.
+ * Connects the activities to Temporal. Each call has a limit, its repetitions included; a call that failed may have
+ * taken effect all the same.
  * @param callMs for a call whose caller sets no limit of their own
  */
 export async function connectTemporal(
@@ -46,7 +44,7 @@ export async function connectTemporal(
 ): Promise<Client> {
   const connection = await Connection.connect({
     address,
-    // Its default pause between two tries to connect grows to two minutes: too long to come back by itself.
+    // Its default pause between two tries to connect grows to two minutes, which is too long.
     channelArgs: {
       ...temporalKeepAlive,
       'grpc.initial_reconnect_backoff_ms': 100,
@@ -60,7 +58,10 @@ export async function connectTemporal(
   return new Client({ connection, namespace });
 }
 
-/** Outermost, so that the repetitions share the limit. The call that it passes on is the SDK's own. */
+/**
+ * Limits a call. It is the outermost interceptor, so that repetitions share the limit. The call that it passes on is
+ * the SDK's own.
+ */
 function limited(callMs: number): Interceptor {
   const call: LooseInterceptor = (options, nextCall) =>
     nextCall({ ...options, deadline: options.deadline ?? Date.now() + callMs });

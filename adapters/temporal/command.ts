@@ -1,12 +1,12 @@
 import { Client, Connection } from '@temporalio/client';
 
-/** Where Temporal is, and which of its namespaces. */
+/** Temporal's address and namespace. */
 export interface TemporalPlace {
   readonly address: string;
   readonly namespace: string;
 }
 
-/** Whoever runs a command waits for it: that Temporal is not there must be said soon. */
+/** Somebody waits for a command: it must soon say that Temporal is not there. */
 const CONNECT_MS = 5_000;
 
 /**
@@ -33,7 +33,7 @@ export async function withTemporal<T>(
 }
 
 /**
- * The same for what a command can do without.
+ * Connects in the same way for work that a command can do without.
  * @param limitMs how long connecting may take, and then the work
  * @throws Error when Temporal did not answer in time
  */

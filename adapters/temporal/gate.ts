@@ -8,23 +8,23 @@ export interface TemporalGate {
   isReachable(limitMs: number): Promise<boolean>;
   /**
    * Runs calls of the client, all of them together within a limit.
-   * @throws when the limit passed or the server can't be reached; what was asked may have happened all the same
+   * @throws when the limit passed or the server can't be reached; the calls may have taken effect all the same
    */
   within<T>(limitMs: number, call: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** Opens a gate. It connects when it is first used, and again by itself whenever the connection was lost. */
+/** Opens a gate. It connects at its first use, and again by itself whenever the connection was lost. */
 export function createTemporalGate(options: { address: string; namespace: string }): TemporalGate {
   const connection = Connection.lazy({
     address: options.address,
-    // The library's default pause between two tries grows to two minutes: too long to come back by itself.
+    // The library's default pause between two tries grows to two minutes, which is too long.
     channelArgs: {
       ...temporalKeepAlive,
       'grpc.initial_reconnect_backoff_ms': 100,
       'grpc.max_reconnect_backoff_ms': 1_000,
     },
-    // No retries in here: they would go on beyond the limit. Whoever calls knows whether to ask again.
+    // No retries in here: they would go on beyond the limit. The caller decides whether to ask again.
     interceptors: [],
   });
   const within: TemporalGate['within'] = (limitMs, call) =>

@@ -1,10 +1,13 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { watermarkWorkflowId } from '../../workflows/contracts/watermark.js';
 
-/** How long the server may take to be held for there. */
+/** The longest answer time of a server that counts as reachable. */
 const PROBE_LIMIT_MS = 2_000;
 
-/** Asks something that takes the server and its store, of one workflow that is nobody's. Never throws. */
+/**
+ * Tells whether Temporal is away. It asks for one workflow that is no user's, which takes the server and its store.
+ * Never throws.
+ */
 export async function isTemporalAway(temporal: Client): Promise<boolean> {
   try {
     await temporal.withDeadline(Date.now() + PROBE_LIMIT_MS, () =>

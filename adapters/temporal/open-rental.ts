@@ -7,9 +7,9 @@ import { entityStatusAttribute, userIdAttribute } from '../../workflows/contract
 import type { RunOf } from '../../workflows/contracts/workflow-contract.js';
 
 /**
- * Starts the rental's workflow (workflows/rental.ts) and waits for its first answer. The ids are fixed, so asking
- * again attaches to what runs, and gets the first answer even from a workflow that has ended (design: Temporal 2). What
- * is asked for was committed before (decision 88, "Rows before workflows").
+ * Starts the rental's workflow (workflows/rental.ts) and waits for its first answer. The ids are fixed, so a repetition
+ * attaches to the run, and gets the first answer even from a workflow that has ended (design: Temporal 2). The request
+ * was committed before (decision 88, "Rows before workflows").
  * @throws WorkflowUpdateFailedError around an ApplicationFailure whose type is the code of a refusal
  */
 export async function openRental(

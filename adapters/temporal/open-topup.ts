@@ -13,8 +13,8 @@ import type { RunOf } from '../../workflows/contracts/workflow-contract.js';
 
 /**
  * Starts the top-up's workflow (workflows/topup.ts) and waits until its payment page exists or the saved card's charge
- * is answered. Asking again attaches to what runs, and gets the first answer. What is asked for was committed before
- * (decision 88, "Rows before workflows").
+ * is answered. A repetition attaches to the run, and gets the first answer. The request was committed before (decision
+ * 88, "Rows before workflows").
  * @returns the top-up that answers the request: this one, or a charge that was under way (decision 32, "Checkout and
  *   credit")
  * @throws WorkflowUpdateFailedError around an ApplicationFailure whose type is the code of a refusal

@@ -1,15 +1,15 @@
 import type { Client } from '@temporalio/client';
 
-/** What a worker asks Temporal for: the tasks of one queue, of one kind. */
+/** The tasks that a worker polls for: one queue, one kind. */
 export interface Poll {
   readonly queue: string;
   readonly kind: 'workflow' | 'activity';
 }
 
-/** Who asks a queue for tasks, as the server knows it. */
+/** A poller of a queue, as the server knows it. */
 export interface Poller {
   readonly identity: string;
-  /** When the server last heard it ask, by the server's clock; only whether it changes counts. */
+  /** When the server last heard it poll, by the server's clock; only whether it changes counts. */
   readonly lastAskedAt: string;
 }
 

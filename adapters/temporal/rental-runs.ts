@@ -5,12 +5,12 @@ import { rentalWorkflow } from '../../workflows/contracts/rental.js';
 import { pricePerHourAttribute, userIdAttribute } from '../../workflows/contracts/search-attributes.js';
 import { listRunning } from './runs.js';
 
-/** Ids of the rentals whose workflow runs. One that began a moment ago may be missing. */
+/** Lists the ids of the rentals whose workflow runs. One that began a moment ago may be missing. */
 export function listRunningRentals(workflows: WorkflowClient): Promise<ReadonlySet<string>> {
   return listRunning(workflows, [rentalWorkflow]);
 }
 
-/** When a rental's last run ended; `open` while it runs, undefined when Temporal knows of none (any more). */
+/** Returns when a rental's last run ended; `open` while it runs, undefined when Temporal knows of none (any more). */
 export async function findRunEnd(
   workflows: WorkflowClient,
   id: RentalId,
@@ -24,7 +24,7 @@ export async function findRunEnd(
   }
 }
 
-/** Rentals whose workflow has run since an instant and that were opened: one that was refused has no price. */
+/** Lists rentals whose workflow has run since an instant and that were opened: a refused one has no price. */
 export async function listRentalRunsSince(workflows: WorkflowClient, since: Date): Promise<LostRental[]> {
   const query = `WorkflowType = '${rentalWorkflow.type}' AND StartTime > '${since.toISOString()}'`;
   const runs = new Map<string, LostRental>();

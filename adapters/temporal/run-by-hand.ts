@@ -13,8 +13,8 @@ import type { WorkflowRun } from '../../workflows/contracts/workflow-contract.js
 import { startOptions } from './start-workflow.js';
 
 /**
- * Lets an order's workflow look at it, and waits for the outcome. A look that runs already may have begun before the
- * order was approved: it is waited for, and another one follows.
+ * Lets an order's workflow look at it, and waits for the outcome. A look under way may have begun before the approval
+ * of the order: the call waits for it, and another look follows.
  */
 export async function runOrder(
   workflows: WorkflowClient,
@@ -30,12 +30,12 @@ export async function runOrder(
   }
 }
 
-/** Examines a restored database, or reconciles it. Another operator's run is waited for: what it does is done once. */
+/** Examines a restored database, or reconciles it. Another operator's run is waited for: its effects happen once. */
 export function runRestore(workflows: WorkflowClient, input: RestoreInput): Promise<RestoreOutcome> {
   return execute(workflows, restoreRun(input), 'USE_EXISTING');
 }
 
-/** Compares the books under an id that nothing else has, and waits for the report. */
+/** Compares the books under an id of its own, and waits for the report. */
 export function runReconcile(
   workflows: WorkflowClient,
   workflowId: string,
@@ -53,7 +53,7 @@ async function execute<Run extends Workflow>(
   return (await workflows.execute(run.contract.type, options)) as Awaited<ReturnType<Run>>;
 }
 
-/** Waits until what runs under an id has ended, in whatever way. */
+/** Waits until the workflow of an id has ended, in whatever way. */
 async function waitUntilEnded(workflows: WorkflowClient, workflowId: string): Promise<void> {
   try {
     await workflows.getHandle(workflowId).result();

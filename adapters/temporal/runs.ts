@@ -1,7 +1,7 @@
 import type { WorkflowClient } from '@temporalio/client';
 import type { WorkflowContract } from '../../workflows/contracts/workflow-contract.js';
 
-/** Ids of the workflows of some kinds that run. One that began a moment ago may be missing. */
+/** Lists the ids of running workflows of some kinds. One that began a moment ago may be missing. */
 export async function listRunning(
   workflows: WorkflowClient,
   contracts: readonly WorkflowContract[],

@@ -13,8 +13,8 @@ import { retiredSchedules, schedules } from '../../workflows/contracts/index.js'
 import type { Interval, WorkflowSchedule } from '../../workflows/contracts/workflow-contract.js';
 
 /**
- * Brings the schedules to what they should be: creates those that are missing, changes those that differ, and deletes
- * those that are wanted no more. What operators have paused stays paused. Several workers may do it at once.
+ * Brings the schedules to their wanted state: creates the missing ones, changes those that differ, and deletes those
+ * that are no longer wanted. A schedule that operators have paused stays paused. Several workers may do it at once.
  */
 export async function ensureSchedules(client: Client): Promise<void> {
   for (const wanted of schedules) await ensureSchedule(client, optionsOf(wanted));
@@ -33,7 +33,7 @@ function optionsOf({ id, contract, every, offset, args, note }: WorkflowSchedule
   return {
     scheduleId: id,
     spec: { intervals: [{ every, ...(offset === undefined ? {} : { offset }) }] },
-    // After an outage one run is enough; the default would make up for a year.
+    // After an outage one run is enough; by default Temporal would make up for a year.
     policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: every },
     action: {
       type: 'startWorkflow',
@@ -56,7 +56,7 @@ async function ensureSchedule(client: Client, wanted: Wanted): Promise<void> {
     const handle = client.schedule.getHandle(wanted.scheduleId);
     if (isAsWanted(await handle.describe(), wanted)) return;
     const { spec, policies, action, state } = wanted;
-    // Whether it is paused is the operators' to say.
+    // Only operators decide whether it is paused.
     await handle.update((now) => ({ ...now, spec, policies, action, state: { ...now.state, ...state } }));
   }
 }

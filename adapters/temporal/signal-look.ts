@@ -15,7 +15,7 @@ export type Signalled = 'signalled' | 'pending' | 'repeated' | 'capping' | 'capp
  * Lets a workflow look at its row, starting it when none runs, unless it has a signal already (decision 69, "Items that
  * fail").
  * @param hasNoRun no run of it is open
- * @throws whatever Temporal's client does: it was not signalled, and may be at once
+ * @throws the errors of Temporal's client: it was not signalled, and may be at once
  */
 export async function signalLook(
   { db, workflows }: { readonly db: Database; readonly workflows: WorkflowClient },

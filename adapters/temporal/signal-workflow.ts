@@ -9,9 +9,9 @@ import { startOptions } from './start-workflow.js';
 export type LookRoute = EventRoute | { readonly workflow: 'rental'; readonly workflowId: string };
 
 /**
- * Lets a workflow look at its row again: an event of the processor about it was stored, or the row waits. One that has
- * ended is started again, and looks at its row before anything else (design: Temporal 1).
- * @throws Error when the id is none of such a workflow, and whatever Temporal's client does
+ * Lets a workflow look at its row again: an event of the processor about it was stored, or the row waits. A workflow
+ * that has ended is started again, and looks at its row before anything else (design: Temporal 1).
+ * @throws Error when the id is none of such a workflow, and the errors of Temporal's client
  */
 export async function signalWorkflow(
   workflows: WorkflowClient,
@@ -29,7 +29,7 @@ export function signalRental(workflows: WorkflowClient, rentalId: RentalId): Pro
   return signalWorkflow(workflows, { workflow: 'rental', workflowId: rentalId });
 }
 
-/** Lets what runs under these ids look at once. Those that have no run are left to the loops, which start them. */
+/** Lets the running workflows of these ids look at once. The loops start those that have no run. */
 export async function signalRunning(workflows: WorkflowClient, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
     const isLooking = isId('rent', id) || isId('op', id);

@@ -2,7 +2,9 @@ import type { WorkflowClient } from '@temporalio/client';
 import { taskQueues } from '../../domain/task-queues.js';
 import type { WorkflowRun } from '../../workflows/contracts/workflow-contract.js';
 
-/** What every start says: under which id, with what, and what operators read of it. One that has ended is no hindrance. */
+/**
+ * The options of every start: the id, the arguments, and a summary for operators. A run that has ended is no hindrance.
+ */
 export function startOptions({ workflowId, args, summary, details }: WorkflowRun) {
   return {
     workflowId,
@@ -14,7 +16,7 @@ export function startOptions({ workflowId, args, summary, details }: WorkflowRun
   } as const;
 }
 
-/** Makes sure that something runs under the run's id: what does is left alone, and otherwise the run is started. */
+/** Makes sure that a workflow runs under the run's id: it leaves a running one alone, and starts one otherwise. */
 export async function ensureRunning(workflows: WorkflowClient, run: WorkflowRun): Promise<void> {
   await workflows.start(run.contract.type, {
     ...startOptions(run),

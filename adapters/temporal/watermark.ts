@@ -9,7 +9,7 @@ import {
 import { startOptions } from './start-workflow.js';
 
 /**
- * The highest watermark that Temporal was told, from the memo of its workflow: no worker is needed for the answer.
+ * Reads the highest watermark that Temporal was told, from the memo of its workflow: this needs no worker.
  * @returns null when it was never told of one
  */
 export async function readKeptWatermark(workflows: WorkflowClient): Promise<number | null> {

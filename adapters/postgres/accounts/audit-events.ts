@@ -7,17 +7,18 @@ import type { AuditEventRow } from '../rows/tables.js';
 export interface AuditEvent {
   readonly userId: UserId;
   readonly kind: AuditKind;
-  /** What it is about; left out when there is nothing to name. */
+  /** The id of the entity; left out when there is nothing to name. */
   readonly entityId?: string | undefined;
-  /** What the entity's own row does not keep. Never a secret. */
+  /** Facts that the entity's own row does not keep. Never a secret. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
-  /** From where; left out where no request of the user's is known. */
+  /** The address of the client; left out where no request of the user's is known. */
   readonly clientAddress?: string | undefined;
 }
 
 /**
- * Writes down what was done (decision 59, "The audit trail"), in the transaction that does it. The same about the same
- * entity is written once, for its request may be sent again: then only an address that was not known yet is added.
+ * Writes down an action (decision 59, "The audit trail") in the transaction that does it. The same action on the same
+ * entity is written once, because its request may be sent again: a repetition only adds an address that was not known
+ * before.
  */
 export async function insertAuditEvent(db: Database | Transaction, event: AuditEvent): Promise<void> {
   const { userId, kind, entityId, details, clientAddress } = event;
@@ -38,7 +39,10 @@ export async function insertAuditEvent(db: Database | Transaction, event: AuditE
   );
 }
 
-/** A user's events, newest first. @param filter.beforeNo only events before this number */
+/**
+ * Lists a user's events, newest first.
+ * @param filter.beforeNo only events before this number
+ */
 export async function listAuditEvents(
   db: Database,
   userId: UserId,
@@ -51,7 +55,9 @@ export async function listAuditEvents(
   return query;
 }
 
-/** The number of a user's event; undefined for another user's just as for none (decision 5, "Foreign ids"). */
+/**
+ * Returns the number of a user's event; undefined for another user's event, as for none (decision 5, "Foreign ids").
+ */
 export async function findAuditEventNo(
   db: Database,
   userId: UserId,

@@ -1,7 +1,7 @@
 import type { Database } from '../database.js';
 
 /**
- * Counts a try that did not sign in, by the user whose address it named and the hour (kept for 90 days); nothing where
+ * Counts a failed sign-in, by the user whose address it named and by the hour (kept for 90 days). It does nothing where
  * there is no such user.
  * @param email in lower case
  */

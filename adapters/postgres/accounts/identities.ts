@@ -4,8 +4,8 @@ import type { Identity } from './login-codes.js';
 import type { UserRow } from '../rows/tables.js';
 
 /**
- * The user whom an account at an identity provider signs in, whatever its address is by now (decision 85, "Linked
- * accounts").
+ * Finds the user whom an account at an identity provider signs in, whatever the account's address is by now (decision
+ * 85, "Linked accounts").
  */
 export async function findUserOfIdentity(
   trx: Transaction,
@@ -18,8 +18,9 @@ export async function findUserOfIdentity(
 }
 
 /**
- * Links an account at an identity provider to a user. A user has one per issuer: the one before signs in no more, for
- * whoever has confirmed this one owns the mailbox now. One that is linked to somebody else stays theirs.
+ * Links an account at an identity provider to a user. A user has one account per issuer. The new one replaces the one
+ * before, because whoever has confirmed the new one owns the mailbox now. An account that is linked to another user
+ * stays theirs.
  */
 export async function linkIdentity(
   trx: Transaction,

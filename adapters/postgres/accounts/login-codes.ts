@@ -7,7 +7,7 @@ import type { LoginCodeRow } from '../rows/tables.js';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Separate lock spaces for mailboxes and clients: taken in this order by everybody, so nobody waits in a circle. */
+/** Separate lock spaces for mailboxes and clients. Everybody takes them in this order, so nobody waits in a circle. */
 const LOCK_MAILBOX = 7_101;
 const LOCK_CLIENT = 7_102;
 
@@ -17,20 +17,23 @@ export interface Identity {
   readonly subject: string;
 }
 
-/** Who wants a code, and for whom. */
+/** A request for a code: who asks, and for which address. */
 export interface CodeWish {
   /** In lower case. */
   readonly email: string;
-  /** From where: what counts as one client (api/http/middleware/client-address.ts). */
+  /** Names one client (api/http/middleware/client-address.ts). */
   readonly clientAddress: string;
-  /** Of the cookie of the browser that asks. */
+  /** Hash of the cookie of the asking browser. */
   readonly browserHash: Buffer;
   readonly askedBy: LoginCodeRow['asked_by'];
-  /** Linked once the code is typed in this browser; only where an identity provider asks. */
+  /** Linked once the code is typed in this browser; set only where an identity provider asks. */
   readonly identity?: Identity;
 }
 
-/** `limited` tells of the asker's own requests alone; `spared` that the mailbox has had its share: nobody is told. */
+/**
+ * `limited` depends on the asker's own requests alone. `spared` means that the mailbox has had its share; nobody is
+ * told.
+ */
 export type CodeRequest =
   | { readonly outcome: 'made'; readonly id: number; readonly code: string }
   | { readonly outcome: 'spared' }
@@ -38,10 +41,10 @@ export type CodeRequest =
 
 /**
  * Makes a one-time code, unless the asker asked too often or the mailbox has had its share (decision 8, "One-time
- * codes", and decision 84, "Shares of codes"). The locks are held until the transaction ends, so that requests at the
- * same moment are counted one after the other. A request that is spared leaves a row as well: answer, count and work
- * are those of one that is mailed.
- * @param clientPerHour requests that one client address may make in an hour, for whatever e-mail addresses
+ * codes", and decision 84, "Shares of codes"). The locks are held until the transaction ends, so that simultaneous
+ * requests are counted one after the other. A spared request leaves a row as well: its answer, count and work equal
+ * those of a mailed one.
+ * @param clientPerHour requests that one client address may make in an hour, for all e-mail addresses together
  */
 export async function requestLoginCode(
   trx: Transaction,
@@ -51,7 +54,7 @@ export async function requestLoginCode(
   const mailbox = mailboxOf(wish.email);
   await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK_MAILBOX, mailbox]);
   await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK_CLIENT, wish.clientAddress]);
-  // Nobody waits for an answer to what a provider asks for: it goes by the share of the mailbox alone.
+  // Nobody waits for an answer to a provider's request: only the share of the mailbox limits it.
   const retryAfterMs = wish.askedBy === 'identity' ? 0 : await ownWaitMs(trx, wish, mailbox, clientPerHour);
   if (retryAfterMs > 0) return { outcome: 'limited', retryAfterMs };
   const code = (await hasShareLeft(trx, wish, mailbox))
@@ -85,8 +88,8 @@ async function insertCode(
 }
 
 /**
- * How long the asker must wait because of what it asked for itself: this browser or, as long as the browser is not
- * known for the address, this client address. A known browser is not held liable for its neighbours.
+ * Returns how long the asker must wait because of its own requests: those of this browser or, as long as the browser is
+ * not known for the address, those of this client address. A known browser does not wait for its neighbours.
  */
 async function ownWaitMs(
   trx: Transaction,
@@ -120,7 +123,7 @@ async function hasShareLeft(trx: Transaction, { askedBy }: CodeWish, mailbox: st
   return wait === 0;
 }
 
-/** So many in so long (decision 8, "One-time codes"), as rows of SQL. */
+/** The limits of codes per span of time (decision 8, "One-time codes"), as rows of SQL. */
 const everySpan = [
   [1, accountLimits.codeRequestEveryMs],
   [accountLimits.codeRequestsPerHour, HOUR_MS],
@@ -129,7 +132,7 @@ const everySpan = [
   .map(([nth, ms]) => `('mailbox', cast(${nth} as bigint), cast(${ms} as bigint))`)
   .join(', ');
 
-/** How long until each of the spans lets one more in, in milliseconds. */
+/** Returns the milliseconds until each of the spans lets one more request in. */
 async function waitMs(
   trx: Transaction,
   requests: string,
@@ -152,13 +155,13 @@ export type CodeVerdict =
   { readonly right: true; readonly identity: Identity | undefined } | { readonly right: false };
 
 /**
- * Tries a code (decision 8, "One-time codes", and decision 84, "Shares of codes"): against the one that this browser
- * asked for, which has five tries of its own, and else against the newest one of the address, by the five tries that
- * all others share. Single use. The try is written by this transaction, so the caller must commit it whatever the
- * verdict.
+ * Tries a code (decision 8, "One-time codes", and decision 84, "Shares of codes"). It compares with the code that this
+ * browser asked for, which has five tries of its own. Without one, it compares with the newest code of the address,
+ * whose five tries all other browsers share. A code works once. This transaction writes the try, so the caller must
+ * commit it whatever the verdict.
  * @param email in lower case
  * @param browserHash of the browser that asks; undefined where it has no cookie
- * @returns when it is right, also the account elsewhere that this browser waits to have linked
+ * @returns the verdict; for a right code, also the account elsewhere that this browser waits to have linked
  */
 export async function tryLoginCode(
   trx: Transaction,
@@ -166,7 +169,7 @@ export async function tryLoginCode(
   code: string,
   browserHash: Buffer | undefined,
 ): Promise<CodeVerdict> {
-  // The older one is locked first, by everybody.
+  // Everybody locks the older one first.
   const own = browserHash && (await lockNewest(trx, email, browserHash));
   const newest = await lockNewest(trx, email);
   const others = newest && newest.id !== own?.id ? newest : undefined;
@@ -212,7 +215,10 @@ async function tryOne(
   return true;
 }
 
-/** Whoever types a right code in the browser that came back from a provider owns the mailbox and the account there. */
+/**
+ * The account to link: whoever types a right code in the browser that came back from a provider owns both mailbox and
+ * account.
+ */
 async function findWaitingIdentity(
   trx: Transaction,
   email: string,
@@ -237,7 +243,7 @@ async function expiry(trx: Transaction): Promise<Date> {
   return row.expires_at;
 }
 
-/** The address and the instant make each row's hash its own: equal codes don't show as equal hashes. */
+/** The address and the instant make the hash of each row unique: equal codes don't show as equal hashes. */
 function hashOf(email: string, expiresAt: Date, code: string): Buffer {
   return createHash('sha256').update(`login-code:${email}:${expiresAt.getTime()}:${code}`).digest();
 }

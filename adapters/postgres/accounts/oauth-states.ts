@@ -3,11 +3,13 @@ import { accountLimits } from '../../../domain/accounts/limits.js';
 import type { Database } from '../database.js';
 import type { OAuthStateRow } from '../rows/tables.js';
 
-/** What of a sign-in leaves this service: the state through the provider, the browser's token by its cookie. */
+/**
+ * The secrets of a sign-in that leave this service: the state through the provider, the browser's token by its cookie.
+ */
 export interface BegunSignIn {
   readonly state: string;
   readonly browserToken: string;
-  /** RFC 7636: only its hash is shown to the provider at first. */
+  /** RFC 7636: the provider sees only its hash at first. */
   readonly codeVerifier: string;
   /** OpenID Connect Core 3.1.2.1: ties the ID token to this sign-in. */
   readonly nonce: string;
@@ -44,8 +46,8 @@ export interface TakenSignIn {
 }
 
 /**
- * Takes a sign-in that this browser began at this provider, once: of two callbacks at the same moment one gets it.
- * What does not match takes nothing, so that a stranger who knows the state can't use it up.
+ * Takes a sign-in that this browser began at this provider, once: of two simultaneous callbacks one gets it. A mismatch
+ * takes nothing, so that a stranger who knows the state can't use it up.
  * @returns undefined when there is none, or it has expired or was taken before
  */
 export async function takeOAuthState(

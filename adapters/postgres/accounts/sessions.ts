@@ -10,15 +10,15 @@ export interface Session {
   readonly email: string;
   readonly userCreatedAt: Date;
   readonly expiresAt: Date;
-  /** Its expiry was moved by this very read, so the cookie must move as well. */
+  /** True when this read moved the expiry, so that the cookie must move as well. */
   readonly renewed: boolean;
 }
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * Makes a session of 256 random bits (decision 9, "Session cookies"). Only the hash is kept: who reads the table can't
- * sign in.
+ * Makes a session of 256 random bits (decision 9, "Session cookies"). Only the hash is kept, so whoever reads the table
+ * can't sign in.
  * @returns the token, which is told once, and when it expires
  */
 export async function insertSession(
@@ -47,7 +47,8 @@ interface Row {
 }
 
 /**
- * The live session of a token. Its expiry slides, but is written at most once a minute (decision 9, "Session cookies").
+ * Finds the live session of a token. Its expiry slides, but is written at most once a minute (decision 9, "Session
+ * cookies").
  */
 export async function findSession(db: Database, token: string): Promise<Session | undefined> {
   if (!TOKEN.test(token)) return undefined;
@@ -81,7 +82,10 @@ async function touch(db: Database, tokenHash: Buffer): Promise<Date | undefined>
   return rows[0]?.expires_at;
 }
 
-/** Ends one session for good (spec: POST /v1/auth/logout). @returns false when it had ended already */
+/**
+ * Ends one session for good (spec: POST /v1/auth/logout).
+ * @returns false when it had ended already
+ */
 export async function deleteSession(db: Database | Transaction, tokenHash: Buffer): Promise<boolean> {
   return (await db('sessions').where({ token_hash: tokenHash }).delete()) > 0;
 }

@@ -3,12 +3,12 @@ import { accountLimits } from '../../../domain/accounts/limits.js';
 import type { Database, Transaction } from '../database.js';
 import type { SshKeyRow } from '../rows/tables.js';
 
-/** All keys of a user, oldest first. */
+/** Lists all keys of a user, oldest first. */
 export async function listSshKeys(db: Database | Transaction, userId: UserId): Promise<SshKeyRow[]> {
   return db('ssh_keys').where({ user_id: userId }).orderBy(['created_at', 'id']);
 }
 
-/** The public keys of those of a user's keys that are named; one that was deleted is left out. */
+/** Returns the public keys that are named, of one user; a deleted key is left out. */
 export async function listPublicKeys(
   db: Database | Transaction,
   userId: UserId,
@@ -18,12 +18,12 @@ export async function listPublicKeys(
   return rows.map((row) => row.public_key);
 }
 
-/** Adding keys of one user: one at a time, so that they are counted. */
+/** Keys of one user are added one at a time, so that they are counted. */
 const LOCK_KEYS = 7_104;
 
 /**
- * Keeps a key, unless the user has one with this fingerprint already, or as many as one may have (decision 14, "SSH
- * keys").
+ * Keeps a key, unless the user already has one with this fingerprint, or has the most that a user may have (decision
+ * 14, "SSH keys").
  * @returns the row, or why there is none
  */
 export async function insertSshKey(
@@ -47,7 +47,7 @@ export async function insertSshKey(
   return row;
 }
 
-/** Removes a user's key; false when the user has no such key. Machines that run keep it. */
+/** Removes a user's key. Running machines keep it. Returns false when the user has no such key. */
 export async function deleteSshKey(
   db: Database | Transaction,
   userId: UserId,

@@ -2,21 +2,21 @@ import { isId, type UserId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
 import type { SessionRow, UserRow, WalletRow } from '../rows/tables.js';
 
-/** A user by e-mail address or id. */
+/** Finds a user by e-mail address or id. */
 export async function findUser(db: Database, who: string): Promise<UserRow | undefined> {
   if (isId('usr', who)) return db('users').where({ id: who }).first();
   return db('users').where({ email: who.trim().toLowerCase() }).first();
 }
 
-/** Users, the newest first: ids begin with their time. */
+/** Lists users, the newest first: ids begin with their time. */
 export async function listUsers(db: Database, limit: number): Promise<UserRow[]> {
   return db('users').orderBy('id', 'desc').limit(limit);
 }
 
-/** A session without its token's hash. */
+/** A session without the hash of its token. */
 export type KnownSession = Pick<SessionRow, 'created_at' | 'last_seen_at' | 'expires_at'>;
 
-/** Where a user is signed in, the one seen last first. */
+/** Lists a user's sessions, the one seen last first. */
 export async function listSessionsOf(db: Database, userId: UserId): Promise<KnownSession[]> {
   return db('sessions')
     .where({ user_id: userId })
@@ -25,7 +25,7 @@ export async function listSessionsOf(db: Database, userId: UserId): Promise<Know
     .select('created_at', 'last_seen_at', 'expires_at');
 }
 
-/** What an operator wants to know of a user at first. Amounts in cents. */
+/** The first facts about a user for an operator. Amounts in cents. */
 export interface UserSummary {
   readonly user: UserRow;
   readonly wallet: WalletRow;
@@ -34,7 +34,7 @@ export interface UserSummary {
   readonly openDebts: number;
   readonly openDebtCents: number;
   readonly sessions: number;
-  /** Tries of codes that did not sign in, of the last 24 hours. */
+  /** Failed tries of codes in the last 24 hours. */
   readonly failedSignIns: number;
 }
 

@@ -3,10 +3,10 @@ import type { Transaction } from '../database.js';
 import type { UserRow } from '../rows/tables.js';
 
 /**
- * The user with this e-mail address, made with an empty wallet when there is none yet.
+ * Finds the user with this e-mail address, or makes one with an empty wallet.
  * @param email in lower case
- * @param fresh the id that a new user gets, and what their auto-topup may charge in a day for good (decision 79,
- *   "Charge marks")
+ * @param fresh the id of a new user, and what their auto-topup may charge in a day for good (decision 79, "Charge
+ *   marks")
  */
 export async function findOrInsertUser(
   trx: Transaction,

@@ -2,18 +2,18 @@ import { newId } from '../../ids.js';
 import type { Offer } from '../../providers/provider.js';
 import type { Database, Transaction } from '../database.js';
 
-/** The first key of the advisory lock that a sync holds; login-codes.ts has the ones before it. */
+/** The first key of the advisory lock of a sync; login-codes.ts has the keys before it. */
 const LOCK_CATALOG = 7_103;
 
-/** Makes sure that the provider has a row; everything that is known of it hangs on that. */
+/** Makes sure that the provider has a row: all that is known of it refers to that row. */
 export async function ensureProvider(db: Database, code: string): Promise<void> {
   await db('providers').insert({ code }).onConflict('code').ignore();
 }
 
 /**
- * Replaces a provider's listings by what it offers now, in one transaction: an offer that vanished is dead at once, one
- * that comes back keeps its id (decision 13, "Live listings"). What is the same is neither written nor locked: most
- * syncs find little that is new.
+ * Replaces a provider's listings by its current offers, in one transaction. An offer that vanished is dead at once; one
+ * that comes back keeps its id (decision 13, "Live listings"). Unchanged listings are neither written nor locked: most
+ * syncs find few changes.
  */
 export async function replaceListings(
   db: Database,
@@ -21,7 +21,8 @@ export async function replaceListings(
   offers: readonly Offer[],
 ): Promise<void> {
   await db.transaction(async (trx) => {
-    // Syncs of one provider come one after the other. Not by its row: whoever notes how it does would wait as well.
+    // Syncs of one provider come one after the other. A lock of the provider's row would also delay those who note its
+    // health.
     await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK_CATALOG, providerCode]);
     const gone = await readOffered(trx, providerCode);
     const news: Offer[] = [];
@@ -42,7 +43,7 @@ export async function replaceListings(
   });
 }
 
-/** What the provider offered so far: by the upstream's name of the offer, all that is said of it. */
+/** Reads the provider's offers so far: all that is said of each, by the upstream's name of the offer. */
 async function readOffered(trx: Transaction, providerCode: string): Promise<Map<string, string>> {
   const rows = await trx('listings').where({ provider_code: providerCode, offered: true }).select<Offer[]>({
     offerId: 'offer_id',
@@ -60,7 +61,7 @@ async function readOffered(trx: Transaction, providerCode: string): Promise<Map<
   return new Map(rows.map((row) => [row.offerId, keyOf(row)]));
 }
 
-/** The same text for two offers that say the same. */
+/** Returns the same text for two equal offers. */
 function keyOf(offer: Offer): string {
   const { model, family, vramGb, gpuCount, pricePerHourCents, region, regionCode, interconnect } = offer;
   const { maxBootMs = null, templates = null } = offer;

@@ -13,15 +13,15 @@ export interface ListingFilter {
   readonly maxPricePerHourCents?: number;
 }
 
-/** The last listing of the page before: price, then id, is the catalog's order. */
+/** The last listing of the page before: the catalog is ordered by price, then id. */
 export interface ListingKey {
   readonly pricePerHourCents: number;
   readonly id: ListingId;
 }
 
 /**
- * Live listings, cheapest first, ties by id. Live is what its provider offered in a sync that is no older than the
- * freshness limit, by the database's clock (decision 13, "Live listings").
+ * Lists live listings, cheapest first, ties by id. A listing is live when its provider offered it in a sync that is no
+ * older than the freshness limit, by the database's clock (decision 13, "Live listings").
  */
 export async function listLiveListings(
   db: Database,
@@ -49,7 +49,7 @@ export async function listLiveListings(
   return query;
 }
 
-/** A listing, whether it is on offer still or not; undefined when there never was one. */
+/** Finds a listing, also one that is no longer on offer; undefined when there never was one. */
 export async function findListing(db: Database, id: ListingId): Promise<ListingRow | undefined> {
   return db('listings').where({ id }).first();
 }
@@ -60,7 +60,7 @@ export interface FamilyOffer {
   readonly liveCount: number;
 }
 
-/** Each family that has live listings: how many, and the cheapest one's price. */
+/** Counts the live listings of each family, with the price of the cheapest. */
 export async function summarizeFamilies(db: Database): Promise<FamilyOffer[]> {
   const { rows } = await db.raw<{ rows: FamilyOffer[] }>(
     `select f.family, min(f.from_price_per_hour_cents) as "fromPricePerHourCents", sum(f.listings) as "liveCount"

@@ -8,16 +8,16 @@ export interface Wanted {
   readonly familyId: string;
   readonly gpuCount: number;
   readonly region: string | null;
-  /** The upstreams that are asked at all: configured, and with what the rental starts from. */
+  /** The upstreams to search: those that are configured and have what the rental starts from. */
   readonly providerCodes: readonly string[];
-  /** Not every offer can start it: its operating system, or its kind, may not fit. null for any. */
+  /** null for any. Not every offer can start a template: its operating system or its kind may not fit. */
   readonly templateId: string | null;
-  /** The most that an hour may cost; null for any price. */
+  /** The highest price of an hour; null for any price. */
   readonly maxPricePerHourCents: number | null;
 }
 
 /**
- * The cheapest live listing that matches, ties by id (decision 13, "Live listings").
+ * Finds the cheapest live listing that matches, ties by id (decision 13, "Live listings").
  * @param tried listings that had no capacity
  */
 export async function findCheapestOffer(

@@ -6,16 +6,16 @@ import { recordNotice } from '../operators/operator-notices.js';
 import type { OutReason, ProviderRow } from '../rows/tables.js';
 
 /**
- * The upstreams whose offers can be rented, as an array of their codes. Live is what the upstream offered in a sync
- * that is no older than the freshness limit (decision 13, "Live listings"), while its circuit is closed and no operator
- * has paused it. An array and no join: it is read once, and the listings once and in the order of an index, however
- * many upstreams there are.
+ * The upstreams whose offers can be rented, as an array of their codes. An upstream is live when its last sync is no
+ * older than the freshness limit (decision 13, "Live listings"), its circuit is closed and no operator has paused it.
+ * The array, unlike a join, is read once; the listings are then read once in the order of an index, however many
+ * upstreams there are.
  */
 export const liveProviderCodes = `array(select p.code from providers p
   where p.catalog_synced_at > (select clock_ms()) - ${catalogLimits.listingFreshMs} * interval '1 millisecond'
     and (p.out_until is null or p.out_until <= (select clock_ms())) and p.paused_at is null)`;
 
-/** Lists and creates have a circuit each: an upstream whose lists are well may fail every create. */
+/** Lists and creates have a circuit each: an upstream whose lists work may fail every create. */
 export type UpstreamUse = 'reading' | 'creating';
 
 const circuits = {
@@ -23,7 +23,7 @@ const circuits = {
   creating: { failures: 'create_failures', reason: 'failing_creates' },
 } as const satisfies Record<UpstreamUse, { failures: string; reason: OutReason }>;
 
-/** An upstream answered: whatever failures there were are over. One that refused, or limits the rate, stays out. */
+/** Notes an upstream's answer: its failures are over. An upstream that refused us, or limits the rate, stays out. */
 export async function noteProviderSuccess(db: Database, code: string, use: UpstreamUse): Promise<void> {
   const { failures, reason } = circuits[use];
   await db.raw(
@@ -36,8 +36,8 @@ export async function noteProviderSuccess(db: Database, code: string, use: Upstr
 }
 
 /**
- * Keeps an upstream's failure for operators, and takes its offers out of the catalog when it fails again and again,
- * when it refuses the account, or when it limits the rate. One that fails comes back with its next answer.
+ * Keeps an upstream's failure for operators. It takes the upstream's offers out of the catalog when the upstream fails
+ * again and again, refuses the account, or limits the rate. A failing upstream comes back with its next answer.
  */
 export async function noteProviderFailure(
   db: Database,
@@ -68,7 +68,10 @@ export async function noteProviderFailure(
   }
 }
 
-/** Told once a day for as long as it lasts: nothing can be rented there, and some upstreams end what runs. */
+/**
+ * Notes, once a day while it lasts, that our account at an upstream has no money left: nothing can be rented there, and
+ * some upstreams end what runs.
+ */
 async function noteNoFunds(db: Database, code: string, message: string): Promise<void> {
   const { rows } = await db.raw<{ rows: { day: string }[] }>(
     `select to_char(clock_ms() at time zone 'UTC', 'YYYY-MM-DD') as day`,
@@ -79,7 +82,7 @@ async function noteNoFunds(db: Database, code: string, message: string): Promise
   });
 }
 
-/** From now on nothing of the upstream is for sale, for so long. */
+/** Takes all offers of the upstream off sale, for this long. */
 async function openCircuit(
   db: Database,
   code: string,
@@ -89,10 +92,10 @@ async function openCircuit(
   await db('providers').where({ code }).update({ out_until: until, out_reason: reason });
 }
 
-/** An account that is not let in (401) or is shut out (403) stays so for a while. */
+/** An account that gets 401 or 403 stays refused for a while. */
 const ACCOUNT_STATUSES: readonly (number | undefined)[] = [401, 403];
 
-/** 402 says so by itself; Shadeform says it by a code, with 409. */
+/** 402 says it by itself; Shadeform says it by a code, with 409. */
 function isWithoutFunds({ kind, details }: ProviderError): boolean {
   return kind === 'refused' && (details.noFunds === true || details.status === 402);
 }
@@ -109,7 +112,7 @@ function outOf(error: ProviderError): { reason: OutReason; forMs: number } | und
   return undefined;
 }
 
-/** How long an upstream asks to be left alone, in milliseconds; 0 when it does not. */
+/** Returns how long an upstream asks us to wait, in milliseconds; 0 when it does not. */
 export async function rateLimitedForMs(db: Database, code: string): Promise<number> {
   const { rows } = await db.raw<{ rows: { ms: number }[] }>(
     `select greatest(0, epoch_ms(out_until) - epoch_ms(clock_ms())) as ms
@@ -120,7 +123,8 @@ export async function rateLimitedForMs(db: Database, code: string): Promise<numb
 }
 
 /**
- * An operator's word that what the upstream's lists miss is gone indeed (watch-pods.ts), for some minutes.
+ * Accepts, by an operator's word, that machines missing from the upstream's lists are gone (watch-pods.ts), for some
+ * minutes.
  * @returns false when there is no such upstream
  */
 export async function acceptMissing(db: Database, code: string, minutes: number): Promise<boolean> {
@@ -128,7 +132,7 @@ export async function acceptMissing(db: Database, code: string, minutes: number)
   return (await db('providers').where({ code }).update({ missing_accepted_until: until })) === 1;
 }
 
-/** Keeps what our account at an upstream holds, and when that was read. */
+/** Keeps the balance of our account at an upstream, and when it was read. */
 export async function recordBalance(
   db: Database,
   code: string,
@@ -143,7 +147,7 @@ export async function recordBalance(
     });
 }
 
-/** Every upstream that was ever configured. */
+/** Lists every upstream that was ever configured. */
 export async function listProviders(db: Database): Promise<ProviderRow[]> {
   return db('providers').orderBy('code');
 }

@@ -2,7 +2,7 @@ import type { CountedOddity } from '../../providers/upstream/oddity-book.js';
 import type { Database } from '../database.js';
 import type { ProviderOddityRow } from '../rows/tables.js';
 
-/** Adds what was skipped in an upstream's answers to what is known of it. */
+/** Adds the oddities that were skipped in an upstream's answers to those already known. */
 export async function recordOddities(
   db: Database,
   providerCode: string,
@@ -19,7 +19,7 @@ export async function recordOddities(
   );
 }
 
-/** What was skipped lately, the most frequent first. */
+/** Lists the oddities that were skipped lately, the most frequent first. */
 export async function listOddities(
   db: Database,
   providerCode: string | undefined,

@@ -14,7 +14,7 @@ export interface DocumentFacts {
 
 const nothing: DocumentFacts['shown'] = { payment: null, reversal: null, invoice: null, byHand: null };
 
-/** The payment that was credited, with the top-up that asked for it or the invoice that it settled. */
+/** Finds the payment that was credited, with the top-up that asked for it or the invoice that it settled. */
 export async function findPaymentOf(trx: Transaction, paymentId: string): Promise<Partial<DocumentFacts>> {
   const topup = await findTopupOfPayment(trx, paymentId);
   const invoice = await trx('invoices').where({ payment_id: paymentId }).first();
@@ -29,7 +29,7 @@ export async function findPaymentOf(trx: Transaction, paymentId: string): Promis
   };
 }
 
-/** A page that was paid twice names its first payment only: the second one's own event knows its top-up. */
+/** A page that was paid twice names its first payment only; the event of the second payment knows its top-up. */
 export async function findTopupOfPayment(
   db: Database | Transaction,
   paymentId: string,
@@ -49,7 +49,7 @@ function workflowOf(topup: TopupRow): string {
   return topup.source === 'auto_topup' ? autoTopupWorkflowId(topup.user_id) : topup.id;
 }
 
-/** An invoice that was paid out of band, or paid although it was to be void. */
+/** Finds an invoice that was paid out of band, or paid although it was to be void. */
 export async function findInvoiceOf(trx: Transaction, id: InvoiceId): Promise<Partial<DocumentFacts>> {
   const invoice = await trx('invoices').where({ id }).first();
   if (!invoice) return {};
@@ -58,7 +58,7 @@ export async function findInvoiceOf(trx: Transaction, id: InvoiceId): Promise<Pa
   return { shown: { ...nothing, invoice: explainInvoice(invoice), payment }, workflowIds: [invoice.id] };
 }
 
-/** What the processor took back, or gave back. */
+/** Finds what the processor took back, or gave back. */
 export async function findReversalOf(trx: Transaction, id: string): Promise<Partial<DocumentFacts>> {
   const row = await trx('refunds_and_disputes').where({ id }).first();
   if (!row) return {};
@@ -91,7 +91,7 @@ function presentReversal(row: RefundOrDisputeRow): ExplainedReversal {
   };
 }
 
-/** What an operator did: its reason is told to the user, its operator is not. */
+/** Finds an operator's action: the user is told its reason, but not its operator. */
 export async function findByHand(trx: Transaction, id: OperationId): Promise<Partial<DocumentFacts>> {
   const row = await trx('operator_actions').where({ id }).first();
   if (!row) return {};

@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../database.js';
 import { findPodOfRental, type KnownPod } from '../machines/pods.js';
 import type { RentalRow } from '../rows/tables.js';
 
-/** What is known of the machine that was paid for. */
+/** Returns what is known of the machine that was paid for. */
 export async function podEvidence(db: Database | Transaction, rental: RentalRow): Promise<PodEvidence> {
   const pod = await findPodOfRental(db, rental);
   return {
@@ -18,7 +18,7 @@ export async function podEvidence(db: Database | Transaction, rental: RentalRow)
   };
 }
 
-/** One that the lists show alive was seen by the newest of them; of any other the last such list was kept. */
+/** The newest lists show a live pod; for any other pod the last such list was kept. */
 async function lastSeenAlive(
   db: Database | Transaction,
   { row, lost, lastAliveAt }: KnownPod,

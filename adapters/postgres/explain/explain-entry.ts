@@ -20,7 +20,7 @@ import { explainRental, priceRental } from './explained-rows.js';
 import { getLedgerIds, type LedgerIds } from '../wallets/ledger-ids.js';
 import type { LedgerEntryRow, RentalRow, WalletRow } from '../rows/tables.js';
 
-/** An entry, whose wallet it is in, and what it was made for. */
+/** An entry with its wallet and its purpose. */
 export interface FoundEntry {
   readonly row: LedgerEntryRow;
   readonly wallet: WalletRow;
@@ -28,10 +28,10 @@ export interface FoundEntry {
 }
 
 /**
- * Explains a ledger entry from what the database keeps: nothing is written while metering for the sake of it, so the
- * reading costs a walk over the rental's entries before this one.
- * @param id a public id, of whatever wallet, or its plain one of release 0.1 (decision 86, "Ids of ledger entries")
- * @param shards how many shards the wallets are hashed to: whose tick engine wrote it
+ * Explains a ledger entry from the rows of the database. Metering writes nothing extra for it, so the reading walks
+ * over the rental's entries before this one.
+ * @param id a public id, of any wallet, or its plain one of release 0.1 (decision 86, "Ids of ledger entries")
+ * @param shards how many shards the wallets are hashed to: tells which tick engine wrote it
  * @returns undefined when there is no such entry
  */
 export async function explainEntry(
@@ -46,9 +46,10 @@ export async function explainEntry(
   return db.transaction(
     async (trx) => {
       const found = await findEntry(trx, key.walletId, key.seq);
-      // Somebody else's entry is none (decision 5, "Foreign ids").
+      // Another user's entry counts as none (decision 5, "Foreign ids").
       if (!found || (userId !== undefined && found.wallet.user_id !== userId)) return undefined;
-      // A plain id of an entry that never had one was made up: who could try them would find their wallet's number.
+      // A plain id of an entry that never had one was guessed: by such guesses a user would find the number of their
+      // wallet.
       if (key.isPlain && userId !== undefined && found.row.created_at > ids.since) return undefined;
       return explain(trx, found, shards, ids);
     },
@@ -133,13 +134,13 @@ async function derive(
   return { charge, rentalRefund: null };
 }
 
-/** What an entry of a rental was written on: only ticks have no cause. */
+/** Returns the occasion on which an entry of a rental was written: only ticks have no cause. */
 export function occasionOf(cause: string | null): ChargeOccasion {
   if (cause === null) return 'tick';
   return parseCause(cause)?.kind === 'capture' ? 'capture' : 'settlement';
 }
 
-/** What a rental's price is a function of. */
+/** Reads the parts of a rental that its price is a function of. */
 export async function pricedOf(db: Database | Transaction, rental: RentalRow): Promise<PricedRental> {
   const stop = await db('stop_requests').where({ rental_no: rental.no }).first('requested_at');
   return priceRental(rental, stop?.requested_at ?? null);
@@ -171,7 +172,7 @@ async function documentsOf(trx: Transaction, text: string | null): Promise<Docum
   return cause === undefined ? none : { ...none, ...(await findDocuments(trx, cause)) };
 }
 
-/** What a cause names. What a rental was charged and given back is derived: there is no document of it. */
+/** Finds the documents that a cause names. A rental's charges and refunds are derived: they have no document. */
 async function findDocuments(trx: Transaction, cause: Cause): Promise<Partial<DocumentFacts>> {
   switch (cause.kind) {
     case 'payment':

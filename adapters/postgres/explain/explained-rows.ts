@@ -6,7 +6,7 @@ import type {
 } from '../../../domain/ledger/explanation.js';
 import type { InvoiceRow, RentalRow, TopupRow } from '../rows/tables.js';
 
-/** A rental as an explanation shows it: nothing that GET /v1/rentals/:id does not show. */
+/** A rental as an explanation shows it: no more than GET /v1/rentals/:id shows. */
 export function explainRental(row: RentalRow): ExplainedRental {
   return {
     id: row.id,
@@ -36,7 +36,10 @@ export function priceRental(row: RentalRow, stopRequestedAt: Date | null): Price
   };
 }
 
-/** The payment behind an entry. @param topup the one that it was for; a page may be paid twice, under one top-up */
+/**
+ * The payment behind an entry.
+ * @param topup the one that it was for; a page may be paid twice, under one top-up
+ */
 export function explainPayment(paymentId: string, topup: TopupRow | undefined): ExplainedPayment {
   const isFirst = topup?.payment_id === paymentId;
   return {

@@ -9,11 +9,11 @@ export interface RentalFilter {
   readonly userId?: UserId | undefined;
   readonly status?: RentalStatus | undefined;
   readonly providerCode?: string | undefined;
-  /** Only those to which something is still owed: they run, end, or their machine is not gone. */
+  /** Only rentals to which something is still owed: they run, end, or their machine is not gone. */
   readonly open?: boolean | undefined;
 }
 
-/** Rentals of whomever, newest first. */
+/** Lists rentals of all users, newest first. */
 export async function listAllRentals(
   db: Database,
   filter: RentalFilter,
@@ -41,7 +41,10 @@ export interface RentalHistory {
   readonly timeline: readonly Happening[];
 }
 
-/** All that is known of a rental, in order. @returns undefined when there is no such rental */
+/**
+ * Reads all that is known of a rental, in order.
+ * @returns undefined when there is no such rental
+ */
 export async function readRentalHistory(db: Database, id: RentalId): Promise<RentalHistory | undefined> {
   const rental = await db('rentals_now').where({ id }).first();
   if (!rental) return undefined;
@@ -56,7 +59,7 @@ export async function readRentalHistory(db: Database, id: RentalId): Promise<Ren
     intentsOf(db, rental),
     refundsOf(db, rental),
   ]);
-  // What is asked for comes before what comes of it at the same instant.
+  // At the same instant, a request comes before its result.
   const timeline = [
     ...others.flat(),
     ...attempts.flatMap(asked),

@@ -32,13 +32,13 @@ export interface SettlementSheet {
   readonly netCents: number;
   readonly overage: { readonly invoiceId: InvoiceId; readonly status: string; readonly cents: number } | null;
   readonly writtenOffCents: number;
-  /** net + overage + written off: what must be the price. */
+  /** net + overage + written off; it must equal the price. */
   readonly settledCents: number;
   /** The price by the formula of decision 25, "Usage as running total"; null until the rental is settled. */
   readonly price: { readonly cents: number; readonly billedMs: number; readonly formula: string } | null;
   /** null until the rental is settled. */
   readonly agrees: boolean | null;
-  /** What operators gave back for it: on top, and not part of its price. */
+  /** Refunds by operators: on top, and not part of its price. */
   readonly byHand: readonly { readonly operationId: OperationId; readonly cents: number }[];
 }
 
@@ -52,7 +52,10 @@ interface EntryRow {
   cause: string | null;
 }
 
-/** Reads all of it from one moment. @returns undefined when there is no such rental */
+/**
+ * Reads the whole sheet from one moment.
+ * @returns undefined when there is no such rental
+ */
 export async function readSettlementSheet(db: Database, id: RentalId): Promise<SettlementSheet | undefined> {
   const ids = await getLedgerIds(db);
   return db.transaction(
@@ -87,7 +90,7 @@ export async function readSettlementSheet(db: Database, id: RentalId): Promise<S
   );
 }
 
-/** Its entries lie between two numbers that its row keeps: the walk is along the primary key. */
+/** The rental's entries lie between two numbers that its row keeps: the walk is along the primary key. */
 async function linesOf(db: Database, rental: RentalRow, ids: LedgerIds): Promise<SheetLine[]> {
   const { rows } = await db.raw<{ rows: EntryRow[] }>(
     `select e.wallet_id, e.seq, e.type, e.amount_cents, e.balance_after_cents, e.created_at, c.cause

@@ -8,8 +8,8 @@ import { upkeepFigures } from './upkeep.js';
 import { upstreamFigures } from './upstreams.js';
 
 /**
- * All that the database tells of the business. A new group of figures is added here, described in
- * docs/operations/observability.md, and shown by every worker from then on.
+ * All figures of the business that come from the database. A new group of figures is added here and described in
+ * docs/operations/observability.md; every worker then shows it.
  * @param providers the codes of the upstreams that are enabled
  */
 export function businessFigures(providers: readonly string[]): FigureGroup[] {

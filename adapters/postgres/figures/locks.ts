@@ -1,6 +1,6 @@
 import type { FigureGroup } from '../../metrics/figures.js';
 
-/** What PostgreSQL itself says of this database's sessions. An opening may hold its wallet for 20 s, all else for less. */
+/** PostgreSQL's own view of this database's sessions. An opening may hold its wallet for 20 s, all else for less. */
 export const lockFigures: FigureGroup = {
   name: 'locks',
   metrics: {

@@ -1,6 +1,6 @@
 import type { FigureGroup } from '../../metrics/figures.js';
 
-/** Whether money is metered: the rows that the ticks write, whichever worker they run on. */
+/** The state of metering, from the rows of the ticks, whichever worker they run on. */
 export const meteringFigures: FigureGroup = {
   name: 'metering',
   metrics: {

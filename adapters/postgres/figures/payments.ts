@@ -5,7 +5,7 @@ const quantiles = [0.5, 0.95, 1] as const;
 
 const markKinds: readonly ChargeMarkRow['kind'][] = ['dispute', 'early_fraud_warning'];
 
-/** What the processor told us, and what is not acted on yet. */
+/** Events of the processor, and those that nobody has acted on yet. */
 export const paymentFigures: FigureGroup = {
   name: 'payments',
   metrics: {

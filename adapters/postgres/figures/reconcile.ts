@@ -1,7 +1,7 @@
 import type { FigureGroup } from '../../metrics/figures.js';
 import { reconcileFigures } from '../reconcile/findings.js';
 
-/** Whether our books, the processor and the upstreams agree, with the error bar of what could not be compared. */
+/** The agreement of our books, the processor and the upstreams, with the error bar of what could not be compared. */
 export const comparisonFigures: FigureGroup = {
   name: 'reconcile',
   metrics: {

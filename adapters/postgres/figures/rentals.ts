@@ -3,7 +3,7 @@ import type { Transaction } from '../database.js';
 
 const quantiles = [0.5, 0.95, 1] as const;
 
-/** Live rentals, what they cost and hold: from the index of rentals that something is still owed to. */
+/** Live rentals, what they cost and hold; read by the index of rentals to which something is still owed. */
 export const rentalFigures: FigureGroup = {
   name: 'rentals',
   metrics: {
@@ -65,7 +65,7 @@ function heldByProvider(rows: readonly LiveRentals[]): Sample[] {
   return [...held].map(([provider, value]) => ({ metric: 'held_cents', labels: { provider }, value }));
 }
 
-/** How getting machines went within the last hour, from the rows themselves: a restart forgets nothing. */
+/** How getting machines went within the last hour. It comes from the rows, so a restart forgets nothing. */
 export const provisioningFigures: FigureGroup = {
   name: 'provisioning',
   metrics: {

@@ -5,7 +5,7 @@ import type { BrakeRow } from '../rows/tables.js';
 
 const brakeKinds: readonly BrakeRow['kind'][] = ['creates', 'charges', 'metering'];
 
-/** Mails, brakes, what is stuck, and whether the upkeep runs. */
+/** Mails, brakes, stuck items, and whether the upkeep runs. */
 export const upkeepFigures: FigureGroup = {
   name: 'upkeep',
   metrics: {

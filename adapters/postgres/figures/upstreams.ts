@@ -6,7 +6,7 @@ import type { OutReason } from '../rows/tables.js';
 const reasons: readonly OutReason[] = ['failing', 'failing_creates', 'refused', 'rate_limited', 'no_funds'];
 
 /**
- * How the upstreams do, and what their machines cost that nobody pays for (decision 55, "Machines nobody pays for").
+ * The health of the upstreams, and the cost of machines that nobody pays for (decision 55, "Machines nobody pays for").
  * @param configured the upstreams that are enabled now: others keep their row, and nobody watches them
  */
 export function upstreamFigures(configured: readonly string[]): FigureGroup {
@@ -100,7 +100,9 @@ function ageOf(seconds: number | null): number {
   return seconds === null ? Infinity : Math.max(0, seconds);
 }
 
-/** Only of upstreams that tell: no value is no alarm, and a balance that is not read any more runs down all the same. */
+/**
+ * Only of upstreams that tell. A missing value raises no alarm, and a balance that is no longer read still runs down.
+ */
 async function readBalances(trx: Transaction, configured: readonly string[]): Promise<Sample[]> {
   const { rows } = await trx.raw<{
     rows: { provider: string; balanceCents: number; burnCents: number; ageS: number }[];

@@ -12,8 +12,8 @@ import { mailUser } from '../upkeep/outbox.js';
 import type { InvoiceRow } from '../rows/tables.js';
 
 /**
- * Tells a user that an invoice is open, once. An offer after a failed auto-topup was announced by the mail that asks
- * for another card, unless the bank wants the payment approved: then this mail carries the page on which it is.
+ * Tells a user once that an invoice is open. An offer after a failed auto-topup was announced by the mail that asks for
+ * another card, unless the bank wants the payment approved: then this mail carries the page for the approval.
  */
 export async function mailOpenedInvoice(trx: Transaction, invoice: InvoiceRow): Promise<void> {
   const { id: invoiceId, user_id: userId } = invoice;
@@ -27,7 +27,10 @@ export async function mailOpenedInvoice(trx: Transaction, invoice: InvoiceRow): 
   await mailUser(trx, userId, cause, autoTopupApprovalMail(openOf(invoice)));
 }
 
-/** Reminds of a debt; each reminder once. @param reminderNo counted from 1 */
+/**
+ * Reminds of a debt; each reminder is sent once.
+ * @param reminderNo counted from 1
+ */
 export async function mailReminder(
   db: Database | Transaction,
   invoice: InvoiceRow,
@@ -55,7 +58,7 @@ async function linesOf(db: Database | Transaction, invoice: InvoiceRow): Promise
   return lines.map(({ description, amount_cents: amountCents }) => ({ description, amountCents }));
 }
 
-/** The attempt of auto-topup that an offer is for. */
+/** Finds the attempt of auto-topup that an offer is for. */
 async function findAttempt(trx: Transaction, invoice: InvoiceRow) {
   const cause = parseCause(invoice.cause);
   return cause?.kind === 'topup_offer' ? trx('topups').where({ id: cause.topupId }).first() : undefined;

@@ -20,8 +20,8 @@ export interface Invoice {
 }
 
 /**
- * A user's invoices, newest first (spec: GET /v1/billing/invoices).
- * @param status all but drafts unless told
+ * Lists a user's invoices, newest first (spec: GET /v1/billing/invoices).
+ * @param status default: all but drafts
  */
 export async function listInvoices(
   db: Database,
@@ -37,7 +37,7 @@ export async function listInvoices(
 }
 
 /**
- * A user's invoice, a draft too, which is shown to nobody; undefined for another user's as for none (decision 5,
+ * Finds a user's invoice, also a draft, which is shown to nobody; undefined for another user's as for none (decision 5,
  * "Foreign ids").
  */
 export async function findInvoice(db: Database, userId: UserId, id: InvoiceId): Promise<Invoice | undefined> {
@@ -45,7 +45,7 @@ export async function findInvoice(db: Database, userId: UserId, id: InvoiceId): 
   return invoice;
 }
 
-/** Invoices of whomever, drafts too, newest first. */
+/** Lists invoices of all users, drafts too, newest first. */
 export async function listAllInvoices(
   db: Database,
   userId: UserId | undefined,
@@ -62,7 +62,7 @@ export async function findInvoiceOfAnyone(db: Database, id: InvoiceId): Promise<
 
 type LineRow = InvoiceLineItem & { readonly invoiceId: InvoiceId };
 
-/** Two queries for a page, whatever its size. */
+/** Adds lines and rentals, by two queries for a page of any size. */
 async function withLines(db: Database, rows: readonly InvoiceRow[]): Promise<Invoice[]> {
   const ids = rows.map(({ id }) => id);
   const rentalNos = rows.flatMap(({ rental_no: no }) => no ?? []);

@@ -2,7 +2,7 @@ import type { InvoiceId, LineItemId, UserId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
 import type { InvoiceRow } from '../rows/tables.js';
 
-/** The row of an invoice of whomever; undefined when there is none. */
+/** Finds the row of an invoice of any user; undefined when there is none. */
 export async function findInvoiceRow(
   db: Database | Transaction,
   id: InvoiceId,
@@ -10,21 +10,24 @@ export async function findInvoiceRow(
   return db('invoices').where({ id }).first();
 }
 
-/** @throws when it is not there: the row of an invoice stays */
+/** Reads the row of an invoice. @throws when it is not there: the row of an invoice stays */
 export async function getInvoiceRow(db: Database | Transaction, id: InvoiceId): Promise<InvoiceRow> {
   const row = await findInvoiceRow(db, id);
   if (!row) throw new Error(`no invoice ${id}`);
   return row;
 }
 
-/** Reads an invoice under its lock. Its wallet is locked first (design: rule 5). @throws when it is not there */
+/**
+ * Reads an invoice under its lock. Its wallet is locked first (design: rule 5).
+ * @throws when it is not there
+ */
 export async function lockInvoice(trx: Transaction, id: InvoiceId): Promise<InvoiceRow> {
   const row = await trx('invoices').where({ id }).forUpdate().first();
   if (!row) throw new Error(`no invoice ${id}`);
   return row;
 }
 
-/** A user's invoices that the processor knows and that nothing has settled yet. */
+/** Lists a user's invoices that the processor knows and that nothing has settled yet. */
 export async function listUnsettledMirrored(db: Database, userId: UserId): Promise<InvoiceRow[]> {
   return db('invoices')
     .where({ user_id: userId })
@@ -32,14 +35,14 @@ export async function listUnsettledMirrored(db: Database, userId: UserId): Promi
     .whereNotNull('processor_invoice_id');
 }
 
-/** A line as the processor is told it; the amount in cents. */
+/** A line as the processor gets it; the amount in cents. */
 export interface MirroredLine {
   readonly lineId: LineItemId;
   readonly description: string;
   readonly amountCents: number;
 }
 
-/** The lines of an invoice, in their order. */
+/** Lists the lines of an invoice, in their order. */
 export async function listMirroredLines(db: Database, id: InvoiceId): Promise<MirroredLine[]> {
   const rows = await db('invoice_line_items').where({ invoice_id: id }).orderBy('id');
   return rows.map((row) => ({
@@ -49,7 +52,7 @@ export async function listMirroredLines(db: Database, id: InvoiceId): Promise<Mi
   }));
 }
 
-/** How long ago an invoice was made by the database's clock, in milliseconds; 0 when there is none. */
+/** Returns the age of an invoice by the database's clock, in milliseconds; 0 when there is none. */
 export async function readInvoiceAgeMs(db: Database, id: InvoiceId): Promise<number> {
   const { rows } = await db.raw<{ rows: { age_ms: number }[] }>(
     `select floor(extract(epoch from clock_ms() - created_at) * 1000)::bigint as age_ms from invoices where id = ?`,

@@ -11,14 +11,14 @@ export interface NewAttempt {
   readonly pricePerHourCents: number;
   /** When the upstream itself ends the pod, where it can. */
   readonly endBy: Date | null;
-  /** By when the machine must answer, from now, in milliseconds. */
+  /** The time within which the machine must answer, from now, in milliseconds. */
   readonly deadlineMs: number;
 }
 
 /**
  * Records that an upstream is about to be asked for a pod, under a tag that is never used again (decision 21, "Lost
- * upstream answers"). Call it outside of the transaction that opens the rental: it must be committed before the
- * upstream hears of it.
+ * upstream answers"). Call it outside of the transaction that opens the rental: it must be committed before the call of
+ * the upstream.
  */
 export async function insertAttempt(db: Database, attempt: NewAttempt): Promise<AllocationAttemptRow> {
   const { rows } = await db.raw<{ rows: AllocationAttemptRow[] }>(
@@ -37,8 +37,8 @@ export async function insertAttempt(db: Database, attempt: NewAttempt): Promise<
 }
 
 /**
- * Moves an attempt from one state to another, if it is still in the first: adopting and condemning the same pod
- * exclude each other (decision 22, "Machines of nobody").
+ * Moves an attempt from one state to another, if it is still in the first: a pod can't be both adopted and condemned
+ * (decision 22, "Machines of nobody").
  * @returns whether it was moved
  */
 export async function moveAttempt(
@@ -62,7 +62,7 @@ export async function moveAttempt(
   return moved === 1;
 }
 
-/** Records the pod of an attempt as soon as the upstream named it, before anything else is decided. */
+/** Records the pod of an attempt as soon as the upstream has named it, before any other decision. */
 export async function recordAttemptPod(db: Database, id: number, podId: string): Promise<void> {
   await db('allocation_attempts').where({ id }).update({ pod_id: podId });
 }

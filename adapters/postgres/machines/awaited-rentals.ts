@@ -8,19 +8,19 @@ export interface AwaitedRental {
   readonly rentalId: RentalId;
   readonly status: RentalStatus;
   readonly stopRequested: boolean;
-  /** Since its machine was asked for. */
+  /** Milliseconds since its machine was asked for. */
   readonly waitedMs: number;
-  /** How long that may be; null for a machine of release 0.1. */
+  /** The limit of that wait; null for a machine of release 0.1. */
   readonly deadlineMs: number | null;
   /** null before the first list showed it. */
   readonly pod: Pick<PodRow, 'status' | 'upstream_status' | 'host' | 'port' | 'username'> | null;
-  /** Another live machine is shown at the same address: nobody knows whose daemon answers there. */
+  /** Another live machine is shown at the same address: it is unknown whose daemon answers there. */
   readonly sharesAddress: boolean;
-  /** The upstream said so itself, or showed it in no list any more. */
+  /** The upstream said so itself, or its lists show the machine no more. */
   readonly lost: boolean;
 }
 
-/** Reads rentals that are waited for, all in one statement: a thousand of them cost the database one each poll. */
+/** Reads awaited rentals, all in one statement: a thousand of them cost the database one statement each poll. */
 export async function readAwaitedRentals(
   db: Database,
   rentalIds: readonly RentalId[],

@@ -2,7 +2,7 @@ import { machineLimits } from '../../../domain/machines/limits.js';
 import type { Database } from '../database.js';
 import type { PodLeakRow } from '../rows/tables.js';
 
-/** Pods that nobody pays for and that are still there, the oldest first. */
+/** Lists pods that nobody pays for and that are still there, the oldest first. */
 export async function listLeakingPods(db: Database): Promise<PodLeakRow[]> {
   return db('pod_leaks').whereNull('gone_at').orderBy('since').limit(500);
 }
@@ -15,7 +15,7 @@ export interface LeakSum {
   readonly cents: number;
 }
 
-/** What pods cost in the last `days` that nobody paid for, by upstream and cause. */
+/** Sums the cost of pods in the last `days` that nobody paid for, by upstream and cause. */
 export async function sumLeaks(db: Database, days: number): Promise<LeakSum[]> {
   const { rows } = await db.raw<{ rows: LeakSum[] }>(
     `select provider_code as "providerCode", kind, count(*) as pods, sum(seconds)::bigint as seconds,
@@ -32,7 +32,7 @@ export interface FreeSum {
   readonly kind: string;
   readonly machines: number;
   readonly users: number;
-  /** Who had most of them. */
+  /** The user who had most of them. */
   readonly topUserId: string;
   readonly topUserMachines: number;
   readonly seconds: number;
@@ -40,8 +40,8 @@ export interface FreeSum {
 }
 
 /**
- * What machines cost in the last `days` until their rentals ended, that nobody was billed for (decision 83, "Cost of
- * one caller").
+ * Sums the cost of machines in the last `days`, until their rentals ended, for which nobody was billed (decision 83,
+ * "Cost of one caller").
  */
 export async function sumFreeMachines(db: Database, days: number): Promise<FreeSum[]> {
   const { rows } = await db.raw<{ rows: FreeSum[] }>(
@@ -60,12 +60,12 @@ export async function sumFreeMachines(db: Database, days: number): Promise<FreeS
 }
 
 /**
- * The pods that were told to end long ago and are still there, each once: an operator must look at the upstream.
- * Their renters pay nothing for it.
+ * Claims, each once, the pods that were told to end long ago and are still there: an operator must look at the
+ * upstream. Their renters pay nothing for them.
  */
 export async function claimSlowEnds(db: Database): Promise<PodLeakRow[]> {
   const { rows } = await db.raw<{ rows: PodLeakRow[] }>(
-    // The few that are there first: all that ever were are not read for it.
+    // Begins with the few that are still there, so that it does not read all pods that ever were.
     `with slow as materialized (
        select * from pod_leaks
         where gone_at is null and slow_end_told_at is null

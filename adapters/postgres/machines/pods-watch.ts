@@ -2,16 +2,16 @@ import type { RentalId } from '../../../domain/ids.js';
 import { machineLimits } from '../../../domain/machines/limits.js';
 import type { Database } from '../database.js';
 
-/** A running machine as it can be asked itself. */
+/** A running machine that can be probed. */
 export interface ReachablePod {
   readonly podId: string;
   readonly rentalId: RentalId;
   readonly host: string;
   readonly port: number;
   readonly fingerprint: string | null;
-  /** Where the lists show it now, when that is another place than the rental's. */
+  /** Where the lists show it now, when that differs from the rental's address. */
   readonly movedTo: { readonly host: string; readonly port: number } | null;
-  /** Missed by the lists, asked itself, and found alive: when it was last asked. Null before. */
+  /** When a probe last found it alive while the lists missed it; null before. */
   readonly aliveAt: Date | null;
 }
 
@@ -21,8 +21,9 @@ const reachable = `case when p.host is not null and p.port is not null and (p.ho
                    case when p.held_since is not null then p.probed_at end as "aliveAt"`;
 
 /**
- * Which running machines a list does not show although the one before did, and how many run in all: one that is
- * missing is news of that machine, many at once are news of the list. One that was silent already is not asked again.
+ * Finds the running machines that a list does not show although the one before did, and counts all that run. One
+ * missing machine is news of that machine; many at once are news of the list. A machine that was silent already is not
+ * probed again.
  */
 export async function findMissingPods(
   db: Database,
@@ -48,7 +49,7 @@ export async function findMissingPods(
   return { missing, running: rows[0]?.running ?? 0, accepted: rows[0]?.accepted ?? false };
 }
 
-/** Running machines that were not asked for the longest time. */
+/** Lists running machines that have gone unprobed for the longest time. */
 export async function listPodsToProbe(db: Database, providerCode: string): Promise<ReachablePod[]> {
   const { rows } = await db.raw<{ rows: ReachablePod[] }>(
     `select ${reachable}
@@ -85,7 +86,7 @@ export async function recordProbes(
   );
 }
 
-/** Pods that the lists miss and that are taken for alive until an operator decides, oldest first. */
+/** Lists pods that the lists miss and that count as alive until an operator decides, oldest first. */
 export async function listHeldPods(
   db: Database,
 ): Promise<{ provider_code: string; pod_id: string; tag: string; held_since: Date }[]> {
@@ -97,8 +98,8 @@ export async function listHeldPods(
 }
 
 /**
- * Records the pods of live rentals that no list ever showed and nobody recorded, so that lists which do not show them
- * count: after two they are gone, and their rentals take the way of a crash (decision 22, "Machines of nobody").
+ * Records the pods of live rentals that no list ever showed and nobody recorded, so that lists without them count:
+ * after two such lists they are gone, and their rentals take the way of a crash (decision 22, "Machines of nobody").
  */
 export async function expectPodsOfRentals(db: Database): Promise<number> {
   const { rowCount } = await db.raw<{ rowCount: number }>(
@@ -113,7 +114,7 @@ export async function expectPodsOfRentals(db: Database): Promise<number> {
   return rowCount;
 }
 
-/** Records that a running machine is reached at another address, with the key that its daemon there has. */
+/** Records the new address of a running machine, with the key of its daemon there. */
 export async function moveAddress(
   db: Database,
   rentalId: RentalId,

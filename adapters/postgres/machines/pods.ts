@@ -6,13 +6,13 @@ import type { PodRow, RentalRow } from '../rows/tables.js';
 /** The upstream's last word on a pod, as the watcher wrote it. */
 export interface KnownPod {
   readonly row: PodRow;
-  /** The upstream said so itself, or showed it in no list any more. */
+  /** The upstream said so itself, or its lists show the pod no more. */
   readonly lost: boolean;
   /** null when it never was alive. */
   readonly lastAliveAt: Date | null;
 }
 
-/** What is known of a rental's pod; undefined before the first list showed it. */
+/** Reads what is known of a rental's pod; undefined before the first list showed it. */
 export async function findPodOfRental(
   db: Database | Transaction,
   rental: Pick<RentalRow, 'provider_code' | 'pod_id'>,
@@ -27,14 +27,14 @@ export async function findPodOfRental(
   };
 }
 
-/** So many machines of a list are written by one statement: its parameter stays below a megabyte. */
+/** One statement writes this many machines of a list: its parameter stays below a megabyte. */
 const PODS_AT_ONCE = 2_000;
 
 /**
- * Writes down what one list of our pods at an upstream showed, in one transaction that touches only what changed. A
- * pod that two lists in a row did not show is gone. When one stops being alive, the list before is the last that
- * showed it so (decision 27, "Refund of failed machines").
- * @param heldIds pods that the list misses and that are alive all the same
+ * Writes down one list of our pods at an upstream, in one transaction that touches only what changed. A pod that two
+ * lists in a row did not show is gone. When a pod stops being alive, the list before is the last that showed it alive
+ * (decision 27, "Refund of failed machines").
+ * @param heldIds pods that are alive although the list misses them
  */
 export async function recordPodList(
   db: Database,
@@ -107,7 +107,7 @@ async function recordMissing(
 }
 
 /**
- * Tells whether an upstream's lists are waited for: a machine is being got, is in its first minute (decision 27,
+ * Tells whether something waits for an upstream's lists: a machine is being got, is in its first minute (decision 27,
  * "Refund of failed machines"), or is being ended, or an attempt is open.
  */
 export async function isBusy(db: Database, providerCode: string): Promise<boolean> {
@@ -125,8 +125,8 @@ export async function isBusy(db: Database, providerCode: string): Promise<boolea
 }
 
 /**
- * Records a pod that is being ended before any list has shown it, so that lists which do not show it count: it is
- * gone after two, as any other.
+ * Records a pod that is being ended before any list has shown it, so that lists without it count: it is gone after two,
+ * as any other.
  */
 export async function expectPod(
   db: Database,
@@ -146,8 +146,8 @@ export async function expectPod(
 }
 
 /**
- * Records that a pod which the newest list shows alive is alive until now: it is this service that ends it now, so it
- * was not lost before.
+ * Records that a pod which the newest list shows alive is alive until now: this service ends it now, so it was not lost
+ * before.
  */
 export async function recordSeenAlive(db: Database, providerCode: string, podId: string): Promise<void> {
   await db('pods')
@@ -157,7 +157,7 @@ export async function recordSeenAlive(db: Database, providerCode: string, podId:
 }
 
 /**
- * An operator has seen that a pod is gone, whatever its upstream's list says of it. When it went nobody knows: the
+ * Records an operator's word that a pod is gone, whatever its upstream's list says. The time of its end is unknown: the
  * newest list that showed it alive is the last that is known of it.
  */
 export async function recordPodGone(db: Database, providerCode: string, tag: string): Promise<void> {
@@ -174,7 +174,7 @@ export async function recordPodGone(db: Database, providerCode: string, tag: str
 }
 
 /**
- * Leaves an intent for each running rental whose pod the upstream does not show alive any more.
+ * Leaves an intent for each running rental whose pod the upstream no longer shows alive.
  * @returns how many new ones
  */
 export async function recordLostPods(db: Database, providerCode: string): Promise<number> {

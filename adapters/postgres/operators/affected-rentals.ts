@@ -11,7 +11,7 @@ import {
 } from '../../../domain/metering/window-charge.js';
 import type { Database, Transaction } from '../database.js';
 
-/** A rental that ran within a window, and what was charged for that time; amounts in cents. */
+/** A rental that ran within a window, and its charges for that time; amounts in cents. */
 export interface AffectedRental {
   readonly no: number;
   readonly rentalId: RentalId;
@@ -19,18 +19,18 @@ export interface AffectedRental {
   readonly status: RentalStatus;
   readonly runningAt: Date;
   readonly endedAt: Date | null;
-  /** For its time within the window, less what its settlement gave back. */
+  /** The charges for its time within the window, less what its settlement gave back. */
   readonly chargedCents: number;
-  /** What of it operators gave back already. */
+  /** The part of it that operators gave back already. */
   readonly refundedCents: number;
-  /** What of it orders ask for that are not done yet. */
+  /** The part of it in orders that are not done yet. */
   readonly orderedCents: number;
   /**
-   * What of it settling may still give back by itself: its machine was not seen alive since (decision 94, "Refunds of
-   * an outage").
+   * The part of it that settling may still give back by itself: its machine was not seen alive since (decision 94,
+   * "Refunds of an outage").
    */
   readonly unsettledCents: number;
-  /** What is left to be given back. */
+  /** The part that can still be given back. */
   readonly refundableCents: number;
 }
 
@@ -42,14 +42,14 @@ interface RentalFacts {
   readonly charged: ChargedRental;
 }
 
-/** What was or shall be given back for a rental, and whether it is done. */
+/** A refund of a rental, given or ordered, and whether it is done. */
 interface Refund extends EarlierRefund {
   readonly isDone: boolean;
 }
 
 /**
- * The rentals at an upstream that ran within a window, all of it from one moment, in the order of users and rentals.
- * @param atMost so many rows are read
+ * Reads the rentals at an upstream that ran within a window, all from one moment, in the order of users and rentals.
+ * @param atMost the most rows that are read
  */
 export async function readAffected(
   db: Database,
@@ -76,8 +76,8 @@ export async function readAffected(
 }
 
 /**
- * What may be given back now for a rental's time within a window. Its wallet must be locked by this transaction: whatever
- * charges it, settles it or gives it something back takes that lock.
+ * Reads how much may be given back now for a rental's time within a window. This transaction must hold the wallet's
+ * lock: whatever charges, settles or refunds the rental takes that lock.
  * @param exceptOrder whose own item does not count as given
  */
 export async function readRefundable(
@@ -145,7 +145,7 @@ async function readFacts(
   }));
 }
 
-/** What operators gave back for rentals, or ordered to, by the rental's number. */
+/** Reads what operators gave back for rentals, or ordered to give back, by the rental's number. */
 async function readRefunds(
   trx: Transaction,
   rentalNos: readonly number[],

@@ -2,7 +2,7 @@ import type { BrakeKind } from '../../../domain/operations/operation.js';
 import type { Database, Transaction } from '../database.js';
 import type { BrakeRow } from '../rows/tables.js';
 
-/** The global brakes that operators have pulled (decision 37, "Brakes and the watermark"). */
+/** Lists the global brakes that operators have pulled (decision 37, "Brakes and the watermark"). */
 export async function listBrakes(db: Database | Transaction): Promise<BrakeRow[]> {
   return db('brakes').orderBy('kind');
 }
@@ -11,7 +11,10 @@ export async function isPulled(db: Database | Transaction, kind: BrakeKind): Pro
   return (await db('brakes').where({ kind }).first('kind')) !== undefined;
 }
 
-/** Pulls a brake. @returns false when it was pulled before: the first one's reason stays */
+/**
+ * Pulls a brake.
+ * @returns false when it was pulled before: the first one's reason stays
+ */
 export async function pullBrake(
   trx: Transaction,
   brake: { readonly kind: BrakeKind; readonly by: string; readonly reason: string },
@@ -24,7 +27,7 @@ export async function pullBrake(
   return pulled.length === 1;
 }
 
-/** @returns false when it was not pulled */
+/** Releases a brake. @returns false when it was not pulled */
 export async function releaseBrake(trx: Transaction, kind: BrakeKind): Promise<boolean> {
   return (await trx('brakes').where({ kind }).delete()) === 1;
 }

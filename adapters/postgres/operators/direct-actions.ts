@@ -11,8 +11,8 @@ import { insertStopRequest } from '../rentals/stop-requests.js';
 import type { UserRow } from '../rows/tables.js';
 
 /**
- * Does what an operator asked for that moves no money by itself, in one transaction with its record, once per
- * operation id (decision 65, "Explained cents"). It needs Postgres only.
+ * Does an operator's action that moves no money by itself, in one transaction with its record, once per operation id
+ * (decision 65, "Explained cents"). It needs Postgres only.
  * @throws Refusal when it can't be done; nothing is written then
  */
 export async function actDirectly(db: Database, input: Operation<DirectAction>): Promise<OperationResult> {
@@ -35,7 +35,7 @@ export async function actDirectly(db: Database, input: Operation<DirectAction>):
 }
 
 /**
- * Whose account it is about, if it is about one: its user reads of it in the audit trail (decision 59, "The audit
+ * Finds the user whose account the action is about, if any: they read of it in the audit trail (decision 59, "The audit
  * trail").
  */
 async function findUserOf(trx: Transaction, action: DirectAction): Promise<UserId | undefined> {
@@ -111,7 +111,7 @@ async function countLive(trx: Transaction, userId: UserId): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Its end is asked for as a user asks for it; metering ends it at this instant (decision 15, "Stopping a rental"). */
+/** Asks for the rental's end as a user does; metering ends it at this instant (decision 15, "Stopping a rental"). */
 async function stopRental(trx: Transaction, rentalId: RentalId, reason: string): Promise<OperationResult> {
   const rental = await trx('rentals').where({ id: rentalId }).first('no', 'status', 'settled_at');
   if (!rental) throw new Refusal('rental_not_found', `There is no rental ${rentalId}.`);
@@ -162,11 +162,11 @@ async function pause(
   );
 }
 
-/** Its workflow looks at it again. What it did is done once only, whatever is replayed. */
+/** Makes the event's workflow look at it again. Its effects happen once only, however often it is replayed. */
 async function replayEvent(trx: Transaction, eventId: string): Promise<OperationResult> {
   const event = await trx('processor_events').where({ id: eventId }).forUpdate().first();
   if (!event) throw new Refusal('not_found', `There is no event ${eventId}: see ops webhooks list.`);
-  // By today's table: it may know now what to do with a kind that nobody acted on when it came.
+  // Routes by today's table: it may now know a kind that nobody acted on when the event came.
   const route = routeOf(event);
   if (!route) {
     throw new Refusal(

@@ -7,7 +7,7 @@ import type { OperatorActionRow } from '../rows/tables.js';
 type AnyOperation = Operation<{ readonly kind: string }>;
 
 /**
- * What came of an operation that was done before under its id; undefined for a new one.
+ * Finds the result of an operation that was done before under its id; undefined for a new one.
  * @throws Refusal when who or why is missing, or the id was used for something else
  */
 export async function findRepeated(
@@ -27,7 +27,7 @@ export async function findRepeated(
   return known.result as OperationResult;
 }
 
-/** Keeps who did what, why, and what came of it, for good: in the transaction that does it. */
+/** Keeps an action with its operator, reason and result for good, in the transaction of the action. */
 export async function recordAction(
   trx: Transaction,
   input: AnyOperation,
@@ -43,7 +43,7 @@ export async function recordAction(
   });
 }
 
-/** What operators did about a user, a rental, an invoice, an upstream, or anything; newest first. */
+/** Lists operators' actions about a user, a rental, an invoice, an upstream, or anything; newest first. */
 export async function listActions(
   db: Database,
   about: string | undefined,
@@ -65,7 +65,7 @@ export async function listActions(
 /** Kept for good, and read by people. */
 const MAX_TEXT_LENGTH = 500;
 
-/** @throws Refusal for a text that says nothing, or too much */
+/** Refuses a text for operators. @throws Refusal for a text that says nothing, or too much */
 export function refuseWhenTextUnfit(what: string, text: string): void {
   if (text.trim() !== '' && text.length <= MAX_TEXT_LENGTH) return;
   throw new Refusal('validation_failed', `${what} must be told, in at most ${MAX_TEXT_LENGTH} characters.`);

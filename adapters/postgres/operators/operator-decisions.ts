@@ -11,7 +11,7 @@ import { putBack } from '../upkeep/stuck-items.js';
 type Decision = Pick<Operation, 'operator' | 'reason'>;
 
 /**
- * Writes what only a human can say: that machines are gone or may go, that money was given back, that a finding is known.
+ * Writes a decision that only a human can make: machines are gone or may go, money was given back, a finding is known.
  * @throws Refusal when there is nothing of the kind to decide about; nothing is written then
  */
 export async function decide(
@@ -35,7 +35,7 @@ export async function decide(
   }
 }
 
-/** What an upstream's lists miss counts as gone, for some minutes. */
+/** Machines that an upstream's lists miss count as gone, for some minutes. */
 async function releaseMissing(
   trx: Transaction,
   providerCode: string,
@@ -48,7 +48,7 @@ async function releaseMissing(
   throw new Refusal('not_found', `There is no upstream ${providerCode}: see ops providers.`);
 }
 
-/** The sweeper may end machines that a restored database did not know. */
+/** Lets the sweeper end machines that a restored database did not know. */
 async function releasePods(
   trx: Transaction,
   decision: Decision,
@@ -65,7 +65,7 @@ async function releasePods(
   return { released: await releaseUnknownPods(trx, podIds, decision) };
 }
 
-/** A payment that was put aside has been credited or given back. */
+/** Resolves a parked payment: it has been credited or given back. */
 async function resolveParked(
   trx: Transaction,
   { reason }: Decision,
@@ -101,7 +101,7 @@ async function refuseUnlessCredited(trx: Transaction, operationId: OperationId):
   }
 }
 
-/** A denied payment is understood. Auto-topup stays off until its user switches it on. */
+/** Lifts the mark of a denied payment. Auto-topup stays off until its user switches it on. */
 async function liftChargeMark(trx: Transaction, markId: string): Promise<OperationResult> {
   const mark = await trx('charge_marks').where({ id: markId }).forUpdate().first();
   if (!mark) throw new Refusal('not_found', `There is no mark ${markId}: see ops marks.`);
@@ -117,7 +117,7 @@ async function liftChargeMark(trx: Transaction, markId: string): Promise<Operati
   return { markId, userId: mark.user_id ?? 'nobody', card: mark.fingerprint ?? 'unknown' };
 }
 
-/** A finding is known: it is no alarm any more. */
+/** Acknowledges a finding: it raises no alarm any more. */
 async function acknowledge(
   trx: Transaction,
   { operator, reason }: Decision,
@@ -128,7 +128,7 @@ async function acknowledge(
   throw new Refusal('not_found', `There is no finding ${findingId} that stands: see ops findings.`);
 }
 
-/** Its loop tries it with its next round. */
+/** Lets the item's loop try it in its next round. */
 async function retrySetAside(
   trx: Transaction,
   { duty, item }: Extract<HumanDecision, { kind: 'retry_set_aside' }>,

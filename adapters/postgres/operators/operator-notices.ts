@@ -6,16 +6,16 @@ import type { OperatorNoticeRow } from '../rows/tables.js';
 
 /** Something that a person has to look at, and that no alert of a figure tells. */
 export interface OperatorNotice {
-  /** What it is about, unique: noted again it is told once. */
+  /** The subject, unique: it is told once, however often it is noted. */
   readonly cause: NoticeCause;
   /** What happened, and where to look. */
   readonly message: Message;
 }
 
-/** So many are told in one round; the rest in the next. */
+/** One round tells this many; the rest wait for the next round. */
 const TOLD_AT_ONCE = 50;
 
-/** Notes it in the transaction that met it, so that it is told exactly when that happened. */
+/** Notes it in the transaction that met it, so that it is told exactly when that transaction commits. */
 export async function recordNotice(db: Database | Transaction, notice: OperatorNotice): Promise<void> {
   await db('operator_notices')
     .insert({ cause: causeOf(notice.cause), subject: notice.message.subject, body: notice.message.text })
@@ -24,7 +24,7 @@ export async function recordNotice(db: Database | Transaction, notice: OperatorN
 }
 
 /**
- * Takes what operators were not told of, and puts a mail for each into the outbox.
+ * Takes the notices that operators have not been told, and puts a mail for each into the outbox.
  * @param operatorEmail null: they are only returned, for the log
  */
 export async function claimUntoldNotices(
@@ -52,7 +52,7 @@ export async function claimUntoldNotices(
   });
 }
 
-/** What operators were told of, or will be in a minute: the newest first. */
+/** Lists the notices that operators got, or will get within a minute: the newest first. */
 export async function listNotices(db: Database): Promise<OperatorNoticeRow[]> {
   return db('operator_notices').orderBy('id', 'desc').limit(200);
 }

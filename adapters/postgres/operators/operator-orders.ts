@@ -6,25 +6,25 @@ import type { Database, Transaction } from '../database.js';
 import { refuseWhenTextUnfit } from './operator-actions.js';
 import type { OperatorOrderRow } from '../rows/tables.js';
 
-/** What an operator asks for: who they are is the database's word, by their login (decision 87, "Operator orders"). */
+/** An operator's request. The database tells who they are, by their login (decision 87, "Operator orders"). */
 export interface NewOrder {
   readonly id: OperationId;
   readonly action: OrderedAction;
   readonly reason: string;
   /** The name that they give, kept beside it. */
   readonly saidBy: string;
-  /** Which rentals it refunds, of an order of many; their sum is the action's amount. */
+  /** The rentals to refund, in an order of many; their sum is the action's amount. */
   readonly items?: readonly OrderedItem[];
 }
 
-/** One rental of an order of many, and how much it gets at most. */
+/** One rental of an order of many, and the most that it gets. */
 export interface OrderedItem {
   readonly rentalNo: number;
   readonly amountCents: number;
 }
 
 /**
- * Writes down what an operator asks for, once per id: a repetition gets the row of the first one.
+ * Writes down an operator's order, once per id: a repetition gets the row of the first one.
  * @throws Refusal when the reason is missing, or the id was used for something else
  */
 export async function requestOrder(
@@ -65,19 +65,22 @@ async function insertItems(
   );
 }
 
-/** @throws Refusal when there is none */
+/** Reads an order. @throws Refusal when there is none */
 export async function getOrder(db: Database, id: OperationId): Promise<OperatorOrderRow> {
   const order = await findOrder(db, id);
   if (order) return order;
   throw new Refusal('not_found', `There is no order ${id}: see ops orders list.`);
 }
 
-/** The same; undefined when there is none. */
+/** Finds an order; undefined when there is none. */
 export async function findOrder(db: Database, id: OperationId): Promise<OperatorOrderRow | undefined> {
   return db('operator_orders').where({ id }).first();
 }
 
-/** Orders, the newest first. @param open only those that nobody has done, refused or rejected */
+/**
+ * Lists orders, the newest first.
+ * @param open only those that nobody has done, refused or rejected
+ */
 export async function listOrders(db: Database, open: boolean, limit: number): Promise<OperatorOrderRow[]> {
   const query = db('operator_orders').orderBy('requested_at', 'desc').limit(limit);
   if (open) void query.whereNull('closed_at');
@@ -85,7 +88,8 @@ export async function listOrders(db: Database, open: boolean, limit: number): Pr
 }
 
 /**
- * Approves another operator's order, so that it may be done above the limit of one. Approving twice is approving once.
+ * Approves another operator's order, so that it may be done above the limit of one operator. A second approval changes
+ * nothing.
  * @throws Refusal for one's own order, for a login that is not one operator's own, and for an order that has ended
  */
 export async function approveOrder(db: Database, id: OperationId): Promise<OperatorOrderRow> {
@@ -108,7 +112,10 @@ export async function approveOrder(db: Database, id: OperationId): Promise<Opera
   return getOrder(db, id);
 }
 
-/** Rejects an order that is not done; whoever asked for it may do so too. @throws Refusal when it has ended */
+/**
+ * Rejects an order that is not done; its own operator may do so too.
+ * @throws Refusal when it has ended
+ */
 export async function rejectOrder(db: Database, id: OperationId, why: string): Promise<OperatorOrderRow> {
   refuseWhenTextUnfit('The reason', why);
   const order = await getOrder(db, id);
@@ -120,22 +127,22 @@ export async function rejectOrder(db: Database, id: OperationId, why: string): P
   return getOrder(db, id);
 }
 
-/** Who asked for an order, and who approved it, as people read it. */
+/** Names the operators who asked for an order and who approved it, for people to read. */
 export function operatorsOf(order: OperatorOrderRow): string {
   const asked = nameOfLogin(order.requested_by) ?? `${order.said_by ?? '?'} (${order.requested_by})`;
   if (order.approved_by === null) return asked;
   return `${asked}, approved by ${nameOfLogin(order.approved_by) ?? order.approved_by}`;
 }
 
-/** Whose login it is; undefined for one that several may share. */
+/** Returns the operator of a login; undefined for a login that several may share. */
 export function nameOfLogin(login: string): string | undefined {
   return login.startsWith(OWN_LOGIN) ? login.slice(OWN_LOGIN.length) : undefined;
 }
 
-/** What the login of one operator begins with (migrations/logins.ts). */
+/** The prefix of one operator's login (migrations/logins.ts). */
 const OWN_LOGIN = 'operator_';
 
-/** Whom the connection belongs to, by the database's word. */
+/** Reads the login of the connection, by the database's word. */
 export async function readLogin(db: Database): Promise<string> {
   const { rows } = await db.raw<{ rows: { login: string }[] }>('select session_user as login');
   if (!rows[0]) throw new Error('the database does not tell whose connection it is');

@@ -2,7 +2,7 @@ import type { OperationId, RentalId, UserId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
 import { isNotWaiting } from '../upkeep/stuck-items.js';
 
-/** SQL by which an item that fails is counted, over `i` (operator_order_items) and `r` (rentals). */
+/** SQL for the name under which a failing item is counted, over `i` (operator_order_items) and `r` (rentals). */
 const stuckKey = `i.order_id || ' ' || r.id`;
 
 /** An item of an order that is to be done. */
@@ -11,12 +11,12 @@ export interface OpenItem {
   readonly rentalId: RentalId;
 }
 
-/** The name under which an item that fails is counted and set aside. */
+/** Returns the name under which a failing item is counted and set aside. */
 export function itemKey(orderId: OperationId, { rentalId }: OpenItem): string {
   return `${orderId} ${rentalId}`;
 }
 
-/** Items of an order that are not done, without those that failed and wait for their next try. */
+/** Lists the items of an order that are not done, without those that failed and wait for their next try. */
 export async function listOpenItems(db: Database, orderId: OperationId, limit: number): Promise<OpenItem[]> {
   const { rows } = await db.raw<{ rows: OpenItem[] }>(
     `select i.rental_no as "rentalNo", r.id as "rentalId"
@@ -28,7 +28,7 @@ export async function listOpenItems(db: Database, orderId: OperationId, limit: n
   return rows;
 }
 
-/** How far an order of many has come; amounts in cents. */
+/** The progress of an order of many; amounts in cents. */
 export interface OrderProgress {
   readonly rentals: number;
   readonly done: number;
@@ -60,13 +60,13 @@ export interface ShownItem {
   readonly amountCents: number;
   readonly refundedCents: number | null;
   readonly doneAt: Date | null;
-  /** Of one that fails: how often, why, and when it is tried again. */
+  /** Set for a failing item: how often it failed, why, and when it is tried again. */
   readonly tries: number | null;
   readonly error: string | null;
   readonly nextTryAt: Date | null;
 }
 
-/** The items of an order: those that fail first, then the open ones, then those that are done. */
+/** Lists the items of an order: first those that fail, then the open ones, then those that are done. */
 export async function listItems(db: Database, orderId: OperationId): Promise<ShownItem[]> {
   const { rows } = await db.raw<{ rows: ShownItem[] }>(
     `select r.id as "rentalId", r.user_id as "userId", i.amount_cents as "amountCents",
@@ -80,7 +80,7 @@ export async function listItems(db: Database, orderId: OperationId): Promise<Sho
   return rows;
 }
 
-/** Orders of many that were begun and have not ended: each should have a workflow. */
+/** Lists orders of many that were begun and have not ended: each should have a workflow. */
 export async function listBegunOrders(db: Database): Promise<OperationId[]> {
   const { rows } = await db.raw<{ rows: { id: OperationId }[] }>(
     `select o.id from operator_orders o join operator_actions a on a.id = o.id
@@ -89,14 +89,14 @@ export async function listBegunOrders(db: Database): Promise<OperationId[]> {
   return rows.map(({ id }) => id);
 }
 
-/** What orders of many gave back for a rental, oldest first; amounts in cents. */
+/** A refund of a rental by an order of many; amounts in cents. */
 export interface GivenByOrder {
   readonly operationId: OperationId;
   readonly cents: number;
   readonly at: Date;
 }
 
-/** What a rental was given back by orders of many. */
+/** Lists what orders of many gave back for a rental, oldest first. */
 export async function listGiven(db: Database | Transaction, rentalNo: number): Promise<GivenByOrder[]> {
   const items = await db('operator_order_items')
     .where({ rental_no: rentalNo })

@@ -7,12 +7,12 @@ import type { Database, Transaction } from '../database.js';
 import type { AutoTopupRow } from '../rows/tables.js';
 import { recordTopupIntent } from './topup-level.js';
 
-/** A user's settings of auto-topup; undefined before the first PUT. */
+/** Finds a user's settings of auto-topup; undefined before the first PUT. */
 export async function findAutoTopup(db: Database, userId: UserId): Promise<AutoTopupRow | undefined> {
   return db('auto_topups').where({ user_id: userId }).first();
 }
 
-/** How long a user's cooldown still lasts by the database's clock, in milliseconds; 0 without one. */
+/** Returns the rest of a user's cooldown by the database's clock, in milliseconds; 0 without one. */
 export async function readCooldownMs(db: Database, userId: UserId): Promise<number> {
   const { rows } = await db.raw<{ rows: { ms: number }[] }>(
     `select greatest(0, ceil(extract(epoch from next_attempt_at - clock_ms()) * 1000))::bigint as ms
@@ -24,7 +24,7 @@ export async function readCooldownMs(db: Database, userId: UserId): Promise<numb
 
 export interface AutoTopupSettings {
   readonly enabled: boolean;
-  /** What is left out stays as it was. */
+  /** A setting that is left out stays as it was. */
   readonly thresholdCents?: number | undefined;
   readonly topupAmountCents?: number | undefined;
   /** null takes the cap away. */
@@ -33,7 +33,7 @@ export interface AutoTopupSettings {
 
 /**
  * Stores the settings.
- * @param clientAddress from where they came, for the audit trail
+ * @param clientAddress the address that they came from, for the audit trail
  * @throws Refusal `blocked` when they are to be enabled and nothing may be charged automatically (decision 79, "Charge
  *   marks")
  * @returns undefined when they are to be enabled and the user has no card that can be charged: nothing is stored
@@ -93,7 +93,7 @@ export async function saveAutoTopup(
   });
 }
 
-/** Whoever removes the card waits until the settings are stored, and then switches them off. */
+/** A removal of the card waits until the settings are stored, and then switches them off. */
 async function lockChargeableCard(trx: Transaction, userId: UserId): Promise<boolean> {
   const { rows } = await trx.raw<{ rows: unknown[] }>(
     `select 1 from saved_cards
@@ -116,7 +116,7 @@ export async function disableAutoTopup(
     .update({ enabled: false, disabled_why: why, updated_at: db.raw('clock_ms()') });
 }
 
-/** What an hour of all that a user's machines cost, in cents. */
+/** Returns the hourly cost of all of a user's machines, in cents. */
 export async function readBurnPerHour(db: Database, userId: UserId): Promise<number> {
   const { rows } = await db.raw<{ rows: { cents: number }[] }>(
     `select coalesce(sum(m.price_per_hour_cents), 0)::bigint as cents

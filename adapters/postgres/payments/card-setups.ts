@@ -1,7 +1,10 @@
 import type { UserId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
 
-/** Notes that the saving of a card is begun. @returns the number that makes its key at the processor */
+/**
+ * Notes that a user begins to save a card.
+ * @returns the number that makes its key at the processor
+ */
 export async function beginCardSetup(db: Database, userId: UserId): Promise<number> {
   const [row] = await db('card_setups').insert({ user_id: userId }).returning('no');
   if (!row) throw new Error('inserting a card setup answered no row');

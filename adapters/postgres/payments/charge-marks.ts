@@ -3,8 +3,8 @@ import type { Database, Transaction } from '../database.js';
 import type { ChargeMarkRow } from '../rows/tables.js';
 
 /**
- * SQL that holds while an operator has not lifted what a dispute or an early fraud warning left of this user, or of
- * this card, whoever saved it (decision 79, "Charge marks").
+ * SQL that holds while a mark of a dispute or an early fraud warning stands against this user, or against this card,
+ * whoever saved it (decision 79, "Charge marks"). An operator lifts it.
  * @param userId and fingerprint: SQL expressions
  */
 export function isMarked(userId: string, fingerprint: string): string {
@@ -12,7 +12,10 @@ export function isMarked(userId: string, fingerprint: string): string {
            or exists (select 1 from charge_marks cm where cm.fingerprint = ${fingerprint} and cm.lifted_at is null))`;
 }
 
-/** Tells whether a user may not be charged by this card while they are away. @param pmId null: the one that they have saved */
+/**
+ * Tells whether a user may not be charged by this card while they are away.
+ * @param pmId null: the one that they have saved
+ */
 export async function isHeld(
   db: Database | Transaction,
   userId: UserId,
@@ -29,12 +32,17 @@ export async function isHeld(
   return rows[0]?.held === true;
 }
 
-/** What a dispute or an early fraud warning has left; undefined where it has left nothing. @param id its own id */
+/**
+ * Finds the mark that a dispute or an early fraud warning has left; undefined where it has left none.
+ * @param id its own id
+ */
 export async function findMark(db: Database, id: string): Promise<ChargeMarkRow | undefined> {
   return db('charge_marks').where({ id }).first();
 }
 
-/** The marks that nobody has lifted, oldest first; when told, those that hold one user: theirs and their card's. */
+/**
+ * Lists the marks that nobody has lifted, oldest first. With a user: those that hold the user, theirs and their card's.
+ */
 export async function listOpenMarks(db: Database, userId?: UserId): Promise<ChargeMarkRow[]> {
   const query = db('charge_marks').whereNull('lifted_at').orderBy('marked_at').orderBy('id').limit(1000);
   if (userId === undefined) return query;

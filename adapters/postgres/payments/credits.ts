@@ -2,13 +2,13 @@ import { causeOf } from '../../../domain/causes.js';
 import type { UserId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
 
-/** What a payment brought to whom, in cents. */
+/** The user to whom a payment was credited, and the amount, in cents. */
 export interface CreditedPayment {
   readonly userId: UserId;
   readonly creditedCents: number;
 }
 
-/** To whom a payment was credited, and how much; undefined for one that never was. */
+/** Finds the user to whom a payment was credited, and the amount; undefined for a payment that was never credited. */
 export async function findCredit(db: Database, paymentId: string): Promise<CreditedPayment | undefined> {
   const { rows } = await db.raw<{ rows: CreditedPayment[] }>(
     `select w.user_id as "userId", e.amount_cents as "creditedCents"
@@ -22,7 +22,7 @@ export async function findCredit(db: Database, paymentId: string): Promise<Credi
 }
 
 /**
- * To whom an operator credited a payment that was parked, and how much; undefined when nobody did (decision 80,
+ * Finds the user to whom an operator credited a parked payment, and the amount; undefined when nobody did (decision 80,
  * "Reversals without a credit").
  */
 export async function findCreditByHand(

@@ -1,6 +1,6 @@
 import type { Database } from '../database.js';
 
-/** Up to where the processor's list of events was read, and the database's clock now. */
+/** Reads how far the processor's list of events was read, and the database's clock. */
 export async function readEventCursor(db: Database): Promise<{ seenUntil: Date; now: Date }> {
   const row = await db('event_cursor').first('seen_until', db.raw('clock_ms() as now'));
   if (!row) throw new Error('the row of event_cursor is missing');

@@ -6,7 +6,7 @@ import type { ProcessorEventRow } from '../rows/tables.js';
 
 export type WaitingEvent = Pick<ProcessorEventRow, 'id' | 'kind' | 'created_at' | 'object'>;
 
-/** The stored events that wait for this workflow, oldest first. */
+/** Lists the stored events that wait for this workflow, oldest first. */
 export async function listUnhandledEvents(db: Database, workflowId: string): Promise<WaitingEvent[]> {
   return db('processor_events')
     .where({ workflow_id: workflowId })
@@ -16,7 +16,7 @@ export async function listUnhandledEvents(db: Database, workflowId: string): Pro
     .select('id', 'kind', 'created_at', 'object');
 }
 
-/** Every kind of event that was ever stored for this workflow, handled or not. */
+/** Lists every kind of event that was ever stored for this workflow, handled or not. */
 export async function listEventKinds(db: Database, workflowId: string): Promise<Set<string>> {
   const rows = await db('processor_events').where({ workflow_id: workflowId }).distinct('kind');
   return new Set(rows.map(({ kind }) => kind));
@@ -38,8 +38,8 @@ export async function markHandled(
 }
 
 /**
- * Workflows for which an event has waited for longer than this, because its signal was lost, those first that wait for
- * the longest. One that was told and has not looked yet, or whose look failed lately, is not among them (decision 69,
+ * Lists workflows for which an event has waited for longer than this, because its signal was lost; the longest waits
+ * come first. It leaves out a workflow that was told and has not looked yet, or whose look failed lately (decision 69,
  * "Items that fail").
  */
 export async function listWorkflowsWithWaitingEvents(

@@ -4,7 +4,7 @@ import { mailUser } from '../upkeep/outbox.js';
 import { isNotWaiting } from '../upkeep/stuck-items.js';
 import type { SavedCardRow } from '../rows/tables.js';
 
-/** Saved cards whose month is over and whose owners were not told, those first that expired first. */
+/** Lists saved cards whose month is over and whose owners were not told; the first to expire come first. */
 export async function listExpiredCards(db: Database): Promise<Pick<SavedCardRow, 'pm_id'>[]> {
   const { rows } = await db.raw<{ rows: Pick<SavedCardRow, 'pm_id'>[] }>(
     `select c.pm_id from saved_cards c
@@ -17,7 +17,10 @@ export async function listExpiredCards(db: Database): Promise<Pick<SavedCardRow,
   return rows;
 }
 
-/** Tells a user, once, that the saved card has expired. A card that is removed or was told of meanwhile is left alone. */
+/**
+ * Tells a user, once, that their saved card has expired. It does nothing for a card that is removed meanwhile, or of
+ * which the user was told.
+ */
 export async function noticeExpiredCard(db: Database, pmId: string): Promise<void> {
   await db.transaction(async (trx) => {
     const card = await trx('saved_cards')

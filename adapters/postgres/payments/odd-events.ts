@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Database } from '../database.js';
 import type { OddEventRow } from '../rows/tables.js';
 
-/** So much of a body is kept, in characters. */
+/** The most characters of a body that are kept. */
 const KEPT_CHARS = 65_536;
 
 /**
- * Keeps what the payment processor signed and nobody can read. The same body that is delivered again is counted.
+ * Keeps an event that the payment processor signed and that nobody can read. A repeated delivery of the same body is
+ * counted.
  * @param reason for operators
  */
 export async function insertOddEvent(
@@ -30,7 +31,7 @@ export async function insertOddEvent(
   return row;
 }
 
-/** They, the one that came last first. */
+/** Lists the odd events, the last one first. */
 export async function listOddEvents(db: Database, limit: number): Promise<OddEventRow[]> {
   return db('odd_events').orderBy('last_received_at', 'desc').limit(limit);
 }

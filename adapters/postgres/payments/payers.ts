@@ -1,12 +1,12 @@
 import type { UserId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
 
-/** The id of a user who exists here; undefined for one who does not. */
+/** Finds the id of a user who exists here; undefined for one who does not. */
 export async function findUserId(db: Database, id: UserId): Promise<UserId | undefined> {
   return (await db('users').where({ id }).first('id'))?.id;
 }
 
-/** The user whose customer at the processor this is; undefined for nobody's here. */
+/** Finds the user of a customer at the processor; undefined when it is nobody's here. */
 export async function findUserIdOfCustomer(db: Database, customerId: string): Promise<UserId | undefined> {
   return (await db('users').where({ processor_customer_id: customerId }).first('id'))?.id;
 }

@@ -13,7 +13,7 @@ export interface TopupFilter {
   readonly open?: boolean | undefined;
 }
 
-/** Top-ups of whomever, newest first. */
+/** Lists top-ups of all users, newest first. */
 export async function listAllTopups(db: Database, filter: TopupFilter, limit: number): Promise<TopupRow[]> {
   const query = db('topups').orderBy('id', 'desc').limit(limit);
   if (filter.userId !== undefined) void query.where({ user_id: filter.userId });
@@ -22,7 +22,7 @@ export async function listAllTopups(db: Database, filter: TopupFilter, limit: nu
   return query;
 }
 
-/** A top-up by our id, or by what the user has on paper: payment, charge, or session. */
+/** Finds a top-up by our id, or by an id that the user has on paper: payment, charge, or session. */
 export async function findTopupBy(db: Database, id: string): Promise<TopupRow | undefined> {
   const named = await db('topups')
     .where({ id: id as TopupId })
@@ -34,10 +34,10 @@ export async function findTopupBy(db: Database, id: string): Promise<TopupRow | 
   return charged ?? findTopupOfPayment(db, id);
 }
 
-/** What is known of one top-up and of all that was paid on it. */
+/** A top-up with all that was paid on it. */
 export interface TopupHistory {
   readonly topup: TopupRow;
-  /** The entries by which it was credited; a page that was paid twice has two. */
+  /** The entries that credited it; a page that was paid twice has two. */
   readonly credits: readonly { readonly entryId: LedgerEntryId; readonly at: Date; readonly cents: number }[];
   readonly events: readonly ProcessorEventRow[];
   readonly parked: readonly ParkedPaymentRow[];
@@ -86,7 +86,7 @@ async function eventsAbout(db: Database, topup: TopupRow): Promise<ProcessorEven
 }
 
 export interface EventFilter {
-  /** Only those that their workflow has not acted on yet. */
+  /** Only those on which their workflow has not acted yet. */
   readonly unhandled?: boolean | undefined;
   readonly workflowId?: string | undefined;
   readonly kind?: string | undefined;
@@ -94,7 +94,7 @@ export interface EventFilter {
   readonly objectId?: string | undefined;
 }
 
-/** Events of the payment processor as they came, newest first. */
+/** Lists events of the payment processor as they came, newest first. */
 export async function listEvents(
   db: Database,
   filter: EventFilter,
@@ -112,7 +112,7 @@ export async function findEvent(db: Database, id: string): Promise<ProcessorEven
   return db('processor_events').where({ id }).first();
 }
 
-/** Payments that came in, could not be credited, and that no operator has resolved; the oldest first. */
+/** Lists payments that came in, could not be credited, and that no operator has resolved; the oldest first. */
 export async function listParkedPayments(db: Database): Promise<ParkedPaymentRow[]> {
   return db('parked_payments').whereNull('resolved_at').orderBy('parked_at');
 }

@@ -5,7 +5,7 @@ import type { Database } from '../database.js';
 /**
  * Keeps an event as it arrived, once: the processor redelivers for days (decision 30, "Reversed payments", reference of
  * its events).
- * @param route the workflow that acts on it; null for an event that nobody acts on, which is handled by that
+ * @param route the workflow that acts on it; null for an event on which nobody acts, which counts as handled
  * @returns the workflow that must still look at it, null when there is nothing left to do; and whether it is new
  */
 export async function insertProcessorEvent(
@@ -37,7 +37,8 @@ export async function insertProcessorEvent(
     },
   );
   const row = rows[0];
-  // Its twin is being committed at this moment: whoever does that tells the workflow, and telling twice is harmless.
+  // A twin of the event is being committed at this moment. Its transaction tells the workflow, and telling twice is
+  // harmless.
   if (!row) return { unhandledBy: route, isNew: false };
   const { workflow_type: workflow, workflow_id: workflowId, handled, is_new: isNew } = row;
   const isDone = handled || workflow === null || workflowId === null;
@@ -51,7 +52,7 @@ interface Kept {
   is_new: boolean;
 }
 
-/** jsonb holds no NUL characters, and an event with one would be refused and redelivered for days. */
+/** jsonb holds no NUL characters: an event with one would be refused and redelivered for days. */
 function toJsonb(object: Record<string, unknown>): string {
   return JSON.stringify(object, (_key, value: unknown) =>
     typeof value === 'string' ? value.replaceAll('\0', '') : value,

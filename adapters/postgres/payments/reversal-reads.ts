@@ -5,7 +5,9 @@ export async function findReversal(db: Database, id: string): Promise<RefundOrDi
   return db('refunds_and_disputes').where({ id }).first();
 }
 
-/** Refunds and disputes of which more is expected and that are older than a moment: each should have a workflow. */
+/**
+ * Lists refunds and disputes of which more is expected and that are older than a moment: each should have a workflow.
+ */
 export async function listUnclosedReversals(
   db: Database,
 ): Promise<Pick<RefundOrDisputeRow, 'id' | 'kind'>[]> {
@@ -15,7 +17,7 @@ export async function listUnclosedReversals(
     .select('id', 'kind');
 }
 
-/** What a payment settled of debts, in cents: given back, it is owed again. */
+/** Reads the debts that a payment settled, in cents: when the payment is given back, they are owed again. */
 export async function readDebtsPaidBy(db: Database, paymentId: string): Promise<number> {
   const { rows } = await db.raw<{ rows: { cents: number }[] }>(
     `select coalesce(sum(amount_cents), 0)::bigint as cents from invoices

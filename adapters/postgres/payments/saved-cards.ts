@@ -5,11 +5,13 @@ import type { Database, Transaction } from '../database.js';
 import { disableAutoTopup } from './auto-topup-settings.js';
 import type { SavedCardRow } from '../rows/tables.js';
 
-/** How much later than the processor's whole seconds a removal may be by our clock and still be meant for the card
- * that was there before. */
+/**
+ * The processor's clock has whole seconds. A removal that is later by up to this much, by our clock, may still be meant
+ * for the card before.
+ */
 const clockSkewMs = 5_000;
 
-/** The card that a user has saved; undefined when there is none. */
+/** Finds the card that a user has saved; undefined when there is none. */
 export async function findSavedCard(
   db: Database | Transaction,
   userId: UserId,
@@ -17,7 +19,7 @@ export async function findSavedCard(
   return db('saved_cards').where({ user_id: userId }).whereNull('removed_at').first();
 }
 
-/** The card that a user has saved, unless it has expired: cards are good until their month is over. */
+/** Finds the card that a user has saved, unless it has expired: cards are good until their month is over. */
 export async function findChargeableCard(
   db: Database | Transaction,
   userId: UserId,
@@ -43,8 +45,8 @@ export interface SaveCardInput {
 }
 
 /**
- * Saves a card as the user's one card, once, in whatever order the processor tells of several: the one that its
- * owner agreed to last stays. A card that was removed is never brought back.
+ * Saves a card as the user's one card, once. The processor may tell of several cards in any order: the card that its
+ * owner agreed to last stays. A removed card is never brought back.
  * @returns the ids of cards that must now be detached, this one among them if a later one is there already
  */
 export async function saveCard(db: Database, { userId, card, setUpAt }: SaveCardInput): Promise<string[]> {
@@ -87,7 +89,7 @@ async function replaceCurrent(trx: Transaction, userId: UserId): Promise<string[
   return rows.map((row) => row.pm_id);
 }
 
-/** Writes down what the processor now says of a card: its bank may have renewed it. */
+/** Writes down the processor's present data of a card: its bank may have renewed it. */
 export async function refreshCard(db: Database, card: Card): Promise<void> {
   await db('saved_cards').where({ pm_id: card.cardId }).update(detailsOf(card));
 }
@@ -100,9 +102,9 @@ function detailsOf(
 }
 
 /**
- * Removes a user's card at their wish, and switches auto-topup off with it. The processor still has it: its workflow
- * detaches it there (decision 33, "Removal of a card").
- * @param clientAddress from where they asked, for the audit trail
+ * Removes a user's card at their wish, and switches auto-topup off with it. The processor still has the card: its
+ * workflow detaches it there (decision 33, "Removal of a card").
+ * @param clientAddress the address of the request, for the audit trail
  * @returns the card's id; undefined when there was none
  */
 export async function removeCardOfUser(
@@ -123,7 +125,10 @@ export async function removeCardOfUser(
   });
 }
 
-/** The processor has a card no longer: it is no saved card any more, if it was one, and auto-topup has none. */
+/**
+ * Marks a card that the processor has no longer. If it was the saved card, it is none any more, and auto-topup is
+ * switched off.
+ */
 export async function markDetached(db: Database, pmId: string): Promise<void> {
   await db.transaction(async (trx) => {
     const [detached] = await trx('saved_cards')
@@ -139,7 +144,7 @@ export async function markDetached(db: Database, pmId: string): Promise<void> {
   });
 }
 
-/** Cards that were removed here a moment ago or longer, and not yet at the processor. */
+/** Lists cards that were removed here a moment ago or longer, and not yet at the processor. */
 export async function listUndetachedCards(db: Database): Promise<string[]> {
   const rows = await db('saved_cards')
     .whereNotNull('removed_at')

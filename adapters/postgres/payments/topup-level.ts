@@ -1,8 +1,8 @@
 import type { Transaction } from '../database.js';
 
 /**
- * SQL that holds while something runs on a wallet, or is about to: a machine that is being got counts, for its hold is
- * gone from what is available, and it begins to cost within a minute (decision 34, "Trigger of auto-topup").
+ * SQL that holds while something runs on a wallet, or is about to. A machine that is being got counts: its hold is gone
+ * from what is available, and it begins to cost within a minute (decision 34, "Trigger of auto-topup").
  * @param walletId an SQL expression
  */
 export function somethingRuns(walletId: string): string {
@@ -12,9 +12,9 @@ export function somethingRuns(walletId: string): string {
 
 /**
  * Records an intent for auto-topup when what is available lies below its threshold (decision 34, "Trigger of
- * auto-topup"). Each transaction that lowers what is available calls it, and the one that changes the settings; a tick
- * does the same by itself, in its own statement (money/meter.ts). The workflow looks again under the wallet's lock
- * before it charges.
+ * auto-topup"). Each transaction that lowers what is available calls it, and so does the one that changes the settings.
+ * A tick does the same in its own statement (money/meter.ts). The workflow looks again under the wallet's lock before
+ * it charges.
  */
 export async function recordTopupIntent(trx: Transaction, walletId: number): Promise<void> {
   await trx.raw(

@@ -4,8 +4,8 @@ import type { Database } from '../database.js';
 import { mailUser } from '../upkeep/outbox.js';
 
 /**
- * Tells a user what became of a charge that was answered with "processing": that it failed, or that their bank wants
- * them to approve it. A success has its receipt. Once each.
+ * Tells a user the outcome of a charge that was answered with "processing": it failed, or their bank wants them to
+ * approve it. A success has its receipt. Each outcome is told once.
  */
 export async function mailTopupOutcome(db: Database, topupId: TopupId): Promise<void> {
   const topup = await db('topups').where({ id: topupId }).first();

@@ -2,19 +2,19 @@ import type { TopupId, UserId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
 import type { TopupRow } from '../rows/tables.js';
 
-/** A top-up of whomever; undefined when there is none. */
+/** Finds a top-up of any user; undefined when there is none. */
 export async function findTopup(db: Database | Transaction, id: TopupId): Promise<TopupRow | undefined> {
   return db('topups').where({ id }).first();
 }
 
-/** @throws when it is not there: the row of a top-up that was begun stays */
+/** Reads a top-up. @throws when it is not there: the row of a top-up that was begun stays */
 export async function getTopup(db: Database | Transaction, id: TopupId): Promise<TopupRow> {
   const topup = await findTopup(db, id);
   if (!topup) throw new Error(`no top-up ${id}`);
   return topup;
 }
 
-/** A user's top-up; undefined for another user's just as for none (decision 5, "Foreign ids"). */
+/** Finds a user's top-up; undefined for another user's, as for none (decision 5, "Foreign ids"). */
 export async function findTopupOfUser(
   db: Database | Transaction,
   userId: UserId,
@@ -24,7 +24,7 @@ export async function findTopupOfUser(
 }
 
 /**
- * A user's top-ups, newest first: their ids sort by the time at which they were asked for.
+ * Lists a user's top-ups, newest first: their ids sort by the time of the request.
  * @param beforeId the last one's id of the page before
  */
 export async function listTopups(

@@ -3,9 +3,9 @@ import type { Database } from '../database.js';
 import { paymentCauseSql } from '../wallets/cause-sql.js';
 
 /**
- * Each charge that took money is one ledger entry, or one debt invoice that it paid (decision 37, "Brakes and the
- * watermark"), and each of those is a charge. A charge that was given back whole before anybody was credited needs
- * neither.
+ * Compares charges: each charge that took money is one ledger entry, or one debt invoice that it paid (decision 37,
+ * "Brakes and the watermark"), and each of those is a charge. A charge that was given back whole before anybody was
+ * credited needs neither.
  */
 export async function compareCharges(db: Database, runId: number, graceMs: number): Promise<Finding[]> {
   const { rows } = await db.raw<{ rows: Finding[] }>(

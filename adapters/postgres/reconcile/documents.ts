@@ -2,11 +2,11 @@ import type { Database } from '../database.js';
 import { paymentOfCauseSql } from '../wallets/cause-sql.js';
 import type { ReconcileDocumentRow } from '../rows/tables.js';
 
-/** What the processor says of one thing, reduced to what is compared. */
+/** A document of the processor, reduced to the fields that are compared. */
 export type ProcessorDocument = Pick<ReconcileDocumentRow, 'kind' | 'id' | 'status'> &
   Partial<Omit<ReconcileDocumentRow, 'run_id'>>;
 
-/** Forgets what an earlier try of this run has read. */
+/** Forgets the documents that an earlier try of this run has read. */
 export async function clearDocuments(
   db: Database,
   runId: number,
@@ -18,7 +18,7 @@ export async function clearDocuments(
     .delete();
 }
 
-/** Keeps a page of them for the run. One that comes twice, because pages move, is kept as it came last. */
+/** Keeps a page of documents for the run. A document that comes twice, because pages move, is kept as it came last. */
 export async function insertDocuments(
   db: Database,
   runId: number,
@@ -32,7 +32,7 @@ export async function insertDocuments(
     .merge();
 }
 
-/** Ids that our books name and that the lists of this run did not show: each is asked for by itself. */
+/** Lists ids that our books name and that the lists of this run did not show: each is asked for by itself. */
 async function listIds(db: Database, sql: string, bindings: Record<string, unknown>): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
     `${sql} order by 1 limit :limit`,
@@ -53,7 +53,7 @@ const standing = (source: string): string =>
 const listed = (kinds: string): string =>
   `select id from reconcile_documents where run_id = :runId and kind in (${kinds})`;
 
-/** Payments that were credited, or settled a debt, since then; and what stands as a finding. */
+/** Lists payments that were credited, or settled a debt, since then, and those that stand as a finding. */
 export function listUnlistedPayments(db: Database, of: Unlisted): Promise<string[]> {
   return listIds(
     db,
@@ -70,7 +70,10 @@ export function listUnlistedPayments(db: Database, of: Unlisted): Promise<string
   );
 }
 
-/** Refunds and disputes of which a row was made since then, or of which more is expected; and what stands. */
+/**
+ * Lists refunds and disputes whose row was made since then, or of which more is expected, and those that stand as a
+ * finding.
+ */
 export function listUnlistedReversals(db: Database, of: Unlisted): Promise<string[]> {
   return listIds(
     db,
@@ -83,7 +86,7 @@ export function listUnlistedReversals(db: Database, of: Unlisted): Promise<strin
   );
 }
 
-/** Mirrors of invoices that were made since then, or that are not settled; and what stands. */
+/** Lists mirrors of invoices that were made since then, or that are not settled, and those that stand as a finding. */
 export function listUnlistedInvoices(db: Database, of: Unlisted): Promise<string[]> {
   return listIds(
     db,

@@ -4,7 +4,7 @@ import { operationLimits } from '../../../domain/operations/limits.js';
 import type { Database, Transaction } from '../database.js';
 import type { ReconcileFindingRow } from '../rows/tables.js';
 
-/** Findings in these states, the oldest first. */
+/** Lists findings in these states, the oldest first. */
 export async function listFindings(
   db: Database,
   states: readonly FindingState[],
@@ -16,7 +16,7 @@ export async function listFindings(
     .limit(limit);
 }
 
-/** Whose ledger a finding stands about. */
+/** Lists users with a standing finding about their ledger. */
 export async function listUsersWithLedgerFindings(db: Database): Promise<UserId[]> {
   const rows = await db('reconcile_findings')
     .where({ source: 'ledger' })
@@ -25,15 +25,15 @@ export async function listUsersWithLedgerFindings(db: Database): Promise<UserId[
   return rows.map(({ user }) => user);
 }
 
-/** Something that is not compared, and is not fine for that. */
+/** Something that is not compared, and so is not known to be right. */
 export interface Gap {
   readonly source: string;
-  /** What happened before it was compared. */
+  /** The instant up to which it was compared. */
   readonly since: Date;
   readonly why: string;
 }
 
-/** The error bar: what could not be compared, or not in full for two days, and since when. */
+/** Lists the error bar: what could not be compared, or not in full for two days, and since when. */
 export async function listGaps(db: Database | Transaction): Promise<Gap[]> {
   const { rows } = await db.raw<{ rows: Gap[] }>(
     `select source, coalesce(compared_until, first_tried_at) as since, failing_why as why
@@ -50,7 +50,7 @@ export async function listGaps(db: Database | Transaction): Promise<Gap[]> {
 }
 
 /**
- * An operator knows of a finding: it is no alarm any more, until it is resolved and comes back.
+ * Notes that an operator knows of a finding: it raises no alarm any more, until it is resolved and comes back.
  * @returns what it is now; undefined when there is no such finding, or it is resolved
  */
 export async function acknowledgeFinding(
@@ -72,25 +72,25 @@ export async function acknowledgeFinding(
   return row;
 }
 
-/** What a metrics endpoint shows of reconcile. */
+/** The figures of reconcile for a metrics endpoint. */
 export interface ReconcileFigures {
-  /** Each kind that there is, also with none of it. */
+  /** Every kind, also one with no findings. */
   readonly findings: readonly {
     readonly kind: FindingKind;
     readonly open: number;
     readonly acknowledged: number;
   }[];
-  /** The error bar: how old, in seconds, the newest moment is up to which all was compared. */
+  /** The error bar, in seconds: the age of the newest moment up to which all was compared. */
   readonly sources: readonly {
     readonly source: string;
     readonly uncomparedSeconds: number;
     readonly failing: boolean;
   }[];
-  /** Since the last run ended; null before the first. */
+  /** Seconds since the last run ended; null before the first. */
   readonly lastRunSeconds: number | null;
 }
 
-/** Open findings per kind, and how long each source was not compared. */
+/** Reads the open findings per kind, and how long each source was not compared. */
 export async function reconcileFigures(db: Database | Transaction): Promise<ReconcileFigures> {
   const { rows: counts } = await db.raw<{ rows: { kind: string; open: number; acknowledged: number }[] }>(
     `select kind, count(*) filter (where state = 'open') as open,

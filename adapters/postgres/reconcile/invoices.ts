@@ -2,8 +2,8 @@ import type { Finding } from '../../../domain/operations/reconcile.js';
 import type { Database } from '../database.js';
 
 /**
- * Each invoice and its mirror at the processor are in the same state and about the same amount (decision 35, "Invoices
- * and reminders").
+ * Compares invoices: each invoice and its mirror at the processor have the same state and the same amount (decision 35,
+ * "Invoices and reminders").
  */
 export async function compareInvoices(db: Database, runId: number, graceMs: number): Promise<Finding[]> {
   const { rows } = await db.raw<{ rows: Finding[] }>(

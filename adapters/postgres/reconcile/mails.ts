@@ -4,7 +4,7 @@ import { insertMail } from '../upkeep/outbox.js';
 import { listGaps } from './findings.js';
 
 /**
- * Tells operators of findings that they were not told of, in one mail per run, and marks them told.
+ * Tells operators of the findings that they have not been told, in one mail per run, and marks them told.
  * @returns how many were fresh
  */
 export async function tellOperators(

@@ -4,7 +4,7 @@ import type { Finding } from '../../../domain/operations/reconcile.js';
 import type { Pod } from '../../providers/provider.js';
 import type { Database } from '../database.js';
 
-/** Upstreams at which something of ours runs or may run, whether they are configured or not. */
+/** Lists upstreams at which something of ours runs or may run, whether they are configured or not. */
 export async function listProvidersInUse(db: Database): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { code: string }[] }>(
     `select provider_code as code from rentals where closed_at is null and pod_id is not null
@@ -16,9 +16,9 @@ export async function listProvidersInUse(db: Database): Promise<string[]> {
 }
 
 /**
- * Each machine that an upstream lists is a live rental's, or an open attempt's, or was told to end a short while ago
- * (decision 22, "Machines of nobody"); each live rental that has a machine finds it in the list. Read the list before
- * you call it: an attempt's row is always older than its machine (decision 21, "Lost upstream answers").
+ * Compares machines: each one that an upstream lists belongs to a live rental or an open attempt, or was told to end a
+ * short while ago (decision 22, "Machines of nobody"); each live rental that has a machine finds it in the list. Read
+ * the list before the call: an attempt's row is always older than its machine (decision 21, "Lost upstream answers").
  */
 export async function comparePods(
   db: Database,

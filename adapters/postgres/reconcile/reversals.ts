@@ -3,8 +3,8 @@ import type { Database } from '../database.js';
 import { paymentCauseSql, reversalCausesSql } from '../wallets/cause-sql.js';
 
 /**
- * Each refund and dispute of a payment of ours was taken, or given back, as the processor did, and what its row says
- * is what its entries and its invoice say (decision 30, "Reversed payments").
+ * Compares reversals: each refund and dispute of a payment of ours was taken, or given back, as the processor did, and
+ * its row agrees with its entries and its invoice (decision 30, "Reversed payments").
  */
 export async function compareReversals(db: Database, runId: number, graceMs: number): Promise<Finding[]> {
   const { rows } = await db.raw<{ rows: Finding[] }>(

@@ -8,7 +8,7 @@ import type {
 import type { Database, Transaction } from '../database.js';
 import { tellOperators } from './mails.js';
 
-/** Opens a run. What crashed ones have left of the processor's lists is removed. */
+/** Opens a run. It removes what crashed runs have left of the processor's lists. */
 export async function beginRun(db: Database, scope: ReconcileScope): Promise<number> {
   await db('reconcile_documents')
     .whereIn(
@@ -22,9 +22,9 @@ export async function beginRun(db: Database, scope: ReconcileScope): Promise<num
 }
 
 /**
- * From when on a source is compared by a run: two hours back and an overlap, but never later than up to where it was
- * compared before, so that an outage leaves no gap. A full run, and a source that was never compared, begin with the
- * first user: what an account did before there was one is nobody's money here.
+ * Returns the instant from which a run compares a source: two hours back and an overlap, but never later than the end
+ * of the comparison before, so that an outage leaves no gap. A full run, and a source that was never compared, begin
+ * with the first user: an account's earlier transactions are nobody's money here.
  */
 export async function compareFrom(
   db: Database,
@@ -57,13 +57,13 @@ export interface ComparisonResult {
   readonly findings: readonly Finding[];
   /** The instant up to which everything was compared. */
   readonly until: Date;
-  /** Why not all of it was compared; null when it was. */
+  /** Why it was not compared in full; null when it was. */
   readonly why: string | null;
 }
 
 /**
- * Writes down what one comparison found. A finding that it did not find again is resolved, but only if all was
- * compared: what was not looked at is not fine.
+ * Writes down the findings of one comparison. A finding that it did not find again is resolved, but only if all was
+ * compared.
  */
 export async function recordComparison(db: Database, result: ComparisonResult): Promise<void> {
   const { runId, source, findings, why } = result;
@@ -88,7 +88,7 @@ export async function recordComparison(db: Database, result: ComparisonResult): 
   });
 }
 
-/** Each finding by its kind and subject, once while it stands; one that is acknowledged stays so. */
+/** Keeps each finding by its kind and subject, once while it stands; an acknowledged finding stays acknowledged. */
 async function upsertFindings(
   trx: Transaction,
   runId: number,
@@ -108,7 +108,7 @@ async function upsertFindings(
   );
 }
 
-/** Notes that a source can't be compared, or not wholly: since the first time that it was so, and why now. */
+/** Notes that a source can't be compared, or not wholly: since when, and the present reason. */
 export async function recordGap(
   db: Database | Transaction,
   source: ReconcileSource,
@@ -123,9 +123,9 @@ export async function recordGap(
 }
 
 /**
- * Closes a run: its documents go, sources that there are no more go, and operators are told by one mail of all
- * findings that they were not told of.
- * @param sources all that there are now
+ * Closes a run: it removes the run's documents and the sources that no longer exist, and tells operators by one mail of
+ * all findings that they have not been told.
+ * @param sources all sources that exist now
  * @param operatorEmail null: findings are told in the log only
  */
 export async function finishRun(

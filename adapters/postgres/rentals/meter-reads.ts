@@ -1,16 +1,19 @@
 import type { Transaction } from '../database.js';
 
-/** What the running rentals of a wallet use up, and how many run in all. */
+/** The hourly cost of the running rentals of a wallet, and the number of all running rentals. */
 export interface Burn {
   /** Of all running rentals of the wallet, in cents. */
   readonly burnPerHourCents: number;
-  /** Until the one rental reaches its own limit, in milliseconds; null without a limit, or when it does not run. */
+  /**
+   * The time until the one rental reaches its own limit, in milliseconds; null without a limit, or when it does not
+   * run.
+   */
   readonly untilLimitMs: number | null;
-  /** The running rentals of everybody. */
+  /** The running rentals of all users. */
   readonly fleet: number;
 }
 
-/** Reads what a wallet's meters use up, and when one of its rentals reaches its limit. */
+/** Reads the burn of a wallet, and when one of its rentals reaches its limit. */
 export async function readBurn(trx: Transaction, walletId: number, rentalNo: number): Promise<Burn> {
   const { rows } = await trx.raw<{ rows: Burn[] }>(
     `select coalesce(sum(price_per_hour_cents), 0) as "burnPerHourCents",
@@ -22,7 +25,7 @@ export async function readBurn(trx: Transaction, walletId: number, rentalNo: num
   return rows[0] ?? { burnPerHourCents: 0, untilLimitMs: null, fleet: 0 };
 }
 
-/** How many rentals run, of everybody. */
+/** Counts the running rentals of all users. */
 export async function countMeters(trx: Transaction): Promise<number> {
   const { rows } = await trx.raw<{ rows: { fleet: number }[] }>('select count(*) as fleet from meters');
   return rows[0]?.fleet ?? 0;

@@ -4,7 +4,7 @@ import { Refusal } from '../../../domain/refusal.js';
 import type { Transaction } from '../database.js';
 
 /**
- * Refuses what may not happen any more, because its caller was told so (decision 4, "Promise of a 503").
+ * Refuses work that must not happen any more, because its caller was told so (decision 4, "Promise of a 503").
  * @returns how many milliseconds are left
  */
 export async function refuseWhenLate(trx: Transaction, answerBefore: string): Promise<number> {
@@ -30,8 +30,8 @@ interface Guards {
 
 /**
  * Guards against loss (decision 23, "Guards against loss", and decision 37, "Brakes and the watermark"): brakes,
- * blocked users, old debts, and too many live rentals. Without metering nobody knows what is left of a wallet, so that
- * its brake holds back new rentals as well.
+ * blocked users, old debts, and too many live rentals. The brake on metering holds back new rentals as well: without
+ * metering nobody knows how much is left in a wallet.
  */
 export async function refuseWhenNotAllowed(trx: Transaction, userId: UserId): Promise<void> {
   const { rows } = await trx.raw<{ rows: Guards[] }>(
@@ -73,15 +73,16 @@ export async function refuseWhenNotAllowed(trx: Transaction, userId: UserId): Pr
   }
 }
 
-/** How soon a create is worth another try while the machines that are in its way are still being got. */
+/** When a create is worth another try while the machines in its way are still being got. */
 const PROVISIONED_SOON_S = 30;
 
 /**
- * Machines that nobody is billed for cost the upstream's price all the same (decision 83, "Cost of one caller"): those
- * that were stopped before they ran, lost within the refund window, or ran for less than half a cent, and those that
- * may yet become one. One that its upstream failed to deliver, or an operator stopped, is not the user's doing. Call it
- * under the lock of the wallet. The clock is a value of its own in it: an index can't be compared with one that is read
- * for each row, and all that a user ever rented would be read under their lock.
+ * Refuses a rental while the user has too many machines for which nobody is billed; the upstream's price is due all the
+ * same (decision 83, "Cost of one caller"). These are machines that were stopped before they ran, lost within the
+ * refund window, or ran for less than half a cent, and those that may yet become one. A machine that its upstream
+ * failed to deliver, or that an operator stopped, does not count. Call it under the lock of the wallet. The statement
+ * takes the clock as a parameter: an index can't compare with a clock that is read for each row, and the lock would
+ * last while all that the user ever rented is read.
  * @throws Refusal rate_limited with the time after which one more may be had
  */
 export async function refuseWhenTooManyAreFree(

@@ -2,7 +2,7 @@ import { endByOf } from '../../../domain/rentals/dead-mans-switch.js';
 import type { Database, Transaction } from '../database.js';
 
 /**
- * When an upstream shall end a new pod by itself, should we be gone: when the wallet's money ends.
+ * Returns when an upstream shall end a new pod by itself, in case this service is gone: when the wallet's money ends.
  * @param addedPerHourCents the price of the new pod, which no meter counts yet
  */
 export async function paidUntil(
@@ -21,18 +21,18 @@ export async function paidUntil(
   return endByOf(row.funds, row.burn + addedPerHourCents, row.now_ms);
 }
 
-/** A running machine with what pays for it. */
+/** A running machine with the money that pays for it. */
 export interface PaidPod {
   readonly podId: string;
   readonly attemptId: number;
-  /** The date that its upstream has; null for none. */
+  /** The end date that its upstream has; null for none. */
   readonly endBy: Date | null;
   readonly fundsCents: number;
   readonly burnPerHourCents: number;
   readonly nowMs: number;
 }
 
-/** The running machines at an upstream, those first whose date comes first. */
+/** Lists the running machines at an upstream, those with the earliest date first. */
 export async function listPaidPods(db: Database, providerCode: string): Promise<PaidPod[]> {
   const { rows } = await db.raw<{ rows: PaidPod[] }>(
     `select a.pod_id as "podId", a.id as "attemptId", a.end_by as "endBy",

@@ -3,7 +3,7 @@ import type { Database } from '../database.js';
 
 export type ChargeInterval = 'hour' | 'day';
 
-/** What a rental was charged in one hour or day (UTC); refunds are negative charges. Amounts in cents. */
+/** The charges of a rental in one hour or day (UTC); refunds are negative charges. Amounts in cents. */
 export interface ChargeBucket {
   readonly from: Date;
   readonly chargedCents: number;

@@ -3,13 +3,13 @@ import type { RentalStatus } from '../../../domain/rentals/rental.js';
 import type { Database, Transaction } from '../database.js';
 import type { RentalRow } from '../rows/tables.js';
 
-/** A rental with how its machine answered when it was asked itself; null before the first list showed it. */
+/** A rental with its machine's last answer to a probe; null before the first list showed it. */
 export type RentalWithHealth = RentalRow & {
   silent_probes: number | null;
   host_key_changed: boolean | null;
 };
 
-/** A user's rental; undefined for another user's just as for none (decision 5, "Foreign ids"). */
+/** Finds a user's rental; undefined for another user's, as for none (decision 5, "Foreign ids"). */
 export async function findRental(
   db: Database | Transaction,
   userId: UserId,
@@ -27,7 +27,7 @@ function withHealth(db: Database | Transaction) {
 }
 
 /**
- * A user's rentals, newest first.
+ * Lists a user's rentals, newest first.
  * @param beforeNo the last one's number of the page before
  */
 export async function listRentals(
@@ -43,17 +43,17 @@ export async function listRentals(
   return query;
 }
 
-/** What a meter shows besides the rental itself. */
+/** The values of a meter besides the rental itself. */
 export interface MeterReading {
   readonly rental: RentalRow;
   /** Running time that is or will be billed, in milliseconds, up to now. */
   readonly elapsedMs: number;
-  /** The last round of the tick engine that looks after the rental's wallet; null before the first. */
+  /** The last round of the tick engine of the rental's wallet; null before the first. */
   readonly lastTickAt: Date | null;
 }
 
 /**
- * A rental's meter now, by the database's clock: billing ends at the first of stop request, limits and end
+ * Reads a rental's meter now, by the database's clock: billing ends at the first of stop request, limits and end
  * (decision 17, "The meter on read", and decision 25, "Usage as running total").
  * @param shards how many shards the wallets are hashed to
  */

@@ -1,8 +1,8 @@
 import type { Database, Transaction } from '../database.js';
 
 /**
- * Asks for the end of a rental (decision 15, "Stopping a rental"). It is a row of its own because a column of the
- * rental would wait for locks that metering holds. The first request wins; one for a rental that is settled is not
+ * Asks for the end of a rental (decision 15, "Stopping a rental"). The request is a row of its own because a column of
+ * the rental would wait for locks that metering holds. The first request wins; a request for a settled rental is not
  * kept.
  */
 export async function insertStopRequest(

@@ -2,7 +2,7 @@ import { requestLimits } from '../../../domain/requests/limits.js';
 import type { UserId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
 
-/** What names one idempotent request: keys are per user and endpoint (decision 6, "Idempotent retries"). */
+/** The name of one idempotent request: keys are per user and endpoint (decision 6, "Idempotent retries"). */
 export interface KeyName {
   readonly userId: UserId;
   readonly endpoint: string;
@@ -10,7 +10,7 @@ export interface KeyName {
 }
 
 export interface KeyClaim {
-  /** True for who made the row just now; everybody else is a retry or a twin. */
+  /** True for the request that made the row just now; every other one is a retry or a twin. */
   readonly fresh: boolean;
   /** The entity that the request makes. */
   readonly targetId: string;
@@ -32,7 +32,7 @@ interface Row {
 }
 
 /**
- * Commits the key before the work begins, or tells what stands under it. A key older than 24 hours counts as absent.
+ * Commits the key before the work begins, or returns what stands under it. A key older than 24 hours counts as absent.
  * @param targetId the id that a fresh claim makes
  */
 export async function claimIdempotencyKey(
@@ -64,8 +64,8 @@ export async function claimIdempotencyKey(
 }
 
 /**
- * Puts a new target under a key whose old one can't happen any more (decision 6, "Idempotent retries"). Only one caller
- * succeeds.
+ * Puts a new target under a key whose old target can't happen any more (decision 6, "Idempotent retries"). Only one
+ * caller succeeds.
  * @returns when the new target was put in; undefined when another request was faster, or an answer was recorded
  */
 export async function renewIdempotencyKey(

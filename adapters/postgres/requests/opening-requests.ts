@@ -5,7 +5,7 @@ import type { RentalRequestRow, TopupRequestRow } from '../rows/tables.js';
 
 /**
  * Commits what a rental's opening asks for, before its workflow starts (decision 88, "Rows before workflows"). The
- * first word about an id stands: whoever repeats it changes nothing.
+ * first request under an id stands: a repetition changes nothing.
  * @param answerBefore by the database's clock: nothing is opened after it (decision 4, "Promise of a 503")
  */
 export async function insertRentalRequest(
@@ -33,7 +33,7 @@ export async function insertRentalRequest(
     .ignore();
 }
 
-/** The same for a top-up. */
+/** Commits what a top-up's opening asks for. */
 export async function insertTopupRequest(
   db: Database,
   id: TopupId,
@@ -46,7 +46,7 @@ export async function insertTopupRequest(
     .ignore();
 }
 
-/** What a rental's opening asks for; undefined when nothing of ours does. */
+/** Finds what a rental's opening asks for; undefined when there is no such request of ours. */
 export async function findRentalRequest(
   db: Database,
   id: RentalId,
@@ -73,15 +73,15 @@ export async function findTopupRequest(db: Database, id: TopupId): Promise<Topup
   return db('topup_requests').where({ id }).first();
 }
 
-/** The earlier of what a row says and what its messenger says, which may be anybody. */
+/** Returns the earlier of two deadlines: the row's, and that of its messenger, which may be anybody. */
 export function earlierOf(row: Date, said: string): string {
   const saidMs = new Date(said).getTime();
   return Number.isNaN(saidMs) || saidMs > row.getTime() ? row.toISOString() : said;
 }
 
 /**
- * Whether openings that say themselves what to open are still taken: those that 0.1 began, or an API of 0.1 that runs on
- * while the new version is rolled out. They are until an hour after this database had its step.
+ * Tells whether openings that carry their own input are still taken: those that 0.1 began, or those of an API of 0.1
+ * during the rollout. They are taken until an hour after this database had its step.
  */
 export async function takesOpeningsOf01(db: Database): Promise<boolean> {
   const { rows } = await db.raw<{ rows: { takes: boolean }[] }>(

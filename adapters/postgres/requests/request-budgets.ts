@@ -4,13 +4,13 @@ import { READING_SHARE, readIntervalMs, type QuotaWindow } from '../../providers
 import type { RequestBudget } from '../../providers/upstream/request-budget.js';
 import type { Database } from '../database.js';
 
-/** What an upstream told of its quotas counts for so long; it tells anew with each answer. */
+/** An upstream's word on its quotas counts for this long; each answer renews it. */
 const TOLD_FOR_MS = 15 * 60_000;
 
 /**
- * An upstream's request budget, counted in the database, because several workers share it. Should the database be
- * away, the request is refused: nothing could be noted about a pod that it bought.
- * @param slackMs reads that came late may be caught up with as far as this: the watcher looks only once in a while
+ * Makes an upstream's request budget, counted in the database, because several workers share it. While the database is
+ * away, requests are refused: nothing could be noted about a pod that they bought.
+ * @param slackMs late reads may be caught up with as far as this: the watcher looks only once in a while
  */
 export function createRequestBudget(
   db: Database,
@@ -42,7 +42,7 @@ export function createRequestBudget(
 }
 
 /**
- * What the reads cost, in time, begins where that of the reads before them ends (a leaky bucket; decision 93, "Quotas
+ * The cost of the reads, in time, begins where that of the reads before them ends (a leaky bucket; decision 93, "Quotas
  * and upstream money").
  */
 async function pace(db: Database, code: string, reads: number, slackMs: number): Promise<number> {
@@ -59,7 +59,7 @@ async function pace(db: Database, code: string, reads: number, slackMs: number):
     if (row === undefined || ageMs > TOLD_FOR_MS) return 0;
     const waitMs = row.nextMs - row.nowMs;
     if (waitMs > 0) return waitMs;
-    // However small the quotas, nothing is put off for longer than a list may be late.
+    // However small the quotas, no read is put off for longer than a list may be late.
     const costMs = Math.min(
       machineLimits.slowestReadMs,
       reads * readIntervalMs(row.windows, Math.max(0, ageMs)),

@@ -1,9 +1,9 @@
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Database } from '../database.js';
 
-/** How a caller stands after a request was counted. */
+/** A caller's standing after a request was counted. */
 export interface Standing {
-  /** False: this request is one too many. */
+  /** False: this request is over the limit. */
   readonly allowed: boolean;
   /** How many more may come in this window. */
   readonly remaining: number;
@@ -28,7 +28,7 @@ export function createExactCount(db: Database, name: string, points: number, win
     storeType: 'knex',
     tableName: 'rate_limits',
     tableCreated: true,
-    // Counters that have expired are removed by housekeeping (upkeep.ts).
+    // Housekeeping removes expired counters (upkeep.ts).
     clearExpiredByTimeout: false,
     inMemoryBlockOnConsumed: points,
     insuranceLimiter: new RateLimiterMemory(common),
@@ -53,7 +53,7 @@ function standingOf(allowed: boolean, result: RateLimiterRes): Standing {
   };
 }
 
-/** At most so many requests are taken from the database at once. */
+/** The most requests that are taken from the database at once. */
 const LEASE_MAX = 20;
 
 interface Lease {
@@ -96,7 +96,7 @@ export function createLeasedCount(
     return lease;
   }
 
-  /** One fetch at a time for a key: those who come meanwhile wait for the same lease. */
+  /** One fetch at a time for a key: callers that come meanwhile wait for the same lease. */
   function nextLease(key: string): Promise<Lease> {
     const known = coming.get(key);
     if (known) return known;
@@ -122,7 +122,7 @@ export function createLeasedCount(
   };
 }
 
-/** The largest part of at most 20 that divides the limit, so that no rest is out of reach. */
+/** Returns the largest divisor of the limit up to 20, so that no rest is out of reach. */
 function leaseSizeOf(points: number): number {
   let size = Math.min(LEASE_MAX, points);
   while (points % size !== 0) size -= 1;

@@ -10,14 +10,14 @@ export class UserBusy extends Error {
   readonly code = 'USER_BUSY';
 }
 
-/** Tells whether somebody else held a user's wallet for too long: nothing was begun. */
+/** Tells whether another holder kept a user's wallet locked for too long: nothing was begun. */
 export function isWalletBusy(error: unknown): boolean {
   return error instanceof UserBusy || sqlStateOf(error) === lockNotAvailable;
 }
 
 /**
- * Runs work that locks a user's wallet over a connection of a pool, when it is the user's turn: of one user only one at
- * a time waits for that lock over a connection, the others wait in this process (decision 73, "Turns at the wallet").
+ * Runs work that locks a user's wallet over a connection of a pool, in the user's turn. Only one request of a user at a
+ * time waits for that lock over a connection; the others wait in this process (decision 73, "Turns at the wallet").
  * @param db the pool whose connections are saved: each pool has turns of its own
  * @param waitMs how long it may wait for its turn, in milliseconds; `requestLimits.userTurnWaitMs` by default
  * @throws UserBusy when its turn did not come in time, or too many wait for it: call it again

@@ -7,12 +7,12 @@ import type { Database, Transaction } from '../database.js';
 import { operatorsOf } from '../operators/operator-orders.js';
 import type { OperatorOrderRow, RentalRow, UnknownPodRow } from '../rows/tables.js';
 
-/** Rentals that something is owed to here. */
+/** Lists rentals to which something is still owed here. */
 export async function listLiveRentals(db: Database): Promise<Pick<RentalRow, 'id' | 'status'>[]> {
   return db('rentals').whereNull('closed_at').orderBy('no').select('id', 'status');
 }
 
-/** Those of some ids of rentals that exist here. */
+/** Returns those of the given ids whose rentals exist here. */
 export async function findRentalIds(db: Database, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await db.raw<{ rows: { id: string }[] }>('select id from rentals where id = any (?)', [
     [...ids],
@@ -20,7 +20,7 @@ export async function findRentalIds(db: Database, ids: readonly string[]): Promi
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Those of some tags whose attempt is known here, and the rental that it was made for as well. */
+/** Returns those of the given tags whose attempt is known here, and the rental of that attempt as well. */
 export async function findOwnedTags(db: Database, tags: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await db.raw<{ rows: { tag: string }[] }>(
     `select a.tag from allocation_attempts a where a.tag = any (?)
@@ -31,8 +31,8 @@ export async function findOwnedTags(db: Database, tags: readonly string[]): Prom
 }
 
 /**
- * Asks for a rental's end at an instant that is past; one that was asked for before stays if it is earlier. Until then
- * its machine was alive, of which this database's lists, which are from before the backup, know nothing.
+ * Asks for a rental's end at an instant that is past; a request for an earlier instant stays. Until the requested
+ * instant its machine counts as alive: this database's lists are from before the backup and know nothing of it.
  */
 export async function requestPastStop(
   db: Database,
@@ -54,7 +54,10 @@ export async function requestPastStop(
   );
 }
 
-/** Whose top-up a payment is that this database has lost; undefined when it has not, or knows no such user. */
+/**
+ * Finds the user of a payment whose top-up this database has lost; undefined when it has not lost it, or knows no such
+ * user.
+ */
 export async function findLostTopupsUser(
   db: Database | Transaction,
   { topupId, userId }: Pick<Payment, 'topupId' | 'userId'>,
@@ -65,8 +68,8 @@ export async function findLostTopupsUser(
 }
 
 /**
- * Writes the row of a top-up that was lost, for its payment to be credited to. By what it was paid is lost with it.
- * An amount that no top-up may have leaves it out: the payment is credited to its user then.
+ * Writes the row of a lost top-up, so that its payment can be credited to it. How it was paid is lost. For an amount
+ * that no top-up may have it writes no row: the payment is credited to its user then.
  */
 export async function insertLostTopup(
   db: Database | Transaction,
@@ -87,7 +90,7 @@ export async function insertLostTopup(
 }
 
 /**
- * The order by which an operator lets a restored database go on (decision 87, "Operator orders").
+ * Reads the order by which an operator lets a restored database go on (decision 87, "Operator orders").
  * @throws Refusal when there is none, or it has ended otherwise
  */
 export async function getReconcileOrder(
@@ -105,8 +108,8 @@ export async function getReconcileOrder(
 }
 
 /**
- * Lets a restored database go on: keeps the machines that it does not know for a human, steps over the numbers that
- * were given in the lost time, confirms it above Temporal's watermark, lifts the brake and records who did it.
+ * Lets a restored database go on. It keeps unknown machines for a human, steps over the numbers that were given in the
+ * lost time, confirms the database above Temporal's watermark, lifts the brake and records who did it.
  * @returns the new watermark
  */
 export async function resume(
@@ -167,7 +170,7 @@ async function recordResume(
     .update({ status: 'done', result: JSON.stringify(result) as never });
 }
 
-/** Machines that a restored database did not know and that nobody has released yet. */
+/** Lists machines that a restored database did not know and that nobody has released yet. */
 export async function listUnknownPods(db: Database | Transaction): Promise<UnknownPodRow[]> {
   const { rows } = await db.raw<{ rows: UnknownPodRow[] }>(
     `select u.* from unknown_pods u
@@ -179,7 +182,7 @@ export async function listUnknownPods(db: Database | Transaction): Promise<Unkno
 }
 
 /**
- * Gives machines up that a human has decided about: the sweeper ends them.
+ * Releases machines that a human has decided about: the sweeper ends them.
  * @returns how many
  */
 export async function releaseUnknownPods(

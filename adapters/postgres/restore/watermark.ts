@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../database.js';
 
 /**
  * Tells whether this very incarnation of the database was compared with Temporal's watermark (decision 67, "Restored
- * databases"). Not so after any restart or restore, until somebody has compared.
+ * databases"). After any restart or restore it is false until somebody has compared.
  */
 export async function isDatabaseConfirmed(db: Database | Transaction): Promise<boolean> {
   const { rows } = await db.raw<{ rows: { confirmed: boolean }[] }>(
@@ -17,7 +17,7 @@ export interface Watermark {
   readonly raisedAt: Date;
 }
 
-/** The watermark as this database has it. */
+/** Reads the watermark of this database. */
 export async function readWatermark(db: Database | Transaction): Promise<Watermark> {
   const row = await db('watermark').first('value', 'raised_at');
   if (!row) throw new Error('the watermark row is missing');
@@ -25,9 +25,10 @@ export async function readWatermark(db: Database | Transaction): Promise<Waterma
 }
 
 /**
- * Compares with Temporal's watermark. A database that is not behind is confirmed in its present incarnation; one that
- * is behind was restored: it loses its confirmation, and the brake says so until an operator reconciles.
- * @param kept what Temporal has; null when it never heard of one
+ * Compares the database with Temporal's watermark. A database that is not behind is confirmed in its present
+ * incarnation. A database that is behind was restored: it loses its confirmation, and the brake says so until an
+ * operator reconciles.
+ * @param kept Temporal's watermark; null when it never heard of one
  */
 export async function confirmDatabase(db: Database, kept: number | null): Promise<'confirmed' | 'restored'> {
   return db.transaction(async (trx) => {
@@ -68,7 +69,7 @@ export async function raiseWatermark(db: Database): Promise<number> {
   return row.value;
 }
 
-/** Lets what follows in this transaction write although the database is behind: for reconciling alone. */
+/** Lets the rest of this transaction write although the database is behind: for reconciling alone. */
 export async function reconcilingWithin<T>(db: Database, work: (trx: Transaction) => Promise<T>): Promise<T> {
   return db.transaction(async (trx) => {
     await trx.raw(`select set_config('gpu_rental.reconciling', 'on', true)`);

@@ -2,7 +2,7 @@ import type { InvoiceId, LineItemId, OperationId, TopupId, UserId } from '../../
 import type { EventWorkflow } from '../../../domain/payments/processor-routes.js';
 import type { TopupSource, TopupStatus } from '../../../domain/payments/topup.js';
 
-/** The rows of billing and of what the service keeps about itself; what each column means stands in migrations/. */
+/** The rows of billing and of the service's own records; migrations/ says what each column means. */
 export interface TopupRow {
   id: TopupId;
   user_id: UserId;
@@ -32,7 +32,7 @@ export interface SavedCardRow {
   user_id: UserId;
   brand: string;
   last4: string;
-  /** null: 0.1 saved it, and nobody has asked the processor yet; or the processor tells none. */
+  /** null: 0.1 saved it and nobody has asked the processor yet, or the processor tells none. */
   fingerprint: string | null;
   exp_month: number;
   exp_year: number;
@@ -65,7 +65,7 @@ export interface ParkedPaymentRow {
   credited_by: OperationId | null;
 }
 
-/** Who and which card is not charged while its owner is away, and since when (decision 79, "Charge marks"). */
+/** A user and a card that are not charged while their owner is away, and since when (decision 79, "Charge marks"). */
 export interface ChargeMarkRow {
   id: string;
   kind: 'dispute' | 'early_fraud_warning';
@@ -161,7 +161,7 @@ export interface OperatorActionRow {
   request: unknown;
   result: unknown;
   done_at: Date;
-  /** Whose connection wrote it; null before release 0.2. */
+  /** The login whose connection wrote it; null before release 0.2. */
   login: string | null;
 }
 
@@ -201,9 +201,7 @@ export interface MailOutboxRow {
 }
 
 export interface BrakeRow {
-  /**
-   * `restored` is pulled by the service itself, and lifted by reconciling alone (decision 67, "Restored databases").
-   */
+  /** The service itself pulls `restored`, and only reconciling lifts it (decision 67, "Restored databases"). */
   kind: 'creates' | 'charges' | 'metering' | 'restored';
   pulled_by: string;
   reason: string;
@@ -214,7 +212,7 @@ export interface WatermarkRow {
   singleton: true;
   value: number;
   raised_at: Date;
-  /** The incarnation of the database in which it was compared with Temporal's; `new` before it was ever raised. */
+  /** The incarnation of the database that was compared with Temporal's watermark; `new` before the first raise. */
   confirmed_as: string | null;
 }
 

@@ -10,7 +10,7 @@ export interface StuckItemRow {
   set_aside_at: Date | null;
 }
 
-/** When a workflow was told to look, and whether it has looked since. */
+/** The last time that a workflow was told to look, and whether it has looked since. */
 export interface LookSignalRow {
   workflow_id: string;
   workflow_type: string;

@@ -1,8 +1,10 @@
 import type { OperationId, RentalId, SshKeyId, TopupId, UserId } from '../../../domain/ids.js';
 import type { OperationResult, OrderedAction, OrderStatus } from '../../../domain/operations/operation.js';
 
-/** The rows of what is asked for, by users and operators, before a workflow does it (migrations/025-operator-orders). */
-/** What an operator asked for that moves money or needs the workers (migrations/025-operator-orders). */
+/**
+ * The rows of requests by users and operators, written before a workflow acts on them (migrations/025-operator-orders).
+ */
+/** An operator's request that moves money or needs the workers (migrations/025-operator-orders). */
 export interface OperatorOrderRow {
   id: OperationId;
   kind: OrderedAction['kind'];
@@ -23,18 +25,18 @@ export interface OperatorOrderRow {
   result: OperationResult | null;
 }
 
-/** Which rental an order of many refunds, and with how much (migrations/029-refunds-of-many). Amounts in cents. */
+/** A rental that an order of many refunds, with the amount (migrations/029-refunds-of-many). Amounts in cents. */
 export interface OperatorOrderItemRow {
   order_id: OperationId;
   rental_no: number;
-  /** At most so much. */
+  /** The most that it gets. */
   amount_cents: number;
   /** null until it is done. */
   refunded_cents: number | null;
   done_at: Date | null;
 }
 
-/** What a user asked to be charged, committed before its workflow starts. */
+/** A charge that a user asked for, committed before its workflow starts. */
 export interface TopupRequestRow {
   id: TopupId;
   user_id: UserId;
@@ -43,7 +45,7 @@ export interface TopupRequestRow {
   requested_at: Date;
 }
 
-/** What a user asked to rent, committed before its workflow starts. */
+/** A rental that a user asked for, committed before its workflow starts. */
 export interface RentalRequestRow {
   id: RentalId;
   user_id: UserId;
@@ -60,7 +62,7 @@ export interface RentalRequestRow {
   requested_at: Date;
 }
 
-/** Where a machine answered whose billing has not begun yet. */
+/** The address at which a machine answered whose billing has not begun yet. */
 export interface AnsweredMachineRow {
   rental_no: number;
   host: string;

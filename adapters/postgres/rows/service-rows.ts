@@ -4,14 +4,17 @@ import type { LedgerEntryType } from '../../../domain/ledger/ledger.js';
 import type { QuotaWindow } from '../../providers/upstream/quotas.js';
 import type { RentalStatus, StopReason } from '../../../domain/rentals/rental.js';
 
-/** The rows as Postgres holds them; what each column means stands in migrations/. */
+/** The rows as Postgres holds them; migrations/ says what each column means. */
 export interface UserRow {
   id: UserId;
   email: string;
   processor_customer_id: string | null;
   blocked_at: Date | null;
   blocked_reason: string | null;
-  /** What auto-topup may charge in a day, as the installation was set when the account was made; null: no cap. */
+  /**
+   * The most that auto-topup may charge in a day, by the installation's setting when the account was made; null: no
+   * cap.
+   */
   auto_topup_daily_cap_cents: number | null;
   created_at: Date;
 }
@@ -124,7 +127,7 @@ export interface ListingRow {
   created_at: Date;
 }
 
-/** What an upstream offers of a family now, counted when its listings change. */
+/** An upstream's present offers of a family, counted when its listings change. */
 export interface ProviderFamilyRow {
   provider_code: string;
   family: string;
@@ -181,7 +184,7 @@ export interface RentalRow {
   limit_ms: number | null;
 }
 
-/** What metering writes while a rental runs (migrations/004-rentals). */
+/** The columns that metering writes while a rental runs (migrations/004-rentals). */
 export interface MeterRow {
   rental_no: number;
   wallet_id: number;
@@ -203,7 +206,7 @@ export interface StopRequestRow {
   requested_ms: number | null;
 }
 
-/** What a lost machine's settlement rests on, kept when its pod's row has served its time. */
+/** The evidence for a lost machine's settlement, kept when its pod's row has served its time. */
 export interface LostMachineRow {
   rental_no: number;
   last_alive_at: Date;
@@ -229,7 +232,7 @@ export interface AllocationAttemptRow {
   end_by: Date | null;
   given_up_at: Date | null;
   slow_end_told_at: Date | null;
-  /** By when its machine must answer, from its beginning; null for one of release 0.1. */
+  /** The time within which its machine must answer, from its beginning; null for one of release 0.1. */
   deadline_ms: number | null;
 }
 
@@ -253,7 +256,7 @@ export interface PodRow {
   held_since: Date | null;
 }
 
-/** A view: what pods cost that nobody pays for. */
+/** A view: the cost of pods that nobody pays for. */
 export interface PodLeakRow {
   provider_code: string;
   pod_id: string;
@@ -267,7 +270,7 @@ export interface PodLeakRow {
   cents: number;
 }
 
-/** A view: what machines cost until their rentals ended, where nobody pays for them. */
+/** A view: the cost of machines until their rentals ended, where nobody pays for them. */
 export interface FreeMachineRow {
   provider_code: string;
   rental_id: RentalId;

@@ -13,7 +13,7 @@ export type * from '../reconcile/rows.js';
 export type * from './service-rows.js';
 export type * from './sign-in-rows.js';
 
-/** What an insert or update may say: each column, or an expression that the database evaluates. */
+/** The values of an insert or update: each column, or an expression that the database evaluates. */
 type Written<Row> = { [Column in keyof Row]?: Row[Column] | Knex.Raw };
 type Table<Row> = Knex.CompositeTableType<Row, Written<Row>, Written<Row>>;
 

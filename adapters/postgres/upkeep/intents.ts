@@ -12,10 +12,10 @@ export interface DueIntent {
 }
 
 /**
- * The intents that nobody acknowledged yet and that are to be delivered now, those first that never were. Delivery is
- * at least once: the transaction that acts on an intent acknowledges it. One that is not acknowledged is delivered
- * again after 10 s and then ever more rarely, up to once an hour; one whose workflow can't be told waits for that
- * (decision 69, "Items that fail").
+ * Lists the intents that nobody has acknowledged and that are due now, those first that were never delivered. Delivery
+ * is at least once: the transaction that acts on an intent acknowledges it. An unacknowledged intent is delivered again
+ * after 10 s and then ever more rarely, up to once an hour; so is one whose workflow can't be told (decision 69, "Items
+ * that fail").
  */
 export async function listDueIntents(db: Database, atMost: number): Promise<DueIntent[]> {
   const { rows } = await db.raw<{ rows: DueIntent[] }>(
@@ -31,12 +31,12 @@ export async function listDueIntents(db: Database, atMost: number): Promise<DueI
   return rows;
 }
 
-/** Whom an intent is told to: its rental's workflow, or the auto-topup of its user. */
+/** The workflow that gets an intent: its rental's workflow, or the auto-topup of its user. */
 const toldWorkflow = `coalesce(r.id, 'auto-topup:' || w.user_id)`;
 
 /**
- * SQL that holds when something that was told and is not done is to be told again: after 10 s, and then each time after
- * as long as it has waited already, up to an hour.
+ * SQL that holds when an unfinished item is to be told again: after 10 s, and then each time after as long as it has
+ * waited already, up to an hour.
  * @param toldAt SQL of when it was told last
  * @param since SQL of since when it is to be done
  */

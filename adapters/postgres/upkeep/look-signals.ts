@@ -8,17 +8,17 @@ export interface LookTarget {
 }
 
 export interface Claim {
-  /** Signal it now. False: it has an unhandled signal, and will look; or it was told often enough today. */
+  /** True: signal it now. False: it has an unhandled signal and will look, or it was told often enough today. */
   readonly mayTell: boolean;
-  /** It was told before and has not looked since, for longer than a look may wait. */
+  /** It was told before and has not looked for longer than a look may wait. */
   readonly isRepeated: boolean;
   /** How often it was told today (UTC), this time included. */
   readonly today: number;
 }
 
 /**
- * Asks whether a workflow may be signalled, and notes that it is (decision 69, "Items that fail"): once until it has
- * looked, so that a run that can't look does not use up the signals that the server takes.
+ * Asks whether a workflow may be signalled, and notes that it is (decision 69, "Items that fail"). It allows one signal
+ * until the workflow has looked, so that a run that can't look does not use up the signals that the server takes.
  * @param hasNoRun no run of it is open, so that none can have an unhandled signal
  */
 export async function claimLook(
@@ -57,13 +57,13 @@ const mayTell = `((l.told_at is null or :hasNoRun
     or l.told_at < excluded.told_at - :unhandledMs * interval '1 millisecond')
   and (l.counted_on <> excluded.counted_on or l.signals < :perDay))`;
 
-/** The signal did not get there. */
+/** Notes that the signal was not delivered. */
 export async function releaseLook(db: Database, workflowId: string): Promise<void> {
   await db('look_signals').where({ workflow_id: workflowId }).update({ told_at: null });
 }
 
 /**
- * A workflow has looked at its row: what it was told before is handled.
+ * Notes that a workflow has looked at its row: its earlier signals are handled.
  * @param lookedAt when the look began, by the database's clock
  * @returns whether somebody wanted it to look again meanwhile and did not signal it, because it had a signal
  */
@@ -77,7 +77,7 @@ export async function acknowledgeLook(db: Database, workflowId: string, lookedAt
 }
 
 /**
- * SQL that holds for a workflow that may be told: it has no signal that is still to be handled, and did not fail lately.
+ * SQL that holds for a workflow that may be told: it has no unhandled signal, and did not fail lately.
  * @param workflowId SQL of its id
  */
 export function hasNoFreshSignal(workflowId: string): string {

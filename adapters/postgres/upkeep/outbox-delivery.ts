@@ -4,17 +4,20 @@ import type { MailOutboxRow } from '../rows/tables.js';
 
 export interface MailDelivery {
   send(mail: MailOutboxRow & { body: string }): Promise<void>;
-  /** Counts a failure. @returns after how long the mail is tried again, in milliseconds */
+  /**
+   * Counts a failure.
+   * @returns after how long the mail is tried again, in milliseconds
+   */
   failed(mail: MailOutboxRow, error: unknown): Promise<number>;
-  /** Called when one was sent that had failed before. */
+  /** Called when a mail was sent that had failed before. */
   recovered(mail: MailOutboxRow): Promise<void>;
 }
 
 /**
- * Takes the next mail that is due, sends and marks it, holding its row so that two senders never take the same one: one
- * in a transaction, which must not last longer than one mail server takes, and of which one that fails keeps no other
- * from it (decision 36, "The mail outbox", and decision 69, "Items that fail"). It is tried again later, ever more
- * rarely.
+ * Takes the next due mail, sends it and marks it. It holds the mail's row, so that two senders never take the same one.
+ * Each transaction sends one mail: it must not last longer than the mail server takes for one, and a failing mail keeps
+ * no other back (decision 36, "The mail outbox", and decision 69, "Items that fail"). A failed mail is tried again
+ * later, ever more rarely.
  * @returns how many were due, and how many of them were sent
  */
 export async function deliverDueMails(

@@ -4,7 +4,7 @@ import type { Message } from '../../../domain/mails/message.js';
 import type { Database, Transaction } from '../database.js';
 
 export interface Mail {
-  /** What it is sent for, unique: a retry never mails twice (decision 36, "The mail outbox"). */
+  /** The cause of the mail, unique: a retry never mails twice (decision 36, "The mail outbox"). */
   readonly cause: MailCause;
   readonly recipient: string;
   readonly message: Message;
@@ -26,7 +26,7 @@ export async function insertMail(db: Database | Transaction, mail: Mail): Promis
     .ignore();
 }
 
-/** The same for a user, at their address as it is now. The text carries no code, and stays. */
+/** Puts a mail to a user's present address into the outbox. Its text carries no code, and stays. */
 export async function mailUser(
   db: Database | Transaction,
   userId: UserId,

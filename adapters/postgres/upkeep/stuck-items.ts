@@ -9,27 +9,27 @@ export interface Failure {
   readonly duty: Duty;
   readonly item: string;
   readonly error: string;
-  /** Trying soon is of no use: it is set aside at once. */
+  /** Another try soon is of no use: the item is set aside at once. */
   readonly isHopeless?: boolean;
   /**
-   * Set where it says nothing of the item (decision 95, "Outages of a peer"): it counts only where the peer has
-   * answered others.
+   * Set where the failure says nothing of the item (decision 95, "Outages of a peer"): it counts only where the peer
+   * has answered others.
    */
   readonly lastAnswers?: LastAnswers | undefined;
 }
 
-/** What a failure came to. */
+/** The result of a failure. */
 export interface Stuck {
   readonly attempts: number;
   /** In milliseconds from now. */
   readonly nextTryMs: number;
-  /** It was set aside by this failure, and not before. */
+  /** This failure set it aside; it was not set aside before. */
   readonly isNewlySetAside: boolean;
 }
 
 /**
- * Counts a failed try of an item, and says when it may be tried again (decision 69, "Items that fail"). A try before
- * its time, by a new event or an operator, is written down and not counted.
+ * Counts a failed try of an item, and returns when it may be tried again (decision 69, "Items that fail"). An early
+ * try, by a new event or an operator, is written down and not counted.
  */
 export async function noteFailure(db: Database, failure: Failure, random = Math.random()): Promise<Stuck> {
   const key = { duty: failure.duty, item: failure.item.slice(0, 300) };
@@ -72,20 +72,20 @@ function countedOf(
   return { attempts, setAsideAt: known?.set_aside_at ?? (isOver ? now : null), isCounted };
 }
 
-/** Whether the peer answered since the item failed last: then it is rather the item. */
+/** Tells whether the peer has answered since the item failed last: then the item is the likelier cause. */
 function hasAnsweredOthers(known: StuckItemRow, now: Date, last: LastAnswers): boolean {
   const isAlone = now.getTime() - known.first_failed_at.getTime() > operationLimits.aloneAtPeerMs;
   return (isAlone ? last.anyCallMsAgo : last.thisCallMsAgo) < now.getTime() - known.last_failed_at.getTime();
 }
 
-/** Tells whether a try of an item has failed within so many milliseconds. */
+/** Tells whether a try of an item has failed within this many milliseconds. */
 export async function hasFailedWithin(db: Database, duty: Duty, item: string, ms: number): Promise<boolean> {
   const since = db.raw(`clock_ms() - ? * interval '1 millisecond'`, [ms]);
   const row = await db('stuck_items').where({ duty, item }).where('last_failed_at', '>', since).first('item');
   return row !== undefined;
 }
 
-/** Those of these items whose last try failed, by item. */
+/** Finds those of these items whose last try failed, by item. */
 export async function findStuck(
   db: Database,
   duty: Duty,
@@ -100,14 +100,14 @@ export async function findStuck(
   return new Map(rows.map(({ item, isWaiting }) => [item, { isWaiting }]));
 }
 
-/** It succeeded. */
+/** Notes that an item succeeded. */
 export async function clearStuck(db: Database, duty: Duty, item: string): Promise<void> {
   await db('stuck_items').where({ duty, item }).delete();
 }
 
 /**
- * SQL that holds for an item whose next try is not still to come: a loop that lists its items asks it, so that those
- * which wait never fill up the list.
+ * SQL that holds for an item that waits for no later try. A loop lists its items by it, so that waiting items never
+ * fill up the list.
  * @param item SQL of the item's name
  */
 export function isNotWaiting(duty: Duty, item: string): string {
@@ -115,14 +115,14 @@ export function isNotWaiting(duty: Duty, item: string): string {
     where s.duty = '${duty}' and s.item = ${item} and s.next_attempt_at > (select clock_ms()))`;
 }
 
-/** What failed last, those that were set aside first. */
+/** Lists the last failures, items that were set aside first. */
 export async function listStuck(
   db: Database,
   filter: { readonly onlySetAside: boolean },
   limit: number,
 ): Promise<StuckItemRow[]> {
   const query = db('stuck_items')
-    // One that is not tried any more, because its loop does not find it, is done by other means.
+    // An item that is no longer tried, because its loop does not find it, is done by other means.
     .whereRaw(`next_attempt_at > (select clock_ms()) - interval '3 hours'`)
     .orderByRaw('set_aside_at nulls last, first_failed_at')
     .limit(limit);
@@ -131,7 +131,7 @@ export async function listStuck(
 }
 
 /**
- * Lets items be tried at once, from their first try on, as if they had never failed.
+ * Lets items be tried at once and from their first try on, as if they had never failed.
  * @param item all of the duty when left out
  * @returns how many there were
  */

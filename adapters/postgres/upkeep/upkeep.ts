@@ -2,7 +2,7 @@ import type { RentalId, TopupId, UserId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
 import type { AllocationAttemptRow } from '../rows/tables.js';
 
-/** Rentals that something is still owed to and that are older than a moment: each should have a workflow. */
+/** Lists rentals to which something is still owed and that are older than a moment: each should have a workflow. */
 export async function listUnclosedRentals(db: Database): Promise<RentalId[]> {
   const rows = await db('rentals')
     .whereNull('closed_at')
@@ -11,7 +11,7 @@ export async function listUnclosedRentals(db: Database): Promise<RentalId[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Top-ups whose payment is not decided and that are older than a moment: each should have a workflow. */
+/** Lists top-ups whose payment is not decided and that are older than a moment: each should have a workflow. */
 export async function listUnclosedTopups(db: Database): Promise<TopupId[]> {
   const rows = await db('topups')
     .whereNull('closed_at')
@@ -21,7 +21,7 @@ export async function listUnclosedTopups(db: Database): Promise<TopupId[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Users whose auto-topup has an attempt that is not decided. */
+/** Lists users whose auto-topup has an undecided attempt. */
 export async function listUsersWithOpenAutoTopups(db: Database): Promise<UserId[]> {
   const rows = await db('topups')
     .whereNull('closed_at')
@@ -38,9 +38,9 @@ export interface StrayPod {
 }
 
 /**
- * Pods of ours that no live rental owns (decision 22, "Machines of nobody"): their tag is unknown, or its attempt was
- * given up, or the rental is closed. One with an open attempt younger than `openForMs` is left to the workflow that
- * made it, and one that a restored database did not know to a human (decision 67, "Restored databases").
+ * Lists pods of ours that no live rental owns (decision 22, "Machines of nobody"): their tag is unknown, or its attempt
+ * was given up, or the rental is closed. A pod with an open attempt younger than `openForMs` is left to the workflow
+ * that made it. A pod that a restored database did not know is left to a human (decision 67, "Restored databases").
  */
 export async function listStrayPods(
   db: Database,
@@ -68,15 +68,15 @@ export async function listStrayPods(
 }
 
 /**
- * Decides, committed, that a pod which looked stray shall end: an attempt that is open is condemned first, so that it
- * can't be adopted any more (decision 22, "Machines of nobody"). Whoever adopted it in between keeps it.
+ * Decides, committed, that a stray pod shall end. An open attempt is condemned first, so that it can't be adopted any
+ * more (decision 22, "Machines of nobody"). An adoption in between keeps the pod.
  * @returns whether the pod may be ended
  */
 export async function condemnStrayPod(
   db: Database,
   { tag, why }: Pick<StrayPod, 'tag' | 'why'>,
 ): Promise<boolean> {
-  // Waits for an adoption that is under way, and then finds the attempt open no longer.
+  // Waits for an adoption that is under way, and then no longer finds the attempt open.
   await db('allocation_attempts')
     .where({ tag, state: 'open' })
     .update({
@@ -97,7 +97,9 @@ export async function condemnStrayPod(
   return rows[0]?.owned === false;
 }
 
-/** Attempts that are still open long after their call, for which no provisioning rental waits: a crash left them. */
+/**
+ * Lists attempts that are still open long after their call, for which no provisioning rental waits: a crash left them.
+ */
 export async function listForgottenAttempts(
   db: Database,
   openForMs: number,
@@ -112,8 +114,7 @@ export async function listForgottenAttempts(
 }
 
 /**
- * Closes condemned attempts of which the upstream has shown nothing for long: whatever their call did, no pod of
- * theirs is there.
+ * Closes condemned attempts of which the upstream has shown nothing for long: whatever their call did, it left no pod.
  */
 export async function closeCondemnedAttempts(db: Database, afterMs: number): Promise<number> {
   const { rowCount } = await db.raw<{ rowCount: number }>(

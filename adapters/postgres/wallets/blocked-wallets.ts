@@ -9,7 +9,7 @@ export interface BlockedPod {
 
 /**
  * Asks for the end of the rentals of wallets that could not be metered for long (decision 29, "Broken wallets"), and
- * tells which pods must end now. Their bills are made after the repair: until the instant of the request.
+ * returns the pods that must end now. Their bills are made after the repair: until the instant of the request.
  * @param afterMs how long a wallet may be blocked
  */
 export async function stopBlockedRentals(db: Database, afterMs: number): Promise<BlockedPod[]> {

@@ -2,7 +2,7 @@ import { causePrefixes, reversalReturned } from '../../../domain/causes.js';
 
 /**
  * Causes of ledger entries in SQL, for statements that walk many rows: the texts that `causeOf` makes. Parameters are
- * SQL expressions. Whoever joins by one compares for equality, so that the primary key of ledger_causes finds it.
+ * SQL expressions. A join by a cause compares for equality, so that it uses the primary key of ledger_causes.
  */
 export const paymentCauseSql = (paymentId: string): string => `'${causePrefixes.payment}' || ${paymentId}`;
 
@@ -12,7 +12,7 @@ export const settlementCauseSql = (rentalId: string): string =>
 export const operationRentalCauseSql = (operationId: string, rentalId: string): string =>
   `'${causePrefixes.operation}' || ${operationId} || ':' || ${rentalId}`;
 
-/** All causes of a reversal: taken, given back, and taken again when another one gave its part back. An array. */
+/** All causes of a reversal, as an array: taken, given back, and taken again when another one gave its part back. */
 export const reversalCausesSql = (kind: string, id: string): string =>
   `(array[${kind} || ':' || ${id}, ${kind} || '${reversalReturned}' || ${id}]
       || array(select ${kind} || ':' || ${id} || ':' || n from generate_series(2, 20) n))`;
@@ -22,6 +22,6 @@ export const paymentOfCauseSql = (cause: string): string =>
   `case when starts_with(${cause}, '${causePrefixes.payment}')
         then substr(${cause}, length('${causePrefixes.payment}') + 1) end`;
 
-/** Whether a cause is that of a rental of an order of many. */
+/** SQL that holds for a cause of one rental in an order of many. */
 export const isOperationRentalSql = (cause: string): string =>
   `(starts_with(${cause}, '${causePrefixes.operation}') and starts_with(split_part(${cause}, ':', 3), 'rent_'))`;

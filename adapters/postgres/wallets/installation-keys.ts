@@ -8,7 +8,7 @@ export type InstallationKey = Pick<InstallationKeyRow, 'key' | 'created_at'>;
 
 const known = new WeakMap<Database, Map<KeyName, Promise<InstallationKey>>>();
 
-/** A key never changes, so each pool asks for it once; a failure is not kept. */
+/** A key never changes, so each pool reads it once; a failure is not kept. */
 export async function getInstallationKey(db: Database, name: KeyName): Promise<InstallationKey> {
   const keys = known.get(db) ?? new Map<KeyName, Promise<InstallationKey>>();
   known.set(db, keys);

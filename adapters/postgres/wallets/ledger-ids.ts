@@ -6,26 +6,26 @@ import { getInstallationKey } from './installation-keys.js';
 
 /** The public ids of ledger entries in this installation. */
 export interface LedgerIds {
-  /** The id that is shown. */
+  /** Returns the public id. */
   of(walletId: number, seq: number): LedgerEntryId;
-  /** What an id stands for, in this form or the plain one of release 0.1; undefined for a text that is neither. */
+  /** Reads an id, in this form or the plain one of release 0.1; undefined for a text that is neither. */
   parse(text: string): (EntryKey & { readonly isPlain: boolean }) | undefined;
-  /** Entries that are younger were never shown with a plain id. */
+  /** Younger entries were never shown with a plain id. */
   readonly since: Date;
 }
 
 const BLOCK_BYTES = 16;
-/** The first of 26 characters holds two bits more than the block: 01 tells this form, 00 the plain one. */
+/** The first of 26 characters holds two bits more than the block: 01 marks this form, 00 the plain one. */
 const FORM = 1n << 128n;
 
 /**
- * Wallet and number, enciphered: one block of AES-128 is a permutation of 128 bits, so ids are as unique as what they
- * stand for, need no column, and tell nothing of how many wallets there are (decision 86, "Ids of ledger entries").
+ * Enciphers wallet and number. One block of AES-128 is a permutation of 128 bits, so ids are as unique as their
+ * entries, need no column, and do not tell how many wallets there are (decision 86, "Ids of ledger entries").
  * @param key 16 bytes
  * @param since when the key was made
  */
 export function createLedgerIds(key: Buffer, since: Date): LedgerIds {
-  // One block alone is never longer than the key's own unit: the mode that chains nothing is the right one here.
+  // ECB fits here: there is only one block, so there is nothing to chain.
   const cipher = createCipheriv('aes-128-ecb', key, null).setAutoPadding(false);
   const decipher = createDecipheriv('aes-128-ecb', key, null).setAutoPadding(false);
   return {
@@ -61,7 +61,7 @@ function blockOf(bits: bigint): Buffer {
 
 const made = new WeakMap<Buffer, LedgerIds>();
 
-/** Those of the installation whose database it is. */
+/** Returns the ids of the installation to which the database belongs. */
 export async function getLedgerIds(db: Database): Promise<LedgerIds> {
   const { key, created_at: since } = await getInstallationKey(db, 'ledger_ids');
   const ids = made.get(key) ?? createLedgerIds(key, since);

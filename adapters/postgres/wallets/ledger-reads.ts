@@ -28,7 +28,7 @@ interface Row {
   processor_charge_id: string | null;
 }
 
-/** Which entries to read; a filter that is absent filters nothing. */
+/** The entries to read; an absent filter filters nothing. */
 export interface LedgerFilter {
   readonly type?: LedgerEntryType | undefined;
   readonly rentalId?: RentalId | undefined;
@@ -37,7 +37,7 @@ export interface LedgerFilter {
 }
 
 /**
- * A user's ledger, newest first, with the wallet's total at the same moment: one statement sees one state, so the
+ * Reads a user's ledger, newest first, with the wallet's total at the same moment: one statement sees one state, so the
  * newest entry's balance is the total. Each filter walks the primary key or the index of the rare types, never the
  * whole ledger: a rental's entries lie between two sequence numbers that its row keeps.
  */
@@ -74,12 +74,14 @@ export async function readLedger(
   return { balanceCents: first.balance_cents, entries: rows.flatMap((row) => entriesOf(row, ids)) };
 }
 
-/** A rental's entries: its own, within the stretch of the wallet's ledger that its life spans. */
+/** A rental's own entries, within the stretch of the wallet's ledger that its life spans. */
 const ofRental = `and rental_no = (select no from rentals where id = :rentalId)
          and seq > (select opened_seq from rentals where id = :rentalId)
          and seq <= (select coalesce(settled_seq, w.seq) from rentals where id = :rentalId)`;
 
-/** Says outright that a rare type is no tick, so that the index without ticks answers (migrations/002-wallets). */
+/**
+ * Says outright that a rare type is no tick, so that Postgres uses the index without ticks (migrations/002-wallets).
+ */
 function typeCondition(type: LedgerEntryType | undefined): string {
   if (type === undefined) return '';
   return type === 'rental_charge' ? 'and type = :type' : "and type = :type and type <> 'rental_charge'";

@@ -11,8 +11,8 @@ interface Low {
 }
 
 /**
- * Leaves the mail that warns of a low balance and acknowledges the intent, in one transaction. One mail per crossing:
- * its cause names the instant at which the wallet crossed. A wallet that was topped up meanwhile gets none.
+ * Leaves the mail that warns of a low balance and acknowledges the intent, in one transaction. Each crossing has one
+ * mail: its cause names the instant of the crossing. A wallet that was topped up meanwhile gets none.
  */
 export async function warnOfLowBalance(db: Database, intentId: number): Promise<void> {
   await db.transaction(async (trx) => {

@@ -11,7 +11,7 @@ export interface Stretch {
   readonly toSeq: number;
 }
 
-/** What one type, or one rental under one type, came to; amounts in cents, signed. */
+/** The sum of one type, or of one rental under one type; amounts in cents, signed. */
 export interface StatementSum {
   readonly type: LedgerEntryType;
   readonly rentalId: RentalId | null;
@@ -26,8 +26,8 @@ export interface Statement {
 }
 
 /**
- * What a user's wallet held at two instants and what happened between them, all of it from one moment. It goes by the
- * chain: opening and closing balances are those of the entries before each instant, whatever clock wrote them.
+ * Reads a user's balances at two instants and the sums between them, all from one moment. It follows the chain: opening
+ * and closing balances are those of the entries before each instant, whatever clock wrote them.
  */
 export async function readStatement(db: Database, userId: UserId, from: Date, to: Date): Promise<Statement> {
   return db.transaction(
@@ -51,9 +51,9 @@ export async function readStatement(db: Database, userId: UserId, from: Date, to
 }
 
 /**
- * The entries from one instant up to, and without, another. A wallet's entries are written one after the other under
- * its lock, so numbers and instants rise together: two dozen look-ups of the primary key find each end in ten million
- * entries.
+ * Finds the entries from one instant up to, and without, another. A wallet's entries are written one after the other
+ * under its lock, so numbers and instants rise together: two dozen look-ups of the primary key find each end in ten
+ * million entries.
  * @param from the ledger's beginning when it is left out
  * @param to now when it is left out
  */
@@ -73,7 +73,7 @@ export async function findStretch(
   };
 }
 
-/** The number of the first entry at or after an instant; the one after the newest when there is none. */
+/** Finds the number of the first entry at or after an instant, or the number after the newest entry. */
 async function firstSeqAt(
   db: Database | Transaction,
   walletId: number,
@@ -104,7 +104,7 @@ async function balanceBefore(trx: Transaction, walletId: number, seq: number): P
   return entry?.balance_after_cents ?? 0;
 }
 
-/** A page of a stretch, oldest first, at most this many entries. */
+/** Reads a page of a stretch, oldest first, of at most this many entries. */
 export async function readStretch(db: Database, stretch: Stretch, limit: number): Promise<LedgerEntry[]> {
   const ids = await getLedgerIds(db);
   const { rows } = await db.raw<{ rows: Omit<LedgerEntry, 'id'>[] }>(

@@ -4,7 +4,7 @@ import { rentalLimits } from '../../../domain/rentals/limits.js';
 import type { Database } from '../database.js';
 import { isOperationRentalSql, operationRentalCauseSql, settlementCauseSql } from './cause-sql.js';
 
-/** One thing that does not add up, with enough to find it. */
+/** An inconsistency, with enough to find it. */
 export interface Discrepancy {
   readonly rule: 'chain' | 'wallet' | 'holds' | 'rental' | 'price' | 'order';
   readonly walletId: number;
@@ -17,14 +17,14 @@ export interface Discrepancy {
   readonly detail: string;
 }
 
-/** At most so many are told of at once. */
+/** The most discrepancies that are returned at once. */
 export const discrepancyLimit = 100;
 
 /**
- * Until when each settled rental may be billed, and what that comes to by the formula of decision 25, "Usage as running
- * total", derived from what is kept of its stop, its limits, its machine, its money and its ticks, and from nothing
- * that its settlement wrote (decision 78, "Check of settled rentals"). This is on purpose not the code that settles,
- * said again in SQL. Over looked_at and entries.
+ * The end of billing of each settled rental, and its price by the formula of decision 25, "Usage as running total".
+ * Both are derived from the rows of its stop, its limits, its machine, its money and its ticks, and from nothing that
+ * its settlement wrote (decision 78, "Check of settled rentals"). On purpose it does not share the code that settles,
+ * but says it again in SQL. Over looked_at and entries.
  */
 const pricedRentals = `
   evidence as (
@@ -78,7 +78,10 @@ const pricedRentals = `
       from due d
   )`;
 
-/** Orders of many against the ledger, over ordered (their items) and w: each gave what its entry says, and none too much. */
+/**
+ * Checks orders of many against the ledger, over ordered (their items) and w: each gave the amount of its entry, and
+ * none too much.
+ */
 const orderRules = `
      select 'order', r.wallet_id, r.user_id, null::bigint, r.id, i.order_id || ' gave ' || coalesce(i.refunded_cents, 0) ||
             ' for ' || r.id || ', its entry says ' || coalesce(e.amount_cents, 0)
@@ -94,7 +97,7 @@ const orderRules = `
        join rentals_now r on r.no = g.rental_no join w on w.id = r.wallet_id
       where g.given > r.charged_cents - r.refunded_cents`;
 
-/** The rules but the chain's, over w (wallets), newest, held, looked_at (rentals), entries, priced and ordered. */
+/** All rules but the chain's, over w (wallets), newest, held, looked_at (rentals), entries, priced and ordered. */
 const rules = `
      select 'wallet' as rule, w.id as "walletId", w.user_id as "userId", null::bigint as seq, null::text as "rentalId",
             'total ' || w.available_cents + w.reserved_cents || ', newest entry ' ||
@@ -126,27 +129,27 @@ const rules = `
 const sums = `-sum(e.amount_cents) filter (where e.type = 'rental_charge') as charged,
               sum(e.amount_cents) filter (where e.type = 'refund') as refunded`;
 
-/** Which wallets are walked: one user's, or those with ids from one up to another. */
+/** The wallets to walk: one user's, or those with ids from one up to another. */
 type Wallets = { readonly userId?: UserId; readonly fromId?: number; readonly toId?: number };
 
-/** How many wallets there are, or whether this user has one. */
+/** Counts the wallets, or tells whether this user has one. */
 export async function countWallets(db: Database, userId?: UserId): Promise<number> {
   const query = db('wallets').count<{ count: number }[]>('* as count').first();
   if (userId !== undefined) void query.where({ user_id: userId });
   return (await query)?.count ?? 0;
 }
 
-/** The highest number of a wallet, 0 when there is none. */
+/** Finds the highest number of a wallet, 0 when there is none. */
 export async function findNewestWallet(db: Database): Promise<number> {
   const row = await db('wallets').max<{ max: number | null }[]>('id as max').first();
   return row?.max ?? 0;
 }
 
 /**
- * Walks every wallet and checks what must hold: each entry continues its predecessor, the newest equals the wallet,
- * what is reserved equals the holds of its rentals, each rental's charges and refunds equal its entries, and each
- * settled rental ended when what is kept of it says, and its net charge, overage and write-off equal the formula of
- * decision 25, "Usage as running total", for that end, and orders of many gave what their entries say, and nobody more
+ * Walks every wallet and checks the rules of the ledger. Each entry continues its predecessor. The newest equals the
+ * wallet. The reserved amount equals the holds of its rentals. Each rental's charges and refunds equal its entries.
+ * Each settled rental ended when its rows say, and its net charge, overage and write-off equal the formula of decision
+ * 25, "Usage as running total", for that end. Orders of many gave the amounts of their entries, and nobody got more
  * than they were charged.
  * @param userId only this user's wallet
  * @returns every discrepancy, at most 100
@@ -155,7 +158,7 @@ export async function verifyLedger(db: Database, userId?: UserId): Promise<Discr
   return verifyWallets(db, userId === undefined ? {} : { userId });
 }
 
-/** The same for some wallets, so that a long ledger can be walked in parts. */
+/** Verifies some wallets, so that a long ledger can be walked in parts. */
 export async function verifyWallets(db: Database, { userId, fromId, toId }: Wallets): Promise<Discrepancy[]> {
   const { rows } = await db.raw<{ rows: Discrepancy[] }>(
     `with w as (
@@ -197,8 +200,8 @@ export async function verifyWallets(db: Database, { userId, fromId, toId }: Wall
 }
 
 /**
- * What can be checked often: every wallet against its newest entry and its holds, and each rental that was settled, or
- * given something back by an order of many, since an instant. The chain itself is walked by `verifyWallets` only.
+ * Verifies what can be checked often: every wallet against its newest entry and its holds, and each rental that was
+ * settled, or refunded by an order of many, since an instant. Only `verifyWallets` walks the chain itself.
  */
 export async function verifyRecent(db: Database, since: Date): Promise<Discrepancy[]> {
   const { rows } = await db.raw<{ rows: Discrepancy[] }>(

@@ -1,15 +1,15 @@
 import type { UserId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
 
-/** What GET /v1/billing/balance tells (decision 31, "Balance and config"). Amounts in cents. */
+/** The answer of GET /v1/billing/balance (decision 31, "Balance and config"). Amounts in cents. */
 export interface Balance {
   readonly availableCents: number;
   readonly reservedCents: number;
   readonly openInvoicesCents: number;
   readonly openInvoiceCount: number;
-  /** What the running rentals cost in an hour. */
+  /** The hourly cost of the running rentals. */
   readonly burnPerHourCents: number;
-  /** What the running rentals still hold of their first hours. */
+  /** The rest of the holds of the running rentals. */
   readonly holdsCents: number;
   readonly readAt: Date;
 }
@@ -25,7 +25,7 @@ interface Row {
 }
 
 /**
- * A user's balance, all of it from one moment. Open invoices are debts only: overage and manual (decision 31, "Balance
+ * Reads a user's balance, all from one moment. Open invoices are debts only: overage and manual (decision 31, "Balance
  * and config").
  */
 export async function getBalance(db: Database, userId: UserId): Promise<Balance> {

@@ -1,6 +1,6 @@
 import type { Offer } from '../provider.js';
 
-/** Should an upstream ever list one offer twice, the dearer price stands: the price never rises after the answer. */
+/** Keeps the dearer price of an offer that an upstream lists twice: the price never rises after the answer. */
 export function dearestOfEach(offers: readonly Offer[]): Offer[] {
   const dearest = new Map<string, Offer>();
   for (const offer of offers) {

@@ -2,7 +2,9 @@
 export interface GpuModel {
   /** Canonical code: upper snake, with form factor and VRAM only when the product is sold in more than one. */
   readonly model: string;
-  /** What a renter treats as interchangeable: the name, with VRAM when it varies, without the form factor. */
+  /**
+   * The products that a renter treats as interchangeable: the name, with VRAM when it varies, without the form factor.
+   */
   readonly family: string;
   /** Per GPU (decision 13, "Live listings"). */
   readonly vramGb: number;
@@ -21,7 +23,7 @@ const FORM_FACTORS: Readonly<Record<string, FormFactor>> = {
   nvl: 'nvl',
 };
 
-/** What we sell. VRAM is the product's, not the listing's. */
+/** The GPUs that we sell. VRAM is the product's, not the listing's. */
 const MODELS: readonly (GpuModel & {
   /** Other figures that upstreams give for the same memory (usable against nominal). */
   readonly alsoVramGb?: readonly number[];
@@ -51,15 +53,15 @@ const MODELS: readonly (GpuModel & {
   { model: 'B200', family: 'b200', vramGb: 180, alsoVramGb: [179, 183, 186, 192] },
 ];
 
-/** An upstream API, by whose words its answers are read. */
+/** An upstream API with its own words for GPUs. */
 export type Dialect = 'shadeform' | 'runpod';
 
-/** Their name, our model; and the form factor where the name alone does not tell which product it is. */
+/** Their name, our model, and the form factor where the name alone does not tell the product. */
 type Spelling = readonly [name: string, model: string, form?: FormFactor];
 
 /**
- * From the upstreams' spellings to our models. A table and no rule: a name that is not here is skipped and counted,
- * never guessed, because a wrong guess sells the wrong machine.
+ * Maps the upstreams' spellings to our models. It is a table and no rule: an unknown name is skipped and counted, never
+ * guessed, because a wrong guess sells the wrong machine.
  */
 const SPELLINGS: Readonly<Record<Dialect, readonly Spelling[]>> = {
   shadeform: [
@@ -114,8 +116,8 @@ const SPELLINGS: Readonly<Record<Dialect, readonly Spelling[]>> = {
 
 /**
  * Finds our model of an upstream GPU; undefined when the table does not know it for certain.
- * @param gpu.interconnect the socket, where the upstream tells it apart from the name
- * @param gpu.vramGb what the upstream says per GPU; a figure that contradicts the product makes it unknown
+ * @param gpu.interconnect the socket, where the upstream gives it apart from the name
+ * @param gpu.vramGb the upstream's figure per GPU; a figure that contradicts the product makes it unknown
  */
 export function findGpuModel(
   dialect: Dialect,

@@ -2,9 +2,9 @@
 const PARTS_OF_A_CENT = 1_000;
 
 /**
- * Whole cents of a price in US dollars, fractions of a cent rounded up (decision 13, "Live listings"), but not those
- * that only the binary form of the number makes: 1.1 USD is 110 cents. null unless it is above zero, because a price of
- * nothing is a fault and no gift.
+ * Returns whole cents of a price in US dollars, fractions of a cent rounded up (decision 13, "Live listings"). It
+ * ignores fractions that only the binary form of the number makes: 1.1 USD is 110 cents. null unless the price is above
+ * zero, because a price of nothing is a fault and no gift.
  */
 export function centsOfUsd(usd: number): number | null {
   if (!Number.isFinite(usd) || usd <= 0) return null;

@@ -57,8 +57,8 @@ const REGIONS = new Map(
 );
 
 /**
- * RunPod's data centers, for example US-KS-2, CA-MTL-1, EU-RO-1 or EUR-IS-1: in the first two countries a part of
- * the country follows (US-DE-1 is Delaware), after a part of the world the country.
+ * RunPod's data centers, for example US-KS-2, CA-MTL-1, EU-RO-1 or EUR-IS-1. US and CA are followed by a part of the
+ * country (US-DE-1 is Delaware), EU, EUR and the like by the country.
  */
 const DATA_CENTER = /^(?:(US|CA)-[A-Z]{2,3}|(?:EU|EUR|AP|SEA|OC)-([A-Z]{2}))-\d+$/;
 
@@ -66,8 +66,8 @@ const CITY_COUNTRY_NUMBER = /^[a-z]+-([a-z]+)-\d+$/;
 const LEADING_COUNTRY = /^([A-Z]{2}), /;
 
 /**
- * Finds the ISO country of an upstream's region: by its name in the tables and forms above, or by the code that its
- * label begins with ("US, Kansas City, KS"). undefined when none tells: such an offer is skipped and counted.
+ * Finds the ISO country of an upstream's region: by its name in the tables and forms above, or by the code at the start
+ * of its label ("US, Kansas City, KS"). undefined when none tells: such an offer is skipped and counted.
  */
 export function findCountry(cloud: string, region: string, label: string): string | undefined {
   const word = CITY_COUNTRY_NUMBER.exec(region)?.[1] ?? '';

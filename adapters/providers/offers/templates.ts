@@ -4,8 +4,8 @@ import { templates, type TemplateId } from '../../../domain/catalog/templates.js
 export interface TemplateContainer {
   readonly image: string;
   /**
-   * Bound to the pod's loopback only: these servers ask for no password, so a renter reaches them through the
-   * SSH tunnel and nobody else does.
+   * Bound to the pod's loopback only: these servers ask for no password, so a renter, and nobody else, reaches them
+   * through the SSH tunnel.
    */
   readonly port: number | null;
   readonly command: readonly string[];
@@ -13,18 +13,18 @@ export interface TemplateContainer {
 }
 
 export interface PodTemplate {
-  /** Beginnings of the operating system names that fit, best first. An offer that lists none of them can't start it. */
+  /** Prefixes of the operating system names that fit, best first. An offer that lists none of them can't start it. */
   readonly osPreference: readonly string[];
   readonly container: TemplateContainer | null;
 }
 
-/** For a container it makes no difference; the plain template is named for its system. */
+/** It makes no difference to a container; the plain template is named for its system. */
 const OS = ['ubuntu24.04', 'ubuntu22.04'];
 const PLAIN_OS = ['ubuntu24.04'];
 
 /**
- * What each template becomes on a Shadeform machine (decision 13, "Live listings"): an operating system, and for all
- * but the plain one a container, because Shadeform's machines come with a container runtime and the NVIDIA toolkit.
+ * Maps each template to a Shadeform machine (decision 13, "Live listings"): an operating system, and for all but the
+ * plain template a container, because Shadeform's machines come with a container runtime and the NVIDIA toolkit.
  */
 export const shadeformTemplates: Readonly<Record<TemplateId, PodTemplate>> = {
   'ubuntu-24-04': { osPreference: PLAIN_OS, container: null },
@@ -55,17 +55,20 @@ export const shadeformTemplates: Readonly<Record<TemplateId, PodTemplate>> = {
   },
 };
 
-/** What has a container runtime of its own: a container has none. */
+/** The kinds that have a container runtime of their own; a container has none. */
 const DOCKER_KINDS: readonly (string | null)[] = ['vm', 'baremetal'];
 
-/** The operating system to ask for; undefined when the offer lists none that fits, so that no other is sold as it. */
+/**
+ * Returns the operating system to ask for; undefined when the offer lists none that fits, so that no other is sold in
+ * its place.
+ */
 export function findFittingOs(template: PodTemplate, osOptions: readonly string[]): string | undefined {
   const fitting = template.osPreference.map((start) => osOptions.find((option) => option.startsWith(start)));
   return fitting.find((os) => os !== undefined);
 }
 
 /**
- * What an offer can be started from.
+ * Lists the templates that an offer can start.
  * @param kind Shadeform's `deployment_type`: vm, container or baremetal
  */
 export function listFittingTemplates(osOptions: readonly string[], kind: string | null): TemplateId[] {

@@ -3,14 +3,14 @@ import { ProviderError, type AccountBalance } from '../provider.js';
 import type { Upstream } from '../upstream/upstream.js';
 
 /**
- * RunPod's REST description does not say where a balance is read; its GraphQL API does, which its own command line
- * asks (`runpodctl user`): the balance and the hourly cost of what runs, in US dollars.
+ * RunPod's REST description does not say where a balance is read. Its GraphQL API does, as its own command line uses it
+ * (`runpodctl user`): the balance and the hourly cost of what runs, in US dollars.
  */
 const QUERY = 'query { myself { clientBalance currentSpendPerHr } }';
 
 /**
- * The balance of the account that the API key belongs to.
- * @throws ProviderError when it is not told; GraphQL tells its errors with HTTP 200 as well
+ * Reads the balance of the API key's account.
+ * @throws ProviderError when the answer has none; GraphQL reports its errors with HTTP 200 as well
  */
 export async function readRunpodBalance(upstream: Upstream): Promise<AccountBalance> {
   const what = 'reading the balance';
@@ -18,7 +18,7 @@ export async function readRunpodBalance(upstream: Upstream): Promise<AccountBala
     method: 'POST',
     path: '/graphql',
     body: { query: QUERY },
-    // It changes nothing, whatever its method.
+    // It changes nothing, although it is a POST.
     use: 'reading',
     repeatable: true,
   });
@@ -37,7 +37,7 @@ export async function readRunpodBalance(upstream: Upstream): Promise<AccountBala
   };
 }
 
-/** Without the noise of the binary form: 0.29 USD are 29 cents. */
+/** Returns cents without the noise of the binary form: 0.29 USD are 29 cents. */
 function centsOf(usd: number): number {
   return Math.round(usd * 100_000) / 1_000;
 }

@@ -1,6 +1,6 @@
 import type { TemplateId } from '../../../domain/catalog/templates.js';
 
-/** What a RunPod container is started from. */
+/** The start of a RunPod container. */
 export interface RunpodTemplate {
   readonly image: string;
   /** The container's own disk. */
@@ -11,9 +11,9 @@ export interface RunpodTemplate {
 export const runpodMinCudaVersion = '12.8';
 
 /**
- * What each template becomes at RunPod (decision 13, "Live listings"): an image, for its machines are containers
+ * Maps each template to RunPod (decision 13, "Live listings"): an image, because RunPod's machines are containers
  * themselves and hold no container runtime. Only RunPod's own images start an SSH daemon from PUBLIC_KEY
- * (runpod/containers, container-template/start.sh and the templates' README.md), so that the servers' images can't be
+ * (runpod/containers, container-template/start.sh and the templates' README.md), so the servers' images can't be
  * offered here.
  */
 export const runpodTemplates: ReadonlyMap<TemplateId, RunpodTemplate> = new Map([

@@ -19,7 +19,7 @@ const WORDS: StatusWords = {
   gone: 'TERMINATED',
 };
 
-/** `cloud/gpu/count/data center`: what a create asks for. */
+/** Makes the id of an offer, `cloud/gpu/count/data center`: the parts of a create. */
 export function offerIdOf(gpuId: string, gpuCount: number, dataCenterId: string): string {
   return `${runpodCloud}/${gpuId}/${gpuCount}/${dataCenterId}`;
 }
@@ -34,14 +34,14 @@ export function findOfferParts(
 }
 
 /**
- * Reads one element of `gpus`, as listed for a count of GPUs: an offer for each data center that can start a pod
- * with so many of them.
+ * Reads one element of `gpus`, as listed for a count of GPUs: an offer for each data center that can start a pod with
+ * that count.
  */
 export function readOffers(value: unknown, gpuCount: number, odd: (oddity: Oddity) => void): Offer[] {
   const gpu = fieldsOf(value);
   const places = (findList(gpu, 'dataCenters') ?? []).map(fieldsOf).filter(isAvailable);
   const most = numberField(fieldsOf(gpu['maxCount']), 'secure') ?? 0;
-  // What can't be had is not read any further: the list names every product that RunPod ever had.
+  // Skips what is not available: the list names every product that RunPod ever had.
   if (places.length === 0 || gpuCount > most) return [];
   const gpuId = textField(gpu, 'id');
   const pricePerHourCents = priceOf(fieldsOf(gpu['price']), 'secure', gpuCount);
@@ -80,24 +80,24 @@ function placed(
   return [{ offerId: offerIdOf(gpuId, what.gpuCount, dataCenterId), ...what, region, regionCode }];
 }
 
-/** A stock that is named and not NONE: how much there is changes before anyone has read it. */
+/** Tells whether a stock is named and not NONE. The amount changes too fast to be read. */
 function isAvailable(place: Fields): boolean {
   const stock = textField(place, 'availability');
   return stock !== null && stock !== 'NONE';
 }
 
-/** A price in USD per hour times a count; null when there is none. */
+/** Returns a price in USD per hour times a count; null when there is none. */
 function priceOf(fields: Fields, name: string, count: number): number | null {
   const usd = numberField(fields, name);
   return usd === null ? null : centsOfUsd(usd * count);
 }
 
-/** RunPod does not tell the socket, but the products that are sold in several name it. */
+/** RunPod does not tell the socket, but the names of products that are sold with several do. */
 function interconnectOf(model: string): string {
   return /_(SXM|PCIE|NVL)_/.exec(model)?.[1]?.toLowerCase() ?? 'unknown';
 }
 
-/** `cost`: USD per hour for the whole pod. null when it is 0, as it is for a pod that does not run. */
+/** Reads `cost`, USD per hour for the whole pod. null when it is 0, as it is for a pod that does not run. */
 export function priceCentsOf(pod: Fields): number | null {
   return priceOf(pod, 'cost', 1);
 }
@@ -115,7 +115,7 @@ export function findPod(value: unknown, tagPrefix: string, odd: (oddity: Oddity)
   return findOurPod(listed, WORDS, tagPrefix, odd);
 }
 
-/** The published port of the pod's own daemon. RunPod's proxy knows the account's keys only, not the renter's. */
+/** Reads the published port of the pod's own daemon. RunPod's proxy knows the account's keys only, not the renter's. */
 function addressOf(pod: Fields): Pick<Pod, 'host' | 'port' | 'username'> {
   const direct = fieldsOf(fieldsOf(pod['ssh'])['direct']);
   const host = textField(direct, 'host');

@@ -22,9 +22,12 @@ import { errorOfAnswer } from '../upstream/upstream-errors.js';
 
 /** Decision 20, "Wallet lock while buying": each call at most 5 s. */
 const CALL_LIMIT_MS = 5_000;
-/** As long as others wait for it: a large image may have to be pulled before its daemon answers. */
+/** As long as at other upstreams: a large image may have to be pulled before its daemon answers. */
 const PROVISION_DEADLINE_MS = 20 * 60_000;
-/** Whether `cost` tells of the container's disk is not documented: 50 GB at $0.10 a month each are 0.7 cents an hour. */
+/**
+ * The documentation does not say whether `cost` includes the container's disk: 50 GB at $0.10 a month each are 0.7
+ * cents an hour.
+ */
 const DISK_CENTS = 1;
 
 export interface RunpodOptions {
@@ -34,15 +37,15 @@ export interface RunpodOptions {
   readonly url: string;
   readonly apiKey: string;
   /**
-   * Every name of ours begins with this and a hyphen; pods without it are never listed nor ended (decision 22,
+   * The prefix, with a hyphen, of every name of ours; pods without it are never listed nor ended (decision 22,
    * "Machines of nobody").
    */
   readonly deployment: string;
   /** The limit of each call. */
   readonly timeoutMs?: number;
-  /** How many requests may be sent; without one, as many as there are. */
+  /** The budget of requests; without one, they are not limited. */
   readonly budget?: RequestBudget | undefined;
-  /** Hears of what was skipped or not understood in answers; once for each piece in a list. */
+  /** Gets each oddity that was skipped or not understood in answers; once for each element of a list. */
   readonly onOddity?: (oddity: Oddity) => void;
 }
 
@@ -75,7 +78,7 @@ export function createRunpodProvider(options: RunpodOptions): Provider {
         method: 'DELETE',
         path: `/v2/pods/${encodeURIComponent(podId)}`,
         repeatable: true,
-        // Whether a pod is gone only the lists tell.
+        // Only the lists tell whether a pod is gone.
         accepts: isGone,
         ...wait,
       });
@@ -87,7 +90,7 @@ export function createRunpodProvider(options: RunpodOptions): Provider {
   };
 }
 
-/** Each answer tells how the account's quotas stand, unless the account has none (the published description). */
+/** Each answer tells the state of the account's quotas, unless the account has none (the published description). */
 function learnQuotas(
   budget: RequestBudget | undefined,
   odd: (oddity: Oddity) => void,
@@ -98,12 +101,12 @@ function learnQuotas(
     const windows = readQuotas(headers, (header) =>
       oddOnce({ kind: 'malformed', subject: `header ${header}` }),
     );
-    // What can't be kept now is told again by the next answer, and no reason to lose this one.
+    // The next answer tells it again: a failure to keep it is no reason to lose this answer.
     if (windows.length > 0) await budget.learn(windows).catch(() => undefined);
   };
 }
 
-/** The stock is told for one count of GPUs at a time. A part is not a whole catalog: one failure fails them all. */
+/** Lists offers, one count of GPUs at a time. A part is not a whole catalog: one failure fails them all. */
 async function listOffers(upstream: Upstream, odd: (oddity: Oddity) => void): Promise<Offer[]> {
   const offers: Offer[] = [];
   for (const count of catalogLimits.gpuCounts) {
@@ -152,7 +155,7 @@ function createBodyOf(request: AllocationRequest, tagPrefix: string): unknown {
     );
   }
   if (!request.tag.startsWith(tagPrefix)) {
-    // Such a pod would never be listed again: it must not be bought.
+    // Such a pod would never be listed again, so it must not be bought.
     throw new ProviderError('refused', `a tag must begin with ${tagPrefix}: ${request.tag}`);
   }
   return {
@@ -168,21 +171,21 @@ function createBodyOf(request: AllocationRequest, tagPrefix: string): unknown {
   };
 }
 
-/** 403 says that this pool is closed to the account, and no more: another offer may be had. */
+/** 403 says only that this pool is closed to the account: another offer may be available. */
 function forThisOfferOnly(error: unknown): never {
   if (!(error instanceof ProviderError) || error.details.status !== 403) throw error;
   throw new ProviderError('no_capacity', error.message, error.details, { cause: error });
 }
 
 /**
- * The lines that become the pod's authorized_keys. Without this variable RunPod would put the account's own
- * registered keys there; so it is always set, with a key that nobody can use (decision 14, "SSH keys").
+ * Returns the lines of the pod's authorized_keys. Without this variable RunPod would put the account's own registered
+ * keys there. So it is always set, with a key that nobody can use (decision 14, "SSH keys").
  */
 function publicKeysOf(request: AllocationRequest): string {
   return [newPublicKey(), ...request.publicKeys.map(bareKey)].join('\n');
 }
 
-/** The same product comes up in the list of each count, and is told once. */
+/** Tells of a product once, although the list of each count has it. */
 function onceEach(odd: (oddity: Oddity) => void): (oddity: Oddity) => void {
   const told = new Set<string>();
   return (oddity) => {

@@ -27,7 +27,10 @@ export interface WireOffer {
   readonly osOptions: readonly string[];
 }
 
-/** `cloud/type/region`: the combination that Shadeform documents as naming one kind of machine in one place. */
+/**
+ * Makes the id of an offer, `cloud/type/region`: by Shadeform's documentation it names one kind of machine in one
+ * place.
+ */
 export function offerIdOf(cloud: string, type: string, region: string): string {
   return `${cloud}/${type}/${region}`;
 }
@@ -39,7 +42,7 @@ export function findOfferParts(offerId: string): { cloud: string; type: string; 
   return { cloud, type, region };
 }
 
-/** Reads one element of `instance_types`: an offer for each region where it can be had now. */
+/** Reads one element of `instance_types`: an offer for each region where it is available now. */
 export function readOffers(value: unknown, odd: (oddity: Oddity) => void): WireOffer[] {
   const type = fieldsOf(value);
   const cloud = textField(type, 'cloud');
@@ -59,12 +62,12 @@ export function readOffers(value: unknown, odd: (oddity: Oddity) => void): WireO
   }));
 }
 
-/** `os_options` of an element of `instance_types`. */
+/** Reads `os_options` of an element of `instance_types`. */
 export function osOptionsOf(type: Fields): string[] {
   return textsField(fieldsOf(type['configuration']), 'os_options');
 }
 
-/** A boot time of days is a fault, and none that anybody waits for. */
+/** A boot time of days is a fault, and nobody waits for it. */
 const MAX_BOOT_SECONDS = 86_400;
 
 function maxBootMsOf(type: Fields): number | null {
@@ -72,7 +75,7 @@ function maxBootMsOf(type: Fields): number | null {
   return seconds === null || seconds <= 0 || seconds > MAX_BOOT_SECONDS ? null : Math.ceil(seconds * 1_000);
 }
 
-/** What is sold, wherever it stands; undefined when it can't be sold by us, which is told as an oddity. */
+/** Reads the machine of an offer, whatever its region; undefined, with an oddity, when we can't sell it. */
 function findMachine(
   type: Fields,
   subject: string,
@@ -114,8 +117,8 @@ function regionsOf(
 }
 
 /**
- * `hourly_price`: cents for the whole machine, fractions rounded up (decision 13, "Live listings"); null when it is
- * missing or not above zero, because a price of nothing is a fault and no gift.
+ * Reads `hourly_price`: cents for the whole machine, fractions rounded up (decision 13, "Live listings"). null when it
+ * is missing or not above zero, because a price of nothing is a fault and no gift.
  */
 export function priceCentsOf(fields: Fields): number | null {
   const price = numberField(fields, 'hourly_price');
@@ -135,7 +138,7 @@ export function findPod(value: unknown, tagPrefix: string, odd: (oddity: Oddity)
   return findOurPod(listed, WORDS, tagPrefix, odd);
 }
 
-/** The address counts once there is one; the port is left out by the upstream when it is the usual one. */
+/** Reads the address once there is one; the upstream leaves the usual port out. */
 function addressOf(instance: Fields): Pick<Pod, 'host' | 'port' | 'username'> {
   const host = textField(instance, 'ip');
   return {

@@ -18,9 +18,11 @@ import {
 
 /** Decision 20, "Wallet lock while buying": each call at most 5 s. */
 const CALL_LIMIT_MS = 5_000;
-/** Nothing hangs on these reads, and the wallet is locked or a pod is being ended while they wait. */
+/** These reads are optional, and the wallet is locked or a pod is being ended while they wait. */
 const SIDE_READ_LIMIT_MS = 2_000;
-/** Its own longest boot times begin at 10 minutes; where an offer tells a longer one, it has twice that. */
+/**
+ * The upstream's own longest boot times begin at 10 minutes; where an offer tells a longer one, twice that is allowed.
+ */
 const PROVISION_DEADLINE_MS = 20 * 60_000;
 
 export interface ShadeformOptions {
@@ -30,15 +32,15 @@ export interface ShadeformOptions {
   readonly url: string;
   readonly apiKey: string;
   /**
-   * Every tag of ours begins with this and a hyphen; pods without it are never listed nor ended (decision 22, "Machines
+   * The prefix, with a hyphen, of every tag of ours; pods without it are never listed nor ended (decision 22, "Machines
    * of nobody").
    */
   readonly deployment: string;
   /** The limit of each call. */
   readonly timeoutMs?: number;
-  /** How many requests may be sent; without one, as many as there are. */
+  /** The budget of requests; without one, they are not limited. */
   readonly budget?: RequestBudget | undefined;
-  /** Hears of what was skipped or not understood in answers; called once for each piece. */
+  /** Gets each oddity that was skipped or not understood in answers, once for each. */
   readonly onOddity?: (oddity: Oddity) => void;
 }
 
@@ -93,7 +95,7 @@ export function createShadeformProvider(options: ShadeformOptions): Provider {
         method: 'POST',
         path: `${path}/delete`,
         repeatable: true,
-        // Whether a pod is gone only the lists tell.
+        // Only the lists tell whether a pod is gone.
         accepts: isGone,
         ...wait,
       });
@@ -108,7 +110,7 @@ async function allocate(deps: {
   readonly keys: ThrowAwayKeys;
   readonly request: AllocationRequest;
   readonly tagPrefix: string;
-  /** undefined when this process has not listed the offer: another one has. */
+  /** undefined when this process has not listed the offer, but another one has. */
   readonly osOptions: readonly string[] | undefined;
 }): Promise<{ podId: string; pricePerHourCents: number | null }> {
   const { upstream, keys, request } = deps;
@@ -151,32 +153,32 @@ async function allocate(deps: {
         priceCentsOf(fieldsOf(answer.body)) ?? (await readPrice(upstream, podId, { untilMs })),
     };
   } catch (error) {
-    // A pod that may exist needs its key until it is ended; the sweep finds the keys of those that never did.
+    // A pod that may exist needs its key until it is ended; the sweep finds the keys of pods that never existed.
     if (error instanceof ProviderError && error.kind !== 'unknown') keys.removeLater(key.keyId);
     throw error;
   }
 }
 
-/** @throws ProviderError refused for a request that is none */
+/** Reads the parts of a request. @throws ProviderError refused for a request that is none */
 function partsOf({ offerId, templateId, tag }: AllocationRequest, tagPrefix: string) {
   const offer = findOfferParts(offerId);
   if (offer === undefined || !isTemplateId(templateId)) {
     throw new ProviderError('refused', `no such offer or template: ${offerId}, ${templateId}`);
   }
   if (!tag.startsWith(tagPrefix)) {
-    // Such a pod would never be listed again: it must not be bought.
+    // Such a pod would never be listed again, so it must not be bought.
     throw new ProviderError('refused', `a tag must begin with ${tagPrefix}: ${tag}`);
   }
   return { offer, template: shadeformTemplates[templateId] };
 }
 
-/** The upstream's own limit on what a forgotten pod may cost: it deletes the pod at this time. */
+/** The upstream's own limit on the cost of a forgotten pod: it deletes the pod at this time. */
 function autoDelete(at: Date): { auto_delete: { date_threshold: string } } {
   return { auto_delete: { date_threshold: at.toISOString() } };
 }
 
 /**
- * The operating systems that an offer lists now; none when it is not listed.
+ * Reads the operating systems that an offer lists now; none when it is not listed.
  * @throws ProviderError, never `unknown`: nothing was bought
  */
 async function readOsOptions(
@@ -212,7 +214,7 @@ function launchOf(input: { key: ThrowAwayKey; publicKeys: readonly string[]; tem
   return { launch_configuration: { type: 'script', script_configuration: { base64_script } } };
 }
 
-/** The price that the pod really costs. That it can't be read does not undo the create: null. */
+/** Reads the pod's real price. A failure does not undo the create: null. */
 async function readPrice(upstream: Upstream, podId: string, wait: Wait): Promise<number | null> {
   const path = `/instances/${encodeURIComponent(podId)}/info`;
   const fields = await findFields(upstream, path, wait);

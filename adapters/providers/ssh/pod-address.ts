@@ -48,13 +48,13 @@ export function isPublicAddress(address: string): boolean {
 
 export type AddressRefusal = 'bad-port' | 'unresolved' | 'private-address';
 
-/** An address that may be connected to, or why none may. */
+/** An address that may be connected to, or the reason why there is none. */
 export type PodAddress = { readonly address: string } | { readonly refused: AddressRefusal };
 
 /**
- * Resolves a pod's host and checks it, so that the caller connects to the very address that was checked: the host
- * and port come from an upstream and must not lead into our own network. One private address among several
- * refuses them all, because a name that mixes them is up to no good.
+ * Resolves a pod's host and checks it, so that the caller connects to the very address that was checked: the host and
+ * port come from an upstream and must not lead into our own network. One private address among several refuses them
+ * all, because a name that mixes them is not to be trusted.
  * @param input.allowPrivate true only in the lab, whose pods live on loopback
  */
 export async function resolvePodAddress(input: {
@@ -74,7 +74,7 @@ export async function resolvePodAddress(input: {
 
 async function namesAddresses(host: string, timeoutMs: number): Promise<string[]> {
   let timer: NodeJS.Timeout | undefined;
-  // A look-up can't be called off; its answer is dropped when it comes too late.
+  // A look-up can't be cancelled; a late answer is dropped.
   const tooLate = new Promise<string[]>((resolve) => {
     timer = setTimeout(() => resolve([]), timeoutMs);
   });

@@ -3,18 +3,18 @@ import pLimit from 'p-limit';
 import { machineLimits } from '../../../domain/machines/limits.js';
 import { captureHostKey, probeSsh, type ProbeResult, type ProbeTarget } from './ssh-probe.js';
 
-/** Asks SSH daemons, so many at once and no more (providers reference, section 5). */
+/** Probes SSH daemons, a limited number at once (providers reference, section 5). */
 export interface Prober {
-  /** Whether the daemon answers. */
+  /** Tells whether the daemon answers. */
   probe(target: ProbeTarget): Promise<ProbeResult>;
-  /** The fingerprint of its host key; undefined when none could be read. */
+  /** Reads the fingerprint of its host key; undefined when none could be read. */
   hostKey(target: ProbeTarget): Promise<string | undefined>;
 }
 
 /**
- * One prober per worker process.
- * @param jitterMs each question waits up to so long before it is asked: what is read from one list at once would
- * else be asked at once
+ * Makes the one prober of a worker process.
+ * @param jitterMs the most that each probe waits before it starts, so that the pods of one list are not all probed at
+ *   once
  */
 export function createProber(jitterMs: number): Prober {
   const limit = pLimit(machineLimits.probesAtOnce);

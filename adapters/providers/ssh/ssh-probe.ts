@@ -5,9 +5,9 @@ import { resolvePodAddress, type AddressRefusal } from './pod-address.js';
 
 /** RFC 4253 section 4.2: the identification line, with its CR LF, is at most 255 bytes. */
 const MAX_IDENT_BYTES = 255;
-/** What a server may send before its identification line, that line included. */
+/** The most that a server may send up to the end of its identification line. */
 const MAX_BYTES = 4096;
-/** RFC 4253 sections 4.2 and 5.1: version 2.0, and 1.99 is to be treated as 2.0. */
+/** RFC 4253 sections 4.2 and 5.1: version 2.0; 1.99 is treated as 2.0. */
 const IDENT = /^SSH-(?:2\.0|1\.99)-[\x21-\x7e]/;
 
 export type ProbeResult =
@@ -83,13 +83,13 @@ function readIdent(target: {
   });
 }
 
-/** Judges what has come so far; `more` while the line may still come. */
+/** Judges the bytes received so far; `more` while the line may still come. */
 export function judgeIdent(received: string): 'answered' | 'more' | 'bad-ident' | 'too-long' {
   const lines = received.slice(0, MAX_BYTES).split('\n');
   const unfinished = lines.pop() ?? '';
   const ident = lines.find((line) => line.startsWith('SSH-'));
   if (ident !== undefined) {
-    // The feed that ended the line was split off; CR LF and a bare LF are both taken.
+    // The line feed was split off; CR LF and a bare LF are both accepted.
     return IDENT.test(ident) && ident.length + 1 <= MAX_IDENT_BYTES ? 'answered' : 'bad-ident';
   }
   if (unfinished.startsWith('SSH-') && unfinished.length >= MAX_IDENT_BYTES) return 'bad-ident';
@@ -102,8 +102,8 @@ function reasonOf(error: Error): ProbeReason {
 }
 
 /**
- * Reads the fingerprint of a pod's host key, `SHA256:…` as OpenSSH prints it, without logging in: the key
- * exchange proves that the daemon holds the key. It is the pod's identity, because upstreams reuse addresses.
+ * Reads the fingerprint of a pod's host key, `SHA256:…` as OpenSSH prints it, without a login: the key exchange proves
+ * that the daemon holds the key. It is the pod's identity, because upstreams reuse addresses.
  * @returns undefined when no key could be read within the limit
  */
 export async function captureHostKey(
@@ -124,7 +124,8 @@ export async function captureHostKey(
     const timer = setTimeout(finish, leftMs);
     client.on('error', () => finish());
     client.on('close', () => finish());
-    // The daemon's signature over the exchange is checked only after the verifier was asked: the key counts then.
+    // The daemon's signature over the exchange is checked only after the verifier was called: only then does the key
+    // count.
     client.on('handshake', () => finish(fingerprint));
     client.connect({
       host: resolved.address,

@@ -5,7 +5,7 @@ import type { HttpAnswer } from '../upstream/http-answer.js';
 import type { Upstream } from '../upstream/upstream.js';
 import { beforeBuying, errorOfAnswer } from '../upstream/upstream-errors.js';
 
-/** Keys without a pod are looked for at most this often, and only those that no create in flight can need. */
+/** A sweep for keys without a pod runs at most this often, and takes only keys that no create in flight can need. */
 const SWEEP_EVERY_MS = 10 * 60_000;
 const SWEEP_OLDER_THAN_MS = 60 * 60_000;
 const SWEEP_AT_ONCE = 20;
@@ -26,9 +26,9 @@ export interface ThrowAwayKeys {
 }
 
 /**
- * Upstreams want exactly one registered key at create, and the renter's keys are none of the account's business: a key
- * that nobody can use goes there (decision 14, "SSH keys"). It is registered under the pod's tag and the time, and
- * removed with the pod, because the upstream reads it some time after create has answered.
+ * Makes the throw-away keys of an account. Upstreams want exactly one registered key at create, and must not register
+ * the renter's keys: they get a key that nobody can use (decision 14, "SSH keys"). It is registered under the pod's tag
+ * and the time. It is removed with the pod, because the upstream reads it some time after create has answered.
  */
 export function createThrowAwayKeys(upstream: Upstream, tagPrefix: string): ThrowAwayKeys {
   let sweptAtMs = 0;
@@ -38,7 +38,7 @@ export function createThrowAwayKeys(upstream: Upstream, tagPrefix: string): Thro
       method: 'POST',
       path: `/sshkeys/${encodeURIComponent(keyId)}/delete`,
       repeatable: true,
-      // One that can't be removed is no reason to leave the others.
+      // A failed removal must not keep the others.
       accepts: () => true,
     });
   }
@@ -70,7 +70,7 @@ export function createThrowAwayKeys(upstream: Upstream, tagPrefix: string): Thro
       throw beforeBuying(errorOfAnswer('registering a key', 'buys_nothing', answer));
     },
     removeLater(keyId) {
-      // Nothing depends on it: a key that stays opens nothing, and the sweep finds it.
+      // Nothing depends on it: a remaining key opens nothing, and the sweep finds it.
       remove(keyId).catch(() => undefined);
     },
     sweepLater(listTags) {
@@ -99,11 +99,11 @@ function readKey(value: unknown): { keyId: string; name: string; tag: string; ma
   const key = fieldsOf(value);
   const name = textField(key, 'name') ?? '';
   const [tag = '', madeAtSeconds] = name.split('@');
-  // A name without a time is not one of these keys: NaN is never older than anything.
+  // A name without a time is none of these keys: NaN is never older than anything.
   return { keyId: textField(key, 'id') ?? '', name, tag, madeAtMs: Number(madeAtSeconds ?? NaN) * 1000 };
 }
 
-/** The public half of a new Ed25519 key, in the form of RFC 8709 section 4. The private half is not kept. */
+/** Returns the public half of a new Ed25519 key, in the form of RFC 8709 section 4. The private half is not kept. */
 export function newPublicKey(): string {
   const { publicKey } = generateKeyPairSync('ed25519');
   const { x = '' } = publicKey.export({ format: 'jwk' });

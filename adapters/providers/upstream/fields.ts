@@ -1,33 +1,33 @@
 /**
- * Reads fields of JSON that others wrote. An upstream's published schema refuses its own answers (a pending
- * machine has no address), so answers are read field by field, and what is missing or of another type is null.
+ * Reads fields of foreign JSON. An upstream's published schema refuses its own answers (a pending machine has no
+ * address), so answers are read field by field. A field that is missing or of another type is null.
  */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The value as an object; an empty one when it is none. */
+/** Returns the value as an object; an empty one when it is none. */
 export function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }
 
-/** A text that is not empty, or null. */
+/** Returns a text that is not empty, or null. */
 export function textField(fields: Fields, name: string): string | null {
   const value = fields[name];
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** A finite number, or null. */
+/** Returns a finite number, or null. */
 export function numberField(fields: Fields, name: string): number | null {
   const value = fields[name];
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
-/** A list, or undefined when there is none: an empty list and no list mean different things. */
+/** Returns a list, or undefined when there is none: an empty list and no list mean different things. */
 export function findList(fields: Fields, name: string): readonly unknown[] | undefined {
   const value = fields[name];
   return Array.isArray(value) ? value : undefined;
 }
 
-/** The texts of a list; everything else in it is left out. */
+/** Returns the texts of a list; everything else in it is left out. */
 export function textsField(fields: Fields, name: string): string[] {
   return (findList(fields, name) ?? []).filter((item) => typeof item === 'string');
 }

@@ -1,27 +1,27 @@
 import { createJsonListReader } from './json-list.js';
 
-/** The most that an answer may hold that is read whole: all but lists. */
+/** The most bytes of an answer that is read whole: all but lists. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed JSON; undefined when the body is none. */
+  /** The parsed JSON; undefined when the body is not JSON. */
   readonly body: unknown;
 }
 
-/** A list that an answer holds, and what is kept of it. */
+/** A list in an answer, and how to read its elements. */
 export interface ListReading<T> {
   /** The field of the answer that holds the list. */
   readonly name: string;
-  /** What is kept of an element; the rest of it is dropped at once. */
+  /** Returns what is kept of an element; the rest of it is dropped at once. */
   readonly read: (element: unknown) => readonly T[];
-  /** The rest of the list is not read once this has been found. */
+  /** Ends the reading of the list once it returns true. */
   readonly isWanted?: (item: T) => boolean;
 }
 
 export interface ListAnswer<T> extends HttpAnswer {
-  /** undefined when the answer has no such list, or is no success: that is not the same as an empty one. */
+  /** undefined when the answer has no such list, or is no success: an empty list is not the same. */
   readonly items: T[] | undefined;
 }
 

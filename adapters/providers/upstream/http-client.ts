@@ -2,8 +2,8 @@ import { ProviderError } from '../provider.js';
 import type { RequestBudget, RequestUse } from './request-budget.js';
 
 /**
- * A list may take so long in all, as long as it makes progress: 50,000 machines are some 100 MB (decision 75, "Long
- * upstream lists").
+ * The limit of a whole list, as long as it makes progress: 50,000 machines are some 100 MB (decision 75, "Long upstream
+ * lists").
  */
 const LIST_LIMIT_MS = 60_000;
 
@@ -18,7 +18,7 @@ export class HttpFailure extends Error {
     super(message, options);
   }
 
-  /** The connection broke after the request left: no limit of ours ended it, and what came was no nonsense. */
+  /** The connection broke after the request left: no limit of ours ended it, and the answer was not malformed. */
   get broke(): boolean {
     const name = this.cause instanceof Error ? this.cause.name : '';
     return this.sent && name !== 'TimeoutError' && name !== 'MalformedListError';
@@ -30,18 +30,18 @@ export interface HttpRequest {
   /** Appended to the client's base address; begins with a slash. */
   readonly path: string;
   readonly body?: unknown;
-  /** Less than the client's limit, where the caller can't wait so long. */
+  /** Less than the client's limit, for a caller that can't wait that long. */
   readonly timeoutMs?: number;
-  /** It may take a minute, as long as each part of its answer comes within the client's limit of the one before. */
+  /** The answer may take a minute, as long as each part of it comes within the client's limit of the one before. */
   readonly isList?: boolean;
   /** The instant, on the clock of performance.now(), beyond which the caller can't wait whatever the limits say. */
   readonly untilMs?: number | undefined;
   /**
-   * Sent once more, within the same limit, when the connection breaks: an upstream may close a kept-alive connection
-   * in the moment of its use. Only for what may happen twice; a GET always may.
+   * The request is sent once more, within the same limit, when the connection breaks: an upstream may close a
+   * kept-alive connection at the moment of its use. Only for requests that may happen twice; a GET always may.
    */
   readonly repeatable?: boolean;
-  /** What of the budget it takes; by default a GET reads and all else acts. */
+  /** The kind of request in the budget; by default a GET reads and all else acts. */
   readonly use?: RequestUse;
 }
 
@@ -52,20 +52,22 @@ export interface HttpRequest {
 export type ReadAnswer<T> = (response: Response, tellProgress: () => void) => Promise<T>;
 
 export interface HttpClientOptions {
-  /** Of the API; a request's path is appended to it. */
+  /** The API's address; a request's path is appended to it. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** For each call, from its start to the last byte of its answer (decision 20, "Wallet lock while buying"). */
+  /**
+   * The limit of each call, from its start to the last byte of its answer (decision 20, "Wallet lock while buying").
+   */
   readonly timeoutMs: number;
   readonly budget?: RequestBudget | undefined;
-  /** Hears the headers of each answer to a GET before the caller does. It must not fail. */
+  /** Gets the headers of each answer to a GET before the caller does. It must not fail. */
   readonly onRead?: ((headers: Headers) => Promise<void>) | undefined;
 }
 
 export interface HttpClient {
   /**
-   * One request, and its repetition only where it is repeatable.
-   * @param read what becomes of the answer
+   * Sends one request, and repeats it only where it is repeatable.
+   * @param read reads the answer
    * @throws HttpFailure when no whole answer came within the limit, or `read` failed
    * @throws ProviderError rate_limited when the budget is used up: nothing was sent
    */
@@ -73,8 +75,8 @@ export interface HttpClient {
 }
 
 /**
- * A JSON client with a limit on the time until the whole answer is read.
- * Redirects are answers and not followed, for they would carry the key elsewhere and repeat a purchase.
+ * Makes a JSON client with a limit on the time until the whole answer is read. Redirects are answers and are not
+ * followed: they would carry the key elsewhere and repeat a purchase.
  */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const base = options.url.replace(/\/+$/, '');
@@ -116,7 +118,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   };
 }
 
-/** Asks, and once more within the same limit when the connection broke and the request may be repeated. */
+/** Sends a request, and once more within the same limit when the connection broke and the request may be repeated. */
 async function twice<T>(
   limitMs: number,
   mayRepeat: boolean,
@@ -132,7 +134,7 @@ async function twice<T>(
   }
 }
 
-/** Aborts what makes no progress for `stallMs`, or is not over after `limitMs`. */
+/** Aborts a request that makes no progress for `stallMs`, or is not over after `limitMs`. */
 function watchProgress(
   stallMs: number,
   limitMs: number,
@@ -152,7 +154,7 @@ function watchProgress(
 }
 
 /**
- * How long a request may take, whole milliseconds.
+ * Returns how long a request may take, in whole milliseconds.
  * @throws HttpFailure when its caller's time is over: it is not sent
  */
 function limitOf(
@@ -164,7 +166,7 @@ function limitOf(
   throw new HttpFailure(false, `${method} ${path}: there was no time left to ask`);
 }
 
-/** A request that the upstream would refuse is not sent: it might shut us out for longer. */
+/** Does not send a request that the upstream would refuse: it might shut us out for longer. */
 async function refuseOverBudget(
   { method, path, use = method === 'GET' ? 'reading' : 'acting' }: HttpRequest,
   budget: RequestBudget | undefined,
@@ -187,8 +189,8 @@ function failureOf(error: unknown, { method, path }: HttpRequest, limitMs: numbe
 }
 
 /**
- * True when the failure came from looking up the name or from connecting. The error's code alone does not tell:
- * a connection that was made may end with the same one.
+ * Tells whether the failure came from looking up the name or from connecting. The error's code alone does not tell: an
+ * open connection may end with the same one.
  */
 function neverLeft(cause: unknown): boolean {
   if (cause instanceof AggregateError) return cause.errors.length > 0 && cause.errors.every(neverLeft);

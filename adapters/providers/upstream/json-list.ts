@@ -2,22 +2,22 @@ import { JSONParser } from '@streamparser/json';
 
 /** The most that one element of a list may take, in bytes: a machine with the longest startup script is well under it. */
 const MAX_ELEMENT_BYTES = 4 * 1024 * 1024;
-/** No account of ours has so many of anything: a list that is longer is no list. */
+/** No account of ours has this many of anything: a longer list is an error. */
 const MAX_ELEMENTS = 500_000;
-/** An answer with no element in it is read whole, to tell an empty list from none; up to this many bytes. */
+/** The most bytes of an answer without elements that is read whole, to tell an empty list from none. */
 const MAX_EMPTY_BYTES = 1024 * 1024;
 
-/** What came is no list that can be read: no JSON, cut off, or beyond a limit. */
+/** The answer is no readable list: no JSON, cut off, or beyond a limit. */
 export class MalformedListError extends Error {
   override readonly name = 'MalformedListError';
 }
 
-/** What reading a list in pieces found. */
+/** Reads a list in pieces. */
 export interface JsonListReader {
-  /** @throws MalformedListError */
+  /** Reads the next piece. @throws MalformedListError */
   write(chunk: Uint8Array): void;
   /**
-   * The answer was read to its end.
+   * Ends the reading, after the last piece.
    * @returns the list was there, be it empty
    * @throws MalformedListError for one that broke off
    */
@@ -25,9 +25,9 @@ export interface JsonListReader {
 }
 
 /**
- * Reads the elements of `{"<name>": [ … ]}` while the answer still arrives: no more than one element and one piece of
- * the answer are in memory at once, however long the list is (decision 75, "Long upstream lists").
- * @param take hears of each element, in order
+ * Reads the elements of `{"<name>": [ … ]}` while the answer still arrives. However long the list is, memory holds at
+ * most one element and one piece of the answer (decision 75, "Long upstream lists").
+ * @param take gets each element, in order
  */
 export function createJsonListReader(name: string, take: (element: unknown) => void): JsonListReader {
   const parser = new JSONParser({ paths: [`$.${name}.*`], keepStack: false, stringBufferSize: 64 * 1024 });

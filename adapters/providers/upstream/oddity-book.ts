@@ -4,14 +4,14 @@ export interface CountedOddity extends Oddity {
   readonly times: number;
 }
 
-/** Counts what adapters skip in answers, until somebody writes it down: a catalog of thousands may have many. */
+/** Counts what adapters skip in answers, until it is written down: a catalog of thousands may have many. */
 export interface OddityBook {
   note(code: string, oddity: Oddity): void;
-  /** Gives what was noted of an upstream since the last time. */
+  /** Returns what was noted of an upstream since the last time. */
   take(code: string): CountedOddity[];
 }
 
-/** What is noted at most between two takes; the rest is the same again, or an upstream gone mad. */
+/** The most that is noted between two takes; the rest is a repetition, or the fault of a broken upstream. */
 const MAX_NOTED = 1_000;
 const MAX_SUBJECT = 200;
 

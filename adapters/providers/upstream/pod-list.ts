@@ -2,7 +2,7 @@ import type { Pod, Provider } from '../provider.js';
 import type { Upstream } from './upstream.js';
 
 /**
- * The pods of ours in the one list that an upstream keeps of all.
+ * Finds our pods in the one list that an upstream keeps of all.
  * @param list.findPod undefined for an element that is gone, or is not ours
  */
 export function podListOf(

@@ -1,10 +1,10 @@
-/** One window of an upstream's quotas, as its answers tell of it; null is what they did not tell. */
+/** One window of an upstream's quotas, as its answers tell it; null where they do not tell. */
 export interface QuotaWindow {
   readonly name: string;
   /** The requests that one window allows. */
   readonly quota: number | null;
   readonly windowMs: number | null;
-  /** The requests that are left of the window that runs now, and when it ends, counted from the answer. */
+  /** The requests that are left of the present window, and when it ends, counted from the answer. */
   readonly remaining: number | null;
   readonly resetMs: number | null;
 }
@@ -27,8 +27,8 @@ const PARAMETER = /;\s*([a-z*][\w.*-]*)=("[^"\\]*"|[^;,"\s]+)/g;
 /**
  * Reads `RateLimit-Policy` (each window's quota `q` and length `w`) and `RateLimit` (its remaining requests `r` and
  * seconds to its end `t`): draft-ietf-httpapi-ratelimit-headers, lists of structured fields (RFC 9651). A member that
- * can't be understood is left out and the others count.
- * @param onMalformed hears the name of a header that was not understood whole
+ * can't be understood is left out; the others count.
+ * @param onMalformed gets the name of a header that was not understood whole
  * @returns nothing when the answer tells of no quota
  */
 export function readQuotas(headers: Headers, onMalformed: (header: string) => void): QuotaWindow[] {
@@ -55,7 +55,7 @@ interface Member {
   readonly isOfRequests: boolean;
 }
 
-/** Which parameters of a member hold the count and the seconds. */
+/** The parameters of a member that hold the count and the seconds. */
 interface Names {
   readonly count: string;
   readonly seconds: string;
@@ -92,7 +92,7 @@ function findMember([, quoted, token, tail = '']: RegExpExecArray, names: Names)
   return { name, count, ms: seconds * 1000, isOfRequests };
 }
 
-/** Behind the next comma: where a list goes on after what was no member. */
+/** Returns the position behind the next comma: there a list goes on after an unreadable member. */
 function nextMember(text: string, at: number): number {
   const comma = text.indexOf(',', at);
   return comma === -1 ? text.length : comma + 1;
@@ -104,8 +104,8 @@ function wholeOf(text: string | undefined, most: number): number | null {
 }
 
 /**
- * How far apart reads must lie so that no window is used up before its end but for the reserve: what is left of the
- * tightest one, spread over the time that is left of it. Whoever else uses the account is so made room for.
+ * Returns how far apart reads must lie so that no window is used up, but for the reserve, before its end: the rest of
+ * the tightest window, spread over its remaining time. That leaves room for other users of the account.
  * @param ageMs since the windows were told
  * @returns milliseconds; 0 when nothing holds back
  */
@@ -119,7 +119,7 @@ function intervalOf({ quota, windowMs, remaining, resetMs }: QuotaWindow, ageMs:
     const reserve = Math.ceil((quota ?? remaining) * (1 - READING_SHARE));
     return leftMs / Math.max(1, remaining - reserve);
   }
-  // What was told of a window that is over holds no more; the next one begins with the whole quota.
+  // The figures of a window that is over hold no more; the next one begins with the whole quota.
   if (quota === null || windowMs === null) return 0;
   return windowMs / Math.max(1, Math.floor(quota * READING_SHARE));
 }

@@ -1,6 +1,6 @@
 import type { QuotaWindow } from './quotas.js';
 
-/** How many requests an upstream may be sent, over all our processes. */
+/** The requests that an upstream may be sent, over all our processes. */
 export interface RequestBudget {
   /**
    * Takes one request out of the budget.
@@ -9,11 +9,11 @@ export interface RequestBudget {
    */
   take(use: RequestUse): Promise<number>;
   /**
-   * Asks, before so many reads that can wait, whether the quotas that the upstream told leave room for them now.
+   * Asks, before a number of reads that can wait, whether the quotas that the upstream told leave room for them now.
    * @returns 0 when they may be sent, and counts them; else for how long they are put off, in milliseconds
    */
   pace(reads: number): Promise<number>;
-  /** Keeps what an answer told of the upstream's quotas; it replaces what was told before. */
+  /** Keeps the quotas of the upstream's last answer; they replace the earlier ones. */
   learn(windows: readonly QuotaWindow[]): Promise<void>;
 }
 

@@ -3,19 +3,19 @@ import type { HttpAnswer } from './http-answer.js';
 import type { HttpFailure } from './http-client.js';
 import { ProviderError, type ProviderErrorKind } from '../provider.js';
 
-/** What the failed call could have changed at the upstream: only a create may have bought something. */
+/** The possible effect of a failed call at the upstream: only a create may have bought something. */
 export type CallEffect = 'buys' | 'buys_nothing';
 
-/** How much of an upstream's own words goes into an error for operators. */
+/** The most characters of an upstream's own words in an error for operators. */
 const MAX_WORDS = 300;
 
-/** How long to leave an upstream alone that limits the rate and does not say for how long. */
+/** The wait before the next call of an upstream that limits the rate and does not say for how long. */
 const DEFAULT_RETRY_AFTER_MS = 5_000;
 
 /**
- * Sorts an answer that is no success, by its status and never by its words (design, rule 3).
- * 400 counts as "this offer can't be had": the upstream documents no code for a lack of capacity, and the caller
- * tries a bounded number of offers, so that a mistake of ours ends as well.
+ * Sorts an answer that is no success, by its status and never by its words (design, rule 3). 400 counts as "this offer
+ * can't be had": the upstream documents no code for a lack of capacity, and the caller tries a bounded number of
+ * offers, so that a mistake of ours ends as well.
  */
 export function errorOfAnswer(what: string, effect: CallEffect, answer: HttpAnswer): ProviderError {
   const fields = fieldsOf(answer.body);
@@ -39,8 +39,8 @@ export function errorOfFailure(what: string, effect: CallEffect, failure: HttpFa
 }
 
 /**
- * A step before the create failed, so nothing was bought, whatever happened to that step: an outcome that is not
- * known becomes a refusal and nobody has to look for a pod.
+ * Sorts the failure of a step before the create. Nothing was bought, whatever happened to that step: an unknown outcome
+ * becomes a refusal and nobody has to look for a pod.
  */
 export function beforeBuying(error: ProviderError): ProviderError {
   if (error.kind === 'rate_limited' || error.kind === 'refused') return error;
@@ -52,12 +52,12 @@ function kindOfStatus(status: number, effect: CallEffect): ProviderErrorKind {
   // A success whose body can't be read, a server's fault, or a wait that the server gave up: it may have happened.
   if (status < 300 || status >= 500 || status === 408) return 'unknown';
   if (effect === 'buys' && [400, 404, 409, 410].includes(status)) return 'no_capacity';
-  // A conflict passes ("still provisioning"), so that ending a pod is asked for again.
+  // A conflict passes ("still provisioning"), so the end of a pod is asked for again.
   if (effect === 'buys_nothing' && [409, 423, 425].includes(status)) return 'unknown';
   return 'refused';
 }
 
-/** What the upstream says, in either of two headers, else a few seconds. */
+/** Returns the upstream's own wait, from either of two headers, or a few seconds by default. */
 function retryAfterOf(headers: Headers): number {
   return findRetryAfterMs(headers) ?? findWindowsEndMs(headers) ?? DEFAULT_RETRY_AFTER_MS;
 }
@@ -72,8 +72,8 @@ function findRetryAfterMs(headers: Headers): number | undefined {
 }
 
 /**
- * `RateLimit` (draft-ietf-httpapi-ratelimit-headers): for each window the requests that remain (r) and the seconds
- * to its end (t). The latest end of those that are used up.
+ * Reads `RateLimit` (draft-ietf-httpapi-ratelimit-headers): for each window the requests that remain (r) and the
+ * seconds to its end (t). Returns the latest end of the windows that are used up.
  */
 function findWindowsEndMs(headers: Headers): number | undefined {
   const ends = (headers.get('ratelimit') ?? '')
@@ -84,7 +84,7 @@ function findWindowsEndMs(headers: Headers): number | undefined {
   return ends.length === 0 ? undefined : Math.max(...ends) * 1000;
 }
 
-/** The upstream's own words, for operators: `error`, `message`, or `detail` and `errors` (RFC 9457). */
+/** Returns the upstream's own words, for operators: `error`, `message`, or `detail` and `errors` (RFC 9457). */
 function wordsOf(body: unknown): string {
   const fields = fieldsOf(body);
   const words = textField(fields, 'error') ?? textField(fields, 'message') ?? textField(fields, 'detail');

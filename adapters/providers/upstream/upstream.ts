@@ -4,9 +4,9 @@ import type { Wait } from '../provider.js';
 import { errorOfAnswer, errorOfFailure, type CallEffect } from './upstream-errors.js';
 
 export interface UpstreamCall extends HttpRequest {
-  /** What it could have changed when it fails; by default it buys nothing. */
+  /** The possible effect of a failure; by default it buys nothing. */
   readonly effect?: CallEffect;
-  /** Which answers are fine beside a success. */
+  /** Statuses to accept beside a success. */
   readonly accepts?: (status: number) => boolean;
 }
 
@@ -15,16 +15,16 @@ export interface UpstreamList<T> extends ListReading<T>, Wait {
   readonly path: string;
 }
 
-/** An upstream's API: what it answers, and each of its failures as a ProviderError that says what may have happened. */
+/** An upstream's API: its answers, and each of its failures as a ProviderError that says what may have happened. */
 export interface Upstream {
   /**
-   * One request whose answer must be a success, or accepted by it.
+   * Sends one request whose answer must be a success, or a status that the request accepts.
    * @param what the step in words, for errors: "creating a pod"
    * @throws ProviderError
    */
   call(what: string, request: UpstreamCall): Promise<HttpAnswer>;
   /**
-   * Reads a list that the upstream keeps under a name, element by element. An answer without one says nothing: it must
+   * Reads a list that the upstream keeps under a name, element by element. An answer without the list fails: it must
    * not look like "nothing exists". Each part of it must come within the client's limit of the one before, and all of
    * it within a minute.
    * @throws ProviderError, also for a list that breaks off
@@ -32,7 +32,7 @@ export interface Upstream {
   list<T>(what: string, list: UpstreamList<T>): Promise<T[]>;
 }
 
-/** An upstream's API over HTTP, with the limits of the client and of the budget. */
+/** Makes an upstream's API over HTTP, with the limits of the client and of the budget. */
 export function createUpstream(options: HttpClientOptions): Upstream {
   const http = createHttpClient(options);
   return {
@@ -54,7 +54,7 @@ export function createUpstream(options: HttpClientOptions): Upstream {
   };
 }
 
-/** Whether an answer says that what should go is gone already. */
+/** Tells whether an answer says that the thing to remove is gone already. */
 export function isGone(status: number): boolean {
   return status === 404 || status === 410;
 }
