@@ -74,7 +74,7 @@ describe('the documents', () => {
     const ofCompose = variablesIn('docker-compose.yml', /\$\{([A-Z0-9_]+):/g);
     assert.ok(ofService.length > 20 && ofStack.length > 8 && ofCompose.length > 10);
     const readSomewhere = new Set([...ofService, ...ofStack, ...ofCompose]);
-    // The shell's own.
+    // PATH belongs to the shell.
     readSomewhere.delete('PATH');
     assert.deepEqual(named.toSorted(), [...readSomewhere].toSorted());
   });
@@ -145,7 +145,7 @@ function variablesIn(file: string, pattern: RegExp): string[] {
   return [...read(file).matchAll(pattern)].map((match) => match[1] ?? match[2] ?? '');
 }
 
-/** The code of the project: what it cites must be told. */
+/** The code of the project, whose citations are checked. */
 function sourceFiles(): string[] {
   const folders = [
     'activities',

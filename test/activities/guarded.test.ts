@@ -8,7 +8,7 @@ import { watermarkMemo } from '../../workflows/contracts/watermark.js';
 import { openMoneyDatabase, type MoneyDatabase } from '../support/money/money.js';
 import { runAlone } from '../support/service/activity-context.js';
 
-/** What Temporal was told of the watermark. */
+/** The watermark that Temporal holds. */
 const KEPT = 60;
 
 describe('guarded', () => {
@@ -61,7 +61,7 @@ describe('guarded', () => {
     assert.throws(forgetful, /other has no policy/);
     // @ts-expect-error: nothing is called `renamed`
     guarded(deps, { one: done }, { one: 'asksFirst', renamed: 'neverAsks' });
-    // @ts-expect-error: what answers with a look at events must be guarded as one
+    // @ts-expect-error: an activity that answers with a look at events must be guarded as one
     guarded(deps, { look }, { look: 'asksFirst' });
     // @ts-expect-error: this answers with none
     guarded(deps, { one: done }, { one: 'looksAtEvents' });

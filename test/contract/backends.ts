@@ -6,27 +6,27 @@ import { Invoicing } from '../support/story/invoicing.js';
 import { startService } from '../support/service/living-service.js';
 import { until } from '../support/until.js';
 
-/** A client that somebody is signed in with. */
+/** A client with somebody's session. */
 export type Person = ApiClient & { readonly user: { readonly id: UserId; readonly email: string } };
 
-/** What the contract is tried against, and what a client's own surroundings do: read mail, pay on a page. */
+/** The subject of the contract, with the acts of a client's own surroundings: to read mail, to pay on a page. */
 export interface Backend {
   readonly name: string;
   readonly url: string;
-  /** The code that was sent to an address. */
+  /** Returns the code that was sent to an address. */
   readCode(email: string): Promise<string>;
   /** Pays on a checkout's page as a browser does. @returns the answer's status */
   pay(checkoutUrl: string): Promise<number>;
   /** Saves a card as the processor's form in the browser does. */
   saveCard(person: Person): Promise<void>;
-  /** An open debt of somebody. */
+  /** Issues an open debt. @returns the invoice's id */
   issueInvoice(person: Person, amountCents: number): Promise<string>;
   /** Pays an invoice on its page. */
   payInvoice(pageUrl: string): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The mock, which does within milliseconds what takes seconds by default. */
+/** Starts the mock with durations of milliseconds instead of its default seconds. */
 export async function startMockBackend(): Promise<Backend> {
   const mock = await startMock({
     port: 0,
@@ -59,7 +59,7 @@ export async function startMockBackend(): Promise<Backend> {
   };
 }
 
-/** The service itself, whole: Postgres, Temporal, a worker, and the lab as its outside. */
+/** Starts the whole service: Postgres, Temporal, a worker, and the lab as its outside. */
 export async function startRealBackend(): Promise<Backend> {
   const service = await startService();
   const invoicing = new Invoicing(service);
@@ -73,7 +73,7 @@ export async function startRealBackend(): Promise<Backend> {
     async readCode(email) {
       const mail = await service.db('mail_outbox').where({ recipient: email }).orderBy('id', 'desc').first();
       if (mail?.body !== null && mail?.body !== undefined) return /\b\d{6}\b/.exec(mail.body)![0];
-      // It was sent already, and is wiped from the outbox since.
+      // The mail has left, and its code is wiped from the outbox.
       return until('the code arrives', async () => {
         const answer = await fetch(`${service.inbox.url}/mails?to=${encodeURIComponent(email)}`);
         return /code is (\d{6})/.exec(await answer.text())?.[1];
@@ -95,7 +95,7 @@ export async function startRealBackend(): Promise<Backend> {
 
 let people = 0;
 
-/** Signs somebody new in with a code, in a browser of their own unless told. */
+/** Signs a new user in with a code; default: in a browser of their own. */
 export async function signIn(backend: Backend, client = new ApiClient(backend.url)): Promise<Person> {
   people += 1;
   const email = `person${people}@example.com`;
@@ -106,7 +106,7 @@ export async function signIn(backend: Backend, client = new ApiClient(backend.ur
   return Object.assign(client, { user: body.user });
 }
 
-/** Tops somebody up on the payment page, and waits for the money. */
+/** Tops a user's wallet up on the payment page, and waits for the money. */
 export async function topUp(backend: Backend, person: Person, amountCents: number): Promise<string> {
   const { body } = await person.post('/v1/billing/checkout', { amountCents });
   assert.equal(await backend.pay(body.checkoutUrl), 303);

@@ -7,8 +7,8 @@ import { describeRenting } from './renting.js';
 const backends = { 'the mock': startMockBackend, 'the service': startRealBackend };
 
 /**
- * The same scenarios against the mock and the service, so that they can't drift. The client that all of them use
- * holds every answer against the API's description as well (test/support/http/described.ts).
+ * The same scenarios run against the mock and the service, so that they can't drift. Their client also checks every
+ * answer against the API's description (test/support/http/described.ts).
  */
 describe('the contract', () => {
   for (const [name, start] of Object.entries(backends)) {

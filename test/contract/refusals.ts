@@ -13,7 +13,7 @@ type Case = readonly [
 
 const noRental = '/v1/rentals/rent_01JZ8Q4M6T3V5X7Y9A1B2C3D4E';
 
-/** Requests that are not right, or about what is not there. */
+/** Invalid requests, and requests about things that do not exist. */
 const cases: readonly Case[] = [
   ['POST', '/v1/auth/request-code', { email: 'nobody' }, 400, 'invalid_email', 'email'],
   ['POST', '/v1/auth/verify-code', { email: 'a@b.co', code: '12345' }, 400, 'validation_failed', 'code'],
@@ -31,7 +31,7 @@ const cases: readonly Case[] = [
   ['POST', '/v1/rentals', { familyId: 'b200', gpuCount: 8, sshKeyIds: ['key_1'] }, 404, 'key_not_found'],
   ['POST', '/v1/rentals', undefined, 400, 'validation_failed', 'body'],
   ['GET', '/v1/rentals?status=lost', undefined, 400, 'validation_failed', 'status'],
-  // [7], as cursors of the release before were: the number of a row counts those of all users.
+  // [7], a cursor as the release before made it: the number of a row counts those of all users.
   ['GET', '/v1/rentals?cursor=Wzdd', undefined, 400, 'validation_failed', 'cursor'],
   ['GET', '/v1/audit?cursor=Wzdd', undefined, 400, 'validation_failed', 'cursor'],
   ['GET', noRental, undefined, 404, 'rental_not_found'],
@@ -60,7 +60,7 @@ const cases: readonly Case[] = [
   ['POST', '/v1/billing/processor/webhook', {}, 400, 'validation_failed'],
 ];
 
-/** What each backend answered, by the request. */
+/** The answers of each backend, by request. */
 const answers = new Map<string, unknown[]>();
 
 export function describeRefusals(backend: () => Backend): void {
@@ -99,7 +99,7 @@ export function describeRefusals(backend: () => Backend): void {
   });
 }
 
-/** After all backends: each request was refused in the same words by all of them. */
+/** Asserts, after all backends, that all of them refused each request in the same words. */
 export function assertSameWords(backends: number): void {
   assert.equal(answers.size, cases.length);
   for (const [request, said] of answers) {

@@ -4,7 +4,7 @@ import { finalCents } from '../../domain/metering/metering.js';
 import { until } from '../support/until.js';
 import { signIn, topUp, type Backend, type Person } from './backends.js';
 
-/** The dearest machine: more than a cent a second, so that the ledger ticks while one looks. */
+/** The dearest machine, at more than a cent a second: the ledger ticks while a test looks. */
 const machine = { familyId: 'b200', gpuCount: 8, templateId: 'pytorch', name: 'training' };
 const priceCents = 3_992;
 
@@ -16,7 +16,7 @@ interface Rental {
   readonly writtenOffCents: number;
 }
 
-/** The life of a rental, from its creation to the last cent. Each step goes on where the one before ended. */
+/** The life of a rental, from its creation to the last cent. Each step continues the one before. */
 export function describeRenting(backend: () => Backend): void {
   describe('a rental', () => {
     let person: Person;
@@ -77,7 +77,7 @@ export function describeRenting(backend: () => Backend): void {
       const { body } = await person.get(`/v1/rentals/${id}/charges?interval=day`);
       const charges = body as unknown as { charges: { chargedCents: number }[]; totalChargedCents: number };
       const charged = charges.charges.reduce((sum, bucket) => sum + bucket.chargedCents, 0);
-      // A tick may have come between the reading of the sums and that of the total.
+      // A tick may come between the reads of the sums and of the total.
       assert.ok(Math.abs(charged - charges.totalChargedCents) <= 2);
     });
 
@@ -131,7 +131,7 @@ export function describeRenting(backend: () => Backend): void {
       const early = (await person.post('/v1/rentals', machine)).body.id;
       const before = (await person.get('/v1/billing/ledger')).body.balanceCents;
       const stop = await person.post(`/v1/rentals/${early}/stop`);
-      // It may have come up in between, for a few milliseconds.
+      // The machine may have come up in between, for a few milliseconds.
       assert.equal(stop.status, 200);
       const { body: balance } = await person.get('/v1/billing/balance');
       assert.equal(balance.reservedCents, 0);

@@ -1,4 +1,4 @@
-/** A service of docker-compose.yml, as far as tests look at it. */
+/** A service of docker-compose.yml, with the keys that tests read. */
 interface ComposeService {
   readonly image: string;
   readonly restart?: string;
@@ -26,11 +26,11 @@ export interface ComposeFile {
 const text = { type: 'string', minLength: 1 };
 const texts = { type: 'array', items: text, minItems: 1 };
 const duration = { type: 'string', pattern: '^([0-9]+(ms|s|m|h))+$' };
-/** Null: handed on when it is set. */
+/** Null: the variable is passed on when it is set. */
 const variable = { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'null' }] };
 
 /**
- * What of the Compose Specification (https://compose-spec.io) this project's file uses, key by key: another key is a
+ * The keys of the Compose Specification (https://compose-spec.io) that this project's file uses. Any other key is a
  * slip or belongs here.
  */
 export const composeSchema = {
@@ -68,7 +68,7 @@ export const composeSchema = {
           security_opt: texts,
           cap_drop: texts,
           ports: { type: 'array', items: { type: 'string', pattern: '^127\\.0\\.0\\.1:.+:[0-9]+$' } },
-          // A volume of the file's own, or a folder of the project, which nothing writes to.
+          // A volume of the file's own, or a folder of the project that nothing writes to.
           volumes: {
             type: 'array',
             items: { type: 'string', pattern: '^([a-z-]+:/[a-z/]+|\\./[a-z/]+:/[a-z/]+:ro)$' },

@@ -21,7 +21,7 @@ const membersOf = (network: string): string[] =>
     .map(([name]) => name)
     .sort();
 
-/** What the file says must be set, by `${NAME:?…}`. */
+/** The variables that the file requires, by `${NAME:?…}`. */
 const needed = [...new Set([...text.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name = '']) => name))];
 const given = Object.fromEntries(needed.map((name) => [name, `of-${name.toLowerCase()}`]));
 const tool = findOnPath('docker-compose', process.env['PATH'] ?? '');
@@ -104,7 +104,7 @@ describe('docker-compose.yml', () => {
   it('carries no secret: each password and key comes from the environment', () => {
     for (const [name, { environment = {} }] of Object.entries(services)) {
       for (const [variable, value] of Object.entries(environment)) {
-        // Handed on only when it is set.
+        // The variable is passed on only when it is set.
         if (value === null || !/PASSWORD|PWD|SECRET|KEY|DATABASE_URL/.test(variable)) continue;
         assert.match(String(value), /\$\{[A-Z_]+:[?-]/, `${name}: ${variable}`);
       }
@@ -133,7 +133,7 @@ describe('docker-compose.yml', () => {
       ([, name = '']) => name,
     );
     assert.ok(documented.length > 40, 'the file is read');
-    // What only the file itself knows: addresses inside, and a login of its own for each process.
+    // Values that only the file itself knows: inner addresses, and a login of its own for each process.
     const own = [
       'API_HOST',
       'DATABASE_ROLE',
@@ -260,7 +260,7 @@ describe('Dockerfile', () => {
   const last = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')));
 
   it('ends in an image that does not run as root and has no tools for building', () => {
-    // By number, so that what starts it can see that it is not root.
+    // The user is a number, so that the platform can see that it is not root.
     assert.deepEqual(
       last.filter((line) => line.startsWith('USER ')),
       ['USER 1000:1000'],

@@ -8,7 +8,7 @@ import { startService, type TestService } from '../support/service/living-servic
 
 const projectDir = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** A block of commands, and the answer that the text shows for it, if any. */
+/** A block of commands, with its answer in the text, if there is one. */
 interface Step {
   readonly title: string;
   readonly commands: string;
@@ -41,10 +41,10 @@ describe('the tutorial of docs/api', () => {
     });
   }
 
-  /** Runs the blocks one after the other in one shell. @returns what each wrote, as far as it came */
+  /** Runs the blocks one after the other in one shell. @returns the output of each block until the first failure */
   async function run(blocks: readonly string[]): Promise<string[]> {
     const mark = 'the-block-has-ended';
-    // A comparison that does not hold, or a program that fails, ends the script.
+    // A failed comparison or program ends the script.
     const script = ['set -eu -o pipefail', ...blocks.map((block) => `${block}\necho; echo ${mark}`)];
     const shell = spawn('bash', ['-c', script.join('\n')], {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -62,7 +62,7 @@ describe('the tutorial of docs/api', () => {
   }
 });
 
-/** Every block of commands of a page; the answer is the next block, unless that is one of commands. */
+/** Every block of commands of a page. The next block is its answer, unless that is one of commands. */
 function stepsOf(page: string): Step[] {
   const marks = page.matchAll(/^#+ (?:\d+\. )?(?<title>.*)$|^```(?<language>\w+)\n(?<text>[\s\S]*?)^```$/gm);
   let title = '';
@@ -80,7 +80,7 @@ function stepsOf(page: string): Step[] {
   });
 }
 
-/** The same fields of the same kinds, all the way down; and the same code where something was refused. */
+/** Asserts the same fields of the same kinds at every depth, and the same code for a refusal. */
 function assertSameShape(actual: unknown, shown: unknown, path: string): void {
   assert.equal(kindOf(actual), kindOf(shown), `${path} is shown as ${JSON.stringify(shown)}`);
   if (Array.isArray(actual) && Array.isArray(shown)) {

@@ -9,7 +9,7 @@ const operationId = `op_${ulid}` as const;
 const topupId = `top_${ulid}` as const;
 const userId = `usr_${ulid}` as const;
 
-/** Each as the database holds it since release 0.1: a text that changes here would be written a second time. */
+/** Each cause as the database holds it since release 0.1: a changed text would be written a second time. */
 const kept: readonly [text: string, cause: Cause][] = [
   ['payment:pi_1', { kind: 'payment', paymentId: 'pi_1' }],
   [`invoice-paid:inv_${ulid}`, { kind: 'invoice_paid', invoiceId }],
@@ -52,7 +52,7 @@ const ulids = fc
   .map((letters) => letters.join(''));
 const ours = <P extends string>(prefix: P) => ulids.map((id): `${P}_${string}` => `${prefix}_${id}`);
 const number = fc.maxSafeNat();
-/** What an id of the processor might be at worst: wildcards, colons, and what our own causes are made of. */
+/** The worst ids that the processor might send: wildcards, colons, and the parts of our own causes. */
 const foreign = fc.oneof(
   fc.string({ minLength: 1 }),
   fc
@@ -115,7 +115,7 @@ const anyOf = (kind: Cause['kind']): fc.Arbitrary<Cause> =>
   facts[kind].map((some) => ({ kind, ...some }) as Cause);
 const causes = fc.constantFrom(...kinds).chain(anyOf);
 
-/** The text, unless the ids are such that there is none. */
+/** The text of a cause; undefined for ids that have none. */
 function textOf(cause: Cause): string | undefined {
   try {
     return causeOf(cause);
@@ -167,7 +167,7 @@ describe('causes', () => {
       }),
       { numRuns: 2_000 },
     );
-    // Wildcards of a like, and what begins alike.
+    // The wildcards of `like`, and ids that begin alike.
     const near = ['re_1', 're%1', 're_12', 'reX1', 're_1%', '%', '_'];
     const texts = near.flatMap((id) =>
       [null, 1, 2].map((round) => causeOf({ kind: 'reversal', reversal: 'refund', id, round })),

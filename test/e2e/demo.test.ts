@@ -19,7 +19,7 @@ import { portVariables, readStackSettings, type StackSettings } from '../../lab/
 import { startStack, type Stack } from '../../lab/stack/start.js';
 
 describe('npm run demo', function () {
-  // Some 40 s on two idle cores, most of them for starting two stacks; a busy machine takes several times as long.
+  // It takes some 40 s on two idle cores, most of them to start two stacks. A busy machine takes several times as long.
   this.timeout(400_000);
 
   let dataDir: string;
@@ -31,7 +31,7 @@ describe('npm run demo', function () {
 
   before(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'gpu-rental-demo-test-'));
-    // When root runs the tests, the postgres user must get through to its own folder below.
+    // When root runs the tests, the postgres user needs access through this folder to its own below.
     chmodSync(dataDir, 0o711);
     const variables = Object.values(portVariables).map(({ variable }) => variable);
     const ports = await findFreePorts(variables.length);
@@ -55,7 +55,7 @@ describe('npm run demo', function () {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  /** Runs the very program of `npm run demo`. */
+  /** Runs the program of `npm run demo`. */
   async function demo(changes: NodeJS.ProcessEnv = {}): Promise<typeof played> {
     const child = spawn(process.execPath, ['--import', 'tsx', 'tools/demo/main.ts'], {
       cwd: settings.projectDir,
@@ -137,7 +137,7 @@ describe('npm run demo', function () {
   });
 });
 
-/** One code per address in 30 seconds (decision 8, "One-time codes"): the demo asked for one a moment ago. */
+/** An address gets one code in 30 seconds (decision 8, "One-time codes"): the demo has just requested one. */
 async function signInWhenAllowed(stage: Stage): Promise<void> {
   for (;;) {
     try {

@@ -16,7 +16,7 @@ const rentals = Number(process.env['FAULT_RENTALS'] ?? '500');
 const kills = Number(process.env['FAULT_KILLS'] ?? '8');
 const meteredSeconds = Number(process.env['FAULT_SECONDS'] ?? '240');
 
-/** The worker is killed again and again while hundreds of rentals are metered (issue: metering). */
+/** The worker is killed again and again while it meters hundreds of rentals (issue: metering). */
 describe(`${rentals} rentals metered for ${meteredSeconds} s while the worker is killed ${kills} times`, function () {
   this.timeout((meteredSeconds + 300) * 1_000);
   let service: TestService;
@@ -49,7 +49,7 @@ describe(`${rentals} rentals metered for ${meteredSeconds} s while the worker is
       running: [1, 2].map(() => ({
         priceCents,
         ranMs: 0,
-        // A poor one's first hour ends with its money, within the run.
+        // A poor user's first hour ends with their money, within the run.
         holdCents: poor ? Math.min(priceCents, 200 + chances.below(5_000)) : priceCents,
         ...(chances.below(5) === 0
           ? { autoStopAfterMs: 10_000 + chances.below(meteredSeconds * 1_000) }

@@ -11,10 +11,10 @@ import { until } from '../support/until.js';
 const payments = Number(process.env['FAULT_PAYMENTS'] ?? '2000');
 /** Half of them have a saved card. */
 const users = Math.max(2, Math.min(100, Math.floor(payments / 10)));
-/** So many users pay at once. */
+/** The number of users who pay at once. */
 const atOnce = 12;
 
-/** What happens around one payment; drawn before any begins, so that a seed always gives the same plan. */
+/** The events around one payment. All are drawn before the first begins, so that a seed always gives the same plan. */
 interface Plan {
   readonly cents: number;
   readonly fault: Record<string, unknown> | undefined;
@@ -24,7 +24,7 @@ interface Plan {
   readonly twice: boolean;
 }
 
-/** What may go wrong at the processor and on the way from it. Each happens to whichever call or event comes next. */
+/** Faults at the processor and in its connection to the service. Each hits whichever call or event comes next. */
 const faults: readonly Record<string, unknown>[] = [
   { kind: 'event_duplicate', times: 3 },
   { kind: 'event_reorder', times: 2 },
@@ -51,7 +51,7 @@ function plan(chances: Chances): Plan {
   };
 }
 
-/** Money comes in while events and answers are lost, doubled, late and in the wrong order (issue: money in). */
+/** Money comes in while events and answers are lost, doubled, late or out of order (issue: money in). */
 describe(`${payments} payments of ${users} users with faults all the way`, function () {
   // Some four minutes on two idle cores.
   this.timeout(900_000);
@@ -77,7 +77,7 @@ describe(`${payments} payments of ${users} users with faults all the way`, funct
     await service.stop();
   });
 
-  /** One payment after the other, as far as his are concerned. */
+  /** Makes the user's payments one after the other. */
   async function payAll(user: SignedIn, own: readonly Plan[]): Promise<void> {
     for (const one of own) await payOnce(user, one);
   }
@@ -94,7 +94,7 @@ describe(`${payments} payments of ${users} users with faults all the way`, funct
     if (seen.all % 250 === 0) process.stdout.write(`    ${seen.all} payments\n`);
   }
 
-  /** A careful client: it asks again with its key when it got no answer. */
+  /** A careful client: without an answer it repeats its request with its key. */
   async function checkout(user: SignedIn, one: Plan): Promise<Answer> {
     const key = { 'Idempotency-Key': `pay-${plans.indexOf(one)}` };
     const ask = (): Promise<Answer> => paying.checkout(user, one.cents, key);
@@ -111,7 +111,7 @@ describe(`${payments} payments of ${users} users with faults all the way`, funct
     // A declined payer tries again.
     for (let tries = 0; (await paying.pay(checkoutUrl)) !== 303; tries += 1) assert.ok(tries < 10);
     seen.pagesPaid += 1;
-    // It may be declined, and nothing is paid then.
+    // The payment may be declined, and nothing is paid then.
     if (twice) await paying.order(`checkout_sessions/${sessionId}/pay_again`).catch(() => undefined);
   }
 
@@ -120,7 +120,7 @@ describe(`${payments} payments of ${users} users with faults all the way`, funct
     return service.temporal.workflow.execute(workflow, options);
   }
 
-  /** What the schedules do every few minutes, until there is nothing left to do. */
+  /** Does the schedules' work of every few minutes, until nothing is left to do. */
   async function catchUp(): Promise<void> {
     await service.db('event_cursor').update({ seen_until: new Date(Date.now() - 3_600_000) });
     while (((await run('backfill')) as { missed: number }).missed > 0);
@@ -129,7 +129,10 @@ describe(`${payments} payments of ${users} users with faults all the way`, funct
     await until('every charge is decided', () => nothing('topups', 'closed_at'), 90_000);
   }
 
-  /** A page that nobody was told of, because its answer came too late, stays open: it is no payment. */
+  /**
+   * Whether no row is left to handle. A page whose answer came too late is known to nobody and stays open: it is no
+   * payment.
+   */
   async function nothing(table: 'processor_events' | 'topups', column: string): Promise<boolean> {
     const query = service.db(table).whereNull(column);
     if (table === 'topups') void query.where({ status: 'processing' });
@@ -144,7 +147,7 @@ describe(`${payments} payments of ${users} users with faults all the way`, funct
     const payings = Array.from({ length: atOnce }, async () => {
       for (let next = queue.shift(); next; next = queue.shift()) await payAll(next.user, next.own);
     });
-    // One that fails ends the run only when the others have ended: they would go on without a service.
+    // A failure ends the run only after all payments have ended: the others would go on without a service.
     const failed = (await Promise.allSettled(payings)).find((end) => end.status === 'rejected');
     if (failed) throw failed.reason;
     await paying.clearFaults();

@@ -13,11 +13,11 @@ import { tellingHistories } from '../support/service/told-histories.js';
 import { until } from '../support/until.js';
 
 const rentals = Number(process.env['FAULT_RENTALS'] ?? '60');
-/** So many users rent at once, each one machine after the other. */
+/** The number of users who rent at once, each one machine after the other. */
 const atOnce = 10;
 const startCents = 50_000;
 
-/** Every fault of the lab's, as it may strike around one create. */
+/** Every fault of the lab that may strike around one create. */
 const faults: readonly FaultsBody[] = [
   {},
   { noCapacity: 1 },
@@ -58,13 +58,13 @@ const machines = [
 interface Plan {
   readonly fault: FaultsBody;
   readonly machine: (typeof machines)[number];
-  /** The renter stops it so long after it was opened; null leaves it running. */
+  /** When the renter stops it, in milliseconds after its opening; null leaves it running. */
   readonly stopAfterMs: number | null;
 }
 
 function planOf(chances: Chances, index: number): Plan {
   return {
-    // Each fault at least twice in sixty, and the rest by chance.
+    // Each fault comes at least twice in sixty; the rest is drawn.
     fault: faults[index < 2 * faults.length ? index % faults.length : chances.below(faults.length)] ?? {},
     machine: machines[chances.below(machines.length)] ?? machines[0]!,
     stopAfterMs: chances.below(3) === 0 ? chances.below(4_000) : null,
@@ -79,7 +79,7 @@ describe(`${rentals} rentals while the upstreams do everything wrong`, function 
   before(async () => {
     service = await startService({
       ...{ dialects: ['shadeform', 'runpod'], bootMs: 300 },
-      // What fails here is ordered, and no user's doing.
+      // The failures here are ordered and no user's doing.
       freeMachinesPerHour: 100_000,
     });
     renting = new Renting(service);
@@ -88,7 +88,7 @@ describe(`${rentals} rentals while the upstreams do everything wrong`, function 
 
   async function rent({ fault, machine, stopAfterMs }: Plan, user: SignedIn): Promise<void> {
     await service.gpus.faults(fault);
-    // Refused for now (no capacity, an upstream that is out): he tries again, as a renter does.
+    // A refusal for now (no capacity, an upstream that is out): the renter tries again.
     const id = await until(
       'a machine is had',
       async () =>
@@ -103,7 +103,7 @@ describe(`${rentals} rentals while the upstreams do everything wrong`, function 
     await user.post(`/v1/rentals/${id}/stop`);
   }
 
-  /** What time would do: all that was left open is old enough for the sweeper. */
+  /** Does the work of time: makes all that was left open old enough for the sweeper. */
   async function sweep(): Promise<void> {
     const { db } = service;
     const ago = `- interval '1 hour'`;

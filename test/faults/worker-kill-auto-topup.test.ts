@@ -28,7 +28,7 @@ describe('a worker that is killed in the middle of an auto-topup', () => {
     await service.stop();
   });
 
-  /** Another worker comes; the card is charged once, and credited once. */
+  /** Starts another worker, and asserts that the card is charged once and the wallet credited once. */
   async function assertOneCharge(): Promise<void> {
     await topping.clearFaults();
     worker = await startWorkerProcess(service);

@@ -6,7 +6,7 @@ import { Paying } from '../support/story/paying.js';
 import { until } from '../support/until.js';
 import { startWorkerProcess, type WorkerProcess } from '../support/service/worker-process.js';
 
-/** The worst moment: the bank has paid, and the worker is killed before it heard of it. */
+/** The worst moment: the bank has paid, and the worker is killed before it hears of that. */
 describe('a worker that is killed between the charge of a saved card and its credit', () => {
   let service: TestService;
   let paying: Paying;
@@ -31,7 +31,7 @@ describe('a worker that is killed between the charge of a saved card and its cre
   }
 
   it('is followed by another one that credits once, and the card is charged once', async () => {
-    // The charge is made; its answer is held back for ever, and none of its events arrives.
+    // The charge is made. Its answer never comes, and none of its events arrives.
     await paying.order('faults', {
       ...{ kind: 'lost', silent: true, method: 'POST', path: '/v1/payment_intents' },
     });

@@ -25,7 +25,7 @@ describe('a worker that is killed in the middle of an invoice', () => {
     await service.stop();
   });
 
-  /** Another worker comes: the invoice is open with one mirror, and its user was told once. */
+  /** Starts another worker, and asserts that the invoice is open with one mirror and its user was told once. */
   async function assertOneMirror(id: InvoiceId): Promise<void> {
     await invoicing.clearFaults();
     worker = await startWorkerProcess(service);
@@ -69,7 +69,7 @@ describe('a worker that is killed in the middle of an invoice', () => {
     await invoicing.start(id);
     await until('it is open there', async () => (await invoicing.mirrors(id))[0] === 'open');
     await worker?.kill();
-    // The database notices only later that nobody waits for the statement any more.
+    // The database would notice only later that the statement's client is gone.
     await service.db.raw(`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and wait_event = 'PgSleep'`);
     await service.db.raw('drop trigger wait_long on invoices');

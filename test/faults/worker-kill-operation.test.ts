@@ -20,7 +20,7 @@ describe('a worker that is killed while an operation by hand is committed', () =
     await service.stop();
   });
 
-  /** Every commit of an operation takes this long: time enough to kill the worker that waits for it. */
+  /** Makes every commit of an operation take this long: time enough to kill the worker that waits for it. */
   async function slowCommits(seconds: number): Promise<void> {
     await service.db.raw(`create function wait_at_commit() returns trigger language plpgsql as
       $$ begin perform pg_sleep(${seconds}); return null; end $$`);

@@ -26,7 +26,7 @@ describe('a worker that is killed while an order of many is carried out', () => 
     await service.stop();
   });
 
-  /** The transaction of this item stands still at one point of it: time enough to kill the worker that waits for it. */
+  /** Stops this item's transaction at one point: time enough to kill the worker that waits for it. */
   async function standStill(id: RentalId, where: 'begun' | 'committed', seconds: number): Promise<void> {
     const { no } = await getRental(service.db, id);
     await service.db.raw(`create or replace function stand_still() returns trigger language plpgsql as

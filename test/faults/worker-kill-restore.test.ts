@@ -32,7 +32,7 @@ describe('a worker that is killed while a restored database is reconciled', () =
       'the service is back',
       async () => (await service.api.stranger().get('/readyz')).status === 200,
     );
-    // What is lost: a minute, and two payments.
+    // A minute and two payments are lost.
     await raiseWatermark();
     for (const payer of payers) {
       await paying.pay((await paying.page(payer, 2_500)).url);
@@ -63,7 +63,7 @@ describe('a worker that is killed while a restored database is reconciled', () =
 
   const entries = (): Promise<unknown[]> => service.db('ledger_entries').select('seq');
 
-  /** What the database does for a worker that is gone, at once instead of when it notices. */
+  /** Ends the statements of a killed worker, as the database does once it notices. */
   async function endSleepers(): Promise<void> {
     await service.db.raw(`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and wait_event = 'PgSleep'`);
@@ -118,7 +118,7 @@ describe('a worker that is killed while a restored database is reconciled', () =
       assert.deepEqual(await paying.entries(payer), [['processor_topup', 2_500]]);
     }
     assert.deepEqual(await verifyLedger(service.db), []);
-    // Whatever the processor sends again changes nothing more.
+    // A repeated event of the processor changes nothing more.
     await paying.awaitHandled();
     assert.equal((await entries()).length, 2);
   });

@@ -9,7 +9,7 @@ import { b200, netCents, priceOf, Renting, rtx4090 } from '../support/story/rent
 import { until } from '../support/until.js';
 import { startWorkerProcess, type WorkerProcess } from '../support/service/worker-process.js';
 
-/** One worker is killed while five rentals each are at another point of their way; another worker comes. */
+/** One worker is killed while each of five rentals is at another point of its way. Another worker follows. */
 describe('a worker that is killed', () => {
   let service: TestService;
   let renting: Renting;
@@ -67,7 +67,7 @@ describe('a worker that is killed', () => {
     return { user, id };
   }
 
-  /** What must hold of every rental in the end, whatever happened to the workers. */
+  /** Asserts the rules for every rental in the end, whatever happened to the workers. */
   async function assertEndedExactly(rental: RentalRow): Promise<void> {
     assert.equal(rental.status, 'stopped');
     assert.equal(netCents(rental), rental.running_at === null ? 0 : priceOf(rental));
@@ -125,7 +125,7 @@ describe('a worker that is killed', () => {
     const first = await service.temporal.workflow.getHandle(id).describe();
     await service.temporal.workflow.getHandle(id).terminate('by hand');
     const { db } = service;
-    // The reviver leaves rows alone that are younger than a quarter of a minute: their workflow may just begin.
+    // The reviver skips rows younger than a quarter of a minute: their workflow may be about to begin.
     await db('rentals')
       .where({ id })
       .update({ started_at: db.raw(`started_at - interval '1 minute'`) });

@@ -3,7 +3,7 @@ import type { Database } from '../../adapters/postgres/database.js';
 import type { WalletRow } from '../../adapters/postgres/rows/tables.js';
 import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money/money.js';
 
-/** Each rule about cards, charges of them and what is taken back, seen to fire (design: rule 7). */
+/** Sees each rule about cards, their charges and reversals fire (design: rule 7). */
 describe('the schema of cards and reversals', () => {
   let database: MoneyDatabase;
   let db: Database;
@@ -175,7 +175,7 @@ describe('the schema of cards and reversals', () => {
     it(`refuses ${what}`, () => refuses(constraint, sql));
   }
 
-  /** Makes a user who has nothing but a card, and removes him. */
+  /** Makes a user who has nothing but a card, and removes them. */
   function userWith(pmId: string): string {
     const id = `'usr_' || repeat('0', 26)`;
     return `insert into users (id, email) values (${id}, 'card@example.com');

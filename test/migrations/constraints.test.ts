@@ -11,7 +11,7 @@ import {
 } from '../support/money/money.js';
 import { createTestDatabase } from '../support/servers/database.js';
 
-/** Each rule that the schema itself enforces, seen to fire (design: rule 7). */
+/** Sees each rule of the schema itself fire (design: rule 7). */
 describe('the schema refuses what does not add up', () => {
   let database: MoneyDatabase;
   let db: Database;

@@ -13,9 +13,7 @@ import {
 } from '../support/money/money.js';
 import { urlAs } from '../support/ops/operators.js';
 
-/**
- * Decision 94, "Refunds of an outage": an order of many is its items, from its first moment on.
- */
+/** Decision 94, "Refunds of an outage": the items of an order of many stand from its first moment on. */
 describe('the items of an operators’ order', () => {
   let database: MoneyDatabase;
   let db: Database;
@@ -42,7 +40,7 @@ describe('the items of an operators’ order', () => {
     await database.close();
   });
 
-  /** An order of the first two rentals, 10 and 20 cents, unless told otherwise. */
+  /** An order; default: of the first two rentals, with 10 and 20 cents. */
   async function order(
     told: { cents?: number; rentals?: number; items?: OrderedItem[] } = {},
   ): Promise<OperationId> {

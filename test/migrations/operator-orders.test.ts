@@ -6,7 +6,7 @@ import { databaseRoles } from '../../migrations/grants.js';
 import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money/money.js';
 import { placeOrder, urlAs } from '../support/ops/operators.js';
 
-/** Decision 87, "Operator orders": the database says who, and keeps what was asked for. */
+/** Decision 87, "Operator orders": the database records the operator, and keeps the order as it was placed. */
 describe('the table of operators’ orders', () => {
   let database: MoneyDatabase;
   let ada: Database;
@@ -112,7 +112,7 @@ describe('the table of operators’ orders', () => {
   it('lets operators decide and the worker do, and neither what is the other’s', async () => {
     const id = await ordered();
     const done = { status: 'done', result: '{}' as never } as const;
-    // Operators have no right to write a result; without one, nothing is done.
+    // Operators have no right to write a result, and nothing is done without one.
     await assert.rejects(ada('operator_orders').where({ id }).update(done), { code: '42501' });
     await assert.rejects(ada('operator_orders').where({ id }).update({ status: 'done' }), {
       constraint: 'operator_orders_way',

@@ -185,7 +185,7 @@ describe('the logins of the processes', () => {
   }
 });
 
-/** Tables that a role may insert into, update or delete from; with the columns where it is not all of them. */
+/** Tables that a role may insert into, update or delete from, with the columns where it is not all of them. */
 async function writableBy(db: Knex, role: string): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { name: string }[] }>(
     `select c.relname || case

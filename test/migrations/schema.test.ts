@@ -6,8 +6,8 @@ import { tellDifferences } from '../support/schema/differences.js';
 import { dumpSchema } from '../support/schema/dump.js';
 
 /**
- * What all migrations together leave, under version control: a reviewer reads a change of the schema as SQL, and not
- * as the sum of thirty files. `npm run schema` writes it anew.
+ * The schema after all migrations, under version control: a reviewer reads a change of it as SQL, and not as the sum of
+ * thirty files. `npm run schema` writes it anew.
  */
 const file = new URL('../../migrations/schema.sql', import.meta.url);
 

@@ -20,7 +20,7 @@ import {
 } from '../support/money/money.js';
 import { dueOf, type Asked } from '../support/money/rental-oracle.js';
 
-/** One thing that may happen to a wallet. Time is moved by moving the instants of its rentals into the past. */
+/** One event of a wallet. Time passes by moving the instants of its rentals into the past. */
 type Step =
   | {
       readonly kind: 'rent';
@@ -113,8 +113,8 @@ describe('metering is exact, whatever happens in whatever order', () => {
   const asked = new Map<RentalId, Asked>();
 
   /**
-   * The closed formula of decision 25, "Usage as running total", and its named cases of decision 27, "Refund of failed
-   * machines".
+   * Applies the closed formula of decision 25, "Usage as running total", and its named cases of decision 27, "Refund of
+   * failed machines".
    */
   async function judge(wallet: WalletRow, rentals: readonly RentalId[]): Promise<void> {
     let net = 0;
@@ -200,7 +200,7 @@ describe('metering is exact, whatever happens in whatever order', () => {
     );
   }
 
-  /** The worker dies after the statement and before the commit: nothing of it may stay. */
+  /** The worker dies after the statement and before the commit: nothing of the tick may stay. */
   async function killedTick(): Promise<void> {
     const killed = new Error('killed');
     const dying = new Proxy(db, {

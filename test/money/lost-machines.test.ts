@@ -36,7 +36,7 @@ describe('the end of a machine that was lost (decision 77)', () => {
     steps = createRentalActivities({ db } as ActivityDeps);
   });
 
-  /** The engine ticks, and the rental's own round notices the stop and the loss, in one order or the other. */
+  /** The engine ticks, and the rental's own round notices the stop and the loss, in either order. */
   const orders = [
     { first: 'the tick engine notices the end first', ticks: true },
     { first: "the rental's own round comes first", ticks: false },
@@ -101,7 +101,7 @@ describe('the end of a machine that was lost (decision 77)', () => {
     await db('intents').insert({ kind: 'auto_topup', wallet_id: wallet.id });
     await tick(db, whole);
     assert.equal((await getRental(db, id)).status, 'running', 'it waits');
-    // A machine that lived for a minute, had the money lasted: all of the first minute is free otherwise.
+    // The machine lives for a minute, with money for it: otherwise all of the first minute is free.
     await db('rentals')
       .where({ id })
       .update({ running_at: db.raw(`running_at - interval '90 seconds'`) });
@@ -207,13 +207,13 @@ describe('the end of a machine that was lost (decision 77)', () => {
     });
   }
 
-  /** The upstream's lists show it alive until then, counted from its start, and lost afterwards. */
+  /** Makes the upstream's lists show the machine alive until this long after its start, and lost afterwards. */
   async function lose(id: RentalId, aliveMs: number): Promise<void> {
     await list(id, 'active', aliveMs);
     await list(id, 'lost', aliveMs + 10 * SECOND);
   }
 
-  /** A list that shows the machine like this, so long after its start. */
+  /** Reads a list with the machine in this state, this long after its start. */
   async function list(id: RentalId, status: 'active' | 'lost' | 'ending', atMs: number): Promise<void> {
     await recordPodList(db, 'lab', [
       {
@@ -236,7 +236,7 @@ describe('the end of a machine that was lost (decision 77)', () => {
     );
   }
 
-  /** What the rental's workflow does from here on. */
+  /** Does the rest of the rental's workflow. */
   async function finish(id: RentalId): Promise<RentalRow> {
     await steps.meterRental(id, 3_600 * SECOND);
     await steps.settleRental(id);

@@ -106,7 +106,7 @@ describe('metering', () => {
   });
 
   it('ends a rental in the tick that cannot pay the next cent, at the millisecond its money ended', async () => {
-    // 36,000 cents an hour: a cent each 100 ms. 150 cents last 15,000 ms; the next cent was due at 15,100 ms.
+    // 36,000 cents an hour are a cent each 100 ms. 150 cents last 15,000 ms; the next cent is due at 15,100 ms.
     const wallet = await insertWallet(db, 150);
     const id = await insertRunning(db, wallet, { priceCents: 36_000, holdCents: 100, ranMs: 16_000 });
     await tick(db, whole);

@@ -11,7 +11,7 @@ const moving = [
   /\('ledger_(entries|causes)'\)[\s\S]{0,120}?\.insert\(/,
 ];
 
-/** Locks a wallet to read under it; the database refuses what it would write (last-word.test.ts). */
+/** Locks a wallet to read under it. The database refuses any write there (last-word.test.ts). */
 const readsUnderLock = 'adapters/postgres/requests/last-word.ts';
 
 describe('the statements of the product', () => {

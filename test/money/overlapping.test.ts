@@ -67,7 +67,7 @@ describe('money that many move at once', () => {
       rentals.push(await db.transaction((trx) => open(trx, wallet)));
       await pause(20);
     };
-    // A stop is settled by its own transaction at once, while the engines go on.
+    // A transaction of its own settles each stop at once, while the engines go on.
     const ender = async (): Promise<void> => {
       const id = rentals.find((each) => !settled.has(each));
       if (id === undefined) return pause(5);
@@ -121,7 +121,7 @@ describe('money that many move at once', () => {
   /** Ten dollars a second: each tick charges, and a millisecond too much is a cent. */
   const asked: Asked = { priceCents: 3_600_000, maxSpendCents: null, autoStopMs: null };
 
-  /** Opens a rental as the activity does, under the wallet's lock, with a hold of its own; it runs at once. */
+  /** Opens a running rental under the wallet's lock with a hold of its own, as the activity does. */
   async function open(trx: Parameters<typeof lockWalletOfUser>[0], wallet: WalletRow): Promise<RentalId> {
     const locked = await lockWalletOfUser(trx, wallet.user_id);
     await meterWallets(trx, [locked.id]);

@@ -18,8 +18,8 @@ import {
 const whole = { shard: 0, shards: 1 };
 
 /**
- * Each rental is settled as it should be, and then the evidence is made to say that it ended sooner or later: what
- * release 0.1 wrote where it billed a lost machine beyond its limits looks like that.
+ * Each rental is settled correctly. Then its evidence is changed to an earlier or a later end, like the rows of release
+ * 0.1 where it billed a lost machine beyond its limits.
  */
 describe('ledger verify derives the end of each settled rental by itself (decision 78)', () => {
   let database: MoneyDatabase;
@@ -124,7 +124,7 @@ describe('ledger verify derives the end of each settled rental by itself (decisi
     await findsOnly(id, /it failed, and was last seen alive later than the first minute/);
   });
 
-  /** A cent each second; stopped by its user so long after its start, or by its limit. */
+  /** A rental at a cent each second, stopped by its user this long after its start, or by its limit. */
   async function settled(rental: Omit<NewRunning, 'priceCents'>, stopMs?: number): Promise<RentalId> {
     const wallet = await insertWallet(db, 10_000);
     const id = await insertRunning(db, wallet, { priceCents: 3_600, ...rental });

@@ -15,7 +15,7 @@ describe('ops beside a local stack', () => {
   before(async () => {
     database = await openMoneyDatabase();
     dataDir = mkdtempSync(join(tmpdir(), 'ops-test-'));
-    // What a stack is to the command: a process that lives, and what it has written down.
+    // The command takes this for a stack: a live process with its file.
     stack = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
     await once(stack, 'spawn');
   });
@@ -35,7 +35,7 @@ describe('ops beside a local stack', () => {
     writeFileSync(join(dataDir, 'ops.json'), JSON.stringify({ pid, logins, env }));
   }
 
-  /** The program itself, with nothing configured but the folder. */
+  /** Runs the program itself, with only the folder configured. */
   async function ops(...args: string[]): Promise<{ code: number; out: string; err: string }> {
     return run({ LAB_DATA_DIR: dataDir }, args);
   }

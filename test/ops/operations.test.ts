@@ -191,7 +191,7 @@ describe('ops wallet, ops invoice and ops actions', () => {
     assert.equal(invoice?.status, 'open');
   });
 
-  // The last one: it takes the processor away.
+  // This test comes last, because it takes the processor away.
   it('say what an invoice waits for that the processor does not make', async () => {
     await service.processor.close();
     const args = [

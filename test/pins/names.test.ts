@@ -11,10 +11,10 @@ import { searchAttributes } from '../../workflows/contracts/search-attributes.js
 import { ensureSchedules } from '../../adapters/temporal/schedules.js';
 
 /**
- * Names that outlive a deployment: runs that are open, rows that are written and objects at the processor carry them.
- * Functions and files may take better names; one of these that changes breaks what is there already. A new name is
- * added by `PIN_NAMES=1 npx mocha test/pins/names.test.ts`, and its line in names.json is read in review; one that goes
- * needs a way for whatever still carries it.
+ * Names that outlive a deployment: open runs, written rows and objects at the processor carry them. Functions and files
+ * may take better names, but a change of one of these breaks existing data. `PIN_NAMES=1 npx mocha
+ * test/pins/names.test.ts` adds a new name, and its line in names.json is read in review. A name that goes needs a way
+ * for whatever still carries it.
  */
 const kept = new URL('names.json', import.meta.url);
 const root = new URL('../..', import.meta.url).pathname;
@@ -64,7 +64,7 @@ async function scheduledNames(): Promise<string[]> {
   return sorted(ids);
 }
 
-/** Nobody outside: only the names are asked for. */
+/** Dependencies without an outside: the test reads only the names. */
 const nothing = { settings: {}, providers: new Map(), processor: {}, mail: {} } as unknown as ActivityDeps;
 
 async function collect(): Promise<Record<string, readonly string[]>> {
@@ -80,7 +80,7 @@ async function collect(): Promise<Record<string, readonly string[]>> {
     schedules: await scheduledNames(),
     searchAttributes: sorted(searchAttributes.map(({ name, type }) => `${name} ${type}`)),
     migrations: schemaSteps,
-    // Causes of entries, invoices and mails, ids of workflows, keys of requests: a word, a colon, and whose it is.
+    // Causes of entries, invoices and mails, ids of workflows, keys of requests: a word, a colon, and an id.
     keys: sorted([...sources.matchAll(/`([a-z][a-z_-]*):\$\{/g)].map(([, word = '']) => word)),
   };
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Where the recorded histories are. */
+/** The folder of the recorded histories. */
 export const historiesDir = new URL('./histories/', import.meta.url);
 
 export interface RecordedHistory {

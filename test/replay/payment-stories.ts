@@ -13,10 +13,10 @@ import type { Renting } from '../support/story/renting.js';
 import { insertSettled, orderAffected } from '../support/story/refunding.js';
 import { until } from '../support/until.js';
 
-/** Plays what is recorded, and gives the id of the workflow whose history is kept. */
+/** Plays a story. @returns the id of the workflow whose history is kept */
 export type Story = (service: TestService, renting: Renting, paying: Paying) => Promise<string>;
 
-/** What is recorded of the workflows about payments, by file name. */
+/** The recorded stories of the workflows about payments, by file name. */
 export const paymentStories: Record<string, Story> = {
   'topup.succeeded': async (service, _renting, paying) => {
     const { topupId, url } = await paying.page(await service.signIn(), 2_500);
@@ -119,7 +119,7 @@ async function carryOut(service: TestService, operationId: OperationId): Promise
   return ended(service, operationId);
 }
 
-/** A user with a machine, and auto-topup below what he has. */
+/** A user with a machine and a balance above the threshold of auto-topup. */
 async function armed(service: TestService, method: string) {
   const topping = new AutoTopping(service);
   const user = await service.signIn(500);

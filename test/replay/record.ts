@@ -4,8 +4,8 @@
  *   node --import tsx test/replay/record.ts            all of them
  *   node --import tsx test/replay/record.ts rental     those whose file begins so
  *
- * A change to a workflow that may have open runs comes with `patched()`; keep the old recording beside the new one
- * until the old runs have ended, under a name of its own.
+ * A change to a workflow that may have open runs comes with `patched()`. Keep the old recording beside the new one,
+ * under a name of its own, until the old runs have ended.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -25,7 +25,7 @@ import { until } from '../support/until.js';
 import { historiesDir } from './histories.js';
 import { ended, paymentStories, type Story } from './payment-stories.js';
 
-/** By file name; each plays its story and gives the id of the workflow whose history is kept. */
+/** The stories by file name; each returns the id of the workflow whose history is kept. */
 const stories: Record<string, Story> = {
   'rental.stopped': async (service, renting) => {
     const user = await service.signIn(10_000);
@@ -65,7 +65,7 @@ const stories: Record<string, Story> = {
     });
   },
   'rental.looked-for': async (service, renting) => {
-    // Its pod is not known yet when the workflow takes it up: the row of a create whose answer was lost.
+    // The pod is not known yet when the workflow takes the rental up: its row is that of a create with a lost answer.
     await service.gpus.faults({ bootMs: 60_000 });
     const user = await service.signIn(10_000);
     const id = await renting.open(user, l40s);
@@ -92,7 +92,7 @@ const stories: Record<string, Story> = {
   'backfill.done': (service) => once(service, 'backfill'),
   'reconcile.agrees': (service) => once(service, 'reconcile', { scope: 'window' }),
   'reconcile.findings': async (service) => {
-    // Its wallet holds money that no charge stands for.
+    // The wallet holds money without a charge.
     await service.signIn(500);
     return once(service, 'reconcile', { scope: 'full', graceMs: 0, confirmMs: 50 });
   },
@@ -105,7 +105,7 @@ const stories: Record<string, Story> = {
     return watermarkWorkflowId;
   },
   'restore.looked': (service) => once(service, 'restore', {}),
-  // The last ones: they leave their database behind Temporal's watermark, and mend it.
+  // These come last: they leave their database behind Temporal's watermark, and mend it.
   'restore.reconciled': async (service) => {
     const { value } = await readWatermark(service.db);
     await signalWatermark(service.temporal.workflow, value + 60);
@@ -139,7 +139,7 @@ async function once(service: TestService, type: string, input?: object): Promise
   return workflowId;
 }
 
-/** A loop never ends: its history is kept as soon as it has gone round twice. */
+/** Records a loop, which never ends: its history is kept as soon as it has gone round twice. */
 async function loop(service: TestService, type: string, input: object): Promise<string> {
   const workflowId = `${type}-${newId('rent')}`;
   const { workflow } = service.temporal;
@@ -151,7 +151,7 @@ async function loop(service: TestService, type: string, input: object): Promise<
   return workflowId;
 }
 
-/** What tells of the machine that recorded it is of no use to a replay. */
+/** Removes the traces of the recording machine, which no replay needs. */
 function withoutTraces(json: string): string {
   const plain: unknown = JSON.parse(json, (key, value: unknown) => {
     if (key === 'stackTrace') return '';

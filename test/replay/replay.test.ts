@@ -6,9 +6,9 @@ import { getBundle } from '../support/service/workers.js';
 import { readHistories, type RecordedHistory } from './histories.js';
 
 /**
- * Runs that are open when a new version is deployed go on with its code, from their histories. Each recording stands
- * for such a run: code that would have taken another way breaks here first. Recorded anew by
- * `node --import tsx test/replay/record.ts [beginning of a name]` (see there).
+ * Open runs continue with the code of a newly deployed version, from their histories. Each recording stands for such a
+ * run: code that would take another way breaks here first. To record anew: `node --import tsx test/replay/record.ts
+ * [beginning of a name]` (see there).
  */
 describe('replaying recorded workflows', () => {
   const recorded = readHistories();
@@ -30,7 +30,7 @@ describe('replaying recorded workflows', () => {
     it(`goes the same way: ${one.name}`, () => replay(one));
   }
 
-  /** The names of the activities that a run asked for, in order. */
+  /** The names of the activities that a run scheduled, in order. */
   function activitiesOf(name: string): (string | undefined)[] {
     const events = recorded.find((one) => one.name === name)?.history.events ?? [];
     return events.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>

@@ -18,7 +18,7 @@ import { secretKey } from '../support/service/living-service.js';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-/** The product's own processes, read as Prometheus reads them, after a session of rentals and payments. */
+/** Reads the product's own processes as Prometheus does, after a session of rentals and payments. */
 describe('what the processes tell operators', () => {
   let service: TestService;
   let worker: WorkerProcess;
@@ -52,7 +52,7 @@ describe('what the processes tell operators', () => {
     }
   });
 
-  /** Two rentals, one of them stopped, a payment, and requests to the API's own process. */
+  /** Plays two rentals (one of them stopped), a payment, and requests to the API's own process. */
   async function tellStory(): Promise<void> {
     const [stopped] = await Promise.all([renting.run(user, rtx4090), renting.run(user, b200)]);
     stoppedId = stopped.id;

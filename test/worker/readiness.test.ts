@@ -72,7 +72,7 @@ describe('a worker’s readiness', () => {
   });
 });
 
-/** The product's own process, between which and Temporal the line can be cut. */
+/** The product's own process, whose line to Temporal can be cut. */
 describe('GET /readyz of a worker', () => {
   let service: TestService;
   let worker: WorkerProcess;

@@ -7,10 +7,10 @@ import * as workflows from '../../workflows/index.js';
 
 type Contracts = typeof contracts;
 
-/** Only the compiler reads it: a workflow that takes or comes to something else than its contract says is refused here. */
+/** Only the compiler reads it: it refuses a workflow with another input or result than its contract's. */
 const implementations: { [Type in keyof Contracts]: RunOf<Contracts[Type]> } = workflows;
 
-/** Rounds of the upkeep that schedules of release 0.1 started: they are run by hand. */
+/** The rounds of the upkeep that schedules of release 0.1 started. They are run by hand. */
 const byHand = ['revive', 'sweep', 'redeliver', 'housekeeping'];
 
 describe('the contracts of the workflows', () => {

@@ -42,9 +42,9 @@ interface Follower {
   readonly activity: Look;
   readonly id: string;
   readonly input: object;
-  /** What the activity is told besides its row's id. */
+  /** The activity's arguments besides its row's id. */
   readonly told?: readonly unknown[];
-  /** When it asks by itself, look after look, in milliseconds. */
+  /** The waits before it asks by itself, look after look, in milliseconds. */
   readonly waits: readonly number[];
 }
 
@@ -116,7 +116,7 @@ describe('the workflows that follow what happens at the processor', () => {
   });
 
   describe('all of them', () => {
-    /** An auto-topup stands for them: they share all but the activity and the waits. */
+    /** Begins an auto-topup, which stands for all of them: they share everything but the activity and the waits. */
     async function begin(script: Script, askAfterMs?: readonly number[]): Promise<MockedRun> {
       const user = newId('usr');
       const told = askAfterMs === undefined ? { userId: user } : { userId: user, askAfterMs };
@@ -176,7 +176,7 @@ describe('the workflows that follow what happens at the processor', () => {
         await run.handle.signal(processorEventSignal);
       }
       assert.deepEqual(await run.result(), { outcome: 'succeeded' });
-      // After a look that went well: the third of the waits for an event, and a first pause again.
+      // After a successful look come the third of the waits for an event and a first pause again.
       assert.deepEqual(await run.timers(), [5 * SECOND, 10 * SECOND, 5 * MINUTE, 5 * SECOND]);
     });
 

@@ -33,7 +33,7 @@ describe('the workflow of a rental that has its machine', () => {
   after(() => workflows.stop());
 
   describe('that runs', () => {
-    /** Runs until the test ends it. */
+    /** A rental that runs until the test ends it. */
     async function running(
       script: Script = {},
     ): Promise<{ run: MockedRun; row: ScriptedRow; rentalId: RentalId }> {

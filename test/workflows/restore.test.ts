@@ -45,7 +45,7 @@ const rebuilt: Rebuilt = {
 };
 const done = { endedRentals: 1, credited: rebuilt.credited, parked: rebuilt.parked, listedPods: 1 };
 
-/** All goes well. */
+/** The answers of a restore without failures. */
 const well = {
   examineRestore: () => Promise.resolve(report),
   endClosedRentals: () => Promise.resolve({ ended: 1, undone: [] as string[] }),

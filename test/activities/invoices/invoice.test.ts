@@ -31,7 +31,7 @@ describe('the activity of an invoice', () => {
     readonly lineId: string;
   }
 
-  /** An invoice as an operator issues it, a draft unless told otherwise. */
+  /** An invoice as an operator issues it; default: a draft. */
   async function owe(columns: Partial<InvoiceRow> = {}): Promise<Owed> {
     const id = newId('inv');
     const lineId = newId('li');
@@ -51,7 +51,7 @@ describe('the activity of an invoice', () => {
     return { id, userId: user.id, lineId };
   }
 
-  /** One whose mirror is open, made so long ago. */
+  /** An invoice whose mirror was opened this many days ago. */
   async function owedSince(days: number): Promise<Owed> {
     const mirror = newId('inv');
     const owed = await owe({ status: 'open', processor_invoice_id: `in_${mirror}` });
@@ -76,7 +76,7 @@ describe('the activity of an invoice', () => {
     };
   }
 
-  /** The processor knows its mirror as this. */
+  /** Makes the processor show the invoice's mirror with these columns. */
   function shows(id: InvoiceId, columns: Partial<ProcessorInvoice> = {}): () => Promise<ProcessorInvoice> {
     return () => Promise.resolve(mirrorOf(id, columns));
   }

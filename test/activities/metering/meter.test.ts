@@ -19,7 +19,7 @@ import {
 import { openSilentWay, urlOver, type SilentWay } from '../../support/http/silent-way.js';
 import { until } from '../../support/until.js';
 
-/** Three cents a second, so that each second shows. */
+/** Three cents a second, so that each second makes a difference. */
 const PRICE_CENTS = 10_800;
 
 /** The product's deadlines of metering, shorter, so that a test sees them pass. */
@@ -71,7 +71,7 @@ describe('runMeter', () => {
     return { ...runAlone(() => createMeterActivities(deps).runMeter(0, forMs)), ticks };
   }
 
-  /** Holds all connections of a pool until told. */
+  /** Holds all connections of a pool until the returned function is called. */
   async function exhaust(pool: Database, size: number): Promise<() => Promise<unknown>> {
     const held = await Promise.all(Array.from({ length: size }, () => pool.transaction()));
     return () => Promise.all(held.map((trx) => trx.rollback()));
@@ -161,7 +161,7 @@ describe('runMeter', () => {
     );
     const holder = await db.transaction();
     try {
-      // Without its wallet, as a worker whose connection is half open leaves it.
+      // Locks the rental without its wallet, as a worker with a half-open connection leaves it.
       await holder.raw('select no from rentals where id = ? for update', [held]);
       const metering = meterOver(meterDb, 8_000);
       assert.equal(await metering.result, 'again');

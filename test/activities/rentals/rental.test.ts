@@ -25,7 +25,7 @@ describe('the activities of a rental', () => {
   });
   beforeEach(async () => {
     upstream.reset();
-    // A test that lets creates fail must not take the upstream out for the next one.
+    // A test with failing creates must not take the upstream out for the next test.
     await lone.db('providers').update({ create_failures: 0, out_until: null });
   });
   after(() => lone.close());
@@ -38,7 +38,7 @@ describe('the activities of a rental', () => {
     readonly userId: UserId;
   }
 
-  /** A user with this much who has asked for a machine. */
+  /** A user with this much in the wallet who has asked for a machine. */
   async function ask(cents = BALANCE, familyId = 'rtx-4090'): Promise<Asked> {
     const { user_id: userId } = await insertWallet(lone.db, cents);
     const rentalId = newId('rent');
@@ -317,7 +317,7 @@ describe('the activities of a rental', () => {
   });
 
   describe('endPods', () => {
-    /** Its pod vanishes from the lists. */
+    /** Removes the rental's pod from the upstream's lists. */
     async function vanish(row: RentalRow): Promise<void> {
       const { provider_code, pod_id } = row;
       await lone

@@ -30,7 +30,7 @@ describe('the activities of a top-up', () => {
     readonly amountCents: number;
   }
 
-  /** A user who has asked for a top-up; with a card that they have saved, or without one. */
+  /** A user who has asked for a top-up, with or without a saved card. */
   async function ask(card?: 'card'): Promise<Asked> {
     const topupId = newId('top');
     const user = await insertUser(lone.db, { processor_customer_id: `cus_${topupId}` });

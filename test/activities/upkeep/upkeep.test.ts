@@ -8,7 +8,7 @@ import { runAlone } from '../../support/service/activity-context.js';
 import { openMoneyDatabase, type MoneyDatabase } from '../../support/money/money.js';
 import { until } from '../../support/until.js';
 
-/** What Temporal was told of the watermark. */
+/** The watermark that Temporal holds. */
 const KEPT = 60;
 
 describe('runUpkeep', () => {
@@ -18,7 +18,7 @@ describe('runUpkeep', () => {
   });
   after(() => money.close());
 
-  /** One round of a duty. @returns what it beat */
+  /** Runs one round of a duty. @returns its heartbeat */
   async function round(duty: 'redeliver' | 'sweep'): Promise<unknown> {
     const handle = { describe: () => Promise.resolve({ memo: { [watermarkMemo]: KEPT } }) };
     const deps = {

@@ -5,7 +5,7 @@ import { createSmtpTransport, MailError } from '../../../adapters/mailer/smtp.js
 
 const mail = { to: 'ann@example.com', subject: 'Hello', text: 'Hello', messageId: 'outbox-1@test' };
 
-/** Says what it is told to, line by line, and nothing beyond it. */
+/** A server that sends the scripted lines and nothing else. */
 interface Scripted {
   readonly server: Server;
   readonly url: string;
@@ -65,7 +65,7 @@ describe('a mail server that goes silent', () => {
 });
 
 describe('what a mail server’s no is about (decision 95)', () => {
-  /** Answers each command with 250, and one of them otherwise. */
+  /** Answers one command as given, and all others with 250. */
   async function refusedAt(command: string, answer: string): Promise<boolean> {
     const { server, sockets, url } = await startServer((socket) => {
       socket.write('220 here\r\n');

@@ -22,7 +22,7 @@ describe('figures of the business', () => {
     await database.drop();
   });
 
-  /** A registry with groups of figures, and what asking for it shows. */
+  /** A registry with groups of figures, and a way to read it. */
   function expose(
     groups: readonly FigureGroup[],
     options: { cacheMs?: number; limitMs?: number } = {},
@@ -69,7 +69,7 @@ describe('figures of the business', () => {
     const shown = await scrape();
     const of = (metric: string, provider: string) => shown.get(`gpu_rental_provider_${metric}`, { provider });
     assert.deepEqual([of('balance_cents', 'lab'), of('burn_cents_per_hour', 'lab')], [4_800, 100]);
-    // 48 hours, of which one is over.
+    // One of the 48 hours is over.
     const left = of('runway_seconds', 'lab')!;
     assert.ok(left > 47 * 3_600 - 60 && left <= 47 * 3_600, `${left} s`);
     assert.ok(of('balance_age_seconds', 'lab')! >= 3_600);

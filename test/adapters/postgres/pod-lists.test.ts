@@ -33,7 +33,7 @@ describe(`a list of ${COUNT} machines`, () => {
   });
   const all = Array.from({ length: COUNT }, (_, index) => podOf(index));
   const write = (pods: readonly Pod[]): Promise<void> => recordPodList(db, 'lab', pods);
-  /** The machines whose rows were written since: an untouched row keeps its version. */
+  /** The version of each machine's row: an untouched row keeps its version. */
   const versions = async (): Promise<Map<string, string>> => {
     const { rows } = await db.raw<{ rows: { pod_id: string; xmin: string }[] }>(
       'select pod_id, xmin::text as xmin from pods',

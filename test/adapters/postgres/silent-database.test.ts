@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/servers/dat
 import { openSilentWay, urlOver, type SilentWay } from '../../support/http/silent-way.js';
 import { until } from '../../support/until.js';
 
-/** Short, so that a test sees them pass; the product's stand in adapters/postgres/deadlines.ts. */
+/** Short deadlines, so that a test sees them pass. Those of the product are in adapters/postgres/deadlines.ts. */
 const deadlines = {
   connectMs: 1_000,
   acquireMs: 2_000,
@@ -97,7 +97,7 @@ describe('a database that goes silent', () => {
       const error = await failureOf(db.transaction((trx) => trx('notes').insert({ text: 'perhaps' })));
       assert.ok(isDatabaseAway(error), String(error));
       assert.ok(isOutcomeUnknown(error), String(error));
-      // A repetition by key finds what is there: the lost one's locks are gone within the server's own limits.
+      // A repetition by key finds the row. The lost connection's locks are gone within the server's own limits.
       await until('the note can be written again', async () =>
         db('notes')
           .insert({ text: 'perhaps' })
@@ -127,7 +127,7 @@ describe('a database that goes silent', () => {
   });
 
   it('never hands out a connection that is still within a transaction', async () => {
-    // Somebody forgot to end it: its connection comes back to the pool as it is.
+    // The transaction is left open: its connection comes back to the pool as it is.
     await db.raw('begin');
     await db('notes').insert({ text: 'in a transaction that nobody ends' });
     await db('notes').insert({ text: 'kept' });

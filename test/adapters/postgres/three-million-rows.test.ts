@@ -31,10 +31,10 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** Pages of 8 KiB that one look may read: what is done must cost it nothing. */
+/** Pages of 8 KiB that one look may read. Rows that are done must cost it nothing. */
 const PAGES_MAX = 200;
 
-/** What has grown for years: rows that are done, three million of them in the narrowest table, and none that is due. */
+/** Rows of many years: three million in the narrowest table, all done and none due. */
 const rows: Readonly<Record<string, string>> = {
   intents: `insert into intents (kind, wallet_id, created_at, delivered_at, acknowledged_at)
     select 'auto_topup', n, now() - interval '6 days', now() - interval '6 days', now() - interval '6 days'
@@ -106,7 +106,7 @@ describe('with three million rows that are done, each look of a loop', () => {
   }
 });
 
-/** The plans of all that a look asks, as they were run. */
+/** The plans of all queries of a look, as they ran. */
 async function plansOf(
   db: Database,
   look: () => Promise<unknown>,
@@ -125,7 +125,7 @@ async function plansOf(
   for (const { sql, bindings } of asked) {
     await db
       .transaction(async (trx) => {
-        // As it came to the server: with its own numbers for what is bound.
+        // The query as the server received it, with numbered bindings.
         const { client: own } = trx as unknown as { client: { acquireConnection(): Promise<pg.Client> } };
         const client = await own.acquireConnection();
         const { rows: found } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
@@ -148,7 +148,7 @@ function nodesOf(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 }
 
-/** Without foreign keys and triggers, which a superuser may leave out: years of rows in seconds. */
+/** Fills the tables without foreign keys and triggers, as a superuser may: years of rows in seconds. */
 async function fill({ url }: TestDatabase): Promise<void> {
   const admin = new URL((await getPostgres()).adminUrl);
   admin.pathname = new URL(url).pathname;

@@ -4,7 +4,7 @@ import type { Workbench } from '../../lab/processor/workbench.js';
 
 let topups = 0;
 
-/** A new top-up of one user, whose customer exists. */
+/** A new top-up of a user who has a customer at the processor. */
 export async function checkoutInput(
   bench: Workbench,
   details: Partial<CheckoutInput> = {},
@@ -22,7 +22,7 @@ export async function checkoutInput(
   };
 }
 
-/** The error of a call that must fail. */
+/** The error with which a call must fail. */
 export async function failureOf(call: Promise<unknown>): Promise<ProcessorError> {
   const outcome = await call.then(
     () => undefined,

@@ -12,7 +12,7 @@ describe('the Stripe adapter’s saved cards', () => {
   after(() => bench.stop());
   afterEach(() => fetch(`${bench.lab.url}/lab/faults`, { method: 'DELETE' }));
 
-  /** A charge of a new top-up with a card that its owner set up for it. */
+  /** A charge of a new top-up with a card that was set up for it. */
   async function chargeOf(method: string, details: Partial<ChargeInput> = {}): Promise<ChargeInput> {
     const { topupId, userId, customerId, amountCents } = await checkoutInput(bench);
     const setup = await bench.stripe.setupIntents.create({
@@ -93,7 +93,7 @@ describe('the Stripe adapter’s saved cards', () => {
     });
   });
 
-  /** A card that was attached but never set up for absences: its bank asks. */
+  /** A card that was attached but never set up for absences: its bank asks for authentication. */
   async function askingCard(): Promise<{ cardId: string }> {
     const { customerId } = await checkoutInput(bench);
     const method = await bench.stripe.paymentMethods.attach('pm_card_authenticationRequired', {

@@ -8,7 +8,7 @@ import { checkoutInput, failureOf } from './calls.js';
 
 describe('the Stripe adapter’s errors', () => {
   let bench: Workbench;
-  /** Waits for an answer that will never come, so it need not wait long. */
+  /** A processor with a short limit, for answers that never come. */
   let impatient: Processor;
   before(async () => {
     bench = await startWorkbench();
@@ -25,7 +25,7 @@ describe('the Stripe adapter’s errors', () => {
       'answers 429': { kind: 'status', status: 429 },
       'sends a page of HTML': { kind: 'html' },
       'is silent': { kind: 'hang' },
-      // The SDK repeats a cut connection once by itself.
+      // The SDK itself retries a cut connection once.
       'cuts the connection': { kind: 'reset', times: 2 },
     })) {
       it(`does not know the outcome when it ${what}, and nothing was done`, async () => {

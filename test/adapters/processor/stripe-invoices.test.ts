@@ -13,7 +13,7 @@ import { failureOf } from './calls.js';
 
 describe('the Stripe adapter’s invoices', () => {
   let bench: Workbench;
-  /** Waits for an answer that will never come, so it need not wait long. */
+  /** A processor with a short limit, for answers that never come. */
   let impatient: Processor;
   let made = 0;
   before(async () => {
@@ -229,7 +229,7 @@ describe('the Stripe adapter’s invoices', () => {
   it('are deleted as drafts also when the answer is lost', async () => {
     const { processorInvoiceId } = await bench.processor.createInvoice(await inputOf());
     await bench.order({ kind: 'lost', times: 1, method: 'DELETE', path: '/v1/invoices' });
-    // Repeated by the SDK or by us: the second time it is gone.
+    // The SDK or our code repeats the call: the second time the mirror is gone.
     const voided = await bench.processor.voidInvoice(processorInvoiceId);
     assert.deepEqual([voided.processorInvoiceId, voided.status], [processorInvoiceId, 'void']);
   });

@@ -26,7 +26,7 @@ const event = {
 };
 const body = Buffer.from(JSON.stringify(event));
 
-/** A header by the official SDK. */
+/** A header made by the official SDK. */
 function signed(payload: Buffer, key: string, ageS = 0): string {
   return Stripe.webhooks.generateTestHeaderString({
     payload: payload.toString('utf8'),

@@ -29,7 +29,7 @@ describe('the startup script of a pod', () => {
       .filter((line) => line !== '' && !line.startsWith('#'));
 
   it('puts the renter’s keys beside the throw-away key, once however often it runs', () => {
-    // No line feed at the end: the first added key must not run on into this one.
+    // The file has no line feed at its end: the first added key must not run on into its last line.
     writeFileSync(keysFile(), `${THROW_AWAY} name`);
     const script = startupScript({ throwAwayKey: THROW_AWAY, publicKeys: RENTER, container: null });
     run(script);

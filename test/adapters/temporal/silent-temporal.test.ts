@@ -54,7 +54,7 @@ describe('a Temporal that goes silent', () => {
   });
 });
 
-/** The client wraps what came over the wire, some calls twice. */
+/** Whether a deadline is among the causes: the client wraps errors of the connection, some of them twice. */
 function hasDeadline(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { cause } = error;

@@ -72,7 +72,7 @@ describe('GET /v1/audit', () => {
     assert.ok(Math.abs(Date.parse(events[0]!.at) - Date.now()) < 60_000);
   });
 
-  /** Another session of the same user, without a sign-in that the trail would tell of. */
+  /** Another session of the same user, without a sign-in that would be in the trail. */
   async function again(email: string): Promise<ApiClient> {
     const row = await service.db('users').where({ email }).first();
     const client = service.api.stranger();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { ApiClient, TestApi } from '../../support/http/api.js';
 
-/** Asks for codes by mail and reads them out of the outbox, for addresses of its own. */
+/** Requests codes by mail and reads them out of the outbox, for addresses of its own. */
 export class CodeMails {
   private addresses = 0;
 
@@ -30,7 +30,7 @@ export class CodeMails {
     return client;
   }
 
-  /** Makes everything that was asked for an address older, but for when codes expire. */
+  /** Makes all requests of an address older, but not the expiry of its codes. */
   async ageRequests(email: string, ms: number): Promise<void> {
     await this.api.db.raw(
       `update login_codes set created_at = created_at - :ms * interval '1 millisecond' where email = :email`,
@@ -38,13 +38,13 @@ export class CodeMails {
     );
   }
 
-  /** Lets a code that was mailed expire this very moment, and be right in all else. */
+  /** Lets a mailed code expire right now. Nothing else about it changes. */
   async expire(email: string, code: string): Promise<void> {
     const { rows } = await this.api.db.raw<{ rows: { expires_at: Date }[] }>(
       `update login_codes set expires_at = clock_ms() where email = :email returning expires_at`,
       { email },
     );
-    // As login-codes.ts makes it: the instant is a part of the hash.
+    // The hash is made as in login-codes.ts: the instant is a part of it.
     const text = `login-code:${email}:${rows[0]!.expires_at.getTime()}:${code}`;
     await this.api
       .db('login_codes')
@@ -52,7 +52,7 @@ export class CodeMails {
       .update({ code_hash: createHash('sha256').update(text).digest() });
   }
 
-  /** Makes everything that was sent to an address older; what was mailed is not right any more. */
+  /** Makes all mails to an address older. The mailed codes become invalid. */
   async age(email: string, ms: number): Promise<void> {
     await this.api.db.raw(
       `update login_codes set created_at = created_at - :ms * interval '1 millisecond',

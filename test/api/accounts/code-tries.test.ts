@@ -53,7 +53,7 @@ describe('the tries of a code (decision 84)', () => {
     );
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([401]));
     const rows = await api.db('login_codes').where({ email }).orderBy('id');
-    // The older one is tried by its own browser alone.
+    // Only its own browser tries the older code.
     assert.deepEqual(
       rows.map(({ tries, other_tries: others }) => [tries, others]),
       [

@@ -23,7 +23,7 @@ describe('POST /v1/auth/request-code (decision 84)', () => {
     after(() => behind.stop());
 
     let clients = 0;
-    /** Somebody at an address of their own, with a browser of their own unless told. */
+    /** Requests a code for an address; default: in a new browser. */
     function ask(email: string, client = behind.stranger()): Promise<Answer> {
       clients += 1;
       const from = { 'X-Forwarded-For': `198.51.100.${clients}` };

@@ -18,7 +18,7 @@ describe('accounts elsewhere (decision 85)', () => {
   let answer: VerifiedIdentity;
   let accounts = 0;
 
-  /** A provider that vouches for whatever the test says. */
+  /** A provider that vouches for anything that the test says. */
   const provider: IdentityProvider = {
     id: 'oidc',
     name: 'Test',
@@ -54,7 +54,7 @@ describe('accounts elsewhere (decision 85)', () => {
   const mailsTo = async (recipient: string): Promise<number> =>
     (await signing.api.db('mail_outbox').where({ recipient })).length;
 
-  /** Types a code into the sign-in page in this browser. */
+  /** Enters a code on the sign-in page in this browser. */
   async function confirm(browser: Browser, email: string, code: string): Promise<ApiClient> {
     const client = new ApiClient(signing.api.url);
     client.browser = browser.cookie(`${publicUrl}/v1/auth/verify-code`, 'browser');
@@ -63,7 +63,7 @@ describe('accounts elsewhere (decision 85)', () => {
     return client;
   }
 
-  /** Somebody who has signed in by codes alone. */
+  /** A user who has signed in by codes alone. */
   async function existing(): Promise<SignedIn> {
     return signing.api.signIn();
   }

@@ -15,7 +15,7 @@ describe('the ways to sign in elsewhere', () => {
   });
   after(() => api.stop());
 
-  /** The answer of a start at GitHub, whose page is known without asking anybody. */
+  /** The answer to a start at GitHub, whose page is known without a request to it. */
   async function startAt(settings: NonNullable<ApiOptions['settings']>): Promise<Headers> {
     const { databaseUrl, deps } = api;
     const { identityProviders } = deps;

@@ -28,7 +28,7 @@ describe('signing in with a provider that is not to be trusted, or is down', () 
     await issuer.stop();
   });
   let usersBefore: unknown[];
-  /** Each test meets providers that have asked for no metadata yet, and an issuer that is right. */
+  /** Gives each test providers that have not requested any metadata yet, and a correct issuer. */
   beforeEach(async () => {
     issuer.reset();
     use(issuer.url);
@@ -45,7 +45,7 @@ describe('signing in with a provider that is not to be trusted, or is down', () 
     providers.splice(0, Infinity, ...made);
   }
 
-  /** Begins, and comes back with a code as if the person had agreed. */
+  /** Begins a sign-in, and comes back with a code as if the person had agreed. */
   async function signIn(more: Record<string, string> = {}, provider = 'google'): Promise<Page> {
     const begun = new URL((await signing.begin(browser, provider)).location!);
     issuer.nonce = begun.searchParams.get('nonce')!;

@@ -33,7 +33,7 @@ describe('signing in with an OpenID Connect provider', () => {
     await provider.stop();
   });
 
-  /** Somebody whom the provider knows; the login is of their own. */
+  /** A person whom the provider knows, with a login of their own. */
   function person(claims: { email?: string; email_verified?: boolean } = {}): string {
     persons += 1;
     const login = `person${persons}`;
@@ -41,7 +41,7 @@ describe('signing in with an OpenID Connect provider', () => {
     return login;
   }
 
-  /** Fills in the provider's forms. The answer redirects to our callback, which was not visited yet. */
+  /** Fills in the provider's forms. The answer redirects to our callback, which is not visited yet. */
   async function agree(browser: Browser, begun: Page, login: string): Promise<Page> {
     const form = await browser.follow(begun, callbackUrlOf('oidc'));
     const loggedIn = await browser.post(form.url, { prompt: 'login', login, password: 'any' });

@@ -180,7 +180,7 @@ describe('signing in', () => {
       const lines = api.logged.slice(-3);
       assert.equal(lines.filter(({ path }) => path === '/v1/auth/verify-code').length, 2);
       const texts = lines.map((line) => JSON.stringify(line));
-      // Six digits may stand by chance within a number, as those of the time.
+      // The six digits may occur by chance within a longer number, such as a time.
       const wholeCode = new RegExp(`(?<!\\d)${code}(?!\\d)`);
       assert.ok(
         !texts.some((text) => wholeCode.test(text) || text.includes(client.sid!) || text.includes(email)),

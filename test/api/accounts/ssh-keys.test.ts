@@ -56,7 +56,7 @@ describe('SSH keys', () => {
     return pemKey(privateKey);
   }
 
-  /** A key of this size that nobody has the private half of: to make a whole one would take minutes. */
+  /** A public key of this size without a private half: a whole pair would take minutes. */
   function hugeRsa(bits: number): string {
     const modulus = randomBytes(bits / 8);
     modulus[0] = 0x80 | modulus[0]!;

@@ -7,7 +7,7 @@ import { requestLimits } from '../../../domain/requests/limits.js';
 import type { Answer } from '../../support/http/answers.js';
 import { startApi, webhookSecret, type SignedIn, type TestApi } from '../../support/http/api.js';
 
-/** What an attack may cost this process, whatever else the machine does: one took three seconds. */
+/** The CPU time that an attack may take in this process, whatever else the machine does. One took three seconds. */
 const CPU_LIMIT_MS = 500;
 const ANSWER_LIMIT_CHARS = 12_000;
 const json = { 'Content-Type': 'application/json' };
@@ -18,13 +18,13 @@ describe('a hostile request', () => {
   before(async () => {
     api = await startApi();
     user = await api.signIn();
-    // What is compiled at the first use counts against nobody.
+    // The code compiled at the first use must not count.
     await user.post('/v1/rentals', { a: 1 });
     await user.get('/v1/rentals?a=1');
   });
   after(() => api.stop());
 
-  /** Sends it, and asserts that refusing it cost next to nothing. */
+  /** Sends a request, and asserts that its refusal cost next to nothing. */
   async function cheaply(send: () => Promise<Answer>): Promise<Answer> {
     const begun = process.cpuUsage();
     const answer = await send();
@@ -70,7 +70,7 @@ describe('a hostile request', () => {
     });
   }
 
-  /** Two dozen short texts that are too many for the answer. */
+  /** Two dozen short texts, too many for the answer. */
   function fieldsOf(count: number): string {
     return `{${Array.from({ length: count }, (_, index) => `"${'x'.repeat(100)}${index}":0`).join(',')}}`;
   }
@@ -81,7 +81,7 @@ describe('a hostile request', () => {
       const answer = await cheaply(() => client.send('POST', '/v1/rentals', body, json)).catch(
         () => undefined,
       );
-      // The connection may be closed under what is still being sent.
+      // The connection may close while the body is still being sent.
       if (answer) assert.equal(answer.status, 413);
     }
   });

@@ -117,7 +117,7 @@ describe('opening an entity with an Idempotency-Key', () => {
   it('answers with the old row when it was there after all', async () => {
     bench.workflow = bench.saysNothing;
     const first = await bench.open('k');
-    // The process that wrote it died before it could tell, as could the one that answered 503.
+    // The process that wrote the rental died before it could tell, as the one that answered 503 may have.
     await insertRental(bench.api.db, bench.userId, { id: first.body.details.rentalId as RentalId });
     const retry = await bench.open('k');
     assert.deepEqual([retry.status, retry.body.id], [200, first.body.details.rentalId]);

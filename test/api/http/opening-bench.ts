@@ -23,29 +23,29 @@ import { ApiClient, startApi, type TestApi } from '../../support/http/api.js';
 import { insertRental, insertUser } from '../../support/money/factories.js';
 import { getTemporal } from '../../support/servers/servers.js';
 
-/** What stands for the workflow: it opens the rental, refuses, fails, or says nothing. */
+/** Stands in for the workflow: it opens the rental, refuses, fails, or stays silent. */
 export type Workflow = (id: RentalId, answerBefore: Date) => Promise<unknown>;
 
-/** The opening of an entity over HTTP, with real Postgres and a reachable Temporal, the workflow being the test's. */
+/** The opening of an entity over HTTP, with real Postgres, a reachable Temporal, and a workflow of the test's own. */
 export class OpeningBench {
   userId!: UserId;
-  /** Whose opening the workflow was asked for, in order. */
+  /** The ids for which the workflow was started, in order. */
   asked: RentalId[] = [];
   readonly opens = async (id: RentalId): Promise<void> => {
     if (await findRental(this.api.db, this.userId, id)) return;
     await insertRental(this.api.db, this.userId, { id });
   };
   workflow: Workflow = this.opens;
-  /** What happens right before the row is looked for under the lock, and when the answer is made. */
+  /** Runs right before the last look for the row under the lock, and before the answer is made. */
   beforeLastLook: () => void = () => undefined;
   whenPresented: () => void = () => undefined;
-  /** A database that nobody answers for. */
+  /** A database at an address where nobody listens. */
   private readonly away = openDatabase('postgres://nobody@127.0.0.1:9/none', 1, 'away');
   private isAway = false;
 
   private constructor(
     readonly api: TestApi,
-    /** What the next request works with. */
+    /** The dependencies of the next request. */
     public deps: ApiDeps,
     private readonly server: Server,
   ) {}
@@ -90,7 +90,7 @@ export class OpeningBench {
     return bench;
   }
 
-  /** Another user unless told, and a workflow that opens what it is asked for. */
+  /** Begins with a workflow that opens every rental; default: as a new user. */
   async begin(userId?: UserId): Promise<void> {
     this.userId = userId ?? (await insertUser(this.api.db)).id;
     this.asked = [];
@@ -99,7 +99,7 @@ export class OpeningBench {
     this.beforeLastLook = this.whenPresented = () => undefined;
   }
 
-  /** The same with other settings, or another way to Temporal. */
+  /** Works with other settings, or another connection to Temporal. */
   async with(
     deps: Partial<Pick<ApiDeps, 'settings' | 'temporal'>>,
     work: () => Promise<void>,
@@ -137,7 +137,7 @@ export class OpeningBench {
     return () => Promise.reject(new WorkflowUpdateFailedError('Workflow Update failed', cause));
   }
 
-  /** Longer than the request waits. */
+  /** Stays silent for longer than the request waits. */
   readonly saysNothing: Workflow = async () => {
     await sleep(700);
     throw new Error('no answer');

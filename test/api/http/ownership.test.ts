@@ -9,7 +9,7 @@ import { describedOperations, type DescribedOperation } from '../../support/http
 import { insertKey, insertRental, insertTopup } from '../../support/money/factories.js';
 import { credit, getWallet } from '../../support/money/money.js';
 
-/** A place of a request in which the id of something that belongs to somebody stands. */
+/** A place in a request for the id of something that belongs to a user. */
 interface IdPlace {
   readonly route: string;
   readonly where: 'path' | 'query' | 'body';
@@ -18,7 +18,7 @@ interface IdPlace {
   readonly operation: DescribedOperation;
 }
 
-/** Generated from the description: a new endpoint that takes an id is covered as soon as it is described. */
+/** The places come from the description: a new endpoint with an id is covered as soon as it is described. */
 const places = [...describedOperations()].flatMap(([route, operation]) => placesOf(route, operation));
 
 describe('two users with each other’s ids', () => {
@@ -60,7 +60,7 @@ describe('two users with each other’s ids', () => {
   }
 });
 
-/** What the tests make of each kind of id. */
+/** Makes an entity for each kind of id. */
 const insert: Record<string, (api: TestApi, userId: UserId) => Promise<string>> = {
   rent: async ({ db }, userId) => (await insertRental(db, userId)).id,
   key: async ({ db }, userId) => (await insertKey(db, userId)).id,
@@ -74,7 +74,7 @@ const insert: Record<string, (api: TestApi, userId: UserId) => Promise<string>> 
     const wallet = await db('wallets').where({ user_id: userId }).first();
     const id = newId('inv');
     const row = { id, user_id: userId, wallet_id: wallet!.id, amount_cents: 120 };
-    // A draft is internal, and a void one asks nobody at the processor.
+    // A draft is internal, and a void invoice causes no call of the processor.
     const isVoid = { status: 'void', voided_at: db.raw('clock_ms()') } as const;
     await db('invoices').insert({ ...row, ...isVoid, reason: 'manual', cause: `test:${id}` });
     return id;

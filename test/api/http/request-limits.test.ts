@@ -7,7 +7,7 @@ import type { Answer } from '../../support/http/answers.js';
 import { ApiClient, startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { insertSessionOf } from '../../support/money/factories.js';
 
-/** `"changes";r=2;t=58` as its parts. */
+/** Parses `"changes";r=2;t=58` into its parts. */
 function standingIn({ headers }: Answer): { policy: string; left: number; resetSeconds: number } {
   const [, policy = '', left, reset] =
     /^"([\w-]+)";r=(\d+);t=(\d+)$/.exec(headers.get('ratelimit') ?? '') ?? [];
@@ -23,7 +23,7 @@ describe('the limits of requests (decisions 12 and 58)', () => {
   let user: SignedIn;
 
   before(async () => {
-    // Behind a proxy, so that a test can be a client with an address of its own.
+    // The API is behind a proxy, so that a test can be a client with an address of its own.
     api = await startApi({ settings: { ...settings, trustProxy: true } });
     twin = await startApi({ settings, databaseUrl: api.databaseUrl });
   });
@@ -172,13 +172,13 @@ describe('the limits of requests (decisions 12 and 58)', () => {
       const note = (): number => statements.push('one');
       const count = createLeasedCount(counting(api, note), 'trips', 40, 60_000);
       for (let nth = 0; nth < 100; nth += 1) await count.count('k');
-      // Two leases, and the one that was not to be had.
+      // Two leases, and one that was refused.
       assert.ok(statements.length <= 3, String(statements.length));
     });
   });
 });
 
-/** The same database, telling of each connection that is taken. */
+/** The same database, with a report of each connection that is taken. */
 function counting(api: TestApi, note: () => void): TestApi['db'] {
   const { client } = api.db as unknown as { client: { acquireConnection(): unknown } };
   const watched = Object.create(client) as typeof client;

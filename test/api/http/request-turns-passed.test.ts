@@ -12,14 +12,14 @@ import { getTemporal } from '../../support/servers/servers.js';
 import { until } from '../../support/until.js';
 
 const HOUR = 3_600_000;
-/** Longer than a request waits for its turn: who must wait for another one's is refused first. */
+/** Longer than a request waits for its turn: a request behind another is refused before this ends. */
 const LONG_MS = 4 * requestLimits.requestTurnWaitMs;
 const PATIENCE_MS = 2 * requestLimits.requestTurnWaitMs;
 
 describe('the one turn of a caller is passed on (decision 97)', () => {
   let api: TestApi;
   let user: SignedIn;
-  /** Who was asked, and answers nothing until the test lets go. */
+  /** The peers that were called. Each is silent until the test lets go. */
   const asked: string[] = [];
   let never: Promise<never>;
   let letGo: () => void;
@@ -150,7 +150,7 @@ describe('the one turn of a caller is passed on (decision 97)', () => {
   });
 });
 
-/** Takes connections and never says a word. */
+/** Accepts connections and never sends anything. */
 async function listenSilently(): Promise<{ readonly address: string; close(): void }> {
   const sockets: Socket[] = [];
   const server: Server = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');

@@ -18,7 +18,7 @@ describe('the turns of requests (decision 97)', () => {
   let other: SignedIn;
 
   before(async () => {
-    // Behind a proxy, so that a test can be a client with an address of its own.
+    // The API is behind a proxy, so that a test can be a client with an address of its own.
     api = await startApi({ settings: { trustProxy: true } });
   });
   after(() => api.stop());
@@ -27,7 +27,7 @@ describe('the turns of requests (decision 97)', () => {
     other = await api.signIn();
   });
 
-  /** How many connections of the API wait for what the test holds. */
+  /** The number of the API's connections that wait for the test's locks. */
   async function held(): Promise<number> {
     const [row] = await api
       .db('pg_stat_activity')
@@ -37,7 +37,7 @@ describe('the turns of requests (decision 97)', () => {
     return row!.count;
   }
 
-  /** Holds something in the database that requests wait for, for as long as the test looks. */
+  /** Holds locks that requests wait for, until the test has looked. */
   async function whileHeld(sql: string, bindings: string[], look: () => Promise<void>): Promise<void> {
     const trx = await api.db.transaction();
     try {
@@ -51,7 +51,7 @@ describe('the turns of requests (decision 97)', () => {
   const times = <T>(count: number, ask: (nth: number) => Promise<T>): Promise<T>[] =>
     Array.from({ length: count }, (_, nth) => ask(nth));
 
-  /** Waits until so many connections are held up, and asserts that it stays so while others are answered. */
+  /** Waits until this many connections are held up. Asserts that it stays so while others are answered. */
   async function untilBounded(atOnce: number, others: () => Promise<Answer>): Promise<void> {
     await until(`${atOnce} connections are held up`, async () => (await held()) >= atOnce);
     for (let nth = 0; nth < 10; nth += 1) assert.equal((await others()).status, 200);
@@ -71,7 +71,7 @@ describe('the turns of requests (decision 97)', () => {
     let slow: Promise<Answer>[] = [];
     await whileHeld('lock table ledger_entries in access exclusive mode', [], async () => {
       slow = times(200, (nth) => sessions[nth % 2]!.get('/v1/billing/ledger'));
-      // The rest is refused at once: from here on all of them are at work, or wait, or have been refused.
+      // The rest is refused at once: from here on, each request is at work, waits, or has been refused.
       const refused = await Promise.any(slow);
       assertOneTooMany(refused);
       await untilBounded(AT_ONCE, () => other.get('/v1/rentals'));

@@ -9,14 +9,14 @@ import { Renting, rtx4090 } from '../../support/story/renting.js';
 import { until } from '../../support/until.js';
 import { CodeMails } from '../accounts/code-mails.js';
 
-/** All that the API and the worker log at their most talkative, searched for what nobody may read there. */
+/** Reads all that the API and the worker log at their most talkative level, and searches it for secrets. */
 describe('the log holds no secrets', () => {
   let service: TestService;
   let mails: CodeMails;
   let paying: Paying;
 
   before(async () => {
-    // Without a worker at first, so that the code is read before it is sent and wiped.
+    // The service starts without a worker, so that the test can read the code before it is sent and wiped.
     service = await startService({ worker: false, logLevel: 'trace' });
     mails = new CodeMails(service.api);
     paying = new Paying(service);
@@ -34,7 +34,7 @@ describe('the log holds no secrets', () => {
     }
   }
 
-  /** Signs in by a code, a wrong one first, as one who sends secrets where none are asked for. */
+  /** Signs in by a code after a wrong one, and sends secrets where none belong. */
   async function signIn(secrets: Record<string, string>): Promise<SignedIn> {
     const email = mails.newEmail();
     const { client, code } = await mails.request(email);

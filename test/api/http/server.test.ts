@@ -9,7 +9,7 @@ import { until } from '../../support/until.js';
 
 const timeouts: ServerTimeouts = { headersMs: 200, requestMs: 300, keepAliveMs: 5_000, idleMs: 1_000 };
 
-/** A connection whose bytes the test chooses, and all that came back on it. */
+/** A connection that sends the test's own bytes, and all that came back on it. */
 async function open(
   port: number,
 ): Promise<{ socket: Socket; received: () => string; closed: Promise<unknown> }> {
@@ -155,7 +155,7 @@ describe('a server that is stopped', () => {
 
   it('says so of what it opens: nothing was done, as far as that is certain', async () => {
     const running = await open(port);
-    // Its headers have left before the stop, so that its connection is not closed with its answer.
+    // The headers leave before the stop, so that the connection is not closed with its answer.
     running.socket.write('GET /begun HTTP/1.1\r\nHost: a\r\n\r\n');
     await until('the request is under way', () => running.received().includes('begun'));
     const stopped = server.stop(10_000);

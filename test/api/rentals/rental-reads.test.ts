@@ -10,7 +10,7 @@ describe('rentals on read', () => {
   let user: SignedIn;
 
   before(async () => {
-    // Temporal is away: what can be told without it must be told all the same.
+    // Temporal is away: answers that do not need it must come all the same.
     api = await startApi();
   });
   beforeEach(async () => {

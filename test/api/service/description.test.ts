@@ -82,7 +82,7 @@ describe('the description of the API', () => {
 
   it('tells every code of a refusal somewhere', () => {
     const text = JSON.stringify(document.paths);
-    // A path that is not there belongs to no operation.
+    // A path that does not exist belongs to no operation.
     const elsewhere = ['method_not_allowed'];
     const untold = Object.keys(refusalStatus).filter((code) => !text.includes(`"${code}"`));
     assert.deepEqual(

@@ -189,11 +189,11 @@ describe('isDatabaseAway', () => {
   });
 });
 
-/** A way to the database that can be cut, as a network can. */
+/** A connection to the database that can be cut, as a network can. */
 interface Way {
   readonly port: number;
   readonly connections: number;
-  /** Breaks what is connected. */
+  /** Breaks the open connections. */
   cut(): void;
   block(): Promise<void>;
   unblock(): Promise<void>;

@@ -20,7 +20,7 @@ describe('billing reads', () => {
   });
   after(() => api.stop());
 
-  /** A change of available, with its entry; holds by another way. */
+  /** Changes available, with its entry. Holds come about in another way. */
   async function move(
     userId: UserId,
     type: LedgerEntryType,

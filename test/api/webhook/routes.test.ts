@@ -21,7 +21,7 @@ describe('POST /v1/billing/processor/webhook', () => {
   });
   after(async () => {
     const { workflow } = api.deps.temporal.client;
-    // One that a failed test never started can't be ended.
+    // A workflow that a failed test never started can't be ended.
     await Promise.allSettled(signalled.map((id) => workflow.getHandle(id).terminate('the test is over')));
     await api.stop();
   });
@@ -55,7 +55,7 @@ describe('POST /v1/billing/processor/webhook', () => {
     );
   }
 
-  /** How many times the workflow of a top-up was signalled. */
+  /** The number of signals that a top-up's workflow received. */
   async function signalsOf(topupId: TopupId): Promise<number> {
     try {
       const history = await api.deps.temporal.client.workflow.getHandle(topupId).fetchHistory();
@@ -91,7 +91,7 @@ describe('POST /v1/billing/processor/webhook', () => {
     const payload = paidSession(topupId);
     await deliver(payload);
     await untilSignalled(topupId, 1);
-    // It has a signal that it has not handled yet: that one is enough (decision 69, "Items that fail").
+    // The workflow has a signal that it has not handled yet: one is enough (decision 69, "Items that fail").
     assert.equal((await deliver(payload)).status, 200);
     await untilSignalled(topupId, 1);
     await acknowledgeLook(api.db, topupId, new Date(Date.now() + 60_000));

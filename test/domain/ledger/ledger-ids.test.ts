@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { isId } from '../../../domain/ids.js';
 import { ledgerEntryId, ledgerIdBits, entryKeyOf } from '../../../domain/ledger/ledger-ids.js';
 
-/** What a plain id stands for. */
+/** Parses a plain id. */
 function parse(text: string): unknown {
   const bits = ledgerIdBits(text);
   return bits === undefined ? undefined : entryKeyOf(bits);

@@ -19,7 +19,7 @@ const windowOf = ([a, b]: readonly [number, number]): TimeWindow => ({
   to: at(Math.max(a, b)),
 });
 
-/** A rental that ran for so long and was charged its price, or less because the money ended. */
+/** Rentals of some duration, each charged its price, or less because the money ended. */
 const rentals = fc
   .record({
     pricePerHourCents: fc.integer({ min: 1, max: 5_000 }),

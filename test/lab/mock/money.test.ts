@@ -185,7 +185,10 @@ function refusable(act: () => void): void {
   }
 }
 
-/** Total = available + reserved = the newest balance; the chain holds; what is reserved is what rentals hold. */
+/**
+ * Asserts: total = available + reserved = the newest balance; the chain holds; the reserved sum is that of the rentals'
+ * holds.
+ */
 function assertAddsUp({ wallet, rentals }: Account): void {
   assert.ok(wallet.availableCents >= 0 && wallet.reservedCents >= 0);
   assert.equal(wallet.totalCents, wallet.availableCents + wallet.reservedCents);

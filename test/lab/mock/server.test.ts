@@ -83,7 +83,7 @@ describe('the mock backend', () => {
         const path = template.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
           return parameters.find((parameter) => parameter.name === name)?.example ?? name;
         });
-        // The client holds each answer against the description.
+        // The client checks each answer against the description.
         const signedIn = await signIn(mock, `${Buffer.from(route).toString('hex')}@example.com`.slice(-60));
         const { body } = await signedIn.send(method.toUpperCase(), path, undefined, {});
         const isUnrouted = /^(There is nothing at|\w+ is not possible at)/.test(body.message);

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 
 const main = ['--import', 'tsx', 'lab/mock/main.ts'];
 
-/** What takes seconds to load, or has no business in memory. */
+/** Modules that take seconds to load, or do not belong in memory. */
 const heavy = /node_modules\/(knex|pg|stripe|nodemailer|@temporalio)\//;
 
 describe('npm run mock', () => {

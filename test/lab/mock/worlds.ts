@@ -4,7 +4,7 @@ import type { Account } from '../../../lab/mock/account.js';
 import { tick } from '../../../lab/mock/meter.js';
 import { mockDurations, World, type Clock } from '../../../lab/mock/world.js';
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that stands still until a test advances it. */
 class TestClock implements Clock {
   #nowMs = Date.parse('2026-11-01T00:00:00Z');
   #due: { atMs: number; happen: () => void }[] = [];
@@ -21,7 +21,7 @@ class TestClock implements Clock {
     };
   }
 
-  /** Goes on, and lets each thing happen at its own instant. */
+  /** Goes on, and lets each event happen at its own instant. */
   advance(ms: number): void {
     const untilMs = this.#nowMs + ms;
     for (;;) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { canonicalForm, decodeForm, FormError } from '../../../lab/processor/http/form.js';
 
-/** Decoded objects have no prototype; comparing them as JSON leaves that aside. */
+/** Decodes a form. Decoded objects have no prototype, which a comparison as JSON ignores. */
 function decoded(text: string): unknown {
   return JSON.parse(JSON.stringify(decodeForm(text)));
 }

@@ -34,7 +34,7 @@ describe('the lab processor’s invoices', () => {
     return bench.stripe.invoices.finalizeInvoice((await draftOf(amount)).id);
   }
 
-  /** The kinds of its events, in their order. */
+  /** The kinds of the invoice's events, in order. */
   async function eventsOf(id: string): Promise<string[]> {
     const { events } = await bench.state();
     return events.filter(({ data }) => (data.object as { id?: string }).id === id).map(({ type }) => type);

@@ -53,7 +53,7 @@ describe('the lab processor after a restart', () => {
     const isOurs = ({ body }: { body: Buffer }): boolean => body.includes(customer.id);
     await bench.receiver.waitFor(isOurs, 2);
     await until(async () => (await bench.state()).deliveries.at(-1)?.attempts === 2, 'the second attempt');
-    // The next retry is a minute away: only the restart can bring it now.
+    // The next retry is a minute away: only the restart can deliver it now.
     await bench.restart();
     await bench.receiver.waitFor(isOurs, 3);
   });

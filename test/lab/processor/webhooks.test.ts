@@ -18,7 +18,7 @@ describe('the lab processor’s events', () => {
 
   const created = ({ type }: Received): boolean => type === 'customer.created';
 
-  /** Makes a customer, the cheapest way to one event. */
+  /** Makes a customer: no event is cheaper. */
   async function makeEvent(): Promise<string> {
     return (await bench.stripe.customers.create({ email: 'event@example.com' })).id;
   }

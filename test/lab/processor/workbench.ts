@@ -11,7 +11,7 @@ export const secretKey = 'sk_test_workbench';
 export const publishableKey = 'pk_test_workbench';
 export const webhookSecret = 'whsec_workbench';
 
-/** One delivery as it arrived, raw. */
+/** One delivery as received, raw. */
 export interface Received {
   readonly body: Buffer;
   readonly headers: IncomingHttpHeaders;
@@ -19,18 +19,21 @@ export interface Received {
   readonly eventId: string;
 }
 
-/** A local endpoint for webhooks that keeps what came in and answers what a test asks for. */
+/** A local endpoint for webhooks that records deliveries and answers as a test scripts it. */
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
-  /** Statuses of the next answers; 200 once they are used up. */
+  /** The statuses of the next answers; 200 once they are used up. */
   readonly answers: number[];
   /** Waits for the n-th delivery that fits. */
   waitFor(fits: (delivery: Received) => boolean, count?: number): Promise<Received[]>;
   close(): Promise<void>;
 }
 
-/** Long, because a busy machine is no fault of what is tested; nothing waits longer than it must. */
+/**
+ * In milliseconds. It is long because a busy machine is no fault of the tested code; every wait ends as early as it
+ * can.
+ */
 const patienceMs = 10_000;
 
 export async function startReceiver(): Promise<Receiver> {
@@ -67,7 +70,7 @@ function closeServer(server: Server): Promise<void> {
   });
 }
 
-/** Waits until something holds, and fails loudly when it does not come true in time. */
+/** Waits until a condition holds. Throws when it does not hold in time. */
 export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const deadline = performance.now() + patienceMs;
   while (!(await holds())) {
@@ -81,11 +84,11 @@ export interface Workbench {
   readonly receiver: Receiver;
   /** The official SDK without retries of its own. */
   readonly stripe: Stripe;
-  /** What the service itself uses. */
+  /** The service's own client. */
   readonly processor: ReturnType<typeof createStripeProcessor>;
   order(fault: Record<string, unknown>): Promise<void>;
   state(): Promise<LabState>;
-  /** Stops the simulator and starts it anew on the same state. */
+  /** Stops the simulator and starts it anew with the same state. */
   restart(options?: { clock?: () => number }): Promise<void>;
   stop(): Promise<void>;
 }

@@ -17,7 +17,7 @@ import {
   type LivingLab,
 } from './living-lab.js';
 
-/** What the lab can do wrong, seen through each adapter as the service sees it. */
+/** The lab's faults as the service sees them, through each adapter. */
 describe('lab provider: faults', () => {
   let lab: LivingLab;
   before(async () => {

@@ -21,7 +21,7 @@ export interface LivingLab {
   /** The same lab in RunPod's dialect. */
   readonly runpod: Provider;
   url(): string;
-  /** A raw call; the key goes along unless told otherwise. */
+  /** Makes a raw call; default: with the key. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   faults(body: FaultsBody): Promise<void>;
   clearFaults(): Promise<void>;
@@ -51,7 +51,7 @@ export async function startLivingLab(options: { bootMs?: number } = {}): Promise
     return {
       status: response.status,
       headers: response.headers,
-      // A 204 has none.
+      // A 204 has no body.
       body: JSON.parse((await response.text()) || '{}') as Answer['body'],
     };
   };
@@ -105,7 +105,7 @@ export function requestOf(change: Partial<AllocationRequest> = {}): AllocationRe
   };
 }
 
-/** The same for RunPod's single RTX 4090. */
+/** A request for RunPod's single RTX 4090, with a tag of its own. */
 export function runpodRequestOf(change: Partial<AllocationRequest> = {}): AllocationRequest {
   const offerId = 'SECURE/NVIDIA GeForce RTX 4090/1/EU-RO-1';
   return requestOf({ offerId, maxPricePerHourCents: 69, ...change });
@@ -122,7 +122,7 @@ export async function until<T>(what: string, look: () => Promise<T | undefined>)
   throw new Error(`still waiting for ${what}`);
 }
 
-/** The pod with this tag, once it is up. */
+/** Waits until the pod with this tag is up. */
 export function untilActive(provider: Provider, tag: string): Promise<Pod & { host: string; port: number }> {
   return until(`the pod ${tag}`, async () => {
     const pod = await provider.find(tag);
@@ -162,20 +162,20 @@ export interface LoginResult {
   readonly stderr: string;
 }
 
-/** True where the OpenSSH client is installed: then logins are made with it. */
+/** True where the OpenSSH client is installed. Logins then use it. */
 export const hasOpenSsh = spawnSync('ssh', ['-V']).error === undefined;
 
 export interface Login {
   readonly port: number;
   readonly user: string;
   readonly key: RenterKey;
-  /** null for a shell. */
+  /** null: a shell. */
   readonly command: string | null;
   readonly input?: string;
   readonly tty?: boolean;
 }
 
-/** Logs in as people do, with the OpenSSH client; with ssh2's where there is none. */
+/** Logs in with the OpenSSH client, as people do, or with ssh2's where there is none. */
 export function login(options: Login): Promise<LoginResult> {
   return hasOpenSsh ? loginWithOpenSsh(options) : loginWithLibrary(options);
 }
@@ -212,7 +212,7 @@ async function loginWithOpenSsh(options: Login): Promise<LoginResult> {
   }
 }
 
-/** As the OpenSSH client does, tells a refused login by the code 255. */
+/** Logs in with ssh2. A refused login has the exit code 255, as with the OpenSSH client. */
 export function loginWithLibrary(options: Login): Promise<LoginResult> {
   return new Promise((resolve) => {
     const client = new ssh2.Client();

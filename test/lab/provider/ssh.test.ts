@@ -176,7 +176,7 @@ describe('lab provider: a pod over SSH', () => {
   }
 });
 
-/** A process that was killed and is not yet buried (state Z) is not alive. */
+/** A killed process that is not yet buried (state Z) is not alive. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -20,7 +20,7 @@ describe('an operation’s transaction', () => {
       openDatabase(urlAs('ada', database.url), 2, 'ops'),
       openDatabase(urlAs('bob', database.url), 2, 'ops'),
     ];
-    // All connections are open before the first test: what is meant to collide does.
+    // All connections open before the first test, so that the concurrent calls really collide.
     await Promise.all(Array.from({ length: 10 }, () => worker.raw('select pg_sleep(0.1)')));
   });
   after(async () => {

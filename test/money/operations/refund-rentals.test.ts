@@ -25,7 +25,7 @@ describe('refunds of many by one order (decision 94)', () => {
   let worker: Database;
   let ada: Database;
   let bob: Database;
-  // Theirs go before the database does.
+  // The clients close before the database does.
   after(() => Promise.all([worker, ada, bob].map((one) => one.destroy())));
   onVerifiedDatabase((opened) => {
     db = opened.db;
@@ -42,7 +42,7 @@ describe('refunds of many by one order (decision 94)', () => {
     return new ToldLedger(db, userId);
   }
 
-  /** From so long ago until so long ago. */
+  /** The window between two instants, each this long ago. */
   async function ago(fromMs: number, toMs: number): Promise<TimeWindow> {
     const { rows } = await db.raw<{ rows: { now: Date }[] }>('select clock_ms() as now');
     const now = rows[0]!.now.getTime();
@@ -184,7 +184,7 @@ describe('refunds of many by one order (decision 94)', () => {
       const id = await user.runMachine(40 * MINUTE);
       await user.stopMachine(id);
       const [one, other] = [await ago(30 * MINUTE, 10 * MINUTE), await ago(20 * MINUTE, 5 * MINUTE)];
-      // Made as by two operators at the same moment: neither sees the other's.
+      // The orders are made as by two operators at the same moment: neither sees the other's.
       const orders = [
         await orderAffected(ada, one, [id], { cents: [120] }),
         await orderAffected(bob, other, [id], { cents: [90] }),
@@ -246,7 +246,7 @@ describe('refunds of many by one order (decision 94)', () => {
     const user = await newUser();
     const ids = [await user.runMachine(20 * MINUTE), await user.runMachine(20 * MINUTE)];
     const orderId = await orderAffected(ada, await ago(10 * MINUTE, 0), ids);
-    // Each item is below it, and both together are not.
+    // Each item is below the limit, and both together are above it.
     assert.deepEqual(await beginRefunds(worker, orderId, 100), { outcome: 'waiting' });
     assert.equal(await db('operator_actions').where({ id: orderId }).first(), undefined);
     await assert.rejects(approveOrder(ada, orderId), { code: 'forbidden' });

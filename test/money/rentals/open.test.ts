@@ -19,7 +19,7 @@ import {
 } from '../../support/money/money.js';
 import { until } from '../../support/until.js';
 
-/** Upstreams that sell all that they are asked for, unless a test has them do otherwise. */
+/** Upstreams that sell everything by default; a test may change that. */
 class TestMarket implements Market {
   readonly providerCodes = ['lab'];
   readonly asked: PodOrder[] = [];
@@ -59,7 +59,7 @@ describe('the transaction that opens a rental', () => {
   let wallet: WalletRow;
   let listing: ListingRow;
   let rentalId: RentalId;
-  /** The instant after which nothing is opened any more. */
+  /** The instant after which no opening happens any more. */
   let answerBefore: Date;
   before(async () => {
     money = await openMoneyDatabase();

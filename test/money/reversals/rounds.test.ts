@@ -19,7 +19,7 @@ describe('refunds of one payment', () => {
     });
     await applyReversal(db, refund('re_12', 700));
     await applyReversal(db, refund('reX1', 300));
-    // Nothing is left of the payment for this one, until the others come back.
+    // Nothing is left of the payment for this reversal until the others come back.
     await applyReversal(db, refund('re_1', 1_000));
     await applyReversal(db, refund('re_12', 700, true));
     await applyReversal(db, refund('reX1', 300, true));

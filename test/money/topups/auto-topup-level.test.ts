@@ -60,7 +60,7 @@ describe('the level of auto-topup in a tick', () => {
     assert.equal((await openIntents(wallet)).length, 1);
   });
 
-  /** Ticks as if so much time had passed. */
+  /** Ticks as if this much time had passed. */
   async function tickLater(wallet: WalletRow, ms: number) {
     await db('meters')
       .where({ wallet_id: wallet.id })
@@ -166,7 +166,7 @@ describe('the level of auto-topup in a tick', () => {
   });
 
   describe('in the transaction that lowers what is available', () => {
-    /** One that costs 40 cents an hour: its first cent comes due after 90 seconds. */
+    /** A rental at 40 cents an hour: its first cent is due after 90 seconds. */
     const slow = { priceCents: 40, ranMs: 0, holdCents: 0 };
 
     it('by the hold of an opening, before anything runs', async () => {
@@ -248,7 +248,7 @@ describe('the level of auto-topup in a tick', () => {
     const id = await insertRunning(db, wallet, { priceCents: 36_000, ranMs: 1_000, holdCents: 0 });
     await tick(db, whole);
     await db('intents').where({ wallet_id: wallet.id }).update({ acknowledged_at: new Date() });
-    // Its own entries: the machines of the other tests run on.
+    // The wallet's own entries: the machines of the other tests run on.
     const { seq } = await getWallet(db, wallet.user_id);
     await tickLater(wallet, 1_000);
     assert.equal((await getWallet(db, wallet.user_id)).seq, seq);

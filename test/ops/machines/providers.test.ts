@@ -27,7 +27,7 @@ describe('ops providers and ops attempts', () => {
 
   const ops = (...args: string[]): Promise<OpsResult> => runOps({ databaseUrl: database.url }, ...args);
 
-  /** A machine at 360 cents an hour whose attempt was given up so many minutes ago. */
+  /** A machine at 360 cents an hour whose attempt was given up this many minutes ago. */
   async function insertStray(minutesAgo: number): Promise<string> {
     const { db } = database;
     const at = db.raw(`clock_ms() - ? * interval '1 minute'`, [minutesAgo]);
@@ -59,7 +59,7 @@ describe('ops providers and ops attempts', () => {
   it('shows how each upstream does, what is held, and what runs unpaid', async () => {
     const { db } = database;
     const tag = await insertStray(10);
-    // One whose outcome is still being looked for is nobody's leak yet.
+    // An attempt whose outcome is still being looked for is no leak yet.
     await db('allocation_attempts')
       .where({ tag: await insertStray(1) })
       .update({ state: 'open', given_up_at: null });

@@ -24,14 +24,14 @@ describe('ops affected', () => {
   after(() => service.stop());
   afterEach(async () => {
     assert.deepEqual(await verifyLedger(service.db), [], 'everything adds up after each test');
-    // The next test's windows hold no rental of this one.
+    // The next test's windows must hold no rental of this one.
     await service.db.raw(`update rentals set provider_code = 'over' where provider_code = 'lab'`);
   });
 
   const ops = (...args: string[]): Promise<OpsResult> => runOps(service, 'affected', ...args);
   const orders = (...args: string[]): Promise<OpsResult> => runOps(service, 'orders', ...args);
 
-  /** A rental at 360 cents an hour that ran for so long until now, and is settled. */
+  /** A settled rental at 360 cents an hour that ran for this long until now. */
   async function rented(user: SignedIn, ranMs: number): Promise<RentalId> {
     const told = new ToldLedger(service.db, user.user.id);
     const id = await told.runMachine(ranMs);
@@ -39,7 +39,7 @@ describe('ops affected', () => {
     return id;
   }
 
-  /** The options for a window from so long ago until so long ago. */
+  /** The options for a window between two instants, each this long ago. */
   function windowOf(fromMs: number, toMs: number, provider = 'lab'): string[] {
     const at = (ms: number): string => new Date(Date.now() - ms).toISOString();
     return ['--provider', provider, '--from', at(fromMs), '--to', at(toMs)];
@@ -191,14 +191,14 @@ describe('ops affected', () => {
       await service.db.raw(`create trigger refuse_refund before insert on ledger_entries
         for each row when (new.type = 'refund') execute function refuse_refund()`);
       orderId = newId('op');
-      // It has failed eleven times before: the next time sets it aside, for an hour.
+      // The item has failed eleven times: the next failure sets it aside for an hour.
       await service.db('stuck_items').insert({
         ...{ duty: 'refund', item: `${orderId} ${badId}`, attempts: 11, last_error: 'x' },
         ...{ first_failed_at: new Date(), last_failed_at: new Date(), next_attempt_at: new Date(0) },
       });
     });
 
-    /** As the ops command does, which would wait for half a minute. */
+    /** Begins the order as the ops command does, without its wait of half a minute. */
     async function begin(): Promise<void> {
       const window = { from: new Date(Date.now() - 20 * MINUTE), to: new Date(Date.now() - 10 * MINUTE) };
       await orderAffected(service.db, window, [badId, goodId], { id: orderId });

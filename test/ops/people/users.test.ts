@@ -14,7 +14,7 @@ describe('ops users, ops pause and ops providers pause', () => {
   });
   after(() => database.close());
 
-  // Nobody listens where Temporal should be: none of this needs it.
+  // Nobody listens at Temporal's address: these commands do not need it.
   const ops = (...args: string[]): Promise<OpsResult> => runOps({ databaseUrl: database.url }, ...args);
   const who = ['--by', 'ada', '--reason', 'a drill'];
 

@@ -11,7 +11,7 @@ describe('ops reconcile and ops findings', () => {
 
   const ops = (...args: string[]): Promise<OpsResult> => runOps(service, ...args);
 
-  /** A difference must still be there a moment later; in production that is a quarter of a minute. */
+  /** A difference must still exist a moment later; in production the moment is a quarter of a minute. */
   const soon = ['--look-again-ms', '100'];
 
   it('runs it, prints what it found with the evidence, and lets an operator acknowledge it', async () => {
@@ -20,7 +20,7 @@ describe('ops reconcile and ops findings', () => {
     assert.match(clean.err, /^Workflow reconcile-by-hand-op_/);
 
     const { user } = await service.signIn(500);
-    // Nobody is charged for it: that is found whatever its age, for a charge comes before its entry.
+    // Nobody was charged for this money. That is found whatever its age, since a charge comes before its entry.
     const found = await ops('reconcile', '--full', ...soon);
     assert.equal(found.code, 1, found.err);
     assert.match(found.out, /^1 {2}entry_without_charge {2}top_\S+ {2}open, seen /m);

@@ -9,11 +9,11 @@ const folder = new URL('../../../docs/operations/', import.meta.url);
 interface Statement {
   readonly file: string;
   readonly sql: string;
-  /** By whose login the page says that it goes. */
+  /** true: the page says that the owner's login is used. */
   readonly owner: boolean;
 }
 
-/** What the pages tell somebody to type at night. */
+/** The statements that the pages tell an operator to type at night. */
 function statements(): Statement[] {
   return readdirSync(folder)
     .filter((file) => file.endsWith('.md'))
@@ -28,7 +28,7 @@ function statements(): Statement[] {
 describe('the SQL of the runbooks', () => {
   let database: MoneyDatabase;
   let operator: Database;
-  /** What the pages leave to be filled in. */
+  /** The value for the pages' placeholder. */
   let walletId: number;
   before(async () => {
     database = await openMoneyDatabase();

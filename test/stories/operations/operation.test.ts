@@ -50,7 +50,7 @@ describe('an operation by hand', () => {
     return result!;
   }
 
-  /** Each refusal is kept in its order, and leaves no record of a deed. */
+  /** Asserts a refusal: its order keeps it, and no action is recorded. */
   async function refused(action: OperatorAction): Promise<string> {
     const id = await placeOrder(service.db, action);
     const outcome = await run(id);
@@ -62,7 +62,7 @@ describe('an operation by hand', () => {
   }
 
   describe('by whoever reaches Temporal', () => {
-    /** As 0.1 was started: who, why and how much in the input. */
+    /** Starts an operation as release 0.1 did: who, why and how much are in the input. */
     async function startAs01(action: OperatorAction, operationId = newId('op')): Promise<OperationOutcome> {
       const input: Operation = { operationId, operator: 'ada', reason: 'a gift', action };
       return (await service.temporal.workflow.execute('operation', {
@@ -253,11 +253,11 @@ describe('an operation by hand', () => {
     await run(id);
     const actions = service.db('operator_actions').where({ id });
     const row = await actions.clone().first();
-    // The tests' service works as the owner, whose login is nobody's own.
+    // The tests' service works as the owner, whose login belongs to no operator.
     assert.deepEqual([row?.operator, row?.reason, row?.request], ['ada (gpu_rental)', 'a test', action]);
     await assert.rejects(actions.clone().update({ reason: 'another' }), /never changed/);
     await assert.rejects(actions.clone().delete(), /never changed/);
-    // What points at it keeps it from being truncated alone; its own trigger keeps all of it.
+    // The references to it keep it from being truncated alone; its own trigger keeps all of it.
     await assert.rejects(service.db.raw('truncate operator_actions cascade'), /never changed/);
   });
 });

@@ -15,7 +15,7 @@ import { until } from '../../support/until.js';
 
 const operatorEmail = 'operators@example.com';
 
-/** Payments that can't be read. */
+/** The ids of payments that can't be read. */
 const unreadable = new Set<string>();
 
 describe('reconcile: charges', () => {
@@ -34,7 +34,7 @@ describe('reconcile: charges', () => {
   });
   after(() => service.stop());
 
-  /** A payment that names nothing of ours unless told. */
+  /** A payment; default: without a reference to anything of ours. */
   async function payment(amount: number, metadata: Record<string, string> = {}): Promise<string> {
     const { id } = await service.stripe.paymentIntents.create({
       ...{ amount, currency: 'usd', payment_method: 'pm_card_visa', confirm: true },
@@ -113,7 +113,7 @@ describe('reconcile: charges', () => {
     assert.equal((await reconciling.run('window', 60_000)).open, 0, 'it may be under way still');
     await reconciling.assertFinds([['charge_without_entry', id]]);
     await reconciling.assertFinds([['charge_without_entry', id]]);
-    // The dispute of the test before was told of as well.
+    // The mails also hold the dispute of the test before.
     const mails = await service
       .db('mail_outbox')
       .where({ recipient: operatorEmail })
@@ -164,7 +164,7 @@ describe('reconcile: charges', () => {
     const report = await reconciling.run();
     assert.deepEqual([report.open, report.acknowledged], [open - 1, 1]);
     assert.equal((await reconciling.finding('charge_counted_twice')).state, 'acknowledged');
-    // The rest of the file goes on from a clean state.
+    // The rest of the file needs a clean state.
     await service.db('reconcile_findings').update({
       ...{ state: 'resolved', resolved_at: service.db.raw('clock_ms()') },
     });
@@ -277,7 +277,7 @@ describe('reconcile: entries without a charge, and a processor that can’t be a
     });
     await reconciling.run();
     const standing = await reconciling.standing();
-    // What stood is in no list from now on; it stands all the same.
+    // The findings' payments are in no list from now on; the findings stand all the same.
     await service.db('users').update({ created_at: service.db.raw(`created_at + interval '1 day'`) });
     await service.db('reconcile_findings').where({ subject: id }).delete();
     await reconciling.run('full');
@@ -285,7 +285,7 @@ describe('reconcile: entries without a charge, and a processor that can’t be a
       await reconciling.standing(),
       standing.filter(([, subject]) => subject !== id),
     );
-    // Compared until long ago: the window reaches back.
+    // The last comparison is long ago: the window reaches back to it.
     await service
       .db('reconcile_sources')
       .update({ compared_until: service.db.raw(`clock_ms() - interval '3 days'`) });

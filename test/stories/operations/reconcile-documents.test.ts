@@ -57,7 +57,7 @@ describe('reconcile: refunds, disputes and invoices', () => {
     });
   }
 
-  /** Takes in what the processor's events told while nobody heard. */
+  /** Reads the processor's events that were missed. */
   async function backfill(): Promise<void> {
     await paying.clearFaults();
     await service.temporal.workflow.execute('backfill', {
@@ -117,7 +117,7 @@ describe('reconcile: refunds, disputes and invoices', () => {
 
   it('finds an invoice that is paid there and open here', async () => {
     const invoice = await paying.open(user, 700);
-    // Else its workflow, woken by an event of the opening, sees the payment by itself.
+    // Otherwise an event of the opening wakes its workflow, which then sees the payment by itself.
     await awaitOpened(invoice);
     await dropEvents();
     await paying.pay(invoice.hosted_invoice_url ?? '');
@@ -145,7 +145,7 @@ describe('reconcile: refunds, disputes and invoices', () => {
     await awaitOpened(invoice);
     await dropEvents();
     await service.stripe.invoices.voidInvoice(invoice.processor_invoice_id!);
-    // No window reaches back to it: it is compared because it is open here.
+    // No window reaches back to it. It is compared because it is open here.
     await service
       .db('reconcile_sources')
       .where({ source: 'invoices' })

@@ -25,7 +25,7 @@ describe('reconcile: wallets, charges of rentals, and machines', () => {
     reconciling = new Reconciling(service);
     const paying = new Paying(service);
     user = await service.signIn();
-    // With the rental's there are three entries, however fast all of it goes.
+    // With the rental's entry there are three, however fast all of it goes.
     for (const cents of [50_000, 1_000]) {
       const { url, topupId } = await paying.page(user, cents);
       await paying.pay(url);
@@ -83,7 +83,7 @@ describe('reconcile: wallets, charges of rentals, and machines', () => {
             .update({ available_cents: available as number, reserved_cents: reserved }),
         );
       await put(otherId, 5);
-      // Its sum is beyond what the database can add.
+      // The sum is beyond the range of the database.
       await put(id, '9223372036854775807', 1);
       for (const scope of ['full', 'window'] as const) {
         await reconciling.run(scope);

@@ -17,15 +17,15 @@ import { until } from '../../support/until.js';
 const HOUR_S = 3_600;
 
 /**
- * The rehearsal of decision 37, "Brakes and the watermark": the whole service at work, its database copied, an hour of
- * its life, and the copy restored under it while everything runs on. The tests of this file are one story, in order.
+ * The rehearsal of decision 37, "Brakes and the watermark": the whole service works, its database is copied, an hour
+ * passes, and the copy is restored while everything runs on. The tests of this file are one story, in order.
  */
 describe('a database that was restored one hour back', () => {
   let service: TestService;
   let renting: Renting;
   let paying: Paying;
   let snapshot: Snapshot | undefined;
-  /** Rents all the time; stops in the lost hour; opens one in it; pays in it. */
+  /** The users: one rents all the time, one stops in the lost hour, one opens a rental in it, one pays in it. */
   let steady: SignedIn;
   let stopper: SignedIn;
   let opener: SignedIn;
@@ -69,7 +69,7 @@ describe('a database that was restored one hour back', () => {
       taskQueue: taskQueues.rentals,
     });
 
-  /** What its activity answers, again and again. */
+  /** Asserts that the activity of a workflow is refused again and again. */
   async function assertRefused(workflow: string): Promise<void> {
     const handle = await service.temporal.workflow.start(workflow, {
       workflowId: `${workflow}-refused`,
@@ -85,7 +85,7 @@ describe('a database that was restored one hour back', () => {
 
   const ops = (...args: string[]): Promise<OpsResult> => runOps(service, ...args);
 
-  /** The dump is from an hour ago: by then the machines had begun an hour before now. */
+  /** Makes the copy an hour old: the machines in it began an hour before now. */
   async function makeOlder({ url }: Snapshot): Promise<void> {
     const copy = openDatabase(url, 1, 'test-copy');
     try {
@@ -102,7 +102,7 @@ describe('a database that was restored one hour back', () => {
       async () => (await service.api.stranger().get('/readyz')).status === 200,
     );
     await Promise.all([renting.age(running.id, HOUR_S), renting.age(stopped.id, HOUR_S)]);
-    // The watermark of an hour: 59 minutes at once, and the last one as the service raises it.
+    // The watermark rises by an hour: 59 minutes at once, and the last one as the service raises it.
     await service.db('watermark').increment('value', 59);
     await run('housekeeping');
     await renting.stop(stopper, stopped.id);
@@ -205,7 +205,7 @@ describe('a database that was restored one hour back', () => {
     assert.equal(row.stop_reason, 'operator');
     assert.equal(row.ended_at?.getTime(), runEnd.getTime());
     assert.equal(netCents(row), finalCents(row.price_per_hour_cents, billedMs(row), null));
-    // As it was charged before the database was lost, but for the seconds in which its machine was ended.
+    // The charge is that of the time before the loss, but for the seconds in which the machine was ended.
     assert.ok(netCents(row) - netCents(stopped) <= 1, `${netCents(row)} instead of ${netCents(stopped)}`);
   });
 

@@ -21,7 +21,7 @@ describe('auto-topup', () => {
   });
   afterEach(async () => {
     await topping.clearFaults();
-    // What still runs would go on to be topped up while other tests look.
+    // Otherwise the running machines would cause top-ups while other tests look.
     await service.db('auto_topups').update({ enabled: false });
     await topping.awaitHandled();
     await topping.assertAddsUp();

@@ -59,7 +59,7 @@ describe('a payment that its payer or their bank denies (decision 79)', () => {
     ];
     await topping.put(user, settings);
     await topping.run(user);
-    // Each debit, and each second that the machine runs, bring the level below the threshold.
+    // Each debit, and each second of the machine, lowers the level below the threshold.
     for (const chargeId of chargeIds) {
       await topping.order(`charges/${chargeId}/dispute`);
       await topping.awaitHandled();
@@ -178,7 +178,7 @@ describe('a payment that its payer or their bank denies (decision 79)', () => {
 
     let earlier: string;
 
-    /** Each answer of the processor is lost, or the request itself; so are the events. */
+    /** Loses every answer of the processor, or the request itself, and all events. */
     async function attemptWith(fault: 'lost' | 'reset') {
       earlier = await paid(user, 'pm_card_visa', 900);
       await topping.order('faults', {

@@ -38,7 +38,7 @@ describe('a dispute', () => {
       [...['dispute', 'needs_response'], [1_000, 0, 0], null],
     );
     const handle = service.temporal.workflow.getHandle(id);
-    // The row is written before its workflow has heard of it.
+    // The row is written before its workflow hears of it.
     await until('operators see its status', async () => {
       const { status, typedSearchAttributes } = await handle.describe();
       assert.equal(status.name, 'RUNNING');

@@ -63,7 +63,7 @@ describe('a checkout whose page is late', () => {
   });
   after(() => service.stop());
 
-  /** A row as it stands after the page was asked for. */
+  /** A row in its state after the request for the page. */
   const asked: Partial<TopupRow> = {
     ...{ status: 'creating', session_id: null, checkout_url: null, session_expires_at: null },
     page_asked_at: new Date(),

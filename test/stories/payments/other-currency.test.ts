@@ -6,7 +6,7 @@ import { Paying } from '../../support/story/paying.js';
 import { Reversing } from '../../support/story/reversing.js';
 import { until } from '../../support/until.js';
 
-/** What the processor shall show in euros from now on. */
+/** The objects that the processor shows in euros from now on. */
 const inEuros = { payments: false, reversals: false };
 
 /** A processor whose account also takes euros, which the service never asks for. */
@@ -60,7 +60,7 @@ describe('money of another currency than US dollars', () => {
   });
   after(() => service.stop());
 
-  /** What was logged as an error, which is what wakes an operator. */
+  /** The line logged as an error, which wakes an operator. */
   function alarmAbout(name: string, id: string): Record<string, unknown> | undefined {
     return service.api.logged.find((line) => line['level'] === 50 && line[name] === id);
   }

@@ -27,7 +27,7 @@ describe('the payment processor is away for hours (decision 95)', () => {
   const failedAt = async (item: string): Promise<number> =>
     (await stuckOf(item))?.last_failed_at.getTime() ?? 0;
 
-  /** Waits until each has failed since then, and no look of theirs goes on. */
+  /** Waits until each item has failed since then and none is being looked at. */
   async function awaitFailed(items: readonly string[], since: readonly number[] = []): Promise<void> {
     await until('each has failed, and its look has ended', async () => {
       const now = await Promise.all(items.map(failedAt));
@@ -39,7 +39,7 @@ describe('the payment processor is away for hours (decision 95)', () => {
     });
   }
 
-  /** Lets time pass, and each of them be tried again. */
+  /** Lets time pass and each item be tried again. */
   async function tryAgainAfter(ms: number, items: readonly string[]): Promise<void> {
     await ageLoops(service.db, ms);
     const before = await Promise.all(items.map(failedAt));
@@ -47,7 +47,7 @@ describe('the payment processor is away for hours (decision 95)', () => {
     await awaitFailed(items, before);
   }
 
-  /** All their tries but the last two are counted already. */
+  /** Counts all tries of the items but the last two. */
   async function haveFailedOften(items: readonly string[]): Promise<void> {
     const attempts = operationLimits.triesUntilSetAside - 2;
     await service.db('stuck_items').whereIn('item', items).update({ attempts });
@@ -64,7 +64,7 @@ describe('the payment processor is away for hours (decision 95)', () => {
     await paying.order('faults', { kind: 'status', status: 503, times: 1_000_000 });
     for (const { url } of open) await paying.pay(url);
     await awaitFailed(ids);
-    // The rows grow older, and not what a worker remembers: a new one knows of no answer.
+    // Only the rows grow older, not a worker's memory: a new worker remembers no answer.
     await service.stopWorker();
     await service.startWorker();
     await haveFailedOften(ids);

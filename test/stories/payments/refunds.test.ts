@@ -158,7 +158,7 @@ describe('a refund', () => {
     const debt = await invoicing.open(reversing.user, 700);
     await paying.pay(debt.hosted_invoice_url!);
     const { payment_id: paymentId } = await invoicing.awaitInvoice(debt.id, 'paid');
-    // Somebody has deleted its draft in the processor's dashboard.
+    // The invoice's draft was deleted in the processor's dashboard.
     const lost = await invoicing.draft(reversing.user, 900, 'manual', { attention_at: null });
     await service
       .db('invoices')
@@ -169,7 +169,7 @@ describe('a refund', () => {
     notOurs.push(paymentId!);
   });
 
-  /** A payment by the user's own customer that this service knows nothing of: nobody is credited with it. */
+  /** A payment by the user's own customer that this service does not know. Nobody is credited with it. */
   async function unknownPayment(amount: number, metadata: Record<string, string> = {}): Promise<string> {
     const { chargeId } = await reversing.paid(1_000);
     const customer = (await service.stripe.charges.retrieve(chargeId)).customer as string;
@@ -190,7 +190,7 @@ describe('a refund', () => {
   });
 
   describe('of a payment that is parked', () => {
-    /** It names another user's top-up: nobody can be credited. */
+    /** A payment that names another user's top-up: nobody can be credited. */
     async function parkedPayment(): Promise<string> {
       const { topupId } = await paying.page(await service.signIn(), 700);
       const id = await unknownPayment(700, { topup_id: topupId, user_id: reversing.user.user.id });

@@ -33,7 +33,7 @@ describe('a top-up by the saved card', () => {
     return intents.filter(({ metadata }) => metadata['topup_id'] === topupId).map(({ status }) => status);
   }
 
-  /** Starts the workflow as the API does, with times that the API does not pass. */
+  /** Starts the workflow as the API does, with durations that the API does not pass. */
   async function start(
     amountCents: number,
     { answerWithinMs = 20_000, askAfterMs }: { answerWithinMs?: number; askAfterMs?: number[] },
@@ -127,7 +127,7 @@ describe('a top-up by the saved card', () => {
   describe('whose answer is lost', () => {
     it('is asked again with the same key: one charge', async () => {
       await paying.saveCard(user);
-      // The SDK repeats a connection that was cut once by itself: the next answer is lost as well.
+      // The SDK itself retries a cut connection once, so the next answer is lost as well.
       await paying.order('faults', { kind: 'lost', times: 2, method: 'POST', path: '/v1/payment_intents' });
       const { body } = await paying.checkout(user, 800);
       assert.equal(body.status, 'succeeded');
@@ -146,7 +146,7 @@ describe('a top-up by the saved card', () => {
         return row?.status === 'processing' && row;
       });
       assert.equal(topup.closed_at, null);
-      // A day later the key is forgotten: what was never made is looked up, not made.
+      // A day later the processor forgets the key: a payment that was never made is looked up, not made.
       await service
         .db('topups')
         .where({ id: topupId })

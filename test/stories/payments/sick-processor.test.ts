@@ -6,7 +6,7 @@ import { Paying } from '../../support/story/paying.js';
 
 const answerWithinMs = 1_500;
 const answerGraceMs = 500;
-/** The promised time, and room for a busy machine. */
+/** The promised time plus room for a busy machine, in milliseconds. */
 const inTimeMs = answerWithinMs + answerGraceMs + 3_000;
 
 describe('while the payment processor is', () => {
@@ -51,7 +51,7 @@ describe('while the payment processor is', () => {
       assert.equal((await checkoutInTime(700)).body.status, 'requires_payment');
       await paying.clearFaults();
       await paying.saveCard(user);
-      // Longer than a call may take: it is repeated while its key is in use.
+      // The delay is longer than a call may take: the call is repeated while its key is in use.
       await paying.order('faults', { kind: 'slow', delayMs: 900, path: '/v1/payment_intents' });
       const { status } = await checkoutInTime(800);
       assert.equal(status, 200);

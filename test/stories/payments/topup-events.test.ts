@@ -10,7 +10,7 @@ import { startService, type TestService } from '../../support/service/living-ser
 import { Paying, testCards } from '../../support/story/paying.js';
 import { until } from '../../support/until.js';
 
-/** While it is true, the processor lists an event of which the database can't hold the kind. */
+/** While true, the processor lists an event of a kind that the database can't hold. */
 let listsOddEvent = false;
 
 function withOddEvent(processor: Processor): Processor {

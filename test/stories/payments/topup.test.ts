@@ -47,7 +47,7 @@ describe('a top-up through the payment page', () => {
     return (await (await fetch(`${service.processor.url}/lab/state`)).json()) as LabState;
   }
 
-  /** Opens one through HTTP; the answer is the page's row. */
+  /** Opens a top-up through HTTP. @returns its row */
   async function open(amountCents = 2_500): Promise<TopupRow> {
     const answer = await user.post('/v1/billing/checkout', { amountCents });
     assert.equal(answer.status, 200, JSON.stringify(answer.body));
@@ -55,7 +55,7 @@ describe('a top-up through the payment page', () => {
     return rowOf(answer.body.topupId as TopupId);
   }
 
-  /** Opens one as the API does, but asking the processor by itself after these times. */
+  /** Opens a top-up as the API does, but with these waits before it asks the processor by itself. */
   async function openAsking(askAfterMs: readonly number[]): Promise<TopupRow> {
     const topupId = newId('top');
     const answerBefore = new Date(Date.now() + 20_000);
@@ -168,7 +168,7 @@ describe('a top-up through the payment page', () => {
     assert.ok(events.length >= 2, 'the session and the payment have events');
     for (const event of events) {
       assert.equal(await deliver(JSON.stringify(event)), 200);
-      // The same news under another id is new to us: the closed workflow is started again, and finds its row done.
+      // The same news under another id is a new event: the closed workflow starts again, and finds its row done.
       assert.equal(await deliver(JSON.stringify({ ...event, id: `${event.id}_again` })), 200);
     }
     await until('every event is handled', async () => {

@@ -7,9 +7,11 @@ import { until } from '../../support/until.js';
 
 /** More than the general pool of the worker has connections (living-service.ts). */
 const STOPS = 12;
-/** How long the upstream says nothing to one create: several times what anybody else may feel of it. */
+/** How long the upstream is silent at one create: several times what any other user may feel of it. */
 const HELD_MS = 9_000;
-/** A tick each second, and a look at it each second: what lies between two entries of a wallet that owes each second. */
+/**
+ * The longest time between two entries of a wallet that owes each second: a tick each second, and a look each second.
+ */
 const FELT_MS = 3_000;
 
 describe('one user whose wallet is held for long', () => {
@@ -25,7 +27,7 @@ describe('one user whose wallet is held for long', () => {
     await service.stop();
   });
 
-  /** Its first create after `holding` was set waits until it is released; all others are as quick as ever. */
+  /** The first create after `holding` was set waits until it is released. All others are as quick as ever. */
   function withSlowCreate(provider: Provider): Provider {
     return {
       ...provider,
@@ -87,7 +89,7 @@ describe('one user whose wallet is held for long', () => {
     return rows[0]!.at;
   }
 
-  /** By the database's own clock, from an instant to now. */
+  /** The longest gap between entries from an instant to now, by the database's own clock. */
   async function longestGapMs(userId: UserId, since: Date): Promise<number> {
     const { rows } = await service.db.raw<{ rows: { ms: number }[] }>(
       `with instants as (

@@ -14,13 +14,13 @@ import { getRental } from '../../support/money/money.js';
 import { b200, l40s, Renting } from '../../support/story/renting.js';
 import { until } from '../../support/until.js';
 
-/** An upstream where nothing is found by its tag, although the watcher's lists show it. */
+/** While true, the upstream finds nothing by its tag, although the watcher's lists show it. */
 const lists = { unfound: false };
-/** What happens between a create at the upstream and its answer. */
+/** Runs between a create at the upstream and its answer. */
 const creating: { meanwhile: (tag: string) => Promise<void> } = { meanwhile: () => Promise.resolve() };
-/** Who does not tell what a pod costs. */
+/** The answers without a pod's price. */
 const prices = { hidden: 'nobody' as 'nobody' | 'creates' | 'all' };
-/** How long each call of an opening could wait when it was made, in milliseconds. */
+/** The time left to each call of an opening when it was made, in milliseconds. */
 const waits: number[] = [];
 
 function lagging(provider: Provider): Provider {
@@ -181,14 +181,14 @@ describe('a rental’s machine', () => {
       assert.deepEqual(await sweep(), [attempt.tag]);
       assert.equal(await adoptPod(service.db, await renting.row(id), attempt, podId), false);
       lists.unfound = false;
-      // No other one is to be had at the agreed price.
+      // No other machine is available at the agreed price.
       const failed = await renting.awaitClosed(id);
       assert.deepEqual([failed.pod_id, failed.charged_cents - failed.refunded_cents], [null, 0]);
     });
   });
 
   describe('is given back, and the opening refused', () => {
-    /** What is left of a refused opening: no rental, no hold, and no machine that stays. */
+    /** Asserts that a refused opening leaves no rental, no hold and no lasting machine. */
     async function assertNothingIsLeft(id: string): Promise<void> {
       assert.deepEqual(await service.db('rentals').where({ user_id: user.user.id }), []);
       assert.deepEqual(
@@ -237,7 +237,7 @@ describe('a rental’s machine', () => {
 
 describe('opening a rental beside one that runs', () => {
   it('first charges what the running one owes: that money is not spent twice (decision 19)', async () => {
-    // Without a tick engine, and without a workflow of its own, nobody else charges it.
+    // Without a tick engine and a workflow of its own, nobody else charges it.
     const service = await startService({ shards: 0 });
     try {
       const hourCents = b200.pricePerHourCents;

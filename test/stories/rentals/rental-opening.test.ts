@@ -11,7 +11,7 @@ import { startService, type TestService } from '../../support/service/living-ser
 import { l40s, Renting, rtx4090 } from '../../support/story/renting.js';
 import { until } from '../../support/until.js';
 
-/** An upstream whose lists lag behind: while it is blind, they show none of our pods. */
+/** The lag of the upstream's lists: while blind, they show none of our pods. */
 const lists = { blind: false };
 
 function lagging(provider: Provider): Provider {
@@ -160,7 +160,7 @@ describe('opening a rental', () => {
   it('is not refused because a try of its own that broke off still holds the wallet', async () => {
     const lock = await holdWallet();
     const answer = user.post('/v1/rentals', { familyId: 'l40s', gpuCount: 1 });
-    // The first try loses its connection; the next ones find the lock held for longer than they wait.
+    // The first try loses its connection. The next ones find the lock held for longer than they wait.
     await until('the first try is cut off', async () => {
       const { rows } = await service.db.raw<{ rows: unknown[] }>(
         `select pg_terminate_backend(pid) from pg_stat_activity
@@ -175,7 +175,7 @@ describe('opening a rental', () => {
     await renting.stop(user, body.id as RentalId);
   });
 
-  /** Locks the user's wallet, as a create that is under way does. */
+  /** Locks the user's wallet, as a create under way does. */
   async function holdWallet(): Promise<Transaction> {
     const lock = await service.db.transaction();
     await lock.raw('select id from wallets where user_id = ? for no key update', [user.user.id]);
@@ -208,7 +208,7 @@ describe('opening a rental', () => {
     assert.equal(opened.length, 3, JSON.stringify(answers.map(({ status, body }) => [status, body.error])));
     assert.equal(new Set(opened).size, 3);
     const refusals = answers.filter(({ status }) => status !== 200);
-    // A late one may be told to come back instead: the lock is waited for no longer than 5 seconds.
+    // A late request may be told to come back: it waits for the lock for 5 seconds at most.
     for (const { body } of refusals)
       assert.ok(['insufficient_balance', 'rate_limited'].includes(body.error), body.error);
     const wallet = await renting.wallet(shared);

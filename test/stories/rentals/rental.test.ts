@@ -143,7 +143,7 @@ describe('a rental', () => {
     const afterMs = Date.now();
     const stopped = await renting.awaitClosed(id);
     assert.deepEqual([stopped.status, stopped.stop_reason], ['stopped', 'pod_lost']);
-    // The list before the first one without it, which came every tenth of a second.
+    // The end is the last list before the first one without the machine. A list came every tenth of a second.
     const endedMs = stopped.ended_at!.getTime();
     assert.ok(endedMs > beforeMs - 2_000, `ended ${beforeMs - endedMs} ms before the crash`);
     assert.ok(endedMs < afterMs + 1_000, `ended ${endedMs - afterMs} ms after the crash`);

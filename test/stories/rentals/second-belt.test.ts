@@ -18,7 +18,7 @@ describe('with every tick engine stopped, a rental', () => {
     await renting.awaitStatus(id, 'running');
     await until('its own loop charged it', async () => (await renting.row(id)).charged_cents > 0);
     assert.equal(await service.db('meter_shards').first('shard'), undefined, 'nothing ticks');
-    // Its first hour has almost passed: what is left lasts for some seconds.
+    // The first hour has almost passed: its rest lasts for some seconds.
     await service
       .db('rentals')
       .where({ id })

@@ -39,7 +39,7 @@ describe('an upstream that tells its quotas and its balance', () => {
   it('is listed more slowly and evenly, never refused, and sells and ends machines meanwhile', async () => {
     const user = await service.signIn(10_000);
     await service.gpus.faults({ quotas: [QUOTA] });
-    // What was learned of the documented windows goes with the next answer.
+    // The next answer carries the budget's knowledge of the documented windows.
     listed = 0;
     listedAtMs.length = 0;
     const beganMs = performance.now();
@@ -48,7 +48,7 @@ describe('an upstream that tells its quotas and its balance', () => {
     await user.post(`/v1/rentals/${id}/stop`);
     await renting.awaitClosed(id);
     await sleep(Math.max(0, 15_500 - (performance.now() - beganMs)));
-    // Two windows allow 72 reads and keep 24 requests; 150 lists would have been asked for.
+    // Two windows allow 72 reads and keep 24 requests; without them there would be 150 lists.
     assert.equal(await refused(), 0);
     assert.ok(listed > 20 && listed <= 72, `${listed} lists`);
     const gaps = listedAtMs.slice(1).map((ms, index) => ms - listedAtMs[index]!);

@@ -57,7 +57,7 @@ for (const dialect of ['shadeform', 'runpod'] as const) {
         const crashedMs = performance.now();
         await service.gpus.crash(pod!.id, mode);
         const failed = await renting.awaitStatus(id, 'failed');
-        // The lists of this service come twenty times as often as in production.
+        // This service reads the lists twenty times as often as in production.
         assert.ok(performance.now() - crashedMs < 5_000);
         assert.equal(netCents(failed), 0);
         await renting.awaitClosed(id);
@@ -87,7 +87,7 @@ describe('a rental with several upstreams', () => {
   let service: TestService;
   let renting: Renting;
   let user: SignedIn;
-  /** What a create is answered by each upstream, when not by the lab. */
+  /** The answer of each upstream to a create, where it is not the lab's. */
   const creates = new Map<string, () => ProviderError>();
   const withFailingCreates = (provider: Provider): Provider => ({
     ...provider,

@@ -17,7 +17,7 @@ describe('the watcher of an upstream', () => {
   let service: TestService;
   let renting: Renting;
   let user: SignedIn;
-  /** What the upstream's lists do not show although it is there. */
+  /** The pods that the upstream's lists hide. */
   const hidden = new Set<string>();
   let failing = false;
   const withLyingLists = (provider: Provider): Provider => ({
@@ -50,7 +50,7 @@ describe('the watcher of an upstream', () => {
   const run = (count: number): Promise<RentalRow[]> =>
     Promise.all(
       Array.from({ length: count }, async () => {
-        // One user opens one at a time; several users open at once.
+        // One user opens one rental at a time; several users open at once.
         const renter = await service.signIn(1_000);
         const row = await renting.run(renter, machine);
         renters.set(row.id, renter);
@@ -169,7 +169,7 @@ describe('the watcher of an upstream', () => {
       .where({ id })
       .update({ host: '127.0.0.9', port: 1, host_key_fingerprint: 'SHA256:old' });
     await until('it has moved', async () => {
-      // One that was being asked at the old address would be asked again in half a minute.
+      // A pod that is being probed at the old address would be probed again only in half a minute.
       await db('pods').where({ pod_id: pod_id! }).update({ probed_at: null });
       return (await renting.row(id)).port === port;
     });
@@ -181,7 +181,7 @@ describe('the watcher of an upstream', () => {
     const { id, pod_id } = await renting.run(user, machine);
     const { db } = service;
     hidden.add(pod_id!);
-    // One that was read before would bring it back.
+    // A list that was read before would bring it back.
     await lists();
     await db('pods').where({ pod_id: pod_id! }).delete();
     await db('rentals')

@@ -22,7 +22,7 @@ import { placeOrder } from '../../support/ops/operators.js';
 import { Renting, startRental } from '../../support/story/renting.js';
 import { until } from '../../support/until.js';
 
-/** Decision 88, "Rows before workflows": who reaches Temporal can name a row, and no more. */
+/** Decision 88, "Rows before workflows": a caller who reaches Temporal can name a row, and no more. */
 describe('a workflow that somebody else than the service starts', () => {
   let service: TestService;
   let paying: Invoicing;
@@ -173,7 +173,7 @@ describe('a workflow that somebody else than the service starts', () => {
     }
   });
 
-  // The last one, for which it takes a block of its own: it leaves the database behind Temporal's watermark, and mends it.
+  // This test comes last and has a block of its own: it leaves the database behind Temporal's watermark, and mends it.
   describe('restore', () => {
     it('lets no restored database go on that no operator has ordered to', async () => {
       const { value } = await readWatermark(service.db);

@@ -51,7 +51,7 @@ describe('what Temporal was told of a user’s whole story', () => {
     return (body as unknown as { publicKey: string }).publicKey;
   }
 
-  /** One machine that runs and is stopped, beside upstream answers that quote what they were asked. */
+  /** One machine that runs and is stopped, and upstream answers that quote their requests. */
   async function rentAndFail(): Promise<void> {
     const renting = new Renting(service);
     const id = await renting.open(user, b200, { name: rentalName, autoStopAfterHours: 2 });
@@ -126,7 +126,7 @@ describe('what Temporal was told of a user’s whole story', () => {
     return all;
   }
 
-  /** What the client gives, with what is bytes in it, such as a heartbeat's details, as text. */
+  /** The client's values as text, with their bytes decoded, such as a heartbeat's details. */
   function plain(given: unknown): string {
     const text = JSON.stringify(given, (key, value: unknown) => {
       if (key === 'identity' || key === 'stackTrace') return undefined;
@@ -137,7 +137,7 @@ describe('what Temporal was told of a user’s whole story', () => {
     return withoutSdk(text);
   }
 
-  /** The payloads in a text of JSON as what they hold; who worked on it (a process and a machine) is no user's. */
+  /** Decodes the payloads in a text of JSON. The identity of a worker (a process and a machine) is no user's data. */
   function decoded(json: string): string {
     const texts: unknown = JSON.parse(json, (key, value: unknown) => {
       if (key === 'identity' || key === 'stackTrace') return undefined;
@@ -147,7 +147,7 @@ describe('what Temporal was told of a user’s whole story', () => {
     return withoutSdk(JSON.stringify(texts));
   }
 
-  /** The SDK's name looks like a mail address. */
+  /** Removes the SDK's name, which looks like a mail address. */
   function withoutSdk(text: string): string {
     return text.replaceAll(/@temporalio\/worker@[\w.+]+/g, 'the SDK');
   }
@@ -165,7 +165,7 @@ describe('what Temporal was told of a user’s whole story', () => {
     );
   }
 
-  /** A word of its own: ids and instants are full of digits. */
+  /** Matches a whole word: ids and instants are full of digits. */
   const word = (text: string | number): RegExp => new RegExp(`(?<![\\w.-])${text}(?![\\w.])`, 'i');
 
   it('is all there', () => {

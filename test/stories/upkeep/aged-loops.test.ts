@@ -17,18 +17,18 @@ import { getWallet, openMoneyDatabase, type MoneyDatabase } from '../../support/
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
-/** What a loop that comes each ten seconds needs for 100,000 rounds: eleven and a half days. */
+/** The time of 100,000 rounds of a loop with a round each ten seconds: eleven and a half days. */
 const AGED_MS = 100_000 * 10 * SECOND;
 
 /**
- * The loops after 100,000 rounds, with one item of each kind that is never done. The clock moves on from one due instant
- * to the next; Temporal is a count of the signals that it was sent.
+ * The loops after 100,000 rounds, with one item of each kind that is never done. The clock moves from one due instant
+ * to the next. Temporal is a counter of the signals sent to it.
  */
 describe('loops that are 100,000 rounds old', () => {
   let database: MoneyDatabase;
   let deps: ActivityDeps;
   const signals = new Map<string, number>();
-  /** Whose workflows never look, whatever they are told. */
+  /** The workflows that never look, whatever signal they get. */
   const deaf = new Set<string>();
   let sendTries = 0;
 
@@ -109,7 +109,7 @@ describe('loops that are 100,000 rounds old', () => {
         'the neighbour is told in the same round',
       );
       assert.equal(await unsent(), 1, 'and the mails behind the one that fails are sent');
-      // Ten seconds pass while everything is young, then as long as the longest pause.
+      // The steps are short while everything is young, and later about as long as the longest pause.
       const stepMs = agedMs < 2 * HOUR ? 30 * SECOND : HOUR * 0.9;
       await ageLoops(db, stepMs);
       agedMs += stepMs;

@@ -23,10 +23,12 @@ const failing = (): Promise<never> => Promise.reject(ApplicationFailure.nonRetry
 const brokenRental = newId('rent');
 const isBroken = (rentalId: string): boolean => rentalId === brokenRental;
 
-/** How often the tick engine of this shard was begun: it fails at first. */
+/** How often the tick engine of this shard has begun: it fails at first. */
 let retiring = 0;
 
-/** Each answers at once and leaves everything to be done again: loops grow by themselves, all others by their signals. */
+/**
+ * Each answers at once and leaves everything to be done again. Loops grow by themselves, all others by their signals.
+ */
 const stubs = {
   ...{ lookAtTopup: waiting, lookAtAutoTopup: waiting, lookAtInvoice: waiting, lookAtPayment: waiting },
   ...{ lookAtCard: waiting, lookAtRefund: waiting, lookAtDispute: waiting },
@@ -41,7 +43,7 @@ const stubs = {
   },
 } as unknown as Activities;
 
-/** Every run that goes on for as long as there is something to do, with what its next generation must be told. */
+/** Every run that goes on as long as there is something to do, with the input that its next generation must get. */
 const runs: readonly { type: string; input: object; signal?: string; of?: string }[] = [
   {
     type: 'rental',
@@ -65,7 +67,7 @@ const runs: readonly { type: string; input: object; signal?: string; of?: string
   { type: 'upkeep', input: { duty: 'sweep', runMs: 10 } },
 ];
 
-/** Of the defaults that a rental adds, all are handed on. */
+/** All defaults that a rental adds are passed on. */
 const defaults = {
   ...{ provisionDeadlineMs: rentalLimits.provisionDeadlineMs, unknownFindMs: rentalLimits.unknownFindMs },
 };
@@ -75,7 +77,7 @@ describe('runs that go on for ever', () => {
   let connection: NativeConnection;
   let workers: Worker[];
   let ended: Promise<unknown>;
-  /** Those that grow by themselves, all at once. */
+  /** The loops, which grow by themselves, all at once. */
   let loops: Map<string, Awaited<ReturnType<typeof start>>>;
 
   before(async () => {
@@ -109,11 +111,11 @@ describe('runs that go on for ever', () => {
       const first = namespace.client.workflow.getHandle(workflowId, firstExecutionRunId);
       const { historyLength } = await until('it has continued as new', async () => {
         const described = await first.describe();
-        // No more than it needs, however slow the machine is.
+        // It gets no more signals than it needs, however slow the machine is.
         if (signal !== undefined && described.historyLength <= 1_000) await poke(workflowId, signal);
         return described.status.name === 'CONTINUED_AS_NEW' && described;
       });
-      // A look and its signals end before it does: some more than 1,000 events.
+      // A look and its signals end before the run does, so it has somewhat more than 1,000 events.
       assert.ok(historyLength > 1_000 && historyLength < 1_500, `${historyLength} events`);
       const next = namespace.client.workflow.getHandle(workflowId);
       assert.equal((await next.describe()).status.name, 'RUNNING');
@@ -122,7 +124,7 @@ describe('runs that go on for ever', () => {
     });
   }
 
-  /** What the run after this one was started with. */
+  /** The input of the run after this one. */
   async function inputOfNext(workflowId: string, runId: string): Promise<unknown> {
     const { events } = await namespace.client.workflow.getHandle(workflowId, runId).fetchHistory();
     const continued = events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes;

@@ -17,7 +17,7 @@ import { until } from '../../support/until.js';
 
 /** While it is set, the processor does not know payments of this amount. */
 let unknownCents: number | null = null;
-/** Pods whose ends the upstream's adapter fails in a way that nobody expects. */
+/** Pods whose end fails in the upstream's adapter in an unexpected way. */
 const breaking = new Set<string>();
 
 function withPoison(processor: Processor): Processor {
@@ -75,7 +75,7 @@ describe('nothing stuck stops the others (N1)', () => {
       const { id } = await getWallet(db, user.id);
       return (await db('intents').where({ wallet_id: id }).whereNull('acknowledged_at')).length === 0;
     };
-    // Whatever is done to tell this one fails, as it does at a server that takes no more signals of its run.
+    // Every try to signal this workflow fails, as at a server that takes no more signals for its run.
     await db.raw(`alter table look_signals add constraint poison check (workflow_id <> '${badId}')`);
     try {
       await leave(bad);
@@ -174,7 +174,7 @@ describe('nothing stuck stops the others (N1)', () => {
     const user = await service.signIn(10_000);
     const { id, pod_id: podId } = await renting.run(user, b200);
     breaking.add(podId ?? '');
-    // A machine that belongs to nobody breaks its adapter; the wallet of another is blocked.
+    // The adapter fails at a machine that belongs to nobody; the wallet of another is blocked.
     const stray = await service.gpus.provider.allocate(requestOf());
     breaking.add(stray.podId);
     await until('it is listed', async () => (await db('pods').where({ pod_id: stray.podId })).length === 1);

@@ -26,10 +26,11 @@ describe('while metering is paused', () => {
       `insert into meters (rental_no, wallet_id, price_per_hour_cents, hold_cents, charged_cents, running_ms)
        select n, 0, 100, 0, 0, 0 from generate_series(1000001, 1100000) n`,
     );
-    // One after the other: of one user only so many wait for their wallet at once (decision 73, "Turns at the wallet").
+    // One after the other, since only a few requests of one user may wait for their wallet at once (decision 73, "Turns
+    // at the wallet").
     const waits: number[] = [];
     while (waits.length < 20) waits.push(await look());
-    // 100,000 rentals, three a second: each comes once in nine hours.
+    // 100,000 rentals, three a second: each has its turn once in nine hours.
     for (const ms of waits) assert.ok(ms >= 30_000_000 && ms <= 33_334_000, `${ms} ms`);
     assert.ok(Math.max(...waits) - Math.min(...waits) > 300_000, 'they do not come together');
     await db.transaction((trx) => releaseBrake(trx, 'metering'));

@@ -57,7 +57,7 @@ describe('the upkeep as it runs in the service', () => {
     const handle = service.temporal.workflow.getHandle(idOf('revive'));
     const { runId } = await handle.describe();
     await handle.terminate('by mistake');
-    // A new run of the other begins with the round that would come within the minute.
+    // A new run of the other workflow begins with the round that is due within the minute.
     await service.temporal.workflow.start('upkeep', {
       workflowId: idOf('housekeeping'),
       taskQueue: taskQueues.rentals,

@@ -24,7 +24,7 @@ function withStuckPods(provider: Provider): Provider {
   };
 }
 
-/** What the schedules start, each run by hand here: in the service they come every half minute or so. */
+/** The work that the schedules start. Each runs by hand here; in the service they come every half minute or so. */
 describe('upkeep', () => {
   let service: TestService;
 
@@ -52,14 +52,14 @@ describe('upkeep', () => {
     assert.deepEqual((await run('sweep'))['ended'], [], 'a fresh one may still get its attempt');
     await service.db.raw(`update pods set first_seen_at = first_seen_at - interval '2 minutes'`);
 
-    // The one that is asked first can't be ended.
+    // The pod that is ended first fails.
     const [first] = await listStrayPods(service.db, 'lab', rentalLimits.attemptOpenMs);
     stuck.add(first?.podId ?? '');
     const { ended } = (await run('sweep')) as { ended: string[] };
     assert.equal(ended.length, 1);
     assert.notEqual(ended[0], first?.tag);
     stuck.clear();
-    // Its next try is counted: not before its time.
+    // The next try comes only when it is due.
     await ageLoops(service.db, 20_000);
     await run('sweep');
     await until('both are gone', async () => {
@@ -74,7 +74,7 @@ describe('upkeep', () => {
     await dropEvents();
     await payPage(checkoutUrl, cards.good);
     const { db } = service;
-    // The reviver leaves rows alone that are younger than a quarter of a minute: their workflow may just begin.
+    // The reviver skips rows younger than a quarter of a minute: their workflow may be about to begin.
     await db('topups')
       .where({ id: topupId })
       .update({ created_at: db.raw(`created_at - interval '1 minute'`) });
@@ -93,7 +93,7 @@ describe('upkeep', () => {
       const events = await eventsOf();
       return events.length > 0 && events.every(({ handled_at }) => handled_at !== null);
     });
-    // Again, should the signal of a late one of them still be under way: it tells the workflow as well.
+    // Repeats it, since the signal of a late event may still be under way: that one signals the workflow as well.
     await until('the workflow is told', async () => {
       const received_at = db.raw(`received_at - interval '1 minute'`);
       await eventsOf().update({ handled_at: null, received_at });
@@ -117,7 +117,7 @@ describe('upkeep', () => {
     return { user, topupId: body.topupId as TopupId, checkoutUrl: body.checkoutUrl };
   }
 
-  /** The processor tells nobody of the next payments. */
+  /** Makes the processor send no events about the next payments. */
   async function dropEvents(): Promise<void> {
     const body = JSON.stringify({ kind: 'event_drop', times: 100 });
     const headers = { 'content-type': 'application/json' };

@@ -52,7 +52,7 @@ describe('the watermark that Temporal keeps', () => {
       const fifty = Array.from({ length: 50 }, (_, at) => value + at);
       await Promise.all(fifty.map((each) => handle().signal(raisedSignal, each)));
     }
-    // They come in any order: only a higher one is a turn of the workflow.
+    // Signals come in any order: only a higher watermark is a turn of the workflow.
     await handle().signal(raisedSignal, 309);
     await until('another run has it', async () => {
       const now = await handle().describe();

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { auditExit, auditPackages } from '../../../tools/audit-packages/audit-packages.js';
 import { readAuditReport } from '../../../tools/audit-packages/audit-report.js';
 
-/** npm itself asks a registry that stands in for the real one. */
+/** npm itself queries a registry that stands in for the real one. */
 describe('the audit of packages', () => {
   let projectDir: string;
   let registry: Server | undefined;

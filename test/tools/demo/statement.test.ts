@@ -69,7 +69,7 @@ describe("the demo's final statement", () => {
     });
   }
 
-  /** Newest first, as the API lists them; `balances` puts others in the place of the right ones. */
+  /** The ledger, newest first, as the API lists it. `balances` replaces right balances by others. */
   function ledgerOf(amounts = [10_000, -5, -2, -1], balances: Record<number, number> = {}): Entry[] {
     let balance = 0;
     return amounts
@@ -87,7 +87,7 @@ describe("the demo's final statement", () => {
       .reverse();
   }
 
-  /** An API that knows this ledger, two entries a page, and this balance. */
+  /** An API that has this ledger, two entries a page, and this balance. */
   function stageOf(
     entries = ledgerOf(),
     reservedCents = 0,

@@ -36,7 +36,7 @@ describe('the balancer before the APIs', () => {
     assert.deepEqual(await ask(4), new Set(['two']));
   });
 
-  /** Over connections of their own. */
+  /** Sends requests, each over a connection of its own. */
   async function ask(times: number): Promise<Set<string>> {
     const seen = new Set<string>();
     for (let time = 0; time < times; time += 1) {

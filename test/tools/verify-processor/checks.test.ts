@@ -18,7 +18,7 @@ const object = (kind: string, properties: object, required: string[] = []) => ({
   properties: { object: { enum: [kind] }, ...properties },
 });
 
-/** A small API in the manner of the processor's description. */
+/** A small API in the style of the processor's description. */
 const description = {
   info: { version: '2026-01-01.small' },
   paths: {

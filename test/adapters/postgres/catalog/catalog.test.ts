@@ -40,7 +40,7 @@ describe("the sync of a provider's catalog", () => {
     return Object.fromEntries(rows.map((row) => [row.offer_id, row]));
   }
 
-  /** Which version of each row stands there: it changes when the row is written. */
+  /** The version of each row, which changes with every write of the row. */
   async function versions(): Promise<Record<string, string>> {
     const { rows } = await database.db.raw<{ rows: { offer_id: string; version: string }[] }>(
       `select offer_id, concat(ctid, ' ', xmin, ' ', xmax) as version from listings`,
@@ -48,7 +48,7 @@ describe("the sync of a provider's catalog", () => {
     return Object.fromEntries(rows.map((row) => [row.offer_id, row.version]));
   }
 
-  /** What the families' counts say, and what counting the live listings says. */
+  /** Asserts that the families' counts equal a count of the live listings. */
   async function assertCounted(): Promise<void> {
     const counted = new Map<string, { fromPricePerHourCents: number; liveCount: number }>();
     for (const row of Object.values(await live())) {

@@ -72,7 +72,7 @@ describe('a new rental (decision 23)', () => {
         return error.details?.['retryAfterSeconds'] as number;
       }
     };
-    /** One that has ended so many minutes ago. */
+    /** A rental that ended this many minutes ago. */
     const ended = (minutesAgo: number, columns: Partial<RentalRow> = {}) => {
       const at = new Date(Date.now() - minutesAgo * 60_000);
       return insertRental(db, user.id, {
@@ -107,7 +107,7 @@ describe('a new rental (decision 23)', () => {
     it('counts nothing that was billed, that the upstream or an operator ended, or of others', async () => {
       const ranAt = new Date(Date.now() - 600_000);
       const other = await insertUser(db);
-      // As many of each as would be too many by themselves.
+      // Each kind is as many as would be too many alone.
       for (let count = 0; count < perHour; count += 1) {
         await ended(1, { running_at: ranAt, charged_cents: 1 });
         await ended(1, { status: 'failed', error: 'never ready', stop_reason: null });
@@ -129,7 +129,7 @@ describe('a new rental (decision 23)', () => {
       });
     });
 
-    /** So many more that are as this one. */
+    /** Makes this many copies of a rental. */
     async function copyOf(id: string, count: number): Promise<void> {
       const columns = `wallet_id, user_id, status, family, model, gpu_count, region, region_code, interconnect, template_id,
         ssh_key_ids, listing_id, provider_code, price_per_hour_cents, hold_cents, started_at, ended_at, settled_at,
@@ -143,7 +143,7 @@ describe('a new rental (decision 23)', () => {
       await db.raw('analyze rentals');
     }
 
-    /** How many rows of rentals this transaction has read. */
+    /** The number of rows of rentals that this transaction has read. */
     async function readRows(trx: Transaction): Promise<number> {
       const { rows } = await trx.raw<{ rows: { read: number }[] }>(
         `select seq_tup_read + coalesce(idx_tup_fetch, 0) as read from pg_stat_xact_user_tables where relname = 'rentals'`,

@@ -40,7 +40,7 @@ describe('the request budget of an upstream', () => {
       { name: 'day', quota: 100, windowMs: 60_000, remaining, resetMs },
     ];
     const told = (code: string, windows = window(100)) => {
-      // A slack of nothing: each read must wait for the one before.
+      // Without slack, each read must wait for the one before.
       const budget = createRequestBudget(database.db, code, 1_000_000, 0);
       return budget.learn(windows).then(() => budget);
     };
@@ -64,7 +64,7 @@ describe('the request budget of an upstream', () => {
         { ...hour, name: 'lax', quota: 9_000, remaining: 9_000 },
       ]);
       assert.equal(await budget.pace(1), 0);
-      // An hour over three quarters of its 3,000; the others would be 800 and 533 ms.
+      // An hour divided by three quarters of its 3,000. The other windows would give 800 and 533 ms.
       const waitMs = await budget.pace(1);
       assert.ok(waitMs > 1_400 && waitMs <= 1_600, `${waitMs} ms`);
       assert.equal(await budget.take('acting'), 0, 'what buys and ends pods is never put off');
@@ -84,7 +84,7 @@ describe('the request budget of an upstream', () => {
     it('never goes beyond three quarters of a window, and reads until its end', async () => {
       const budget = await told('to-the-end');
       const reads: number[] = [];
-      // A minute in steps of half a second; each read is told of in its answer.
+      // A minute in steps of half a second; each answer reports the reads so far.
       for (let ms = 0; ms < 59_000; ms += 500) {
         if ((await budget.pace(1)) === 0) {
           reads.push(ms);
@@ -133,7 +133,7 @@ describe('the request budget of an upstream', () => {
       pace: () => Promise.resolve(0),
       learn: () => Promise.resolve(),
     };
-    // Nobody listens there: a request that was sent would fail otherwise.
+    // Nobody listens at this address: a request that was sent would fail otherwise.
     const upstream = createUpstream({ url: 'http://127.0.0.1:9', headers: {}, timeoutMs: 500, budget });
     await assert.rejects(upstream.call('asking', { method: 'POST', path: '/x' }), (error: ProviderError) => {
       assert.ok(error instanceof ProviderError);

@@ -70,7 +70,7 @@ describe('the watermark of the database', () => {
       const wallet = await insertWallet(db, 10_000);
       await insertRunning(db, wallet, { priceCents: 3_600, ranMs: 5_000 });
       await raiseWatermark(db);
-      // As pg_restore --clean does it: the table is made anew and its old row copied into it.
+      // pg_restore --clean does the same: it makes the table anew and copies the old row into it.
       await db.raw(`
         create temp table dumped as select * from watermark;
         drop table watermark;

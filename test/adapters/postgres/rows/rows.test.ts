@@ -3,7 +3,7 @@ import pg from 'pg';
 import { readRowTypes, type Kind, type TypedColumn } from '../../../support/schema/row-types.js';
 import { createTestDatabase, type TestDatabase } from '../../../support/servers/database.js';
 
-/** What the driver makes of each type (adapters/postgres/database.ts). */
+/** The driver's kind for each type (adapters/postgres/database.ts). */
 const handedOver: Readonly<Record<string, readonly Kind[]>> = {
   bigint: ['number'],
   boolean: ['boolean'],
@@ -18,7 +18,7 @@ const handedOver: Readonly<Record<string, readonly Kind[]>> = {
   'timestamp with time zone': ['Date'],
 };
 
-/** Written and read by a library alone, which has types of its own. */
+/** Tables that only a library writes and reads, with types of its own. */
 const ofLibraries = new Set(['knex_migrations', 'knex_migrations_lock', 'rate_limits']);
 
 interface Column {

@@ -14,7 +14,7 @@ const DAY = 86_400_000;
 describe('what is kept for operating is pruned', () => {
   let database: MoneyDatabase;
   let db: Database;
-  /** With the rights that the worker has. */
+  /** The database with the worker's rights. */
   let worker: Database;
   before(async () => {
     database = await openMoneyDatabase();
@@ -35,7 +35,7 @@ describe('what is kept for operating is pruned', () => {
         where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relname not like 'knex\\_%'
         order by 1`,
     );
-    // The audit trail stays; from where something was done is cut.
+    // The audit trail stays; the addresses in it are cut.
     const decided = [...retention.map(({ table }) => table), ...Object.keys(forGood)];
     assert.deepEqual(decided.toSorted(), rows.map(({ name }) => name).toSorted());
   });
@@ -60,7 +60,7 @@ describe('what is kept for operating is pruned', () => {
               ${kept.only === undefined ? '' : `and ${kept.only}`} order by t.${kept.since} limit 10`,
         );
         const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-        // These two hold a row per tick engine and per misspelt name.
+        // These two hold one row per tick engine and one per misspelt name.
         if (['meter_shards', 'provider_oddities'].includes(kept.table)) return;
         assert.match(plan, new RegExp(`Index Cond: \\(?${kept.since} <`), plan);
       });
@@ -76,7 +76,7 @@ describe('what is kept for operating is pruned', () => {
          from generate_series(1, 17) n`,
       { id: wallet.id },
     );
-    // What nobody has acted on stays, however old.
+    // Rows that nobody has acted on stay, however old.
     await db('intents').insert({ kind: 'low_balance', wallet_id: wallet.id, created_at: ago(90 * DAY) });
     const batches: number[] = [];
     const removed = await prune(worker, keptOf('intents'), {

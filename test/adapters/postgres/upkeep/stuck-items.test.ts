@@ -9,7 +9,7 @@ import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money/mo
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const never: LastAnswers = { thisCallMsAgo: Infinity, anyCallMsAgo: Infinity };
-/** Longer than the longest pause of what nobody answered, its jitter included. */
+/** Longer than the longest pause after an unanswered call, its jitter included. */
 const SOON_MS = operationLimits.unansweredRetryMaxMs * 1.2;
 
 describe('what failures count for (decision 95)', () => {
@@ -22,7 +22,7 @@ describe('what failures count for (decision 95)', () => {
   const fail = (item: string, lastAnswers?: LastAnswers): Promise<Stuck> =>
     noteFailure(database.db, { duty: 'workflow', item, error: 'failed', lastAnswers });
   const row = (item: string) => database.db('stuck_items').where({ item }).first();
-  /** Lets an item fail again and again for so long, each time at its time. @returns what the last failure came to */
+  /** Lets an item fail whenever it is due, for this long. @returns the outcome of the last failure */
   async function failFor(item: string, forMs: number, answers: (waitedMs: number) => LastAnswers) {
     let last = await fail(item, answers(Infinity));
     for (let aged = 0; aged < forMs && !last.isNewlySetAside;) {

@@ -25,7 +25,7 @@ import {
 } from './examples.js';
 import { contracts, faultsOf, operationOf } from './schemas.js';
 
-/** By operation: the documented answers. */
+/** The documented answers, by operation. */
 const EXAMPLES: Readonly<Record<Dialect, Readonly<Record<string, unknown>>>> = {
   runpod: {
     'GET /v2/catalog/gpus': { gpus: Object.values(runpodGpus) },
@@ -65,7 +65,7 @@ for (const { dialect, create, failures, podId } of DIALECTS) {
     });
     afterEach(() => upstream.stop());
 
-    /** Everything that an adapter can be asked, with every kind of rental. */
+    /** Makes every call that an adapter has, with every kind of rental. */
     async function useAll(): Promise<void> {
       const { provider } = upstream;
       await provider.listOffers();

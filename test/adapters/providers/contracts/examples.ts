@@ -1,6 +1,6 @@
 import type { ProviderErrorKind } from '../../../../adapters/providers/provider.js';
 
-/** Answers in the forms that the vendors document, with values of our own. */
+/** Answers in the vendors' documented forms, with values of our own. */
 
 const endpoint = (host: string, port: number, username: string): object => ({
   ...{ host, port, username },
@@ -128,7 +128,7 @@ export const shadeformTypes = {
   },
 };
 
-/** The vendor documents neither status nor body; these are the forms that an error can take. */
+/** The forms that an error can take: the vendor documents neither status nor body. */
 export const shadeformFailures: readonly (readonly [number, object, ProviderErrorKind])[] = [
   [400, { error: 'out of capacity' }, 'no_capacity'],
   [404, { message: 'no such type' }, 'no_capacity'],

@@ -65,7 +65,7 @@ const gpu = {
     price: perCloud({ type: 'number', minimum: 0 }),
     maxCount: perCloud({ type: 'integer', minimum: 0 }),
     availability: stock,
-    // Left out when no data center has any.
+    // The field is left out when no data center has any.
     dataCenters: {
       type: 'array',
       items: {
@@ -83,7 +83,10 @@ const account = {
   properties: { clientBalance: { type: 'number' }, currentSpendPerHr: { type: 'number', minimum: 0 } },
 };
 
-/** RunPod REST API v2, openapi.json of its documentation; of its GraphQL API the account, as `runpodctl user` asks it. */
+/**
+ * RunPod REST API v2, from openapi.json of its documentation. Of its GraphQL API, only the account, as `runpodctl user`
+ * queries it.
+ */
 export const runpodContract: Contract = {
   requests: {
     'GET /v2/catalog/gpus': null,
@@ -108,7 +111,7 @@ export const runpodContract: Contract = {
         cloud: { enum: ['SECURE', 'COMMUNITY'] },
         minCudaVersion: { type: 'string', pattern: '^\\d+(\\.\\d+)?$' },
       },
-      // A stock is of a product, and the rest of the query is of the stock.
+      // A stock belongs to a product, and the rest of the query to the stock.
       required: ['include', 'product'],
     },
   },

@@ -11,7 +11,7 @@ export const contracts: Readonly<Record<Dialect, Contract>> = {
 
 const ajv = new Ajv({ allErrors: true });
 
-/** What is wrong with a value, in words; none when it fits. */
+/** Returns the faults of a value, in words; none when it fits. */
 export function faultsOf(schema: SchemaObject, value: unknown): string[] {
   const validate = ajv.compile(schema);
   if (validate(value)) return [];
@@ -20,7 +20,7 @@ export function faultsOf(schema: SchemaObject, value: unknown): string[] {
   );
 }
 
-/** The request's name in the tables above: ids in its path become `{id}`. */
+/** Returns the request's name in the tables above: ids in its path become `{id}`. */
 export function operationOf(path: string): string {
   return path.replace(/\/(pods|instances|sshkeys)\/(?!create$|types$|add$)[^/]+/, '/$1/{id}');
 }

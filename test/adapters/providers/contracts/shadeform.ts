@@ -53,7 +53,7 @@ const instance = {
     id: text,
     name: text,
     status: { enum: ['creating', 'pending_provider', 'pending', 'active', 'error', 'deleting', 'deleted'] },
-    // Null before there is one, in the vendor's own examples.
+    // Null before the machine has an address, in the vendor's own examples.
     ip: textOrNull,
     ssh_user: text,
     ssh_port: { type: ['integer', 'null'] },
@@ -104,7 +104,7 @@ function listOf(name: string, items: object): object {
   return { type: 'object', required: [name], properties: { [name]: { type: 'array', items } } };
 }
 
-/** Shadeform API v1, openapi.yaml of its documentation; it describes no failure. */
+/** Shadeform API v1, from openapi.yaml of its documentation, which describes no failure. */
 export const shadeformContract: Contract = {
   requests: {
     'GET /v1/instances/types': null,

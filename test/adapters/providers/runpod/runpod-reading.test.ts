@@ -20,7 +20,7 @@ describe('the RunPod adapter: reading lists', () => {
   });
   afterEach(() => upstream.stop());
 
-  /** Answers the list of one count, and empty ones for the others. */
+  /** Answers the list for one count, and empty lists for the others. */
   const sell = (count: number, ...gpus: unknown[]): void => {
     handlers[CATALOG] = (response, path, query) =>
       json(200, { gpus: query.get('count') === String(count) ? gpus : [] })(response, path, query);

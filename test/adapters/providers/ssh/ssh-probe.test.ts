@@ -10,7 +10,7 @@ import { isPublicAddress, resolvePodAddress } from '../../../../adapters/provide
 import { captureHostKey, probeSsh } from '../../../../adapters/providers/ssh/ssh-probe.js';
 import { hasOpenSsh, newRenterKey, type RenterKey } from '../../../lab/provider/living-lab.js';
 
-/** Long enough for a busy machine; short only where the limit itself is what a test waits for. */
+/** Long enough for a busy machine. Tests that wait for the limit itself use a short one. */
 const LIMITS = { connectTimeoutMs: 5_000, identTimeoutMs: 5_000 };
 
 describe('the SSH probe', () => {
@@ -111,7 +111,7 @@ describe('the SSH probe', () => {
     try {
       const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
       const port = Number(chunk.toString());
-      // The waiting line of the blocked server is filled.
+      // Fills the waiting line of the blocked server.
       sockets = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
       await sleep(30);
       assert.deepEqual(await probe(port, { connectTimeoutMs: 100 }), {
@@ -174,7 +174,7 @@ describe('the SSH probe', () => {
 
     it('gives nothing for a server that shows a key and can’t prove it', async () => {
       const shown = newRenterKey();
-      // Signs with another key than the one that it shows.
+      // The server signs with another key than it shows.
       const ssh = new ssh2.Server({ hostKeys: [newRenterKey().pem] }, (client) =>
         client.on('error', () => undefined),
       );
@@ -216,7 +216,7 @@ async function fingerprintByOpenSsh(port: number): Promise<string | undefined> {
   return execFileSync('ssh-keygen', ['-lf', '-'], { input: lines, encoding: 'utf8' }).split(' ')[1];
 }
 
-/** Stands between: the server's own key in what it sends is replaced by the one of another machine. */
+/** Stands in the middle: replaces the server's own key in its data by another machine's key. */
 function swapKey(socket: Socket, port: number, shown: RenterKey): void {
   const behind = connect(port, '127.0.0.1');
   const blob = Buffer.from(shown.line.split(' ')[1]!, 'base64');
@@ -225,7 +225,7 @@ function swapKey(socket: Socket, port: number, shown: RenterKey): void {
   socket.on('close', () => behind.destroy());
   behind.on('error', () => socket.destroy());
   behind.on('data', (chunk: Buffer) => {
-    // The key exchange is not encrypted yet: type, curve and length of the key, then its point.
+    // The key exchange is not encrypted yet. It holds the key's type, curve and length, then its point.
     const at = chunk.indexOf(head);
     if (at >= 0) blob.copy(chunk, at);
     socket.write(chunk);

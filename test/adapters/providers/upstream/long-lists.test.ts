@@ -11,7 +11,7 @@ const lists = {
 } as const;
 type Dialect = keyof typeof lists;
 
-/** A machine as each upstream shows it, with the startup script or the environment that the real ones carry. */
+/** A machine as each upstream shows it, with a startup script or an environment like the real ones. */
 const machines: Record<Dialect, (index: number) => object> = {
   shadeform: (index) => ({
     ...{ id: `pod-${index}`, name: `test-rent-${index}`, tags: [`test-rent-${index}`], status: 'active' },
@@ -30,14 +30,14 @@ const MEGABYTE = 1024 * 1024;
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** What is in use after everything that is not has been collected. */
+/** The memory in use after a garbage collection, in bytes. */
 function usedBytes(): number {
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
 
-/** Writes so many machines as fast as they are read, and tells how much memory was in use meanwhile at most. */
+/** Writes this many machines as fast as they are read. Records the most memory in use meanwhile. */
 function streams(dialect: Dialect, count: number, seen: { bytes: number; mostUsed: number }): Handler {
   return (response) => void write(response);
   async function write(response: ServerResponse): Promise<void> {
@@ -56,7 +56,7 @@ function streams(dialect: Dialect, count: number, seen: { bytes: number; mostUse
   }
 }
 
-/** An answer that is written as told; `end` false leaves the connection open. */
+/** Writes the text as the answer. `end` false leaves the connection open. */
 function says(text: string, end = true): Handler {
   return (response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -144,7 +144,7 @@ for (const dialect of ['shadeform', 'runpod'] as const) {
         };
         next();
       };
-      // A call may take 300 ms there.
+      // This adapter's limit for a call is 300 ms.
       assert.equal((await upstream.hasty.listPods()).length, 1);
     });
   });

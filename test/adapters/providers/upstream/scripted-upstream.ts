@@ -13,7 +13,7 @@ import type { Dialect } from '../../../../adapters/providers/offers/gpu-models.j
 
 export type Handler = (response: ServerResponse, path: string, query: URLSearchParams) => void;
 
-/** One request as it came. */
+/** One request, as received. */
 export interface SentRequest {
   /** Method and path. */
   readonly path: string;
@@ -23,22 +23,22 @@ export interface SentRequest {
   readonly body: unknown;
 }
 
-/** How each dialect's adapter is made, and what its base address ends with. */
+/** The maker of each dialect's adapter, and the end of its base address. */
 const DIALECTS = {
   shadeform: { create: createShadeformProvider, basePath: '/v1' },
   runpod: { create: createRunpodProvider, basePath: '' },
 };
 
-/** An upstream that answers what a test tells it to, and the adapter that asks it. */
+/** An upstream that answers as a test scripts it, and the adapter that calls it. */
 export interface ScriptedUpstream {
   readonly provider: Provider;
   /** Its base address, for an adapter of the test's own. */
   readonly url: string;
-  /** The same with a short limit for each call, for an upstream that is silent. */
+  /** The same adapter with a short limit for each call, for an upstream that is silent. */
   readonly hasty: Provider;
-  /** By method and path, for example `GET /v1/instances`; what is not there is 404. */
+  /** The answers by method and path, for example `GET /v1/instances`. All others are 404. */
   readonly handlers: Record<string, Handler>;
-  /** The methods and paths that were asked, in order. */
+  /** The methods and paths of the requests, in order. */
   readonly asked: readonly string[];
   /** The same requests in full. */
   readonly sent: readonly SentRequest[];
