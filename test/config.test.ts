@@ -95,7 +95,7 @@ describe('the configuration of signing in elsewhere', () => {
     }
   });
 
-  it('sends people back to where the API is reached: where it listens, unless told', () => {
+  it('sends people back to the API’s public address; default: where it listens', () => {
     const publicUrlOf = (env: Record<string, string>) => readConfig({ ...ENV, ...env }).api.publicUrl;
     assert.equal(publicUrlOf({}), 'http://127.0.0.1:8080');
     assert.equal(publicUrlOf({ API_HOST: '::1', API_PORT: '9000' }), 'http://[::1]:9000');

@@ -36,7 +36,7 @@ function config(env: Record<string, string>): { status: number | null; stderr: s
 }
 
 describe('docker-compose.yml', () => {
-  it('says nothing that the project’s own description of such a file does not know', () => {
+  it('has no key that the project’s own description of such a file lacks', () => {
     const validate = new Ajv({ allErrors: true }).compile(composeSchema);
     assert.ok(validate(parse(text, { merge: true })), JSON.stringify(validate.errors));
     const typo = text.replace('healthcheck:', 'healtcheck:');
@@ -275,7 +275,7 @@ describe('Dockerfile', () => {
     for (const major of majors) assert.ok(major >= 24 && major % 2 === 0, String(major));
   });
 
-  it('is given by .dockerignore what the build compiles, and no more', () => {
+  it('gets only the build’s sources through .dockerignore', () => {
     const build = JSON.parse(readFileSync(`${projectDir}/tsconfig.build.json`, 'utf8')) as {
       include: string[];
     };

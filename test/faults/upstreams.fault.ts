@@ -120,7 +120,7 @@ describe(`${rentals} rentals while the upstreams do everything wrong`, function 
 
   const alive = async () => (await service.gpus.state()).pods.filter(({ status }) => status !== 'deleted');
 
-  it('leave nobody without his machine or his money, and no machine without a renter', async () => {
+  it('leave no user without their machine or their money, and no machine without a renter', async () => {
     const chances = takeChances('upstreams');
     const plans = Array.from({ length: rentals }, (_, index) => planOf(chances, index));
     const users = await Promise.all(Array.from({ length: atOnce }, () => service.signIn(startCents)));

@@ -80,7 +80,7 @@ describe('a worker that is killed', () => {
     await renting.assertAddsUp(rental.user_id);
   }
 
-  it('while it opened a rental: the machine is found by its tag, and the caller gets his answer', async () => {
+  it('while it opened a rental: the machine is found by its tag, and the caller gets their answer', async () => {
     const answer = await opening.answer;
     assert.equal(answer.status, 200, JSON.stringify(answer.body));
     const id = answer.body.id as RentalId;

@@ -118,7 +118,7 @@ describe('metering', () => {
     assert.deepEqual([settled.charged_cents, settled.overage_cents, settled.written_off_cents], [150, 0, 0]);
   });
 
-  it('makes overage of what the money did not cover when ticks came more than 5 s late', async () => {
+  it('makes the uncovered part overage when ticks came more than 5 s late', async () => {
     const wallet = await insertWallet(db, 150);
     const id = await insertRunning(db, wallet, { priceCents: 36_000, holdCents: 100, ranMs: 40_000 });
     await tick(db, whole);

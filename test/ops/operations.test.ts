@@ -137,7 +137,7 @@ describe('ops wallet, ops invoice and ops actions', () => {
     });
   });
 
-  it('take who acts from the login, and nobody else’s name', async () => {
+  it('take the operator’s name from the login alone', async () => {
     const refund = ['wallet', 'refund', '--user', user.user.id, '--amount-cents', '1', '--reason', 'x'];
     const { code, err } = await ops(...refund, '--yes', '--by', 'bob');
     assert.equal(code, 2);
@@ -192,7 +192,7 @@ describe('ops wallet, ops invoice and ops actions', () => {
   });
 
   // This test comes last, because it takes the processor away.
-  it('say what an invoice waits for that the processor does not make', async () => {
+  it('say what an invoice waits for when the processor does not make its mirror', async () => {
     await service.processor.close();
     const args = [
       '--user',

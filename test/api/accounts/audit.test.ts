@@ -115,7 +115,7 @@ describe('GET /v1/audit', () => {
     assert.equal((await kinds(user)).length, 3);
   });
 
-  it('tells of a rental whose request never heard of it', async () => {
+  it('shows a rental whose request got no answer', async () => {
     const id = await new Renting(service).openDirectly(user, rtx4090, {});
     assert.deepEqual(await kinds(user), [['rental_created', id, null]]);
     await user.post(`/v1/rentals/${id}/stop`);
@@ -142,7 +142,7 @@ describe('GET /v1/audit', () => {
     await paying.awaitHandled();
   });
 
-  it('tells of what operators did, once per operation', async () => {
+  it('shows the actions of operators, once per operation', async () => {
     const action = { kind: 'adjust', userId: user.user.id, amountCents: 300 } as const;
     const operationId = await operateNow(service.db, action, { reason: 'a gift' });
     await operate(service.db, operationId, testSingleLimitCents);
@@ -174,7 +174,7 @@ describe('GET /v1/audit', () => {
     assert.deepEqual([unknown.status, unknown.body.error], [400, 'validation_failed']);
   });
 
-  it('shows nobody another’s, and nothing without a session', async () => {
+  it('shows only the user’s own trail, and nothing without a session', async () => {
     await user.post('/v1/ssh-keys', { name: 'a', generate: true });
     assert.deepEqual(await trail(await service.signIn()), { events: [], nextCursor: null });
     assert.equal((await service.api.stranger().get('/v1/audit')).status, 401);

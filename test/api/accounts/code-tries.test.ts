@@ -71,7 +71,7 @@ describe('the tries of a code (decision 84)', () => {
     assert.equal((await client.post('/v1/auth/verify-code', { email, code })).status, 200);
   });
 
-  it('counts what failed by user and hour, and nothing of addresses without one', async () => {
+  it('counts failures by user and hour, and none of addresses without a user', async () => {
     const { user } = await api.signIn();
     for (const email of [user.email, user.email, user.email, mails.newEmail()]) {
       await api.stranger().post('/v1/auth/verify-code', { email, code: '000000' });

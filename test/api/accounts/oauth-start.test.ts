@@ -54,7 +54,7 @@ describe('the ways to sign in elsewhere', () => {
     assert.equal(callback, 'https://example.com/api/v1/auth/oauth/github/callback');
   });
 
-  it('refuse what is no parameter of theirs, and other methods', async () => {
+  it('refuse unknown parameters and other methods', async () => {
     const unknown = await api.stranger().get('/v1/auth/oauth/github/start?x=1');
     assert.deepEqual([unknown.status, unknown.body.error], [400, 'validation_failed']);
     const posted = await api.stranger().post('/v1/auth/oauth/github/callback', {});

@@ -138,7 +138,7 @@ describe('signing in with a provider that is not to be trusted, or is down', () 
     assert.equal((await signIn()).location, `${dashboardUrl}/app`);
   });
 
-  it('refuses an answer without a code, or with what else it may not be', async () => {
+  it('refuses an answer without a code, or with another wrong part', async () => {
     for (const more of [{ code: '' }, { response: 'a.b.c' }, { error: 'no code of the standards' }]) {
       await assertFails('oauth_failed', more);
     }
@@ -159,7 +159,7 @@ describe('signing in with a provider that is not to be trusted, or is down', () 
     await assertFails('oauth_provider_unavailable', { error: 'temporarily_unavailable' });
   });
 
-  it('says so when our client is refused, and logs why without what was sent', async () => {
+  it('says so when our client is refused, and logs why without the data sent', async () => {
     issuer.answers['/token'] = {
       status: 401,
       body: { error: 'invalid_client', error_description: 'secret-text' },

@@ -53,7 +53,7 @@ describe('POST /v1/auth/request-code', () => {
     assert.ok(validMs <= 10 * MINUTE && validMs > 10 * MINUTE - 5_000, `${validMs}`);
   });
 
-  it('refuses what is no e-mail address', async () => {
+  it('refuses a text that is no e-mail address', async () => {
     const wrong = [
       '',
       'a',

@@ -187,7 +187,7 @@ describe('signing in', () => {
       );
     });
 
-    it('refuses a code of another address, and of nobody', async () => {
+    it('refuses another address’s code at an address without any', async () => {
       const { client, code } = await mails.request(mails.newEmail());
       const answer = await client.post('/v1/auth/verify-code', { email: mails.newEmail(), code });
       assert.deepEqual([answer.status, answer.body.error], [401, 'code_invalid']);
@@ -213,7 +213,7 @@ describe('signing in', () => {
       assert.deepEqual(again.headers.getSetCookie(), [], 'it is not made shorter');
     });
 
-    it('refuses what is no code of six digits', async () => {
+    it('refuses a text that is no code of six digits', async () => {
       for (const code of ['12345', '1234567', 'abcdef', 123456, null, '１２３４５６']) {
         const answer = await api.stranger().post('/v1/auth/verify-code', { email: mails.newEmail(), code });
         assert.deepEqual(

@@ -141,7 +141,7 @@ describe('SSH keys', () => {
     assert.equal((await user.post('/v1/ssh-keys', { name: 'again', generate: true })).status, 200);
   });
 
-  it('refuses what is no public key', async () => {
+  it('refuses a text that is no public key', async () => {
     const { privateKey } = generateKeyPairSync('ed25519');
     const blob = ed25519();
     const offCurve = field(
@@ -227,7 +227,7 @@ describe('SSH keys', () => {
     assert.equal(answer.status, 200);
   });
 
-  it('removes a key of the user’s own and of nobody else', async () => {
+  it('removes only a key of the user’s own', async () => {
     const { body } = await user.post('/v1/ssh-keys', { name: 'k', generate: true });
     const other = await api.signIn();
     for (const id of [body.id, 'key_1', 'key_%00']) {

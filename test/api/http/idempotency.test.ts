@@ -58,7 +58,7 @@ describe('opening an entity with an Idempotency-Key', () => {
     assert.equal(await bench.countRentals(second), 1);
   });
 
-  it('bench.refuses another body under the same key', async () => {
+  it('refuses another body under the same key', async () => {
     await bench.open('k', 'a');
     const answer = await bench.open('k', 'b');
     assert.deepEqual([answer.status, answer.body.error], [409, 'idempotency_conflict']);
@@ -125,7 +125,7 @@ describe('opening an entity with an Idempotency-Key', () => {
     assert.equal(await bench.countRentals(), 1);
   });
 
-  it('tries anew after a 429, which is kept by nobody', async () => {
+  it('tries anew after a 429, which is not kept', async () => {
     bench.workflow = bench.refuses('rate_limited');
     assert.equal((await bench.open('k')).status, 429);
     const refused = bench.asked[0];

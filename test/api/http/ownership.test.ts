@@ -41,7 +41,7 @@ describe('two users with each other’s ids', () => {
   });
 
   for (const place of places) {
-    it(`${place.route} answers not-found for another’s ${place.name}, as for one that nobody has`, async () => {
+    it(`${place.route} answers not-found for another’s ${place.name}, as for an unknown one`, async () => {
       const code = notFoundOf(place);
       const id = await insert[place.prefix]!(api, owner.user.id);
       const nobodys = `${place.prefix}_${newId('op').slice('op_'.length)}`;

@@ -97,7 +97,7 @@ describe('the turns of requests (decision 97)', () => {
     assert.equal((await user.get('/v1/billing/ledger')).status, 200);
   });
 
-  it('let the stops of one user take few connections, whatever holds his rentals', async () => {
+  it('let the stops of one user take few connections, whatever holds their rentals', async () => {
     const rentals: RentalRow[] = [];
     for (let nth = 0; nth < 12; nth += 1) rentals.push(await insertRunningRental(api.db, user.user.id, HOUR));
     let stops: Promise<Answer>[] = [];

@@ -184,7 +184,7 @@ describe('every request', () => {
       );
     });
 
-    it('is 405 for methods that the service knows nothing of', async () => {
+    it('is 405 for methods that the service does not know', async () => {
       for (const method of ['TRACE', 'PROPFIND', 'PURGE']) {
         const call = request(`${api.url}/v1/rentals`, { method }).end();
         const [response] = (await once(call, 'response')) as [{ statusCode: number; resume(): void }];

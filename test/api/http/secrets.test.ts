@@ -93,7 +93,7 @@ describe('the log holds no secrets', () => {
     assertUnlogged(secrets);
   });
 
-  it('of a statement that fails: neither what was bound to it nor the row that was refused', async () => {
+  it('of a failed statement: neither its bindings nor the refused row', async () => {
     await service.db.raw(
       `alter table mail_outbox add constraint no_codes check (body not like '%sign-in code%') not valid`,
     );

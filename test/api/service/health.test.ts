@@ -52,7 +52,7 @@ describe('health', () => {
     assert.equal((await api.stranger().get('/readyz')).status, 200);
   });
 
-  it('GET /readyz takes a database that does not answer in time for one that is away', async () => {
+  it('GET /readyz treats a database that does not answer in time as away', async () => {
     const hasty = await startApi({ settings: { reachMs: 300 } });
     const held = await hasty.db.transaction();
     try {

@@ -28,7 +28,7 @@ describe('PUT and GET /v1/billing/auto-topup', () => {
     });
   });
 
-  it('stores and echoes the settings; the amount is 2000 unless told', async () => {
+  it('stores and echoes the settings; the default amount is 2000', async () => {
     await topping.saveCard(user);
     const stored = await topping.put(user, { enabled: true, thresholdCents: 500 });
     assert.deepEqual(stored, {

@@ -35,7 +35,7 @@ describe('GET /v1/billing/ledger/:id/explain', () => {
     return body as unknown as Told;
   }
 
-  it('derives what a tick charged from the rate and the instants, with the sum written out', async () => {
+  it('derives a tick’s charge from the rate and the instants, with the sum written out', async () => {
     const rentalId = await ledger.runMachine(100_000);
     const { entry, charge, rental, why } = await explain(await ledger.newestId());
     const row = await getRental(api.db, rentalId);
@@ -185,7 +185,7 @@ describe('GET /v1/billing/ledger/:id/explain', () => {
     assert.match(returned.why, /was paid although nothing was owed on it any more/);
   });
 
-  it('tells the reason of what was done by hand, and not by whom', async () => {
+  it('tells the reason of an operator’s action, and not the operator', async () => {
     for (const kind of ['refund', 'adjust'] as const) {
       const operationId = await ledger.byHand(kind, 250);
       const { byHand, why } = await explain(await ledger.newestId());

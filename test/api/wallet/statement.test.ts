@@ -69,7 +69,7 @@ describe('a statement and the ledger as CSV', () => {
     ]);
   });
 
-  it('has what happened at its beginning, and not what happened at its end', async () => {
+  it('includes entries at its beginning instant, and none at its end instant', async () => {
     await write([100, 200, 300]);
     const { body } = await statement(at(1), at(2));
     const { openingBalanceCents, closingBalanceCents } = body as unknown as Record<string, number>;

@@ -100,7 +100,7 @@ describe('POST /v1/billing/processor/webhook', () => {
     assert.equal((await api.db('processor_events').where({ workflow_id: topupId })).length, 1);
   });
 
-  it('tells nobody of an event that was handled already', async () => {
+  it('signals no workflow about an event that was already handled', async () => {
     const topupId = newId('top');
     signalled.push(topupId);
     const payload = paidSession(topupId);
@@ -185,7 +185,7 @@ describe('POST /v1/billing/processor/webhook', () => {
     assert.deepEqual(await api.db('processor_events').whereIn('id', ['evt_forged', 'evt_other']), []);
   });
 
-  it('puts what is signed and can’t be read aside for operators, once, and answers 200', async () => {
+  it('puts a signed but unreadable event aside for operators, once, and answers 200', async () => {
     const odd: [string, RegExp][] = [
       ['not json', /no JSON/],
       ['[]', /no id, type, time or object/],

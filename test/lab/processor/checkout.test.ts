@@ -115,7 +115,7 @@ describe('the lab processor’s payment page', () => {
     assert.equal((await postForm(bank, { outcome: 'approve' })).status, 409);
   });
 
-  it('takes the payer back when he cancels, and stays open', async () => {
+  it('takes the payer back after a cancel, and stays open', async () => {
     const session = await open();
     const answer = await postForm(`${session.url!}/cancel`, {});
     assert.equal(answer.status, 303);

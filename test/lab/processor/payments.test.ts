@@ -112,7 +112,7 @@ describe('the lab processor’s payments', () => {
     ]);
   });
 
-  it('wait for the bank when the payer is there, and go on as he answers', async () => {
+  it('wait for the bank when the payer is there, and go on by their answer', async () => {
     const create = (): Promise<Stripe.PaymentIntent> =>
       payOffSession('pm_card_authenticationRequired', {
         off_session: false,

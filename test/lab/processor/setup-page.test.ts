@@ -77,7 +77,7 @@ describe('the lab processor’s card form', () => {
     ]);
   });
 
-  it('sends the payer to his bank when it asks, and saves once', async () => {
+  it('sends the payer to their bank when it asks, and saves once', async () => {
     const { id, page } = await begin();
     const answer = await payPage(page, cards.authentication);
     assert.equal(answer.headers.get('location'), `/c/authenticate/${id}`);

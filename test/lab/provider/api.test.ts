@@ -25,7 +25,7 @@ describe('lab provider: the API in Shadeform’s dialect', () => {
     assert.equal((await lab.call('GET', '/lab/state', undefined, wrong)).status, 200);
   });
 
-  it('refuses what a web page sends', async () => {
+  it('refuses requests of web pages', async () => {
     const page = { origin: 'https://example.org' };
     assert.equal((await lab.call('POST', '/lab/faults', { failDelete: 1 }, page)).status, 403);
   });
@@ -158,7 +158,7 @@ describe('lab provider: the API in Shadeform’s dialect', () => {
     assert.match(String(body['error']), /earthquake/);
   });
 
-  it('answers 404 for what it does not have', async () => {
+  it('answers 404 for an unknown id or path', async () => {
     assert.equal((await lab.call('GET', '/v1/clusters')).status, 404);
     assert.equal((await lab.call('POST', '/lab/pods/none/crash', {})).status, 404);
   });

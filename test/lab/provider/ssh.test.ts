@@ -65,7 +65,7 @@ describe('lab provider: a pod over SSH', () => {
     assert.deepEqual([result.code, result.stdout.length, result.stderr.length], [5, 3_000_000, 2_500_000]);
   });
 
-  it('gives a terminal to who asks for one', async () => {
+  it('gives a terminal on request', async () => {
     const result = await enter('test -t 0 && test -t 1 && echo terminal; exit 6', { tty: true });
     assert.deepEqual([result.code, result.stdout.trim()], [6, 'terminal']);
   });

@@ -99,7 +99,7 @@ describe('an operation’s transaction', () => {
     });
   });
 
-  it('does nothing of what was rejected, and nothing that nobody has ordered', async () => {
+  it('does nothing that was rejected, and nothing without an order', async () => {
     const { db } = database;
     const { user_id: userId } = await insertWallet(db, 0);
     const order = await placeOrder(ada, { kind: 'refund', userId, amountCents: 1 });

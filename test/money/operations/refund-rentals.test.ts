@@ -59,7 +59,7 @@ describe('refunds of many by one order (decision 94)', () => {
   const given = (orderId: OperationId) => readGiven(worker, orderId);
   const available = async (user: ToldLedger) => (await getWallet(db, user.userId)).available_cents;
 
-  it('are of what the entries say that was charged in the window, cent by cent', async () => {
+  it('equal the window’s charges by the entries, cent by cent', async () => {
     const user = await newUser();
     const ids = [
       await user.runMachine(63 * MINUTE),
@@ -104,7 +104,7 @@ describe('refunds of many by one order (decision 94)', () => {
     assert.deepEqual(await readAffected(ada, 'another', await ago(MINUTE, 0), 1_000), []);
   });
 
-  it('give each rental what its row says, once, however often and at once they are done', async () => {
+  it('give each rental the amount of its row, once, however often and concurrently they run', async () => {
     const users = [await newUser(), await newUser()];
     const ids: RentalId[] = [];
     for (const user of users)

@@ -9,7 +9,7 @@ import { ToldLedger } from '../../support/money/told-ledger.js';
 
 const MINUTE = 60_000;
 
-describe('what ledger verify finds of orders of many', () => {
+describe('ledger verify’s findings about orders of many', () => {
   let db: Database;
   onVerifiedDatabase((opened) => {
     db = opened.db;

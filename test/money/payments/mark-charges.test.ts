@@ -21,7 +21,7 @@ describe('marking the payer of a denied payment (decision 79)', () => {
     assert.deepEqual(await db('charge_marks').whereNull('lifted_at'), []);
   });
 
-  it('is not done where nobody is known, neither a user nor a card', async () => {
+  it('is not done where neither a user nor a card is known', async () => {
     const mark = { id: 'du_2', kind: 'dispute', chargeId: 'ch_2', userId: null, fingerprint: null } as const;
     assert.equal(await markCharges(database.db, mark, null), false);
     assert.equal(await database.db('charge_marks').where({ id: 'du_2' }).first(), undefined);

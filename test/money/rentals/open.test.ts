@@ -129,7 +129,7 @@ describe('the transaction that opens a rental', () => {
     assert.deepEqual(await moneyNow(), { available: 50, reserved: 50 });
   });
 
-  it('takes what an earlier try has bought before it died, and asks no upstream', async () => {
+  it('takes the machine that an earlier try bought before it died, and asks no upstream', async () => {
     market.bought = { listing, purchase: await market.attempt({ rentalId, listing }) };
     assert.deepEqual(await open(), { rentalId, pricePerHourCents: 50, providerCode: 'lab' });
     assert.equal(market.asked.length, 0);
@@ -146,7 +146,7 @@ describe('the transaction that opens a rental', () => {
     assert.equal((await listAttempts(db, rentalId))[0]?.state, 'open');
   });
 
-  it('asks nobody for what the wallet can not pay for an hour; what was metered stays', async () => {
+  it('asks no upstream when the wallet can’t pay for an hour; metered charges stay', async () => {
     const running = await insertRunning(db, wallet, { priceCents: 60, ranMs: 1_800_000, holdCents: 0 });
     await insertRunning(db, wallet, { priceCents: 30, ranMs: 0, holdCents: 30 });
     await isRefused('insufficient_balance');

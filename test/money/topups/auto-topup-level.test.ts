@@ -243,7 +243,7 @@ describe('the level of auto-topup in a tick', () => {
     }
   });
 
-  it('asks for an attempt with an empty wallet, of which no tick takes anything', async () => {
+  it('asks for an attempt with an empty wallet, from which no tick takes anything', async () => {
     const wallet = await armed(1);
     const id = await insertRunning(db, wallet, { priceCents: 36_000, ranMs: 1_000, holdCents: 0 });
     await tick(db, whole);

@@ -92,7 +92,7 @@ describe('ops providers and ops attempts', () => {
     assert.equal(leaks[0]?.cents, 60);
   });
 
-  it('tells of a machine that does not end once, after a quarter of an hour', async () => {
+  it('reports a machine that does not end, once, after a quarter of an hour', async () => {
     const [slow, quick] = [await insertStray(16), await insertStray(14)];
     const told = await claimSlowEnds(database.db);
     assert.deepEqual(
@@ -112,7 +112,7 @@ describe('ops providers and ops attempts', () => {
     assert.equal((await ops('providers', 'oddities', 'other')).out.trim(), 'Nothing.');
   });
 
-  it('releases what is held, of an upstream that there is', async () => {
+  it('releases the held machines of a known upstream', async () => {
     const { db } = database;
     const who = ['--by', 'ada', '--reason', 'their console shows none', '--yes'];
     assert.equal((await ops('providers', 'release', 'lab')).code, 2, 'who and why must be told');
@@ -141,7 +141,7 @@ describe('ops providers and ops attempts', () => {
     assert.equal((await ops('attempts', 'rent_1')).code, 2);
   });
 
-  it('shows what machines cost that nobody was billed for, and who had most', async () => {
+  it('shows the cost of machines that nobody was billed for, and who had most', async () => {
     const { db } = database;
     const wallet = await insertWallet(db, 0);
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);

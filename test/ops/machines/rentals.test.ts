@@ -91,7 +91,7 @@ describe('ops rentals, ops catalog, ops topups and ops webhooks', () => {
     assert.equal((await renting.awaitClosed(id)).status, 'stopped');
   });
 
-  it('tell what a request would get, and sell nothing of an upstream that is paused', async () => {
+  it('show the offers for a request, and sell nothing of a paused upstream', async () => {
     const offers = ['catalog', 'offers', '--family', l40s.familyId];
     assert.match((await ops(...offers, '--max-price=-5')).err, /Whole cents of at least 1 are needed/);
     const { out } = await ops(...offers);

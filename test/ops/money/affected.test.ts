@@ -74,7 +74,7 @@ describe('ops affected', () => {
     assert.equal(rentals.find(({ rentalId }) => rentalId === one)?.refundableCents, 60);
   });
 
-  it('says what is wrong with what it is asked', async () => {
+  it('names the fault of a wrong request', async () => {
     const wrong: [string[], RegExp][] = [
       [windowOf(HOUR, 0, 'nowhere'), /There is no upstream nowhere: see ops providers/],
       [windowOf(MINUTE, HOUR), /--from \(.*\) must be before --to/],

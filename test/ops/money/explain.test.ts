@@ -50,7 +50,7 @@ describe('ops explain and ops statement', () => {
     );
   });
 
-  it('shows who did by hand what the user is told the reason of', async () => {
+  it('names the operator of an action whose reason the user is told', async () => {
     const operationId = await ledger.byHand('adjust', 5);
     const { out } = await ops('explain', await ledger.newestId());
     assert.match(

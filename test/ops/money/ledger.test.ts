@@ -45,7 +45,7 @@ describe('ops ledger verify', () => {
     }
   }
 
-  it('says no more when nobody reads on, as "| head -1" does', async () => {
+  it('stops writing when its reader is gone, as with "| head -1"', async () => {
     const child = spawn(process.execPath, command(), {
       env: environment(),
       cwd,

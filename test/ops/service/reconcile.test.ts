@@ -54,7 +54,7 @@ describe('ops reconcile and ops findings', () => {
     assert.equal(open.out.trim(), 'No such findings.');
   });
 
-  it('does not call fine what it could not compare', async () => {
+  it('does not pass sources that it could not compare', async () => {
     await fetch(`${service.processor.url}/lab/faults`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

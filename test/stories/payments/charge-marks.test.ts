@@ -157,7 +157,7 @@ describe('a payment that its payer or their bank denies (decision 79)', () => {
   });
 
   describe('while an automatic charge of unknown outcome is under way', () => {
-    it('lets that be looked up, credited once, and not repeated', async () => {
+    it('is looked up, credited once, and not repeated', async () => {
       const attempt = await attemptWith('lost');
       assert.deepEqual(await topping.charges(user), ['succeeded'], 'its answer was lost');
       await denyEarlierPayment();

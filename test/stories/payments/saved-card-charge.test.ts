@@ -157,7 +157,7 @@ describe('a top-up by the saved card', () => {
     });
   });
 
-  it('is unknown to nobody for long while the processor is down: processing, then credited', async () => {
+  it('is answered while the processor is down: processing, then credited', async () => {
     await paying.saveCard(user);
     await paying.order('faults', { kind: 'html', times: 4, path: '/v1/payment_intents' });
     const { status, body } = await paying.checkout(user, 600);

@@ -185,7 +185,7 @@ describe('the saved card', () => {
       assert.equal((await paying.wallet(user)).available_cents, 1_700);
     });
 
-    it('is not saved when he does not', async () => {
+    it('is not saved when they do not', async () => {
       const { url } = await paying.page(user, 1_000);
       await paying.pay(url);
       await paying.awaitAvailable(user, 1_000);

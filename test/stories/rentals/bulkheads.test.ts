@@ -42,7 +42,7 @@ describe('one user whose wallet is held for long', () => {
     };
   }
 
-  it('keeps neither the ticks of others nor their creates and stops waiting', async () => {
+  it('delays neither the ticks of others nor their creates and stops', async () => {
     const [slow, other] = [await service.signIn(1_000_000), await service.signIn(1_000_000)];
     const ids: RentalId[] = [];
     for (let n = 0; n < STOPS; n += 1) ids.push(await renting.open(slow, rtx4090));

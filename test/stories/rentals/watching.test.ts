@@ -149,7 +149,7 @@ describe('the watcher of an upstream', () => {
     assert.equal((await renting.row(id)).status, 'running');
   });
 
-  it('warns the renter when another daemon answers at his machine’s address', async () => {
+  it('warns the renter when another daemon answers at their machine’s address', async () => {
     const { id, pod_id } = await renting.run(user, machine);
     await service
       .db('rentals')

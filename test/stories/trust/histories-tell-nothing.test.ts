@@ -14,7 +14,7 @@ import { until } from '../../support/until.js';
  * Decision 89, "Words kept from Temporal": names, texts, cards, addresses and keys of users
  * never cross Temporal. The tests are one story.
  */
-describe('what Temporal was told of a user’s whole story', () => {
+describe('what Temporal holds of a user’s whole story', () => {
   const rentalName = 'Project Zanzibar';
   const keyName = 'laptop of the renter';
   const description = 'A wire that came short of Zanzibar';

@@ -33,7 +33,7 @@ describe('a new rental (decision 23)', () => {
       return true;
     });
 
-  it('is refused to a blocked user, with the reason, until he is blocked no longer', async () => {
+  it('is refused to a blocked user, with the reason, until they are unblocked', async () => {
     await isAllowed();
     await db('users').where({ id: user.id }).update({ blocked_at: new Date(), blocked_reason: 'fraud' });
     await isRefused('blocked', { reason: 'fraud' });
