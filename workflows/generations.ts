@@ -1,9 +1,9 @@
 import { ActivityFailure, isCancellation, log, patched, workflowInfo } from '@temporalio/workflow';
 
 /**
- * A run with more events than this goes on as a new one. The server refuses the 10,001st signal and the 2,001st update of a
- * run, and suggests a new run only by its history. Each signal is an event of the history, so this limit comes well
- * before all of them.
+ * A run with more events than this goes on as a new one. The server refuses the 10,001st signal and the 2,001st update
+ * of a run, and suggests a new run only by its history. Each signal is an event of the history, so this limit comes
+ * well before all of them.
  */
 const EVENTS_MAX = 1_000;
 

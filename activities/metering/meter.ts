@@ -83,7 +83,7 @@ async function sleepUntilTick({ shard, shards }: Shard): Promise<number> {
   return Date.now() - next;
 }
 
-/** Makes a tick over when its connection was lost. What the lost connection has committed is not due any more. */
+/** Repeats a tick whose connection was lost. Charges that the lost connection has committed are not due any more. */
 async function again<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -104,8 +104,8 @@ async function tickOnce(
 }
 
 /**
- * Meters all wallets, or each apart when that fails. One broken wallet must not stop the others (decision 29, "Broken
- * wallets"), nor one whose rows somebody else holds.
+ * Meters all wallets at once, or in parts when that fails. One broken wallet must not stop the others (decision 29,
+ * "Broken wallets"), nor one whose rows somebody else holds.
  */
 async function tickOrApart(
   { meterDb, log }: ActivityDeps,

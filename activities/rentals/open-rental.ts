@@ -36,8 +36,8 @@ export function createOpenRental(deps: ActivityDeps) {
 }
 
 /**
- * Makes one try. It finds the leavings of an earlier try under the wallet's lock, and gives back the leavings of a
- * refusal.
+ * Makes one try. It finds the purchase of an earlier try under the wallet's lock, and gives back a purchase that was
+ * refused.
  */
 async function openOnce(deps: ActivityDeps, input: OpenRentalInput, tell: Tell): Promise<OpenedRental> {
   const opening = await readOpening(deps, input);
@@ -55,8 +55,8 @@ async function openOnce(deps: ActivityDeps, input: OpenRentalInput, tell: Tell):
 
 /**
  * Reads from the committed row what was asked for; of the row's time and the messenger's, the earlier one counts. An
- * opening that 0.1 began has no row. It is accepted for an hour after the database had its step, or where it was
- * already begun (decision 88, "Rows before workflows").
+ * opening that 0.1 began has no row. It is accepted for an hour after the database had its step (decision 88, "Rows
+ * before workflows").
  * @throws Refusal when nothing of ours asks for it
  */
 async function readOpening(deps: ActivityDeps, { rentalId, open }: OpenRentalInput): Promise<Opening> {
@@ -108,7 +108,7 @@ async function findBought(
  */
 function refuseWhenBusy(error: unknown): never {
   if (!(error instanceof UserBusy)) throw error;
-  // A later try may have met an earlier one of its own, which may yet commit. So it asks again.
+  // A later try may have met an earlier one of its own, which may still commit. So it asks again.
   if (Context.current().info.attempt > 1) throw error;
   throw new Refusal('rate_limited', 'Another rental of yours is being opened. Try again in a few seconds.', {
     retryAfterSeconds: rentalLimits.openLockWaitMs / 1_000,

@@ -77,9 +77,9 @@ async function endAt(trx: Transaction, wallet: LockedWallet, ended: RentalRow): 
 }
 
 /**
- * Returns when the money of a rental that waits for an auto-topup ended (decision 26, "End of the money"), in
- * milliseconds of running; null when it does not wait. Money that came in meanwhile counts: it pays for the time that
- * the machine went on.
+ * Returns the instant at which the money ended of a rental that waits for an auto-topup (decision 26, "End of the
+ * money"), in milliseconds since 1970; null when it does not wait. Money that came in meanwhile counts: it pays for the
+ * time that the machine went on.
  */
 async function moneyEndedMs(
   trx: Transaction,

@@ -174,7 +174,7 @@ function budgetMs(leftMs: number): number {
   return Math.min(rentalLimits.openBudgetMs, leftMs - rentalLimits.openFinishMs);
 }
 
-/** Returns the price cap: the request's own for the first listing, at most a tenth above the first for a later one. */
+/** Returns the most that a listing may cost: the request's cap; without one, a tenth above the first listing. */
 function priceCap(request: RentalRequest, first: ListingRow | undefined): number | null {
   if (!first) return request.maxPricePerHourCents;
   const dearest = Math.floor((first.price_per_hour_cents * (100 + rentalLimits.openMaxDearerPercent)) / 100);
