@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../../adapters/ids.js';
+import type { TopupRow } from '../../../adapters/postgres/rows/tables.js';
+import { autoTopupWorkflowId } from '../../../domain/payments/processor-routes.js';
+import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
+import { ScriptedTemporal } from '../../support/activities/scripted-temporal.js';
+import { ScriptedUpstream } from '../../support/activities/scripted-upstream.js';
+import { insertRental, insertStoppedRental, insertTopup, insertUser } from '../../support/money/factories.js';
+import { ageLoops } from '../../support/story/ageing.js';
+
+const longAgo = new Date(Date.now() - 60_000);
+/** What must always run, with one shard and one upstream. */
+const longLived = [
+  'meter:0',
+  'provider-watch:lab',
+  'upkeep:revive',
+  'upkeep:redeliver',
+  'upkeep:sweep',
+  'upkeep:housekeeping',
+  'mailer',
+];
+/** What a test leaves would wait in the next one. */
+const rowsOfTests = [
+  'stuck_items',
+  'look_signals',
+  'intents',
+  'refunds_and_disputes',
+  'invoices',
+  'saved_cards',
+  'topups',
+  'rentals',
+];
+
+describe('reviveWorkflows', () => {
+  const temporal = new ScriptedTemporal();
+  let lone: LoneActivities;
+  before(async () => {
+    const providers = new Map([['lab', new ScriptedUpstream().port]]);
+    lone = await startActivities({ temporal: temporal.port, providers });
+  });
+  beforeEach(async () => {
+    temporal.reset();
+    for (const table of rowsOfTests) await lone.db(table).delete();
+  });
+  after(() => lone.close());
+
+  const revive = () => lone.run('reviveWorkflows');
+  /** What was signalled, as type and id. */
+  const signalled = (): string[] =>
+    temporal.asked.filter(([call]) => call === 'signalWithStart').map(([, type, id]) => `${type} ${id}`);
+  const stuck = () => lone.db('stuck_items').select('duty', 'item', 'attempts').orderBy('item');
+
+  /** A top-up of a user of its own that is older than the moment in which its workflow begins. */
+  async function topUp(columns: Partial<TopupRow> = {}): Promise<TopupRow> {
+    const user = await insertUser(lone.db);
+    return insertTopup(lone.db, user.id, { created_at: longAgo, ...columns });
+  }
+
+  it('starts what must always run, and nothing else where no row waits', async () => {
+    assert.deepEqual(await revive(), { rentals: 0, payments: 0, started: longLived });
+    assert.deepEqual(temporal.ids, longLived);
+    assert.ok(temporal.asked.every(([call]) => call === 'start'));
+  });
+
+  it('starts no duties where the service is told to do without', async () => {
+    const without = await startActivities({ temporal: temporal.port, settings: { withoutUpkeep: true } });
+    assert.deepEqual((await without.run('reviveWorkflows')).started, ['meter:0', 'mailer']);
+    await without.close();
+  });
+
+  it('lets the workflow of each unfinished row look', async () => {
+    const { db } = lone;
+    const user = await insertUser(db);
+    const rental = await insertRental(db, user.id, { started_at: longAgo });
+    const topup = await topUp();
+    const auto = await topUp({
+      status: 'processing',
+      source: 'auto_topup',
+      pm_id: 'pm_1',
+      charge_sent_at: longAgo,
+      session_id: null,
+      checkout_url: null,
+      session_expires_at: null,
+    });
+    await db('saved_cards').insert({
+      pm_id: 'pm_removed',
+      user_id: user.id,
+      brand: 'visa',
+      last4: '4242',
+      exp_month: 12,
+      exp_year: 2099,
+      set_up_at: longAgo,
+      removed_at: longAgo,
+      removed_why: 'user',
+    });
+    const wallet = await db('wallets').where({ user_id: user.id }).first();
+    const invoiceId = newId('inv');
+    await db('invoices').insert({
+      id: invoiceId,
+      user_id: user.id,
+      wallet_id: wallet!.id,
+      status: 'draft',
+      reason: 'manual',
+      amount_cents: 500,
+      cause: 'test',
+      created_at: longAgo,
+    });
+    for (const kind of ['refund', 'dispute'] as const) {
+      await db('refunds_and_disputes').insert({
+        id: `${kind}_1`,
+        kind,
+        payment_id: 'pi_1',
+        user_id: user.id,
+        wallet_id: wallet!.id,
+        amount_cents: 100,
+        status: 'pending',
+        created_at: longAgo,
+      });
+    }
+    const { rentals, payments } = await revive();
+    assert.deepEqual([rentals, payments], [1, 6]);
+    const expected = [
+      `rental ${rental.id}`,
+      `topup ${topup.id}`,
+      `autoTopup ${autoTopupWorkflowId(auto.user_id)}`,
+      `invoice ${invoiceId}`,
+      'card pm_removed',
+      'refund refund_1',
+      'dispute dispute_1',
+    ];
+    assert.deepEqual(signalled().toSorted(), expected.toSorted());
+  });
+
+  it('leaves alone what is final, what is young and what runs', async () => {
+    const { db } = lone;
+    const user = await insertUser(db);
+    await insertStoppedRental(db, user.id, { closed_at: new Date() });
+    await insertRental(db, user.id);
+    await topUp({ status: 'expired', closed_at: longAgo });
+    await topUp({ created_at: new Date() });
+    const running = await topUp();
+    temporal.running.add(running.id);
+    const { rentals, payments } = await revive();
+    assert.deepEqual([rentals, payments], [0, 0]);
+    assert.deepEqual(signalled(), []);
+  });
+
+  it('finds what it has started running when it runs twice', async () => {
+    await topUp();
+    assert.equal((await revive()).payments, 1);
+    assert.equal((await revive()).payments, 0);
+    assert.equal(signalled().length, 1);
+  });
+
+  it('tells one that has no run although it was told a moment ago: that run was lost', async () => {
+    const { id } = await topUp();
+    await revive();
+    temporal.running.delete(id);
+    assert.equal((await revive()).payments, 1);
+    assert.deepEqual(signalled(), [`topup ${id}`, `topup ${id}`]);
+    assert.deepEqual(await stuck(), [], 'a lost run is no look that failed');
+  });
+
+  it('starts and tells the others when one fails, which is counted by what it is', async () => {
+    const [bad, good] = [await topUp(), await topUp()];
+    temporal.refusing.add(bad.id).add('meter:0');
+    const { payments, started } = await revive();
+    assert.equal(payments, 2);
+    assert.deepEqual(started, longLived.slice(1));
+    assert.deepEqual(signalled().toSorted(), [`topup ${bad.id}`, `topup ${good.id}`].toSorted());
+    assert.deepEqual(await stuck(), [
+      { duty: 'long_lived', item: 'meter:0', attempts: 1 },
+      { duty: 'workflow', item: bad.id, attempts: 1 },
+    ]);
+
+    temporal.refusing.clear();
+    await ageLoops(lone.db, 20_000);
+    assert.deepEqual((await revive()).started, longLived);
+    assert.deepEqual(await stuck(), [{ duty: 'workflow', item: bad.id, attempts: 1 }], 'its look clears it');
+  });
+
+  it('counts nothing against anybody while Temporal is away, and begins with the first once it is back', async () => {
+    const { id } = await topUp();
+    temporal.isAway = true;
+    await assert.rejects(revive(), /nobody answers/);
+    assert.deepEqual(await stuck(), []);
+    temporal.isAway = false;
+    assert.deepEqual((await revive()).started, longLived);
+    assert.deepEqual(signalled(), [`topup ${id}`]);
+  });
+
+  it('delivers what transactions left to do, once while it was not done', async () => {
+    const user = await insertUser(lone.db);
+    const wallet = await lone.db('wallets').where({ user_id: user.id }).first();
+    await lone.db('intents').insert({ kind: 'auto_topup', wallet_id: wallet!.id });
+    await revive();
+    await revive();
+    assert.deepEqual(signalled(), [`autoTopup ${autoTopupWorkflowId(user.id)}`]);
+    const intent = await lone.db('intents').first();
+    assert.ok(intent?.delivered_at);
+    assert.equal(intent.acknowledged_at, null, 'who acts on it acknowledges it');
+  });
+
+  it('lets orders of many go on that were begun and have no run', async () => {
+    const operationId = newId('op');
+    const reason = 'the upstream was away';
+    await lone.db('operator_actions').insert({
+      id: operationId,
+      kind: 'refund_rentals',
+      operator: 'ann',
+      reason,
+      request: {},
+      result: {},
+    });
+    const user = await insertUser(lone.db);
+    const rental = await insertStoppedRental(lone.db, user.id, { closed_at: new Date() });
+    for (const id of [operationId, newId('op')]) {
+      await lone.db.transaction(async (trx) => {
+        await trx('operator_orders').insert({
+          id,
+          kind: 'refund_rentals',
+          request: {
+            kind: 'refund_rentals',
+            providerCode: 'lab',
+            from: longAgo.toISOString(),
+            to: new Date().toISOString(),
+            rentals: 1,
+            amountCents: 10,
+          },
+          reason,
+          requested_by: 'ann',
+          requested_at: longAgo,
+          status: 'requested',
+        });
+        await trx('operator_order_items').insert({ order_id: id, rental_no: rental.no, amount_cents: 10 });
+      });
+    }
+    await revive();
+    assert.deepEqual(temporal.asked.slice(longLived.length), [['start', 'operation', operationId]]);
+    temporal.asked.length = 0;
+    await revive();
+    assert.ok(!temporal.ids.includes(operationId), 'it runs');
+  });
+});
