@@ -124,6 +124,25 @@ describe('the workflow of a rental that has its machine', () => {
       assert.ok(run.names.indexOf('settleRental') < run.names.indexOf('endPods'));
     });
 
+    it('is ended by the run that whoever stops it waits at, however long that is, and not by a new one', async () => {
+      const { run, row } = await running();
+      await run.waits(1);
+      const { runId } = await run.handle.describe();
+      const stopped = stop(run);
+      await run.called('meterRental', 2);
+      const length = async () => (await run.handle.describe()).historyLength;
+      // More than a run has that goes on as a new one.
+      while ((await length()) <= 1_000) {
+        await Promise.all(Array.from({ length: 100 }, () => run.handle.signal(lookSignal)));
+      }
+      const rounds = run.names.filter((name) => name === 'meterRental').length;
+      await run.handle.signal(lookSignal);
+      await run.called('meterRental', rounds + 1);
+      await end(run, row);
+      await stopped;
+      assert.equal((await run.handle.describe()).runId, runId);
+    });
+
     it('goes through its end without a word to anybody when its machine was lost', async () => {
       const { run, row } = await running({
         meterRental: async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { ApplicationFailure, Context } from '@temporalio/activity';
-import { ActivityFailure, CancelledFailure, defaultPayloadConverter } from '@temporalio/common';
+import { ApplicationFailure } from '@temporalio/activity';
+import { defaultPayloadConverter } from '@temporalio/common';
 import { NativeConnection, type Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import type { Activities } from '../../../activities/index.js';
@@ -9,7 +9,6 @@ import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { lookSignal, processorEventSignal } from '../../../workflows/contracts/signals.js';
 import { taskQueues } from '../../../domain/task-queues.js';
 import { createWorkers } from '../../../worker/workers.js';
-import { goOnAfter, pauseMs } from '../../../workflows/generations.js';
 import { createTestNamespace, type TestNamespace } from '../../support/servers/namespace.js';
 import { until } from '../../support/until.js';
 import { getBundle } from '../../support/service/workers.js';
@@ -23,24 +22,16 @@ const failing = (): Promise<never> => Promise.reject(ApplicationFailure.nonRetry
 const brokenRental = newId('rent');
 const isBroken = (rentalId: string): boolean => rentalId === brokenRental;
 
-/** How often the tick engine of this shard has begun: it fails at first. */
-let retiring = 0;
-
 /**
  * Each answers at once and leaves everything to be done again. Loops grow by themselves, all others by their signals.
  */
 const stubs = {
   ...{ lookAtTopup: waiting, lookAtAutoTopup: waiting, lookAtInvoice: waiting, lookAtPayment: waiting },
   ...{ lookAtCard: waiting, lookAtRefund: waiting, lookAtDispute: waiting },
-  ...{ watchProvider: atOnce, deliverMails: atOnce, runUpkeep: atOnce },
+  ...{ runMeter: atOnce, watchProvider: atOnce, deliverMails: atOnce, runUpkeep: atOnce },
   lookAtRental: (rentalId: string) =>
     isBroken(rentalId) ? failing() : Promise.resolve({ phase: 'running', facts: null, summary: 'it runs' }),
   meterRental: () => Promise.resolve({ nextLookMs: 60_000 }),
-  runMeter: async (shard: number): Promise<string | undefined> => {
-    if (shard === 7) return (retiring += 1) === 1 ? failing() : 'retired';
-    if (shard === 8) await Context.current().sleep('5 minutes');
-    return undefined;
-  },
 } as unknown as Activities;
 
 /** Every run that goes on as long as there is something to do, with the input that its next generation must get. */
@@ -139,39 +130,4 @@ describe('runs that go on for ever', () => {
     const handle = namespace.client.workflow.getHandle(workflowId);
     await Promise.all(Array.from({ length: 50 }, () => handle.signal(signal)));
   }
-
-  it('a loop whose activity has used up its schedule begins anew after a moment', async () => {
-    const handle = await start('meter', { shard: 7 });
-    assert.equal(await handle.result(), 'retired');
-    assert.equal(retiring, 2);
-  });
-
-  it('one that is cancelled ends', async () => {
-    const handle = await start('meter', { shard: 8 });
-    await until('its activity runs', async () => {
-      const [pending] = (await handle.describe()).raw.pendingActivities ?? [];
-      return pending?.lastStartedTime !== undefined && pending.lastStartedTime !== null;
-    });
-    await handle.cancel();
-    await assert.rejects(handle.result(), { name: 'WorkflowFailedError', message: /cancelled/i });
-  });
-
-  it('a fault of a workflow itself, and a cancellation, are thrown on', () => {
-    const fault = new TypeError('nobody expects this');
-    assert.throws(() => goOnAfter(fault), fault);
-    const cancelled = new ActivityFailure(
-      'cancelled',
-      'runMeter',
-      '1',
-      'NON_RETRYABLE_FAILURE',
-      'worker',
-      new CancelledFailure('cancelled'),
-    );
-    assert.throws(() => goOnAfter(cancelled), cancelled);
-  });
-
-  it('the pause grows from 5 seconds to 2 minutes, and no further, however often it fails', () => {
-    assert.deepEqual([1, 2, 3].map(pauseMs), [5_000, 10_000, 20_000]);
-    for (const failures of [6, 100, 5_000]) assert.equal(pauseMs(failures), 120_000);
-  });
 });

@@ -159,6 +159,7 @@ export class MockedWorkflows {
       await Worker.create({ ...shared, taskQueue: taskQueues.rentals, workflowBundle: await getBundle() }),
       await Worker.create({ ...shared, taskQueue: taskQueues.upstream }),
       await Worker.create({ ...shared, taskQueue: taskQueues.meter }),
+      await Worker.create({ ...shared, taskQueue: taskQueues.mail }),
     ];
     const ended = Promise.all(workers.map((worker) => worker.run()));
     return new MockedWorkflows(namespace, runs, async () => {
