@@ -12,10 +12,13 @@ export const settlementCauseSql = (rentalId: string): string =>
 export const operationRentalCauseSql = (operationId: string, rentalId: string): string =>
   `'${causePrefixes.operation}' || ${operationId} || ':' || ${rentalId}`;
 
-/** All causes of a reversal, as an array: taken, given back, and taken again when another one gave its part back. */
+/**
+ * All causes of a reversal, as an array: taken, given back, and taken again when another one gave its part back. The
+ * first round has a number where it took nothing, because nothing was left of the payment.
+ */
 export const reversalCausesSql = (kind: string, id: string): string =>
   `(array[${kind} || ':' || ${id}, ${kind} || '${reversalReturned}' || ${id}]
-      || array(select ${kind} || ':' || ${id} || ':' || n from generate_series(2, 20) n))`;
+      || array(select ${kind} || ':' || ${id} || ':' || n from generate_series(1, 20) n))`;
 
 /** The payment that a cause names; null for a cause of another kind. */
 export const paymentOfCauseSql = (cause: string): string =>
