@@ -126,14 +126,14 @@ function write<K extends Kind>(cause: Of<K>): string {
 }
 
 const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
-  payment: ({ paymentId }) => `payment:${paymentId}`,
+  payment: ({ paymentId }) => causePrefixes.payment + paymentId,
   invoice_paid: ({ invoiceId }) => `invoice-paid:${invoiceId}`,
   invoice_returned: ({ invoiceId }) => `invoice-returned:${invoiceId}`,
-  operation: ({ operationId }) => `operation:${operationId}`,
-  operation_rental: ({ operationId, rentalId }) => `operation:${operationId}:${rentalId}`,
-  operation_user: ({ operationId, userId }) => `operation:${operationId}:${userId}`,
+  operation: ({ operationId }) => causePrefixes.operation + operationId,
+  operation_rental: ({ operationId, rentalId }) => `${causePrefixes.operation}${operationId}:${rentalId}`,
+  operation_user: ({ operationId, userId }) => `${causePrefixes.operation}${operationId}:${userId}`,
   settlement: ({ rentalId }) => causePrefixes.settlement + rentalId,
-  capture: ({ rentalId }) => 'capture:' + rentalId,
+  capture: ({ rentalId }) => `capture:${rentalId}`,
   rental_refund: ({ rentalId }) => `refund:${rentalId}`,
   reversal: ({ reversal, id, round }) => `${reversal}:${id}${round === null ? '' : `:${round}`}`,
   reversal_returned: ({ reversal, id }) => reversal + reversalReturned + id,

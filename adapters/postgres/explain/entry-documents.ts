@@ -1,3 +1,4 @@
+import { findTopup } from '../payments/topups.js';
 import type { ExplainedReversal, Explanation } from '../../../domain/ledger/explanation.js';
 import type { InvoiceId, OperationId, TopupId } from '../../../domain/ids.js';
 import { autoTopupWorkflowId } from '../../../domain/payments/processor-routes.js';
@@ -42,7 +43,7 @@ export async function findTopupOfPayment(
     [paymentId],
   );
   const id = rows[0]?.topup_id ?? undefined;
-  return id === undefined ? undefined : db('topups').where({ id }).first();
+  return id === undefined ? undefined : findTopup(db, id);
 }
 
 function workflowOf(topup: TopupRow): string {

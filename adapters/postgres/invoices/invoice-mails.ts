@@ -1,3 +1,4 @@
+import { findTopup } from '../payments/topups.js';
 import { parseCause } from '../../../domain/causes.js';
 import {
   autoTopupApprovalMail,
@@ -61,5 +62,5 @@ async function linesOf(db: Database | Transaction, invoice: InvoiceRow): Promise
 /** Finds the attempt of auto-topup that an offer is for. */
 async function findAttempt(trx: Transaction, invoice: InvoiceRow) {
   const cause = parseCause(invoice.cause);
-  return cause?.kind === 'topup_offer' ? trx('topups').where({ id: cause.topupId }).first() : undefined;
+  return cause?.kind === 'topup_offer' ? findTopup(trx, cause.topupId) : undefined;
 }

@@ -1,3 +1,4 @@
+import { findTopup } from './topups.js';
 import type { TopupId } from '../../../domain/ids.js';
 import { topupApprovalMail, topupFailedMail } from '../../../domain/mails/payments.js';
 import type { Database } from '../database.js';
@@ -8,7 +9,7 @@ import { mailUser } from '../upkeep/outbox.js';
  * approve it. A success has its receipt. Each outcome is told once.
  */
 export async function mailTopupOutcome(db: Database, topupId: TopupId): Promise<void> {
-  const topup = await db('topups').where({ id: topupId }).first();
+  const topup = await findTopup(db, topupId);
   if (!topup) throw new Error(`top-up ${topupId} vanished`);
   const { user_id: userId, amount_cents: amountCents, checkout_url: payUrl } = topup;
   if (topup.status === 'failed') {

@@ -10,6 +10,7 @@ import {
   type Offer,
   type Provider,
 } from '../provider.js';
+import { CALL_LIMIT_MS, type ProviderOptions } from '../upstream/provider-options.js';
 import type { RequestBudget } from '../upstream/request-budget.js';
 import { readQuotas } from '../upstream/quotas.js';
 import { readRunpodBalance } from './runpod-balance.js';
@@ -20,8 +21,6 @@ import { podListOf } from '../upstream/pod-list.js';
 import { createUpstream, isGone, type Upstream } from '../upstream/upstream.js';
 import { errorOfAnswer } from '../upstream/upstream-errors.js';
 
-/** Decision 20, "Wallet lock while buying": each call at most 5 s. */
-const CALL_LIMIT_MS = 5_000;
 /** As long as at other upstreams: a large image may have to be pulled before its daemon answers. */
 const PROVISION_DEADLINE_MS = 20 * 60_000;
 /**
@@ -30,27 +29,11 @@ const PROVISION_DEADLINE_MS = 20 * 60_000;
  */
 const DISK_CENTS = 1;
 
-export interface RunpodOptions {
-  /** Shown to users as `providerCode`. */
-  readonly code: string;
-  /** The API's origin; the paths begin with /v2. */
-  readonly url: string;
-  readonly apiKey: string;
-  /**
-   * The prefix, with a hyphen, of every name of ours; pods without it are never listed nor ended (decision 22,
-   * "Machines of nobody").
-   */
-  readonly deployment: string;
-  /** The limit of each call. */
-  readonly timeoutMs?: number;
-  /** The budget of requests; without one, they are not limited. */
-  readonly budget?: RequestBudget | undefined;
-  /** Gets each oddity that was skipped or not understood in answers; once for each element of a list. */
-  readonly onOddity?: (oddity: Oddity) => void;
-}
-
-/** RunPod's REST API (v2) as a Provider. Facts: its published OpenAPI description. */
-export function createRunpodProvider(options: RunpodOptions): Provider {
+/**
+ * RunPod's REST API (v2) as a Provider. Facts: its published OpenAPI description.
+ * @param options.url the API's origin; the paths begin with /v2
+ */
+export function createRunpodProvider(options: ProviderOptions): Provider {
   const tagPrefix = `${options.deployment}-`;
   const odd = options.onOddity ?? (() => undefined);
   const upstream = createUpstream({

@@ -1,10 +1,10 @@
 import { isTemplateId, templates } from '../../../domain/catalog/templates.js';
 import { dearestOfEach } from '../offers/dearest-of-each.js';
 import { fieldsOf, textField } from '../upstream/fields.js';
-import { ProviderError, type AllocationRequest, type Oddity, type Provider, type Wait } from '../provider.js';
+import { ProviderError, type AllocationRequest, type Provider, type Wait } from '../provider.js';
 import { findOfferParts, findPod, osOptionsOf, priceCentsOf, readOffers } from './shadeform-wire.js';
 import { startupScript } from '../startup-script.js';
-import type { RequestBudget } from '../upstream/request-budget.js';
+import { CALL_LIMIT_MS, type ProviderOptions } from '../upstream/provider-options.js';
 import { podListOf } from '../upstream/pod-list.js';
 import { createUpstream, isGone, type Upstream } from '../upstream/upstream.js';
 import { beforeBuying, errorOfAnswer } from '../upstream/upstream-errors.js';
@@ -16,8 +16,6 @@ import {
   type ThrowAwayKeys,
 } from '../ssh/throw-away-keys.js';
 
-/** Decision 20, "Wallet lock while buying": each call at most 5 s. */
-const CALL_LIMIT_MS = 5_000;
 /** These reads are optional, and the wallet is locked or a pod is being ended while they wait. */
 const SIDE_READ_LIMIT_MS = 2_000;
 /**
@@ -25,27 +23,11 @@ const SIDE_READ_LIMIT_MS = 2_000;
  */
 const PROVISION_DEADLINE_MS = 20 * 60_000;
 
-export interface ShadeformOptions {
-  /** Shown to users as `providerCode`; the cloud behind it stays inside the offer's id. */
-  readonly code: string;
-  /** The API's base address; `/v1` is added when it has no path. */
-  readonly url: string;
-  readonly apiKey: string;
-  /**
-   * The prefix, with a hyphen, of every tag of ours; pods without it are never listed nor ended (decision 22, "Machines
-   * of nobody").
-   */
-  readonly deployment: string;
-  /** The limit of each call. */
-  readonly timeoutMs?: number;
-  /** The budget of requests; without one, they are not limited. */
-  readonly budget?: RequestBudget | undefined;
-  /** Gets each oddity that was skipped or not understood in answers, once for each. */
-  readonly onOddity?: (oddity: Oddity) => void;
-}
-
-/** The Shadeform API (v1) as a Provider. Facts: its published OpenAPI description and guides. */
-export function createShadeformProvider(options: ShadeformOptions): Provider {
+/**
+ * The Shadeform API (v1) as a Provider. Facts: its published OpenAPI description and guides.
+ * @param options.url the API's base address; `/v1` is added when it has no path
+ */
+export function createShadeformProvider(options: ProviderOptions): Provider {
   const tagPrefix = `${options.deployment}-`;
   const odd = options.onOddity ?? (() => undefined);
   const upstream = createUpstream({
