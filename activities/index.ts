@@ -4,6 +4,7 @@ import { createAutoTopupActivities } from './topups/auto-topup.js';
 import { createBackfillActivities } from './payments/backfill.js';
 import { createCardActivities } from './payments/card.js';
 import type { ActivityDeps } from './deps.js';
+import { createEventActivities } from './events/sequence.js';
 import { guarded } from './guarded.js';
 import { createInvoiceActivities } from './invoices/invoice.js';
 import { createMailActivities } from './upkeep/mail.js';
@@ -60,6 +61,7 @@ export function createActivities(given: ActivityDeps) {
     ...guarded(deps, createOperationActivities(deps), { operate: 'answersCaller' }),
     ...guarded(deps, createRefundRentalsActivities(deps), { refundRentals: 'asksFirst' }),
     ...guarded(deps, createBackfillActivities(deps), { backfillEvents: 'asksFirst' }),
+    ...guarded(deps, createEventActivities(deps), { runSequencer: 'neverAsks' }),
     ...guarded(deps, createMailActivities(deps), { deliverMails: 'neverAsks' }),
     ...guarded(deps, createRestoreActivities(deps), {
       examineRestore: 'neverAsks',

@@ -12,9 +12,10 @@ export type SshKeyId = `key_${string}`;
 export type TopupId = `top_${string}`;
 export type OperationId = `op_${string}`;
 export type AuditEventId = `aud_${string}`;
+export type EventId = `evt_${string}`;
 
 /** Every prefix that the service mints. */
-export type IdPrefix = 'usr' | 'rent' | 'lst' | 'led' | 'inv' | 'li' | 'key' | 'top' | 'op' | 'aud';
+export type IdPrefix = 'usr' | 'rent' | 'lst' | 'led' | 'inv' | 'li' | 'key' | 'top' | 'op' | 'aud' | 'evt';
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 

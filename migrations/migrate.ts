@@ -28,6 +28,7 @@ import * as creditedByHand from './026-credited-by-hand.js';
 import * as topupLevel from './027-topup-level.js';
 import * as upstreamLimits from './028-upstream-limits.js';
 import * as refundsOfMany from './029-refunds-of-many.js';
+import * as events from './030-events.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -62,6 +63,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['027-topup-level', topupLevel],
   ['028-upstream-limits', upstreamLimits],
   ['029-refunds-of-many', refundsOfMany],
+  ['030-events', events],
 ];
 
 /** The names of all steps: a database must have them for this code to work on it. */

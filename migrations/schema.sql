@@ -59,6 +59,19 @@ CREATE FUNCTION from_epoch_ms(ms bigint)
  IMMUTABLE STRICT
 AS $function$ select timestamptz '1970-01-01 00:00:00+00' + ms * interval '1 millisecond' $function$;
 
+CREATE FUNCTION new_event_id()
+ RETURNS text
+ LANGUAGE sql
+ PARALLEL SAFE
+AS $function$
+      select 'evt_' || string_agg(substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substring(bits from no * 5 + 1 for 5)::int + 1, 1), '' order by no)
+        from (
+          select b'00' || epoch_ms(clock_ms())::bit(48)
+                 || ('x' || encode(substring(random from 1 for 6) || substring(random from 10 for 4), 'hex'))::bit(80) as bits
+            from uuid_send(gen_random_uuid()) random
+        ) id, generate_series(0, 25) no
+    $function$;
+
 CREATE FUNCTION refuse_when_restored()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2090,3 +2103,58 @@ CREATE TRIGGER operator_order_items_stay BEFORE DELETE ON operator_order_items F
 
 GRANT SELECT, INSERT (order_id, rental_no, amount_cents) ON operator_order_items TO gpu_rental_ops;
 GRANT SELECT, UPDATE (refunded_cents, done_at) ON operator_order_items TO gpu_rental_worker;
+
+-- ==== table event_outbox
+
+CREATE TABLE event_outbox (
+  no bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  id text DEFAULT new_event_id() NOT NULL,
+  user_id text NOT NULL,
+  type text NOT NULL,
+  entity_id text NOT NULL,
+  data jsonb NOT NULL,
+  at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT event_outbox_pkey PRIMARY KEY (no),
+  CONSTRAINT event_outbox_data_check CHECK (jsonb_typeof(data) = 'object'::text)
+) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_insert_threshold=-1);
+
+GRANT INSERT (user_id, type, entity_id, data) ON event_outbox TO gpu_rental_api;
+GRANT SELECT, INSERT (user_id, type, entity_id, data) ON event_outbox TO gpu_rental_ops;
+GRANT SELECT, INSERT (user_id, type, entity_id, data), DELETE ON event_outbox TO gpu_rental_worker;
+
+-- ==== table event_feeds
+
+CREATE TABLE event_feeds (
+  user_id text NOT NULL,
+  last_seq bigint NOT NULL,
+  CONSTRAINT event_feeds_pkey PRIMARY KEY (user_id),
+  CONSTRAINT event_feeds_last_seq_check CHECK (last_seq > 0)
+) WITH (fillfactor=80);
+
+GRANT SELECT ON event_feeds TO gpu_rental_api;
+GRANT SELECT ON event_feeds TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE ON event_feeds TO gpu_rental_worker;
+
+-- ==== table events
+
+CREATE TABLE events (
+  no bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  id text NOT NULL,
+  user_id text NOT NULL,
+  seq bigint NOT NULL,
+  type text NOT NULL,
+  entity_id text NOT NULL,
+  data jsonb NOT NULL,
+  at timestamp(3) with time zone NOT NULL,
+  sequenced_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT events_pkey PRIMARY KEY (no),
+  CONSTRAINT events_id_key UNIQUE (id),
+  CONSTRAINT events_user_id_seq_key UNIQUE (user_id, seq),
+  CONSTRAINT events_seq_check CHECK (seq > 0)
+);
+
+CREATE INDEX events_sequenced ON events USING btree (sequenced_at);
+
+GRANT SELECT ON events TO gpu_rental_api;
+GRANT SELECT ON events TO gpu_rental_ops;
+GRANT SELECT, INSERT, DELETE ON events TO gpu_rental_worker;

@@ -130,7 +130,9 @@ export const upstream = proxyActivities<Pick<Activities, 'findPod' | 'awaitPod' 
 });
 
 /** Runs loops of a quarter of an hour, which are started again. A dead worker's loop moves within ten seconds. */
-export const loops = proxyActivities<Pick<Activities, 'runMeter' | 'watchProvider' | 'runUpkeep'>>({
+export const loops = proxyActivities<
+  Pick<Activities, 'runMeter' | 'runSequencer' | 'watchProvider' | 'runUpkeep'>
+>({
   taskQueue: taskQueues.meter,
   heartbeatTimeout: '10s',
   startToCloseTimeout: '20 minutes',

@@ -15,6 +15,7 @@ const summaries: Record<keyof Activities, string> = {
   closeRental: 'The machine is gone: nothing more is owed',
   runMeter: 'Ticks each second for a quarter of an hour; the heartbeat shows the last tick',
   watchProvider: 'Lists machines and offers for a quarter of an hour; the heartbeat shows the last list',
+  runSequencer: 'Numbers the events of the outbox for a quarter of an hour; the heartbeat shows how many',
   deliverMails: 'Sends what is in the outbox for a quarter of an hour',
   openTopup: 'Charges the saved card, or opens a payment page',
   lookAtTopup: 'Compares the top-up with the processor, and credits it once when it is paid',

@@ -2,7 +2,7 @@ export { autoTopup } from './auto-topup.js';
 export { card } from './card.js';
 export { dispute } from './dispute.js';
 export { invoice } from './invoice.js';
-export { mailer, meter, providerWatch, upkeep } from './loops.js';
+export { mailer, meter, providerWatch, sequencer, upkeep } from './loops.js';
 export { operation } from './operation.js';
 export { payment } from './payment.js';
 export { reconcile } from './reconcile.js';

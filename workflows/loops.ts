@@ -1,7 +1,13 @@
 import { continueAsNew, setCurrentDetails, sleep } from '@temporalio/workflow';
 import { meteringLimits } from '../domain/metering/limits.js';
 import { loops, mails } from './activity-proxies.js';
-import type { MailerInput, MeterInput, ProviderWatchInput, UpkeepInput } from './contracts/loops.js';
+import type {
+  MailerInput,
+  MeterInput,
+  ProviderWatchInput,
+  SequencerInput,
+  UpkeepInput,
+} from './contracts/loops.js';
 import { goOnAfter, isLong, pauseMs } from './generations.js';
 
 /** The tick engine of one shard: `meter:<shard>`. */
@@ -34,6 +40,15 @@ export async function mailer(input: MailerInput): Promise<void> {
   for (;;) {
     await goingOn(() => mails.deliverMails(input.runMs ?? meteringLimits.meterRunMs));
     if (isLong()) await continueAsNew<typeof mailer>(input);
+  }
+}
+
+/** Numbers the events of the outbox: `sequencer`. */
+export async function sequencer(input: SequencerInput): Promise<void> {
+  setCurrentDetails('Numbers the events that transactions left in the outbox; see the heartbeat.');
+  for (;;) {
+    await goingOn(() => loops.runSequencer(input.runMs ?? meteringLimits.meterRunMs));
+    if (isLong()) await continueAsNew<typeof sequencer>(input);
   }
 }
 

@@ -1,7 +1,13 @@
 import { isTemporalAway } from '../../adapters/temporal/is-away.js';
 import { ensureRunning } from '../../adapters/temporal/start-workflow.js';
 import { upkeepDuties } from '../../domain/operations/upkeep.js';
-import { mailerRun, meterRun, providerWatchRun, upkeepRun } from '../../workflows/contracts/loops.js';
+import {
+  mailerRun,
+  meterRun,
+  providerWatchRun,
+  sequencerRun,
+  upkeepRun,
+} from '../../workflows/contracts/loops.js';
 import type { WorkflowRun } from '../../workflows/contracts/workflow-contract.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem } from '../each-item.js';
@@ -32,5 +38,6 @@ function wantedRuns({ settings, providers }: ActivityDeps): WorkflowRun[] {
     ...[...providers.keys()].map(providerWatchRun),
     ...duties.map(upkeepRun),
     mailerRun(),
+    sequencerRun(),
   ];
 }

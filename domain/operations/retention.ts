@@ -1,4 +1,5 @@
 import { DAY } from '../durations.js';
+import { eventLimits } from '../events/limits.js';
 
 /** How long the rows of one table are kept, and which of them are then removed. */
 export interface Kept {
@@ -66,6 +67,7 @@ export const retention: readonly Kept[] = [
   },
   { table: 'operator_notices', what: 'what operators were told of', keptMs: 400 * DAY, since: 'told_at' },
   { table: 'mail_outbox', what: 'mails that were sent', keptMs: 180 * DAY, since: 'sent_at' },
+  { table: 'events', what: 'the feed of events', keptMs: eventLimits.keptMs, since: 'sequenced_at' },
   {
     table: 'processor_events',
     what: 'handled events of the payment processor; those of an open dispute stay',
@@ -166,6 +168,8 @@ export const forGood: Readonly<Record<string, string>> = {
   reconcile_sources: 'one row per source',
   reconcile_documents: 'goes with its run',
   event_cursor: 'one row',
+  event_outbox: 'the sequencer empties it',
+  event_feeds: 'one row per account: a number is never given twice',
   brakes: 'one row per pulled brake',
   watermark: 'one row',
 };

@@ -84,6 +84,7 @@ const stories: Record<string, Story> = {
   'providerWatch.running': (service) => loop(service, 'providerWatch', { code: 'lab', runMs: 500 }),
   'providerWatch.not-configured': (service) => once(service, 'providerWatch', { code: 'nobody' }),
   'mailer.running': (service) => loop(service, 'mailer', { runMs: 500 }),
+  'sequencer.running': (service) => loop(service, 'sequencer', { runMs: 500 }),
   'upkeep.running': (service) => loop(service, 'upkeep', { duty: 'redeliver', runMs: 500 }),
   'revive.done': (service) => once(service, 'revive'),
   'sweep.done': (service) => once(service, 'sweep'),

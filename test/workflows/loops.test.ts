@@ -6,6 +6,7 @@ import {
   mailerWorkflow,
   meterWorkflow,
   providerWatchWorkflow,
+  sequencerWorkflow,
   upkeepWorkflow,
 } from '../../workflows/contracts/loops.js';
 import { together } from '../support/together.js';
@@ -32,6 +33,7 @@ const loops: readonly Loop[] = [
   { type: meterWorkflow.type, activity: 'runMeter', input: { shard: 3 }, told: [3] },
   { type: providerWatchWorkflow.type, activity: 'watchProvider', input: { code: 'lab' }, told: ['lab'] },
   { type: mailerWorkflow.type, activity: 'deliverMails', input: {}, told: [] },
+  { type: sequencerWorkflow.type, activity: 'runSequencer', input: {}, told: [] },
   { type: upkeepWorkflow.type, activity: 'runUpkeep', input: { duty: 'sweep' }, told: ['sweep'] },
 ];
 

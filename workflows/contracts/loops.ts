@@ -19,11 +19,13 @@ export interface UpkeepInput extends LoopInput {
 }
 
 export type MailerInput = LoopInput;
+export type SequencerInput = LoopInput;
 
 type MeterRun = (input: MeterInput) => Promise<'retired'>;
 type ProviderWatchRun = (input: ProviderWatchInput) => Promise<'not configured'>;
 type UpkeepRun = (input: UpkeepInput) => Promise<void>;
 type MailerRun = (input: MailerInput) => Promise<void>;
+type SequencerRun = (input: SequencerInput) => Promise<void>;
 
 export const meterWorkflow: WorkflowContract<'meter', MeterRun> = { type: 'meter' };
 export const providerWatchWorkflow: WorkflowContract<'providerWatch', ProviderWatchRun> = {
@@ -31,6 +33,7 @@ export const providerWatchWorkflow: WorkflowContract<'providerWatch', ProviderWa
 };
 export const upkeepWorkflow: WorkflowContract<'upkeep', UpkeepRun> = { type: 'upkeep' };
 export const mailerWorkflow: WorkflowContract<'mailer', MailerRun> = { type: 'mailer' };
+export const sequencerWorkflow: WorkflowContract<'sequencer', SequencerRun> = { type: 'sequencer' };
 
 /** The text for people who find one of these workflows in the UI. */
 const details =
@@ -76,6 +79,17 @@ export function mailerRun(): WorkflowRun<MailerRun> {
     workflowId: 'mailer',
     args: [{}],
     summary: 'Sends the mails of the outbox',
+    details,
+  };
+}
+
+/** Returns the run that numbers the events of the outbox. */
+export function sequencerRun(): WorkflowRun<SequencerRun> {
+  return {
+    contract: sequencerWorkflow,
+    workflowId: 'sequencer',
+    args: [{}],
+    summary: 'Numbers the events that transactions tell',
     details,
   };
 }

@@ -4,6 +4,7 @@ import { Refusal } from '../../../domain/refusal.js';
 import type { Operation } from '../../../domain/operations/operation.js';
 import type { Payment } from '../../processor/processor.js';
 import type { Database, Transaction } from '../database.js';
+import { stepOverLostEvents } from '../events/sequence.js';
 import { operatorsOf } from '../operators/operator-orders.js';
 import type { OperatorOrderRow, RentalRow, UnknownPodRow } from '../rows/tables.js';
 
@@ -133,7 +134,10 @@ export async function resume(
         .ignore();
     }
     const order = await getReconcileOrder(trx, operationId);
-    if (order.status !== 'done') await trx.raw('select step_over_lost_numbers()');
+    if (order.status !== 'done') {
+      await trx.raw('select step_over_lost_numbers()');
+      await stepOverLostEvents(trx);
+    }
     const [row] = await trx('watermark')
       .update({
         value: trx.raw('greatest(value, ?::bigint) + 1', [kept]),

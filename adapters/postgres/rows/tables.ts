@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type * as billing from './billing-rows.js';
 import type * as orders from './order-rows.js';
+import type * as events from './event-rows.js';
 import type * as loops from './loop-rows.js';
 import type * as reconcile from '../reconcile/rows.js';
 import type * as rows from './service-rows.js';
@@ -8,6 +9,7 @@ import type * as signIn from './sign-in-rows.js';
 
 export type * from './billing-rows.js';
 export type * from './order-rows.js';
+export type * from './event-rows.js';
 export type * from './loop-rows.js';
 export type * from '../reconcile/rows.js';
 export type * from './service-rows.js';
@@ -72,6 +74,9 @@ declare module 'knex/types/tables.js' {
     mail_outbox: Table<billing.MailOutboxRow>;
     brakes: Table<billing.BrakeRow>;
     watermark: Table<billing.WatermarkRow>;
+    event_outbox: Table<events.EventOutboxRow>;
+    event_feeds: Table<events.EventFeedRow>;
+    events: Table<events.EventRow>;
     reconcile_runs: Table<reconcile.ReconcileRunRow>;
     reconcile_sources: Table<reconcile.ReconcileSourceRow>;
     reconcile_findings: Table<reconcile.ReconcileFindingRow>;

@@ -18,6 +18,7 @@ const longLived = [
   'upkeep:sweep',
   'upkeep:housekeeping',
   'mailer',
+  'sequencer',
 ];
 /** What a test leaves would wait in the next one. */
 const rowsOfTests = [
@@ -64,7 +65,7 @@ describe('reviveWorkflows', () => {
 
   it('starts no duties where the service is told to do without', async () => {
     const without = await startActivities({ temporal: temporal.port, settings: { withoutUpkeep: true } });
-    assert.deepEqual((await without.run('reviveWorkflows')).started, ['meter:0', 'mailer']);
+    assert.deepEqual((await without.run('reviveWorkflows')).started, ['meter:0', 'mailer', 'sequencer']);
     await without.close();
   });
 

@@ -55,6 +55,7 @@ const runs: readonly { type: string; input: object; signal?: string; of?: string
   { type: 'meter', input: { shard: 1, runMs: 10 } },
   { type: 'providerWatch', input: { code: 'lab', runMs: 10 } },
   { type: 'mailer', input: { runMs: 10 } },
+  { type: 'sequencer', input: { runMs: 10 } },
   { type: 'upkeep', input: { duty: 'sweep', runMs: 10 } },
 ];
 

@@ -34,6 +34,7 @@ describe('the upkeep as it runs in the service', () => {
     const expected = [
       ...upkeepDuties.map((duty) => `upkeep:${duty}`),
       'mailer',
+      'sequencer',
       'meter:0',
       'provider-watch:lab',
     ];

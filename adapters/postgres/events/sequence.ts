@@ -1,0 +1,80 @@
+import { eventLimits } from '../../../domain/events/limits.js';
+import type { Database, Transaction } from '../database.js';
+
+/** The key of the sequencer's lock: the letters "evnt". */
+const SEQUENCER_LOCK = 0x65766e74;
+
+/**
+ * Moves what waits. The lock is held until the commit, so that numbers ascend in the order of commits. The statement
+ * must start after the lock is held: it must see the heads that the last holder left.
+ */
+const sequenceStatement = `
+with taken as (
+  delete from event_outbox where no in (select no from event_outbox order by no limit :batch)
+  returning no, id, user_id, type, entity_id, data, at
+),
+numbered as (
+  select t.*, coalesce(f.last_seq, 0) + row_number() over (partition by t.user_id order by t.no) as seq
+    from taken t left join event_feeds f on f.user_id = t.user_id
+),
+heads as (
+  insert into event_feeds (user_id, last_seq)
+  select user_id, max(seq) from numbered group by user_id order by user_id
+  on conflict (user_id) do update set last_seq = excluded.last_seq
+),
+moved as (
+  insert into events (id, user_id, seq, type, entity_id, data, at)
+  select id, user_id, seq, type, entity_id, data, at from numbered order by no
+  returning 1
+)
+select count(*)::int as moved from moved`;
+
+/** Tells whether events wait to be numbered. */
+export async function areEventsWaiting(db: Database): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { waiting: boolean }[] }>(
+    'select exists (select 1 from event_outbox) as waiting',
+  );
+  return rows[0]?.waiting === true;
+}
+
+/**
+ * Numbers the events that wait, in one transaction: all of it happened, or nothing (decision 99, "One feed of events").
+ * Two sequencers at once do no harm: the second one leaves the work to the first.
+ * @returns how many were numbered, `eventLimits.sequenceBatch` at most; 0 while another sequencer works
+ */
+export async function sequenceEvents(db: Database): Promise<number> {
+  return db.transaction(async (trx) => {
+    if (!(await isOurTurn(trx))) return 0;
+    const { rows } = await trx.raw<{ rows: { moved: number }[] }>(sequenceStatement, {
+      batch: eventLimits.sequenceBatch,
+    });
+    return rows[0]?.moved ?? 0;
+  });
+}
+
+async function isOurTurn(trx: Transaction): Promise<boolean> {
+  const { rows } = await trx.raw<{ rows: { ours: boolean }[] }>(
+    'select pg_try_advisory_xact_lock(?::bigint) as ours',
+    [SEQUENCER_LOCK],
+  );
+  return rows[0]?.ours === true;
+}
+
+/**
+ * Steps each user's feed over the numbers that may have been given in the time that a restored database has lost, and
+ * tells them so. Clients that know a lost number find nothing under it any more, and nothing new under an old one.
+ */
+export async function stepOverLostEvents(trx: Transaction): Promise<void> {
+  await trx.raw('select pg_advisory_xact_lock(?::bigint)', [SEQUENCER_LOCK]);
+  await trx.raw(
+    `with stepped as (
+       insert into event_feeds (user_id, last_seq)
+       select id, :step::bigint from users order by id
+       on conflict (user_id) do update set last_seq = event_feeds.last_seq + :step
+       returning user_id, last_seq
+     )
+     insert into events (id, user_id, seq, type, entity_id, data, at)
+     select new_event_id(), user_id, last_seq, 'feed.resync', user_id, '{}', clock_ms() from stepped`,
+    { step: eventLimits.restoredStep },
+  );
+}
