@@ -1,19 +1,23 @@
 import { auditKinds } from '../../domain/accounts/audit.js';
 import { auditQuery } from './audit.js';
-import { exampleId, idOf, instant, object, oneOf, orNull, text } from '../http/openapi/json-schema.js';
+import { exampleId, idOf, instant, named, object, oneOf, orNull, text } from '../http/openapi/json-schema.js';
 import { pageOf, type Operation } from '../http/openapi/operation.js';
 
-const event = object({
-  id: idOf('aud'),
-  kind: oneOf(auditKinds),
-  entityId: orNull(text, 'The rental, top-up, key or card that it is about; null when there is none.'),
-  details: {
-    type: ['object', 'null'],
-    description: 'What was changed to what, where there is something to tell.',
-  },
-  clientAddress: orNull(text, 'Where the request came from; null when none came from the user.'),
-  at: instant,
-});
+const event = named(
+  'AuditEvent',
+  object({
+    id: idOf('aud'),
+    kind: named('AuditKind', oneOf(auditKinds)),
+    entityId: orNull(text, 'The rental, top-up, key or card that it is about; null when there is none.'),
+    details: {
+      type: ['object', 'null'],
+      additionalProperties: true,
+      description: 'What was changed to what, where there is something to tell.',
+    },
+    clientAddress: orNull(text, 'Where the request came from; null when none came from the user.'),
+    at: instant,
+  }),
+);
 
 const exampleEvent = {
   id: exampleId('aud'),

@@ -1,5 +1,5 @@
 import { startQuery } from './oauth.js';
-import { listOf, object, text, url } from '../http/openapi/json-schema.js';
+import { listOf, named, object, text, url } from '../http/openapi/json-schema.js';
 import type { DescribedAnswer, Operation, Parameter } from '../http/openapi/operation.js';
 
 const tag = 'Sign-in';
@@ -38,7 +38,7 @@ export const oauthOperations: readonly Operation[] = [
     answers: [
       {
         description: 'All of them; none where none is set up.',
-        schema: object({ providers: listOf(object({ id: text, name: text })) }),
+        schema: object({ providers: listOf(named('SignInProvider', object({ id: text, name: text }))) }),
         examples: [{ providers: [{ id: 'google', name: 'Google' }] }],
       },
     ],

@@ -1,16 +1,16 @@
 import { requestCodeSchema, verifyCodeSchema } from './auth.js';
-import { bool, exampleId, idOf, instant, object, text, yes } from '../http/openapi/json-schema.js';
+import { bool, exampleId, idOf, instant, named, object, text, yes } from '../http/openapi/json-schema.js';
 import type { Operation } from '../http/openapi/operation.js';
 
 const tag = 'Sign-in';
 const email = 'ann@example.com';
 
-const user = object({ id: idOf('usr'), email: text, createdAt: instant });
+const user = named('User', object({ id: idOf('usr'), email: text, createdAt: instant }));
 const exampleUser = { id: exampleId('usr'), email, createdAt: '2026-11-01T09:30:00.000Z' };
 const expiresAt = '2026-12-01T09:30:00.000Z';
 
 /** The answer of POST …/logout and of the removals. */
-export const done = object({ ok: yes });
+export const done = named('Done', object({ ok: yes }));
 
 export const authOperations: readonly Operation[] = [
   {
@@ -46,7 +46,7 @@ export const authOperations: readonly Operation[] = [
     answers: [
       {
         description: 'Signed in: the cookie `sid` is the session.',
-        schema: object({ user, created: bool, expiresAt: instant }),
+        schema: named('SignedIn', object({ user, created: bool, expiresAt: instant })),
         examples: [{ user: exampleUser, created: true, expiresAt }],
         headers: { 'Set-Cookie': text },
       },
@@ -62,7 +62,7 @@ export const authOperations: readonly Operation[] = [
     answers: [
       {
         description: 'The user, and when the session ends unless it is used.',
-        schema: object({ user, expiresAt: instant }),
+        schema: named('Session', object({ user, expiresAt: instant })),
         examples: [{ user: exampleUser, expiresAt }],
       },
     ],

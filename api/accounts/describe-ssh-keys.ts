@@ -1,6 +1,6 @@
 import { keySchema } from './ssh-keys.js';
 import { done } from './describe-sign-in.js';
-import { exampleId, idOf, instant, listOf, object, text } from '../http/openapi/json-schema.js';
+import { exampleId, idOf, instant, listOf, named, object, text } from '../http/openapi/json-schema.js';
 import { idParameter, type Operation } from '../http/openapi/operation.js';
 
 const tag = 'SSH keys';
@@ -31,7 +31,7 @@ export const sshKeyOperations: readonly Operation[] = [
     answers: [
       {
         description: 'All of them.',
-        schema: object({ sshKeys: listOf(object(fields)) }),
+        schema: object({ sshKeys: listOf(named('SshKey', object(fields))) }),
         examples: [{ sshKeys: [example] }],
       },
     ],
@@ -54,9 +54,12 @@ export const sshKeyOperations: readonly Operation[] = [
     answers: [
       {
         description: 'The key.',
-        schema: object(
-          { ...fields, privateKey: { type: 'string', description: 'PEM, only of a generated key.' } },
-          ['privateKey'],
+        schema: named(
+          'AddedSshKey',
+          object(
+            { ...fields, privateKey: { type: 'string', description: 'PEM, only of a generated key.' } },
+            ['privateKey'],
+          ),
         ),
         examples: [example],
       },

@@ -9,6 +9,7 @@ import {
   exampleId,
   idOf,
   listOf,
+  named,
   object,
   oneOf,
   orNull,
@@ -18,32 +19,43 @@ import { pageOf, type Operation } from '../http/openapi/operation.js';
 
 const tag = 'Catalog';
 
-const listing = object({
-  id: idOf('lst'),
-  model: { type: 'string', description: 'Canonical model code.' },
-  family: oneOf(families.map(({ id }) => id)),
-  vramGb: count,
-  gpuCount: { type: 'integer', enum: catalogLimits.gpuCounts },
-  pricePerHourCents: cents('Of the whole machine.'),
-  providerCode: text,
-  region: { type: 'string', description: 'For people.' },
-  regionCode: { type: 'string', description: 'Country or broad region.' },
-  interconnect: text,
-});
+const familyId = named('FamilyId', oneOf(families.map(({ id }) => id)));
 
-const family = object({
-  family: oneOf(families.map(({ id }) => id)),
-  models: listOf(text),
-  fromPricePerHourCents: orNull(cents('Of the cheapest live listing.'), 'Null when there is none.'),
-  liveCount: count,
-});
+const listing = named(
+  'Listing',
+  object({
+    id: idOf('lst'),
+    model: { type: 'string', description: 'Canonical model code.' },
+    family: familyId,
+    vramGb: count,
+    gpuCount: { type: 'integer', enum: catalogLimits.gpuCounts },
+    pricePerHourCents: cents('Of the whole machine.'),
+    providerCode: text,
+    region: { type: 'string', description: 'For people.' },
+    regionCode: { type: 'string', description: 'Country or broad region.' },
+    interconnect: text,
+  }),
+);
 
-const template = object({
-  id: oneOf(templates.map(({ id }) => id)),
-  name: text,
-  description: text,
-  isDefault: bool,
-});
+const family = named(
+  'Family',
+  object({
+    family: familyId,
+    models: listOf(text),
+    fromPricePerHourCents: orNull(cents('Of the cheapest live listing.'), 'Null when there is none.'),
+    liveCount: count,
+  }),
+);
+
+const template = named(
+  'Template',
+  object({
+    id: oneOf(templates.map(({ id }) => id)),
+    name: text,
+    description: text,
+    isDefault: bool,
+  }),
+);
 
 const exampleListing = {
   id: exampleId('lst'),

@@ -5,6 +5,7 @@ import {
   idOf,
   instant,
   listOf,
+  named,
   object,
   oneOf,
   orNull,
@@ -17,32 +18,44 @@ const tag = 'Invoices';
 const id = exampleId('inv');
 const invoiceId = idParameter('inv', 'an invoice', id);
 
-const invoice = object({
-  id: idOf('inv'),
-  status: oneOf(['draft', 'open', 'paid', 'void', 'uncollectible']),
-  reason: oneOf(['topup_failed', 'overage', 'manual']),
-  amountCents: cents('What is owed.'),
-  currency: { type: 'string', const: 'USD' },
-  rentalId: orNull(idOf('rent')),
-  processorInvoiceId: orNull(text),
-  hostedInvoiceUrl: orNull(url, 'May change: ask for the pay-url right before it is opened.'),
-  invoicePdfUrl: orNull(url),
-  receiptUrl: orNull(url, 'Of paid ones.'),
-  createdAt: instant,
-  dueAt: orNull(instant),
-  paidAt: orNull(instant),
-  voidedAt: orNull(instant),
-  lineItems: listOf(
-    object({
-      id: idOf('li'),
-      description: text,
-      amountCents: cents('Signed.'),
-      rentalId: orNull(idOf('rent')),
-      periodStart: orNull(instant),
-      periodEnd: orNull(instant),
-    }),
-  ),
-});
+export const invoiceStatus = named(
+  'InvoiceStatus',
+  oneOf(['draft', 'open', 'paid', 'void', 'uncollectible']),
+);
+export const invoiceReason = named('InvoiceReason', oneOf(['topup_failed', 'overage', 'manual']));
+
+const line = named(
+  'InvoiceLine',
+  object({
+    id: idOf('li'),
+    description: text,
+    amountCents: cents('Signed.'),
+    rentalId: orNull(idOf('rent')),
+    periodStart: orNull(instant),
+    periodEnd: orNull(instant),
+  }),
+);
+
+const invoice = named(
+  'Invoice',
+  object({
+    id: idOf('inv'),
+    status: invoiceStatus,
+    reason: invoiceReason,
+    amountCents: cents('What is owed.'),
+    currency: { type: 'string', const: 'USD' },
+    rentalId: orNull(idOf('rent')),
+    processorInvoiceId: orNull(text),
+    hostedInvoiceUrl: orNull(url, 'May change: ask for the pay-url right before it is opened.'),
+    invoicePdfUrl: orNull(url),
+    receiptUrl: orNull(url, 'Of paid ones.'),
+    createdAt: instant,
+    dueAt: orNull(instant),
+    paidAt: orNull(instant),
+    voidedAt: orNull(instant),
+    lineItems: listOf(line),
+  }),
+);
 
 const example = {
   id,
@@ -109,7 +122,7 @@ export const invoiceOperations: readonly Operation[] = [
     answers: [
       {
         description: 'The page; null when there is nothing to pay.',
-        schema: object({ url: orNull(url) }),
+        schema: named('PayUrl', object({ url: orNull(url) })),
         examples: [{ url: 'https://pay.example.com/i/1' }, { url: null }],
       },
     ],

@@ -10,6 +10,7 @@ import {
   idOf,
   instant,
   listOf,
+  named,
   object,
   oneOf,
   orNull,
@@ -42,48 +43,52 @@ export const replayed: Readonly<Record<string, JsonSchema>> = {
   'Idempotent-Replayed': { type: 'string', const: 'true' },
 };
 
-const warnings = listOf(oneOf(['no_ssh_key', 'ssh_unreachable', 'host_key_changed']));
+const warnings = listOf(named('RentalWarning', oneOf(['no_ssh_key', 'ssh_unreachable', 'host_key_changed'])));
 const port = orNull(
   { type: 'integer', minimum: 1, maximum: 65_535, description: 'SSH port.' },
   'Null until ready.',
 );
 const host = orNull({ type: 'string', description: 'SSH host.' }, 'Null until provisioning finishes.');
-const status = oneOf(rentalStatuses);
+export const rentalStatus = named('RentalStatus', oneOf(rentalStatuses));
+export const stopReason = named('StopReason', oneOf(stopReasons));
 
-const rental = object({
-  id: idOf('rent'),
-  name: orNull(text),
-  status,
-  familyId: text,
-  family: { ...text, description: 'The same, as listings name it.' },
-  model: text,
-  gpuCount: { type: 'integer', enum: catalogLimits.gpuCounts },
-  region: text,
-  provider: text,
-  providerCode: { ...text, description: 'The same, as listings name it.' },
-  templateId: text,
-  interconnect: text,
-  pricePerHourCents: cents('Locked for this rental.'),
-  host,
-  port,
-  username: orNull(text),
-  hostKeyFingerprint: orNull(text),
-  startedAt: { ...instant, description: 'When it was asked for.' },
-  runningAt: orNull({ ...instant, description: 'From when on it is charged.' }),
-  stoppedAt: orNull(instant),
-  terminatedAt: orNull({ ...instant, description: 'When the machine was gone at the upstream.' }),
-  autoStopAt: orNull(instant),
-  maxSpendCents: orNull(whole),
-  totalChargedCents: cents('So far, less what was refunded.'),
-  writtenOffCents: cents('What could not be had and is not asked for: less than the smallest invoice.'),
-  error: orNull(text, 'Told when status is failed.'),
-  failure: orNull(
-    object({ code: oneOf(['not_provisioned', 'lost_at_start']), message: text }),
-    'Told when status is failed: whether the machine never came up, or was lost within a minute.',
-  ),
-  stopReason: orNull(oneOf(stopReasons)),
-  warnings,
-});
+const rental = named(
+  'Rental',
+  object({
+    id: idOf('rent'),
+    name: orNull(text),
+    status: rentalStatus,
+    familyId: text,
+    family: { ...text, description: 'The same, as listings name it.' },
+    model: text,
+    gpuCount: { type: 'integer', enum: catalogLimits.gpuCounts },
+    region: text,
+    provider: text,
+    providerCode: { ...text, description: 'The same, as listings name it.' },
+    templateId: text,
+    interconnect: text,
+    pricePerHourCents: cents('Locked for this rental.'),
+    host,
+    port,
+    username: orNull(text),
+    hostKeyFingerprint: orNull(text),
+    startedAt: { ...instant, description: 'When it was asked for.' },
+    runningAt: orNull({ ...instant, description: 'From when on it is charged.' }),
+    stoppedAt: orNull(instant),
+    terminatedAt: orNull({ ...instant, description: 'When the machine was gone at the upstream.' }),
+    autoStopAt: orNull(instant),
+    maxSpendCents: orNull(whole),
+    totalChargedCents: cents('So far, less what was refunded.'),
+    writtenOffCents: cents('What could not be had and is not asked for: less than the smallest invoice.'),
+    error: orNull(text, 'Told when status is failed.'),
+    failure: orNull(
+      named('RentalFailure', object({ code: oneOf(['not_provisioned', 'lost_at_start']), message: text })),
+      'Told when status is failed: whether the machine never came up, or was lost within a minute.',
+    ),
+    stopReason: orNull(stopReason),
+    warnings,
+  }),
+);
 
 const exampleRental = {
   id,
@@ -117,17 +122,20 @@ const exampleRental = {
   warnings: [],
 };
 
-const opened = object(
-  {
-    id: idOf('rent'),
-    status,
-    host,
-    port,
-    pricePerHourCents: cents('Locked for this rental.'),
-    startedAt: instant,
-    warnings: { ...warnings, description: 'Only when there are any.' },
-  },
-  ['warnings'],
+const opened = named(
+  'OpenedRental',
+  object(
+    {
+      id: idOf('rent'),
+      status: rentalStatus,
+      host,
+      port,
+      pricePerHourCents: cents('Locked for this rental.'),
+      startedAt: instant,
+      warnings: { ...warnings, description: 'Only when there are any.' },
+    },
+    ['warnings'],
+  ),
 );
 const exampleOpened = {
   id,
@@ -138,36 +146,51 @@ const exampleOpened = {
   startedAt: '2026-11-01T09:30:00.000Z',
 };
 
-const stopped = object({
-  id: idOf('rent'),
-  status,
-  finalChargedCents: orNull(cents('What it came to.'), 'Null until it is settled.'),
-  refundedCents: orNull(cents('What of the first hour’s hold was given back.'), 'Null until it is settled.'),
-});
+const stopped = named(
+  'StoppedRental',
+  object({
+    id: idOf('rent'),
+    status: rentalStatus,
+    finalChargedCents: orNull(cents('What it came to.'), 'Null until it is settled.'),
+    refundedCents: orNull(
+      cents('What of the first hour’s hold was given back.'),
+      'Null until it is settled.',
+    ),
+  }),
+);
 
-const meter = object({
-  rentalId: idOf('rent'),
-  pricePerHourCents: whole,
-  secondsBilled: count,
-  chargedCents: cents('In the ledger.'),
-  pendingMillicents: { type: 'integer', description: 'Used since, in thousandths of a cent.' },
-  holdCents: cents('What is left of the first hour’s hold.'),
-  lastTickAt: orNull(instant),
-});
+const meter = named(
+  'Meter',
+  object({
+    rentalId: idOf('rent'),
+    pricePerHourCents: whole,
+    secondsBilled: count,
+    chargedCents: cents('In the ledger.'),
+    pendingMillicents: { type: 'integer', description: 'Used since, in thousandths of a cent.' },
+    holdCents: cents('What is left of the first hour’s hold.'),
+    lastTickAt: orNull(instant),
+  }),
+);
 
-const charges = object({
-  rentalId: idOf('rent'),
-  interval: oneOf(['hour', 'day']),
-  charges: listOf(
-    object({
-      from: { ...instant, description: 'The beginning of the hour or day, in UTC.' },
-      chargedCents: whole,
-      refundedCents: whole,
-      entries: count,
-    }),
-  ),
-  totalChargedCents: whole,
-});
+const charges = named(
+  'Charges',
+  object({
+    rentalId: idOf('rent'),
+    interval: oneOf(['hour', 'day']),
+    charges: listOf(
+      named(
+        'PeriodCharge',
+        object({
+          from: { ...instant, description: 'The beginning of the hour or day, in UTC.' },
+          chargedCents: whole,
+          refundedCents: whole,
+          entries: count,
+        }),
+      ),
+    ),
+    totalChargedCents: whole,
+  }),
+);
 
 export const rentalOperations: readonly Operation[] = [
   {

@@ -1,20 +1,25 @@
 import { docsFiles, docsPath, documentPath } from './docs-page.js';
 import { indexPath, paidPath } from './plain-pages.js';
 import { webhookPath } from '../webhook/path.js';
-import { listOf, object, oneOf, text, yes } from '../http/openapi/json-schema.js';
+import { listOf, named, object, oneOf, text, yes } from '../http/openapi/json-schema.js';
 import type { Operation } from '../http/openapi/operation.js';
 
 const tag = 'Service';
 
+const checks = named(
+  'ReadinessChecks',
+  object({
+    postgres: oneOf(['ok', 'away']),
+    schema: { ...oneOf(['ok', 'behind', 'unknown']), description: 'Behind: migrate the database.' },
+    temporal: oneOf(['ok', 'away']),
+    brakes: { ...listOf(text), description: 'What operators have paused.' },
+  }),
+);
+
 const readiness = (statuses: readonly string[]) =>
   object({
     status: oneOf(statuses),
-    checks: object({
-      postgres: oneOf(['ok', 'away']),
-      schema: { ...oneOf(['ok', 'behind', 'unknown']), description: 'Behind: migrate the database.' },
-      temporal: oneOf(['ok', 'away']),
-      brakes: { ...listOf(text), description: 'What operators have paused.' },
-    }),
+    checks,
   });
 
 const health: readonly Operation[] = [
@@ -39,13 +44,13 @@ const health: readonly Operation[] = [
     answers: [
       {
         description: 'PostgreSQL and Temporal answer.',
-        schema: readiness(['ready']),
+        schema: named('Readiness', readiness(['ready'])),
         examples: [{ status: 'ready', checks: { postgres: 'ok', schema: 'ok', temporal: 'ok', brakes: [] } }],
       },
       {
         status: 503,
         description: 'At least one of them does not.',
-        schema: readiness(['unavailable']),
+        schema: named('Unreadiness', readiness(['unavailable'])),
         examples: [
           { status: 'unavailable', checks: { postgres: 'ok', schema: 'ok', temporal: 'away', brakes: [] } },
         ],

@@ -10,6 +10,7 @@ import {
   idOf,
   instant,
   listOf,
+  named,
   object,
   oneOf,
   orNull,
@@ -22,40 +23,47 @@ import { idempotencyKey, replayed } from '../rentals/describe.js';
 
 const tag = 'Payments';
 const id = exampleId('top');
-const status = oneOf(topupStatuses);
+const status = named('TopupStatus', oneOf(topupStatuses));
+export const topupSource = named('TopupSource', oneOf(['checkout', 'saved_card', 'auto_topup']));
 const pageUrl = 'https://pay.example.com/c/pay/cs_test_1';
 const nothing = { type: 'null' };
 
 /** Decision 32, "Checkout and credit": the page of the processor, or the result of the saved card's charge. */
-const checkout = {
+const checkout = named('Checkout', {
   anyOf: [
-    object({ checkoutUrl: url, sessionId: text, topupId: idOf('top'), status }),
-    object({
-      checkoutUrl: nothing,
-      sessionId: nothing,
-      topupId: idOf('top'),
-      status,
-      amountCents: whole,
-      processorChargeId: orNull(text, 'Null until the charge succeeded.'),
-    }),
+    named('CheckoutPage', object({ checkoutUrl: url, sessionId: text, topupId: idOf('top'), status })),
+    named(
+      'CheckoutCharge',
+      object({
+        checkoutUrl: nothing,
+        sessionId: nothing,
+        topupId: idOf('top'),
+        status,
+        amountCents: whole,
+        processorChargeId: orNull(text, 'Null until the charge succeeded.'),
+      }),
+    ),
   ],
-};
-
-const topup = object({
-  id: idOf('top'),
-  source: oneOf(['checkout', 'saved_card', 'auto_topup']),
-  status,
-  amountCents: cents('What was asked for.'),
-  creditedCents: orNull(cents('What was received.')),
-  checkoutUrl: orNull(url, 'Told while it can be paid.'),
-  sessionId: orNull(text),
-  processorChargeId: orNull(text),
-  receiptUrl: orNull(url),
-  error: orNull(text),
-  createdAt: instant,
-  expiresAt: orNull(instant),
-  creditedAt: orNull(instant),
 });
+
+const topup = named(
+  'Topup',
+  object({
+    id: idOf('top'),
+    source: topupSource,
+    status,
+    amountCents: cents('What was asked for.'),
+    creditedCents: orNull(cents('What was received.')),
+    checkoutUrl: orNull(url, 'Told while it can be paid.'),
+    sessionId: orNull(text),
+    processorChargeId: orNull(text),
+    receiptUrl: orNull(url),
+    error: orNull(text),
+    createdAt: instant,
+    expiresAt: orNull(instant),
+    creditedAt: orNull(instant),
+  }),
+);
 
 const exampleTopup = {
   id,
@@ -73,13 +81,16 @@ const exampleTopup = {
   creditedAt: '2026-11-01T09:01:00.000Z',
 };
 
-const card = object({
-  brand: orNull(text),
-  last4: orNull(text),
-  expMonth: orNull(whole),
-  expYear: orNull(whole),
-  pmId: orNull({ type: 'string', description: 'The payment method at the processor.' }),
-});
+const card = named(
+  'Card',
+  object({
+    brand: orNull(text),
+    last4: orNull(text),
+    expMonth: orNull(whole),
+    expYear: orNull(whole),
+    pmId: orNull({ type: 'string', description: 'The payment method at the processor.' }),
+  }),
+);
 
 const autoTopup = {
   enabled: bool,
@@ -89,7 +100,10 @@ const autoTopup = {
     cents('At most this in 24 hours. The installation may cap an account lower: ask support.'),
   ),
   disabledReason: orNull(
-    oneOf(['charge_failed', 'card_removed', 'card_expired', 'charges_held']),
+    named(
+      'AutoTopupDisabledReason',
+      oneOf(['charge_failed', 'card_removed', 'card_expired', 'charges_held']),
+    ),
     'Why the service switched it off.',
   ),
 };
@@ -168,7 +182,7 @@ const cards: readonly Operation[] = [
     answers: [
       {
         description: 'What the processor’s form needs.',
-        schema: object({ clientSecret: text, publishableKey: text }),
+        schema: named('CardSetup', object({ clientSecret: text, publishableKey: text })),
         examples: [{ clientSecret: 'seti_1_secret_1', publishableKey: 'pk_test_example' }],
       },
     ],
@@ -209,7 +223,11 @@ const automatic: readonly Operation[] = [
     tag,
     summary: 'The settings of auto-topup',
     answers: [
-      { description: 'As they are stored.', schema: object(autoTopup), examples: [exampleAutoTopup] },
+      {
+        description: 'As they are stored.',
+        schema: named('AutoTopup', object(autoTopup)),
+        examples: [exampleAutoTopup],
+      },
     ],
   },
   {
@@ -230,7 +248,7 @@ const automatic: readonly Operation[] = [
     answers: [
       {
         description: 'As they are stored, with warnings for people.',
-        schema: object({ ...autoTopup, warnings: listOf(text) }),
+        schema: named('StoredAutoTopup', object({ ...autoTopup, warnings: listOf(text) })),
         examples: [{ ...exampleAutoTopup, warnings: [] }],
       },
     ],

@@ -1,11 +1,10 @@
-import { ledgerEntryTypes } from '../../domain/ledger/ledger.js';
-import { rentalStatuses, stopReasons } from '../../domain/rentals/rental.js';
 import {
   cents,
   count,
   exampleId,
   idOf,
   instant,
+  named,
   object,
   oneOf,
   orNull,
@@ -14,6 +13,10 @@ import {
   type JsonSchema,
 } from '../http/openapi/json-schema.js';
 import { idParameter, type Operation } from '../http/openapi/operation.js';
+import { invoiceReason, invoiceStatus } from '../invoices/describe.js';
+import { rentalStatus, stopReason } from '../rentals/describe.js';
+import { topupSource } from '../topups/describe.js';
+import { ledgerEntryType } from './describe.js';
 
 const maybeText = orNull(text);
 const maybeInstant = orNull(instant);
@@ -22,103 +25,130 @@ const formula: JsonSchema = {
   description: 'The sum with the numbers filled in, to be checked by hand.',
 };
 
-const entry = object({
-  id: idOf('led'),
-  type: oneOf(ledgerEntryTypes),
-  amountCents: cents('Signed.'),
-  balanceBeforeCents: cents('The wallet’s total right before this entry.'),
-  balanceAfterCents: cents('The wallet’s total right after it.'),
-  createdAt: instant,
-  rentalId: orNull(idOf('rent')),
-  processorChargeId: maybeText,
-});
+const entry = named(
+  'ExplainedEntry',
+  object({
+    id: idOf('led'),
+    type: ledgerEntryType,
+    amountCents: cents('Signed.'),
+    balanceBeforeCents: cents('The wallet’s total right before this entry.'),
+    balanceAfterCents: cents('The wallet’s total right after it.'),
+    createdAt: instant,
+    rentalId: orNull(idOf('rent')),
+    processorChargeId: maybeText,
+  }),
+);
 
-const charge = object({
-  occasion: oneOf(['tick', 'settlement', 'capture']),
-  pricePerHourCents: cents('The rate.'),
-  runningAt: orNull(instant, 'From then on it is billed.'),
-  from: orNull(instant, 'What came before is in the entries before.'),
-  until: maybeInstant,
-  untilWas: orNull(
-    oneOf(['clock', 'stop_requested', 'auto_stop', 'spend_limit', 'ended']),
-    'What ended the interval.',
-  ),
-  elapsedMs: { ...count, description: 'From runningAt to until.' },
-  accruedCents: cents('What elapsedMs costs in all.'),
-  chargedBeforeCents: cents('By the rental’s entries before this one.'),
-  dueCents: cents('The difference.'),
-  amountCents: cents('What was taken of it, as a positive number.'),
-  unpaidCents: cents('What the wallet did not cover.'),
-  formula,
-});
+const charge = named(
+  'ExplainedCharge',
+  object({
+    occasion: oneOf(['tick', 'settlement', 'capture']),
+    pricePerHourCents: cents('The rate.'),
+    runningAt: orNull(instant, 'From then on it is billed.'),
+    from: orNull(instant, 'What came before is in the entries before.'),
+    until: maybeInstant,
+    untilWas: orNull(
+      oneOf(['clock', 'stop_requested', 'auto_stop', 'spend_limit', 'ended']),
+      'What ended the interval.',
+    ),
+    elapsedMs: { ...count, description: 'From runningAt to until.' },
+    accruedCents: cents('What elapsedMs costs in all.'),
+    chargedBeforeCents: cents('By the rental’s entries before this one.'),
+    dueCents: cents('The difference.'),
+    amountCents: cents('What was taken of it, as a positive number.'),
+    unpaidCents: cents('What the wallet did not cover.'),
+    formula,
+  }),
+);
 
-const rentalRefund = object({
-  chargedCents: cents('All that was charged before.'),
-  finalCents: cents('What it costs after all.'),
-  refundedCents: cents('The difference.'),
-  billedMs: { ...count, description: 'The time that is billed after all.' },
-  formula,
-});
+const rentalRefund = named(
+  'ExplainedRentalRefund',
+  object({
+    chargedCents: cents('All that was charged before.'),
+    finalCents: cents('What it costs after all.'),
+    refundedCents: cents('The difference.'),
+    billedMs: { ...count, description: 'The time that is billed after all.' },
+    formula,
+  }),
+);
 
-const rental = object({
-  id: idOf('rent'),
-  status: oneOf(rentalStatuses),
-  model: text,
-  gpuCount: count,
-  provider: text,
-  startedAt: instant,
-  runningAt: maybeInstant,
-  stoppedAt: maybeInstant,
-  terminatedAt: maybeInstant,
-  stopReason: orNull(oneOf(stopReasons)),
-  error: maybeText,
-});
+const rental = named(
+  'ExplainedRental',
+  object({
+    id: idOf('rent'),
+    status: rentalStatus,
+    model: text,
+    gpuCount: count,
+    provider: text,
+    startedAt: instant,
+    runningAt: maybeInstant,
+    stoppedAt: maybeInstant,
+    terminatedAt: maybeInstant,
+    stopReason: orNull(stopReason),
+    error: maybeText,
+  }),
+);
 
-const payment = object({
-  paymentId: maybeText,
-  chargeId: maybeText,
-  sessionId: maybeText,
-  topupId: orNull(idOf('top')),
-  source: orNull(oneOf(['checkout', 'saved_card', 'auto_topup'])),
-  receiptUrl: orNull(url),
-});
+const payment = named(
+  'ExplainedPayment',
+  object({
+    paymentId: maybeText,
+    chargeId: maybeText,
+    sessionId: maybeText,
+    topupId: orNull(idOf('top')),
+    source: orNull(topupSource),
+    receiptUrl: orNull(url),
+  }),
+);
 
-const reversal = object({
-  id: text,
-  kind: oneOf(['refund', 'dispute']),
-  status: text,
-  paymentId: text,
-  amountCents: cents('What the processor says it is about.'),
-  debitedCents: cents('Taken from the wallet.'),
-  invoicedCents: cents('Taken by an invoice.'),
-  writtenOffCents: cents('Too little for an invoice.'),
-  takenAt: maybeInstant,
-  givenBackAt: maybeInstant,
-});
+const reversal = named(
+  'ExplainedReversal',
+  object({
+    id: text,
+    kind: oneOf(['refund', 'dispute']),
+    status: text,
+    paymentId: text,
+    amountCents: cents('What the processor says it is about.'),
+    debitedCents: cents('Taken from the wallet.'),
+    invoicedCents: cents('Taken by an invoice.'),
+    writtenOffCents: cents('Too little for an invoice.'),
+    takenAt: maybeInstant,
+    givenBackAt: maybeInstant,
+  }),
+);
 
-const invoice = object({
-  id: idOf('inv'),
-  reason: oneOf(['topup_failed', 'overage', 'manual']),
-  status: oneOf(['draft', 'open', 'paid', 'void', 'uncollectible']),
-  amountCents: cents('Of the invoice.'),
-  paidAt: maybeInstant,
-  receiptUrl: orNull(url),
-  voidReason: maybeText,
-});
+const invoice = named(
+  'ExplainedInvoice',
+  object({
+    id: idOf('inv'),
+    reason: invoiceReason,
+    status: invoiceStatus,
+    amountCents: cents('Of the invoice.'),
+    paidAt: maybeInstant,
+    receiptUrl: orNull(url),
+    voidReason: maybeText,
+  }),
+);
 
-const byHand = object({ operationId: idOf('op'), kind: text, reason: text, doneAt: instant });
+const byHand = named(
+  'ExplainedByHand',
+  object({ operationId: idOf('op'), kind: text, reason: text, doneAt: instant }),
+);
 
-const explanation = object({
-  entry,
-  why: { type: 'string', description: 'One sentence.' },
-  charge: orNull(charge, 'How a rental_charge came about.'),
-  rentalRefund: orNull(rentalRefund, 'How the automatic refund of a rental came about.'),
-  rental: orNull(rental),
-  payment: orNull(payment),
-  reversal: orNull(reversal, 'A refund or dispute at the payment processor.'),
-  invoice: orNull(invoice),
-  byHand: orNull(byHand, 'What an operator did.'),
-});
+const explanation = named(
+  'Explanation',
+  object({
+    entry,
+    why: { type: 'string', description: 'One sentence.' },
+    charge: orNull(charge, 'How a rental_charge came about.'),
+    rentalRefund: orNull(rentalRefund, 'How the automatic refund of a rental came about.'),
+    rental: orNull(rental),
+    payment: orNull(payment),
+    reversal: orNull(reversal, 'A refund or dispute at the payment processor.'),
+    invoice: orNull(invoice),
+    byHand: orNull(byHand, 'What an operator did.'),
+  }),
+);
 
 const example = {
   entry: {

@@ -9,6 +9,7 @@ import {
   idOf,
   instant,
   listOf,
+  named,
   object,
   oneOf,
   orNull,
@@ -19,49 +20,68 @@ import { nextCursor, type Operation } from '../http/openapi/operation.js';
 
 const tag = 'Wallet';
 
-const balance = object({
-  availableCents: cents('What can be spent; never below zero.'),
-  reservedCents: cents('Held for the first hour of what runs.'),
-  totalCents: cents('Available plus reserved; the ledger’s balanceCents.'),
-  openInvoicesCents: cents('What is owed.'),
-  openInvoiceCount: count,
-  burnPerHourCents: cents('Of all that runs now.'),
-  runwaySeconds: orNull(
-    { type: 'integer', description: 'How long the money lasts at what runs now.' },
-    'Null when nothing runs.',
-  ),
-  updatedAt: instant,
-});
+export const ledgerEntryType = named('LedgerEntryType', oneOf(ledgerEntryTypes));
 
-const entry = object(
-  {
-    id: idOf('led'),
-    type: oneOf(ledgerEntryTypes),
-    amountCents: cents('Signed.'),
-    balanceAfterCents: cents('The wallet’s total right after this entry.'),
-    createdAt: instant,
-    rentalId: { ...idOf('rent'), description: 'On entries of a rental.' },
-    processorChargeId: { type: 'string', description: 'On top-ups: the charge at the payment processor.' },
-  },
-  ['rentalId', 'processorChargeId'],
+const balance = named(
+  'Balance',
+  object({
+    availableCents: cents('What can be spent; never below zero.'),
+    reservedCents: cents('Held for the first hour of what runs.'),
+    totalCents: cents('Available plus reserved; the ledger’s balanceCents.'),
+    openInvoicesCents: cents('What is owed.'),
+    openInvoiceCount: count,
+    burnPerHourCents: cents('Of all that runs now.'),
+    runwaySeconds: orNull(
+      { type: 'integer', description: 'How long the money lasts at what runs now.' },
+      'Null when nothing runs.',
+    ),
+    updatedAt: instant,
+  }),
 );
 
-const statement = object({
-  from: instant,
-  to: instant,
-  openingBalanceCents: whole,
-  totals: listOf(object({ type: oneOf(ledgerEntryTypes), entries: count, amountCents: cents('Signed.') })),
-  rentals: listOf(
-    object({
-      rentalId: idOf('rent'),
-      entries: count,
-      chargedCents: whole,
-      refundedCents: whole,
-      amountCents: cents('Signed: what the wallet was moved by.'),
-    }),
+const entry = named(
+  'LedgerEntry',
+  object(
+    {
+      id: idOf('led'),
+      type: ledgerEntryType,
+      amountCents: cents('Signed.'),
+      balanceAfterCents: cents('The wallet’s total right after this entry.'),
+      createdAt: instant,
+      rentalId: { ...idOf('rent'), description: 'On entries of a rental.' },
+      processorChargeId: { type: 'string', description: 'On top-ups: the charge at the payment processor.' },
+    },
+    ['rentalId', 'processorChargeId'],
   ),
-  closingBalanceCents: whole,
-});
+);
+
+const statement = named(
+  'Statement',
+  object({
+    from: instant,
+    to: instant,
+    openingBalanceCents: whole,
+    totals: listOf(
+      named(
+        'StatementTotal',
+        object({ type: ledgerEntryType, entries: count, amountCents: cents('Signed.') }),
+      ),
+    ),
+    rentals: listOf(
+      named(
+        'StatementRental',
+        object({
+          rentalId: idOf('rent'),
+          entries: count,
+          chargedCents: whole,
+          refundedCents: whole,
+          amountCents: cents('Signed: what the wallet was moved by.'),
+        }),
+      ),
+    ),
+    closingBalanceCents: whole,
+  }),
+);
 
 const exampleEntry = {
   id: exampleId('led'),
@@ -125,12 +145,15 @@ export const walletOperations: readonly Operation[] = [
     answers: [
       {
         description: 'The processor’s publishable key, and the limits of a top-up.',
-        schema: object({
-          publishableKey: text,
-          currency: { type: 'string', const: 'USD' },
-          minTopupCents: whole,
-          maxTopupCents: whole,
-        }),
+        schema: named(
+          'BillingConfig',
+          object({
+            publishableKey: text,
+            currency: { type: 'string', const: 'USD' },
+            minTopupCents: whole,
+            maxTopupCents: whole,
+          }),
+        ),
         examples: [
           {
             publishableKey: 'pk_test_example',
@@ -154,11 +177,14 @@ export const walletOperations: readonly Operation[] = [
     answers: [
       {
         description: 'A page.',
-        schema: object({
-          entries: listOf(entry),
-          balanceCents: cents('The wallet’s total now.'),
-          nextCursor,
-        }),
+        schema: named(
+          'LedgerEntryPage',
+          object({
+            entries: listOf(entry),
+            balanceCents: cents('The wallet’s total now.'),
+            nextCursor,
+          }),
+        ),
         examples: [{ entries: [exampleEntry], balanceCents: 1_999, nextCursor: 'WzQyXQ' }],
       },
     ],

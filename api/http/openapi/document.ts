@@ -6,8 +6,9 @@ import { authOperations } from '../../accounts/describe-sign-in.js';
 import { catalogOperations } from '../../catalog/describe.js';
 import { explainOperations } from '../../wallet/describe-explain.js';
 import { invoiceOperations } from '../../invoices/describe.js';
+import { hoisted } from './hoist.js';
 import { jsonSchemaOf } from './joi-schema.js';
-import type { JsonSchema } from './json-schema.js';
+import { definitionOf, named, type JsonSchema } from './json-schema.js';
 import { oauthOperations } from '../../accounts/describe-oauth.js';
 import type { DescribedAnswer, Operation } from './operation.js';
 import { paymentOperations } from '../../topups/describe.js';
@@ -36,7 +37,7 @@ const DESCRIPTION = [
   'Rents GPU machines by the second and bills them from a prepaid wallet.',
   'Amounts are whole US cents, instants are ISO 8601 in UTC.',
   'Sign in with `POST /v1/auth/request-code` and `POST /v1/auth/verify-code`; the session is the cookie `sid`.',
-  'Everything that is not a success has one shape, the schema `Error`. At a path that is not described here it is',
+  'Everything that is not a success has one shape, the schema `ApiError`. At a path that is not described here it is',
   '404 `not_found`, and with a method that is not described 405 `method_not_allowed`.',
   'A HEAD is answered as the GET would be, without a body.',
   'Requests are limited per minute and session, or address where there is none: the headers `RateLimit` and',
@@ -47,6 +48,9 @@ const DESCRIPTION = [
 
 export type OpenApiDocument = Readonly<Record<string, unknown>> & {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly components: Readonly<Record<string, unknown>> & {
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+  };
 };
 
 /** The description of the whole API: OpenAPI 3.1. */
@@ -56,6 +60,8 @@ export function describeApi(): OpenApiDocument {
     const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [operation.method]: describe(operation) };
   }
+  const all = Object.keys(refusalStatus) as RefusalCode[];
+  const { part, schemas } = hoisted({ paths, anyError: named('ApiError', errorSchema(all)) });
   return {
     openapi: '3.1.0',
     info: {
@@ -67,12 +73,12 @@ export function describeApi(): OpenApiDocument {
     servers: [{ url: '/' }],
     security: [{ sid: [] }],
     tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
-    paths,
+    paths: part.paths,
     components: {
       securitySchemes: {
         sid: { type: 'apiKey', in: 'cookie', name: 'sid', description: 'Set by POST /v1/auth/verify-code.' },
       },
-      schemas: { Error: errorSchema(Object.keys(refusalStatus) as RefusalCode[]) },
+      schemas,
       headers: {
         'X-Request-Id': {
           description: 'Names the request: the caller’s own X-Request-Id when it is sane, else a new one.',
@@ -99,11 +105,18 @@ function describe(operation: Operation): object {
     ...(body && {
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: schemaOf(body.schema), examples: named(body.examples) } },
+        content: {
+          'application/json': {
+            schema: namedAfter(typeName(name), schemaOf(body.schema)),
+            examples: examplesOf(body.examples),
+          },
+        },
       },
     }),
     responses: {
-      ...Object.fromEntries(operation.answers.map((answer) => [answer.status ?? 200, responseOf(answer)])),
+      ...Object.fromEntries(
+        operation.answers.map((answer) => [answer.status ?? 200, responseOf(answer, name)]),
+      ),
       ...unlessTold(operation, refusalResponses(refusalsOf(operation), headersOf)),
       // The server's own answer: nothing of such a request is read (server.ts).
       431: {
@@ -137,12 +150,18 @@ function parametersOf({ parameters = [], query }: Operation): object[] {
   return [...given, ...ofQuery];
 }
 
-function responseOf({ description, type = 'application/json', schema, examples, headers }: DescribedAnswer) {
+function responseOf(answer: DescribedAnswer, operation: string): object {
+  const { status = 200, description, type = 'application/json', schema, examples, headers } = answer;
   const own = Object.entries(headers ?? {}).map(([name, header]) => [name, { schema: header }] as const);
   return {
     description,
     headers: { ...headersOf(200), ...Object.fromEntries(own) },
-    content: { [type]: { schema, examples: named(examples) } },
+    content: {
+      [type]: {
+        schema: type === 'application/json' ? namedAfter(answerName(operation, status), schema) : schema,
+        examples: examplesOf(examples),
+      },
+    },
   };
 }
 
@@ -153,7 +172,20 @@ function headersOf(status: number): object {
   };
 }
 
-function named(examples: readonly unknown[]): Record<string, object> {
+/** What has no name of its own is named after the operation, so that clients find a type for it. */
+function namedAfter(name: string, schema: JsonSchema): JsonSchema {
+  return definitionOf(schema) ? schema : named(name, schema);
+}
+
+function answerName(operation: string, status: number): string {
+  return `${typeName(operation)}Answer${status === 200 ? '' : status}`;
+}
+
+function typeName(operation: string): string {
+  return `${operation.charAt(0).toUpperCase()}${operation.slice(1)}`;
+}
+
+function examplesOf(examples: readonly unknown[]): Record<string, object> {
   return Object.fromEntries(examples.map((value, index) => [`example${index + 1}`, { value }]));
 }
 

@@ -3,6 +3,29 @@ import type { IdPrefix } from '../../../domain/ids.js';
 /** A JSON Schema (2020-12) as plain data, as OpenAPI 3.1 takes it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
+/** Where a named schema keeps what it stands for: JSON leaves it out, and a spread keeps it. */
+const definition = Symbol('definition');
+
+export interface Definition {
+  readonly name: string;
+  readonly schema: JsonSchema;
+}
+
+/**
+ * A schema that has a name in the description: whoever uses it refers to `#/components/schemas/<name>`, and generated
+ * clients have a type of this name. A thing's name is a singular noun (`Rental`), a request's is what it does
+ * (`CreateRental`, given by itself: document.ts).
+ */
+export function named(name: string, schema: JsonSchema): JsonSchema {
+  const stored: Definition = { name, schema };
+  return { $ref: `#/components/schemas/${name}`, [definition]: stored };
+}
+
+/** @returns what a named schema is called and stands for; undefined for any other */
+export function definitionOf(schema: object): Definition | undefined {
+  return (schema as { [definition]?: Definition })[definition];
+}
+
 /** The parts of the answers' schemas. Every field says what it means where the name does not. */
 export const text: JsonSchema = { type: 'string' };
 export const yes: JsonSchema = { type: 'boolean', const: true };
@@ -32,6 +55,9 @@ export function listOf(items: JsonSchema): JsonSchema {
 /** A schema, or null. @param when says when it is null */
 export function orNull(schema: JsonSchema, when?: string): JsonSchema {
   const said = [schema['description'], when].filter((part) => typeof part === 'string').join(' ');
+  if (definitionOf(schema)) {
+    return { anyOf: [schema, { type: 'null' }], ...(said !== '' && { description: said }) };
+  }
   return {
     ...schema,
     type: [schema['type'], 'null'],

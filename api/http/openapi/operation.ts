@@ -1,7 +1,7 @@
 import type Joi from 'joi';
 import type { IdPrefix } from '../../../domain/ids.js';
 import type { RefusalCode } from '../../../domain/refusal.js';
-import { listOf, object, orNull, type JsonSchema } from './json-schema.js';
+import { definitionOf, listOf, named, object, orNull, type JsonSchema } from './json-schema.js';
 
 /** The description of one route; document.ts adds what all routes share. */
 export interface Operation {
@@ -18,6 +18,7 @@ export interface Operation {
   readonly parameters?: readonly Parameter[];
   /** The schema by which the handler validates the query. */
   readonly query?: Joi.ObjectSchema;
+  /** Its schema is named after the operation: createRental takes a CreateRental. */
   readonly body?: { readonly schema: Joi.ObjectSchema | JsonSchema; readonly examples: readonly unknown[] };
   /** The first is the answer of the usual case. */
   readonly answers: readonly DescribedAnswer[];
@@ -30,6 +31,7 @@ export interface DescribedAnswer {
   readonly description: string;
   /** Default: application/json. */
   readonly type?: string;
+  /** A thing is `named('Rental', …)`; an answer without a name is named after the operation: ShowMeterAnswer. */
   readonly schema: JsonSchema;
   readonly examples: readonly unknown[];
   /** The answer's own headers, by name. */
@@ -61,16 +63,21 @@ export const nextCursor = orNull(
   'Null on the last page.',
 );
 
-/** The answer of a list that holds nothing beside its items, under `name`, and the next cursor. */
+/**
+ * The answer of a list that holds nothing beside its items, under `name`, and the next cursor. Of a named item it is
+ * named too: a page of Rental is a RentalPage.
+ */
 export function pageOf(
   name: string,
   item: JsonSchema,
   example: unknown,
   description = 'A page.',
 ): DescribedAnswer {
+  const page = object({ [name]: listOf(item), nextCursor });
+  const itemName = definitionOf(item)?.name;
   return {
     description,
-    schema: object({ [name]: listOf(item), nextCursor }),
+    schema: itemName === undefined ? page : named(`${itemName}Page`, page),
     examples: [{ [name]: [example], nextCursor: null }],
   };
 }

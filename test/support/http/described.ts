@@ -45,11 +45,21 @@ const ajv = new Ajv2020({
     email: /^[^@\s]+@[^@\s]+$/,
   },
 });
+for (const [name, schema] of Object.entries(document.components.schemas)) {
+  ajv.addSchema(withSchemaIds(schema), `urn:schema:${name}`);
+}
 const compiled = new WeakMap<object, ValidateFunction>();
+
+/** A copy whose references lead to the named schemas as they are added above: each is compiled once. */
+function withSchemaIds(schema: object): object {
+  return JSON.parse(
+    JSON.stringify(schema).replaceAll('"$ref":"#/components/schemas/', '"$ref":"urn:schema:'),
+  ) as object;
+}
 
 /** Returns the fault of a value by a schema of the description; undefined when the value is valid. */
 export function faultOf(schema: Record<string, unknown>, value: unknown): string | undefined {
-  const validate = compiled.get(schema) ?? ajv.compile(schema);
+  const validate = compiled.get(schema) ?? ajv.compile(withSchemaIds(schema));
   compiled.set(schema, validate);
   return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: 'body' });
 }
@@ -117,9 +127,10 @@ const unrouted = new Map<number, Content>();
 function unroutedContent({ status }: Seen): Content | string {
   const codes = UNROUTED[status];
   if (!codes) return 'no such route is described: add it in a describe.ts of api/';
-  const { schemas } = document['components'] as { schemas: { Error: Record<string, unknown> } };
   const content = unrouted.get(status) ?? {
-    schema: { allOf: [schemas.Error, { properties: { error: { enum: codes } } }] },
+    schema: {
+      allOf: [{ $ref: '#/components/schemas/ApiError' }, { properties: { error: { enum: codes } } }],
+    },
     examples: {},
   };
   unrouted.set(status, content);
