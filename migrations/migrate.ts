@@ -29,6 +29,7 @@ import * as topupLevel from './027-topup-level.js';
 import * as upstreamLimits from './028-upstream-limits.js';
 import * as refundsOfMany from './029-refunds-of-many.js';
 import * as events from './030-events.js';
+import * as progress from './037-progress.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -64,6 +65,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['028-upstream-limits', upstreamLimits],
   ['029-refunds-of-many', refundsOfMany],
   ['030-events', events],
+  ['037-progress', progress],
 ];
 
 /** The names of all steps: a database must have them for this code to work on it. */

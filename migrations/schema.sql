@@ -738,11 +738,14 @@ CREATE TABLE allocation_attempts (
   given_up_at timestamp(3) with time zone,
   slow_end_told_at timestamp(3) with time zone,
   deadline_ms integer,
+  answered_at timestamp(3) with time zone,
+  failed_by text,
   CONSTRAINT allocation_attempts_pkey PRIMARY KEY (id),
   CONSTRAINT allocation_attempts_rental_id_attempt_key UNIQUE (rental_id, attempt),
   CONSTRAINT allocation_attempts_tag_key UNIQUE (tag),
   CONSTRAINT allocation_attempts_attempt_check CHECK (attempt > 0),
   CONSTRAINT allocation_attempts_deadline_ms_check CHECK (deadline_ms > 0),
+  CONSTRAINT allocation_attempts_failed_by_check CHECK (failed_by = ANY (ARRAY['upstream'::text, 'us'::text])),
   CONSTRAINT allocation_attempts_price_per_hour_cents_check CHECK (price_per_hour_cents > 0),
   CONSTRAINT allocation_attempts_state_check CHECK (state = ANY (ARRAY['open'::text, 'adopted'::text, 'condemned'::text, 'failed'::text, 'gone'::text]))
 );
@@ -750,6 +753,8 @@ CREATE TABLE allocation_attempts (
 CREATE UNIQUE INDEX allocation_attempts_adopted ON allocation_attempts USING btree (rental_id) WHERE state = 'adopted'::text;
 
 CREATE INDEX allocation_attempts_age ON allocation_attempts USING btree (created_at);
+
+CREATE INDEX allocation_attempts_undelivered ON allocation_attempts USING btree (given_up_at) WHERE failed_by = 'upstream'::text;
 
 CREATE INDEX allocation_attempts_unresolved ON allocation_attempts USING btree (provider_code) WHERE state = ANY (ARRAY['open'::text, 'condemned'::text]);
 
@@ -779,6 +784,7 @@ CREATE TABLE pods (
   silent_probes integer DEFAULT 0 NOT NULL,
   host_key_changed boolean DEFAULT false NOT NULL,
   held_since timestamp(3) with time zone,
+  active_at timestamp(3) with time zone,
   CONSTRAINT pods_pkey PRIMARY KEY (provider_code, pod_id),
   CONSTRAINT pods_silent_probes_check CHECK (silent_probes >= 0),
   CONSTRAINT pods_status_check CHECK (status = ANY (ARRAY['pending'::text, 'active'::text, 'lost'::text, 'ending'::text])),
@@ -1649,6 +1655,8 @@ CREATE TABLE lost_machines (
   CONSTRAINT lost_machines_rental_no_fkey FOREIGN KEY (rental_no) REFERENCES rentals(no) ON DELETE RESTRICT
 );
 
+CREATE INDEX lost_machines_settled ON lost_machines USING btree (settled_at);
+
 GRANT SELECT ON lost_machines TO gpu_rental_ops;
 GRANT SELECT, INSERT ON lost_machines TO gpu_rental_worker;
 
@@ -2158,3 +2166,94 @@ CREATE INDEX events_sequenced ON events USING btree (sequenced_at);
 GRANT SELECT ON events TO gpu_rental_api;
 GRANT SELECT ON events TO gpu_rental_ops;
 GRANT SELECT, INSERT, DELETE ON events TO gpu_rental_worker;
+
+-- ==== table reliability_hours
+
+CREATE TABLE reliability_hours (
+  provider_code text NOT NULL,
+  family text NOT NULL,
+  hour timestamp(3) with time zone NOT NULL,
+  created integer NOT NULL,
+  not_created integer NOT NULL,
+  ready_seconds integer[] NOT NULL,
+  ssh_seconds integer[] NOT NULL,
+  losses integer NOT NULL,
+  machine_ms bigint NOT NULL,
+  CONSTRAINT reliability_hours_pkey PRIMARY KEY (provider_code, family, hour),
+  CONSTRAINT reliability_hours_check CHECK (cardinality(ready_seconds) = created),
+  CONSTRAINT reliability_hours_check1 CHECK (cardinality(ssh_seconds) = created),
+  CONSTRAINT reliability_hours_created_check CHECK (created >= 0),
+  CONSTRAINT reliability_hours_hour_check CHECK (date_trunc('hour'::text, hour, 'UTC'::text) = hour),
+  CONSTRAINT reliability_hours_losses_check CHECK (losses >= 0),
+  CONSTRAINT reliability_hours_machine_ms_check CHECK (machine_ms >= 0),
+  CONSTRAINT reliability_hours_not_created_check CHECK (not_created >= 0)
+);
+
+CREATE INDEX reliability_hours_age ON reliability_hours USING btree (hour);
+
+GRANT SELECT ON reliability_hours TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON reliability_hours TO gpu_rental_worker;
+
+-- ==== table reliability
+
+CREATE TABLE reliability (
+  provider_code text NOT NULL,
+  family text NOT NULL,
+  created integer NOT NULL,
+  not_created integer NOT NULL,
+  ready_p50_seconds integer,
+  ready_p90_seconds integer,
+  ssh_p50_seconds integer,
+  ssh_p90_seconds integer,
+  losses integer NOT NULL,
+  machine_ms bigint NOT NULL,
+  counted_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT reliability_pkey PRIMARY KEY (provider_code, family),
+  CONSTRAINT reliability_created_check CHECK (created >= 0),
+  CONSTRAINT reliability_losses_check CHECK (losses >= 0),
+  CONSTRAINT reliability_machine_ms_check CHECK (machine_ms >= 0),
+  CONSTRAINT reliability_not_created_check CHECK (not_created >= 0),
+  CONSTRAINT reliability_times CHECK (num_nonnulls(ready_p50_seconds, ready_p90_seconds, ssh_p50_seconds, ssh_p90_seconds) =
+CASE
+    WHEN created > 0 THEN 4
+    ELSE 0
+END AND ready_p50_seconds <= ready_p90_seconds AND ssh_p50_seconds <= ssh_p90_seconds)
+);
+
+GRANT SELECT ON reliability TO gpu_rental_api;
+GRANT SELECT ON reliability TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON reliability TO gpu_rental_worker;
+
+-- ==== table catalog_hours
+
+CREATE TABLE catalog_hours (
+  hour timestamp(3) with time zone NOT NULL,
+  provider_code text NOT NULL,
+  CONSTRAINT catalog_hours_pkey PRIMARY KEY (hour, provider_code),
+  CONSTRAINT catalog_hours_hour_check CHECK (date_trunc('hour'::text, hour, 'UTC'::text) = hour)
+);
+
+GRANT SELECT ON catalog_hours TO gpu_rental_api;
+GRANT SELECT ON catalog_hours TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON catalog_hours TO gpu_rental_worker;
+
+-- ==== table offer_hours
+
+CREATE TABLE offer_hours (
+  family text NOT NULL,
+  region_code text NOT NULL,
+  hour timestamp(3) with time zone NOT NULL,
+  provider_code text NOT NULL,
+  lowest_price_per_hour_cents integer NOT NULL,
+  offers integer NOT NULL,
+  CONSTRAINT offer_hours_pkey PRIMARY KEY (family, region_code, hour, provider_code),
+  CONSTRAINT offer_hours_hour_check CHECK (date_trunc('hour'::text, hour, 'UTC'::text) = hour),
+  CONSTRAINT offer_hours_lowest_price_per_hour_cents_check CHECK (lowest_price_per_hour_cents > 0),
+  CONSTRAINT offer_hours_offers_check CHECK (offers >= 0)
+);
+
+CREATE INDEX offer_hours_age ON offer_hours USING btree (hour, provider_code);
+
+GRANT SELECT ON offer_hours TO gpu_rental_api;
+GRANT SELECT ON offer_hours TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON offer_hours TO gpu_rental_worker;

@@ -100,6 +100,19 @@ export const retention: readonly Kept[] = [
       where r.provider_code = t.provider_code and r.pod_id = t.pod_id and r.closed_at is null)`,
   },
   {
+    table: 'reliability_hours',
+    what: 'what happened at upstreams, by hour; the catalog tells 30 days of it',
+    keptMs: 32 * DAY,
+    since: 'hour',
+  },
+  {
+    table: 'catalog_hours',
+    what: 'in which hours the offers of upstreams were read',
+    keptMs: 90 * DAY,
+    since: 'hour',
+  },
+  { table: 'offer_hours', what: 'what was on sale, by hour', keptMs: 90 * DAY, since: 'hour' },
+  {
     table: 'meter_shards',
     what: 'tick engines that there are no more',
     keptMs: 7 * DAY,
@@ -164,6 +177,7 @@ export const forGood: Readonly<Record<string, string>> = {
   provider_quotas: 'one row per upstream',
   listings: 'one row per offer',
   provider_families: 'one row per family and upstream',
+  reliability: 'one row per family and upstream',
   unknown_pods: 'machines that a restored database did not know',
   reconcile_sources: 'one row per source',
   reconcile_documents: 'goes with its run',

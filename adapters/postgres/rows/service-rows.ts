@@ -215,6 +215,9 @@ export interface LostMachineRow {
 
 export type AttemptState = 'open' | 'adopted' | 'condemned' | 'failed' | 'gone';
 
+/** Who is to blame for an attempt that was given up: the upstream did not deliver, or we gave it up. */
+export type FailedBy = 'upstream' | 'us';
+
 export interface AllocationAttemptRow {
   id: number;
   rental_id: RentalId;
@@ -234,6 +237,10 @@ export interface AllocationAttemptRow {
   slow_end_told_at: Date | null;
   /** The time within which its machine must answer, from its beginning; null for one of release 0.1. */
   deadline_ms: number | null;
+  /** When the SSH daemon of its machine was first seen to answer. */
+  answered_at: Date | null;
+  /** Why it was given up; null where nobody said so. */
+  failed_by: FailedBy | null;
 }
 
 export interface PodRow {
@@ -254,6 +261,8 @@ export interface PodRow {
   silent_probes: number;
   host_key_changed: boolean;
   held_since: Date | null;
+  /** When a list first showed it active. */
+  active_at: Date | null;
 }
 
 /** A view: the cost of pods that nobody pays for. */

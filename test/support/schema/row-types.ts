@@ -13,7 +13,16 @@ export interface TypedColumn {
 
 /** The kind of value that the driver returns; a column's type may be narrower. */
 export type Kind =
-  'string' | 'number' | 'boolean' | 'Date' | 'Buffer' | 'string[]' | 'anything' | 'object' | 'mixed';
+  | 'string'
+  | 'number'
+  | 'boolean'
+  | 'Date'
+  | 'Buffer'
+  | 'string[]'
+  | 'number[]'
+  | 'anything'
+  | 'object'
+  | 'mixed';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const tables = `${root}/adapters/postgres/rows/tables.ts`;
@@ -85,12 +94,13 @@ function kindOf(checker: ts.TypeChecker, type: ts.Type): Kind {
   const found = plain.find(([flags]) => type.flags & flags);
   if (found) return found[1];
   if (!(type.flags & ts.TypeFlags.Object)) return 'mixed';
-  if (checker.isArrayType(type)) return isOfStrings(checker, type) ? 'string[]' : 'object';
+  if (checker.isArrayType(type)) return kindOfArray(checker, type);
   const name = type.getSymbol()?.getName();
   return name === 'Date' || name === 'Buffer' ? name : 'object';
 }
 
-function isOfStrings(checker: ts.TypeChecker, type: ts.Type): boolean {
+function kindOfArray(checker: ts.TypeChecker, type: ts.Type): Kind {
   const [element] = checker.getTypeArguments(type as ts.TypeReference);
-  return element !== undefined && kindOf(checker, element) === 'string';
+  const kind = element && kindOf(checker, element);
+  return kind === 'string' || kind === 'number' ? `${kind}[]` : 'object';
 }

@@ -11,6 +11,7 @@ const handedOver: Readonly<Record<string, readonly Kind[]>> = {
   'character varying': ['string'],
   date: ['Date'],
   integer: ['number'],
+  'integer[]': ['number[]'],
   json: ['anything', 'object', 'string[]'],
   jsonb: ['anything', 'object', 'string[]'],
   text: ['string'],
