@@ -1,5 +1,6 @@
 import type { FigureGroup } from '../../metrics/figures.js';
 import { comparisonFigures } from './reconcile.js';
+import { eventFigures } from './events.js';
 import { lockFigures } from './locks.js';
 import { meteringFigures } from './metering.js';
 import { paymentFigures } from './payments.js';
@@ -21,6 +22,7 @@ export function businessFigures(providers: readonly string[]): FigureGroup[] {
     upstreamFigures(providers),
     paymentFigures,
     upkeepFigures,
+    eventFigures,
     comparisonFigures,
   ];
 }

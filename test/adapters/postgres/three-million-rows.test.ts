@@ -57,6 +57,8 @@ const rows: Readonly<Record<string, string>> = {
     select 'pm_' || n, 'usr_' || n, 'visa', '4242', 1, 2099, now() from generate_series(1, 60000) n`,
   audit_events: `insert into audit_events (id, user_id, kind, client_address)
     select 'aud_' || lpad(n::text, 26, '0'), 'usr_' || n, 'signed_in', '::1' from generate_series(1, 60000) n`,
+  events: `insert into events (id, user_id, seq, type, entity_id, data, at)
+    select 'evt_' || n, 'usr_' || n, 1, 'topup.succeeded', 'top_' || n, '{}', now() from generate_series(1, 60000) n`,
   idempotency_keys: `insert into idempotency_keys (user_id, endpoint, key, body_hash, target_id)
     select 'usr_' || n, 'e', 'k', decode(repeat('00', 32), 'hex'), 't' from generate_series(1, 60000) n`,
 };
