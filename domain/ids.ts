@@ -10,12 +10,14 @@ export type InvoiceId = `inv_${string}`;
 export type LineItemId = `li_${string}`;
 export type SshKeyId = `key_${string}`;
 export type TopupId = `top_${string}`;
+export type ChangeId = `chg_${string}`;
 export type OperationId = `op_${string}`;
 export type AuditEventId = `aud_${string}`;
 export type EventId = `evt_${string}`;
 
 /** Every prefix that the service mints. */
-export type IdPrefix = 'usr' | 'rent' | 'lst' | 'led' | 'inv' | 'li' | 'key' | 'top' | 'op' | 'aud' | 'evt';
+export type IdPrefix =
+  'usr' | 'rent' | 'lst' | 'led' | 'inv' | 'li' | 'key' | 'top' | 'op' | 'aud' | 'evt' | 'chg';
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 

@@ -1,4 +1,5 @@
 import type { SshKeyId, UserId } from './ids.js';
+import type { Labels } from './rentals/labels.js';
 
 /** A user's request to rent; the API validates it. */
 export interface RentalRequest {
@@ -13,6 +14,8 @@ export interface RentalRequest {
   readonly autoStopAfterMs: number | null;
   readonly maxSpendCents: number | null;
   readonly maxPricePerHourCents: number | null;
+  /** Absent in a request of release 0.1, and where none were sent. */
+  readonly labels?: Labels;
 }
 
 /** A user's request to be charged; amounts in cents. */

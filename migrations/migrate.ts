@@ -29,6 +29,7 @@ import * as topupLevel from './027-topup-level.js';
 import * as upstreamLimits from './028-upstream-limits.js';
 import * as refundsOfMany from './029-refunds-of-many.js';
 import * as events from './030-events.js';
+import * as changedRentals from './036-changed-rentals.js';
 import * as progress from './037-progress.js';
 
 type Step = { up(knex: Knex): Promise<void> };
@@ -65,6 +66,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['028-upstream-limits', upstreamLimits],
   ['029-refunds-of-many', refundsOfMany],
   ['030-events', events],
+  ['036-changed-rentals', changedRentals],
   ['037-progress', progress],
 ];
 

@@ -617,7 +617,7 @@ CREATE TRIGGER rentals_meter_follows AFTER UPDATE OF status, running_at, auto_st
 
 CREATE TRIGGER rentals_when_restored BEFORE INSERT ON rentals FOR EACH STATEMENT EXECUTE FUNCTION refuse_when_restored();
 
-GRANT SELECT ON rentals TO gpu_rental_api;
+GRANT SELECT, UPDATE (name) ON rentals TO gpu_rental_api;
 GRANT SELECT ON rentals TO gpu_rental_ops;
 GRANT SELECT, INSERT, UPDATE ON rentals TO gpu_rental_worker;
 
@@ -1441,7 +1441,7 @@ CREATE TABLE audit_events (
   CONSTRAINT audit_events_client_address_check CHECK (length(client_address) >= 1 AND length(client_address) <= 64),
   CONSTRAINT audit_events_details_check CHECK (jsonb_typeof(details) = 'object'::text),
   CONSTRAINT audit_events_id_check CHECK (id ~ '^aud_[0-9A-HJKMNP-TV-Z]{26}$'::text),
-  CONSTRAINT audit_events_kind_check CHECK (kind = ANY (ARRAY['signed_in'::text, 'signed_out'::text, 'ssh_key_added'::text, 'ssh_key_removed'::text, 'rental_created'::text, 'rental_stopped'::text, 'checkout_begun'::text, 'card_saved'::text, 'card_removed'::text, 'auto_topup_changed'::text, 'changed_by_operator'::text, 'charges_held'::text])),
+  CONSTRAINT audit_events_kind_check CHECK ((kind = ANY (ARRAY['signed_in'::text, 'signed_out'::text, 'ssh_key_added'::text, 'ssh_key_removed'::text, 'rental_created'::text, 'rental_stopped'::text, 'checkout_begun'::text, 'card_saved'::text, 'card_removed'::text, 'auto_topup_changed'::text, 'changed_by_operator'::text, 'charges_held'::text])) OR kind = 'rental_changed'::text),
   CONSTRAINT audit_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
 );
 
@@ -1965,10 +1965,12 @@ CREATE TABLE rental_requests (
   max_price_per_hour_cents bigint,
   answer_before timestamp(3) with time zone NOT NULL,
   requested_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  labels jsonb,
   CONSTRAINT rental_requests_pkey PRIMARY KEY (id),
   CONSTRAINT rental_requests_auto_stop_after_ms_check CHECK (auto_stop_after_ms >= 1 AND auto_stop_after_ms <= '2592000000'::bigint),
   CONSTRAINT rental_requests_gpu_count_check CHECK (gpu_count = ANY (ARRAY[1, 2, 4, 8])),
   CONSTRAINT rental_requests_id_check CHECK (id ~ '^rent_[0-9A-HJKMNP-TV-Z]{26}$'::text),
+  CONSTRAINT rental_requests_labels_check CHECK (jsonb_typeof(labels) = 'object'::text),
   CONSTRAINT rental_requests_max_price_per_hour_cents_check CHECK (max_price_per_hour_cents > 0),
   CONSTRAINT rental_requests_max_spend_cents_check CHECK (max_spend_cents > 0),
   CONSTRAINT rental_requests_name_check CHECK (length(name) <= 64),
@@ -2166,6 +2168,95 @@ CREATE INDEX events_sequenced ON events USING btree (sequenced_at);
 GRANT SELECT ON events TO gpu_rental_api;
 GRANT SELECT ON events TO gpu_rental_ops;
 GRANT SELECT, INSERT, DELETE ON events TO gpu_rental_worker;
+
+-- ==== table rental_labels
+
+CREATE TABLE rental_labels (
+  rental_no bigint NOT NULL,
+  user_id text NOT NULL,
+  place integer NOT NULL,
+  key text NOT NULL,
+  value text NOT NULL,
+  CONSTRAINT rental_labels_pkey PRIMARY KEY (rental_no, key),
+  CONSTRAINT rental_labels_place UNIQUE (rental_no, place),
+  CONSTRAINT rental_labels_key_check CHECK (key ~ '^[a-z0-9][a-z0-9_.-]{0,62}$'::text),
+  CONSTRAINT rental_labels_place_check CHECK (place >= 1 AND place <= 10),
+  CONSTRAINT rental_labels_value_check CHECK (length(value) <= 255),
+  CONSTRAINT rental_labels_rental_no_fkey FOREIGN KEY (rental_no) REFERENCES rentals(no) ON DELETE RESTRICT,
+  CONSTRAINT rental_labels_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
+);
+
+CREATE INDEX rental_labels_value ON rental_labels USING btree (user_id, key, value, rental_no DESC);
+
+CREATE FUNCTION rental_labels_stay()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if exists (select 1 from rentals where no = coalesce(new.rental_no, old.rental_no) and settled_at is not null) then
+        raise exception 'the labels of a settled rental stay as they are'
+          using errcode = 'restrict_violation', constraint = 'rental_labels_stay';
+      end if;
+      return coalesce(new, old);
+    end $function$;
+
+CREATE TRIGGER rental_labels_stay BEFORE INSERT OR DELETE OR UPDATE ON rental_labels FOR EACH ROW EXECUTE FUNCTION rental_labels_stay();
+
+GRANT SELECT, INSERT, DELETE ON rental_labels TO gpu_rental_api;
+GRANT SELECT ON rental_labels TO gpu_rental_ops;
+GRANT SELECT, INSERT, DELETE ON rental_labels TO gpu_rental_worker;
+
+-- ==== table rental_changes
+
+CREATE TABLE rental_changes (
+  id text NOT NULL,
+  rental_no bigint NOT NULL,
+  user_id text NOT NULL,
+  asked jsonb NOT NULL,
+  answer_before timestamp(3) with time zone NOT NULL,
+  asked_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  answered_at timestamp(3) with time zone,
+  refused jsonb,
+  limits_at timestamp(3) with time zone,
+  was_max_spend_cents bigint,
+  was_auto_stop_at timestamp(3) with time zone,
+  new_max_spend_cents bigint,
+  new_auto_stop_at timestamp(3) with time zone,
+  CONSTRAINT rental_changes_pkey PRIMARY KEY (id),
+  CONSTRAINT rental_changes_answered CHECK (answered_at IS NOT NULL OR refused IS NULL AND limits_at IS NULL),
+  CONSTRAINT rental_changes_asked_check CHECK (jsonb_typeof(asked) = 'object'::text),
+  CONSTRAINT rental_changes_id_check CHECK (id ~ '^chg_[0-9A-HJKMNP-TV-Z]{26}$'::text),
+  CONSTRAINT rental_changes_limits CHECK (answered_at IS NULL OR refused IS NOT NULL OR limits_at IS NOT NULL OR NOT jsonb_exists_any(asked, ARRAY['maxSpendCents'::text, 'autoStopAt'::text, 'autoStopAfterMs'::text])),
+  CONSTRAINT rental_changes_refused CHECK (refused IS NULL OR limits_at IS NULL),
+  CONSTRAINT rental_changes_rental_no_fkey FOREIGN KEY (rental_no) REFERENCES rentals(no) ON DELETE RESTRICT,
+  CONSTRAINT rental_changes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
+);
+
+CREATE INDEX rental_changes_age ON rental_changes USING btree (asked_at) WHERE answered_at IS NULL;
+
+CREATE INDEX rental_changes_of_rental ON rental_changes USING btree (rental_no, asked_at);
+
+CREATE FUNCTION rental_changes_stay()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if tg_op = 'TRUNCATE' or old.answered_at is not null
+         or (tg_op = 'UPDATE' and (new.id, new.rental_no, new.user_id, new.asked, new.answer_before, new.asked_at)
+               is distinct from (old.id, old.rental_no, old.user_id, old.asked, old.answer_before, old.asked_at)) then
+        raise exception 'what a change asked for, and what came of it, is never changed'
+          using errcode = 'restrict_violation', constraint = 'rental_changes_stay';
+      end if;
+      return case tg_op when 'DELETE' then old else new end;
+    end $function$;
+
+CREATE TRIGGER rental_changes_not_truncated BEFORE TRUNCATE ON rental_changes FOR EACH STATEMENT EXECUTE FUNCTION rental_changes_stay();
+
+CREATE TRIGGER rental_changes_stay BEFORE DELETE OR UPDATE ON rental_changes FOR EACH ROW EXECUTE FUNCTION rental_changes_stay();
+
+GRANT SELECT, INSERT (id, rental_no, user_id, asked, answer_before, answered_at) ON rental_changes TO gpu_rental_api;
+GRANT SELECT ON rental_changes TO gpu_rental_ops;
+GRANT SELECT, UPDATE (answered_at, refused, limits_at, was_max_spend_cents, was_auto_stop_at, new_max_spend_cents, new_auto_stop_at), DELETE ON rental_changes TO gpu_rental_worker;
 
 -- ==== table reliability_hours
 

@@ -18,6 +18,8 @@ import {
   whole,
   type JsonSchema,
 } from '../http/openapi/json-schema.js';
+
+import { labelsShown } from './label-fields.js';
 import { idParameter, pageOf, type Operation, type Parameter } from '../http/openapi/operation.js';
 
 const tag = 'Rentals';
@@ -57,6 +59,7 @@ const rental = named(
   object({
     id: idOf('rent'),
     name: orNull(text),
+    labels: labelsShown,
     status: rentalStatus,
     familyId: text,
     family: { ...text, description: 'The same, as listings name it.' },
@@ -93,6 +96,7 @@ const rental = named(
 const exampleRental = {
   id,
   name: 'first',
+  labels: { team: 'research' },
   status: 'running',
   familyId: 'rtx-4090',
   family: 'rtx-4090',

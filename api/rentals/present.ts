@@ -8,6 +8,7 @@ export function presentRental(row: RentalWithHealth) {
   return {
     id: row.id,
     name: row.name,
+    labels: row.labels ?? {},
     status: row.status,
     familyId: row.family,
     family: row.family,

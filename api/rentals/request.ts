@@ -2,15 +2,17 @@ import { isFamilyId } from '../../domain/catalog/families.js';
 import { isId, type SshKeyId, type UserId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import { catalogLimits } from '../../domain/catalog/limits.js';
+import type { Label, Labels } from '../../domain/rentals/labels.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import { rentalStatuses, type RentalStatus } from '../../domain/rentals/rental.js';
 import { defaultTemplateId, templates } from '../../domain/catalog/templates.js';
 import type { ApiContext } from '../context.js';
+import { labelFilter, labelsField } from './label-fields.js';
 import { joi, pageFields, readBody, regionField } from '../http/validation.js';
 
 const HOUR_MS = 3_600_000;
-const MAX_CENTS = 1_000_000_000;
+const MAX_CENTS = rentalLimits.maxLimitCents;
 
 export interface RentalBody {
   readonly familyId: string;
@@ -22,6 +24,7 @@ export interface RentalBody {
   readonly sshKeyIds?: readonly string[];
   readonly maxSpendCents?: number;
   readonly maxPricePerHourCents?: number;
+  readonly labels?: Labels;
 }
 
 export const rentalSchema = joi.object<RentalBody>({
@@ -49,11 +52,18 @@ export const rentalSchema = joi.object<RentalBody>({
     .max(100),
   maxSpendCents: joi.number().integer().min(1).max(MAX_CENTS),
   maxPricePerHourCents: joi.number().integer().min(1).max(MAX_CENTS),
+  labels: labelsField,
 });
 
 /** The query of GET /v1/rentals. */
-export const rentalsQuery = joi.object<{ status?: RentalStatus; cursor?: string; pageSize: number }>({
+export const rentalsQuery = joi.object<{
+  status?: RentalStatus;
+  label?: Label;
+  cursor?: string;
+  pageSize: number;
+}>({
   status: joi.string().valid(...rentalStatuses),
+  label: labelFilter,
   ...pageFields,
 });
 
@@ -87,6 +97,7 @@ export async function readRentalRequest(
     autoStopAfterMs: autoStopMs(body.autoStopAfterHours),
     maxSpendCents: body.maxSpendCents ?? null,
     maxPricePerHourCents: body.maxPricePerHourCents ?? null,
+    ...(body.labels !== undefined && { labels: body.labels }),
   };
   return { body, request };
 }

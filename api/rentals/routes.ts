@@ -71,13 +71,13 @@ function createRental(deps: ApiDeps): Step {
 
 function listRentals(deps: ApiDeps): Step {
   return async (ctx) => {
-    const { status, cursor, pageSize } = readQuery(ctx, rentalsQuery);
+    const { status, label, cursor, pageSize } = readQuery(ctx, rentalsQuery);
     const { userId } = sessionOf(ctx);
     const before = await numberOf(
       readCursor(cursor, isIdKey('rent')),
       async (id) => (await findRental(deps.db, userId, id))?.no,
     );
-    const rows = await listRentalRows(deps.db, userId, status, before, pageSize + 1);
+    const rows = await listRentalRows(deps.db, userId, { status, label }, before, pageSize + 1);
     const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
     ctx.body = { rentals: page.map(presentRental), nextCursor };
   };

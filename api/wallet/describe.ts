@@ -57,30 +57,50 @@ const entry = named(
 
 const statement = named(
   'Statement',
-  object({
-    from: instant,
-    to: instant,
-    openingBalanceCents: whole,
-    totals: listOf(
-      named(
-        'StatementTotal',
-        object({ type: ledgerEntryType, entries: count, amountCents: cents('Signed.') }),
+  object(
+    {
+      from: instant,
+      to: instant,
+      openingBalanceCents: whole,
+      totals: listOf(
+        named(
+          'StatementTotal',
+          object({ type: ledgerEntryType, entries: count, amountCents: cents('Signed.') }),
+        ),
       ),
-    ),
-    rentals: listOf(
-      named(
-        'StatementRental',
-        object({
-          rentalId: idOf('rent'),
-          entries: count,
-          chargedCents: whole,
-          refundedCents: whole,
-          amountCents: cents('Signed: what the wallet was moved by.'),
-        }),
+      rentals: listOf(
+        named(
+          'StatementRental',
+          object({
+            rentalId: idOf('rent'),
+            entries: count,
+            chargedCents: whole,
+            refundedCents: whole,
+            amountCents: cents('Signed: what the wallet was moved by.'),
+          }),
+        ),
       ),
-    ),
-    closingBalanceCents: whole,
-  }),
+      groups: {
+        ...listOf(
+          named(
+            'StatementGroup',
+            object({
+              kind: oneOf(['label', 'unlabelled', 'other']),
+              key: { ...text, description: 'The label’s key.' },
+              value: orNull(text, 'Null for rentals without the label, and for what is no rental’s.'),
+              entries: count,
+              chargedCents: cents('Of rentals.'),
+              refundedCents: cents('To rentals.'),
+              amountCents: cents('Signed; of all groups together, what `totals` add up to.'),
+            }),
+          ),
+        ),
+        description: 'Only with groupBy.',
+      },
+      closingBalanceCents: whole,
+    },
+    ['groups'],
+  ),
 );
 
 const exampleEntry = {
@@ -102,6 +122,20 @@ const exampleStatement = {
   ],
   rentals: [{ rentalId: exampleId('rent'), entries: 7, chargedCents: 7, refundedCents: 0, amountCents: -7 }],
   closingBalanceCents: 1_993,
+};
+
+const exampleGrouped = {
+  ...exampleStatement,
+  groups: [
+    {
+      ...{ kind: 'label', key: 'team', value: 'research', entries: 7 },
+      ...{ chargedCents: 7, refundedCents: 0, amountCents: -7 },
+    },
+    {
+      ...{ kind: 'other', key: 'team', value: null, entries: 1 },
+      ...{ chargedCents: 0, refundedCents: 0, amountCents: 2_000 },
+    },
+  ],
 };
 
 const csv = [
@@ -197,7 +231,11 @@ export const walletOperations: readonly Operation[] = [
     tag,
     summary: 'What happened between two instants, summed up',
     query: statementQuery,
-    answers: [{ description: 'The statement.', schema: statement, examples: [exampleStatement] }],
+    description:
+      'groupBy=label:team also sums by the values of a label of your rentals: each entry counts in one group.',
+    answers: [
+      { description: 'The statement.', schema: statement, examples: [exampleStatement, exampleGrouped] },
+    ],
   },
   {
     method: 'get',

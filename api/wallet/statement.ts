@@ -9,6 +9,7 @@ import {
   type Stretch,
 } from '../../adapters/postgres/wallets/statement-reads.js';
 import type { RentalId } from '../../domain/ids.js';
+import { labelKeyPattern } from '../../domain/rentals/labels.js';
 import { instantPattern, readInstant } from '../../domain/instants.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { requireSession, type Step } from '../http/middleware/session.js';
@@ -38,30 +39,58 @@ const instant = joi
     },
   });
 
-export const statementQuery = joi.object<{ from: Date; to: Date }>({
+/** The key of the label that `groupBy` names. */
+const groupBy = joi
+  .string()
+  .custom((text: string, helpers) => {
+    const key = text.slice('label:'.length);
+    if (text.startsWith('label:') && labelKeyPattern.test(key)) return key;
+    return helpers.message({
+      custom: '{{#label}} must be label: and the key of a label, such as label:team',
+    });
+  })
+  .meta({
+    jsonSchema: {
+      pattern: '^label:[a-z0-9][a-z0-9_.-]{0,62}$',
+      description: 'Sums by the values of a label of your rentals.',
+      examples: ['label:team'],
+    },
+  });
+
+export interface StatementQuery {
+  readonly from: Date;
+  readonly to: Date;
+  /** The key of a label. */
+  readonly groupBy?: string;
+}
+
+export const statementQuery = joi.object<StatementQuery>({
   from: instant.required(),
   to: instant.required(),
+  groupBy,
 });
 
 export const csvQuery = joi.object<{ from?: Date; to?: Date }>({ from: instant, to: instant });
 
 function showStatement(deps: ApiDeps): Step {
   return async (ctx) => {
-    const { from, to } = readQuery(ctx, statementQuery);
+    const query = readQuery(ctx, statementQuery);
+    const { from, to, groupBy: labelKey } = query;
     refuseUnordered(from, to);
-    const statement = await readStatement(deps.db, sessionOf(ctx).userId, from, to);
-    ctx.body = presentStatement(from, to, statement);
+    const statement = await readStatement(deps.db, sessionOf(ctx).userId, { from, to, labelKey });
+    ctx.body = presentStatement(query, statement);
   };
 }
 
 /** A wallet's sums between two instants. */
-export function presentStatement(from: Date, to: Date, statement: Statement) {
+export function presentStatement({ from, to, groupBy: labelKey }: StatementQuery, statement: Statement) {
   return {
     from: from.toISOString(),
     to: to.toISOString(),
     openingBalanceCents: statement.openingBalanceCents,
     totals: totalsOf(statement),
     rentals: rentalsOf(statement),
+    ...(labelKey !== undefined && { groups: groupsOf(statement, labelKey) }),
     closingBalanceCents: statement.closingBalanceCents,
   };
 }
@@ -72,32 +101,58 @@ export function refuseUnordered(from: Date | undefined, to: Date | undefined): v
 }
 
 function totalsOf({ sums }: Statement) {
-  return [...groupBy(sums, ({ type }) => type)].map(([type, ofType]) => ({
+  return [...groupedBy(sums, ({ type }) => type)].map(([type, ofType]) => ({
     type,
     entries: sum(ofType, ({ entries }) => entries),
     amountCents: sum(ofType, ({ amountCents }) => amountCents),
   }));
 }
 
+/**
+ * The sums by the values of a label, in their order; then rentals without it, then what is no rental's. Each entry is in
+ * one group, so the groups add up to the totals (decision 105, "Changed rentals").
+ */
+function groupsOf({ sums }: Statement, labelKey: string) {
+  const labelled = sums.filter((each) => each.label !== null);
+  const unlabelled = sums.filter((each) => each.label === null && each.rentalId !== null);
+  const other = sums.filter((each) => each.rentalId === null);
+  const byValue = [...groupedBy(labelled, ({ label }) => label)].sort(([a], [b]) =>
+    (a ?? '') < (b ?? '') ? -1 : 1,
+  );
+  const groups = [
+    ...byValue.map(([value, ofValue]) => ({ kind: 'label', value, ofGroup: ofValue })),
+    { kind: 'unlabelled', value: null, ofGroup: unlabelled },
+    { kind: 'other', value: null, ofGroup: other },
+  ];
+  return groups
+    .filter(({ ofGroup }) => ofGroup.length > 0)
+    .map(({ kind, value, ofGroup }) => ({ kind, key: labelKey, value, ...chargesOf(ofGroup) }));
+}
+
+/** Entries, charges and refunds of rentals, and what the wallet was moved by in all; amounts in cents. */
+function chargesOf(sums: readonly StatementSum[]) {
+  const ofRentals = sums.filter(({ rentalId }) => rentalId !== null);
+  const charges = ofRentals.filter(({ type }) => type === 'rental_charge');
+  const chargedCents = -sum(charges, (each) => each.amountCents);
+  return {
+    entries: sum(sums, ({ entries }) => entries),
+    chargedCents,
+    refundedCents: sum(ofRentals, (each) => each.amountCents) + chargedCents,
+    amountCents: sum(sums, (each) => each.amountCents),
+  };
+}
+
 function rentalsOf({ sums }: Statement) {
   const ofRentals = sums.filter(
     (each): each is StatementSum & { rentalId: RentalId } => each.rentalId !== null,
   );
-  return [...groupBy(ofRentals, ({ rentalId }) => rentalId)].map(([rentalId, ofRental]) => {
-    const charges = ofRental.filter(({ type }) => type === 'rental_charge');
-    const amountCents = sum(ofRental, (each) => each.amountCents);
-    const chargedCents = -sum(charges, (each) => each.amountCents);
-    return {
-      rentalId,
-      entries: sum(ofRental, ({ entries }) => entries),
-      chargedCents,
-      refundedCents: amountCents + chargedCents,
-      amountCents,
-    };
-  });
+  return [...groupedBy(ofRentals, ({ rentalId }) => rentalId)].map(([rentalId, ofRental]) => ({
+    rentalId,
+    ...chargesOf(ofRental),
+  }));
 }
 
-function groupBy<Key, Each>(all: readonly Each[], keyOf: (each: Each) => Key): Map<Key, Each[]> {
+function groupedBy<Key, Each>(all: readonly Each[], keyOf: (each: Each) => Key): Map<Key, Each[]> {
   const groups = new Map<Key, Each[]>();
   for (const each of all) groups.set(keyOf(each), [...(groups.get(keyOf(each)) ?? []), each]);
   return groups;

@@ -5,6 +5,7 @@ export const auditKinds = [
   'ssh_key_added',
   'ssh_key_removed',
   'rental_created',
+  'rental_changed',
   'rental_stopped',
   'checkout_begun',
   'card_saved',

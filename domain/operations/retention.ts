@@ -41,6 +41,13 @@ export const retention: readonly Kept[] = [
     since: 'requested_at',
   },
   {
+    table: 'rental_changes',
+    what: 'changes of rentals that nobody made; those that were answered stay',
+    keptMs: 30 * DAY,
+    since: 'asked_at',
+    only: 't.answered_at is null',
+  },
+  {
     table: 'topup_requests',
     what: 'what users asked to pay in; the top-up itself stays',
     keptMs: 30 * DAY,
@@ -169,6 +176,7 @@ export const forGood: Readonly<Record<string, string>> = {
   refunds_and_disputes: 'money that was taken back',
   parked_payments: 'money that came in and is nobody’s',
   rentals: 'what was rented, and at which price',
+  rental_labels: 'what statements are grouped by',
   stop_requests: 'when a rental was to end: its bill rests on it',
   charge_marks: 'whose payment was denied: the mark holds until an operator lifts it',
   lost_machines: 'when a machine was last seen alive: its bill rests on it',

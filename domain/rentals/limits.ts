@@ -7,6 +7,10 @@ export const rentalLimits = {
   /** spec: Limits. */
   nameMaxChars: 64,
   autoStopMaxHours: 720,
+  maxLimitCents: 1_000_000_000,
+  /** Decision 105, "Changed rentals". */
+  labelsMax: 10,
+  labelValueMaxChars: 255,
 
   /** Opening a rental (decision 19, "Order of an opening", to decision 22, "Machines of nobody"). */
   openTries: 5,

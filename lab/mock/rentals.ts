@@ -123,6 +123,7 @@ function newRow(world: World, account: Account, request: Request, listing: Listi
     user_id: account.user.id,
     status: 'provisioning',
     name: request.name,
+    labels: request.labels ?? null,
     template_id: request.templateId,
     family: listing.family,
     model: listing.model,

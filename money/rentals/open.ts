@@ -8,6 +8,7 @@ import {
   refuseWhenNotAllowed,
   refuseWhenTooManyAreFree,
 } from '../../adapters/postgres/rentals/open-guards.js';
+import { replaceLabels } from '../../adapters/postgres/rentals/labels.js';
 import { paidUntil } from '../../adapters/postgres/rentals/paid-until.js';
 import { isWalletBusy, UserBusy } from '../../adapters/postgres/requests/user-turns.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
@@ -102,7 +103,8 @@ async function openUnderLock(
   }
   // Nothing refuses from here on: a refusal commits, and must not leave a hold without a rental.
   await moveHold(trx, wallet, bargain.listing.price_per_hour_cents);
-  await insertRental(trx, rentalOf(opening, wallet, bargain));
+  const rental = await insertRental(trx, rentalOf(opening, wallet, bargain));
+  if (request.labels) await replaceLabels(trx, rental, request.labels);
   await insertAuditEvent(trx, { userId: request.userId, kind: 'rental_created', entityId: rentalId });
   return openedOf(rentalId, bargain.listing);
 }

@@ -37,15 +37,23 @@ export type NewRental = Pick<
 /**
  * Writes the rental row in status provisioning, holding its first hour. The hold was moved out of available before,
  * because auto-topup goes by what is left (decision 34, "Trigger of auto-topup").
+ * @returns its number and its user
  */
-export async function insertRental(trx: Transaction, rental: NewRental): Promise<void> {
-  await trx('rentals').insert({
-    ...rental,
-    status: 'provisioning',
-    hold_cents: rental.price_per_hour_cents,
-    started_at: trx.raw('clock_ms()'),
-  });
+export async function insertRental(
+  trx: Transaction,
+  rental: NewRental,
+): Promise<Pick<RentalRow, 'no' | 'user_id'>> {
+  const [inserted] = await trx('rentals')
+    .insert({
+      ...rental,
+      status: 'provisioning',
+      hold_cents: rental.price_per_hour_cents,
+      started_at: trx.raw('clock_ms()'),
+    })
+    .returning(['no', 'user_id']);
+  if (!inserted) throw new Error('an insert of a rental answered no row');
   await recordTopupIntent(trx, rental.wallet_id);
+  return inserted;
 }
 
 export async function findRental(db: Database | Transaction, id: RentalId): Promise<RentalRow | undefined> {

@@ -5,7 +5,10 @@ import { until } from '../support/until.js';
 import { signIn, topUp, type Backend, type Person } from './backends.js';
 
 /** The dearest machine, at more than a cent a second: the ledger ticks while a test looks. */
-const machine = { familyId: 'b200', gpuCount: 8, templateId: 'pytorch', name: 'training' };
+const machine = {
+  ...{ familyId: 'b200', gpuCount: 8, templateId: 'pytorch', name: 'training' },
+  labels: { team: 'research' },
+};
 const priceCents = 3_992;
 
 interface Rental {
@@ -113,6 +116,24 @@ export function describeRenting(backend: () => Backend): void {
         rentals.map((rental) => [rental.rentalId, rental.chargedCents]),
         [[id, 10_000 - body.balanceCents]],
       );
+    });
+
+    it('is found by its label, and its statement sums by it', async () => {
+      const { rentals } = (await person.get('/v1/rentals?label=team:research')).body;
+      assert.deepEqual(
+        rentals.map((rental) => rental.id),
+        [id],
+      );
+      assert.deepEqual((await person.get('/v1/rentals?label=team:sales')).body.rentals, []);
+      const range = 'from=2020-01-01&to=2100-01-01';
+      const { body } = await person.get(`/v1/billing/statement?${range}&groupBy=label:team`);
+      const { groups, totals } = body as unknown as Record<'groups' | 'totals', Record<string, unknown>[]>;
+      const summed = groups.map(({ kind, key, value, amountCents }) => [kind, key, value, amountCents]);
+      const of = (type: string) => totals.find((total) => total['type'] === type)?.['amountCents'];
+      assert.deepEqual(summed, [
+        ['label', 'team', 'research', of('rental_charge')],
+        ['other', 'team', null, of('processor_topup')],
+      ]);
     });
 
     it('explains each of its entries, with a sum that gives the entry', async () => {

@@ -11,6 +11,12 @@ import {
 } from '../support/money/money.js';
 import { createTestDatabase } from '../support/servers/database.js';
 
+const label = (place: number, key: string) =>
+  `insert into rental_labels (rental_no, user_id, place, key, value) values (:no, :user, ${place}, '${key}', 'x')`;
+const changed = (asked: string) =>
+  `insert into rental_changes (id, rental_no, user_id, asked, answer_before, answered_at)
+   values ('${newId('chg')}', :no, :user, '${asked}', now(), now())`;
+
 /** Sees each rule of the schema itself fire (design: rule 7). */
 describe('the schema refuses what does not add up', () => {
   let database: MoneyDatabase;
@@ -24,6 +30,7 @@ describe('the schema refuses what does not add up', () => {
     const id = await insertRunning(db, wallet, { priceCents: 100, ranMs: 1_000 });
     rentalNo = (await db('rentals').where({ id }).first('no'))?.no ?? 0;
     await db('providers').insert({ code: 'lab' });
+    await db.raw(changed('{"name": "x"}'), { no: rentalNo, user: wallet.user_id });
   });
   after(() => database.close());
 
@@ -116,6 +123,22 @@ describe('the schema refuses what does not add up', () => {
       'ledger_causes_pkey',
       `insert into ledger_causes select cause, wallet_id, seq + 1 from ledger_causes where wallet_id = :wallet`,
     ],
+    ['an eleventh label', 'rental_labels_place_check', label(11, 'team')],
+    ['a key in capitals', 'rental_labels_key_check', label(1, 'Team')],
+    ['a label twice', 'rental_labels_pkey', `${label(1, 'team')}, (:no, :user, 2, 'team', 'x')`],
+    ['two labels at one place', 'rental_labels_place', `${label(1, 'team')}, (:no, :user, 1, 'at', 'x')`],
+    [
+      'a change that is answered and says no limits',
+      'rental_changes_limits',
+      changed('{"maxSpendCents": null}'),
+    ],
+    [
+      'another wish in a change that was made',
+      'rental_changes_stay',
+      `update rental_changes set asked = '{"name": null}'`,
+    ],
+    ['the removal of a change that was made', 'rental_changes_stay', 'delete from rental_changes'],
+    ['the removal of all changes', 'rental_changes_stay', 'truncate rental_changes'],
     ['an unknown status', 'rentals_status_check', rental('status', `'lost'`)],
     ['a negative hold', 'rentals_hold_cents_check', rental('hold_cents', '-1')],
     ['a negative charge in all', 'rentals_charged_cents_check', rental('charged_cents', '-1')],

@@ -1,10 +1,13 @@
 import type { RentalId, UserId } from '../../../domain/ids.js';
+import type { Label, Labels } from '../../../domain/rentals/labels.js';
 import type { RentalStatus } from '../../../domain/rentals/rental.js';
 import type { Database, Transaction } from '../database.js';
 import type { RentalRow } from '../rows/tables.js';
 
-/** A rental with its machine's last answer to a probe; null before the first list showed it. */
+/** A rental with its labels, and its machine's last answer to a probe; null before the first list showed it. */
 export type RentalWithHealth = RentalRow & {
+  /** null for none. */
+  labels: Labels | null;
   silent_probes: number | null;
   host_key_changed: boolean | null;
 };
@@ -23,22 +26,36 @@ function withHealth(db: Database | Transaction) {
     .leftJoin({ p: 'pods' }, (join) =>
       join.on('p.provider_code', 'r.provider_code').andOn('p.pod_id', 'r.pod_id'),
     )
-    .select<RentalWithHealth[]>('r.*', 'p.silent_probes', 'p.host_key_changed');
+    .select<RentalWithHealth[]>(
+      'r.*',
+      'p.silent_probes',
+      'p.host_key_changed',
+      db.raw(
+        '(select json_object_agg(key, value order by place) from rental_labels where rental_no = r.no) as labels',
+      ),
+    );
 }
 
 /**
  * Lists a user's rentals, newest first.
+ * @param filter.label only those that have this label
  * @param beforeNo the last one's number of the page before
  */
 export async function listRentals(
   db: Database,
   userId: UserId,
-  status: RentalStatus | undefined,
+  { status, label }: { readonly status?: RentalStatus | undefined; readonly label?: Label | undefined },
   beforeNo: number | undefined,
   limit: number,
 ): Promise<RentalWithHealth[]> {
   const query = withHealth(db).where({ 'r.user_id': userId }).orderBy('r.no', 'desc').limit(limit);
   if (status !== undefined) void query.where({ 'r.status': status });
+  if (label !== undefined) {
+    const labelled = db('rental_labels')
+      .where({ user_id: userId, ...label })
+      .select('rental_no');
+    void query.whereIn('r.no', labelled);
+  }
   if (beforeNo !== undefined) void query.where('r.no', '<', beforeNo);
   return query;
 }

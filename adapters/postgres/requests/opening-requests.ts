@@ -27,6 +27,7 @@ export async function insertRentalRequest(
       auto_stop_after_ms: request.autoStopAfterMs,
       max_spend_cents: request.maxSpendCents,
       max_price_per_hour_cents: request.maxPricePerHourCents,
+      labels: request.labels ?? null,
       answer_before: answerBefore,
     })
     .onConflict('id')
@@ -64,6 +65,7 @@ export async function findRentalRequest(
       autoStopAfterMs: row.auto_stop_after_ms,
       maxSpendCents: row.max_spend_cents,
       maxPricePerHourCents: row.max_price_per_hour_cents,
+      ...(row.labels !== null && { labels: row.labels }),
       answerBefore: row.answer_before,
     }
   );

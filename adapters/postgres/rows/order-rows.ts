@@ -1,5 +1,8 @@
-import type { OperationId, RentalId, SshKeyId, TopupId, UserId } from '../../../domain/ids.js';
+import type { ChangeId, OperationId, RentalId, SshKeyId, TopupId, UserId } from '../../../domain/ids.js';
 import type { OperationResult, OrderedAction, OrderStatus } from '../../../domain/operations/operation.js';
+import type { RefusalCode, RefusalDetails } from '../../../domain/refusal.js';
+import type { AskedChange } from '../../../domain/rentals/changes.js';
+import type { Labels } from '../../../domain/rentals/labels.js';
 
 /**
  * The rows of requests by users and operators, written before a workflow acts on them (migrations/025-operator-orders).
@@ -58,6 +61,7 @@ export interface RentalRequestRow {
   auto_stop_after_ms: number | null;
   max_spend_cents: number | null;
   max_price_per_hour_cents: number | null;
+  labels: Labels | null;
   answer_before: Date;
   requested_at: Date;
 }
@@ -70,4 +74,32 @@ export interface AnsweredMachineRow {
   username: string;
   host_key_fingerprint: string | null;
   answered_at: Date;
+}
+
+/** A label of a rental (migrations/036-changed-rentals). */
+export interface RentalLabelRow {
+  rental_no: number;
+  user_id: UserId;
+  /** From 1 to 10, in the order in which they are shown. */
+  place: number;
+  key: string;
+  value: string;
+}
+
+/** A change that a user asked for, and what came of it. Amounts in cents. */
+export interface RentalChangeRow {
+  id: ChangeId;
+  rental_no: number;
+  user_id: UserId;
+  asked: AskedChange;
+  answer_before: Date;
+  asked_at: Date;
+  answered_at: Date | null;
+  refused: { code: RefusalCode; message: string; details?: RefusalDetails } | null;
+  /** From when on the new limits hold; null when no limit was changed. */
+  limits_at: Date | null;
+  was_max_spend_cents: number | null;
+  was_auto_stop_at: Date | null;
+  new_max_spend_cents: number | null;
+  new_auto_stop_at: Date | null;
 }

@@ -74,6 +74,8 @@ declare module 'knex/types/tables.js' {
     operator_order_items: Table<orders.OperatorOrderItemRow>;
     rental_requests: Table<orders.RentalRequestRow>;
     topup_requests: Table<orders.TopupRequestRow>;
+    rental_labels: Table<orders.RentalLabelRow>;
+    rental_changes: Table<orders.RentalChangeRow>;
     answered_machines: Table<orders.AnsweredMachineRow>;
     invoice_line_items: Table<billing.InvoiceLineItemRow>;
     idempotency_keys: Table<billing.IdempotencyKeyRow>;

@@ -15,6 +15,8 @@ export interface Stretch {
 export interface StatementSum {
   readonly type: LedgerEntryType;
   readonly rentalId: RentalId | null;
+  /** The value of the rental's label by which the statement is grouped; null for none. */
+  readonly label: string | null;
   readonly entries: number;
   readonly amountCents: number;
 }
@@ -28,17 +30,24 @@ export interface Statement {
 /**
  * Reads a user's balances at two instants and the sums between them, all from one moment. It follows the chain: opening
  * and closing balances are those of the entries before each instant, whatever clock wrote them.
+ * @param labelKey the key of the label by which it is grouped
  */
-export async function readStatement(db: Database, userId: UserId, from: Date, to: Date): Promise<Statement> {
+export async function readStatement(
+  db: Database,
+  userId: UserId,
+  { from, to, labelKey }: { readonly from: Date; readonly to: Date; readonly labelKey?: string | undefined },
+): Promise<Statement> {
   return db.transaction(
     async (trx) => {
       const stretch = await findStretch(trx, userId, from, to);
       const { rows } = await trx.raw<{ rows: StatementSum[] }>(
-        `select e.type, r.id as "rentalId", count(*) as entries, sum(e.amount_cents)::bigint as "amountCents"
+        `select e.type, r.id as "rentalId", l.value as label, count(*) as entries,
+                sum(e.amount_cents)::bigint as "amountCents"
            from ledger_entries e left join rentals r on r.no = e.rental_no
+           left join rental_labels l on l.rental_no = r.no and l.key = :labelKey::text
           where e.wallet_id = :walletId and e.seq >= :fromSeq and e.seq < :toSeq
-          group by e.type, r.id order by e.type, r.id`,
-        { ...stretch },
+          group by e.type, r.id, l.value order by e.type, r.id`,
+        { ...stretch, labelKey: labelKey ?? null },
       );
       return {
         openingBalanceCents: await balanceBefore(trx, stretch.walletId, stretch.fromSeq),

@@ -22,13 +22,14 @@ export function rentalRoutes(router: ApiRouter, world: World): void {
   router.get(
     '/v1/rentals',
     signedIn(world, async (ctx, account) => {
-      const { status, cursor, pageSize } = readQuery(ctx, rentalsQuery);
+      const { status, label, cursor, pageSize } = readQuery(ctx, rentalsQuery);
       const before = await numberOf(readCursor(cursor, isIdKey('rent')), (id) =>
         Promise.resolve(account.rentals.find(({ row }) => row.id === id)?.row.no),
       );
       const rows = account.rentals
         .map(({ row }) => row)
         .filter((row) => row.no < (before ?? Infinity) && (status === undefined || row.status === status))
+        .filter(({ labels }) => label === undefined || labels?.[label.key] === label.value)
         .toReversed();
       const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
       ctx.body = { rentals: page.map(presentRental), nextCursor };

@@ -10,9 +10,11 @@ import {
   refuseUnordered,
   sendLedgerFile,
   statementQuery,
+  type StatementQuery,
 } from '../../../api/wallet/statement.js';
 import { noSuchEntry, presentExplanation } from '../../../api/wallet/explanation-shapes.js';
 import { readQuery } from '../../../api/http/validation.js';
+import type { RentalId } from '../../../domain/ids.js';
 import { ledgerEntryTypes } from '../../../domain/ledger/ledger.js';
 import { explainEntry } from '../explain.js';
 import { readDebt } from '../invoices.js';
@@ -50,10 +52,12 @@ export function walletRoutes(router: ApiRouter, world: World): void {
   );
   router.get(
     '/v1/billing/statement',
-    signedIn(world, (ctx, { wallet }) => {
-      const { from, to } = readQuery(ctx, statementQuery);
-      refuseUnordered(from, to);
-      ctx.body = presentStatement(from, to, statementOf(wallet.entries, from, to));
+    signedIn(world, (ctx, { wallet, rentals }) => {
+      const query = readQuery(ctx, statementQuery);
+      refuseUnordered(query.from, query.to);
+      const labelOf = (rentalId: RentalId | null) =>
+        rentals.find(({ row }) => row.id === rentalId)?.row.labels?.[query.groupBy ?? ''] ?? null;
+      ctx.body = presentStatement(query, statementOf(wallet.entries, query, labelOf));
     }),
   );
   router.get(
@@ -90,20 +94,29 @@ function between(
   return entries.filter(({ createdAt }) => createdAt >= from && createdAt < to);
 }
 
-function statementOf(entries: readonly LedgerEntry[], from: Date, to: Date): Statement {
+type LabelOf = (rentalId: RentalId | null) => string | null;
+
+function statementOf(
+  entries: readonly LedgerEntry[],
+  { from, to }: StatementQuery,
+  labelOf: LabelOf,
+): Statement {
   return {
     openingBalanceCents: between(entries, undefined, from).at(-1)?.balanceAfterCents ?? 0,
     closingBalanceCents: between(entries, undefined, to).at(-1)?.balanceAfterCents ?? 0,
-    sums: sumsOf(between(entries, from, to)),
+    sums: sumsOf(between(entries, from, to), labelOf),
   };
 }
 
-function sumsOf(entries: readonly LedgerEntry[]): StatementSum[] {
+function sumsOf(entries: readonly LedgerEntry[], labelOf: LabelOf): StatementSum[] {
   const sums = new Map<string, StatementSum>();
   for (const { type, rentalId, amountCents } of entries) {
     const name = `${ledgerEntryTypes.indexOf(type)} ${rentalId ?? ''}`;
     const sum = sums.get(name) ?? { entries: 0, amountCents: 0 };
-    sums.set(name, { type, rentalId, entries: sum.entries + 1, amountCents: sum.amountCents + amountCents });
+    sums.set(name, {
+      ...{ type, rentalId, label: labelOf(rentalId) },
+      ...{ entries: sum.entries + 1, amountCents: sum.amountCents + amountCents },
+    });
   }
   return [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
 }

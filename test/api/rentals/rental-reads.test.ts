@@ -26,6 +26,7 @@ describe('rentals on read', () => {
       assert.deepEqual(answer.body, {
         id: rental.id,
         name: 'training',
+        labels: {},
         status: 'provisioning',
         familyId: 'rtx-4090',
         family: 'rtx-4090',

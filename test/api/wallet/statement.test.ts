@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { newId } from '../../../adapters/ids.js';
+import { replaceLabels } from '../../../adapters/postgres/rentals/labels.js';
 import { post } from '../../../money/ledger/post.js';
 import { lockWalletOfUser } from '../../../money/ledger/wallets.js';
 import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
@@ -112,7 +113,53 @@ describe('a statement and the ledger as CSV', () => {
     );
   });
 
+  it('sums by a label to the cent, rentals without it and other entries apart', async () => {
+    const labels = fc.array(fc.option(fc.constantFrom('a', 'b', '')), { minLength: 1, maxLength: 4 });
+    const entries = fc.array(
+      fc.record({ of: fc.option(fc.nat(3)), cents: fc.integer({ min: 1, max: 9 }), isRefund: fc.boolean() }),
+      { maxLength: 30 },
+    );
+    await fc.assert(
+      fc.asyncProperty(labels, entries, async (teams, wanted) => {
+        user = await api.signIn();
+        const rentals = await Promise.all(teams.map(() => insertRental(api.db, user.user.id)));
+        const expected = new Map([['other', 1_000]]);
+        await api.db.transaction(async (trx) => {
+          for (const [index, team] of teams.entries()) {
+            if (team !== null) await replaceLabels(trx, rentals[index]!, { team, noise: 'x' });
+          }
+          const wallet = await lockWalletOfUser(trx, user.user.id);
+          await post(trx, wallet, topup(1_000));
+          for (const wish of wanted) {
+            const place = wish.of === null ? null : wish.of % teams.length;
+            const entry = place === null ? adjustment(wish) : ofRental(wish, rentals[place]!.no);
+            await post(trx, wallet, entry);
+            const group = place === null ? 'other' : groupOf(teams[place] ?? null);
+            expected.set(group, (expected.get(group) ?? 0) + entry.availableCents);
+          }
+        });
+        const path = '/v1/billing/statement?from=2020-01-01&to=2100-01-01';
+        const { groups, ...rest } = (await user.get(`${path}&groupBy=label:team`)).body as unknown as Grouped;
+        assert.deepEqual(rest, (await user.get(path)).body);
+        const shown = groups.map(({ kind, value, amountCents }) => [
+          value === null ? kind : `${kind} ${value}`,
+          amountCents,
+        ]);
+        assert.deepEqual(new Map(shown as [string, number][]), expected);
+        const sum = (all: readonly { amountCents: number }[]) =>
+          all.reduce((total, { amountCents }) => total + amountCents, 0);
+        assert.equal(sum(groups), sum(rest.totals));
+        for (const { kind, chargedCents, refundedCents, amountCents } of groups) {
+          assert.equal(kind === 'other' ? 0 : amountCents, refundedCents - chargedCents);
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
   const refused: [why: string, query: string, field: string][] = [
+    ['a grouping by anything but a label', 'from=2026-01-01&to=2026-01-02&groupBy=model', 'groupBy'],
+    ['a grouping by no key', 'from=2026-01-01&to=2026-01-02&groupBy=label:', 'groupBy'],
     ['no beginning', 'to=2026-01-01', 'from'],
     ['no end', 'from=2026-01-01', 'to'],
     ['an end before the beginning', 'from=2026-01-02&to=2026-01-01', 'to'],
@@ -201,6 +248,47 @@ describe('a statement and the ledger as CSV', () => {
     assert.equal((await user.get('/v1/billing/balance')).status, 200, 'the API goes on');
   });
 });
+
+function topup(cents: number) {
+  return {
+    type: 'processor_topup' as const,
+    availableCents: cents,
+    cause: { kind: 'operation' as const, operationId: newId('op') },
+  };
+}
+
+interface Wish {
+  readonly cents: number;
+  readonly isRefund: boolean;
+}
+
+function byHand() {
+  return { cause: { kind: 'operation' as const, operationId: newId('op') } };
+}
+
+function adjustment({ cents }: Wish) {
+  return { ...byHand(), type: 'adjustment' as const, availableCents: cents };
+}
+
+function ofRental({ cents, isRefund }: Wish, rentalNo: number) {
+  return isRefund
+    ? { ...byHand(), type: 'refund' as const, availableCents: cents, rentalNo }
+    : { ...byHand(), type: 'rental_charge' as const, availableCents: -cents, rentalNo };
+}
+
+function groupOf(team: string | null): string {
+  return team === null ? 'unlabelled' : `label ${team}`;
+}
+
+interface Grouped extends Sums {
+  readonly groups: {
+    readonly kind: string;
+    readonly value: string | null;
+    readonly chargedCents: number;
+    readonly refundedCents: number;
+    readonly amountCents: number;
+  }[];
+}
 
 interface Sums {
   readonly openingBalanceCents: number;
