@@ -48,7 +48,12 @@ describe('the tutorial of docs/api', () => {
     const script = ['set -eu -o pipefail', ...blocks.map((block) => `${block}\necho; echo ${mark}`)];
     const shell = spawn('bash', ['-c', script.join('\n')], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, API: service.api.url, MAIL: service.inbox.url },
+      env: {
+        ...process.env,
+        API: service.api.url,
+        MAIL: service.inbox.url,
+        PROCESSOR: service.processor.url,
+      },
       timeout: 100_000,
     });
     const texts = { stdout: '', stderr: '' };

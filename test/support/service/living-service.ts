@@ -132,7 +132,11 @@ async function startParts(options: ServiceOptions, stops: Stops): Promise<Parts>
     databaseUrl: database.url,
     temporalAddress: namespace.address,
     namespace: namespace.name,
-    settings: { reachMs: 2_000, ...options.settings },
+    settings: {
+      reachMs: 2_000,
+      billing: { enabled: true, publishableKey, livemode: false },
+      ...options.settings,
+    },
     ...(options.logLevel !== undefined && { logLevel: options.logLevel }),
     processor: () => createStripeProcessor({ secretKey, apiUrl: processor.url }),
   });
