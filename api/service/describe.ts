@@ -77,7 +77,11 @@ const webhook: Operation = {
     },
   ],
   body: {
-    schema: { type: 'object', description: 'An event as the processor defines it.' },
+    schema: named('ProcessorEvent', {
+      type: 'object',
+      additionalProperties: true,
+      description: 'An event as the processor defines it.',
+    }),
     examples: [{ id: 'evt_1', object: 'event', type: 'checkout.session.completed' }],
   },
   answers: [
@@ -101,7 +105,11 @@ const description: readonly Operation[] = [
     answers: [
       {
         description: 'OpenAPI 3.1.',
-        schema: { type: 'object', required: ['openapi', 'info', 'paths', 'components'] },
+        schema: named('OpenApiDocument', {
+          type: 'object',
+          additionalProperties: true,
+          required: ['openapi', 'info', 'paths', 'components'],
+        }),
         examples: [{ openapi: '3.1.0', info: {}, paths: {}, components: {} }],
       },
     ],

@@ -7,12 +7,12 @@ import { catalogOperations } from '../../catalog/describe.js';
 import { explainOperations } from '../../wallet/describe-explain.js';
 import { invoiceOperations } from '../../invoices/describe.js';
 import { hoisted } from './hoist.js';
-import { jsonSchemaOf } from './joi-schema.js';
+import { bodySchemaOf, jsonSchemaOf } from './joi-schema.js';
 import { definitionOf, named, type JsonSchema } from './json-schema.js';
 import { oauthOperations } from '../../accounts/describe-oauth.js';
 import type { DescribedAnswer, Operation } from './operation.js';
 import { paymentOperations } from '../../topups/describe.js';
-import { errorSchema, refusalResponses } from './refusals.js';
+import { errorSchema, refusalResponses, sharedRefusals } from './refusals.js';
 import { rentalOperations } from '../../rentals/describe.js';
 import { serviceOperations } from '../../service/describe.js';
 import { sshKeyOperations } from '../../accounts/describe-ssh-keys.js';
@@ -61,7 +61,8 @@ export function describeApi(): OpenApiDocument {
     paths[path] = { ...paths[path], [operation.method]: describe(operation) };
   }
   const all = Object.keys(refusalStatus) as RefusalCode[];
-  const { part, schemas } = hoisted({ paths, anyError: named('ApiError', errorSchema(all)) });
+  const shared = usedOf(sharedRefusals(), paths);
+  const { part, schemas } = hoisted({ paths, shared, anyError: named('ApiError', errorSchema(all)) });
   return {
     openapi: '3.1.0',
     info: {
@@ -79,6 +80,7 @@ export function describeApi(): OpenApiDocument {
         sid: { type: 'apiKey', in: 'cookie', name: 'sid', description: 'Set by POST /v1/auth/verify-code.' },
       },
       schemas,
+      ...part.shared,
       headers: {
         'X-Request-Id': {
           description: 'Names the request: the caller’s own X-Request-Id when it is sane, else a new one.',
@@ -91,6 +93,22 @@ export function describeApi(): OpenApiDocument {
       },
     },
   };
+}
+
+/** The shared parts that something refers to. */
+function usedOf(
+  { responses, examples }: ReturnType<typeof sharedRefusals>,
+  paths: object,
+): ReturnType<typeof sharedRefusals> {
+  const used = withoutUnused('responses', responses, paths);
+  return { responses: used, examples: withoutUnused('examples', examples, { paths, used }) };
+}
+
+function withoutUnused(kind: string, parts: Record<string, object>, users: object): Record<string, object> {
+  const text = JSON.stringify(users);
+  return Object.fromEntries(
+    Object.entries(parts).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),
+  );
 }
 
 function describe(operation: Operation): object {
@@ -107,7 +125,7 @@ function describe(operation: Operation): object {
         required: true,
         content: {
           'application/json': {
-            schema: namedAfter(typeName(name), schemaOf(body.schema)),
+            schema: namedAfter(typeName(name), bodyOf(body.schema)),
             examples: examplesOf(body.examples),
           },
         },
@@ -117,7 +135,7 @@ function describe(operation: Operation): object {
       ...Object.fromEntries(
         operation.answers.map((answer) => [answer.status ?? 200, responseOf(answer, name)]),
       ),
-      ...unlessTold(operation, refusalResponses(refusalsOf(operation), headersOf)),
+      ...unlessTold(operation, refusalResponses(refusalsOf(operation))),
       // The server's own answer: nothing of such a request is read (server.ts).
       431: {
         description:
@@ -155,20 +173,16 @@ function responseOf(answer: DescribedAnswer, operation: string): object {
   const own = Object.entries(headers ?? {}).map(([name, header]) => [name, { schema: header }] as const);
   return {
     description,
-    headers: { ...headersOf(200), ...Object.fromEntries(own) },
+    headers: {
+      'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
+      ...Object.fromEntries(own),
+    },
     content: {
       [type]: {
         schema: type === 'application/json' ? namedAfter(answerName(operation, status), schema) : schema,
         examples: examplesOf(examples),
       },
     },
-  };
-}
-
-function headersOf(status: number): object {
-  return {
-    'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
-    ...(status === 429 && { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }),
   };
 }
 
@@ -189,8 +203,8 @@ function examplesOf(examples: readonly unknown[]): Record<string, object> {
   return Object.fromEntries(examples.map((value, index) => [`example${index + 1}`, { value }]));
 }
 
-function schemaOf(schema: Joi.ObjectSchema | JsonSchema): JsonSchema {
-  return Joi.isSchema(schema) ? jsonSchemaOf(schema) : schema;
+function bodyOf(schema: Joi.ObjectSchema | JsonSchema): JsonSchema {
+  return Joi.isSchema(schema) ? bodySchemaOf(schema) : schema;
 }
 
 /** The refusals of every route of this kind and those of this one, in the order of the table. */

@@ -29,6 +29,26 @@ export function jsonSchemaOf(schema: Joi.Schema): JsonSchema {
   return mended(raw, schema.describe());
 }
 
+/**
+ * The JSON Schema of a body. Its defaults are told in words: generators of clients take a field with a `default` for one
+ * that is always there, and would demand it of every request.
+ */
+export function bodySchemaOf(schema: Joi.Schema): JsonSchema {
+  const { properties, ...rest } = jsonSchemaOf(schema);
+  if (properties === undefined) return rest;
+  const told = Object.entries(properties as Record<string, JsonSchema>).map(([name, property]) => [
+    name,
+    withToldDefault(property),
+  ]);
+  return { ...rest, properties: Object.fromEntries(told) as Record<string, JsonSchema> };
+}
+
+function withToldDefault({ default: value, ...property }: JsonSchema): JsonSchema {
+  if (value === undefined) return property;
+  const said = typeof property['description'] === 'string' ? `${property['description']} ` : '';
+  return { ...property, description: `${said}Default: ${JSON.stringify(value)}.` };
+}
+
 function mended(raw: JsonSchema, described: Described): JsonSchema {
   const said = (described.metas ?? []).flatMap((meta) => meta.jsonSchema ?? []);
   if (described.rules?.some((rule) => rule.name === 'custom') === true && said.length === 0) {

@@ -1,6 +1,7 @@
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import { Refusal, refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
-import { exampleId, type JsonSchema } from './json-schema.js';
+import { exampleId, named, object, type JsonSchema } from './json-schema.js';
+import { refusalDetails } from './refusal-details.js';
 
 interface Meaning {
   readonly message: string;
@@ -42,7 +43,6 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   },
   model_unavailable: {
     message: 'No machine on offer matches now. Try another family, region, GPU count or price.',
-    details: { familyId: 'h100-80gb', gpuCount: 8, region: null },
   },
   billing_disabled: { message: 'Payments are switched off here. Ask support how to pay.' },
   unauthorized: { message: 'Sign in first: POST /v1/auth/request-code.' },
@@ -69,7 +69,7 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   charge_in_progress: {
     message:
       'Another amount is being charged to your card. Look at that top-up, and try again when it is done.',
-    details: { topupId: exampleId('top') },
+    details: { topupId: exampleId('top'), amountCents: 2_000 },
   },
   already_stopped: {
     message: 'This rental has ended already.',
@@ -92,6 +92,7 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   },
   rate_limited: {
     message: 'Another rental of yours is being opened. Try again in a few seconds.',
+    details: { retryAfterSeconds: 2 },
   },
   code_request_rate_limited: {
     message:
@@ -111,53 +112,100 @@ export function exampleRefusal(code: RefusalCode): Refusal {
   return new Refusal(code, examples[code].message, examples[code].details);
 }
 
-/** The one shape of every failure (decision 2, "Shape of an error"), for some of the codes. */
+const message: JsonSchema = {
+  type: 'string',
+  minLength: 1,
+  description: 'For people: what happened, and what to do next.',
+};
+const requestId: JsonSchema = {
+  type: 'string',
+  pattern: '^[A-Za-z0-9._-]{1,64}$',
+  description: 'Names the request for support; X-Request-Id says the same.',
+};
+
+/** One code's shape: RentalNotFoundError. */
+function refusalSchema(code: RefusalCode): JsonSchema {
+  const details = refusalDetails[code];
+  const error = { type: 'string', const: code, description: 'What a client branches on.' };
+  return named(
+    schemaName(code),
+    object(
+      { error, message, ...(details && { details: details.schema }), requestId },
+      details?.isOptional === true ? ['details'] : [],
+    ),
+  );
+}
+
+function schemaName(code: RefusalCode): string {
+  const words = code.replace(/_error$/, '').split('_');
+  return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}Error`;
+}
+
+/**
+ * The shape of a failure with one of some codes (decision 2, "Shape of an error"): the code, which is the field
+ * `error`, tells what the details hold.
+ */
 export function errorSchema(codes: readonly RefusalCode[]): JsonSchema {
+  const schemas = codes.map((code) => [code, refusalSchema(code)] as const);
+  const [only, ...others] = schemas;
+  if (only !== undefined && others.length === 0) return only[1];
   return {
-    type: 'object',
-    properties: {
-      error: { type: 'string', enum: codes, description: 'What a client branches on.' },
-      message: {
-        type: 'string',
-        minLength: 1,
-        description: 'For people: what happened, and what to do next.',
-      },
-      details: {
-        type: 'object',
-        description: 'Facts that a client may act on; which ones depends on the code.',
-      },
-      requestId: {
-        type: 'string',
-        pattern: '^[A-Za-z0-9._-]{1,64}$',
-        description: 'Names the request for support; X-Request-Id says the same.',
-      },
+    oneOf: schemas.map(([, schema]) => schema),
+    discriminator: {
+      propertyName: 'error',
+      mapping: Object.fromEntries(schemas.map(([code, schema]) => [code, schema['$ref']])),
     },
-    required: ['error', 'message', 'requestId'],
-    additionalProperties: false,
   };
 }
 
 /** The answers of some refusals, one per status: its codes, and an example of each. */
-export function refusalResponses(
-  codes: readonly RefusalCode[],
-  headersOf: (status: number) => object,
-): Record<string, object> {
+export function refusalResponses(codes: readonly RefusalCode[]): Record<string, object> {
   const statuses = [...new Set(codes.map((code) => refusalStatus[code]))].toSorted((a, b) => a - b);
   return Object.fromEntries(
     statuses.map((status) => {
       const ofStatus = codes.filter((code) => refusalStatus[code] === status);
-      const content = { schema: errorSchema(ofStatus), examples: examplesOf(ofStatus) };
-      const description = ofStatus.join(', ');
-      return [status, { description, headers: headersOf(status), content: { 'application/json': content } }];
+      const [only, ...others] = ofStatus;
+      const isShared = only !== undefined && others.length === 0;
+      return [status, isShared ? { $ref: `${RESPONSES}${schemaName(only)}` } : responseOf(ofStatus)];
     }),
   );
 }
 
-function examplesOf(codes: readonly RefusalCode[]): Record<string, object> {
-  return Object.fromEntries(
-    codes.map((code) => {
-      const value = { error: code, ...examples[code], requestId: 'b7c1f0a2-5d3e-4a57-9c55-6f1a0f0f7e11' };
-      return [code, { value }];
-    }),
-  );
+const RESPONSES = '#/components/responses/';
+const EXAMPLES = '#/components/examples/';
+
+/** The parts of the document that refusalResponses refers to, of all codes. */
+export function sharedRefusals(): Record<'responses' | 'examples', Record<string, object>> {
+  const codes = Object.keys(refusalStatus) as RefusalCode[];
+  return {
+    responses: Object.fromEntries(codes.map((code) => [schemaName(code), responseOf([code])])),
+    examples: Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }])),
+  };
+}
+
+function responseOf(codes: readonly RefusalCode[]): object {
+  const isLimit = codes.some((code) => refusalStatus[code] === 429);
+  return {
+    description: codes.join(', '),
+    headers: {
+      'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
+      ...(isLimit && { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }),
+    },
+    content: {
+      'application/json': {
+        schema: errorSchema(codes),
+        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `${EXAMPLES}${code}` }])),
+      },
+    },
+  };
+}
+
+function exampleOf(code: RefusalCode): object {
+  const { message, details } = examples[code];
+  return {
+    error: code,
+    message,
+    ...(details && { details }),
+    requestId: 'b7c1f0a2-5d3e-4a57-9c55-6f1a0f0f7e11',
+  };
 }

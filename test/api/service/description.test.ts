@@ -81,7 +81,7 @@ describe('the description of the API', () => {
   });
 
   it('tells every code of a refusal somewhere', () => {
-    const text = JSON.stringify(document.paths);
+    const text = JSON.stringify([...describedOperations().values()]);
     // A path that does not exist belongs to no operation.
     const elsewhere = ['method_not_allowed'];
     const untold = Object.keys(refusalStatus).filter((code) => !text.includes(`"${code}"`));
@@ -89,6 +89,29 @@ describe('the description of the API', () => {
       untold.filter((code) => !elsewhere.includes(code)),
       [],
     );
+  });
+
+  it('types the details of each refusal by its code', () => {
+    const known = { message: 'm', requestId: 'r' };
+    const right = {
+      error: 'insufficient_balance',
+      ...known,
+      details: { requiredCents: 2, availableCents: 1 },
+    };
+    const any = { $ref: '#/components/schemas/ApiError' };
+    assert.equal(faultOf(any, right), undefined);
+    assert.equal(faultOf(any, { error: 'rental_not_found', ...known }), undefined);
+    const wrong = [
+      { ...right, details: { requiredCents: 2 } },
+      { ...right, details: { requiredCents: '2', availableCents: 1 } },
+      { ...right, details: { ...right.details, more: 1 } },
+      { ...right, details: undefined },
+      { ...right, error: 'rental_not_found' },
+      { ...right, error: 'no_such_code' },
+    ];
+    for (const body of wrong) {
+      assert.notEqual(faultOf(any, JSON.parse(JSON.stringify(body))), undefined, JSON.stringify(body));
+    }
   });
 
   describe('as the tests’ check of each answer', () => {

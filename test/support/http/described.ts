@@ -38,7 +38,7 @@ const ajv = new Ajv2020({
   strictTypes: false,
   strictRequired: false,
   allErrors: true,
-  keywords: ['x-id-prefix'],
+  keywords: ['x-id-prefix', 'discriminator'],
   formats: {
     'date-time': (text: string) => DATE_TIME.test(text) && !Number.isNaN(Date.parse(text)),
     uri: (text: string) => URL.canParse(text),
@@ -64,15 +64,26 @@ export function faultOf(schema: Record<string, unknown>, value: unknown): string
   return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: 'body' });
 }
 
-/** Every described operation, as `get /v1/rentals/{id}`. */
+/** Every described operation, as `get /v1/rentals/{id}`, with the answers and examples that it refers to. */
 export function describedOperations(): Map<string, DescribedOperation> {
   const all = new Map<string, DescribedOperation>();
   for (const [path, item] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(item)) {
-      all.set(`${method} ${path}`, operation as DescribedOperation);
+      all.set(`${method} ${path}`, resolved(operation) as DescribedOperation);
     }
   }
   return all;
+}
+
+/** Replaces references by what they lead to, except those to schemas, which faultOf knows. */
+function resolved(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(resolved);
+  if (typeof part !== 'object' || part === null) return part;
+  const { $ref } = part as { $ref?: string };
+  const place = /^#\/components\/(responses|examples)\/(.+)$/.exec($ref ?? '');
+  if (!place) return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, resolved(value)]));
+  const [, kind = '', name = ''] = place;
+  return resolved((document.components[kind] as Record<string, unknown>)[name]);
 }
 
 const operations = describedOperations();

@@ -1,0 +1,152 @@
+import type { RefusalCode } from '../../../domain/refusal.js';
+import { rentalStatus } from '../../rentals/describe.js';
+import {
+  cents,
+  idOf,
+  listOf,
+  named,
+  object,
+  oneOf,
+  orNull,
+  text,
+  whole,
+  type JsonSchema,
+} from './json-schema.js';
+
+/** What the details of a refusal hold. */
+export interface Details {
+  readonly schema: JsonSchema;
+  /** Not every refusal of the code has them. */
+  readonly isOptional?: true;
+}
+
+const fields = named(
+  'InvalidFields',
+  object({
+    fields: listOf(
+      named(
+        'FieldFault',
+        object({
+          field: { type: 'string', description: 'As the request names it: sshKeyIds[0], or body, or query.' },
+          message: { type: 'string', description: 'For people.' },
+        }),
+      ),
+    ),
+  }),
+);
+
+const ids = { rentalId: idOf('rent'), topupId: idOf('top') };
+const retryAfterSeconds: JsonSchema = {
+  ...whole,
+  minimum: 1,
+  description: 'As the header Retry-After says.',
+};
+
+/** Decision 4, "Promise of a 503". */
+const outcome: Details = {
+  schema: named(
+    'OpeningOutcome',
+    object(
+      {
+        outcome: {
+          ...oneOf(['not_done', 'unknown']),
+          description: 'Whether a rental or top-up may have been opened all the same.',
+        },
+        lookAt: { type: 'string', description: 'With unknown: the path where it is seen in a minute.' },
+        ...ids,
+      },
+      ['lookAt', 'rentalId', 'topupId'],
+    ),
+  ),
+  isOptional: true,
+};
+
+/** What the details of each code hold; `undefined` where there never are any. */
+export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> = {
+  validation_failed: { schema: fields, isOptional: true },
+  invalid_email: { schema: fields },
+  invalid_amount: { schema: fields },
+  invalid_count: { schema: fields },
+  weak_key: undefined,
+  duplicate_key: { schema: object({ fingerprint: { ...text, description: 'Of the key that is there.' } }) },
+  too_many_keys: { schema: object({ maxKeys: whole }) },
+  unknown_family: { schema: object({ familyId: text }) },
+  model_unavailable: undefined,
+  billing_disabled: undefined,
+  unauthorized: undefined,
+  code_invalid: undefined,
+  oauth_state_mismatch: undefined,
+  card_declined: {
+    schema: object({
+      declineCode: { type: 'string', description: 'Why, in the words of the payment processor.' },
+      topupId: idOf('top'),
+    }),
+  },
+  insufficient_balance: {
+    schema: object({
+      requiredCents: cents('What must be available.'),
+      availableCents: cents('What is.'),
+    }),
+  },
+  forbidden: undefined,
+  blocked: {
+    schema: object(
+      {
+        reason: {
+          type: 'string',
+          description:
+            'unpaid_invoice, too_many_rentals, too_many_topups, charges_held, account, or what an operator wrote.',
+        },
+        invoiceId: { ...idOf('inv'), description: 'With unpaid_invoice: the one to pay.' },
+        limit: { ...whole, description: 'With too_many_rentals and too_many_topups: how many there may be.' },
+      },
+      ['invoiceId', 'limit'],
+    ),
+  },
+  not_found: undefined,
+  rental_not_found: undefined,
+  invoice_not_found: undefined,
+  topup_not_found: undefined,
+  key_not_found: {
+    schema: object({ sshKeyId: { type: 'string', description: 'The one that the request names.' } }),
+    isOptional: true,
+  },
+  method_not_allowed: undefined,
+  charge_in_progress: {
+    schema: object({ topupId: idOf('top'), amountCents: cents('What is being charged.') }),
+  },
+  already_stopped: {
+    schema: object({
+      status: rentalStatus,
+      finalChargedCents: orNull(cents('What it came to.')),
+      refundedCents: orNull(cents('What of the first hour’s hold was given back.')),
+    }),
+  },
+  no_saved_card: undefined,
+  idempotency_conflict: undefined,
+  idempotency_in_progress: {
+    schema: {
+      ...object(ids, ['rentalId', 'topupId']),
+      minProperties: 1,
+      description: 'What is being opened.',
+    },
+  },
+  payload_too_large: undefined,
+  unsupported_media_type: undefined,
+  rate_limited: {
+    schema: object(
+      {
+        retryAfterSeconds,
+        reason: {
+          ...oneOf(['too_many_at_once', 'too_many_free_machines']),
+          description: 'Left out where a minute’s requests, or another rental being opened, are the reason.',
+        },
+        limit: { ...whole, description: 'With too_many_free_machines: how many there may be in an hour.' },
+      },
+      ['reason', 'limit'],
+    ),
+  },
+  code_request_rate_limited: { schema: object({ retryAfterSeconds }) },
+  internal_error: outcome,
+  temporarily_unavailable: outcome,
+};
