@@ -200,6 +200,26 @@ describe('a database that was restored one hour back', () => {
     assert.deepEqual([action?.operator, action?.reason], ['ada', 'disk failed']);
   });
 
+  it('steps each feed of events over the numbers of the lost time, and says so', async () => {
+    for (const { user } of [steady, stopper, opener, payer]) {
+      const feed = await until('a number is given after the step', async () => {
+        const events = await service.db('events').where({ user_id: user.id }).orderBy('seq');
+        return events.some(({ seq }) => seq >= 1_000_000) && events;
+      });
+      const before = feed.filter(({ seq }) => seq < 1_000_000);
+      assert.deepEqual(
+        before.map(({ seq }) => seq),
+        before.map((_event, index) => index + 1),
+      );
+      const [first, ...rest] = feed.slice(before.length);
+      assert.deepEqual([first?.type, first?.seq], ['feed.resync', before.length + 1_000_000]);
+      assert.deepEqual(
+        rest.map(({ seq }) => seq),
+        rest.map((_event, index) => before.length + 1_000_001 + index),
+      );
+    }
+  });
+
   it('ends the rental whose run had ended at that run’s end', async () => {
     const row = await renting.awaitClosed(stopped.id);
     assert.equal(row.stop_reason, 'operator');
