@@ -1,10 +1,11 @@
 import { docsFiles, docsPath, documentPath } from './docs-page.js';
 import { indexPath, paidPath } from './plain-pages.js';
 import { webhookPath } from '../webhook/path.js';
-import { listOf, named, object, oneOf, text, yes } from '../http/openapi/json-schema.js';
+import { listOf, named, object, oneOf, text, yes, type JsonSchema } from '../http/openapi/json-schema.js';
 import type { Operation } from '../http/openapi/operation.js';
 
 const tag = 'Service';
+const anything: JsonSchema = { type: 'object', additionalProperties: true };
 
 const checks = named(
   'ReadinessChecks',
@@ -78,8 +79,7 @@ const webhook: Operation = {
   ],
   body: {
     schema: named('ProcessorEvent', {
-      type: 'object',
-      additionalProperties: true,
+      ...anything,
       description: 'An event as the processor defines it.',
     }),
     examples: [{ id: 'evt_1', object: 'event', type: 'checkout.session.completed' }],
@@ -106,9 +106,8 @@ const description: readonly Operation[] = [
       {
         description: 'OpenAPI 3.1.',
         schema: named('OpenApiDocument', {
-          type: 'object',
+          ...object({ openapi: text, info: anything, paths: anything, components: anything }),
           additionalProperties: true,
-          required: ['openapi', 'info', 'paths', 'components'],
         }),
         examples: [{ openapi: '3.1.0', info: {}, paths: {}, components: {} }],
       },

@@ -13,6 +13,7 @@ import { oauthOperations } from '../../accounts/describe-oauth.js';
 import type { DescribedAnswer, Operation } from './operation.js';
 import { paymentOperations } from '../../topups/describe.js';
 import { errorSchema, refusalResponses, sharedRefusals } from './refusals.js';
+import { tags } from './tags.js';
 import { rentalOperations } from '../../rentals/describe.js';
 import { serviceOperations } from '../../service/describe.js';
 import { sshKeyOperations } from '../../accounts/describe-ssh-keys.js';
@@ -73,7 +74,7 @@ export function describeApi(): OpenApiDocument {
     },
     servers: [{ url: '/' }],
     security: [{ sid: [] }],
-    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name, description: tags[name] })),
     paths: part.paths,
     components: {
       securitySchemes: {

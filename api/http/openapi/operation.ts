@@ -2,6 +2,7 @@ import type Joi from 'joi';
 import type { IdPrefix } from '../../../domain/ids.js';
 import type { RefusalCode } from '../../../domain/refusal.js';
 import { definitionOf, listOf, named, object, orNull, type JsonSchema } from './json-schema.js';
+import type { Tag } from './tags.js';
 
 /** The description of one route; document.ts adds what all routes share. */
 export interface Operation {
@@ -10,7 +11,7 @@ export interface Operation {
   readonly path: string;
   /** The name of the operation, from which clients are generated. */
   readonly name: string;
-  readonly tag: string;
+  readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
   /** Needs no session. */

@@ -40,7 +40,11 @@ const rules = {
     tags: {
       type: 'array',
       uniqueItems: true,
-      items: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+      items: {
+        type: 'object',
+        properties: { name: { type: 'string' }, ...described },
+        required: ['name', 'description'],
+      },
     },
     paths: {
       type: 'object',
