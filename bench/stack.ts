@@ -68,7 +68,7 @@ export async function insertRichUser(
       availableCents: cents,
       cause: { kind: 'payment', paymentId: `bench-${userId}` },
     });
-    const { token } = await insertSession(trx, userId);
+    const { token } = await insertSession(trx, userId, 'email');
     return { userId, cookie: `sid=${token}` };
   });
 }

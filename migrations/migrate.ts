@@ -29,6 +29,7 @@ import * as topupLevel from './027-topup-level.js';
 import * as upstreamLimits from './028-upstream-limits.js';
 import * as refundsOfMany from './029-refunds-of-many.js';
 import * as events from './030-events.js';
+import * as told from './032-told.js';
 import * as changedRentals from './036-changed-rentals.js';
 import * as progress from './037-progress.js';
 
@@ -66,6 +67,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['028-upstream-limits', upstreamLimits],
   ['029-refunds-of-many', refundsOfMany],
   ['030-events', events],
+  ['032-told', told],
   ['036-changed-rentals', changedRentals],
   ['037-progress', progress],
 ];

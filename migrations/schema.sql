@@ -1441,7 +1441,7 @@ CREATE TABLE audit_events (
   CONSTRAINT audit_events_client_address_check CHECK (length(client_address) >= 1 AND length(client_address) <= 64),
   CONSTRAINT audit_events_details_check CHECK (jsonb_typeof(details) = 'object'::text),
   CONSTRAINT audit_events_id_check CHECK (id ~ '^aud_[0-9A-HJKMNP-TV-Z]{26}$'::text),
-  CONSTRAINT audit_events_kind_check CHECK ((kind = ANY (ARRAY['signed_in'::text, 'signed_out'::text, 'ssh_key_added'::text, 'ssh_key_removed'::text, 'rental_created'::text, 'rental_stopped'::text, 'checkout_begun'::text, 'card_saved'::text, 'card_removed'::text, 'auto_topup_changed'::text, 'changed_by_operator'::text, 'charges_held'::text])) OR kind = 'rental_changed'::text),
+  CONSTRAINT audit_events_kind_check CHECK ((kind = ANY (ARRAY['signed_in'::text, 'signed_out'::text, 'ssh_key_added'::text, 'ssh_key_removed'::text, 'rental_created'::text, 'rental_stopped'::text, 'checkout_begun'::text, 'card_saved'::text, 'card_removed'::text, 'auto_topup_changed'::text, 'changed_by_operator'::text, 'charges_held'::text])) OR kind = 'rental_ended'::text OR kind = 'rental_changed'::text),
   CONSTRAINT audit_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
 );
 
@@ -2168,6 +2168,23 @@ CREATE INDEX events_sequenced ON events USING btree (sequenced_at);
 GRANT SELECT ON events TO gpu_rental_api;
 GRANT SELECT ON events TO gpu_rental_ops;
 GRANT SELECT, INSERT, DELETE ON events TO gpu_rental_worker;
+
+-- ==== table rental_warnings
+
+CREATE TABLE rental_warnings (
+  rental_no bigint NOT NULL,
+  warning text NOT NULL,
+  at timestamp(3) with time zone NOT NULL,
+  warned_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT rental_warnings_pkey PRIMARY KEY (rental_no, warning, at),
+  CONSTRAINT rental_warnings_warning_check CHECK (warning = ANY (ARRAY['auto_stop_near'::text, 'spend_limit_near'::text, 'upstream_end_near'::text])),
+  CONSTRAINT rental_warnings_rental_no_fkey FOREIGN KEY (rental_no) REFERENCES rentals(no) ON DELETE RESTRICT
+);
+
+CREATE INDEX rental_warnings_age ON rental_warnings USING btree (at);
+
+GRANT SELECT ON rental_warnings TO gpu_rental_ops;
+GRANT SELECT, INSERT, DELETE ON rental_warnings TO gpu_rental_worker;
 
 -- ==== table rental_labels
 

@@ -1,5 +1,6 @@
 import { claimUntoldNotices } from '../../adapters/postgres/operators/operator-notices.js';
 import { listExpiredCards, noticeExpiredCard } from '../../adapters/postgres/payments/expired-cards.js';
+import { warnOfNearEnds } from '../../adapters/postgres/rentals/near-ends.js';
 import { raiseWatermark } from '../../adapters/postgres/restore/watermark.js';
 import { prune } from '../../adapters/postgres/upkeep/retention.js';
 import { signalWatermark } from '../../adapters/temporal/watermark.js';
@@ -10,8 +11,8 @@ import { eachItem, eachPart } from '../each-item.js';
 import type { Tell } from '../heartbeat.js';
 
 /**
- * Compares and raises the watermark, tells operators what was noted for them, and removes rows that have served their
- * time.
+ * Compares and raises the watermark, tells operators what was noted for them and users what ends soon, and removes rows
+ * that have served their time.
  * @returns the watermark and how many rows were removed
  * @throws ApplicationFailure `database_restored` while the database is behind
  */
@@ -26,6 +27,7 @@ export async function keepHouse(
   // Temporal comes second: it must never have heard of more than the database has committed.
   await signalWatermark(deps.temporal.workflow, watermark);
   await eachPart(deps, 'notices for operators', () => mailOperators(deps));
+  await eachPart(deps, 'warnings of near ends', () => warnOfNearEnds(deps.db));
   return { watermark, removed: await pruneTables(deps, tell) };
 }
 

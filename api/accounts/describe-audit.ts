@@ -35,7 +35,8 @@ export const auditOperations: readonly Operation[] = [
     name: 'listAuditEvents',
     tag: 'Account',
     summary: 'What was done to the account and its money',
-    description: 'Newest first. Events are kept for good and never changed.',
+    description:
+      'Newest first. Events are kept for good and never changed. A rental that ended without its user’s request, by a limit, the end of the money, a loss, a failure or an operator, is `rental_ended` and has no client address; `details` tells the reason, what was charged in all and what was given back.',
     query: auditQuery,
     answers: [pageOf('events', event, exampleEvent, 'A page of events.')],
   },

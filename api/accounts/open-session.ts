@@ -40,7 +40,7 @@ export async function openSession(
     clientAddress: auditAddress(ctx),
     details: { by: how.by },
   });
-  return { user, created, session: await insertSession(trx, user.id) };
+  return { user, created, session: await insertSession(trx, user.id, how.by) };
 }
 
 /**
@@ -49,7 +49,7 @@ export async function openSession(
  */
 async function endFormerSession(trx: Transaction, ctx: ApiContext): Promise<void> {
   const { session: former } = ctx.state;
-  if (!former || !(await deleteSession(trx, former.tokenHash))) return;
+  if (!former || !(await deleteSession(trx, former.tokenHash, 'new_sign_in'))) return;
   await insertAuditEvent(trx, {
     userId: former.userId,
     kind: 'signed_out',

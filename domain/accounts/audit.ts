@@ -13,6 +13,7 @@ export const auditKinds = [
   'auto_topup_changed',
   'changed_by_operator',
   'charges_held',
+  'rental_ended',
 ] as const;
 
 export type AuditKind = (typeof auditKinds)[number];

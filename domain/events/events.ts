@@ -1,3 +1,7 @@
+import type { LedgerEntryType } from '../ledger/ledger.js';
+import type { TopupSource } from '../payments/topup.js';
+import type { StopReason } from '../rentals/rental.js';
+
 /** The type of an event says all of it. */
 type Nothing = Readonly<Record<string, never>>;
 
@@ -6,55 +10,93 @@ type Nothing = Readonly<Record<string, never>>;
  * instants are ISO 8601 in UTC. No event holds a secret, nor a name or a text that a user wrote.
  */
 export interface EventData {
-  /** A rental was opened: its hold is taken and its machine is bought. */
+  /** It was opened: its hold is taken, and its machine is being got. */
   'rental.created': {
     readonly familyId: string;
     readonly gpuCount: number;
+    readonly region: string;
     readonly pricePerHourCents: number;
     readonly holdCents: number;
   };
-  /** Its upstream lists the machine. */
+  /** A machine was bought for it, and is known at its upstream. */
   'rental.machine_found': { readonly providerCode: string };
-  /** The machine's SSH daemon answers. */
-  'rental.ssh_answered': { readonly host: string; readonly port: number };
-  /** The machine can be entered, and is billed from now on. */
-  'rental.running': { readonly runningAt: string };
-  /** Something endangers the machine, and nothing has ended yet. */
-  'rental.warned': { readonly warning: string };
+  /** The SSH daemon of its machine answers. */
+  'rental.ssh_answered': {
+    readonly host: string;
+    readonly port: number;
+    readonly username: string;
+    readonly hostKeyFingerprint: string | null;
+  };
+  /** It runs, and is billed from this instant on. Its limits end it at these instants; null: it has no such limit. */
+  'rental.running': {
+    readonly runningAt: string;
+    readonly autoStopAt: string | null;
+    readonly spendLimitAt: string | null;
+  };
+  /** Something endangers its machine, and nothing has ended yet; `at`: when it will end by it, where that is known. */
+  'rental.warned': { readonly warning: RentalWarning; readonly at: string | null };
   /** Its user changed it. */
   'rental.changed': { readonly changed: readonly string[] };
-  /** It is over, and is being settled. */
-  'rental.stopping': { readonly reason: string; readonly endedAt: string };
-  /** It is settled. */
+  /** Its billing has ended at this instant. What it cost is settled next. */
+  'rental.stopping': { readonly reason: StopReason; readonly stoppedAt: string };
+  /** It is settled: what was charged for it in all, and what was left of its hold and is available again. */
   'rental.stopped': {
-    readonly reason: string;
+    readonly reason: StopReason;
+    readonly stoppedAt: string;
     readonly chargedCents: number;
     readonly refundedCents: number;
   };
-  /** Its machine never became usable. */
-  'rental.failed': { readonly reason: string };
-  'topup.succeeded': { readonly amountCents: number };
-  'topup.failed': { readonly amountCents: number; readonly reason: string | null };
+  /** Its machine never became usable, or was lost at once. Nothing is charged: what was, was given back. */
+  'rental.failed': {
+    readonly code: RentalFailure;
+    readonly message: string;
+    readonly refundedCents: number;
+  };
+  /** It was paid. What came in may differ from what was asked for; `source`: how it was paid. */
+  'topup.succeeded': {
+    readonly amountCents: number;
+    readonly creditedCents: number;
+    readonly source: TopupSource;
+  };
+  /** Nothing was paid; `declineCode`: the bank's word, where it gave one. */
+  'topup.failed': {
+    readonly amountCents: number;
+    readonly source: TopupSource;
+    readonly declineCode: string | null;
+    readonly message: string | null;
+  };
+  /** Nobody paid on its page in time. */
   'topup.expired': { readonly amountCents: number };
-  /** Money came into the wallet, by the ledger entry with this number. */
+  /** Money came into the wallet by one ledger entry: its number, its type, and the balance after it. */
   'wallet.credited': {
     readonly amountCents: number;
     readonly balanceCents: number;
     readonly ledgerSeq: number;
-    readonly entryType: string;
+    readonly entryType: LedgerEntryType;
   };
-  'wallet.low': { readonly balanceCents: number; readonly runwaySeconds: number | null };
-  'wallet.exhausted': { readonly balanceCents: number };
-  'auto_topup.succeeded': { readonly topupId: string; readonly amountCents: number };
-  'auto_topup.switched_off': { readonly reason: string };
+  /** What is left lasts for less than an hour at the present cost. */
+  'wallet.low': {
+    readonly balanceCents: number;
+    readonly burnPerHourCents: number;
+    readonly runwaySeconds: number;
+  };
+  /** The money was over, and these rentals ended by it. */
+  'wallet.exhausted': { readonly rentalIds: readonly string[] };
+  /** An automatic top-up was paid; its own `topup.succeeded` is told as well. */
+  'auto_topup.succeeded': { readonly creditedCents: number };
+  /** Nothing is charged automatically any more, until it is switched on. */
+  'auto_topup.switched_off': { readonly reason: AutoTopupOffReason };
   'card.saved': { readonly brand: string; readonly last4: string };
-  'card.removed': { readonly reason: string };
-  'invoice.opened': { readonly amountCents: number };
-  'invoice.paid': { readonly amountCents: number };
-  'invoice.voided': { readonly amountCents: number };
-  'invoice.uncollectible': { readonly amountCents: number };
-  'ssh_key.added': Nothing;
-  'ssh_key.removed': Nothing;
+  /** `detached`: at the payment processor. `replaced`: by a card that was saved later. */
+  'card.removed': { readonly reason: CardRemovedReason };
+  /** It can be paid now. */
+  'invoice.opened': InvoiceData & { readonly dueAt: string };
+  'invoice.paid': InvoiceData & { readonly paidAt: string };
+  'invoice.voided': InvoiceData;
+  /** It was given up. It can still be paid. */
+  'invoice.uncollectible': InvoiceData;
+  'ssh_key.added': { readonly fingerprint: string };
+  'ssh_key.removed': { readonly fingerprint: string };
   'api_key.created': Nothing;
   'api_key.revoked': Nothing;
   'webhook.created': Nothing;
@@ -63,13 +105,33 @@ export interface EventData {
   'webhook.removed': Nothing;
   /** Asked for by the endpoint's user, and sent to that endpoint alone. */
   'webhook.ping': Nothing;
+  /** Somebody signed in; `by`: the way in which they showed who they are. */
   'session.started': { readonly by: string };
-  'session.ended': Nothing;
+  'session.ended': { readonly by: SessionEndedBy };
   /**
    * The database was restored from a backup: events may be lost, and the numbers before this one do not lead up to it.
    * A client reads its state anew.
    */
   'feed.resync': Nothing;
+}
+
+/** What endangers a machine. Each is told once for each time that it begins, or for each instant that is near. */
+export type RentalWarning =
+  'ssh_unreachable' | 'host_key_changed' | 'auto_stop_near' | 'spend_limit_near' | 'upstream_end_near';
+
+/** Why a rental failed, as `failure.code` says. */
+export type RentalFailure = 'not_provisioned' | 'lost_at_start';
+
+/** Why auto-topup went off; `user`: by their own setting. */
+export type AutoTopupOffReason = 'user' | 'charge_failed' | 'card_removed' | 'card_expired' | 'charges_held';
+
+export type CardRemovedReason = 'user' | 'replaced' | 'detached';
+
+export type SessionEndedBy = 'sign_out' | 'new_sign_in' | 'operator';
+
+interface InvoiceData {
+  readonly amountCents: number;
+  readonly reason: 'overage' | 'manual' | 'topup_failed';
 }
 
 export type EventType = keyof EventData;

@@ -54,6 +54,12 @@ export const retention: readonly Kept[] = [
     since: 'requested_at',
   },
   {
+    table: 'rental_warnings',
+    what: 'ends of machines that users were warned of',
+    keptMs: 7 * DAY,
+    since: 'at',
+  },
+  {
     table: 'answered_machines',
     what: 'where machines answered that were never billed',
     keptMs: 2 * DAY,

@@ -12,6 +12,9 @@ export const rentalLimits = {
   labelsMax: 10,
   labelValueMaxChars: 255,
 
+  /** How long before its machine ends by a limit, or at its upstream, a user is warned. */
+  warnBeforeMs: 15 * MINUTE,
+
   /** Opening a rental (decision 19, "Order of an opening", to decision 22, "Machines of nobody"). */
   openTries: 5,
   openBudgetMs: 15 * SECOND,

@@ -2,6 +2,7 @@ import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-re
 import { finalCents } from '../../domain/metering/metering.js';
 import type { StopReason } from '../../domain/rentals/rental.js';
 import type { Account } from './account.js';
+import { writeAudit } from './audit-trail.js';
 import type { World } from './world.js';
 
 /**
@@ -45,6 +46,7 @@ export function settle(
   row.status = 'stopping';
   row.stop_reason = reason;
   close(world, account, row, endedAt);
+  if (reason !== 'user') noteEnd(world, account, row, reason);
   world.after(world.durations.endMs, () => {
     row.status = 'stopped';
     row.terminated_at = world.now();
@@ -68,8 +70,20 @@ export function failWithFullRefund(
   row.status = 'failed';
   row.error = error;
   close(world, account, row, world.now());
+  noteEnd(world, account, row, row.running_at === null ? 'not_provisioned' : 'lost_at_start');
   row.terminated_at = row.settled_at;
   row.closed_at = row.settled_at;
+}
+
+/** Writes down what ended without its user's request. */
+function noteEnd(world: World, account: Account, row: RentalWithHealth, reason: string): void {
+  const failed = row.status === 'failed';
+  const details = {
+    reason,
+    chargedCents: row.charged_cents - row.refunded_cents,
+    refundedCents: failed ? row.refunded_cents : row.released_cents,
+  };
+  writeAudit(world, account, { kind: 'rental_ended', entity_id: row.id, details, client_address: null });
 }
 
 function close(world: World, account: Account, row: RentalWithHealth, endedAt: Date): void {

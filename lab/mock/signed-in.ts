@@ -1,9 +1,9 @@
-import { newId } from '../../adapters/ids.js';
 import { auditAddress } from '../../api/accounts/audit-event.js';
 import type { ApiContext } from '../../api/context.js';
 import { setSessionCookie, type Step } from '../../api/http/middleware/session.js';
 import type { AuditKind } from '../../domain/accounts/audit.js';
 import type { Account } from './account.js';
+import { writeAudit } from './audit-trail.js';
 import { refusalOf } from './refuse.js';
 import type { World } from './world.js';
 
@@ -34,18 +34,14 @@ export function tokenOf(ctx: ApiContext): string {
 export function note(
   world: World,
   ctx: ApiContext,
-  { audit, user }: Account,
+  account: Account,
   kind: AuditKind,
   entityId: string | null = null,
 ): void {
-  audit.push({
-    no: audit.length + 1,
-    id: newId('aud'),
-    user_id: user.id,
+  writeAudit(world, account, {
     kind,
     entity_id: entityId,
     details: null,
     client_address: auditAddress(ctx) ?? null,
-    at: world.now(),
   });
 }

@@ -2,6 +2,7 @@ import type { InvoiceId } from '../../domain/ids.js';
 import { dunning } from '../../domain/payments/dunning.js';
 import type { ProcessorInvoice } from '../../adapters/processor/processor.js';
 import type { Database } from '../../adapters/postgres/database.js';
+import { tellInvoice } from './invoice-events.js';
 import { isDueAgain } from '../../adapters/postgres/upkeep/intents.js';
 import { mailOpenedInvoice } from '../../adapters/postgres/invoices/invoice-mails.js';
 import { hasNoFreshSignal } from '../../adapters/postgres/upkeep/look-signals.js';
@@ -37,25 +38,36 @@ export async function becomeOpen(
         due_at: trx.raw(`clock_ms() + ? * interval '1 millisecond'`, [dunning.dueDays * dayMs]),
       })
       .returning('*');
-    if (opened) return mailOpenedInvoice(trx, opened);
+    if (opened) {
+      await tellInvoice(trx, 'invoice.opened', opened);
+      return mailOpenedInvoice(trx, opened);
+    }
     await trx('invoices').where({ id, status: 'open' }).update(pages);
   });
 }
 
 /** Voids an invoice that the processor voided or that never was there. An invoice that is paid stays paid. */
 export async function becomeVoid(db: Database, id: InvoiceId): Promise<void> {
-  await db('invoices')
-    .where({ id })
-    .whereIn('status', ['draft', 'open', 'uncollectible'])
-    .update({ status: 'void', voided_at: db.raw('clock_ms()'), closed_at: db.raw('clock_ms()') });
+  await db.transaction(async (trx) => {
+    const [voided] = await trx('invoices')
+      .where({ id })
+      .whereIn('status', ['draft', 'open', 'uncollectible'])
+      .update({ status: 'void', voided_at: trx.raw('clock_ms()'), closed_at: trx.raw('clock_ms()') })
+      .returning('*');
+    if (voided) await tellInvoice(trx, 'invoice.voided', voided);
+  });
 }
 
 /** Gives an invoice up; it can still be paid. */
 export async function becomeUncollectible(db: Database, id: InvoiceId): Promise<void> {
-  await db('invoices')
-    .where({ id })
-    .whereIn('status', ['draft', 'open'])
-    .update({ status: 'uncollectible', closed_at: db.raw('clock_ms()') });
+  await db.transaction(async (trx) => {
+    const [givenUp] = await trx('invoices')
+      .where({ id })
+      .whereIn('status', ['draft', 'open'])
+      .update({ status: 'uncollectible', closed_at: trx.raw('clock_ms()') })
+      .returning('*');
+    if (givenUp) await tellInvoice(trx, 'invoice.uncollectible', givenUp);
+  });
 }
 
 /** Clears the wish for a look at an invoice, unless somebody asked again meanwhile. */

@@ -1,5 +1,6 @@
 import type { InvoiceId, UserId } from '../../domain/ids.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
+import { tellInvoice } from './invoice-events.js';
 
 /**
  * Asks for an invoice to be voided. An invoice that the processor does not know yet is void at once. Any other is void
@@ -7,7 +8,7 @@ import type { Transaction } from '../../adapters/postgres/database.js';
  * @returns whether anything was asked for; an invoice that is paid or void stays as it is
  */
 export async function requestVoid(trx: Transaction, invoiceId: InvoiceId, reason: string): Promise<boolean> {
-  const voided = await trx('invoices')
+  const [voided] = await trx('invoices')
     .where({ id: invoiceId, status: 'draft', processor_invoice_id: null })
     .update({
       status: 'void',
@@ -17,8 +18,12 @@ export async function requestVoid(trx: Transaction, invoiceId: InvoiceId, reason
       closed_at: trx.raw('clock_ms()'),
       // A call that makes the mirror may be under way now.
       attention_at: trx.raw('clock_ms()'),
-    });
-  if (voided === 1) return true;
+    })
+    .returning('*');
+  if (voided) {
+    await tellInvoice(trx, 'invoice.voided', voided);
+    return true;
+  }
   const requested = await trx('invoices')
     .where({ id: invoiceId })
     .whereIn('status', ['draft', 'open', 'uncollectible'])

@@ -2,6 +2,7 @@ import { causeOf, type LedgerCause } from '../../domain/causes.js';
 import type { LedgerEntryType } from '../../domain/ledger/ledger.js';
 import { assertCents } from '../../domain/money.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
+import { recordEvent } from '../../adapters/postgres/events/outbox.js';
 import { recordTopupIntent } from '../../adapters/postgres/payments/topup-level.js';
 import type { LockedWallet } from './wallets.js';
 
@@ -23,14 +24,15 @@ export interface Posting {
 /**
  * Writes one ledger entry and moves the wallet with it, in one statement. It is the only writer of balances beside the
  * metering statement. A posting that lowers the available part below the level leaves an intent for auto-topup
- * (decision 34, "Trigger of auto-topup"). The wallet must be locked by this transaction.
+ * (decision 34, "Trigger of auto-topup"). One that brings money in tells its user so. The wallet must be locked by this
+ * transaction.
  * @returns false when the cause was posted before: nothing is written then
  */
 export async function post(trx: Transaction, wallet: LockedWallet, posting: Posting): Promise<boolean> {
   const reservedCents = posting.reservedCents ?? 0;
   assertCents(posting.availableCents, 'availableCents');
   assertCents(reservedCents, 'reservedCents');
-  const result = await trx.raw<{ rows: { seq: number }[] }>(
+  const { rows } = await trx.raw<{ rows: { seq: number; total: number }[] }>(
     `with w as (
        update wallets
           set available_cents = available_cents + :availableCents,
@@ -44,8 +46,10 @@ export async function post(trx: Transaction, wallet: LockedWallet, posting: Post
        select id, seq, :type::ledger_entry_type, :availableCents::bigint + :reservedCents::bigint, total,
               :rentalNo::bigint, :processorChargeId::text, :note::text, clock_ms()
          from w
+     ), caused as (
+       insert into ledger_causes (cause, wallet_id, seq) select :cause, id, seq from w
      )
-     insert into ledger_causes (cause, wallet_id, seq) select :cause, id, seq from w returning seq`,
+     select seq, total from w`,
     {
       walletId: wallet.id,
       availableCents: posting.availableCents,
@@ -57,7 +61,17 @@ export async function post(trx: Transaction, wallet: LockedWallet, posting: Post
       note: posting.note ?? null,
     },
   );
-  if (result.rows.length === 0) return false;
+  const [entry] = rows;
+  if (!entry) return false;
   if (posting.availableCents < 0) await recordTopupIntent(trx, wallet.id);
+  const amountCents = posting.availableCents + reservedCents;
+  if (amountCents > 0) {
+    await recordEvent(trx, {
+      type: 'wallet.credited',
+      userId: wallet.userId,
+      entityId: wallet.userId,
+      data: { amountCents, balanceCents: entry.total, ledgerSeq: entry.seq, entryType: posting.type },
+    });
+  }
   return true;
 }

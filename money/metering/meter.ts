@@ -1,6 +1,7 @@
 import type { RentalId } from '../../domain/ids.js';
 import { meteringLimits } from '../../domain/metering/limits.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
+import { tellEnded, tellLow } from './meter-events.js';
 
 /**
  * Brings wallets that this transaction has locked up to now (decision 24, "Order of funds", decision 25, "Usage as
@@ -138,10 +139,19 @@ ended as (
   select 'end_rental', wallet_id, no from turned
   on conflict do nothing
 )
-select (select coalesce(sum(entries), 0)::bigint from wallet_sums) as entries,
-       exists (select 1 from turned)
-         or exists (select 1 from wallet_sums where topup or low and low_since is null and entries > 0) as left,
-       coalesce((select array_agg(id) from turned), '{}') as ended`;
+select coalesce(sum(entries), 0)::bigint as entries,
+       coalesce(bool_or(topup), false) as topup,
+       coalesce(array_agg(wallet_id) filter (where low and low_since is null and entries > 0), '{}') as low,
+       coalesce((select array_agg(id) from turned), '{}') as ended
+  from wallet_sums`;
+
+interface Pass {
+  readonly entries: number;
+  readonly topup: boolean;
+  /** Wallets that became low by this pass. */
+  readonly low: readonly number[];
+  readonly ended: readonly RentalId[];
+}
 
 export interface Metered {
   /** How many ledger entries were written. */
@@ -152,16 +162,23 @@ export interface Metered {
   readonly left: boolean;
 }
 
-/** Meters all running rentals of these wallets up to now. Each wallet must be locked by this transaction. */
+/**
+ * Meters all running rentals of these wallets up to now, and tells what ended or became low by it: in statements of
+ * their own, so that a pass that changes nothing of the kind costs what it costs without them. Each wallet must be
+ * locked by this transaction.
+ */
 export async function meterWallets(trx: Transaction, walletIds: readonly number[]): Promise<Metered> {
   if (walletIds.length === 0) return { entries: 0, ended: [], left: false };
-  const result = await trx.raw<{ rows: Metered[] }>(meterStatement, {
+  const { rows } = await trx.raw<{ rows: Pass[] }>(meterStatement, {
     walletIds,
     topupWaitMs: meteringLimits.topupWaitMs,
     tickLateMs: meteringLimits.tickLateMs,
     warnMinutes: meteringLimits.lowBalanceMinutes,
   });
-  const row = result.rows[0];
-  if (!row) throw new Error('the metering statement answered no row');
-  return row;
+  const [pass] = rows;
+  if (!pass) throw new Error('the metering statement answered no row');
+  const { entries, topup, low, ended } = pass;
+  if (ended.length > 0) await tellEnded(trx, ended);
+  if (low.length > 0) await tellLow(trx, low);
+  return { entries, ended, left: topup || low.length > 0 || ended.length > 0 };
 }

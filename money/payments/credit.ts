@@ -2,6 +2,7 @@ import type { TopupId, UserId } from '../../domain/ids.js';
 import { receiptMail } from '../../domain/mails/payments.js';
 import type { Payment } from '../../adapters/processor/processor.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import { recordEvent } from '../../adapters/postgres/events/outbox.js';
 import { getTopup } from '../../adapters/postgres/payments/topups.js';
 import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
@@ -21,28 +22,51 @@ export async function creditTopup(db: Database, topupId: TopupId, payment: Payme
   const topup = await getTopup(db, topupId);
   return moneyTransaction(db, topup.user_id, async (trx) => {
     if (!(await creditPayment(trx, topup.user_id, payment, topup))) return false;
-    await trx.raw(
-      `update topups
-          set status = 'succeeded',
-              payment_id = case when credited_at is null then :paymentId else payment_id end,
-              charge_id = case when credited_at is null then :chargeId else charge_id end,
-              receipt_url = case when credited_at is null then :receiptUrl else receipt_url end,
-              credited_cents = coalesce(credited_cents, 0) + :cents,
-              credited_at = coalesce(credited_at, clock_ms()),
-              closed_at = clock_ms(),
-              error = null,
-              decline_code = null
-        where id = :topupId`,
-      {
-        topupId,
-        paymentId: payment.paymentId,
-        chargeId: payment.chargeId,
-        receiptUrl: payment.receiptUrl,
-        cents: payment.amountReceivedCents,
-      },
-    );
+    await becomeSucceeded(trx, topup, payment);
     return true;
   });
+}
+
+/**
+ * Notes that a top-up was paid. It is told once; what a page brings that is paid twice is told as a credit of the
+ * wallet alone.
+ */
+async function becomeSucceeded(trx: Transaction, topup: TopupRow, payment: Payment): Promise<void> {
+  const { rows } = await trx.raw<{
+    rows: (Pick<TopupRow, 'amount_cents' | 'source'> & { before: TopupRow['status'] })[];
+  }>(
+    `update topups t
+        set status = 'succeeded',
+            payment_id = case when t.credited_at is null then :paymentId else t.payment_id end,
+            charge_id = case when t.credited_at is null then :chargeId else t.charge_id end,
+            receipt_url = case when t.credited_at is null then :receiptUrl else t.receipt_url end,
+            credited_cents = coalesce(t.credited_cents, 0) + :cents,
+            credited_at = coalesce(t.credited_at, clock_ms()),
+            closed_at = clock_ms(),
+            error = null,
+            decline_code = null
+       from (select id, status as before from topups where id = :topupId for update) old
+      where t.id = old.id
+     returning old.before, t.amount_cents, t.source`,
+    {
+      topupId: topup.id,
+      paymentId: payment.paymentId,
+      chargeId: payment.chargeId,
+      receiptUrl: payment.receiptUrl,
+      cents: payment.amountReceivedCents,
+    },
+  );
+  const [row] = rows;
+  if (!row || row.before === 'succeeded') return;
+  const of = { userId: topup.user_id, entityId: topup.id };
+  const { amountReceivedCents: creditedCents } = payment;
+  await recordEvent(trx, {
+    ...of,
+    type: 'topup.succeeded',
+    data: { amountCents: row.amount_cents, creditedCents, source: row.source },
+  });
+  if (row.source !== 'auto_topup') return;
+  await recordEvent(trx, { ...of, type: 'auto_topup.succeeded', data: { creditedCents } });
 }
 
 /**

@@ -5,6 +5,7 @@ import { mailInvoiceReceipt } from '../../adapters/postgres/invoices/invoice-mai
 import { getInvoiceRow, lockInvoice } from '../../adapters/postgres/invoices/invoices.js';
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { post } from '../ledger/post.js';
+import { tellInvoice } from '../invoices/invoice-events.js';
 import { creditPayment } from './credit.js';
 import { lockWalletOfUser, type LockedWallet } from '../ledger/wallets.js';
 import { moneyTransaction } from '../ledger/transaction.js';
@@ -53,6 +54,7 @@ async function becomePaid(
     })
     .returning('*');
   if (!settled) throw new Error(`invoice ${invoiceId} vanished`);
+  await tellInvoice(trx, 'invoice.paid', settled);
   return settled;
 }
 

@@ -1,23 +1,44 @@
 import type { RentalId } from '../../domain/ids.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import { recordEvent } from '../../adapters/postgres/events/outbox.js';
 import type { PodAddress } from './rentals.js';
 
-/** Records where a machine answered, for the step that begins its billing. Of several answers the last one counts. */
+/**
+ * Records where a machine answered, for the step that begins its billing. Of several answers the last one counts, and
+ * the first one is told. The rental's row is locked for it: an attempt that was overtaken finds it running, and tells
+ * nothing anew.
+ */
 export async function recordAnswer(db: Database, rentalId: RentalId, address: PodAddress): Promise<void> {
-  await db.raw(
-    `insert into answered_machines (rental_no, host, port, username, host_key_fingerprint)
-     select no, :host, :port, :username, :fingerprint from rentals where id = :rentalId and status = 'provisioning'
-     on conflict (rental_no) do update
-       set host = excluded.host, port = excluded.port, username = excluded.username,
-           host_key_fingerprint = excluded.host_key_fingerprint, answered_at = clock_ms()`,
-    {
-      rentalId,
+  await db.transaction(async (trx) => {
+    const rental = await trx('rentals')
+      .where({ id: rentalId, status: 'provisioning' })
+      .forShare()
+      .first('no', 'user_id');
+    if (!rental) return;
+    const answer = {
       host: address.host,
       port: address.port,
       username: address.username,
-      fingerprint: address.hostKeyFingerprint,
-    },
-  );
+      host_key_fingerprint: address.hostKeyFingerprint,
+    };
+    const first = await trx('answered_machines')
+      .insert({ rental_no: rental.no, ...answer })
+      .onConflict('rental_no')
+      .ignore()
+      .returning('rental_no');
+    if (first.length === 0) {
+      await trx('answered_machines')
+        .where({ rental_no: rental.no })
+        .update({ ...answer, answered_at: trx.raw('clock_ms()') });
+      return;
+    }
+    await recordEvent(trx, {
+      type: 'rental.ssh_answered',
+      userId: rental.user_id,
+      entityId: rentalId,
+      data: { ...address },
+    });
+  });
 }
 
 /** Claims the answer, once; afterwards the rental's own row has it. */

@@ -5,6 +5,7 @@ import type { Transaction } from '../../adapters/postgres/database.js';
 import { recordNotice } from '../../adapters/postgres/operators/operator-notices.js';
 import { findPodOfRental } from '../../adapters/postgres/machines/pods.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
+import { tellStopping } from './rental-events.js';
 import type { RentalWithStop } from './rentals.js';
 import { failWithFullRefund, settle } from './settle.js';
 import type { LockedWallet } from '../ledger/wallets.js';
@@ -49,7 +50,7 @@ export async function endLost(
     return true;
   }
   await trx('lost_machines').insert({ rental_no: rental.no, last_alive_at: lastAliveAt });
-  const lost: RentalRow = { ...rental, stop_reason: 'pod_lost', ended_at: new Date(aliveMs) };
+  const lost: Ended = { ...rental, stop_reason: 'pod_lost', ended_at: new Date(aliveMs) };
   const isYoung = aliveMs - runningMs <= rentalLimits.refundWindowMs;
   if (isYoung && (await fullRefundsToday(trx, wallet)) < rentalLimits.fullRefundsPerDay) {
     const error = 'The machine was lost within a minute of its start; nothing was charged for it.';
@@ -62,8 +63,11 @@ export async function endLost(
   return true;
 }
 
-/** Writes the end, with the meter's reading, and settles. */
-async function endAt(trx: Transaction, wallet: LockedWallet, ended: RentalRow): Promise<void> {
+/**
+ * Writes the end, with the meter's reading, and settles.
+ * @param ended the rental with its new end, and the status that it had until now
+ */
+async function endAt(trx: Transaction, wallet: LockedWallet, ended: Ended): Promise<void> {
   const { stop_reason, ended_at, error, charged_cents, hold_cents } = ended;
   await trx('rentals').where({ no: ended.no }).update({
     status: 'stopping',
@@ -73,8 +77,14 @@ async function endAt(trx: Transaction, wallet: LockedWallet, ended: RentalRow): 
     charged_cents,
     hold_cents,
   });
+  if (ended.status === 'running') await tellStopping(trx, ended, { reason: stop_reason, at: ended_at });
   await settle(trx, wallet, ended);
 }
+
+type Ended = RentalRow & {
+  readonly stop_reason: NonNullable<RentalRow['stop_reason']>;
+  readonly ended_at: Date;
+};
 
 /**
  * Returns the instant at which the money ended of a rental that waits for an auto-topup (decision 26, "End of the

@@ -1,5 +1,6 @@
 import { moveAttempt } from '../../adapters/postgres/machines/attempts.js';
 import type { Database } from '../../adapters/postgres/database.js';
+import { tellMachineFound } from './rentals.js';
 import type { AllocationAttemptRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
 
 /**
@@ -19,7 +20,10 @@ export async function adoptPod(
       .whereNull('pod_id')
       .update({ pod_id: podId, tag: attempt.tag, provider_code: attempt.provider_code });
     if (waiting === 0) return false;
-    if (await moveAttempt(trx, attempt.id, 'open', 'adopted', { podId })) return true;
+    if (await moveAttempt(trx, attempt.id, 'open', 'adopted', { podId })) {
+      await tellMachineFound(trx, rental, attempt.provider_code);
+      return true;
+    }
     await trx('rentals').where({ no: rental.no }).update({ pod_id: null });
     return false;
   });

@@ -2,6 +2,7 @@ import { elapsedMsAtCents } from '../../domain/metering/metering.js';
 import type { RentalId, UserId } from '../../domain/ids.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import type { RentalRow, StopRequestRow } from '../../adapters/postgres/rows/tables.js';
+import { recordEvent } from '../../adapters/postgres/events/outbox.js';
 import { recordTopupIntent } from '../../adapters/postgres/payments/topup-level.js';
 
 /** A rental as money sees it, with the request for its end. */
@@ -35,8 +36,8 @@ export type NewRental = Pick<
 >;
 
 /**
- * Writes the rental row in status provisioning, holding its first hour. The hold was moved out of available before,
- * because auto-topup goes by what is left (decision 34, "Trigger of auto-topup").
+ * Writes the rental row in status provisioning, holding its first hour, and tells it. The hold was moved out of
+ * available before, because auto-topup goes by what is left (decision 34, "Trigger of auto-topup").
  * @returns its number and its user
  */
 export async function insertRental(
@@ -53,7 +54,29 @@ export async function insertRental(
     .returning(['no', 'user_id']);
   if (!inserted) throw new Error('an insert of a rental answered no row');
   await recordTopupIntent(trx, rental.wallet_id);
+  await recordEvent(trx, {
+    type: 'rental.created',
+    userId: rental.user_id,
+    entityId: rental.id,
+    data: {
+      familyId: rental.family,
+      gpuCount: rental.gpu_count,
+      region: rental.region,
+      pricePerHourCents: rental.price_per_hour_cents,
+      holdCents: rental.price_per_hour_cents,
+    },
+  });
+  if (rental.pod_id !== null) await tellMachineFound(trx, rental, rental.provider_code);
   return inserted;
+}
+
+/** Tells that a rental has a machine, in the transaction that gives it to the rental. */
+export async function tellMachineFound(
+  trx: Transaction,
+  { id, user_id: userId }: Pick<RentalRow, 'id' | 'user_id'>,
+  providerCode: string,
+): Promise<void> {
+  await recordEvent(trx, { type: 'rental.machine_found', userId, entityId: id, data: { providerCode } });
 }
 
 export async function findRental(db: Database | Transaction, id: RentalId): Promise<RentalRow | undefined> {
@@ -91,21 +114,22 @@ export interface PodAddress {
 }
 
 /**
- * Moves a rental from provisioning to running. Billing starts now, by the database's clock (decision 18, "Start of
- * billing"), and the instants at which its limits are reached are fixed.
+ * Moves a rental from provisioning to running, and tells it. Billing starts now, by the database's clock (decision 18,
+ * "Start of billing"), and the instants at which its limits are reached are fixed.
  */
 export async function startRunning(trx: Transaction, rental: RentalRow, address: PodAddress): Promise<void> {
   const limitMs =
     rental.max_spend_cents === null
       ? null
       : elapsedMsAtCents(rental.price_per_hour_cents, rental.max_spend_cents);
-  await trx.raw(
+  const { rows } = await trx.raw<{ rows: (RentalRow & { running_at: Date })[] }>(
     `update rentals set status = 'running', host = :host, port = :port, username = :username,
             host_key_fingerprint = :fingerprint, running_at = c.at,
             auto_stop_at = c.at + auto_stop_after_ms * interval '1 millisecond',
             spend_limit_at = c.at + :limitMs::bigint * interval '1 millisecond'
        from (select clock_ms() as at) c
-      where no = :no and status = 'provisioning'`,
+      where no = :no and status = 'provisioning'
+     returning rentals.*`,
     {
       no: rental.no,
       host: address.host,
@@ -115,6 +139,18 @@ export async function startRunning(trx: Transaction, rental: RentalRow, address:
       limitMs,
     },
   );
+  const [running] = rows;
+  if (!running) return;
+  await recordEvent(trx, {
+    type: 'rental.running',
+    userId: running.user_id,
+    entityId: running.id,
+    data: {
+      runningAt: running.running_at.toISOString(),
+      autoStopAt: running.auto_stop_at?.toISOString() ?? null,
+      spendLimitAt: running.spend_limit_at?.toISOString() ?? null,
+    },
+  });
 }
 
 /** Closes what is open about the end of a settled rental: the stop request and the intents. */

@@ -4,6 +4,7 @@ import type { Transaction } from '../../adapters/postgres/database.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { insertOverageInvoice } from '../invoices/invoices.js';
 import { post } from '../ledger/post.js';
+import { tellFailed, tellStopped, tellStopping } from './rental-events.js';
 import { acknowledgeEnd, type RentalWithStop } from './rentals.js';
 import { moveHold, type LockedWallet } from '../ledger/wallets.js';
 
@@ -38,7 +39,7 @@ export async function settle(trx: Transaction, wallet: LockedWallet, rental: Ren
   const owed = Math.max(0, accrued - charged);
   const overage = owed >= paymentLimits.minInvoiceCents ? owed : 0;
   if (overage > 0) await insertOverageInvoice(trx, wallet, rental, overage);
-  await trx('rentals')
+  const [settled] = await trx('rentals')
     .where({ no: rental.no })
     .update({
       ended_at: endedAt,
@@ -50,8 +51,10 @@ export async function settle(trx: Transaction, wallet: LockedWallet, rental: Ren
       written_off_cents: Math.max(0, final - charged) - overage,
       settled_at: trx.raw('clock_ms()'),
       settled_seq: newestSeq(trx),
-    });
+    })
+    .returning('*');
   await acknowledgeEnd(trx, rental.no);
+  if (settled) await tellStopped(trx, settled);
 }
 
 /**
@@ -67,18 +70,23 @@ export async function endUnstarted(
   if (rental.status !== 'provisioning') return;
   if (end.kind === 'failed') return failWithFullRefund(trx, wallet, rental, end.error);
   await moveHold(trx, wallet, -rental.hold_cents);
-  await trx('rentals')
+  const reason = rental.stop?.requested_by ?? 'operator';
+  const [settled] = await trx('rentals')
     .where({ no: rental.no })
     .update({
       status: 'stopping',
-      stop_reason: rental.stop?.requested_by ?? 'operator',
+      stop_reason: reason,
       ended_at: trx.raw('clock_ms()'),
       hold_cents: 0,
       released_cents: rental.hold_cents,
       settled_at: trx.raw('clock_ms()'),
       settled_seq: newestSeq(trx),
-    });
+    })
+    .returning('*');
   await acknowledgeEnd(trx, rental.no);
+  if (!settled?.ended_at) return;
+  await tellStopping(trx, settled, { reason, at: settled.ended_at });
+  await tellStopped(trx, settled);
 }
 
 /**
@@ -94,7 +102,7 @@ export async function failWithFullRefund(
   const charged = rental.charged_cents + rental.hold_cents;
   await charge(trx, wallet, rental, 'capture', rental.hold_cents, 0);
   await refund(trx, wallet, rental, charged, error);
-  await trx('rentals')
+  const [failed] = await trx('rentals')
     .where({ no: rental.no })
     .update({
       status: 'failed',
@@ -106,8 +114,10 @@ export async function failWithFullRefund(
       ended_at: rental.ended_at ?? trx.raw('clock_ms()'),
       settled_at: trx.raw('clock_ms()'),
       settled_seq: newestSeq(trx),
-    });
+    })
+    .returning('*');
   await acknowledgeEnd(trx, rental.no);
+  if (failed) await tellFailed(trx, failed);
 }
 
 async function charge(

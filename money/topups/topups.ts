@@ -3,6 +3,7 @@ import { Refusal } from '../../domain/refusal.js';
 import type { CheckoutSession } from '../../adapters/processor/processor.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import { recordEvent } from '../../adapters/postgres/events/outbox.js';
 import { isHeld, isMarked } from '../../adapters/postgres/payments/charge-marks.js';
 import { lockTopup } from '../../adapters/postgres/requests/last-word.js';
 import { refuseWhenLate } from '../../adapters/postgres/rentals/open-guards.js';
@@ -148,7 +149,9 @@ export async function recordPage(db: Database, topupId: TopupId, session: Checko
   });
 }
 
-/** Ends a top-up with nothing paid, unless it has ended already. A payment that still comes is credited. */
+/**
+ * Ends a top-up with nothing paid, and tells so, unless it has ended already. A payment that still comes is credited.
+ */
 export async function endTopup(
   db: Database | Transaction,
   topupId: TopupId,
@@ -160,13 +163,31 @@ export async function endTopup(
     readonly onlyUnsent?: true;
   },
 ): Promise<boolean> {
-  const query = db('topups').where({ id: topupId }).whereNull('closed_at');
-  if (end.onlyUnsent === true) void query.where({ status: 'creating', page_asked_at: null });
-  const ended = await query.update({
-    status: end.status,
-    error: end.error ?? null,
-    decline_code: end.declineCode ?? null,
-    closed_at: db.raw('clock_ms()'),
+  return db.transaction(async (trx) => {
+    const query = trx('topups').where({ id: topupId }).whereNull('closed_at');
+    if (end.onlyUnsent === true) void query.where({ status: 'creating', page_asked_at: null });
+    const [ended] = await query
+      .update({
+        status: end.status,
+        error: end.error ?? null,
+        decline_code: end.declineCode ?? null,
+        closed_at: trx.raw('clock_ms()'),
+      })
+      .returning('*');
+    if (ended) await tellEnd(trx, ended);
+    return ended !== undefined;
   });
-  return ended === 1;
+}
+
+async function tellEnd(trx: Transaction, topup: TopupRow): Promise<void> {
+  const of = { userId: topup.user_id, entityId: topup.id };
+  const { amount_cents: amountCents, source, decline_code: declineCode, error: message } = topup;
+  if (topup.status === 'expired') {
+    return recordEvent(trx, { ...of, type: 'topup.expired', data: { amountCents } });
+  }
+  await recordEvent(trx, {
+    ...of,
+    type: 'topup.failed',
+    data: { amountCents, source, declineCode, message },
+  });
 }

@@ -56,7 +56,16 @@ describe('the schema refuses what does not add up', () => {
     `insert into ledger_entries (wallet_id, seq, type, amount_cents, balance_after_cents, rental_no, created_at) values ${values}`;
   const rental = (column: string, value: string) => `update rentals set ${column} = ${value} where no = :no`;
 
+  const warning = (kind: string) =>
+    `insert into rental_warnings (rental_no, warning, at) values (:no, '${kind}', '2026-11-01')`;
+
   const rules: [what: string, constraint: string, sql: string][] = [
+    ['a warning of no known kind', 'rental_warnings_warning_check', warning('meteor_near')],
+    [
+      'a second warning of one instant',
+      'rental_warnings_pkey',
+      `${warning('auto_stop_near')}, (:no, 'auto_stop_near', '2026-11-01')`,
+    ],
     [
       'a negative available balance',
       'wallets_available_cents_check',

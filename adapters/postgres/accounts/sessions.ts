@@ -1,7 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { UserId } from '../../../domain/ids.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
+import type { SessionEndedBy } from '../../../domain/events/events.js';
 import type { Database, Transaction } from '../database.js';
+import { recordEvent, recordEvents } from '../events/outbox.js';
+import type { SessionRow } from '../rows/tables.js';
 
 /** A live session with its user. */
 export interface Session {
@@ -19,11 +22,13 @@ const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 /**
  * Makes a session of 256 random bits (decision 9, "Session cookies"). Only the hash is kept, so whoever reads the table
  * can't sign in.
+ * @param by the way in which its user has shown who they are, for the event that tells the sign-in
  * @returns the token, which is told once, and when it expires
  */
 export async function insertSession(
   trx: Transaction,
   userId: UserId,
+  by: string,
 ): Promise<{ token: string; expiresAt: Date }> {
   const token = randomBytes(32).toString('base64url');
   const { rows } = await trx.raw<{ rows: { expires_at: Date }[] }>(
@@ -34,6 +39,7 @@ export async function insertSession(
   );
   const row = rows[0];
   if (!row) throw new Error('the session was not kept');
+  await recordEvent(trx, { type: 'session.started', userId, entityId: userId, data: { by } });
   return { token, expiresAt: row.expires_at };
 }
 
@@ -83,11 +89,41 @@ async function touch(db: Database, tokenHash: Buffer): Promise<Date | undefined>
 }
 
 /**
- * Ends one session for good (spec: POST /v1/auth/logout).
+ * Ends one session for good (spec: POST /v1/auth/logout), and tells it.
  * @returns false when it had ended already
  */
-export async function deleteSession(db: Database | Transaction, tokenHash: Buffer): Promise<boolean> {
-  return (await db('sessions').where({ token_hash: tokenHash }).delete()) > 0;
+export async function deleteSession(
+  trx: Transaction,
+  tokenHash: Buffer,
+  by: SessionEndedBy,
+): Promise<boolean> {
+  return (await endSessions(trx, { token_hash: tokenHash }, by)) > 0;
+}
+
+/**
+ * Ends all sessions of a user, and tells each.
+ * @returns how many there were
+ */
+export async function deleteSessionsOf(
+  trx: Transaction,
+  userId: UserId,
+  by: SessionEndedBy,
+): Promise<number> {
+  return endSessions(trx, { user_id: userId }, by);
+}
+
+async function endSessions(
+  trx: Transaction,
+  which: Partial<Pick<SessionRow, 'token_hash' | 'user_id'>>,
+  by: SessionEndedBy,
+): Promise<number> {
+  const ended = await trx('sessions').where(which).delete().returning('user_id');
+  await recordEvents(
+    trx,
+    'session.ended',
+    ended.map(({ user_id: userId }) => ({ userId, entityId: userId, data: { by } })),
+  );
+  return ended.length;
 }
 
 function hashOf(token: string): Buffer {

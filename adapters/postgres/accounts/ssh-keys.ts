@@ -1,6 +1,7 @@
 import type { SshKeyId, UserId } from '../../../domain/ids.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import type { Database, Transaction } from '../database.js';
+import { recordEvent } from '../events/outbox.js';
 import type { SshKeyRow } from '../rows/tables.js';
 
 /** Lists all keys of a user, oldest first. */
@@ -22,7 +23,7 @@ export async function listPublicKeys(
 const LOCK_KEYS = 7_104;
 
 /**
- * Keeps a key, unless the user already has one with this fingerprint, or has the most that a user may have (decision
+ * Keeps a key, and tells it, unless the user already has one with this fingerprint, or has the most that a user may have (decision
  * 14, "SSH keys").
  * @returns the row, or why there is none
  */
@@ -44,14 +45,21 @@ export async function insertSshKey(
     })
     .returning('*');
   if (!row) throw new Error('the key was not kept');
+  const { fingerprint } = row;
+  await recordEvent(trx, {
+    type: 'ssh_key.added',
+    userId: key.userId,
+    entityId: key.id,
+    data: { fingerprint },
+  });
   return row;
 }
 
-/** Removes a user's key. Running machines keep it. Returns false when the user has no such key. */
-export async function deleteSshKey(
-  db: Database | Transaction,
-  userId: UserId,
-  id: SshKeyId,
-): Promise<boolean> {
-  return (await db('ssh_keys').where({ user_id: userId, id }).delete()) > 0;
+/** Removes a user's key, and tells it. Running machines keep it. Returns false when the user has no such key. */
+export async function deleteSshKey(trx: Transaction, userId: UserId, id: SshKeyId): Promise<boolean> {
+  const [removed] = await trx('ssh_keys').where({ user_id: userId, id }).delete().returning('fingerprint');
+  if (!removed) return false;
+  const { fingerprint } = removed;
+  await recordEvent(trx, { type: 'ssh_key.removed', userId, entityId: id, data: { fingerprint } });
+  return true;
 }

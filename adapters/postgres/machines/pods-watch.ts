@@ -1,6 +1,8 @@
-import type { RentalId } from '../../../domain/ids.js';
+import type { RentalId, UserId } from '../../../domain/ids.js';
+import type { RentalWarning } from '../../../domain/events/events.js';
 import { machineLimits } from '../../../domain/machines/limits.js';
 import type { Database } from '../database.js';
+import { recordEvents } from '../events/outbox.js';
 
 /** A running machine that can be probed. */
 export interface ReachablePod {
@@ -69,21 +71,55 @@ export interface ProbedPod {
   readonly keyChanged: boolean;
 }
 
-/** Writes down which daemons answered; a single silence means nothing (k of n). */
+/**
+ * Writes down which daemons answered; a single silence means nothing (k of n). It tells the owners of machines that
+ * have just become silent, or answer with another key than before.
+ */
 export async function recordProbes(
   db: Database,
   providerCode: string,
   probed: readonly ProbedPod[],
 ): Promise<void> {
   if (probed.length === 0) return;
-  await db.raw(
-    `update pods p set probed_at = clock_ms(),
-            silent_probes = case when x.answered then 0 else silent_probes + 1 end,
-            host_key_changed = x."keyChanged"
-       from jsonb_to_recordset(:probed::jsonb) as x ("podId" text, answered boolean, "keyChanged" boolean)
-      where p.provider_code = :providerCode and p.pod_id = x."podId"`,
-    { providerCode, probed: JSON.stringify(probed) },
-  );
+  await db.transaction(async (trx) => {
+    const { rows } = await trx.raw<{ rows: Warned[] }>(
+      `with probed as materialized (
+         select p.provider_code, p.pod_id, p.host_key_changed as was_changed, x.answered, x."keyChanged"
+           from jsonb_to_recordset(:probed::jsonb) as x ("podId" text, answered boolean, "keyChanged" boolean)
+           join pods p on p.provider_code = :providerCode and p.pod_id = x."podId"
+          order by p.pod_id for no key update of p
+       ), written as (
+         update pods p set probed_at = clock_ms(),
+                silent_probes = case when x.answered then 0 else p.silent_probes + 1 end,
+                host_key_changed = x."keyChanged"
+           from probed x where p.provider_code = x.provider_code and p.pod_id = x.pod_id
+         returning p.provider_code, p.pod_id, p.silent_probes = :silentProbes as silent,
+                   x."keyChanged" and not x.was_changed as changed
+       )
+       select r.id as "rentalId", r.user_id as "userId", w.silent, w.changed
+         from written w
+         join rentals r on r.provider_code = w.provider_code and r.pod_id = w.pod_id
+                       and r.closed_at is null and r.status = 'running'
+        where w.silent or w.changed
+        order by r.no`,
+      { providerCode, probed: JSON.stringify(probed), silentProbes: machineLimits.silentProbes },
+    );
+    await recordEvents(trx, 'rental.warned', rows.flatMap(warningsOf));
+  });
+}
+
+interface Warned {
+  readonly rentalId: RentalId;
+  readonly userId: UserId;
+  readonly silent: boolean;
+  readonly changed: boolean;
+}
+
+function warningsOf({ rentalId, userId, silent, changed }: Warned) {
+  const warnings: RentalWarning[] = [];
+  if (silent) warnings.push('ssh_unreachable');
+  if (changed) warnings.push('host_key_changed');
+  return warnings.map((warning) => ({ userId, entityId: rentalId, data: { warning, at: null } }));
 }
 
 /** Lists pods that the lists miss and that count as alive until an operator decides, oldest first. */

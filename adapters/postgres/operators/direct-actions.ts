@@ -3,6 +3,7 @@ import type { DirectAction, Operation, OperationResult } from '../../../domain/o
 import { routeOf } from '../../../domain/payments/processor-routes.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { insertAuditEvent } from '../accounts/audit-events.js';
+import { deleteSessionsOf } from '../accounts/sessions.js';
 import { pullBrake, releaseBrake } from './brakes.js';
 import type { Database, Transaction } from '../database.js';
 import { findRepeated, recordAction } from './operator-actions.js';
@@ -93,7 +94,7 @@ async function unblockUser(trx: Transaction, userId: UserId): Promise<OperationR
 
 async function endSessions(trx: Transaction, userId: UserId): Promise<OperationResult> {
   await lockUser(trx, userId);
-  return { userId, sessions: await trx('sessions').where({ user_id: userId }).delete() };
+  return { userId, sessions: await deleteSessionsOf(trx, userId, 'operator') };
 }
 
 async function lockUser(trx: Transaction, userId: UserId): Promise<UserRow> {

@@ -1,9 +1,11 @@
+import type { AutoTopupOffReason } from '../../../domain/events/events.js';
 import type { UserId } from '../../../domain/ids.js';
 import { paymentLimits } from '../../../domain/payments/limits.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { insertAuditEvent, type AuditEvent } from '../accounts/audit-events.js';
 import { isHeld } from './charge-marks.js';
 import type { Database, Transaction } from '../database.js';
+import { recordEvent } from '../events/outbox.js';
 import type { AutoTopupRow } from '../rows/tables.js';
 import { recordTopupIntent } from './topup-level.js';
 
@@ -45,6 +47,8 @@ export async function saveAutoTopup(
   clientAddress?: AuditEvent['clientAddress'],
 ): Promise<AutoTopupRow | undefined> {
   return db.transaction(async (trx) => {
+    // Two settings of one user come one after the other: each sees what it switches off.
+    await trx.raw('select id from users where id = ? for no key update', [userId]);
     if (settings.enabled && !(await lockChargeableCard(trx, userId))) return undefined;
     if (settings.enabled && (await isHeld(trx, userId))) {
       throw new Refusal(
@@ -53,6 +57,7 @@ export async function saveAutoTopup(
         { reason: 'charges_held' },
       );
     }
+    if (!settings.enabled) await switchOff(trx, userId, 'user');
     const { rows } = await trx.raw<{ rows: AutoTopupRow[] }>(
       `insert into auto_topups (wallet_id, user_id, enabled, threshold_cents, topup_amount_cents, daily_cap_cents)
        select id, user_id, :enabled, :threshold, coalesce(:amount, :defaultAmount::int), :cap
@@ -105,15 +110,28 @@ async function lockChargeableCard(trx: Transaction, userId: UserId): Promise<boo
   return rows.length > 0;
 }
 
-/** Switches auto-topup off; the numbers stay (decision 33, "Removal of a card"). */
+/**
+ * Switches auto-topup off, and tells it, unless it is off already; the numbers stay (decision 33, "Removal of a card").
+ */
 export async function disableAutoTopup(
-  db: Database | Transaction,
+  trx: Transaction,
   userId: UserId,
   why: NonNullable<AutoTopupRow['disabled_why']>,
 ): Promise<void> {
-  await db('auto_topups')
+  await switchOff(trx, userId, why);
+}
+
+async function switchOff(trx: Transaction, userId: UserId, reason: AutoTopupOffReason): Promise<void> {
+  const switched = await trx('auto_topups')
     .where({ user_id: userId, enabled: true })
-    .update({ enabled: false, disabled_why: why, updated_at: db.raw('clock_ms()') });
+    .update({
+      enabled: false,
+      disabled_why: reason === 'user' ? null : reason,
+      updated_at: trx.raw('clock_ms()'),
+    });
+  if (switched === 0) return;
+  const type = 'auto_topup.switched_off';
+  await recordEvent(trx, { type, userId, entityId: userId, data: { reason } });
 }
 
 /** Returns the hourly cost of all of a user's machines, in cents. */

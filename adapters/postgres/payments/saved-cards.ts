@@ -1,7 +1,9 @@
+import type { CardRemovedReason } from '../../../domain/events/events.js';
 import type { UserId } from '../../../domain/ids.js';
 import type { Card } from '../../processor/processor.js';
 import { insertAuditEvent, type AuditEvent } from '../accounts/audit-events.js';
 import type { Database, Transaction } from '../database.js';
+import { recordEvent } from '../events/outbox.js';
 import { disableAutoTopup } from './auto-topup-settings.js';
 import type { SavedCardRow } from '../rows/tables.js';
 
@@ -64,6 +66,8 @@ export async function saveCard(db: Database, { userId, card, setUpAt }: SaveCard
       ...(isLate ? { removed_at: trx.raw('clock_ms()'), removed_why: 'replaced' } : {}),
     });
     if (isLate) return [card.cardId];
+    const { brand, last4 } = card;
+    await recordEvent(trx, { type: 'card.saved', userId, entityId: card.cardId, data: { brand, last4 } });
     await insertAuditEvent(trx, { userId, kind: 'card_saved', entityId: card.cardId });
     return replaced;
   });
@@ -86,7 +90,19 @@ async function replaceCurrent(trx: Transaction, userId: UserId): Promise<string[
     .whereNull('removed_at')
     .update({ removed_at: trx.raw('clock_ms()'), removed_why: 'replaced' })
     .returning('pm_id');
-  return rows.map((row) => row.pm_id);
+  const ids = rows.map((row) => row.pm_id);
+  for (const pmId of ids) await tellRemoved(trx, userId, pmId, 'replaced');
+  return ids;
+}
+
+/** Tells that a card is the user's saved card no more, in the transaction that removes it. */
+async function tellRemoved(
+  trx: Transaction,
+  userId: UserId,
+  pmId: string,
+  reason: CardRemovedReason,
+): Promise<void> {
+  await recordEvent(trx, { type: 'card.removed', userId, entityId: pmId, data: { reason } });
 }
 
 /** Writes down the processor's present data of a card: its bank may have renewed it. */
@@ -119,6 +135,7 @@ export async function removeCardOfUser(
       .update({ removed_at: trx.raw('clock_ms()'), removed_why: 'user' })
       .returning('pm_id');
     if (!removed) return undefined;
+    await tellRemoved(trx, userId, removed.pm_id, 'user');
     await disableAutoTopup(trx, userId, 'card_removed');
     await insertAuditEvent(trx, { userId, kind: 'card_removed', entityId: removed.pm_id, clientAddress });
     return removed.pm_id;
@@ -140,7 +157,9 @@ export async function markDetached(db: Database, pmId: string): Promise<void> {
         removed_why: trx.raw(`coalesce(removed_why, 'detached')`),
       })
       .returning(['user_id', 'removed_why']);
-    if (detached?.removed_why === 'detached') await disableAutoTopup(trx, detached.user_id, 'card_removed');
+    if (detached?.removed_why !== 'detached') return;
+    await tellRemoved(trx, detached.user_id, pmId, 'detached');
+    await disableAutoTopup(trx, detached.user_id, 'card_removed');
   });
 }
 

@@ -103,3 +103,11 @@ export interface RentalChangeRow {
   new_max_spend_cents: number | null;
   new_auto_stop_at: Date | null;
 }
+
+/** An instant at which a machine ends, of which its user was warned. */
+export interface RentalWarningRow {
+  rental_no: number;
+  warning: 'auto_stop_near' | 'spend_limit_near' | 'upstream_end_near';
+  at: Date;
+  warned_at: Date;
+}

@@ -77,6 +77,7 @@ declare module 'knex/types/tables.js' {
     rental_labels: Table<orders.RentalLabelRow>;
     rental_changes: Table<orders.RentalChangeRow>;
     answered_machines: Table<orders.AnsweredMachineRow>;
+    rental_warnings: Table<orders.RentalWarningRow>;
     invoice_line_items: Table<billing.InvoiceLineItemRow>;
     idempotency_keys: Table<billing.IdempotencyKeyRow>;
     mail_outbox: Table<billing.MailOutboxRow>;

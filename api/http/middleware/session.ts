@@ -36,7 +36,7 @@ export function setSessionCookie(ctx: ApiContext, deps: CookieDeps, token: strin
 export async function endSession(ctx: ApiContext, deps: ApiDeps): Promise<void> {
   const { tokenHash, userId } = sessionOf(ctx);
   await deps.db.transaction(async (trx) => {
-    await deleteSession(trx, tokenHash);
+    await deleteSession(trx, tokenHash, 'sign_out');
     await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'signed_out' }));
   });
   takeSessionCookieBack(ctx, deps);

@@ -34,7 +34,7 @@ describe('runSequencer', () => {
       type: 'ssh_key.added',
       userId: newId('usr'),
       entityId: newId('key'),
-      data: {},
+      data: { fingerprint: 'SHA256:0' },
     });
 
   async function numbered(): Promise<number> {

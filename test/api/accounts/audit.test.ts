@@ -8,7 +8,7 @@ import type { ApiClient, SignedIn } from '../../support/http/api.js';
 import { insertSessionOf } from '../../support/money/factories.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
 import { Paying } from '../../support/story/paying.js';
-import { Renting, rtx4090 } from '../../support/story/renting.js';
+import { b200, Renting, rtx4090 } from '../../support/story/renting.js';
 import { operateNow, testSingleLimitCents } from '../../support/ops/operators.js';
 import { CodeMails } from './code-mails.js';
 
@@ -113,6 +113,31 @@ describe('GET /v1/audit', () => {
       ['rental_created', body.id, here],
     ]);
     assert.equal((await kinds(user)).length, 3);
+  });
+
+  it('tells of a rental that ended by its limit, and by an operator, from nowhere', async () => {
+    const renting = new Renting(service);
+    const limited = await renting.open(user, b200, { maxSpendCents: 2 });
+    const { released_cents: refundedCents } = await renting.awaitStatus(limited, 'stopped');
+    const stopped = await renting.open(user, rtx4090);
+    await service.db('stop_requests').insert({
+      rental_no: (await renting.row(stopped)).no,
+      requested_by: 'operator',
+    });
+    const { stop_reason: reason, ...money } = await renting.awaitStatus(stopped, 'stopped');
+    const { events } = await trail(user, '?kind=rental_ended');
+    assert.deepEqual(
+      events.map(({ entityId, details, clientAddress }) => [entityId, details, clientAddress]),
+      [
+        [
+          stopped,
+          { reason: 'operator', chargedCents: money.charged_cents, refundedCents: money.released_cents },
+          null,
+        ],
+        [limited, { reason: 'spend_limit', chargedCents: 2, refundedCents }, null],
+      ],
+    );
+    assert.equal(reason, 'operator');
   });
 
   it('shows a rental whose request got no answer', async () => {

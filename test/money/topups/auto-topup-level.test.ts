@@ -144,7 +144,7 @@ describe('the level of auto-topup in a tick', () => {
       assert.equal(first.kind, 'attempt');
       await db('topups')
         .where({ user_id: wallet.user_id })
-        .update({ credited_cents: 2_000, closed_at: db.raw('clock_ms()'), status: 'failed' });
+        .update({ credited_cents: 2_000, closed_at: db.raw('clock_ms()') });
       const second = await beginAutoTopup(db, wallet.user_id, newId('top'), { cooldownMs: 0 });
       assert.equal(second.kind, begins ? 'attempt' : 'cooling');
     });

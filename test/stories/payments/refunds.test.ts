@@ -3,6 +3,7 @@ import { newId } from '../../../adapters/ids.js';
 import { actDirectly } from '../../../adapters/postgres/operators/direct-actions.js';
 import { post } from '../../../money/ledger/post.js';
 import { lockWalletOfUser } from '../../../money/ledger/wallets.js';
+import { settleInvoice } from '../../../money/payments/settle-invoice.js';
 import { recordAction } from '../../../adapters/postgres/operators/operator-actions.js';
 import { Invoicing } from '../../support/story/invoicing.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
@@ -84,10 +85,8 @@ describe('a refund', () => {
     await reversing.spend(1_000);
     const refund = await service.stripe.refunds.create({ payment_intent: paymentId });
     await reversing.awaitRow(refund.id, 'taken_at');
-    await service
-      .db('invoices')
-      .where({ user_id: reversing.user.user.id })
-      .update({ status: 'paid', paid_at: new Date() });
+    const invoice = await service.db('invoices').where({ user_id: reversing.user.user.id }).first();
+    await settleInvoice(service.db, invoice!.id, { payment: null, paidAt: new Date() });
     await paying.order(`refunds/${refund.id}/fail`);
     await reversing.awaitRow(refund.id, 'given_back_at');
     assert.equal((await paying.wallet(reversing.user)).available_cents, 1_000);

@@ -32,8 +32,7 @@ describe('the saved card', () => {
       const { clientSecret } = body as unknown as { clientSecret: string };
       const setup = await service.stripe.setupIntents.retrieve(clientSecret.split('_secret_')[0]!);
       assert.deepEqual([setup.usage, setup.metadata], ['off_session', { user_id: user.user.id }]);
-      assert.equal((body as unknown as { publishableKey: string }).publishableKey, 'pk_test_api');
-      assert.notEqual(publishableKey, '');
+      assert.equal((body as unknown as { publishableKey: string }).publishableKey, publishableKey);
     });
 
     it('makes one customer of the user for two at once', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { moveAttempt } from '../../../adapters/postgres/machines/attempts.js';
 import { adoptPod } from '../../../money/rentals/pod-adoption.js';
+import { tellMachineFound } from '../../../money/rentals/rentals.js';
 import type { AllocationAttemptRow } from '../../../adapters/postgres/rows/tables.js';
 import type { Provider, Wait } from '../../../adapters/providers/provider.js';
 import type { RentalId } from '../../../domain/ids.js';
@@ -159,6 +160,7 @@ describe('a rental’s machine', () => {
       const adoption = await service.db.transaction();
       await adoption('rentals').where({ id }).update({ pod_id: podId });
       assert.ok(await moveAttempt(adoption, attempt.id, 'open', 'adopted', { podId }));
+      await tellMachineFound(adoption, await renting.row(id), 'lab');
       const swept = { tags: undefined as string[] | undefined };
       const sweeping = sweep().then((tags) => (swept.tags = tags));
       await until('the sweep waits for the adoption, or is over', async () => {

@@ -7,6 +7,7 @@ import type { RentalRow, WalletRow } from '../../../adapters/postgres/rows/table
 import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
 import type { RentalId, UserId } from '../../../domain/ids.js';
 import { createTestDatabase } from '../servers/database.js';
+import { assertToldAgrees } from '../story/told-events.js';
 
 export interface MoneyDatabase {
   readonly db: Database;
@@ -41,6 +42,7 @@ export function onVerifiedDatabase(use: (opened: MoneyDatabase) => void | Promis
   });
   afterEach(async () => {
     assert.deepEqual(await verifyLedger(opened.db), [], 'everything adds up after each test');
+    await assertToldAgrees(opened.db);
   });
   after(() => opened.close());
 }

@@ -23,6 +23,7 @@ import { API_KEY, startLivingLab, type LivingLab } from '../../lab/provider/livi
 import { startApi, webhookSecret, type SignedIn, type TestApi } from '../http/api.js';
 import { createTestDatabase } from '../servers/database.js';
 import { credit } from '../money/money.js';
+import { assertToldAgrees } from '../story/told-events.js';
 import { createTestNamespace, type TestNamespace } from '../servers/namespace.js';
 import { until } from '../until.js';
 import { startTestWorkers, type WorkerParts } from './workers.js';
@@ -185,7 +186,12 @@ function assemble(parts: Parts, options: ServiceOptions, stops: Stops): TestServ
       await until('the catalog is read', async () => (await api.db('listings').first('id')) !== undefined);
     },
     stopWorker,
-    stop: () => stopAll(stops),
+    async stop() {
+      // Asked last, when nothing goes on any more.
+      stops.push(() => assertToldAgrees(api.db));
+      stops.push(stopWorker);
+      await stopAll(stops);
+    },
   };
 }
 

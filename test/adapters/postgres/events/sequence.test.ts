@@ -25,7 +25,7 @@ describe('the sequencer', () => {
   });
 
   const tell = (userId: UserId, entityId: string, on = db) =>
-    recordEvent(on, { type: 'topup.succeeded', userId, entityId, data: { amountCents: 500 } });
+    recordEvent(on, { type: 'topup.expired', userId, entityId, data: { amountCents: 500 } });
 
   async function feedOf(userId: UserId): Promise<{ seq: number; entity: string }[]> {
     const rows = await db('events').where({ user_id: userId }).orderBy('seq');
@@ -70,7 +70,7 @@ describe('the sequencer', () => {
     const { no, ...told } = waiting;
     assert.ok(no > 0);
     assert.deepEqual({ id, user_id, type, entity_id, data, at }, told);
-    assert.deepEqual([event.seq, type, data], [1, 'topup.succeeded', { amountCents: 500 }]);
+    assert.deepEqual([event.seq, type, data], [1, 'topup.expired', { amountCents: 500 }]);
     assert.ok(isId('evt', id));
     assert.ok(event.sequenced_at >= at);
   });
@@ -94,9 +94,19 @@ describe('the sequencer', () => {
   it('tells nothing of a transaction that was rolled back, and leaves one that is open to later', async () => {
     const user = newId('usr');
     const slow = await db.transaction();
-    await recordEvent(slow, { type: 'ssh_key.added', userId: user, entityId: 'slow', data: {} });
+    await recordEvent(slow, {
+      type: 'ssh_key.added',
+      userId: user,
+      entityId: 'slow',
+      data: { fingerprint: 'SHA256:0' },
+    });
     const failing = await db.transaction();
-    await recordEvent(failing, { type: 'ssh_key.added', userId: user, entityId: 'failing', data: {} });
+    await recordEvent(failing, {
+      type: 'ssh_key.added',
+      userId: user,
+      entityId: 'failing',
+      data: { fingerprint: 'SHA256:0' },
+    });
     await failing.rollback();
     await tell(user, 'quick');
     assert.equal(await sequenceEvents(db), 1, 'an open transaction holds no other up');
@@ -164,9 +174,9 @@ describe('the sequencer', () => {
     await sequenceEvents(db);
     const feed = await db('events').where({ user_id: known.id }).orderBy('seq').select('seq', 'type');
     assert.deepEqual(feed, [
-      { seq: 1, type: 'topup.succeeded' },
+      { seq: 1, type: 'topup.expired' },
       { seq: 1_000_001, type: 'feed.resync' },
-      { seq: 1_000_002, type: 'topup.succeeded' },
+      { seq: 1_000_002, type: 'topup.expired' },
     ]);
     const other = await db('events').where({ user_id: silent.id }).select('seq', 'type');
     assert.deepEqual(other, [{ seq: 1_000_000, type: 'feed.resync' }]);
