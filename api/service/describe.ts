@@ -94,6 +94,10 @@ const webhook: Operation = {
   refusals: ['billing_disabled'],
 };
 
+/** What is precompressed has a strong ETag for each content coding. */
+const tagged = { ETag: text };
+const unchanged = { status: 304, description: 'It is what If-None-Match names.', headers: tagged } as const;
+
 const description: readonly Operation[] = [
   {
     method: 'get',
@@ -110,7 +114,9 @@ const description: readonly Operation[] = [
           additionalProperties: true,
         }),
         examples: [{ openapi: '3.1.0', info: {}, paths: {}, components: {} }],
+        headers: tagged,
       },
+      unchanged,
     ],
   },
   {
@@ -126,7 +132,9 @@ const description: readonly Operation[] = [
         type: 'text/html',
         schema: { type: 'string', pattern: '^<!doctype html>' },
         examples: ['<!doctype html>'],
+        headers: tagged,
       },
+      unchanged,
     ],
   },
   {
@@ -151,7 +159,9 @@ const description: readonly Operation[] = [
         type: '*/*',
         schema: {},
         examples: [],
+        headers: tagged,
       },
+      unchanged,
     ],
     refusals: ['not_found'],
   },

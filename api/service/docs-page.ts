@@ -1,12 +1,18 @@
-import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { ApiContext, ApiRouter } from '../context.js';
+import type { ApiRouter } from '../context.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Step } from '../http/middleware/session.js';
+import { precompressed, type Precompressed } from '../http/precompressed.js';
 
 export const documentPath = '/v1/openapi.json';
 export const docsPath = '/docs';
+
+/** The description and its page change with a release: for five minutes nobody asks again, then by their ETag. */
+export const pageCache = 'public, max-age=300';
+/** The page's files change with Swagger UI: an old one may be shown while a browser asks for the new one. */
+const FILE_CACHE = 'public, max-age=3600, stale-while-revalidate=86400';
 
 /** The files of Swagger UI's distribution that the page needs, with their types. */
 const distributed: Readonly<Record<string, string>> = {
@@ -72,30 +78,37 @@ export function docsRoutes(router: ApiRouter): void {
 }
 
 function showPage(): Step {
-  return (ctx) => {
-    guard(ctx);
-    ctx.type = 'text/html; charset=utf-8';
-    ctx.body = PAGE;
-    return Promise.resolve();
-  };
+  return guarded(
+    precompressed({
+      type: 'text/html; charset=utf-8',
+      cacheControl: pageCache,
+      make: () => Buffer.from(PAGE),
+    }),
+  );
 }
 
 function showFile(): Step {
-  return (ctx) => {
-    const file = ctx.params['file'] ?? '';
-    const type = Object.hasOwn(distributed, file) ? distributed[file] : undefined;
-    if (type === undefined && file !== START) {
-      throw new Refusal('not_found', `There is nothing at ${ctx.path}. The page is at ${docsPath}.`);
-    }
-    guard(ctx);
-    ctx.type = type ?? 'text/javascript; charset=utf-8';
-    ctx.body = type === undefined ? START_SCRIPT : createReadStream(join(folder, file));
-    return Promise.resolve();
+  const files = new Map<string, Step>([
+    [START, showContent('text/javascript; charset=utf-8', () => Buffer.from(START_SCRIPT))],
+    ...Object.entries(distributed).map(
+      ([file, type]) => [file, showContent(type, () => readFile(join(folder, file)))] as const,
+    ),
+  ]);
+  return (ctx, next) => {
+    const show = files.get(ctx.params['file'] ?? '');
+    if (!show) throw new Refusal('not_found', `There is nothing at ${ctx.path}. The page is at ${docsPath}.`);
+    return show(ctx, next);
   };
 }
 
-function guard(ctx: ApiContext): void {
-  ctx.set('Content-Security-Policy', POLICY);
-  ctx.set('X-Content-Type-Options', 'nosniff');
-  ctx.set('Cache-Control', 'public, max-age=300');
+function showContent(type: string, make: Precompressed['make']): Step {
+  return guarded(precompressed({ type, cacheControl: FILE_CACHE, make }));
+}
+
+function guarded(show: Step): Step {
+  return (ctx, next) => {
+    ctx.set('Content-Security-Policy', POLICY);
+    ctx.set('X-Content-Type-Options', 'nosniff');
+    return show(ctx, next);
+  };
 }

@@ -170,7 +170,7 @@ function parametersOf({ parameters = [], query }: Operation): object[] {
 }
 
 function responseOf(answer: DescribedAnswer, operation: string): object {
-  const { status = 200, description, type = 'application/json', schema, examples, headers } = answer;
+  const { status = 200, description, type = 'application/json', schema, examples = [], headers } = answer;
   const own = Object.entries(headers ?? {}).map(([name, header]) => [name, { schema: header }] as const);
   return {
     description,
@@ -178,12 +178,14 @@ function responseOf(answer: DescribedAnswer, operation: string): object {
       'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
       ...Object.fromEntries(own),
     },
-    content: {
-      [type]: {
-        schema: type === 'application/json' ? namedAfter(answerName(operation, status), schema) : schema,
-        examples: examplesOf(examples),
+    ...(schema && {
+      content: {
+        [type]: {
+          schema: type === 'application/json' ? namedAfter(answerName(operation, status), schema) : schema,
+          examples: examplesOf(examples),
+        },
       },
-    },
+    }),
   };
 }
 

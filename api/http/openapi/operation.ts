@@ -32,9 +32,12 @@ export interface DescribedAnswer {
   readonly description: string;
   /** Default: application/json. */
   readonly type?: string;
-  /** A thing is `named('Rental', …)`; an answer without a name is named after the operation: ShowMeterAnswer. */
-  readonly schema: JsonSchema;
-  readonly examples: readonly unknown[];
+  /**
+   * A thing is `named('Rental', …)`; an answer without a name is named after the operation: ShowMeterAnswer. Left out
+   * where there is no body.
+   */
+  readonly schema?: JsonSchema;
+  readonly examples?: readonly unknown[];
   /** The answer's own headers, by name. */
   readonly headers?: Readonly<Record<string, JsonSchema>>;
 }
@@ -73,7 +76,7 @@ export function pageOf(
   item: JsonSchema,
   example: unknown,
   description = 'A page.',
-): DescribedAnswer {
+): DescribedAnswer & { readonly schema: JsonSchema } {
   const page = object({ [name]: listOf(item), nextCursor });
   const itemName = definitionOf(item)?.name;
   return {

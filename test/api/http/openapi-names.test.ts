@@ -63,7 +63,7 @@ describe('named schemas', () => {
       for (const [route, { requestBody, responses }] of describedOperations()) {
         const successes = Object.entries(responses).filter(([status]) => status < '300');
         for (const each of [requestBody, ...successes.map(([, response]) => response)]) {
-          const schema = each?.content['application/json']?.schema;
+          const schema = each?.content?.['application/json']?.schema;
           assert.ok(
             schema === undefined || schema['$ref'] !== undefined,
             `${route} has an answer without a name`,

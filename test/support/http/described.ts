@@ -21,7 +21,8 @@ export interface DescribedOperation {
     readonly example?: string;
   }[];
   readonly requestBody?: { readonly content: Record<string, Content> };
-  readonly responses: Readonly<Record<string, { readonly content: Readonly<Record<string, Content>> }>>;
+  /** An answer without a body has no content. */
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Content>> }>>;
 }
 
 export interface Content {
@@ -116,9 +117,12 @@ function faultOfAnswer(seen: Seen): string | undefined {
   return faultOf(content.schema, seen.contentType === 'application/json' ? json(seen.text) : seen.text);
 }
 
+const NOTHING: Content = { schema: {}, examples: {} };
+
 function contentOf(operation: DescribedOperation, seen: Seen): Content | string {
   const response = operation.responses[String(seen.status)];
   if (!response) return `it describes ${Object.keys(operation.responses).join(', ')} only`;
+  if (!response.content) return seen.text === '' ? NOTHING : 'it describes no body';
   const content = response.content[seen.contentType] ?? response.content['*/*'];
   return content ?? `it describes ${Object.keys(response.content).join(', ')}, not ${seen.contentType}`;
 }
