@@ -32,6 +32,8 @@ export interface ActivityDeps {
     readonly deployment: string;
     readonly shards: number;
     readonly allowPrivatePods: boolean;
+    /** Where browsers reach the API, for the links in mails, without a slash at the end. */
+    readonly publicUrl: string;
     readonly checkoutUrls: { readonly success: string; readonly cancel: string };
     /** The address that mails for operators go to; null or absent: the log only. */
     readonly operatorEmail?: string | null;
@@ -45,6 +47,10 @@ export interface ActivityDeps {
      * value.
      */
     readonly freeMachinesPerHour?: number;
+    /**
+     * How long a mail waits for more to tell, in milliseconds (decision 103, "Notices by mail"). Default: the limit's value.
+     */
+    readonly noticeQuietMs?: number;
     /** From one attempt of auto-topup to the next, in milliseconds. Default: the specification's 5 minutes. */
     readonly autoTopupCooldownMs?: number;
     /**

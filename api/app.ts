@@ -15,6 +15,8 @@ import { ledgerRoutes } from './wallet/ledger.js';
 import { refuseChangesWhenRestored } from './http/middleware/restored.js';
 import { limitRequests } from './http/middleware/request-limits.js';
 import { oauthRoutes } from './accounts/oauth.js';
+import { noticeRoutes } from './notices/routes.js';
+import { unreadUnsubscribe, unsubscribeRoutes } from './notices/unsubscribe.js';
 import { plainPageRoutes } from './service/plain-pages.js';
 import { openApiRoutes } from './service/description.js';
 import { rentalChargeRoutes } from './rentals/charges.js';
@@ -43,6 +45,8 @@ const resources = [
   invoiceRoutes,
   webhookRoutes,
   auditRoutes,
+  noticeRoutes,
+  unsubscribeRoutes,
   openApiRoutes,
   plainPageRoutes,
 ];
@@ -66,7 +70,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState, object> {
       trustProxy,
       overTls: secureCookie,
       first,
-      rawPaths: [unreadWebhook(deps)],
+      rawPaths: [unreadWebhook(deps), unreadUnsubscribe],
       observeRequest: deps.observeRequest,
     },
     createRouter(deps),

@@ -4,6 +4,7 @@ import {
   type InvoiceId,
   type OperationId,
   type RentalId,
+  type SshKeyId,
   type TopupId,
   type UserId,
 } from './ids.js';
@@ -13,7 +14,7 @@ import {
  * after a crash or a retry, writes nothing. Only this file turns a cause into the text that the database holds, and
  * back.
  */
-export type Cause = LedgerCause | InvoiceCause | MailCause | NoticeCause;
+export type Cause = LedgerCause | InvoiceCause | MailCause | NoticeCause | UserNoticeCause;
 
 /** The cause of a ledger entry that is no tick. */
 export type LedgerCause =
@@ -61,6 +62,8 @@ export type MailCause =
   | Caused<'operation_user', { operationId: OperationId; userId: UserId }>
   | Caused<'operator_notice', { noticeId: number }>
   | Caused<'reconcile', { runId: number }>
+  /** The oldest of the notices that the mail tells. */
+  | Caused<'notice', { noticeId: number }>
   | ReversalCause
   | ReversalReturned;
 
@@ -69,6 +72,14 @@ export type NoticeCause =
   | Caused<'refund_limit', { rentalId: RentalId }>
   /** A day in UTC, such as 2026-11-22: the notice is sent once a day. */
   | Caused<'no_funds', { provider: string; day: string }>;
+
+/** The cause of a notice to a user: what happened, once. */
+export type UserNoticeCause =
+  | Caused<'rental_ended', { rentalId: RentalId }>
+  /** The instant at which it was switched off. */
+  | Caused<'auto_topup_off', { userId: UserId; at: Date }>
+  | Caused<'ssh_key_added', { keyId: SshKeyId }>
+  | Caused<'card_saved', { cardId: string }>;
 
 /**
  * The cause of what a refund or a dispute took. It may take more in a later round, after another one gave its part
@@ -152,6 +163,11 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   charges_held: ({ markId, userId }) => `charges-held:${markId}:${userId ?? 'operators'}`,
   operator_notice: ({ noticeId }) => `operator-notice:${noticeId}`,
   reconcile: ({ runId }) => `reconcile:${runId}`,
+  notice: ({ noticeId }) => `notice:${noticeId}`,
+  rental_ended: ({ rentalId }) => `rental-ended:${rentalId}`,
+  auto_topup_off: ({ userId, at }) => `auto-topup-off:${userId}:${at.toISOString()}`,
+  ssh_key_added: ({ keyId }) => `ssh-key-added:${keyId}`,
+  card_saved: ({ cardId }) => `card-saved:${cardId}`,
   refund_limit: ({ rentalId }) => `refund-limit:${rentalId}`,
   no_funds: ({ provider, day }) => `no-funds:${provider}:${day}`,
 };
@@ -195,6 +211,11 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['charges-held', readChargesHeld],
   ['operator-notice', (rest) => withNumber(rest, (noticeId) => ({ kind: 'operator_notice', noticeId }))],
   ['reconcile', (rest) => withNumber(rest, (runId) => ({ kind: 'reconcile', runId }))],
+  ['notice', (rest) => withNumber(rest, (noticeId) => ({ kind: 'notice', noticeId }))],
+  ['rental-ended', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'rental_ended', rentalId }))],
+  ['auto-topup-off', readAutoTopupOff],
+  ['ssh-key-added', (rest) => withId('key', rest, (keyId) => ({ kind: 'ssh_key_added', keyId }))],
+  ['card-saved', (cardId) => ({ kind: 'card_saved', cardId })],
   ['refund-limit', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'refund_limit', rentalId }))],
   ['no-funds', readNoFunds],
 ]);
@@ -230,9 +251,20 @@ function readReminder(rest: string): Cause | undefined {
 
 function readLowBalance(rest: string): Cause | undefined {
   const [wallet, at] = cut(rest, rest.indexOf(':'));
-  const since = new Date(at);
-  if (Number.isNaN(since.getTime()) || since.toISOString() !== at) return undefined;
-  return withNumber(wallet, (walletId) => ({ kind: 'low_balance', walletId, since }));
+  const since = instantOf(at);
+  return since && withNumber(wallet, (walletId) => ({ kind: 'low_balance', walletId, since }));
+}
+
+function readAutoTopupOff(rest: string): Cause | undefined {
+  const [user, since] = cut(rest, rest.indexOf(':'));
+  const at = instantOf(since);
+  return at && withId('usr', user, (userId) => ({ kind: 'auto_topup_off', userId, at }));
+}
+
+/** Instants are written in one way only. */
+function instantOf(text: string): Date | undefined {
+  const at = new Date(text);
+  return Number.isNaN(at.getTime()) || at.toISOString() !== text ? undefined : at;
 }
 
 /** The last part is ours, whatever the processor's id before it is. */

@@ -30,6 +30,7 @@ import * as upstreamLimits from './028-upstream-limits.js';
 import * as refundsOfMany from './029-refunds-of-many.js';
 import * as events from './030-events.js';
 import * as told from './032-told.js';
+import * as notices from './034-notices.js';
 import * as changedRentals from './036-changed-rentals.js';
 import * as progress from './037-progress.js';
 
@@ -68,6 +69,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['029-refunds-of-many', refundsOfMany],
   ['030-events', events],
   ['032-told', told],
+  ['034-notices', notices],
   ['036-changed-rentals', changedRentals],
   ['037-progress', progress],
 ];

@@ -1059,14 +1059,28 @@ CREATE TABLE mail_outbox (
   last_error text,
   created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   sent_at timestamp(3) with time zone,
+  html text,
+  unsubscribe_url text,
   CONSTRAINT mail_outbox_pkey PRIMARY KEY (id),
   CONSTRAINT mail_outbox_cause_key UNIQUE (cause),
-  CONSTRAINT mail_outbox_check CHECK (body IS NOT NULL OR sent_at IS NOT NULL)
+  CONSTRAINT mail_outbox_check CHECK (body IS NOT NULL OR sent_at IS NOT NULL),
+  CONSTRAINT mail_outbox_unsubscribe_url_check CHECK (length(unsubscribe_url) >= 1 AND length(unsubscribe_url) <= 2000)
 );
 
 CREATE INDEX mail_outbox_sent ON mail_outbox USING btree (sent_at) WHERE sent_at IS NOT NULL;
 
 CREATE INDEX mail_outbox_unsent ON mail_outbox USING btree (next_try_at) WHERE sent_at IS NULL;
+
+CREATE FUNCTION mail_outbox_wiped()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      new.html := null;
+      return new;
+    end $function$;
+
+CREATE TRIGGER mail_outbox_wiped BEFORE UPDATE OF body ON mail_outbox FOR EACH ROW WHEN (new.body IS NULL) EXECUTE FUNCTION mail_outbox_wiped();
 
 GRANT SELECT (id, cause), INSERT ON mail_outbox TO gpu_rental_api;
 GRANT SELECT (id, cause, recipient, subject, tries, next_try_at, last_error, created_at, sent_at) ON mail_outbox TO gpu_rental_ops;
@@ -1441,7 +1455,7 @@ CREATE TABLE audit_events (
   CONSTRAINT audit_events_client_address_check CHECK (length(client_address) >= 1 AND length(client_address) <= 64),
   CONSTRAINT audit_events_details_check CHECK (jsonb_typeof(details) = 'object'::text),
   CONSTRAINT audit_events_id_check CHECK (id ~ '^aud_[0-9A-HJKMNP-TV-Z]{26}$'::text),
-  CONSTRAINT audit_events_kind_check CHECK ((kind = ANY (ARRAY['signed_in'::text, 'signed_out'::text, 'ssh_key_added'::text, 'ssh_key_removed'::text, 'rental_created'::text, 'rental_stopped'::text, 'checkout_begun'::text, 'card_saved'::text, 'card_removed'::text, 'auto_topup_changed'::text, 'changed_by_operator'::text, 'charges_held'::text])) OR kind = 'rental_ended'::text OR kind = 'rental_changed'::text),
+  CONSTRAINT audit_events_kind_check CHECK ((kind = ANY (ARRAY['signed_in'::text, 'signed_out'::text, 'ssh_key_added'::text, 'ssh_key_removed'::text, 'rental_created'::text, 'rental_stopped'::text, 'checkout_begun'::text, 'card_saved'::text, 'card_removed'::text, 'auto_topup_changed'::text, 'changed_by_operator'::text, 'charges_held'::text, 'notices_changed'::text])) OR kind = 'rental_ended'::text OR kind = 'rental_changed'::text),
   CONSTRAINT audit_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
 );
 
@@ -1669,6 +1683,7 @@ CREATE TABLE operator_notices (
   body text NOT NULL,
   noted_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   told_at timestamp(3) with time zone,
+  html text,
   CONSTRAINT operator_notices_pkey PRIMARY KEY (id),
   CONSTRAINT operator_notices_cause_key UNIQUE (cause),
   CONSTRAINT operator_notices_body_check CHECK (length(body) <= 4000),
@@ -1799,7 +1814,7 @@ CREATE TABLE installation_keys (
   created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   CONSTRAINT installation_keys_pkey PRIMARY KEY (name),
   CONSTRAINT installation_keys_key_check CHECK (length(key) = ANY (ARRAY[16, 32])),
-  CONSTRAINT installation_keys_name_check CHECK (name = ANY (ARRAY['ledger_ids'::text, 'known_browsers'::text]))
+  CONSTRAINT installation_keys_name_check CHECK (name = ANY (ARRAY['ledger_ids'::text, 'known_browsers'::text, 'unsubscribe_links'::text]))
 );
 
 GRANT SELECT ON installation_keys TO gpu_rental_api;
@@ -2185,6 +2200,48 @@ CREATE INDEX rental_warnings_age ON rental_warnings USING btree (at);
 
 GRANT SELECT ON rental_warnings TO gpu_rental_ops;
 GRANT SELECT, INSERT, DELETE ON rental_warnings TO gpu_rental_worker;
+
+-- ==== table user_notices
+
+CREATE TABLE user_notices (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  user_id text NOT NULL,
+  kind text NOT NULL,
+  cause text NOT NULL,
+  facts jsonb NOT NULL,
+  noted_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  told_at timestamp(3) with time zone,
+  is_mailed boolean,
+  CONSTRAINT user_notices_pkey PRIMARY KEY (id),
+  CONSTRAINT user_notices_cause_key UNIQUE (cause),
+  CONSTRAINT user_notices_facts_check CHECK (jsonb_typeof(facts) = 'object'::text),
+  CONSTRAINT user_notices_kind_check CHECK (kind = ANY (ARRAY['rental_auto_stop'::text, 'rental_spend_limit'::text, 'rental_balance_exhausted'::text, 'rental_operator_stop'::text, 'rental_lost'::text, 'rental_failed'::text, 'auto_topup_off'::text, 'ssh_key_added'::text, 'card_saved'::text])),
+  CONSTRAINT user_notices_told CHECK ((told_at IS NULL) = (is_mailed IS NULL)),
+  CONSTRAINT user_notices_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
+);
+
+CREATE INDEX user_notices_age ON user_notices USING btree (told_at) WHERE told_at IS NOT NULL;
+
+CREATE INDEX user_notices_untold ON user_notices USING btree (user_id, kind, noted_at) WHERE told_at IS NULL;
+
+GRANT SELECT (id, cause), INSERT (user_id, kind, cause, facts) ON user_notices TO gpu_rental_api;
+GRANT SELECT (id, user_id, kind, cause, noted_at, told_at, is_mailed) ON user_notices TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE (told_at, is_mailed), DELETE ON user_notices TO gpu_rental_worker;
+
+-- ==== table notice_settings
+
+CREATE TABLE notice_settings (
+  user_id text NOT NULL,
+  kind text NOT NULL,
+  switched_off_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT notice_settings_pkey PRIMARY KEY (user_id, kind),
+  CONSTRAINT notice_settings_kind_check CHECK (kind = ANY (ARRAY['rental_auto_stop'::text, 'rental_spend_limit'::text, 'rental_operator_stop'::text, 'rental_lost'::text, 'rental_failed'::text])),
+  CONSTRAINT notice_settings_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+GRANT SELECT, INSERT, DELETE ON notice_settings TO gpu_rental_api;
+GRANT SELECT ON notice_settings TO gpu_rental_ops;
+GRANT SELECT ON notice_settings TO gpu_rental_worker;
 
 -- ==== table rental_labels
 

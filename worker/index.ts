@@ -67,6 +67,7 @@ const deps: ActivityDeps = {
     orderSingleLimitCents: config.orderSingleLimitCents,
     allowPrivatePods: config.allowPrivatePods,
     operatorEmail: config.mail.operatorEmail,
+    publicUrl: config.api.publicUrl,
     checkoutUrls: { success: config.processor.successUrl, cancel: config.processor.cancelUrl },
   },
 };

@@ -3,10 +3,12 @@ import { deliverDueMails, type MailDelivery } from '../../adapters/postgres/upke
 import { clearStuck } from '../../adapters/postgres/upkeep/stuck-items.js';
 import { refuseWhenRestored } from '../ask-first.js';
 import type { ActivityDeps } from '../deps.js';
-import { noteStuck } from '../each-item.js';
+import { eachPart, noteStuck } from '../each-item.js';
 import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';
+import { tellNotices } from './notices.js';
 
 const LOOK_EVERY_MS = 500;
+const NOTICES_EVERY_MS = 1_000;
 
 /** Sends the mails that transactions left in the outbox (decision 36, "The mail outbox"). */
 export function createMailActivities(deps: ActivityDeps) {
@@ -17,8 +19,13 @@ export function createMailActivities(deps: ActivityDeps) {
         async (tell) => {
           const end = performance.now() + forMs;
           let sent = 0;
+          let nextNotices = 0;
           while (performance.now() < end) {
             await refuseWhenRestored(deps);
+            if (performance.now() >= nextNotices) {
+              await eachPart(deps, 'notices', () => tellNotices(deps, tell));
+              nextNotices = performance.now() + NOTICES_EVERY_MS;
+            }
             const { due, sent: now } = await deliverDueMails(deps.db, deliveryOf(deps));
             sent += now;
             tell({ sent });
@@ -39,6 +46,8 @@ export function deliveryOf(deps: ActivityDeps): MailDelivery {
         to: mail.recipient,
         subject: mail.subject,
         text: mail.body,
+        html: mail.html,
+        unsubscribeUrl: mail.unsubscribe_url,
         messageId: `outbox-${mail.id}@${deps.settings.deployment}.gpu-rental`,
       }),
     failed: async ({ id }, error) =>

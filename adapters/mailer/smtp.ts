@@ -5,6 +5,10 @@ export interface Mail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
+  /** The same as a page, sent as `multipart/alternative`; null or left out for a mail that is text alone. */
+  readonly html?: string | null;
+  /** Switches such mails off by one POST (RFC 8058); null or left out for those that are always sent. */
+  readonly unsubscribeUrl?: string | null;
   /** Stable over retries, so that a receiver can drop a second copy. */
   readonly messageId: string;
 }
@@ -55,11 +59,24 @@ export function createSmtpTransport(config: {
   for (const [step, ms] of Object.entries(stepLimitsMs)) url.searchParams.set(step, ms.toString());
   const transport = nodemailer.createTransport(url.href, { from: config.from });
   return {
-    send: async ({ to, subject, text, messageId }) => {
-      await within(limitMs, transport.sendMail({ to, subject, text, messageId: `<${messageId}>` }));
+    send: async ({ to, subject, text, html, unsubscribeUrl, messageId }) => {
+      const message = {
+        to,
+        subject,
+        text,
+        messageId: `<${messageId}>`,
+        ...(typeof html === 'string' && { html }),
+        ...(typeof unsubscribeUrl === 'string' && { headers: unsubscribeHeaders(unsubscribeUrl) }),
+      };
+      await within(limitMs, transport.sendMail(message));
     },
     close: () => transport.close(),
   };
+}
+
+/** The headers by which a mail program offers to switch such mails off (RFC 2369 3.2, RFC 8058 3.1). */
+function unsubscribeHeaders(url: string): Record<string, string> {
+  return { 'List-Unsubscribe': `<${url}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
 }
 
 /** Ends the wait for a mail. A mail that is taken after all may come twice, under one message id. */

@@ -1,4 +1,5 @@
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
+import { noteForUser } from '../../adapters/postgres/notices/user-notices.js';
 import { deleteSshKey, insertSshKey, listSshKeys } from '../../adapters/postgres/accounts/ssh-keys.js';
 import type { SshKeyRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
@@ -51,6 +52,12 @@ function addKey(deps: ApiDeps): Step {
       const added = await insertSshKey(trx, { id: newId('key'), userId, name, publicKey, fingerprint });
       if (typeof added === 'object') {
         await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'ssh_key_added', entityId: added.id }));
+        await noteForUser(trx, {
+          userId,
+          kind: 'ssh_key_added',
+          cause: { kind: 'ssh_key_added', keyId: added.id },
+          facts: { keyId: added.id, name, fingerprint },
+        });
       }
       return added;
     });

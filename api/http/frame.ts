@@ -50,7 +50,8 @@ export function createFrame(frame: Frame, router: ApiRouter): Koa<ApiState, obje
   app.use(allowOrigins(allowedOrigins, allowedHeaders));
   app.use(tellOutcomes(openingPaths));
   for (const look of first) app.use(look);
-  app.use(refuseForeignOrigins(allowedOrigins));
+  const openPaths = rawPaths.filter(({ fromAnyOrigin }) => fromAnyOrigin === true).map(({ path }) => path);
+  app.use(refuseForeignOrigins(allowedOrigins, openPaths));
   app.use(readBodies(rawPaths));
   app.use(router.routes());
   app.use(refuseUnrouted());

@@ -14,6 +14,7 @@ export const auditKinds = [
   'changed_by_operator',
   'charges_held',
   'rental_ended',
+  'notices_changed',
 ] as const;
 
 export type AuditKind = (typeof auditKinds)[number];

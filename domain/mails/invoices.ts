@@ -2,6 +2,7 @@ import type { InvoiceId } from '../ids.js';
 import { formatUsd } from '../money.js';
 import { dunning } from '../payments/dunning.js';
 import { messageOf, type Message } from './message.js';
+import { button, fact, type Part, type Row } from './parts.js';
 
 /** An invoice that can be paid. */
 export interface OpenInvoice {
@@ -20,7 +21,7 @@ export interface InvoiceLine {
 /** A debt has become an invoice. */
 export function invoiceOpenedMail(invoice: OpenInvoice, lines: readonly InvoiceLine[]): Message {
   return messageOf(`You have an invoice of ${formatUsd(invoice.amountCents)}`, [
-    ...lines.map(lineText),
+    ...lines.map(lineOf),
     ...payLines(invoice),
   ]);
 }
@@ -44,7 +45,7 @@ export function invoiceReminderMail(
   const isLast = reminderNo === dunning.reminderDays.length;
   const amount = formatUsd(invoice.amountCents);
   return messageOf(`${isLast ? 'Last reminder' : 'Reminder'}: your invoice of ${amount} is unpaid`, [
-    ...lines.map(lineText),
+    ...lines.map(lineOf),
     ...payLines(invoice),
     ...(isLast ? ['', 'It is overdue: you can’t rent machines while it stands open.'] : []),
   ]);
@@ -59,19 +60,19 @@ export function invoicePaidMail(invoice: {
   return messageOf(`Your invoice of ${formatUsd(invoice.amountCents)} is paid`, [
     'Thank you.',
     '',
-    `Invoice: ${invoice.invoiceId}`,
-    ...(invoice.receiptUrl === null ? [] : [`Receipt: ${invoice.receiptUrl}`]),
+    fact('Invoice', invoice.invoiceId),
+    ...(invoice.receiptUrl === null ? [] : [button('Receipt', invoice.receiptUrl)]),
   ]);
 }
 
-function lineText({ description, amountCents }: InvoiceLine): string {
-  return `${formatUsd(amountCents)}: ${description}`;
+function lineOf({ description, amountCents }: InvoiceLine): Row {
+  return fact(formatUsd(amountCents), description);
 }
 
-function payLines({ dueAt, payUrl }: OpenInvoice): string[] {
+function payLines({ dueAt, payUrl }: OpenInvoice): Part[] {
   return [
     '',
-    ...(dueAt === null ? [] : [`Due: ${dueAt.toISOString().slice(0, 10)}`]),
-    `Pay here: ${payUrl ?? ''}`,
+    ...(dueAt === null ? [] : [fact('Due', dueAt.toISOString().slice(0, 10))]),
+    button('Pay here', payUrl ?? ''),
   ];
 }

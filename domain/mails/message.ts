@@ -1,13 +1,18 @@
+import { htmlOf } from './html.js';
+import { lineOf, type Part } from './parts.js';
+
 /** The words of a mail. They depend on facts alone, so that a test can read each mail whole. */
 export interface Message {
   readonly subject: string;
   /** Plain text. */
   readonly text: string;
+  /** The same as a page; null where only the text is known, as in what release 0.1 wrote down. */
+  readonly html: string | null;
 }
 
-/** Makes a message from lines. */
-export function messageOf(subject: string, lines: readonly string[]): Message {
-  return { subject, text: lines.join('\n') };
+/** Makes both parts of a message from one list, so that they can't disagree. */
+export function messageOf(subject: string, parts: readonly Part[]): Message {
+  return { subject, text: parts.map(lineOf).join('\n'), html: htmlOf(subject, parts) };
 }
 
 /** The last line of a mail that a user may not expect. */

@@ -1,6 +1,7 @@
 import type { RentalId, UserId } from '../ids.js';
 import { rentalLimits } from '../rentals/limits.js';
 import { messageOf, type Message } from './message.js';
+import { command, row } from './parts.js';
 
 /**
  * Users and a card are marked because a payment was denied (decision 79, "Charge marks").
@@ -21,7 +22,7 @@ export function chargeMarkMail(
     `These users are not charged while they are away any more: ${owners.length > 0 ? owners.join(', ') : 'nobody has saved it'}.`,
     '',
     'Look at them, refund what is unspent if it is fraud, and lift the mark when it is not:',
-    `npm run ops -- marks lift ${id} --by … --reason …`,
+    command(`npm run ops -- marks lift ${id} --by … --reason …`),
   ]);
 }
 
@@ -61,7 +62,7 @@ export function findingsMail(
   return messageOf(`Reconcile: ${findings.length} new ${findings.length === 1 ? 'finding' : 'findings'}`, [
     'Our books, the payment processor and the upstreams do not agree:',
     '',
-    ...findings.slice(0, SPELLED_OUT).map(({ id, kind, subject }) => `${id}  ${kind}  ${subject}`),
+    ...findings.slice(0, SPELLED_OUT).map(({ id, kind, subject }) => row(String(id), kind, subject)),
     ...(more > 0 ? [`… and ${more} more.`] : []),
     '',
     ...gaps.map((gap) => `Not compared: ${gap.source} since ${gap.since.toISOString()} (${gap.why})`),

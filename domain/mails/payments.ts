@@ -2,6 +2,7 @@ import type { TopupId } from '../ids.js';
 import { formatUsd } from '../money.js';
 import type { ReversalShare } from '../payments/reversal.js';
 import { answerToSupport, messageOf, type Message } from './message.js';
+import { bareButton, button, fact } from './parts.js';
 
 /** A payment was credited. @param topupId null for a payment that is no top-up's */
 export function receiptMail(receipt: {
@@ -14,8 +15,8 @@ export function receiptMail(receipt: {
   return messageOf(`Your ${receipt.isAuto ? 'automatic ' : ''}top-up of ${amount}`, [
     `Thank you. ${amount} was added to your wallet.`,
     '',
-    ...(receipt.topupId === null ? [] : [`Top-up: ${receipt.topupId}`]),
-    ...(receipt.receiptUrl === null ? [] : [`Receipt: ${receipt.receiptUrl}`]),
+    ...(receipt.topupId === null ? [] : [fact('Top-up', receipt.topupId)]),
+    ...(receipt.receiptUrl === null ? [] : [button('Receipt', receipt.receiptUrl)]),
   ]);
 }
 
@@ -28,7 +29,7 @@ export function topupFailedMail(topup: {
   return messageOf(`Your top-up of ${formatUsd(topup.amountCents)} failed`, [
     topup.error ?? 'The payment failed.',
     '',
-    `Top-up: ${topup.topupId}`,
+    fact('Top-up', topup.topupId),
   ]);
 }
 
@@ -36,7 +37,7 @@ export function topupFailedMail(topup: {
 export function topupApprovalMail(topup: { readonly amountCents: number; readonly payUrl: string }): Message {
   return messageOf(`Your bank asks you to approve a top-up of ${formatUsd(topup.amountCents)}`, [
     'Your saved card was not charged: your bank wants you to approve it. Pay here:',
-    topup.payUrl,
+    bareButton('Approve and pay', topup.payUrl),
   ]);
 }
 

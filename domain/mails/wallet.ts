@@ -1,6 +1,7 @@
 import type { RentalId } from '../ids.js';
 import { formatUsd } from '../money.js';
 import { answerToSupport, messageOf, type Message } from './message.js';
+import { row } from './parts.js';
 
 /** The wallet will soon be empty. @param burnCents the cost of all running machines in an hour, above 0 */
 export function lowBalanceMail({
@@ -42,7 +43,7 @@ export function rentalsRefundedMail(
   return messageOf(`${formatUsd(total)} was added to your wallet`, [
     reason,
     '',
-    ...rentals.slice(0, MAILED_RENTALS).map(({ rentalId, cents }) => `${rentalId}  ${formatUsd(cents)}`),
+    ...rentals.slice(0, MAILED_RENTALS).map(({ rentalId, cents }) => row(rentalId, formatUsd(cents))),
     ...(more > 0 ? [`and ${more} more: see your ledger`] : []),
     '',
     answerToSupport,

@@ -82,6 +82,12 @@ export const retention: readonly Kept[] = [
   { table: 'mail_outbox', what: 'mails that were sent', keptMs: 180 * DAY, since: 'sent_at' },
   { table: 'events', what: 'the feed of events', keptMs: eventLimits.keptMs, since: 'sequenced_at' },
   {
+    table: 'user_notices',
+    what: 'what users were told without having asked',
+    keptMs: 180 * DAY,
+    since: 'told_at',
+  },
+  {
     table: 'processor_events',
     what: 'handled events of the payment processor; those of an open dispute stay',
     keptMs: 400 * DAY,
@@ -175,6 +181,7 @@ export const forGood: Readonly<Record<string, string>> = {
   identities: 'one row per account elsewhere that signs in',
   installation_keys: 'one row per key',
   auto_topups: 'one row per account',
+  notice_settings: 'one row per kind of mail that its user has switched off',
   saved_cards: 'a late event may not bring a removed card back',
   topups: 'money that came in',
   invoices: 'what is owed, and was',

@@ -9,6 +9,7 @@ export const duties = {
   step: 'a step of a rental',
   refund: 'a rental that an order of many refunds',
   warning: 'a warning of a low balance',
+  notice: 'a user who is told of what they did not ask for',
   long_lived: 'a workflow that must always run',
   event: 'an event of the processor that is read from its own list',
   stray_pod: 'a machine that belongs to nobody and must end',

@@ -102,11 +102,24 @@ function toMail(parsed: ParsedMail, session: SMTPServerSession): Mail {
     subject: parsed.subject ?? '',
     text: parsed.text ?? '',
     html: parsed.html === false ? null : parsed.html,
+    listUnsubscribe: headerOf(parsed, 'list-unsubscribe'),
+    listUnsubscribePost: headerOf(parsed, 'list-unsubscribe-post'),
     attachments: parsed.attachments.map(({ filename, size }) => ({
       filename: filename ?? '(no name)',
       sizeBytes: size,
     })),
   };
+}
+
+/** A header as it was sent, unfolded. */
+function headerOf({ headerLines }: ParsedMail, name: string): string | null {
+  const line = headerLines.find(({ key }) => key === name)?.line;
+  return line === undefined
+    ? null
+    : line
+        .slice(name.length + 1)
+        .replaceAll(/\r?\n/g, '')
+        .trim();
 }
 
 function smtpError(responseCode: number, message: string): Error {

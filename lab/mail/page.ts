@@ -30,6 +30,7 @@ export function mailPage(mail: Mail): string {
     field('From', mail.from),
     field('To', mail.to.join(', ')),
     field('Received', mail.receivedAt),
+    ...(typeof mail.listUnsubscribe === 'string' ? [field('List-Unsubscribe', mail.listUnsubscribe)] : []),
     ...(attachments.length === 0 ? [] : [field('Attachments', attachments.join(', '))]),
   ];
   const frame =
@@ -39,7 +40,7 @@ export function mailPage(mail: Mail): string {
   return layout(
     mail.subject,
     `<p><a href="/">All mails</a></p><h1>${escapeHtml(mail.subject || '(no subject)')}</h1>` +
-      `<table>${fields.join('')}</table><pre>${escapeHtml(mail.text)}</pre>${frame}`,
+      `<table>${fields.join('')}</table><h2>Text part</h2><pre>${escapeHtml(mail.text)}</pre>${frame}`,
   );
 }
 
@@ -74,7 +75,7 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: .4rem .6rem; border-bottom: 1px solid #ddd; vertical-align: top; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f6f6f6; padding: 1rem; }
-iframe { width: 100%; height: 30rem; border: 1px solid #ddd; }
+iframe { width: 100%; height: 36rem; border: 1px solid #ddd; }
 </style></head><body>${body}</body></html>
 `;
 }

@@ -13,6 +13,9 @@ export interface Mail {
   readonly text: string;
   /** null when it has no HTML part. */
   readonly html: string | null;
+  /** The headers by which mail programs offer to switch such mails off (RFC 2369, RFC 8058); null when there is none. */
+  readonly listUnsubscribe: string | null;
+  readonly listUnsubscribePost: string | null;
   readonly attachments: readonly { readonly filename: string; readonly sizeBytes: number }[];
 }
 

@@ -13,6 +13,7 @@ import { newId } from '../../adapters/ids.js';
 import type { RecordedAnswer } from '../../api/http/idempotency.js';
 import type { UserId } from '../../domain/ids.js';
 import { accountLimits } from '../../domain/accounts/limits.js';
+import type { OptionalKind } from '../../domain/notices/kinds.js';
 import { Wallet } from './wallet.js';
 
 /** A rental, with the mock's own knowledge of it beyond its row. */
@@ -45,6 +46,7 @@ export interface Account {
   readonly kept: Map<string, { readonly bodyHash: string; readonly answer: RecordedAnswer }>;
   card: MockCard | undefined;
   autoTopup: AutoTopupRow | undefined;
+  readonly noticesOff: Set<OptionalKind>;
 }
 
 interface OpenSession {
@@ -110,6 +112,7 @@ export class Accounts {
       kept: new Map(),
       card: undefined,
       autoTopup: undefined,
+      noticesOff: new Set(),
     };
     this.#byEmail.set(email, account);
     return account;

@@ -3,12 +3,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { createFrame, createPlainRouter } from '../../api/http/frame.js';
+import { unreadUnsubscribe } from '../../api/notices/unsubscribe.js';
 import { tick } from './meter.js';
 import { failOnDemand, mockHeaders, wait } from './on-demand.js';
 import { auditRoutes } from './routes/audit.js';
 import { authRoutes } from './routes/auth.js';
 import { catalogRoutes } from './routes/catalog.js';
 import { invoiceRoutes } from './routes/invoices.js';
+import { noticeRoutes } from './routes/notices.js';
 import { pageRoutes } from './routes/pages.js';
 import { paymentRoutes } from './routes/payments.js';
 import { rentalRoutes } from './routes/rentals.js';
@@ -44,6 +46,7 @@ const resources = [
   paymentRoutes,
   invoiceRoutes,
   auditRoutes,
+  noticeRoutes,
 ];
 
 /** Serves the whole of /v1 from memory on loopback. A stop loses the state. */
@@ -83,6 +86,7 @@ function createMock(world: World, options: MockOptions) {
       overTls: false,
       allowedHeaders: mockHeaders,
       first: [wait(latencyMs), failOnDemand()],
+      rawPaths: [unreadUnsubscribe],
     },
     router,
   );

@@ -37,11 +37,12 @@ export function note(
   account: Account,
   kind: AuditKind,
   entityId: string | null = null,
+  details: Readonly<Record<string, unknown>> | null = null,
 ): void {
   writeAudit(world, account, {
     kind,
     entity_id: entityId,
-    details: null,
+    details,
     client_address: auditAddress(ctx) ?? null,
   });
 }

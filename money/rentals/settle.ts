@@ -4,6 +4,7 @@ import type { Transaction } from '../../adapters/postgres/database.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { insertOverageInvoice } from '../invoices/invoices.js';
 import { post } from '../ledger/post.js';
+import { noteEnd } from './end-notices.js';
 import { tellFailed, tellStopped, tellStopping } from './rental-events.js';
 import { acknowledgeEnd, type RentalWithStop } from './rentals.js';
 import { moveHold, type LockedWallet } from '../ledger/wallets.js';
@@ -54,7 +55,9 @@ export async function settle(trx: Transaction, wallet: LockedWallet, rental: Ren
     })
     .returning('*');
   await acknowledgeEnd(trx, rental.no);
-  if (settled) await tellStopped(trx, settled);
+  if (!settled) return;
+  await tellStopped(trx, settled);
+  await noteEnd(trx, settled);
 }
 
 /**
@@ -87,6 +90,7 @@ export async function endUnstarted(
   if (!settled?.ended_at) return;
   await tellStopping(trx, settled, { reason, at: settled.ended_at });
   await tellStopped(trx, settled);
+  await noteEnd(trx, settled);
 }
 
 /**
@@ -117,7 +121,9 @@ export async function failWithFullRefund(
     })
     .returning('*');
   await acknowledgeEnd(trx, rental.no);
-  if (failed) await tellFailed(trx, failed);
+  if (!failed) return;
+  await tellFailed(trx, failed);
+  await noteEnd(trx, failed);
 }
 
 async function charge(

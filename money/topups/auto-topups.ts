@@ -84,11 +84,11 @@ async function chargeOf(
 ): Promise<Due | Extract<AutoTopupStep, { kind: 'quiet' }>> {
   const card = await findChargeableCard(trx, wallet.userId);
   if (!card) {
-    await disableAutoTopup(trx, wallet.userId, 'card_expired');
+    await disableAutoTopup(trx, wallet.userId, 'card_expired', 'card_expired');
     return { kind: 'quiet', why: 'the saved card can’t be charged any more' };
   }
   if (await isHeld(trx, wallet.userId)) {
-    await disableAutoTopup(trx, wallet.userId, 'charges_held');
+    await disableAutoTopup(trx, wallet.userId, 'charges_held', 'charges_held');
     return { kind: 'quiet', why: 'a payment was denied: an operator must lift the mark first' };
   }
   return { kind: 'due', amountCents: settings.topup_amount_cents, pmId: card.pm_id };

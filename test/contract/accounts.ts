@@ -2,6 +2,14 @@ import assert from 'node:assert/strict';
 import { ApiClient } from '../support/http/api.js';
 import { signIn, type Backend, type Person } from './backends.js';
 
+interface NoticeSettings {
+  readonly notices: readonly {
+    readonly kind: string;
+    readonly on: boolean;
+    readonly canSwitchOff: boolean;
+  }[];
+}
+
 /** Signing in and out, SSH keys, and the catalog. */
 export function describeAccounts(backend: () => Backend): void {
   describe('signing in', () => {
@@ -53,6 +61,35 @@ export function describeAccounts(backend: () => Backend): void {
       assert.equal((await person.delete(`/v1/ssh-keys/${id}`)).status, 200);
       assert.deepEqual((await person.get('/v1/ssh-keys')).body.sshKeys, []);
       assert.equal((await person.delete(`/v1/ssh-keys/${id}`)).body.error, 'key_not_found');
+    });
+  });
+
+  describe('notices', () => {
+    it('are all on, can be switched off but for money and keys, and say so on read', async () => {
+      const person = await signIn(backend());
+      const read = async () => (await person.get('/v1/notices')).body as unknown as NoticeSettings;
+      const kindsOf = ({ notices }: NoticeSettings, on: boolean) =>
+        notices.filter((notice) => notice.on === on).map(({ kind }) => kind);
+      const fresh = await read();
+      assert.deepEqual(kindsOf(fresh, false), []);
+      const optional = fresh.notices.filter(({ canSwitchOff }) => canSwitchOff).map(({ kind }) => kind);
+      const kinds = Object.fromEntries(optional.map((kind) => [kind, false]));
+      const { status, body } = await person.put('/v1/notices', { kinds });
+      assert.deepEqual([status, body], [200, await read()]);
+      assert.deepEqual(kindsOf(await read(), false), optional);
+      assert.ok(!optional.includes('low_balance') && !optional.includes('ssh_key_added'));
+      const { body: trail } = await person.get('/v1/audit?kind=notices_changed');
+      const [change] = (trail as unknown as { events: { details: unknown }[] }).events;
+      assert.deepEqual(change?.details, kinds);
+    });
+
+    it('are not changed by a link that nobody signed', async () => {
+      const client = new ApiClient(backend().url);
+      for (const method of ['GET', 'POST']) {
+        const path = '/v1/notices/unsubscribe?token=usr_01JZ8Q4M6T3V5X7Y9A1B2C3D4E.rental_lost.1.x';
+        const { status, headers } = await client.send(method, path, undefined, {});
+        assert.deepEqual([status, headers.get('content-type')], [404, 'text/html; charset=utf-8']);
+      }
     });
   });
 

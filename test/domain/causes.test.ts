@@ -8,6 +8,7 @@ const invoiceId = `inv_${ulid}` as const;
 const operationId = `op_${ulid}` as const;
 const topupId = `top_${ulid}` as const;
 const userId = `usr_${ulid}` as const;
+const keyId = `key_${ulid}` as const;
 
 /** Each cause as the database holds it since release 0.1: a changed text would be written a second time. */
 const kept: readonly [text: string, cause: Cause][] = [
@@ -43,6 +44,14 @@ const kept: readonly [text: string, cause: Cause][] = [
   ['charges-held:issfr_1:operators', { kind: 'charges_held', markId: 'issfr_1', userId: null }],
   ['operator-notice:9', { kind: 'operator_notice', noticeId: 9 }],
   ['reconcile:12', { kind: 'reconcile', runId: 12 }],
+  ['notice:7', { kind: 'notice', noticeId: 7 }],
+  [`rental-ended:rent_${ulid}`, { kind: 'rental_ended', rentalId }],
+  [
+    `auto-topup-off:usr_${ulid}:2026-01-02T03:04:05.678Z`,
+    { kind: 'auto_topup_off', userId, at: new Date('2026-01-02T03:04:05.678Z') },
+  ],
+  [`ssh-key-added:key_${ulid}`, { kind: 'ssh_key_added', keyId }],
+  ['card-saved:pm_1', { kind: 'card_saved', cardId: 'pm_1' }],
   [`refund-limit:rent_${ulid}`, { kind: 'refund_limit', rentalId }],
   ['no-funds:runpod:2026-01-02', { kind: 'no_funds', provider: 'runpod', day: '2026-01-02' }],
 ];
@@ -107,6 +116,11 @@ const facts: { readonly [K in Cause['kind']]: fc.Arbitrary<Facts<K>> } = {
   charges_held: fc.record({ markId: foreign, userId: fc.option(ours('usr')) }),
   operator_notice: fc.record({ noticeId: number }),
   reconcile: fc.record({ runId: number }),
+  notice: fc.record({ noticeId: number }),
+  rental_ended: fc.record({ rentalId: ours('rent') }),
+  auto_topup_off: fc.record({ userId: ours('usr'), at: fc.date({ noInvalidDate: true }) }),
+  ssh_key_added: fc.record({ keyId: ours('key') }),
+  card_saved: fc.record({ cardId: foreign }),
   refund_limit: fc.record({ rentalId: ours('rent') }),
   no_funds: fc.record({ provider: foreign, day: fc.constantFrom('2026-01-02', '2027-12-31') }),
 };
@@ -190,5 +204,6 @@ describe('causes', () => {
     }
     assert.equal(parseCause(`operation:op_${ulid}:top_${ulid}`), undefined);
     assert.equal(parseCause('low_balance:42:2026-01-02'), undefined);
+    assert.equal(parseCause(`auto-topup-off:usr_${ulid}:2026-01-02`), undefined);
   });
 });

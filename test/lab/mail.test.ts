@@ -15,6 +15,8 @@ const mailOf = (id: string, to = 'ann@example.com'): Mail => ({
   subject: `Mail ${id}`,
   text: 'Hello',
   html: null,
+  listUnsubscribe: null,
+  listUnsubscribePost: null,
   attachments: [],
 });
 

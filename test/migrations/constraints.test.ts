@@ -278,6 +278,26 @@ describe('the schema refuses what does not add up', () => {
       `insert into providers (code, paused_at) values ('paused', clock_ms())`,
     ],
     [
+      'a notice of no known kind',
+      'user_notices_kind_check',
+      `insert into user_notices (user_id, kind, cause, facts) values (:user, 'gift', 'gift:1', '{}')`,
+    ],
+    [
+      'a notice that tells a list',
+      'user_notices_facts_check',
+      `insert into user_notices (user_id, kind, cause, facts) values (:user, 'card_saved', 'card-saved:1', '[]')`,
+    ],
+    [
+      'a notice that was told, and nobody knows how',
+      'user_notices_told',
+      `insert into user_notices (user_id, kind, cause, facts, told_at) values (:user, 'card_saved', 'card-saved:1', '{}', now())`,
+    ],
+    [
+      'mails about money that are switched off',
+      'notice_settings_kind_check',
+      `insert into notice_settings (user_id, kind) values (:user, 'rental_balance_exhausted')`,
+    ],
+    [
       'a kept 5xx answer',
       'idempotency_keys_response_status_check',
       `insert into idempotency_keys (user_id, endpoint, key, body_hash, target_id, response_status, response_body) values (:user, 'e', 'k', sha256('x'), 't', 503, '{}')`,

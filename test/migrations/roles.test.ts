@@ -75,6 +75,7 @@ describe('the roles of the database', () => {
       'login_codes',
       'look_signals',
       'mail_outbox',
+      'notice_settings',
       'oauth_states',
       'odd_events',
       'processor_events',
@@ -88,6 +89,7 @@ describe('the roles of the database', () => {
       'ssh_keys',
       'stop_requests',
       'topup_requests',
+      'user_notices (user_id, kind, cause, facts)',
       'users',
       'wallets (user_id, created_at)',
     ]);

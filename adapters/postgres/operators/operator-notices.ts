@@ -18,7 +18,12 @@ const TOLD_AT_ONCE = 50;
 /** Notes it in the transaction that met it, so that it is told exactly when that transaction commits. */
 export async function recordNotice(db: Database | Transaction, notice: OperatorNotice): Promise<void> {
   await db('operator_notices')
-    .insert({ cause: causeOf(notice.cause), subject: notice.message.subject, body: notice.message.text })
+    .insert({
+      cause: causeOf(notice.cause),
+      subject: notice.message.subject,
+      body: notice.message.text,
+      html: notice.message.html,
+    })
     .onConflict('cause')
     .ignore();
 }
@@ -40,11 +45,11 @@ export async function claimUntoldNotices(
       { atOnce: TOLD_AT_ONCE },
     );
     if (operatorEmail === null) return rows;
-    for (const { id, subject, body } of rows) {
+    for (const { id, subject, body, html } of rows) {
       await insertMail(trx, {
         cause: { kind: 'operator_notice', noticeId: id },
         recipient: operatorEmail,
-        message: { subject, text: body },
+        message: { subject, text: body, html },
         wipeAfterSending: false,
       });
     }

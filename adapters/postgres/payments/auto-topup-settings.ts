@@ -1,11 +1,13 @@
 import type { AutoTopupOffReason } from '../../../domain/events/events.js';
 import type { UserId } from '../../../domain/ids.js';
+import type { NoticeFacts } from '../../../domain/notices/notices.js';
 import { paymentLimits } from '../../../domain/payments/limits.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { insertAuditEvent, type AuditEvent } from '../accounts/audit-events.js';
 import { isHeld } from './charge-marks.js';
 import type { Database, Transaction } from '../database.js';
 import { recordEvent } from '../events/outbox.js';
+import { noteForUser } from '../notices/user-notices.js';
 import type { AutoTopupRow } from '../rows/tables.js';
 import { recordTopupIntent } from './topup-level.js';
 
@@ -112,26 +114,43 @@ async function lockChargeableCard(trx: Transaction, userId: UserId): Promise<boo
 
 /**
  * Switches auto-topup off, and tells it, unless it is off already; the numbers stay (decision 33, "Removal of a card").
+ * @param told why its user is told so by mail (decision 103, "Notices by mail"); left out where they asked for it, or
+ *   another mail of this transaction says it
  */
 export async function disableAutoTopup(
   trx: Transaction,
   userId: UserId,
   why: NonNullable<AutoTopupRow['disabled_why']>,
+  told?: NoticeFacts['auto_topup_off']['why'],
 ): Promise<void> {
-  await switchOff(trx, userId, why);
+  const at = await switchOff(trx, userId, why);
+  if (at === undefined || told === undefined) return;
+  await noteForUser(trx, {
+    userId,
+    kind: 'auto_topup_off',
+    cause: { kind: 'auto_topup_off', userId, at },
+    facts: { why: told },
+  });
 }
 
-async function switchOff(trx: Transaction, userId: UserId, reason: AutoTopupOffReason): Promise<void> {
-  const switched = await trx('auto_topups')
+/** @returns when it was switched off; undefined when it is off already */
+async function switchOff(
+  trx: Transaction,
+  userId: UserId,
+  reason: AutoTopupOffReason,
+): Promise<Date | undefined> {
+  const [switched] = await trx('auto_topups')
     .where({ user_id: userId, enabled: true })
     .update({
       enabled: false,
       disabled_why: reason === 'user' ? null : reason,
       updated_at: trx.raw('clock_ms()'),
-    });
-  if (switched === 0) return;
+    })
+    .returning('updated_at');
+  if (switched === undefined) return undefined;
   const type = 'auto_topup.switched_off';
   await recordEvent(trx, { type, userId, entityId: userId, data: { reason } });
+  return switched.updated_at;
 }
 
 /** Returns the hourly cost of all of a user's machines, in cents. */

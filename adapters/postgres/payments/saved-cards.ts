@@ -5,6 +5,7 @@ import { insertAuditEvent, type AuditEvent } from '../accounts/audit-events.js';
 import type { Database, Transaction } from '../database.js';
 import { recordEvent } from '../events/outbox.js';
 import { disableAutoTopup } from './auto-topup-settings.js';
+import { noteForUser } from '../notices/user-notices.js';
 import type { SavedCardRow } from '../rows/tables.js';
 
 /**
@@ -69,6 +70,12 @@ export async function saveCard(db: Database, { userId, card, setUpAt }: SaveCard
     const { brand, last4 } = card;
     await recordEvent(trx, { type: 'card.saved', userId, entityId: card.cardId, data: { brand, last4 } });
     await insertAuditEvent(trx, { userId, kind: 'card_saved', entityId: card.cardId });
+    await noteForUser(trx, {
+      userId,
+      kind: 'card_saved',
+      cause: { kind: 'card_saved', cardId: card.cardId },
+      facts: { brand, last4 },
+    });
     return replaced;
   });
 }
@@ -159,7 +166,7 @@ export async function markDetached(db: Database, pmId: string): Promise<void> {
       .returning(['user_id', 'removed_why']);
     if (detached?.removed_why !== 'detached') return;
     await tellRemoved(trx, detached.user_id, pmId, 'detached');
-    await disableAutoTopup(trx, detached.user_id, 'card_removed');
+    await disableAutoTopup(trx, detached.user_id, 'card_removed', 'card_gone');
   });
 }
 

@@ -192,6 +192,9 @@ export interface MailOutboxRow {
   recipient: string;
   subject: string;
   body: string | null;
+  /** Null for a mail that is text alone. */
+  html: string | null;
+  unsubscribe_url: string | null;
   wipe_after_sending: boolean;
   tries: number;
   next_try_at: Date;
@@ -241,6 +244,7 @@ export interface OperatorNoticeRow {
   cause: string;
   subject: string;
   body: string;
+  html: string | null;
   noted_at: Date;
   told_at: Date | null;
 }

@@ -45,7 +45,7 @@ export interface FailedSignInsRow {
 }
 
 export interface InstallationKeyRow {
-  name: 'ledger_ids' | 'known_browsers';
+  name: 'ledger_ids' | 'known_browsers' | 'unsubscribe_links';
   key: Buffer;
   created_at: Date;
 }

@@ -10,6 +10,8 @@ export interface Mail {
   readonly message: Message;
   /** True for a text that carries a code: it is wiped as soon as it is sent. */
   readonly wipeAfterSending: boolean;
+  /** Switches such mails off without signing in; left out for those that are always sent. */
+  readonly unsubscribeUrl?: string | null;
 }
 
 /** Puts a mail into the outbox, unless one with its cause is there already. */
@@ -20,6 +22,8 @@ export async function insertMail(db: Database | Transaction, mail: Mail): Promis
       recipient: mail.recipient,
       subject: mail.message.subject,
       body: mail.message.text,
+      html: mail.message.html,
+      unsubscribe_url: mail.unsubscribeUrl ?? null,
       wipe_after_sending: mail.wipeAfterSending,
     })
     .onConflict('cause')

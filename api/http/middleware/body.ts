@@ -14,6 +14,8 @@ type Context = Parameters<Middleware<ApiState, object>>[0];
 export interface RawPath {
   readonly path: string;
   readonly limitBytes: number;
+  /** Pages of any origin may send it: nothing that a browser adds by itself permits anything there. */
+  readonly fromAnyOrigin?: true;
   /** @throws Refusal for a request whose body is not worth reading, by its headers alone */
   readonly refuseUnread: (header: (name: string) => string) => void;
 }

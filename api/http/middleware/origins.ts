@@ -25,11 +25,18 @@ export function allowOrigins(
   }) as Middleware<ApiState, object>;
 }
 
-/** Refuses changes that a page of a foreign origin requests: the browser would send the cookie along. */
-export function refuseForeignOrigins(allowed: readonly string[]): Middleware<ApiState, object> {
+/**
+ * Refuses changes that a page of a foreign origin requests: the browser would send the cookie along.
+ * @param openPaths where no cookie counts
+ */
+export function refuseForeignOrigins(
+  allowed: readonly string[],
+  openPaths: readonly string[] = [],
+): Middleware<ApiState, object> {
   return async (ctx, next) => {
     const origin = ctx.get('Origin');
-    if (origin !== '' && !isReading(ctx.method) && !allowed.includes(origin)) {
+    const isForeign = origin !== '' && !allowed.includes(origin);
+    if (isForeign && !isReading(ctx.method) && !openPaths.includes(ctx.path)) {
       throw new Refusal(
         'forbidden',
         'Pages of this origin may not make changes. Add it to the allowed origins.',

@@ -9,6 +9,7 @@ import { invoiceOperations } from '../../invoices/describe.js';
 import { hoisted } from './hoist.js';
 import { bodySchemaOf, jsonSchemaOf } from './joi-schema.js';
 import { definitionOf, named, type JsonSchema } from './json-schema.js';
+import { noticeOperations } from '../../notices/describe.js';
 import { oauthOperations } from '../../accounts/describe-oauth.js';
 import type { DescribedAnswer, Operation } from './operation.js';
 import { paymentOperations } from '../../topups/describe.js';
@@ -31,6 +32,7 @@ const operations: readonly Operation[] = [
   ...paymentOperations,
   ...invoiceOperations,
   ...auditOperations,
+  ...noticeOperations,
   ...serviceOperations,
 ];
 

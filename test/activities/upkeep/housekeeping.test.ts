@@ -73,7 +73,7 @@ describe('housekeeping', () => {
     it('tells operators once of what was noted for them, by mail', async () => {
       await recordNotice(lone.db, {
         cause: { kind: 'no_funds', provider: 'lab', day: '2026-11-22' },
-        message: { subject: 'lab has no funds', text: 'pay it' },
+        message: { subject: 'lab has no funds', text: 'pay it', html: null },
       });
       await keepHouse();
       await keepHouse();

@@ -89,7 +89,7 @@ describe('loops that are 100,000 rounds old', () => {
       insertMail(db, {
         cause: { kind: 'login_code', codeId },
         recipient,
-        message: { subject: 's', text: 'b' },
+        message: { subject: 's', text: 'b', html: null },
         wipeAfterSending: false,
       });
     await mail('poison@example.com', 0);

@@ -80,6 +80,8 @@ export interface ServiceOptions {
   readonly freeMachinesPerHour?: number;
   /** The address that findings are mailed to; default: none. */
   readonly operatorEmail?: string;
+  /** How long a mail of notices waits for more to tell, in milliseconds; default: an hour, so that none is sent. */
+  readonly noticeQuietMs?: number;
   /** How long the worker waits for one answer of the processor, in milliseconds; default: the product's limits. */
   readonly processorTimeoutMs?: number;
 }
@@ -238,6 +240,8 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
       minDunningDayMs: options.minDunningDayMs ?? 1,
       allowPrivatePods: true,
       withoutUpkeep: options.upkeep !== true,
+      publicUrl: parts.api.url,
+      noticeQuietMs: options.noticeQuietMs ?? 3_600_000,
       checkoutUrls: { success: 'http://127.0.0.1/success', cancel: 'http://127.0.0.1/cancel' },
       pollMs: options.pollMs ?? 100,
       operatorEmail: options.operatorEmail ?? null,

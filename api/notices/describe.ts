@@ -1,0 +1,90 @@
+import { unsubscribePath } from '../../adapters/postgres/notices/unsubscribe-links.js';
+import { allNoticeKinds } from '../../domain/notices/kinds.js';
+import { listOf, named, object, oneOf, text } from '../http/openapi/json-schema.js';
+import type { DescribedAnswer, Operation } from '../http/openapi/operation.js';
+import { noticesSchema, presentNotices } from './shapes.js';
+
+const tag = 'Account';
+
+const notice = named(
+  'Notice',
+  object({
+    kind: named('NoticeKind', oneOf(allNoticeKinds)),
+    on: { type: 'boolean', description: 'Whether it is mailed.' },
+    canSwitchOff: {
+      type: 'boolean',
+      description: 'False for what is about money, or about who may enter the account: it is always mailed.',
+    },
+    description: text,
+  }),
+);
+const settings = named('NoticeSettings', object({ notices: listOf(notice) }));
+
+const token = {
+  name: 'token',
+  in: 'query',
+  description: 'As it stands in the mail; it holds for 180 days.',
+  schema: { type: 'string' },
+  example: 'usr_01KADJ5Q2T8C5S5W3Z8Q4Y6N7M.rental_lost.1793000000.x',
+} as const;
+
+const page = {
+  type: 'text/html',
+  schema: { type: 'string', pattern: '^<!doctype html>' },
+  examples: ['<!doctype html>'],
+} as const;
+const deadLinks: readonly DescribedAnswer[] = [
+  { ...page, status: 404, description: 'A page: the link is not ours.' },
+  { ...page, status: 410, description: 'A page: the link has expired.' },
+];
+
+export const noticeOperations: readonly Operation[] = [
+  {
+    method: 'get',
+    path: '/v1/notices',
+    name: 'showNotices',
+    tag,
+    summary: 'What you are told by mail without having asked',
+    answers: [
+      { description: 'Every kind.', schema: settings, examples: [presentNotices(new Set(['rental_lost']))] },
+    ],
+  },
+  {
+    method: 'put',
+    path: '/v1/notices',
+    name: 'saveNotices',
+    tag,
+    summary: 'Switches kinds of these mails on or off',
+    description:
+      'A kind that is left out stays as it is. A kind that can’t be switched off may be sent as true.',
+    body: { schema: noticesSchema, examples: [{ kinds: { rental_lost: false, rental_auto_stop: true } }] },
+    answers: [
+      {
+        description: 'Every kind, as it is now.',
+        schema: settings,
+        examples: [presentNotices(new Set(['rental_lost']))],
+      },
+    ],
+  },
+  {
+    method: 'get',
+    path: unsubscribePath,
+    name: 'askBeforeUnsubscribing',
+    tag,
+    summary: 'The page behind the link in a mail: it asks, and changes nothing',
+    isPublic: true,
+    parameters: [token],
+    answers: [{ ...page, description: 'The page.' }, ...deadLinks],
+  },
+  {
+    method: 'post',
+    path: unsubscribePath,
+    name: 'unsubscribe',
+    tag,
+    summary: 'Switches the mails of a link’s kind off, without signing in',
+    description: 'One click, as RFC 8058 says. The body is not looked at; a repetition changes nothing.',
+    isPublic: true,
+    parameters: [token],
+    answers: [{ ...page, description: 'A page: they are off.' }, ...deadLinks],
+  },
+];

@@ -1,0 +1,46 @@
+import {
+  allNoticeKinds,
+  isOptional,
+  noticeKinds,
+  type NoticeKind,
+  type OptionalKind,
+} from '../../domain/notices/kinds.js';
+import { joi } from '../http/validation.js';
+
+export interface NoticeChanges {
+  readonly kinds: Readonly<Partial<Record<NoticeKind, boolean>>>;
+}
+
+/** The kinds to switch on or off; a kind that is left out stays as it is. */
+export const noticesSchema = joi.object<NoticeChanges>({
+  kinds: joi
+    .object(
+      Object.fromEntries(allNoticeKinds.map((kind) => [kind, isOptional(kind) ? joi.boolean() : alwaysOn()])),
+    )
+    .min(1)
+    .required(),
+});
+
+/** What is about money, or about who may enter the account, may be sent as it is read: on. */
+function alwaysOn() {
+  return joi.boolean().valid(true).messages({
+    'any.only': '{{#label}} can’t be switched off: it is about money, or about who may enter the account',
+  });
+}
+
+/** The changes of a request to what can be changed: the others are on, and stay so. */
+export function optionalOf({ kinds }: NoticeChanges): Partial<Record<OptionalKind, boolean>> {
+  return Object.fromEntries(Object.entries(kinds).filter(([kind]) => isOptional(kind as NoticeKind)));
+}
+
+/** All kinds on read. */
+export function presentNotices(off: ReadonlySet<NoticeKind>) {
+  return {
+    notices: allNoticeKinds.map((kind) => ({
+      kind,
+      on: !off.has(kind),
+      canSwitchOff: isOptional(kind),
+      description: noticeKinds[kind].description,
+    })),
+  };
+}

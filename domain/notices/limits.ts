@@ -1,0 +1,13 @@
+import { DAY, MINUTE, SECOND } from '../durations.js';
+
+/** How notices are gathered, and how long a link holds (decision 103, "Notices by mail"). Durations are milliseconds. */
+export const noticeLimits = {
+  /** What happens within this time of the one before it is told in the same mail. */
+  quietMs: 5 * SECOND,
+  /** The first of them waits no longer than this for the others. */
+  longestMs: MINUTE,
+  /** A mail names this many machines or keys at most, and counts the others. */
+  namedAtMost: 50,
+  /** A link that switches mails off holds as long as the mail is kept (domain/operations/retention.ts). */
+  linkMs: 180 * DAY,
+} as const;

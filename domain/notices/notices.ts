@@ -1,0 +1,56 @@
+import type { RentalId, SshKeyId } from '../ids.js';
+import type { StopReason } from '../rentals/rental.js';
+import type { ToldKind } from './kinds.js';
+
+/** A machine that ended without its user's request. */
+export interface EndedMachine {
+  readonly rentalId: RentalId;
+  /** The user's own name for it. */
+  readonly name: string | null;
+  readonly gpuCount: number;
+  readonly model: string;
+  /** What it cost in all, after what was given back. */
+  readonly chargedCents: number;
+  /** What the rental itself says of it, in a sentence. */
+  readonly error: string | null;
+}
+
+/** What each kind of notice tells. It is kept as it was when it happened: a key may be removed before its mail goes. */
+export interface NoticeFacts extends Record<ToldKind, object> {
+  rental_auto_stop: EndedMachine;
+  rental_spend_limit: EndedMachine;
+  rental_balance_exhausted: EndedMachine;
+  rental_operator_stop: EndedMachine;
+  rental_lost: EndedMachine;
+  rental_failed: EndedMachine;
+  /** Why it is off, besides what has a mail of its own: a charge that failed, or a payment that was denied. */
+  auto_topup_off: { readonly why: 'card_gone' | 'card_expired' | 'charges_held' };
+  ssh_key_added: { readonly keyId: SshKeyId; readonly name: string; readonly fingerprint: string };
+  card_saved: { readonly brand: string; readonly last4: string };
+}
+
+/** The notice of a rental that ended while it ran; undefined when its user stopped it. */
+export function endNoticeOf(reason: StopReason): keyof typeof endKinds | undefined {
+  return kindOfReason[reason];
+}
+
+const kindOfReason = {
+  user: undefined,
+  auto_stop: 'rental_auto_stop',
+  spend_limit: 'rental_spend_limit',
+  balance_exhausted: 'rental_balance_exhausted',
+  pod_lost: 'rental_lost',
+  operator: 'rental_operator_stop',
+} as const satisfies Readonly<Record<StopReason, ToldKind | undefined>>;
+
+/** The kinds that tell of machines, each with the reason for which others of its user may just be ending too. */
+export const endKinds = {
+  rental_auto_stop: 'auto_stop',
+  rental_spend_limit: 'spend_limit',
+  rental_balance_exhausted: 'balance_exhausted',
+  rental_operator_stop: 'operator',
+  rental_lost: 'pod_lost',
+  rental_failed: null,
+} as const satisfies Readonly<Partial<Record<ToldKind, StopReason | null>>>;
+
+export type EndKind = keyof typeof endKinds;
