@@ -4,6 +4,7 @@ import { authRoutes } from './accounts/auth.js';
 import { autoTopupRoutes } from './topups/auto-topup.js';
 import { billingRoutes } from './wallet/billing.js';
 import { cardRoutes } from './topups/card.js';
+import { offerHistoryRoutes } from './catalog/history.js';
 import { catalogRoutes } from './catalog/routes.js';
 import { checkoutRoutes } from './topups/checkout.js';
 import type { ApiDeps, ApiRouter, ApiState } from './context.js';
@@ -33,6 +34,7 @@ const resources = [
   oauthRoutes,
   sshKeyRoutes,
   catalogRoutes,
+  offerHistoryRoutes,
   rentalRoutes,
   rentalChargeRoutes,
   billingRoutes,

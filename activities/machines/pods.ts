@@ -88,7 +88,10 @@ async function findByTag(
 ): Promise<boolean> {
   const provider = deps.providers.get(attempt.provider_code);
   if (!provider) {
-    await moveAttempt(deps.db, attempt.id, 'open', 'condemned', { error: 'its provider is not configured' });
+    await moveAttempt(deps.db, attempt.id, 'open', 'condemned', {
+      error: 'its provider is not configured',
+      failedBy: 'us',
+    });
     return false;
   }
   const found = await resolveAttempt(deps, provider, attempt, {
@@ -107,7 +110,10 @@ async function findByTag(
   if (Date.now() - attempt.created_at.getTime() >= forMs) {
     const what = found.listed ? 'its price could not be read' : 'nothing was found';
     // A pod that was not found may still appear: the sweeper looks for its tag and ends it.
-    await condemn(deps, provider, attempt, found.attempt.pod_id, `${what} within ${forMs} ms`);
+    await condemn(deps, provider, attempt, found.attempt.pod_id, {
+      error: `${what} within ${forMs} ms`,
+      failedBy: 'upstream',
+    });
   }
   return false;
 }
@@ -194,6 +200,7 @@ async function endPodOf(
   if (podId === undefined) {
     await moveAttempt(deps.db, attempt.id, 'open', 'condemned', {
       error: 'the rental ended before it was found',
+      failedBy: 'us',
     });
     return true;
   }

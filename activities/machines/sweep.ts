@@ -49,7 +49,7 @@ export async function sweep(deps: ActivityDeps, tell: Tell): Promise<Swept> {
 async function giveUpForgotten(deps: ActivityDeps, tell: Tell): Promise<number> {
   const items = await listForgottenAttempts(deps.db, rentalLimits.attemptOpenMs);
   const given = await eachItem(deps, { duty: 'attempt', items, keyOf: ({ tag }) => tag, tell }, ({ id }) =>
-    moveAttempt(deps.db, id, 'open', 'condemned', { error: 'no rental came of it' }),
+    moveAttempt(deps.db, id, 'open', 'condemned', { error: 'no rental came of it', failedBy: 'us' }),
   );
   return given.length;
 }

@@ -1,5 +1,6 @@
 import { sleep } from '@temporalio/activity';
 import { ensureProvider, replaceListings } from '../../adapters/postgres/catalog/catalog.js';
+import { recordOfferHour } from '../../adapters/postgres/catalog/offer-history.js';
 import { isBusy, recordLostPods } from '../../adapters/postgres/machines/pods.js';
 import {
   noteProviderFailure,
@@ -13,6 +14,7 @@ import { machineLimits } from '../../domain/machines/limits.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { Delivery } from '../upkeep/delivery.js';
 import type { ActivityDeps } from '../deps.js';
+import { eachPart } from '../each-item.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
 import { renewEnds } from './renew-ends.js';
 import { readBalance } from './watch-balance.js';
@@ -147,6 +149,8 @@ class Watch {
     const offers = await this.provider.listOffers();
     await replaceListings(this.deps.db, code, offers);
     await recordOddities(this.deps.db, code, this.deps.oddities.take(code));
+    // What the catalog was is worth less than what it is: a failure keeps no offer from being sold.
+    await eachPart(this.deps, `price history of ${code}`, () => recordOfferHour(this.deps.db, code));
     this.state.offers = offers.length;
   }
 

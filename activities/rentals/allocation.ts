@@ -1,6 +1,6 @@
 import { insertAttempt, moveAttempt, recordAttemptPod } from '../../adapters/postgres/machines/attempts.js';
 import { noteProviderFailure, noteProviderSuccess } from '../../adapters/postgres/catalog/provider-health.js';
-import type { AllocationAttemptRow } from '../../adapters/postgres/rows/tables.js';
+import type { AllocationAttemptRow, FailedBy } from '../../adapters/postgres/rows/tables.js';
 import {
   ProviderError,
   type AllocatedPod,
@@ -110,7 +110,7 @@ async function checkPrice(
     pricePerHourCents === null
       ? 'the upstream lost the pod before it told its price'
       : `the pod costs ${pricePerHourCents} cents an hour, agreed were ${most}`;
-  await condemn(deps, provider, attempt, podId, error, agreed);
+  await condemn(deps, provider, attempt, podId, { error, failedBy: 'upstream' }, agreed);
   return { kind: 'none' };
 }
 
@@ -128,7 +128,11 @@ async function judgeFailure(
   );
   if (error.kind !== 'unknown') {
     await noteProviderFailure(deps.db, provider.code, 'creating', error);
-    await moveAttempt(deps.db, attempt.id, 'open', 'failed', { error: `${error.kind}: ${error.message}` });
+    await moveAttempt(deps.db, attempt.id, 'open', 'failed', {
+      error: `${error.kind}: ${error.message}`,
+      // A refusal of our account and a limit on our requests say nothing about the upstream's machines.
+      failedBy: error.kind === 'no_capacity' ? 'upstream' : 'us',
+    });
     return { kind: 'none' };
   }
   const named = { ...attempt, pod_id: error.details.podId ?? null };
@@ -173,10 +177,10 @@ export async function condemn(
   provider: Provider,
   attempt: AllocationAttemptRow,
   podId: string | null,
-  error: string,
+  why: { readonly error: string; readonly failedBy: FailedBy },
   wait: Wait = {},
 ): Promise<void> {
-  if (!(await moveAttempt(deps.db, attempt.id, 'open', 'condemned', { error }))) return;
+  if (!(await moveAttempt(deps.db, attempt.id, 'open', 'condemned', why))) return;
   if (podId === null) return;
   try {
     await provider.terminate(podId, { untilMs: wait.untilMs });

@@ -118,6 +118,6 @@ function refuseWhenBusy(error: unknown): never {
 async function condemnOpenAttempts(deps: ActivityDeps, rentalId: RentalId, why: string): Promise<void> {
   for (const attempt of (await listAttempts(deps.db, rentalId)).filter(({ state }) => state === 'open')) {
     const provider = deps.providers.get(attempt.provider_code);
-    if (provider) await condemn(deps, provider, attempt, attempt.pod_id, why);
+    if (provider) await condemn(deps, provider, attempt, attempt.pod_id, { error: why, failedBy: 'us' });
   }
 }

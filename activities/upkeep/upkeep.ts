@@ -9,6 +9,7 @@ import { sweep, type Swept } from '../machines/sweep.js';
 import { keepHouse, mailExpiredCards } from './housekeeping.js';
 import { startLongLived } from './long-lived.js';
 import { redeliver } from './redeliver.js';
+import { countReliability } from './reliability.js';
 import { revive } from './revive.js';
 
 /**
@@ -88,6 +89,7 @@ const upkeep: Readonly<
       return { ...kept, expiredCards: await mailExpiredCards(deps) };
     },
   },
+  reliability: { everyMs: operationLimits.reliabilityEveryMs, round: countReliability },
 };
 
 function unlessRestored(round: (deps: ActivityDeps, tell: Tell) => Promise<object>) {

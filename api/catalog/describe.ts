@@ -1,6 +1,7 @@
 import { families } from '../../domain/catalog/families.js';
 import { catalogLimits } from '../../domain/catalog/limits.js';
 import { templates } from '../../domain/catalog/templates.js';
+import { historyQuery } from './history.js';
 import { listingQuery } from './routes.js';
 import {
   bool,
@@ -8,6 +9,7 @@ import {
   count,
   exampleId,
   idOf,
+  instant,
   listOf,
   named,
   object,
@@ -21,20 +23,57 @@ const tag = 'Catalog';
 
 const familyId = named('FamilyId', oneOf(families.map(({ id }) => id)));
 
+const share = { type: 'number', minimum: 0, maximum: 1 } as const;
+
 const listing = named(
   'Listing',
-  object({
-    id: idOf('lst'),
-    model: { type: 'string', description: 'Canonical model code.' },
-    family: familyId,
-    vramGb: count,
-    gpuCount: { type: 'integer', enum: catalogLimits.gpuCounts },
-    pricePerHourCents: cents('Of the whole machine.'),
-    providerCode: text,
-    region: { type: 'string', description: 'For people.' },
-    regionCode: { type: 'string', description: 'Country or broad region.' },
-    interconnect: text,
-  }),
+  object(
+    {
+      id: idOf('lst'),
+      model: { type: 'string', description: 'Canonical model code.' },
+      family: familyId,
+      vramGb: count,
+      gpuCount: { type: 'integer', enum: catalogLimits.gpuCounts },
+      pricePerHourCents: cents('Of the whole machine.'),
+      providerCode: text,
+      region: { type: 'string', description: 'For people.' },
+      regionCode: { type: 'string', description: 'Country or broad region.' },
+      interconnect: text,
+      reliability: orNull(
+        named(
+          'Reliability',
+          object({
+            createSuccess: {
+              ...share,
+              description: 'The share of the machines asked for that came up.',
+            },
+            timeToSshSeconds: orNull(
+              named(
+                'Spread',
+                object({
+                  p50: { ...count, description: 'Half took no longer.' },
+                  p90: { ...count, description: 'Nine of ten took no longer.' },
+                }),
+              ),
+              'Null below 20 machines that came up.',
+            ),
+            lossesPer1000Hours: orNull(
+              {
+                type: 'number',
+                minimum: 0,
+                description: 'Machines that were lost, per 1,000 hours of running.',
+              },
+              'Null below 20 hours of running.',
+            ),
+            samples: { ...count, description: 'How many machines were asked for.' },
+            days: count,
+          }),
+        ),
+        'What our own rentals of the last 30 days say of such machines, by provider and family. Null below 20 samples.',
+      ),
+    },
+    ['reliability'],
+  ),
 );
 
 const family = named(
@@ -44,6 +83,18 @@ const family = named(
     models: listOf(text),
     fromPricePerHourCents: orNull(cents('Of the cheapest live listing.'), 'Null when there is none.'),
     liveCount: count,
+  }),
+);
+
+const point = named(
+  'FamilyHour',
+  object({
+    at: { ...instant, description: 'The beginning of the hour.' },
+    lowestPricePerHourCents: orNull(
+      cents('Of the cheapest machine in the hour.'),
+      'Null when nothing was on sale.',
+    ),
+    available: { ...count, description: 'How many offers there were at the last look in the hour.' },
   }),
 );
 
@@ -68,6 +119,13 @@ const exampleListing = {
   region: 'Oslo, Norway',
   regionCode: 'NO',
   interconnect: 'pcie',
+  reliability: {
+    createSuccess: 0.981,
+    timeToSshSeconds: { p50: 41, p90: 95 },
+    lossesPer1000Hours: 0.4,
+    samples: 320,
+    days: 30,
+  },
 };
 
 export const catalogOperations: readonly Operation[] = [
@@ -101,6 +159,40 @@ export const catalogOperations: readonly Operation[] = [
         ],
       },
     ],
+  },
+  {
+    method: 'get',
+    path: '/v1/catalog/families/:id/history',
+    name: 'showFamilyHistory',
+    tag,
+    summary: 'What a GPU family cost in the last 90 days, by the hour',
+    parameters: [
+      {
+        name: 'id',
+        in: 'path',
+        description: 'The id of a family.',
+        schema: { type: 'string' },
+        example: 'rtx-4090',
+      },
+    ],
+    query: historyQuery,
+    answers: [
+      {
+        description:
+          'The hours in UTC, oldest first, up to the present one. An hour without a price is one in which nothing was on sale; an hour that is missing is one in which nobody looked.',
+        schema: named('FamilyHistory', object({ familyId, points: listOf(point) })),
+        examples: [
+          {
+            familyId: 'rtx-4090',
+            points: [
+              { at: '2026-11-01T08:00:00.000Z', lowestPricePerHourCents: 48, available: 12 },
+              { at: '2026-11-01T09:00:00.000Z', lowestPricePerHourCents: null, available: 0 },
+            ],
+          },
+        ],
+      },
+    ],
+    refusals: ['not_found'],
   },
   {
     method: 'get',

@@ -6,6 +6,7 @@ import {
   type ListingKey,
 } from '../../adapters/postgres/catalog/listings.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
+import type { Reliability } from '../../domain/catalog/reliability.js';
 import { families } from '../../domain/catalog/families.js';
 import { catalogLimits } from '../../domain/catalog/limits.js';
 import { isId } from '../../domain/ids.js';
@@ -14,6 +15,7 @@ import { defaultTemplateId, templates } from '../../domain/catalog/templates.js'
 import type { ApiDeps, ApiRouter } from '../context.js';
 import { pageOf, readCursor } from '../http/cursor.js';
 import { requireSession, type Step } from '../http/middleware/session.js';
+import { reliabilityReader } from './known-reliability.js';
 import { joi, pageFields, readQuery, regionField } from '../http/validation.js';
 
 /** The routes of what can be rented (spec: GET /v1/catalog/listings; decision 13, "Live listings"). */
@@ -45,12 +47,19 @@ export const listingQuery = joi.object<ListingQuery>({
 });
 
 function showListings(deps: ApiDeps): Step {
+  const known = reliabilityReader(deps.db);
   return async (ctx) => {
     const query = readQuery(ctx, listingQuery);
     const after = readCursor(query.cursor, isListingKey);
     const rows = await listLiveListings(deps.db, filterOf(query), after && keyOf(after), query.pageSize + 1);
     const { page, nextCursor } = pageOf(rows, query.pageSize, (row) => [row.price_per_hour_cents, row.id]);
-    ctx.body = { listings: page.map(presentListing), nextCursor };
+    const reliability = await known();
+    ctx.body = {
+      listings: page.map((row) =>
+        presentOffer(row, reliability.get(`${row.provider_code} ${row.family}`) ?? null),
+      ),
+      nextCursor,
+    };
   };
 }
 
@@ -124,4 +133,9 @@ export function presentListing(row: ListingRow) {
     regionCode: row.region_code,
     interconnect: row.interconnect,
   };
+}
+
+/** A listing of the catalog, with what is known of such machines (decision 106, "Progress and reliability"). */
+export function presentOffer(row: ListingRow, reliability: Reliability | null) {
+  return { ...presentListing(row), reliability };
 }

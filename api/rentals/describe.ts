@@ -1,5 +1,6 @@
 import { catalogLimits } from '../../domain/catalog/limits.js';
 import { requestLimits } from '../../domain/requests/limits.js';
+import { rentalPhases } from '../../domain/rentals/progress.js';
 import { rentalStatuses, stopReasons } from '../../domain/rentals/rental.js';
 import { chargesQuery } from './charges.js';
 import { rentalSchema, rentalsQuery } from './request.js';
@@ -61,6 +62,23 @@ const rental = named(
     name: orNull(text),
     labels: labelsShown,
     status: rentalStatus,
+    phase: orNull(
+      named('RentalPhase', oneOf(rentalPhases)),
+      'How far its machine is: null once it ends. Phases go forward only, except when `attempt` rises.',
+    ),
+    phaseSince: orNull(instant, 'Null without a phase.'),
+    attempt: orNull(
+      count,
+      'Which machine the phase is of: it rises when another one is bought in place of one that did not come. Null without a phase.',
+    ),
+    expectedReadyAt: orNull(
+      {
+        ...instant,
+        description:
+          'When half of such machines were ready lately; once that has passed, when nine of ten were.',
+      },
+      'Null once it is ready, when both have passed, and when too few such machines are known.',
+    ),
     familyId: text,
     family: { ...text, description: 'The same, as listings name it.' },
     model: text,
@@ -98,6 +116,10 @@ const exampleRental = {
   name: 'first',
   labels: { team: 'research' },
   status: 'running',
+  phase: 'ready',
+  phaseSince: '2026-11-01T09:30:41.250Z',
+  attempt: 1,
+  expectedReadyAt: null,
   familyId: 'rtx-4090',
   family: 'rtx-4090',
   model: 'RTX_4090',

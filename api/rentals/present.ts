@@ -1,15 +1,21 @@
 import type { MeterReading, RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
+import { progressIn } from '../../adapters/postgres/rentals/progress-reads.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { machineLimits } from '../../domain/machines/limits.js';
 import { pendingMillicents } from '../../domain/metering/metering.js';
 
 /** A rental on read (decision 16, "A rental on read"). */
 export function presentRental(row: RentalWithHealth) {
+  const { phase, phaseSince, attempt, expectedReadyAt } = progressIn(row);
   return {
     id: row.id,
     name: row.name,
     labels: row.labels ?? {},
     status: row.status,
+    phase,
+    phaseSince: timeOf(phaseSince),
+    attempt,
+    expectedReadyAt: timeOf(expectedReadyAt),
     familyId: row.family,
     family: row.family,
     model: row.model,

@@ -11,6 +11,10 @@ export const catalogLimits = {
   /** Decision 13, "Live listings": a listing older than this is not live. */
   listingFreshMs: 2 * MINUTE,
   catalogSyncMs: 30 * SECOND,
+  /** How far back prices are told (retention.ts keeps as much). */
+  historyDays: 90,
+  /** The API reads anew what is known of the upstreams' reliability when it is older than this. */
+  reliabilityFreshMs: 30 * SECOND,
 
   /**
    * The circuit breaker of an upstream: this many failures in a row take its offers out of the catalog, for a time that

@@ -44,6 +44,7 @@ export const operationLimits = {
   reviveEveryMs: 30 * SECOND,
   sweepEveryMs: MINUTE,
   housekeepingEveryMs: MINUTE,
+  reliabilityEveryMs: MINUTE,
 
   /**
    * Decision 62, "Comparison of the books": how far back a run of reconcile looks, what counts as still in flight, how

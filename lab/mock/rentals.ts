@@ -8,6 +8,7 @@ import { countriesOf } from '../../domain/catalog/regions.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import type { Account, MockRental, RentalFate } from './account.js';
 import { matches } from './listings.js';
+import { queuedFacts, walkPhases } from './phases.js';
 import { refusalOf } from './refuse.js';
 import { failWithFullRefund, settle } from './settle.js';
 import type { World } from './world.js';
@@ -33,6 +34,7 @@ export function openRental(world: World, account: Account, request: Request, fat
   wallet.hold(requiredCents);
   const rental: MockRental = { row: newRow(world, account, request, listing), fate, lastTickAt: null };
   account.rentals.push(rental);
+  walkPhases(world, rental.row);
   world.after(world.durations.provisionMs, () => comeUp(world, account, rental));
   return rental;
 }
@@ -160,6 +162,7 @@ function newRow(world: World, account: Account, request: Request, listing: Listi
     stop_reason: null,
     error: null,
     silent_probes: null,
+    ...queuedFacts(world),
     host_key_changed: null,
     opened_seq: account.wallet.entries.length,
     settled_seq: null,

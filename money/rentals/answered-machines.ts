@@ -1,5 +1,6 @@
 import type { RentalId } from '../../domain/ids.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import { recordAttemptAnswered } from '../../adapters/postgres/machines/attempts.js';
 import { recordEvent } from '../../adapters/postgres/events/outbox.js';
 import type { PodAddress } from './rentals.js';
 
@@ -15,6 +16,7 @@ export async function recordAnswer(db: Database, rentalId: RentalId, address: Po
       .forShare()
       .first('no', 'user_id');
     if (!rental) return;
+    await recordAttemptAnswered(trx, rentalId);
     const answer = {
       host: address.host,
       port: address.port,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { until } from '../support/until.js';
 import { ApiClient } from '../support/http/api.js';
 import { signIn, type Backend, type Person } from './backends.js';
 
@@ -147,6 +148,27 @@ export function describeAccounts(backend: () => Backend): void {
       assert.deepEqual([b200?.fromPricePerHourCents, b200?.liveCount], [490, 3]);
       const { templates } = (await person.get('/v1/catalog/templates')).body;
       assert.equal(templates.find(({ isDefault }) => isDefault)?.id, 'ubuntu-24-04');
+    });
+
+    it('tells what a family cost, up to the present hour', async () => {
+      type Point = { at: string; lowestPricePerHourCents: number | null; available: number };
+      const read = async (query: string) => {
+        const { body } = await person.get(`/v1/catalog/families/b200/history${query}`);
+        const { familyId, points } = body as unknown as { familyId: string; points: Point[] };
+        assert.equal(familyId, 'b200');
+        return points;
+      };
+      const points = await until('an hour was recorded', async () => {
+        const told = await read('');
+        return told.length > 0 && told;
+      });
+      const { lowestPricePerHourCents, available } = points.at(-1)!;
+      assert.deepEqual([lowestPricePerHourCents, available], [490, 3]);
+      const hours = points.map(({ at }) => at);
+      assert.deepEqual(hours, [...new Set(hours)].toSorted());
+      assert.ok(hours.every((at) => at.endsWith(':00:00.000Z')));
+      const nowhere = (await read('?region=is')).at(-1);
+      assert.deepEqual([nowhere?.lowestPricePerHourCents, nowhere?.available], [null, 0]);
     });
   });
 }

@@ -23,6 +23,8 @@ const cases: readonly Case[] = [
   ['GET', '/v1/catalog/listings?pageSize=201', undefined, 400, 'validation_failed', 'pageSize'],
   ['GET', '/v1/catalog/listings?cursor=x', undefined, 400, 'validation_failed', 'cursor'],
   ['GET', '/v1/catalog/listings?region=mars', undefined, 400, 'validation_failed', 'region'],
+  ['GET', '/v1/catalog/families/abacus/history', undefined, 404, 'not_found'],
+  ['GET', '/v1/catalog/families/b200/history?region=mars', undefined, 400, 'validation_failed', 'region'],
   ['POST', '/v1/rentals', { familyId: 'b200', gpuCount: 3 }, 400, 'invalid_count', 'gpuCount'],
   ['POST', '/v1/rentals', { familyId: 'b200', gpuCount: 1, x: 1 }, 400, 'validation_failed', 'x'],
   ['POST', '/v1/rentals', { familyId: 'abacus', gpuCount: 1 }, 400, 'unknown_family'],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { firstBrokenLink } from '../../domain/ledger/ledger.js';
 import { finalCents } from '../../domain/metering/metering.js';
+import { rentalPhases } from '../../domain/rentals/progress.js';
 import { until } from '../support/until.js';
 import { signIn, topUp, type Backend, type Person } from './backends.js';
 
@@ -17,6 +18,10 @@ interface Rental {
   readonly stoppedAt: string;
   readonly totalChargedCents: number;
   readonly writtenOffCents: number;
+  readonly phase: string | null;
+  readonly phaseSince: string | null;
+  readonly attempt: number | null;
+  readonly expectedReadyAt: string | null;
 }
 
 /** The life of a rental, from its creation to the last cent. Each step continues the one before. */
@@ -54,6 +59,8 @@ export function describeRenting(backend: () => Backend): void {
         rentals.map((rental) => [rental.id, rental.name]),
         [[id, 'training']],
       );
+      const phase = rentals[0]?.phase ?? '';
+      assert.ok((rentalPhases as readonly string[]).includes(phase), phase);
     });
 
     it('runs, is reachable, and holds what it has not used of its first hour', async () => {
@@ -61,6 +68,7 @@ export function describeRenting(backend: () => Backend): void {
       const { body } = await person.get(`/v1/rentals/${id}`);
       assert.ok(typeof body.host === 'string' && typeof body.port === 'number');
       assert.match(body.hostKeyFingerprint ?? '', /^SHA256:/);
+      assert.deepEqual([body.phase, body.phaseSince, body.expectedReadyAt], ['ready', body.runningAt, null]);
       const { body: balance } = await person.get('/v1/billing/balance');
       assert.equal(balance.availableCents + balance.reservedCents, balance.totalCents);
       assert.deepEqual([balance.availableCents, balance.burnPerHourCents], [10_000 - priceCents, priceCents]);
@@ -87,7 +95,12 @@ export function describeRenting(backend: () => Backend): void {
     it('is stopped, settled half up, and gives back what it held', async () => {
       const { status, body } = await person.post(`/v1/rentals/${id}/stop`);
       assert.equal(status, 200);
-      const { runningAt, stoppedAt, totalChargedCents, writtenOffCents } = await awaitStatus('stopped');
+      const { runningAt, stoppedAt, totalChargedCents, writtenOffCents, ...over } =
+        await awaitStatus('stopped');
+      assert.deepEqual(
+        [over.phase, over.phaseSince, over.attempt, over.expectedReadyAt],
+        [null, null, null, null],
+      );
       const elapsedMs = Date.parse(stoppedAt) - Date.parse(runningAt);
       assert.equal(totalChargedCents, finalCents(priceCents, elapsedMs, null));
       assert.equal(writtenOffCents, 0);

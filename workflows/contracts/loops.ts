@@ -99,4 +99,5 @@ const upkeepSummaries: Readonly<Record<UpkeepDuty, string>> = {
   redeliver: 'Signals workflows whose events of the processor have waited',
   sweep: 'Ends machines that no live rental owns',
   housekeeping: 'Raises the watermark, removes what expired, tells of expired cards',
+  reliability: 'Counts how reliable the upstreams are',
 };

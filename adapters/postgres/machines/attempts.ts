@@ -1,6 +1,6 @@
 import type { ListingId, RentalId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
-import type { AllocationAttemptRow, AttemptState } from '../rows/tables.js';
+import type { AllocationAttemptRow, AttemptState, FailedBy } from '../rows/tables.js';
 
 export interface NewAttempt {
   readonly rentalId: RentalId;
@@ -46,7 +46,7 @@ export async function moveAttempt(
   id: number,
   from: AttemptState,
   to: AttemptState,
-  facts: { podId?: string; error?: string } = {},
+  facts: { podId?: string; error?: string; failedBy?: FailedBy } = {},
 ): Promise<boolean> {
   const moved = await db('allocation_attempts')
     .where({ id, state: from })
@@ -58,6 +58,7 @@ export async function moveAttempt(
         : {}),
       ...(facts.podId === undefined ? {} : { pod_id: facts.podId }),
       ...(facts.error === undefined ? {} : { error: facts.error.slice(0, 500) }),
+      ...(facts.failedBy === undefined ? {} : { failed_by: facts.failedBy }),
     });
   return moved === 1;
 }
@@ -65,6 +66,16 @@ export async function moveAttempt(
 /** Records the pod of an attempt as soon as the upstream has named it, before any other decision. */
 export async function recordAttemptPod(db: Database, id: number, podId: string): Promise<void> {
   await db('allocation_attempts').where({ id }).update({ pod_id: podId });
+}
+
+/** Records, once, that the machine of a rental's attempt was seen to answer: its phase `checking` begins then. */
+export async function recordAttemptAnswered(db: Transaction, rentalId: RentalId): Promise<void> {
+  await db.raw(
+    `update allocation_attempts a set answered_at = clock_ms()
+       from rentals r
+      where r.id = :rentalId and r.status = 'provisioning' and a.tag = r.tag and a.answered_at is null`,
+    { rentalId },
+  );
 }
 
 export async function listAttempts(

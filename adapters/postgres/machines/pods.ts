@@ -61,13 +61,15 @@ async function recordListed(trx: Transaction, providerCode: string, pods: readon
        select pods_listed_at from providers where code = :providerCode
      )
      insert into pods (provider_code, pod_id, tag, status, upstream_status, host, port, username,
-                       price_per_hour_cents, first_seen_at)
-     select :providerCode, "podId", tag, status, "upstreamStatus", host, port, username, "pricePerHourCents", clock_ms()
+                       price_per_hour_cents, first_seen_at, active_at)
+     select :providerCode, "podId", tag, status, "upstreamStatus", host, port, username, "pricePerHourCents", clock_ms(),
+            case status when 'active' then clock_ms() end
        from listed
      on conflict (provider_code, pod_id) do update set
        status = excluded.status, upstream_status = excluded.upstream_status, host = excluded.host,
        port = excluded.port, username = excluded.username, price_per_hour_cents = excluded.price_per_hour_cents,
        missing_lists = 0, gone_at = null, held_since = null,
+       active_at = coalesce(pods.active_at, excluded.active_at),
        last_alive_at = case when pods.status = 'active' and excluded.status <> 'active' and pods.missing_lists = 0
                             then greatest(pods.last_alive_at, (select pods_listed_at from before))
                             else pods.last_alive_at end

@@ -3,14 +3,19 @@ import type { Label, Labels } from '../../../domain/rentals/labels.js';
 import type { RentalStatus } from '../../../domain/rentals/rental.js';
 import type { Database, Transaction } from '../database.js';
 import type { RentalRow } from '../rows/tables.js';
+import { progressColumns, progressJoins, type ProgressColumns } from './progress-reads.js';
 
-/** A rental with its labels, and its machine's last answer to a probe; null before the first list showed it. */
-export type RentalWithHealth = RentalRow & {
-  /** null for none. */
-  labels: Labels | null;
-  silent_probes: number | null;
-  host_key_changed: boolean | null;
-};
+/**
+ * A rental with its labels, the facts of its progress, and its machine's last answer to a probe; null before the first
+ * list showed it.
+ */
+export type RentalWithHealth = RentalRow &
+  ProgressColumns & {
+    /** null for none. */
+    labels: Labels | null;
+    silent_probes: number | null;
+    host_key_changed: boolean | null;
+  };
 
 /** Finds a user's rental; undefined for another user's, as for none (decision 5, "Foreign ids"). */
 export async function findRental(
@@ -26,6 +31,7 @@ function withHealth(db: Database | Transaction) {
     .leftJoin({ p: 'pods' }, (join) =>
       join.on('p.provider_code', 'r.provider_code').andOn('p.pod_id', 'r.pod_id'),
     )
+    .joinRaw(progressJoins)
     .select<RentalWithHealth[]>(
       'r.*',
       'p.silent_probes',
@@ -33,6 +39,7 @@ function withHealth(db: Database | Transaction) {
       db.raw(
         '(select json_object_agg(key, value order by place) from rental_labels where rental_no = r.no) as labels',
       ),
+      db.raw(progressColumns),
     );
 }
 

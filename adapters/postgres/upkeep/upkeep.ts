@@ -82,6 +82,7 @@ export async function condemnStrayPod(
     .update({
       state: 'condemned',
       error: why,
+      failed_by: 'us',
       changed_at: db.raw('clock_ms()'),
       given_up_at: db.raw('coalesce(given_up_at, clock_ms())'),
     });

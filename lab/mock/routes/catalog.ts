@@ -5,11 +5,13 @@ import {
   keyOf,
   listingQuery,
   presentFamilies,
-  presentListing,
+  presentOffer,
   showTemplates,
 } from '../../../api/catalog/routes.js';
+import { historyQuery, knownFamily, presentHistory } from '../../../api/catalog/history.js';
 import { pageOf, readCursor } from '../../../api/http/cursor.js';
 import { readQuery } from '../../../api/http/validation.js';
+import { madeUpHistory, madeUpReliability } from '../history.js';
 import { findListings, offeredFamilies } from '../listings.js';
 import { signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
@@ -23,13 +25,21 @@ export function catalogRoutes(router: ApiRouter, world: World): void {
       const after = readCursor(query.cursor, isListingKey);
       const rows = findListings(world.listings, filterOf(query), after && keyOf(after), query.pageSize + 1);
       const { page, nextCursor } = pageOf(rows, query.pageSize, (row) => [row.price_per_hour_cents, row.id]);
-      ctx.body = { listings: page.map(presentListing), nextCursor };
+      ctx.body = { listings: page.map((row) => presentOffer(row, madeUpReliability(row))), nextCursor };
     }),
   );
   router.get(
     '/v1/catalog/families',
     signedIn(world, (ctx) => {
       ctx.body = { families: presentFamilies(offeredFamilies(world.listings)) };
+    }),
+  );
+  router.get(
+    '/v1/catalog/families/:id/history',
+    signedIn(world, (ctx) => {
+      const { region } = readQuery(ctx, historyQuery);
+      const familyId = knownFamily(ctx.params['id']);
+      ctx.body = presentHistory(familyId, madeUpHistory(world.listings, familyId, region, world.now()));
     }),
   );
   const templates = showTemplates();

@@ -1,4 +1,5 @@
 import type { ChargeBucket, ChargeInterval } from '../../../adapters/postgres/rentals/rental-charges.js';
+import type { RentalWithHealth } from '../../../adapters/postgres/rentals/rental-reads.js';
 import type { LedgerEntry } from '../../../adapters/postgres/wallets/ledger-reads.js';
 import type { ApiContext, ApiRouter } from '../../../api/context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../../../api/http/cursor.js';
@@ -32,13 +33,13 @@ export function rentalRoutes(router: ApiRouter, world: World): void {
         .filter(({ labels }) => label === undefined || labels?.[label.key] === label.value)
         .toReversed();
       const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
-      ctx.body = { rentals: page.map(presentRental), nextCursor };
+      ctx.body = { rentals: page.map((row) => presentRental(readNow(world, row))), nextCursor };
     }),
   );
   router.get(
     '/v1/rentals/:id',
     signedIn(world, (ctx, account) => {
-      ctx.body = presentRental(getRental(ctx, account).row);
+      ctx.body = presentRental(readNow(world, getRental(ctx, account).row));
     }),
   );
   router.post('/v1/rentals/:id/stop', stop(world));
@@ -57,6 +58,11 @@ export function rentalRoutes(router: ApiRouter, world: World): void {
       ctx.body = presentCharges(row, interval, bucketsOf(entries, interval));
     }),
   );
+}
+
+/** A row as the service reads it: with the time of the reading. */
+function readNow(world: World, row: RentalWithHealth): RentalWithHealth {
+  return { ...row, read_at: world.now() };
 }
 
 function createRental(world: World) {

@@ -17,6 +17,7 @@ const longLived = [
   'upkeep:redeliver',
   'upkeep:sweep',
   'upkeep:housekeeping',
+  'upkeep:reliability',
   'mailer',
   'sequencer',
 ];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import pg from 'pg';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
+import { countHours, listHoursToCount } from '../../../adapters/postgres/catalog/reliability.js';
 import { listWorkflowsWithWaitingEvents } from '../../../adapters/postgres/payments/event-handling.js';
 import { listExpiredCards } from '../../../adapters/postgres/payments/expired-cards.js';
 import { listDueIntents } from '../../../adapters/postgres/upkeep/intents.js';
@@ -53,6 +54,19 @@ const rows: Readonly<Record<string, string>> = {
       price_per_hour_cents, state, created_at)
     select 'rent_' || n, 1, 'lab', 'lst', 'o', 'tag' || n, 1, 'gone', now() - interval '9 days'
       from generate_series(1, 60000) n`,
+  rentals: `insert into rentals (id, wallet_id, user_id, status, family, model, gpu_count, region, region_code,
+      interconnect, template_id, ssh_key_ids, listing_id, provider_code, tag, pod_id, price_per_hour_cents, hold_cents,
+      started_at, running_at, ended_at, settled_at, closed_at, stop_reason)
+    select 'rent_' || lpad(n::text, 26, '0'), n, 'usr_' || n, 'stopped', 'rtx-4090', 'm', 1, 'r', 'NO', 'pcie', 't', '{}',
+           'lst', 'lab', 'tag' || n, 'pod' || n, 1, 0, since, since, since, since, since, 'user'
+      from generate_series(1, 60000) n, lateral (select now() - interval '100 days' - n * interval '1 minute' as since) s`,
+  lost_machines: `insert into lost_machines (rental_no, last_alive_at, settled_at)
+    select n, now() - interval '100 days', now() - interval '100 days' from generate_series(1, 60000) n`,
+  reliability_hours: `insert into reliability_hours (provider_code, family, hour, created, not_created, ready_seconds,
+      ssh_seconds, losses, machine_ms)
+    select 'lab', 'f' || n % 100, date_trunc('hour', now(), 'UTC') - interval '20 days' - n / 100 * interval '1 hour', 0, 0,
+           '{}', '{}', 0, 0
+      from generate_series(1, 60000) n`,
   saved_cards: `insert into saved_cards (pm_id, user_id, brand, last4, exp_month, exp_year, set_up_at)
     select 'pm_' || n, 'usr_' || n, 'visa', '4242', 1, 2099, now() from generate_series(1, 60000) n`,
   audit_events: `insert into audit_events (id, user_id, kind, client_address)
@@ -92,6 +106,10 @@ describe('with three million rows that are done, each look of a loop', () => {
     'machines no list showed': () => expectPodsOfRentals(db),
     'machines that do not end': () => claimSlowEnds(db),
     'forgotten purchases': () => listForgottenAttempts(db, 300_000),
+    'hours of reliability': async () => {
+      const hours = await listHoursToCount(db, new Date());
+      await countHours(db, hours.at(-1)!, new Date());
+    },
     'condemned purchases': () => closeCondemnedAttempts(db, 600_000),
     ...Object.fromEntries(retention.map((kept) => [`pruning ${kept.table}`, () => prune(db, kept)])),
   };

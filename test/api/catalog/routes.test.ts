@@ -41,6 +41,7 @@ describe('the catalog', () => {
             region: 'Oslo, Norway',
             regionCode: 'NO',
             interconnect: 'pcie',
+            reliability: null,
           },
         ],
         nextCursor: null,

@@ -14,7 +14,7 @@ describe('the upkeep as it runs in the service', () => {
   });
   after(() => service.stop());
 
-  it('is four long-lived workflows, and no run comes of a round', async () => {
+  it('is five long-lived workflows, and no run comes of a round', async () => {
     const ids: string[] = [];
     const rounds = until('each has made a round', async () => {
       for (const duty of upkeepDuties) {

@@ -76,6 +76,10 @@ export interface Item {
   readonly port: number | null;
   readonly username: string | null;
   readonly hostKeyFingerprint: string | null;
+  readonly phase: string | null;
+  readonly phaseSince: string | null;
+  readonly attempt: number | null;
+  readonly expectedReadyAt: string | null;
   readonly pricePerHourCents: number;
   readonly totalChargedCents: number;
   readonly writtenOffCents: number;
