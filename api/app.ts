@@ -20,6 +20,7 @@ import { noticeRoutes } from './notices/routes.js';
 import { unreadUnsubscribe, unsubscribeRoutes } from './notices/unsubscribe.js';
 import { plainPageRoutes } from './service/plain-pages.js';
 import { openApiRoutes } from './service/description.js';
+import { quoteRoutes } from './rentals/quotes.js';
 import { rentalChargeRoutes } from './rentals/charges.js';
 import { rentalRoutes } from './rentals/routes.js';
 import { sshKeyRoutes } from './accounts/ssh-keys.js';
@@ -35,6 +36,7 @@ const resources = [
   sshKeyRoutes,
   catalogRoutes,
   offerHistoryRoutes,
+  quoteRoutes,
   rentalRoutes,
   rentalChargeRoutes,
   billingRoutes,

@@ -12,12 +12,13 @@ export type SshKeyId = `key_${string}`;
 export type TopupId = `top_${string}`;
 export type ChangeId = `chg_${string}`;
 export type OperationId = `op_${string}`;
+export type QuoteId = `quo_${string}`;
 export type AuditEventId = `aud_${string}`;
 export type EventId = `evt_${string}`;
 
 /** Every prefix that the service mints. */
 export type IdPrefix =
-  'usr' | 'rent' | 'lst' | 'led' | 'inv' | 'li' | 'key' | 'top' | 'op' | 'aud' | 'evt' | 'chg';
+  'usr' | 'rent' | 'lst' | 'led' | 'inv' | 'li' | 'key' | 'top' | 'op' | 'quo' | 'aud' | 'evt' | 'chg';
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 

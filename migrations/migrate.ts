@@ -31,6 +31,7 @@ import * as refundsOfMany from './029-refunds-of-many.js';
 import * as events from './030-events.js';
 import * as told from './032-told.js';
 import * as notices from './034-notices.js';
+import * as quotes from './035-quotes.js';
 import * as changedRentals from './036-changed-rentals.js';
 import * as progress from './037-progress.js';
 
@@ -70,6 +71,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['030-events', events],
   ['032-told', told],
   ['034-notices', notices],
+  ['035-quotes', quotes],
   ['036-changed-rentals', changedRentals],
   ['037-progress', progress],
 ];

@@ -410,6 +410,7 @@ CREATE TABLE providers (
   balance_cents bigint,
   burn_cents_per_hour bigint,
   balance_read_at timestamp(3) with time zone,
+  template_ids text[],
   CONSTRAINT providers_pkey PRIMARY KEY (code),
   CONSTRAINT providers_balance_is_whole CHECK (num_nonnulls(balance_cents, burn_cents_per_hour, balance_read_at) = ANY (ARRAY[0, 3])),
   CONSTRAINT providers_burn_cents_per_hour_check CHECK (burn_cents_per_hour >= 0),
@@ -1980,6 +1981,7 @@ CREATE TABLE rental_requests (
   max_price_per_hour_cents bigint,
   answer_before timestamp(3) with time zone NOT NULL,
   requested_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  quote_id text,
   labels jsonb,
   CONSTRAINT rental_requests_pkey PRIMARY KEY (id),
   CONSTRAINT rental_requests_auto_stop_after_ms_check CHECK (auto_stop_after_ms >= 1 AND auto_stop_after_ms <= '2592000000'::bigint),
@@ -1989,10 +1991,13 @@ CREATE TABLE rental_requests (
   CONSTRAINT rental_requests_max_price_per_hour_cents_check CHECK (max_price_per_hour_cents > 0),
   CONSTRAINT rental_requests_max_spend_cents_check CHECK (max_spend_cents > 0),
   CONSTRAINT rental_requests_name_check CHECK (length(name) <= 64),
+  CONSTRAINT rental_requests_quote_id_check CHECK (quote_id ~ '^quo_[0-9A-HJKMNP-TV-Z]{26}$'::text),
   CONSTRAINT rental_requests_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
 );
 
 CREATE INDEX rental_requests_age ON rental_requests USING btree (requested_at);
+
+CREATE INDEX rental_requests_quote ON rental_requests USING btree (quote_id) WHERE quote_id IS NOT NULL;
 
 GRANT SELECT, INSERT ON rental_requests TO gpu_rental_api;
 GRANT SELECT ON rental_requests TO gpu_rental_ops;
@@ -2242,6 +2247,45 @@ CREATE TABLE notice_settings (
 GRANT SELECT, INSERT, DELETE ON notice_settings TO gpu_rental_api;
 GRANT SELECT ON notice_settings TO gpu_rental_ops;
 GRANT SELECT ON notice_settings TO gpu_rental_worker;
+
+-- ==== table quotes
+
+CREATE TABLE quotes (
+  id text NOT NULL,
+  user_id text NOT NULL,
+  request jsonb NOT NULL,
+  listing_id text NOT NULL,
+  price_per_hour_cents integer NOT NULL,
+  created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  rental_id text,
+  CONSTRAINT quotes_pkey PRIMARY KEY (id),
+  CONSTRAINT quotes_rental_id_key UNIQUE (rental_id),
+  CONSTRAINT quotes_expire CHECK (expires_at > created_at),
+  CONSTRAINT quotes_id_check CHECK (id ~ '^quo_[0-9A-HJKMNP-TV-Z]{26}$'::text),
+  CONSTRAINT quotes_price_per_hour_cents_check CHECK (price_per_hour_cents >= 1 AND price_per_hour_cents <= 10000000),
+  CONSTRAINT quotes_request_check CHECK (jsonb_typeof(request) = 'object'::text),
+  CONSTRAINT quotes_listing_id_fkey FOREIGN KEY (listing_id) REFERENCES listings(id) ON DELETE RESTRICT,
+  CONSTRAINT quotes_rental_id_fkey FOREIGN KEY (rental_id) REFERENCES rentals(id) ON DELETE RESTRICT,
+  CONSTRAINT quotes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
+);
+
+CREATE INDEX quotes_age ON quotes USING btree (expires_at);
+
+CREATE FUNCTION quotes_taken()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      raise exception 'the quote % was taken already', old.id
+        using errcode = 'restrict_violation', constraint = 'quotes_once';
+    end $function$;
+
+CREATE TRIGGER quotes_taken BEFORE UPDATE ON quotes FOR EACH ROW WHEN (old.rental_id IS NOT NULL AND new.rental_id IS DISTINCT FROM old.rental_id) EXECUTE FUNCTION quotes_taken();
+
+GRANT SELECT, INSERT ON quotes TO gpu_rental_api;
+GRANT SELECT ON quotes TO gpu_rental_ops;
+GRANT SELECT, UPDATE (rental_id), DELETE ON quotes TO gpu_rental_worker;
 
 -- ==== table rental_labels
 

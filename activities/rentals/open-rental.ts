@@ -6,6 +6,7 @@ import {
   findRentalRequest,
   takesOpeningsOf01,
 } from '../../adapters/postgres/requests/opening-requests.js';
+import { isAskedForTwice } from '../../adapters/postgres/rentals/quotes.js';
 import { UserBusy } from '../../adapters/postgres/requests/user-turns.js';
 import type { RentalId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -44,13 +45,15 @@ async function openOnce(deps: ActivityDeps, input: OpenRentalInput, tell: Tell):
   tell('locking the wallet');
   const freePerHour = deps.settings.freeMachinesPerHour ?? rentalLimits.freeMachinesPerHour;
   const opened = await openRental(deps.openDb, opening, marketOf(deps, opening, tell), freePerHour).catch(
-    refuseWhenBusy,
+    (error: unknown) => refuseWhenBusy(deps, opening, error),
   );
-  if (!(opened instanceof Refusal)) return opened;
+  if (!(opened instanceof Refusal) && opened.rentalId === input.rentalId) return opened;
   // If the process dies before this, the sweeper gives up the attempts that stay open (decision 22, "Machines of
   // nobody").
-  await condemnOpenAttempts(deps, input.rentalId, opened.message);
-  throw opened;
+  const isRefused = opened instanceof Refusal;
+  await condemnOpenAttempts(deps, input.rentalId, isRefused ? opened.message : 'its quote was taken');
+  if (isRefused) throw opened;
+  return opened;
 }
 
 /**
@@ -61,7 +64,15 @@ async function openOnce(deps: ActivityDeps, input: OpenRentalInput, tell: Tell):
  */
 async function readOpening(deps: ActivityDeps, { rentalId, open }: OpenRentalInput): Promise<Opening> {
   const request = await findRentalRequest(deps.db, rentalId);
-  if (request) return { rentalId, request, answerBefore: earlierOf(request.answerBefore, open.answerBefore) };
+  if (request) {
+    const { quoteId, requestedAt } = request;
+    return {
+      rentalId,
+      request,
+      answerBefore: earlierOf(request.answerBefore, open.answerBefore),
+      quote: quoteId === null ? undefined : { id: quoteId, requestedAt },
+    };
+  }
   if ('userId' in open && (await takesOpeningsOf01(deps.db))) {
     return { rentalId, request: open, answerBefore: open.answerBefore };
   }
@@ -106,10 +117,16 @@ async function findBought(
 /**
  * Refuses when somebody else holds the wallet: in this process, where the user's turn did not come, or in another one.
  */
-function refuseWhenBusy(error: unknown): never {
+async function refuseWhenBusy(
+  { db }: ActivityDeps,
+  { rentalId, quote }: Opening,
+  error: unknown,
+): Promise<never> {
   if (!(error instanceof UserBusy)) throw error;
   // A later try may have met an earlier one of its own, which may still commit. So it asks again.
   if (Context.current().info.attempt > 1) throw error;
+  // Another request may be opening the rental of the same quote just now, which answers this one too.
+  if (quote && (await isAskedForTwice(db, { quoteId: quote.id, rentalId }))) throw error;
   throw new Refusal('rate_limited', 'Another rental of yours is being opened. Try again in a few seconds.', {
     retryAfterSeconds: rentalLimits.openLockWaitMs / 1_000,
   });

@@ -25,7 +25,17 @@ const familyId = named('FamilyId', oneOf(families.map(({ id }) => id)));
 
 const share = { type: 'number', minimum: 0, maximum: 1 } as const;
 
-const listing = named(
+/** How long something takes, in whole seconds. */
+export const spread = named(
+  'Spread',
+  object({
+    p50: { ...count, description: 'Half took no longer.' },
+    p90: { ...count, description: 'Nine of ten took no longer.' },
+  }),
+);
+
+/** A machine on offer. */
+export const listing = named(
   'Listing',
   object(
     {
@@ -47,16 +57,7 @@ const listing = named(
               ...share,
               description: 'The share of the machines asked for that came up.',
             },
-            timeToSshSeconds: orNull(
-              named(
-                'Spread',
-                object({
-                  p50: { ...count, description: 'Half took no longer.' },
-                  p90: { ...count, description: 'Nine of ten took no longer.' },
-                }),
-              ),
-              'Null below 20 machines that came up.',
-            ),
+            timeToSshSeconds: orNull(spread, 'Null below 20 machines that came up.'),
             lossesPer1000Hours: orNull(
               {
                 type: 'number',
@@ -108,7 +109,7 @@ const template = named(
   }),
 );
 
-const exampleListing = {
+export const exampleListing = {
   id: exampleId('lst'),
   model: 'RTX_4090',
   family: 'rtx-4090',

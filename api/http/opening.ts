@@ -19,13 +19,20 @@ export interface Opening<Id extends string, Row> {
   /** The validated request. It tells a retry of an Idempotency-Key from its use for another request. */
   readonly body: unknown;
   newId(): Id;
-  /** Starts the workflow with its update, or attaches to the one that runs. Resolves when the update answers. */
+  /**
+   * Starts the workflow with its update, or attaches to the one that runs. Resolves when the update answers.
+   * @throws Refusal for a request that needs no workflow to be refused
+   */
   start(id: Id, answerBefore: Date): Promise<unknown>;
   /** Finds the row that answers the request, once it is there. */
   find(id: Id): Promise<Row | undefined>;
   /** Finds the row under the wallet's lock, after the deadline. */
   findUnderLock(id: Id, answerBefore: Date): Promise<LastWord<Row>>;
   present(row: Row): object;
+  /** Tells whether another request has made the row, under an id of its own. Default: no. */
+  isAnothers?(row: Row, id: Id): boolean;
+  /** Adds to a final refusal what helps its caller on. Never fails. Default: nothing. */
+  complete?(refusal: Refusal): Promise<Refusal>;
   /** The id's name in the details of a 503, and the path where the outcome can be looked up. */
   readonly idName: 'rentalId' | 'topupId';
   lookAt(id: Id): string;
@@ -308,9 +315,12 @@ async function giveAnswer<Id extends string, Row>(
   // This is the answer of an earlier request, or of a twin that was first.
   if (!attempt.isFirst && answer.isFinal) ctx.set('Idempotent-Replayed', 'true');
   if (answer.kind === 'refused') {
-    if (answer.isFinal) await recordIfPossible(run, attempt, answer.refusal);
-    throw answer.refusal;
+    if (!answer.isFinal) throw answer.refusal;
+    const refusal = (await opening.complete?.(answer.refusal)) ?? answer.refusal;
+    await recordIfPossible(run, attempt, refusal);
+    throw refusal;
   }
+  if (opening.isAnothers?.(answer.row, attempt.id) === true) ctx.set('Idempotent-Replayed', 'true');
   const body = opening.present(answer.row);
   await recordIfPossible(run, attempt, body);
   ctx.body = body;
@@ -347,10 +357,11 @@ function later<Row>(refusal: Refusal): Answer<Row> {
 }
 
 /**
- * Finds the refusal in an error. It crosses Temporal as an ApplicationFailure whose type is its code, inside what
- * carried it.
+ * Finds the refusal in an error: the API's own, or the workflow's, which crosses Temporal as an ApplicationFailure whose
+ * type is its code, inside what carried it.
  */
 function refusalIn(error: unknown): Refusal | undefined {
+  if (error instanceof Refusal) return error;
   if (error instanceof ApplicationFailure && isRefusalCode(error.type ?? '')) {
     const details = error.details?.[0] as RefusalDetails | null | undefined;
     return new Refusal(error.type as Refusal['code'], error.message, details ?? undefined);

@@ -115,6 +115,13 @@ export function fieldRefusal(field: string, message: string): Refusal {
   return refusalOf([{ field, message }]);
 }
 
+/** The refusal of several fields for one reason that the schema can't see; at most as many as are ever told. */
+export function manyFieldsRefusal(names: readonly string[], messageOf: (field: string) => string): Refusal {
+  const told = names.slice(0, requestLimits.faultsTold).map(cut);
+  const faults = told.map((field) => ({ field, message: messageOf(field) }));
+  return refusalOf(faults, 'validation_failed');
+}
+
 function validated<T>(schema: Joi.ObjectSchema<T>, input: unknown, convert: boolean): T {
   const result = schema.validate(input, {
     abortEarly: false,
@@ -141,12 +148,12 @@ function cut(text: string): string {
   return text.length <= requestLimits.faultMaxChars ? text : `${text.slice(0, requestLimits.faultMaxChars)}…`;
 }
 
-function refusalOf(faults: readonly FieldFault[]): Refusal {
+function refusalOf(faults: readonly FieldFault[], said?: RefusalCode): Refusal {
   // The first missing field decides: a narrower code for a later one would send the caller to the wrong field.
   const narrow = faults.find(
     ({ field, isMissing }, index) => Object.hasOwn(NARROW, field) && (index === 0 || isMissing !== true),
   );
-  const code = (narrow && NARROW[narrow.field]) ?? 'validation_failed';
+  const code = said ?? (narrow && NARROW[narrow.field]) ?? 'validation_failed';
   const text = faults.map((fault) => fault.message).join('; ');
   const fields = faults.map(({ field, message }) => ({ field, message }));
   return new Refusal(code, `The request is not right: ${text}.`, { fields });

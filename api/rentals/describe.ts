@@ -3,7 +3,9 @@ import { requestLimits } from '../../domain/requests/limits.js';
 import { rentalPhases } from '../../domain/rentals/progress.js';
 import { rentalStatuses, stopReasons } from '../../domain/rentals/rental.js';
 import { chargesQuery } from './charges.js';
-import { rentalSchema, rentalsQuery } from './request.js';
+import { quoteBodySchema } from './by-quote.js';
+import { newRental } from './describe-quotes.js';
+import { rentalsQuery } from './request.js';
 import {
   cents,
   count,
@@ -19,6 +21,7 @@ import {
   whole,
   type JsonSchema,
 } from '../http/openapi/json-schema.js';
+import { jsonSchemaOf } from '../http/openapi/joi-schema.js';
 
 import { labelsShown } from './label-fields.js';
 import { idParameter, pageOf, type Operation, type Parameter } from '../http/openapi/operation.js';
@@ -226,13 +229,14 @@ export const rentalOperations: readonly Operation[] = [
     tag,
     summary: 'Rents the cheapest machine that matches',
     description:
-      'One hour of its cost is reserved. Poll GET /v1/rentals/{id} every 2 seconds until it is running; it is charged by the second from then on. A 5xx tells `details.outcome`: `not_done`, or `unknown` with `lookAt`.',
+      'One hour of its cost is reserved. Poll GET /v1/rentals/{id} every 2 seconds until it is running; it is charged by the second from then on. A 5xx tells `details.outcome`: `not_done`, or `unknown` with `lookAt`. With a `quoteId` alone it rents what was quoted, at that price or below; whoever sends it again gets the same rental.',
     parameters: [idempotencyKey],
     body: {
-      schema: rentalSchema,
+      schema: { oneOf: [newRental, named('TakenQuote', jsonSchemaOf(quoteBodySchema))] },
       examples: [
         { familyId: 'rtx-4090', gpuCount: 1 },
         { familyId: 'h100-80gb', gpuCount: 8, region: 'eu', name: 'training', autoStopAfterHours: 12 },
+        { quoteId: exampleId('quo') },
       ],
     },
     answers: [
@@ -252,6 +256,7 @@ export const rentalOperations: readonly Operation[] = [
         'blocked',
         'key_not_found',
       ] as const),
+      ...(['quote_not_found', 'quote_expired', 'price_changed'] as const),
       ...(['idempotency_conflict', 'idempotency_in_progress'] as const),
     ],
   },

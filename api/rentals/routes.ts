@@ -1,4 +1,5 @@
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
+import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { insertRentalRequest } from '../../adapters/postgres/requests/opening-requests.js';
 import {
   findMeterReading,
@@ -11,7 +12,7 @@ import { insertStopRequest } from '../../adapters/postgres/rentals/stop-requests
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { readUnderWalletLock } from '../../adapters/postgres/requests/last-word.js';
 import { newId } from '../../adapters/ids.js';
-import { isId, type RentalId } from '../../domain/ids.js';
+import { isId, type RentalId, type UserId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import { isFinal } from '../../domain/rentals/rental.js';
 import { auditEvent, noteAudit } from '../accounts/audit-event.js';
@@ -19,6 +20,14 @@ import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../con
 import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';
 import { requireSession, type Step } from '../http/middleware/session.js';
 import { answerOpening } from '../http/opening.js';
+import {
+  findRentalOfQuote,
+  getQuote,
+  readQuoteBody,
+  requestOf,
+  withOffers,
+  type Refused,
+} from './by-quote.js';
 import { presentMeter, presentOpened, presentRental, presentStop } from './present.js';
 import { rentalsQuery, readRentalRequest } from './request.js';
 import { awaitStop, openRental } from '../../adapters/temporal/open-rental.js';
@@ -44,29 +53,66 @@ export function rentalRoutes(router: ApiRouter, deps: ApiDeps): void {
 function createRental(deps: ApiDeps): Step {
   return async (ctx) => {
     const { userId } = sessionOf(ctx);
-    const { body, request } = await readRentalRequest(ctx, userId, async () =>
-      (await listSshKeys(deps.db, userId)).map((key) => key.id),
-    );
-    const rentalId = await answerOpening<RentalId, RentalWithHealth>(ctx, deps, {
+    const asked = await readCreate(ctx, deps, userId);
+    await answerOpening<RentalId, RentalWithHealth>(ctx, deps, {
       endpoint: 'POST /v1/rentals',
       userId,
-      body,
+      body: asked.body,
       newId: () => newId('rent'),
-      start: async (id, answerBefore) => {
-        await insertRentalRequest(deps.db, id, request, answerBefore);
-        await openRental(deps.temporal.client.workflow, id, request, answerBefore);
-      },
-      find: (id) => findRental(deps.db, userId, id),
+      start: (id, answerBefore) => startOpening(deps, asked, id, answerBefore),
+      find: (id) => findOpened(deps.db, asked, id),
       findUnderLock: (id, answerBefore) =>
         readUnderWalletLock(deps.db, userId, answerBefore, deps.settings.lockWaitMs, (trx) =>
-          findRental(trx, userId, id),
+          findOpened(trx, asked, id),
         ),
       present: presentOpened,
+      isAnothers: (row, id) => row.id !== id,
+      complete: (refusal) => withOffers(ctx, deps, asked, refusal),
       idName: 'rentalId',
       lookAt: (id) => `/v1/rentals/${id}`,
     });
-    await noteAudit(ctx, deps, { userId, kind: 'rental_created', entityId: rentalId });
+    // A quote's rental has the id of the request that took it.
+    const { id: entityId } = ctx.body as ReturnType<typeof presentOpened>;
+    await noteAudit(ctx, deps, { userId, kind: 'rental_created', entityId });
   };
+}
+
+/** The request of a create: it says itself what it asks for, or names a quote that does. */
+interface Create extends Refused {
+  readonly body: unknown;
+}
+
+async function readCreate(ctx: ApiContext, { db }: ApiDeps, userId: UserId): Promise<Create> {
+  const byQuote = readQuoteBody(ctx);
+  if (byQuote) return { userId, body: byQuote, request: undefined, quoteId: byQuote.quoteId };
+  const { body, request } = await readRentalRequest(ctx, userId, async () =>
+    (await listSshKeys(db, userId)).map((key) => key.id),
+  );
+  return { userId, body, request, quoteId: undefined };
+}
+
+/**
+ * Commits what is asked for, and starts the workflow. A quote that was taken needs none: its rental is the answer.
+ * @throws Refusal quote_not_found
+ */
+async function startOpening(deps: ApiDeps, asked: Create, id: RentalId, answerBefore: Date): Promise<void> {
+  const quote =
+    asked.quoteId === undefined ? undefined : await getQuote(deps.db, asked.userId, asked.quoteId);
+  if (quote?.rental_id) return;
+  const request = quote ? requestOf(quote) : asked.request;
+  if (!request) throw new Error('a create asks for something itself, or by a quote');
+  await insertRentalRequest(deps.db, id, request, answerBefore, quote?.id);
+  await openRental(deps.temporal.client.workflow, id, request, answerBefore);
+}
+
+/** Finds what a create has opened: under its own id, or by its quote under that of another request. */
+async function findOpened(
+  db: Database | Transaction,
+  { userId, quoteId }: Create,
+  id: RentalId,
+): Promise<RentalWithHealth | undefined> {
+  const own = await findRental(db, userId, id);
+  return own ?? (quoteId === undefined ? undefined : findRentalOfQuote(db, userId, quoteId));
 }
 
 function listRentals(deps: ApiDeps): Step {

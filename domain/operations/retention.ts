@@ -48,6 +48,12 @@ export const retention: readonly Kept[] = [
     only: 't.answered_at is null',
   },
   {
+    table: 'quotes',
+    what: 'quotes; a rental that was opened by one stays',
+    keptMs: DAY,
+    since: 'expires_at',
+  },
+  {
     table: 'topup_requests',
     what: 'what users asked to pay in; the top-up itself stays',
     keptMs: 30 * DAY,

@@ -15,6 +15,10 @@ export const rentalLimits = {
   /** How long before its machine ends by a limit, or at its upstream, a user is warned. */
   warnBeforeMs: 15 * MINUTE,
 
+  /** Decision 104, "Quotes and alternatives": how long a quoted price holds, and how many alternatives are told. */
+  quoteMs: MINUTE,
+  alternatives: 3,
+
   /** Opening a rental (decision 19, "Order of an opening", to decision 22, "Machines of nobody"). */
   openTries: 5,
   openBudgetMs: 15 * SECOND,

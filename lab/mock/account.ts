@@ -11,7 +11,8 @@ import type {
 } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
 import type { RecordedAnswer } from '../../api/http/idempotency.js';
-import type { UserId } from '../../domain/ids.js';
+import type { QuoteId, UserId } from '../../domain/ids.js';
+import type { RentalRequest } from '../../domain/opening.js';
 import { accountLimits } from '../../domain/accounts/limits.js';
 import type { OptionalKind } from '../../domain/notices/kinds.js';
 import { Wallet } from './wallet.js';
@@ -22,6 +23,15 @@ export interface MockRental {
   /** The fate of its machine (header X-Mock-Rental). */
   readonly fate: RentalFate;
   lastTickAt: Date | null;
+}
+
+/** A quote, and the rental that was opened by it. */
+export interface MockQuote {
+  readonly id: QuoteId;
+  readonly request: RentalRequest;
+  readonly pricePerHourCents: number;
+  readonly expiresAt: Date;
+  rental: MockRental | undefined;
 }
 
 export const rentalFates = ['runs', 'fails', 'is_lost'] as const;
@@ -39,6 +49,7 @@ export interface Account {
   readonly wallet: Wallet;
   sshKeys: SshKeyRow[];
   readonly rentals: MockRental[];
+  readonly quotes: MockQuote[];
   readonly topups: TopupRow[];
   readonly invoices: Invoice[];
   readonly audit: AuditEventRow[];
@@ -106,6 +117,7 @@ export class Accounts {
       wallet: new Wallet(this.#byEmail.size + 1, this.now),
       sshKeys: [],
       rentals: [],
+      quotes: [],
       topups: [],
       invoices: [],
       audit: [],

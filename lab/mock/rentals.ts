@@ -4,10 +4,9 @@ import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { elapsedMsAtCents } from '../../domain/metering/metering.js';
-import { countriesOf } from '../../domain/catalog/regions.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import type { Account, MockRental, RentalFate } from './account.js';
-import { matches } from './listings.js';
+import { findCheapest, unavailable } from './offers.js';
 import { queuedFacts, walkPhases } from './phases.js';
 import { refusalOf } from './refuse.js';
 import { failWithFullRefund, settle } from './settle.js';
@@ -21,12 +20,10 @@ type Request = RentalRequest;
  */
 export function openRental(world: World, account: Account, request: Request, fate: RentalFate): MockRental {
   const { wallet } = account;
-  if (account.rentals.filter(({ row }) => isLive(row)).length >= rentalLimits.maxLiveRentals) {
-    throw refusalOf('blocked', { reason: 'too_many_rentals', limit: rentalLimits.maxLiveRentals });
-  }
+  refuseWhenNotAllowed(account);
   refuseWhenTooManyAreFree(world, account);
   const listing = findCheapest(world, request);
-  if (!listing) throw refusalOf('model_unavailable');
+  if (!listing) throw unavailable(world, request);
   const requiredCents = listing.price_per_hour_cents;
   if (wallet.availableCents < requiredCents) {
     throw refusalOf('insufficient_balance', { requiredCents, availableCents: wallet.availableCents });
@@ -37,6 +34,12 @@ export function openRental(world: World, account: Account, request: Request, fat
   walkPhases(world, rental.row);
   world.after(world.durations.provisionMs, () => comeUp(world, account, rental));
   return rental;
+}
+
+/** Refuses what a user may not have, whatever is on offer. @throws Refusal blocked */
+export function refuseWhenNotAllowed(account: Account): void {
+  if (account.rentals.filter(({ row }) => isLive(row)).length < rentalLimits.maxLiveRentals) return;
+  throw refusalOf('blocked', { reason: 'too_many_rentals', limit: rentalLimits.maxLiveRentals });
 }
 
 const HOUR_MS = 3_600_000;
@@ -61,16 +64,6 @@ function refuseWhenTooManyAreFree(world: World, account: Account): void {
 
 function isLive({ status }: RentalWithHealth): boolean {
   return status === 'provisioning' || status === 'running';
-}
-
-function findCheapest(world: World, request: Request): ListingRow | undefined {
-  const { familyId, gpuCount, region, maxPricePerHourCents } = request;
-  const filter = {
-    gpuCount,
-    ...(region !== null && { regionCodes: countriesOf(region) }),
-    ...(maxPricePerHourCents !== null && { maxPricePerHourCents }),
-  };
-  return world.listings.find((row) => row.family === familyId && matches(row, filter));
 }
 
 /** Lets the machine answer at last, or never. */

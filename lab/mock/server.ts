@@ -13,6 +13,7 @@ import { invoiceRoutes } from './routes/invoices.js';
 import { noticeRoutes } from './routes/notices.js';
 import { pageRoutes } from './routes/pages.js';
 import { paymentRoutes } from './routes/payments.js';
+import { quoteRoutes } from './routes/quotes.js';
 import { rentalRoutes } from './routes/rentals.js';
 import { serviceRoutes } from './routes/service.js';
 import { sshKeyRoutes } from './routes/ssh-keys.js';
@@ -41,6 +42,7 @@ const resources = [
   authRoutes,
   sshKeyRoutes,
   catalogRoutes,
+  quoteRoutes,
   rentalRoutes,
   walletRoutes,
   paymentRoutes,

@@ -1,6 +1,7 @@
 import type { ListingRow, TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { meteringLimits } from '../../domain/metering/limits.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
+import { rentalLimits } from '../../domain/rentals/limits.js';
 import { Accounts, type Account } from './account.js';
 import { createListings } from './listings.js';
 
@@ -16,6 +17,8 @@ export interface MockDurations {
   readonly cardMs: number;
   /** From running until the loss of a machine with that fate. */
   readonly lostMs: number;
+  /** How long a quote holds. */
+  readonly quoteMs: number;
   /** Between two auto-topups. */
   readonly cooldownMs: number;
 }
@@ -26,6 +29,7 @@ export const mockDurations: MockDurations = {
   endMs: 500,
   cardMs: 500,
   lostMs: 10_000,
+  quoteMs: rentalLimits.quoteMs,
   cooldownMs: paymentLimits.autoTopupCooldownMs,
 };
 

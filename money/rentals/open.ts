@@ -11,6 +11,7 @@ import {
 import { replaceLabels } from '../../adapters/postgres/rentals/labels.js';
 import { paidUntil } from '../../adapters/postgres/rentals/paid-until.js';
 import { isWalletBusy, UserBusy } from '../../adapters/postgres/requests/user-turns.js';
+import { takeQuote } from '../../adapters/postgres/rentals/quotes.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId, UserId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/opening.js';
@@ -20,6 +21,14 @@ import { moneyTransaction } from '../ledger/transaction.js';
 import { lockWalletOfUser, moveHold, reread, type LockedWallet } from '../ledger/wallets.js';
 import { meterWallets } from '../metering/meter.js';
 import type { Bargain, Market } from './purchase.js';
+import {
+  findRentalOf,
+  readQuote,
+  refuseWhenDearer,
+  refuseWhenNotFree,
+  type NamedQuote,
+  type QuoteToTake,
+} from './quotes.js';
 import { findRental, insertRental, type NewRental } from './rentals.js';
 
 /** The rental that is to be opened. */
@@ -28,9 +37,12 @@ export interface Opening {
   readonly request: RentalRequest;
   /** ISO instant by the database's clock: nothing is opened after it (decision 4, "Promise of a 503"). */
   readonly answerBefore: string;
+  /** The quote by which it is opened; absent for none. */
+  readonly quote?: QuoteToTake | undefined;
 }
 
 export interface OpenedRental {
+  /** Another rental's than the one that was to be opened when that was opened by the same quote before. */
   readonly rentalId: RentalId;
   readonly pricePerHourCents: number;
   readonly providerCode: string;
@@ -44,7 +56,8 @@ const MIN_LOCK_WAIT_MS = 200;
 
 /**
  * Opens a rental: the nine steps of spec.md "POST /v1/rentals" under the wallet's row lock, in the order of decision
- * 19, "Order of an opening". Answers again for a rental that is already open.
+ * 19, "Order of an opening". Answers again for a rental that is already open, and for one that was opened by the same
+ * quote.
  * @param freeMachinesPerHour how many machines that nobody is billed for a user may get in an hour (decision 83, "Cost
  *   of one caller")
  * @returns what was opened, or the refusal, which leaves no hold and no rental. The refusal is not thrown, because
@@ -79,12 +92,14 @@ async function openUnderLock(
   const { rentalId, request, answerBefore } = opening;
   const locked = await lockWallet(trx, request.userId, lockUntilMs);
 
-  // Recovery point 1: an earlier try has committed, and its answer was lost.
-  const existing = await findRental(trx, rentalId);
-  if (existing) return openedOf(rentalId, existing);
+  // Recovery point 1: an earlier try has committed, and its answer was lost. Or the quote was taken before.
+  const quote = await readQuote(trx, request.userId, opening.quote);
+  const existing = (await findRental(trx, rentalId)) ?? (await findRentalOf(trx, quote));
+  if (existing) return openedOf(existing.id, existing);
 
   const leftMs = await refuseWhenLate(trx, answerBefore);
   const untilMs = performance.now() + budgetMs(leftMs);
+  if (quote) await refuseWhenNotFree(trx, quote, rentalId);
   await refuseWhenNotAllowed(trx, request.userId);
   await refuseWhenTooManyAreFree(trx, request.userId, freeMachinesPerHour);
   // Money that is already owed can't be spent.
@@ -94,7 +109,7 @@ async function openUnderLock(
   // Recovery point 2: an earlier try has bought, and died before it could commit.
   const bought = await market.findBought(untilMs);
   if (bought) refuseWhenNotAffordable(wallet, bought.listing);
-  const bargain = bought ?? (await buyCheapest(trx, wallet, opening, market, untilMs));
+  const bargain = bought ?? (await buyCheapest(trx, wallet, opening, market, { untilMs, quote }));
 
   // From here on, a machine that is bought and then refused is given back by the caller that receives the refusal.
   await refuseWhenLate(trx, answerBefore);
@@ -105,6 +120,7 @@ async function openUnderLock(
   await moveHold(trx, wallet, bargain.listing.price_per_hour_cents);
   const rental = await insertRental(trx, rentalOf(opening, wallet, bargain));
   if (request.labels) await replaceLabels(trx, rental, request.labels);
+  if (quote) await takeQuote(trx, quote.id, rentalId);
   await insertAuditEvent(trx, { userId: request.userId, kind: 'rental_created', entityId: rentalId });
   return openedOf(rentalId, bargain.listing);
 }
@@ -112,14 +128,14 @@ async function openUnderLock(
 /**
  * Buys at the cheapest matching listing that the wallet can pay for, and at the next where there is no capacity
  * (decision 19, "Order of an opening"). Each purchase is a recovery point of its own: its attempt is committed before
- * the upstream is asked.
+ * the upstream is asked. What a quote asks for has the quoted price as its highest one.
  */
 async function buyCheapest(
   trx: Transaction,
   wallet: LockedWallet,
   { rentalId, request }: Opening,
   market: Market,
-  untilMs: number,
+  { untilMs, quote }: { untilMs: number; quote: NamedQuote | undefined },
 ): Promise<Bargain> {
   const publicKeys = await listPublicKeys(trx, request.userId, request.sshKeyIds);
   const tried: ListingRow[] = [];
@@ -149,11 +165,18 @@ async function buyCheapest(
     if (purchase.kind !== 'none') return { listing, purchase };
   }
   if (tried.length === 0) refuseWhenOutOfTime(untilMs);
+  if (quote) await refuseWhenDearer(trx, quote, market.providerCodes, tried);
   throw new Refusal(
     'model_unavailable',
     tried.length === 0
       ? 'No machine on offer matches now. Try another family, region, GPU count or price.'
       : `No matching machine could be had at the upstreams (${tried.length} tried). Try again in a minute.`,
+    {
+      familyId: request.familyId,
+      gpuCount: request.gpuCount,
+      region: request.region,
+      triedListingIds: tried.map(({ id }) => id),
+    },
   );
 }
 

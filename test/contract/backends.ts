@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { UserId } from '../../domain/ids.js';
+import type { QuoteId, UserId } from '../../domain/ids.js';
 import { startMock } from '../../lab/mock/server.js';
 import { ApiClient } from '../support/http/api.js';
 import { Invoicing } from '../support/story/invoicing.js';
@@ -23,6 +23,8 @@ export interface Backend {
   issueInvoice(person: Person, amountCents: number): Promise<string>;
   /** Pays an invoice on its page. */
   payInvoice(pageUrl: string): Promise<void>;
+  /** Lets the time of a quote be over. */
+  expireQuote(quote: { readonly quoteId: string; readonly expiresAt: string }): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -30,7 +32,7 @@ export interface Backend {
 export async function startMockBackend(): Promise<Backend> {
   const mock = await startMock({
     port: 0,
-    durations: { provisionMs: 100, tickMs: 100, endMs: 50, cardMs: 50 },
+    durations: { provisionMs: 100, tickMs: 100, endMs: 50, cardMs: 50, quoteMs: 4_000 },
   });
   return {
     name: 'the mock',
@@ -54,6 +56,9 @@ export async function startMockBackend(): Promise<Backend> {
     async payInvoice(pageUrl) {
       const paid = await fetch(`${pageUrl}/pay`, { method: 'POST', redirect: 'manual' });
       assert.equal(paid.status, 303);
+    },
+    async expireQuote({ expiresAt }) {
+      await until('the quote expires', () => Promise.resolve(Date.now() > Date.parse(expiresAt)));
     },
     stop: () => mock.stop(),
   };
@@ -88,6 +93,15 @@ export async function startRealBackend(): Promise<Backend> {
     },
     async payInvoice(pageUrl) {
       assert.ok((await invoicing.pay(pageUrl)) < 400);
+    },
+    async expireQuote({ quoteId }) {
+      await service
+        .db('quotes')
+        .where({ id: quoteId as QuoteId })
+        .update({
+          created_at: service.db.raw(`clock_ms() - interval '2 minutes'`),
+          expires_at: service.db.raw(`clock_ms() - interval '1 minute'`),
+        });
     },
     stop: () => service.stop(),
   };

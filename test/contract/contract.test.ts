@@ -1,6 +1,7 @@
 import { describeAccounts } from './accounts.js';
 import { startMockBackend, startRealBackend, type Backend } from './backends.js';
 import { describeMoney } from './money.js';
+import { describeQuotes } from './quotes.js';
 import { assertSameWords, describeRefusals } from './refusals.js';
 import { describeRenting } from './renting.js';
 
@@ -23,6 +24,7 @@ describe('the contract', () => {
       describeRefusals(() => backend);
       describeMoney(() => backend);
       describeRenting(() => backend);
+      describeQuotes(() => backend);
     });
   }
 

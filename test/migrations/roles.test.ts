@@ -79,6 +79,7 @@ describe('the roles of the database', () => {
       'oauth_states',
       'odd_events',
       'processor_events',
+      'quotes',
       'rate_limits',
       'rental_changes (id, rental_no, user_id, asked, answer_before, answered_at)',
       'rental_labels',

@@ -9,6 +9,7 @@ import { lockWalletOfRental } from '../../money/ledger/wallets.js';
 import type { WalletRow } from '../../adapters/postgres/rows/tables.js';
 import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
 import type { RentalId } from '../../domain/ids.js';
+import { worstCaseCents } from '../../domain/rentals/quote.js';
 import {
   credit,
   getRental,
@@ -123,8 +124,11 @@ describe('metering is exact, whatever happens in whatever order', () => {
       assert.notEqual(rental.settled_at, null, `${id} is settled`);
       const charged = rental.charged_cents - rental.refunded_cents;
       net += charged;
-      const due = await dueOf(db, id, asked.get(id) ?? assert.fail());
-      assert.equal(charged + rental.overage_cents + rental.written_off_cents, due);
+      const own = asked.get(id) ?? assert.fail();
+      const owed = charged + rental.overage_cents + rental.written_off_cents;
+      assert.equal(owed, await dueOf(db, id, own));
+      const worst = worstCaseCents(own.priceCents, { ...own, autoStopAfterMs: own.autoStopMs });
+      assert.ok(worst === null || owed <= worst, `${id} owes ${owed}, and at most ${worst} were quoted`);
     }
     const { rows } = await db.raw<{ rows: { credited: number }[] }>(
       `select coalesce(sum(amount_cents) filter (where type = 'processor_topup'), 0)::bigint as credited

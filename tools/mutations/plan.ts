@@ -70,8 +70,26 @@ export const mutations: readonly Mutation[] = [
     tests: losses,
   },
   {
+    file: 'money/rentals/quotes.ts',
+    from: 'quote?.rental_id ? findRental(trx, quote.rental_id) : undefined',
+    to: 'undefined',
+    tests: ['test/money/rentals/open-by-quote.test.ts'],
+  },
+  {
+    file: 'money/rentals/quotes.ts',
+    from: 'if (await isBoughtFor(trx, { quoteId: quote.id, rentalId })) {',
+    to: 'if (quote.rental_id !== null) {',
+    tests: ['test/money/rentals/open-by-quote.test.ts'],
+  },
+  {
+    file: 'money/rentals/quotes.ts',
+    from: 'quote.requestedAt > quote.expires_at',
+    to: 'new Date() > quote.expires_at',
+    tests: ['test/money/rentals/open-by-quote.test.ts'],
+  },
+  {
     file: 'money/rentals/open.ts',
-    from: 'if (existing) return openedOf(rentalId, existing);',
+    from: 'if (existing) return openedOf(existing.id, existing);',
     to: '',
     tests: opening,
   },

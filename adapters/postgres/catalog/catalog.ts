@@ -5,9 +5,21 @@ import type { Database, Transaction } from '../database.js';
 /** The first key of the advisory lock of a sync; login-codes.ts has the keys before it. */
 const LOCK_CATALOG = 7_103;
 
-/** Makes sure that the provider has a row: all that is known of it refers to that row. */
-export async function ensureProvider(db: Database, code: string): Promise<void> {
+/**
+ * Makes sure that the provider has a row: all that is known of it refers to that row.
+ * @param templates what it can start; null for what nobody has told: any
+ */
+export async function ensureProvider(
+  db: Database,
+  code: string,
+  templates: ReadonlySet<string> | null = null,
+): Promise<void> {
   await db('providers').insert({ code }).onConflict('code').ignore();
+  // Written only when it has changed: others wait for the lock of this row.
+  await db.raw(
+    'update providers set template_ids = :ids::text[] where code = :code and template_ids is distinct from :ids::text[]',
+    { code, ids: templates === null ? null : [...templates].toSorted() },
+  );
 }
 
 /**

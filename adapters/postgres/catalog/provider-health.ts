@@ -15,6 +15,14 @@ export const liveProviderCodes = `array(select p.code from providers p
   where p.catalog_synced_at > (select clock_ms()) - ${catalogLimits.listingFreshMs} * interval '1 millisecond'
     and (p.out_until is null or p.out_until <= (select clock_ms())) and p.paused_at is null)`;
 
+/** Returns the upstreams that can start a template, as they told it; one that has not told may. */
+export async function listProvidersFor(db: Database, templateId: string): Promise<string[]> {
+  const rows = await db('providers')
+    .whereRaw('(template_ids is null or ?::text = any (template_ids))', [templateId])
+    .select('code');
+  return rows.map(({ code }) => code);
+}
+
 /** Lists and creates have a circuit each: an upstream whose lists work may fail every create. */
 export type UpstreamUse = 'reading' | 'creating';
 

@@ -1,7 +1,7 @@
 import type { UserId } from '../../../domain/ids.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { Refusal } from '../../../domain/refusal.js';
-import type { Transaction } from '../database.js';
+import type { Database, Transaction } from '../database.js';
 
 /**
  * Refuses work that must not happen any more, because its caller was told so (decision 4, "Promise of a 503").
@@ -33,7 +33,7 @@ interface Guards {
  * blocked users, old debts, and too many live rentals. The brake on metering holds back new rentals as well: without
  * metering nobody knows how much is left in a wallet.
  */
-export async function refuseWhenNotAllowed(trx: Transaction, userId: UserId): Promise<void> {
+export async function refuseWhenNotAllowed(trx: Database | Transaction, userId: UserId): Promise<void> {
   const { rows } = await trx.raw<{ rows: Guards[] }>(
     `select (select min(reason) from brakes where kind in ('creates', 'metering')) as brake,
             u.blocked_at is not null as blocked, u.blocked_reason,

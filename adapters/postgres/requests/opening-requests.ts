@@ -1,4 +1,4 @@
-import type { RentalId, TopupId } from '../../../domain/ids.js';
+import type { QuoteId, RentalId, TopupId } from '../../../domain/ids.js';
 import type { RentalRequest, TopupRequest } from '../../../domain/opening.js';
 import type { Database } from '../database.js';
 import type { RentalRequestRow, TopupRequestRow } from '../rows/tables.js';
@@ -7,12 +7,14 @@ import type { RentalRequestRow, TopupRequestRow } from '../rows/tables.js';
  * Commits what a rental's opening asks for, before its workflow starts (decision 88, "Rows before workflows"). The
  * first request under an id stands: a repetition changes nothing.
  * @param answerBefore by the database's clock: nothing is opened after it (decision 4, "Promise of a 503")
+ * @param quoteId the quote that says what is asked for (decision 104, "Quotes and alternatives")
  */
 export async function insertRentalRequest(
   db: Database,
   id: RentalId,
   request: RentalRequest,
   answerBefore: Date,
+  quoteId: QuoteId | null = null,
 ): Promise<void> {
   await db('rental_requests')
     .insert({
@@ -28,6 +30,7 @@ export async function insertRentalRequest(
       max_spend_cents: request.maxSpendCents,
       max_price_per_hour_cents: request.maxPricePerHourCents,
       labels: request.labels ?? null,
+      quote_id: quoteId,
       answer_before: answerBefore,
     })
     .onConflict('id')
@@ -47,11 +50,15 @@ export async function insertTopupRequest(
     .ignore();
 }
 
+/** A rental's opening as it was committed. */
+export interface CommittedRequest extends RentalRequest {
+  readonly answerBefore: Date;
+  readonly quoteId: QuoteId | null;
+  readonly requestedAt: Date;
+}
+
 /** Finds what a rental's opening asks for; undefined when there is no such request of ours. */
-export async function findRentalRequest(
-  db: Database,
-  id: RentalId,
-): Promise<(RentalRequest & { readonly answerBefore: Date }) | undefined> {
+export async function findRentalRequest(db: Database, id: RentalId): Promise<CommittedRequest | undefined> {
   const row: RentalRequestRow | undefined = await db('rental_requests').where({ id }).first();
   return (
     row && {
@@ -67,6 +74,8 @@ export async function findRentalRequest(
       maxPricePerHourCents: row.max_price_per_hour_cents,
       ...(row.labels !== null && { labels: row.labels }),
       answerBefore: row.answer_before,
+      quoteId: row.quote_id,
+      requestedAt: row.requested_at,
     }
   );
 }

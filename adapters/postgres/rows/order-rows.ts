@@ -1,4 +1,14 @@
-import type { ChangeId, OperationId, RentalId, SshKeyId, TopupId, UserId } from '../../../domain/ids.js';
+import type {
+  ChangeId,
+  ListingId,
+  OperationId,
+  QuoteId,
+  RentalId,
+  SshKeyId,
+  TopupId,
+  UserId,
+} from '../../../domain/ids.js';
+import type { RentalRequest } from '../../../domain/opening.js';
 import type { OperationResult, OrderedAction, OrderStatus } from '../../../domain/operations/operation.js';
 import type { RefusalCode, RefusalDetails } from '../../../domain/refusal.js';
 import type { AskedChange } from '../../../domain/rentals/changes.js';
@@ -62,8 +72,23 @@ export interface RentalRequestRow {
   max_spend_cents: number | null;
   max_price_per_hour_cents: number | null;
   labels: Labels | null;
+  /** The quote by which it is opened (migrations/035-quotes); null for none. */
+  quote_id: QuoteId | null;
   answer_before: Date;
   requested_at: Date;
+}
+
+/** A price that holds for a minute, and the rental that was opened by it (migrations/035-quotes). */
+export interface QuoteRow {
+  id: QuoteId;
+  user_id: UserId;
+  request: Omit<RentalRequest, 'userId'>;
+  listing_id: ListingId;
+  price_per_hour_cents: number;
+  created_at: Date;
+  expires_at: Date;
+  /** null until it is taken. */
+  rental_id: RentalId | null;
 }
 
 /** The address at which a machine answered whose billing has not begun yet. */

@@ -98,6 +98,8 @@ export interface ProviderRow {
   balance_cents: number | null;
   burn_cents_per_hour: number | null;
   balance_read_at: Date | null;
+  /** The templates that it can start at all; null: nobody has told, so any (migrations/035-quotes). */
+  template_ids: string[] | null;
 }
 
 export interface ProviderQuotasRow {

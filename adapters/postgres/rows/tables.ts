@@ -75,6 +75,7 @@ declare module 'knex/types/tables.js' {
     operator_orders: Table<orders.OperatorOrderRow>;
     operator_order_items: Table<orders.OperatorOrderItemRow>;
     rental_requests: Table<orders.RentalRequestRow>;
+    quotes: Table<orders.QuoteRow>;
     topup_requests: Table<orders.TopupRequestRow>;
     rental_labels: Table<orders.RentalLabelRow>;
     rental_changes: Table<orders.RentalChangeRow>;

@@ -13,6 +13,7 @@ import { noticeOperations } from '../../notices/describe.js';
 import { oauthOperations } from '../../accounts/describe-oauth.js';
 import type { DescribedAnswer, Operation } from './operation.js';
 import { paymentOperations } from '../../topups/describe.js';
+import { quoteOperations } from '../../rentals/describe-quotes.js';
 import { errorSchema, refusalResponses, sharedRefusals } from './refusals.js';
 import { tags } from './tags.js';
 import { rentalOperations } from '../../rentals/describe.js';
@@ -26,6 +27,7 @@ const operations: readonly Operation[] = [
   ...oauthOperations,
   ...sshKeyOperations,
   ...catalogOperations,
+  ...quoteOperations,
   ...rentalOperations,
   ...walletOperations,
   ...explainOperations,

@@ -1,8 +1,10 @@
 import type { RefusalCode } from '../../../domain/refusal.js';
 import { rentalStatus } from '../../rentals/describe.js';
+import { alternatives, quote } from '../../rentals/describe-quotes.js';
 import {
   cents,
   idOf,
+  instant,
   listOf,
   named,
   object,
@@ -42,6 +44,12 @@ const retryAfterSeconds: JsonSchema = {
   description: 'As the header Retry-After says.',
 };
 
+/** What is told with a quote that does not hold any more. */
+const newOffer: Readonly<Record<string, JsonSchema>> = {
+  quote: orNull(quote, 'A new quote. Null when there is nothing to quote.'),
+  alternatives: { ...alternatives, description: 'Where there is no new quote: what can be had instead.' },
+};
+
 /** Decision 4, "Promise of a 503". */
 const outcome: Details = {
   schema: named(
@@ -71,7 +79,14 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
   duplicate_key: { schema: object({ fingerprint: { ...text, description: 'Of the key that is there.' } }) },
   too_many_keys: { schema: object({ maxKeys: whole }) },
   unknown_family: { schema: object({ familyId: text }) },
-  model_unavailable: undefined,
+  model_unavailable: {
+    schema: object({
+      familyId: text,
+      gpuCount: whole,
+      region: orNull(text),
+      alternatives: { ...alternatives, description: 'What can be had instead now.' },
+    }),
+  },
   billing_disabled: undefined,
   unauthorized: undefined,
   code_invalid: undefined,
@@ -111,6 +126,7 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
     schema: object({ sshKeyId: { type: 'string', description: 'The one that the request names.' } }),
     isOptional: true,
   },
+  quote_not_found: undefined,
   method_not_allowed: undefined,
   charge_in_progress: {
     schema: object({ topupId: idOf('top'), amountCents: cents('What is being charged.') }),
@@ -121,6 +137,20 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
       finalChargedCents: orNull(cents('What it came to.')),
       refundedCents: orNull(cents('What of the first hour’s hold was given back.')),
     }),
+  },
+  quote_expired: {
+    schema: object({ quoteId: idOf('quo'), expiresAt: instant, ...newOffer }, ['alternatives']),
+  },
+  price_changed: {
+    schema: object(
+      {
+        quoteId: idOf('quo'),
+        quotedPricePerHourCents: whole,
+        pricePerHourCents: cents('What it costs now.'),
+        ...newOffer,
+      },
+      ['alternatives'],
+    ),
   },
   no_saved_card: undefined,
   idempotency_conflict: undefined,

@@ -43,6 +43,7 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   },
   model_unavailable: {
     message: 'No machine on offer matches now. Try another family, region, GPU count or price.',
+    details: { familyId: 'h100-80gb', gpuCount: 8, region: null, alternatives: [] },
   },
   billing_disabled: { message: 'Payments are switched off here. Ask support how to pay.' },
   unauthorized: { message: 'Sign in first: POST /v1/auth/request-code.' },
@@ -65,6 +66,7 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   invoice_not_found: { message: 'You have no such invoice: GET /v1/billing/invoices lists yours.' },
   topup_not_found: { message: 'You have no such top-up: GET /v1/billing/topups lists yours.' },
   key_not_found: { message: 'You have no such key: GET /v1/ssh-keys lists yours.' },
+  quote_not_found: { message: 'You have no such quote: ask for one by POST /v1/quotes.' },
   method_not_allowed: { message: 'PUT is not possible at /v1/rentals.' },
   charge_in_progress: {
     message:
@@ -74,6 +76,25 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   already_stopped: {
     message: 'This rental has ended already.',
     details: { status: 'stopped', finalChargedCents: 100, refundedCents: 30 },
+  },
+  quote_expired: {
+    message: 'This quote has expired, and nothing was bought by it.',
+    details: {
+      quoteId: exampleId('quo'),
+      expiresAt: '2026-11-01T09:31:00.000Z',
+      quote: null,
+      alternatives: [],
+    },
+  },
+  price_changed: {
+    message: 'Nothing is to be had at the quoted price any more.',
+    details: {
+      quoteId: exampleId('quo'),
+      quotedPricePerHourCents: 50,
+      pricePerHourCents: 55,
+      quote: null,
+      alternatives: [],
+    },
   },
   no_saved_card: {
     message: 'Save a card that has not expired first: POST /v1/billing/setup-intent.',

@@ -4,6 +4,7 @@ import type { LedgerEntry } from '../../../adapters/postgres/wallets/ledger-read
 import type { ApiContext, ApiRouter } from '../../../api/context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../../../api/http/cursor.js';
 import { chargesQuery, presentCharges } from '../../../api/rentals/charges.js';
+import { readQuoteBody, type QuoteBody } from '../../../api/rentals/by-quote.js';
 import { presentMeter, presentOpened, presentRental, presentStop } from '../../../api/rentals/present.js';
 import { readRentalRequest, rentalsQuery } from '../../../api/rentals/request.js';
 import { readQuery } from '../../../api/http/validation.js';
@@ -13,6 +14,7 @@ import { answerOnce } from '../idempotency.js';
 import { readMeter } from '../meter.js';
 import { choiceOf, rentalHeader } from '../on-demand.js';
 import { refusalOf } from '../refuse.js';
+import { openByQuote } from '../quotes.js';
 import { openRental, stopRental } from '../rentals.js';
 import { note, signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
@@ -67,6 +69,11 @@ function readNow(world: World, row: RentalWithHealth): RentalWithHealth {
 
 function createRental(world: World) {
   return signedIn(world, async (ctx, account) => {
+    const byQuote = readQuoteBody(ctx);
+    if (byQuote) {
+      takeQuote(world, ctx, account, byQuote);
+      return;
+    }
     const { body, request } = await readRentalRequest(ctx, account.user.id, () =>
       Promise.resolve(account.sshKeys.map(({ id }) => id)),
     );
@@ -76,6 +83,16 @@ function createRental(world: World) {
       note(world, ctx, account, 'rental_created', row.id);
       return presentOpened(row);
     });
+  });
+}
+
+function takeQuote(world: World, ctx: ApiContext, account: Account, body: QuoteBody): void {
+  const fate = choiceOf(ctx, rentalHeader, rentalFates);
+  answerOnce(ctx, account, 'POST /v1/rentals', body, () => {
+    const { rental, isTaken } = openByQuote(world, account, body.quoteId, fate);
+    if (isTaken) ctx.set('Idempotent-Replayed', 'true');
+    else note(world, ctx, account, 'rental_created', rental.row.id);
+    return presentOpened(rental.row);
   });
 }
 

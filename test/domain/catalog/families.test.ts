@@ -3,16 +3,17 @@ import { readFileSync } from 'node:fs';
 import { families, isFamilyId } from '../../../domain/catalog/families.js';
 
 describe('families', () => {
-  it('knows every model that an upstream’s table can sell, under the same family', () => {
+  it('knows every model that an upstream’s table can sell, under the same family and with its memory', () => {
     const table = readFileSync(
       new URL('../../../adapters/providers/offers/gpu-models.ts', import.meta.url),
       'utf8',
     );
-    const sold = [...table.matchAll(/model: '([A-Z0-9_]+)',\s+family: '([a-z0-9-]+)'/g)];
+    const sold = [...table.matchAll(/model: '([A-Z0-9_]+)',\s+family: '([a-z0-9-]+)',\s+vramGb: (\d+)/g)];
     assert.ok(sold.length >= 20, 'the table was read');
-    for (const [, model, family] of sold) {
+    for (const [, model, family, vramGb] of sold) {
       const known = families.find((candidate) => candidate.id === family);
       assert.ok(known?.models.includes(model!), `${model} of ${family}`);
+      assert.equal(known?.vramGb, Number(vramGb), `${family} has the memory of ${model}`);
     }
   });
 

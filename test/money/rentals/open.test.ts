@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import { readClock } from '../../../adapters/postgres/clock.js';
 import type { Database } from '../../../adapters/postgres/database.js';
-import { insertAttempt, listAttempts, moveAttempt } from '../../../adapters/postgres/machines/attempts.js';
+import { listAttempts, moveAttempt } from '../../../adapters/postgres/machines/attempts.js';
 import type { ListingRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../../domain/ids.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { openRental, type OpenedRental } from '../../../money/rentals/open.js';
-import type { Bargain, Market, PodOrder, Purchase } from '../../../money/rentals/purchase.js';
 import { insertListing, insertProvider } from '../../support/money/factories.js';
+import { TestMarket } from '../../support/money/test-market.js';
 import {
   getRental,
   getWallet,
@@ -18,39 +18,6 @@ import {
   type MoneyDatabase,
 } from '../../support/money/money.js';
 import { until } from '../../support/until.js';
-
-/** Upstreams that sell everything by default; a test may change that. */
-class TestMarket implements Market {
-  readonly providerCodes = ['lab'];
-  readonly asked: PodOrder[] = [];
-  bought: Bargain | undefined;
-  sell: (order: PodOrder) => Promise<Purchase> = (order) => this.attempt(order);
-
-  constructor(private readonly db: Database) {}
-
-  findBought(): Promise<Bargain | undefined> {
-    return Promise.resolve(this.bought);
-  }
-
-  buy(order: PodOrder): Promise<Purchase> {
-    this.asked.push(order);
-    return this.sell(order);
-  }
-
-  async attempt({ rentalId, listing }: Pick<PodOrder, 'rentalId' | 'listing'>) {
-    const attempt = await insertAttempt(this.db, {
-      rentalId,
-      deployment: 'test',
-      providerCode: listing.provider_code,
-      listingId: listing.id,
-      offerId: listing.offer_id,
-      pricePerHourCents: listing.price_per_hour_cents,
-      endBy: null,
-      deadlineMs: 60_000,
-    });
-    return { kind: 'bought' as const, attempt, podId: `pod-${rentalId}` };
-  }
-}
 
 describe('the transaction that opens a rental', () => {
   let money: MoneyDatabase;

@@ -1,0 +1,88 @@
+import { exampleListing, listing, spread } from '../catalog/describe.js';
+import {
+  cents,
+  count,
+  exampleId,
+  idOf,
+  instant,
+  listOf,
+  named,
+  object,
+  orNull,
+} from '../http/openapi/json-schema.js';
+import { jsonSchemaOf } from '../http/openapi/joi-schema.js';
+import type { Operation } from '../http/openapi/operation.js';
+import { rentalSchema } from './request.js';
+
+const tag = 'Rentals';
+
+/** What POST /v1/rentals and POST /v1/quotes ask for alike. */
+export const newRental = named('NewRental', jsonSchemaOf(rentalSchema));
+
+/** Machines that can be had instead, as a refusal or a quote tells them. */
+export const alternatives = { ...listOf(listing), maxItems: 3 };
+
+/** A quote. */
+export const quote = named(
+  'Quote',
+  object({
+    quoteId: idOf('quo'),
+    expiresAt: { ...instant, description: 'Until then POST /v1/rentals takes it: a minute.' },
+    listing,
+    pricePerHourCents: cents('Nothing dearer is bought by this quote.'),
+    holdCents: cents('What is reserved while the machine runs its first hour.'),
+    worstCaseCents: orNull(
+      cents('The most that it is ever charged, by autoStopAfterHours and maxSpendCents.'),
+      'Null without a limit.',
+    ),
+    walletAfterCents: cents('What is available once the hour is reserved; below 0 when it can’t be.'),
+    missingCents: { ...count, description: 'What has to be paid in first; 0 when nothing is missing.' },
+    runwaySecondsAfter: { ...count, description: 'How long the money lasts while all of it runs on.' },
+    expectedReadySeconds: orNull(
+      spread,
+      'From the create until it runs, by the machines of the last 30 days. Null when there were too few.',
+    ),
+    alternatives: { ...alternatives, description: 'What else can be had now.' },
+  }),
+);
+
+const exampleQuote = {
+  quoteId: exampleId('quo'),
+  expiresAt: '2026-11-01T09:31:00.000Z',
+  listing: exampleListing,
+  pricePerHourCents: 50,
+  holdCents: 50,
+  worstCaseCents: 600,
+  walletAfterCents: 950,
+  missingCents: 0,
+  runwaySecondsAfter: 72_000,
+  expectedReadySeconds: { p50: 41, p90: 78 },
+  alternatives: [{ ...exampleListing, region: 'Paris, France', regionCode: 'FR', pricePerHourCents: 52 }],
+};
+
+export const quoteOperations: readonly Operation[] = [
+  {
+    method: 'post',
+    path: '/v1/quotes',
+    name: 'createQuote',
+    tag,
+    summary: 'What a rental would cost, for a minute',
+    description:
+      'It takes what POST /v1/rentals takes, and buys nothing. POST /v1/rentals with its `quoteId` alone rents at the quoted price or below.',
+    body: {
+      schema: newRental,
+      examples: [
+        { familyId: 'rtx-4090', gpuCount: 1 },
+        { familyId: 'rtx-4090', gpuCount: 1, region: 'eu', autoStopAfterHours: 12, maxSpendCents: 10_000 },
+      ],
+    },
+    answers: [
+      {
+        description: 'The quote. Too little money is no refusal here: missingCents tells it.',
+        schema: quote,
+        examples: [exampleQuote, { ...exampleQuote, worstCaseCents: null, expectedReadySeconds: null }],
+      },
+    ],
+    refusals: ['invalid_count', 'unknown_family', 'model_unavailable', 'blocked', 'key_not_found'],
+  },
+];

@@ -1,0 +1,113 @@
+import { findAlternatives, type Besides } from '../../adapters/postgres/catalog/alternatives.js';
+import { findCheapestOffer } from '../../adapters/postgres/catalog/offers.js';
+import { listProvidersFor } from '../../adapters/postgres/catalog/provider-health.js';
+import type { Database } from '../../adapters/postgres/database.js';
+import { refuseWhenNotAllowed } from '../../adapters/postgres/rentals/open-guards.js';
+import { insertQuote } from '../../adapters/postgres/rentals/quotes.js';
+import { readReadiness } from '../../adapters/postgres/rentals/readiness.js';
+import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
+import { listSshKeys } from '../../adapters/postgres/accounts/ssh-keys.js';
+import { getBalance } from '../../adapters/postgres/wallets/wallet-reads.js';
+import { newId } from '../../adapters/ids.js';
+import type { ListingId, QuoteId } from '../../domain/ids.js';
+import type { RentalRequest } from '../../domain/opening.js';
+import { Refusal } from '../../domain/refusal.js';
+import { afterwards, worstCaseCents, type Funds } from '../../domain/rentals/quote.js';
+import { presentListing } from '../catalog/routes.js';
+import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { requireSession, type Step } from '../http/middleware/session.js';
+import { readRentalRequest } from './request.js';
+
+/** The route of quotes: POST /v1/quotes (decision 104, "Quotes and alternatives"). */
+export function quoteRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.post('/v1/quotes', requireSession(deps), createQuote(deps));
+}
+
+function createQuote({ db }: ApiDeps): Step {
+  return async (ctx) => {
+    const { userId } = sessionOf(ctx);
+    const { request } = await readRentalRequest(ctx, userId, async () =>
+      (await listSshKeys(db, userId)).map((key) => key.id),
+    );
+    await refuseWhenNotAllowed(db, userId);
+    ctx.body = await quote(db, request, []);
+  };
+}
+
+/** A quote as its asker sees it. */
+export type Quote = ReturnType<typeof presentQuote>;
+
+/**
+ * Makes a quote. It buys nothing and takes no lock: the price holds against a later one, and the machine may be gone.
+ * @param tried listings that had no capacity a moment ago
+ * @throws Refusal model_unavailable with alternatives
+ */
+export async function quote(
+  db: Database,
+  request: RentalRequest,
+  tried: readonly ListingId[],
+): Promise<Quote> {
+  const providerCodes = await listProvidersFor(db, request.templateId);
+  const listing = await findCheapestOffer(db, { ...request, providerCodes }, tried);
+  if (!listing) throw await unavailable(db, request, tried);
+  const [balance, readySeconds, alternatives] = [
+    await getBalance(db, request.userId),
+    await readReadiness(db, { providerCode: listing.provider_code, family: listing.family }),
+    await findAlternatives(db, request, {
+      listings: [listing.id, ...tried],
+      countries: [listing.region_code],
+      atAnyPrice: false,
+    }),
+  ];
+  const id = newId('quo');
+  const expiresAt = await insertQuote(db, { id, request, listing });
+  return presentQuote({ id, expiresAt, listing, request, funds: balance, readySeconds, alternatives });
+}
+
+/** The refusal of a request that nothing on offer meets, with what can be had instead. */
+export async function unavailable(
+  db: Database,
+  request: RentalRequest,
+  tried: readonly ListingId[],
+  message = 'No machine on offer matches now. Try another family, region, GPU count or price.',
+): Promise<Refusal> {
+  const besides: Besides = { listings: tried, countries: [], atAnyPrice: true };
+  return refuseUnavailable(request, await findAlternatives(db, request, besides), message);
+}
+
+/** The same refusal from the rows of its alternatives. */
+export function refuseUnavailable(
+  { familyId, gpuCount, region }: RentalRequest,
+  alternatives: readonly ListingRow[],
+  message: string,
+): Refusal {
+  const details = { familyId, gpuCount, region, alternatives: alternatives.map(presentListing) };
+  return new Refusal('model_unavailable', message, details);
+}
+
+interface QuoteFacts {
+  readonly id: QuoteId;
+  readonly expiresAt: Date;
+  readonly listing: ListingRow;
+  readonly request: RentalRequest;
+  readonly funds: Funds;
+  readonly readySeconds: { readonly p50: number; readonly p90: number } | null;
+  readonly alternatives: readonly ListingRow[];
+}
+
+/** A quote: what it costs at most, what it leaves of the wallet, and how long it takes. Amounts in cents. */
+export function presentQuote(facts: QuoteFacts) {
+  const { id, expiresAt, listing, request, funds, readySeconds, alternatives } = facts;
+  const pricePerHourCents = listing.price_per_hour_cents;
+  return {
+    quoteId: id,
+    expiresAt: expiresAt.toISOString(),
+    listing: presentListing(listing),
+    pricePerHourCents,
+    holdCents: pricePerHourCents,
+    worstCaseCents: worstCaseCents(pricePerHourCents, request),
+    ...afterwards(pricePerHourCents, funds),
+    expectedReadySeconds: readySeconds,
+    alternatives: alternatives.map(presentListing),
+  };
+}

@@ -1,0 +1,61 @@
+import { newId } from '../../adapters/ids.js';
+import { noSuchQuote } from '../../api/rentals/by-quote.js';
+import { presentQuote, type Quote } from '../../api/rentals/quotes.js';
+import type { RentalRequest } from '../../domain/opening.js';
+import type { Refusal } from '../../domain/refusal.js';
+import type { Account, MockQuote, MockRental, RentalFate } from './account.js';
+import { readBurn } from './meter.js';
+import { findAlternatives, findCheapest, unavailable } from './offers.js';
+import { refusalOf } from './refuse.js';
+import { openRental, refuseWhenNotAllowed } from './rentals.js';
+import type { World } from './world.js';
+
+/** Quotes what a rental would cost (decision 104, "Quotes and alternatives"). @throws Refusal blocked, model_unavailable */
+export function makeQuote(world: World, account: Account, request: RentalRequest): Quote {
+  refuseWhenNotAllowed(account);
+  const listing = findCheapest(world, request);
+  if (!listing) throw unavailable(world, request);
+  const { id, expiresAt } = keep(world, account, request, listing.price_per_hour_cents);
+  const seconds = Math.ceil(world.durations.provisionMs / 1_000);
+  return presentQuote({
+    id,
+    expiresAt,
+    listing,
+    request,
+    funds: { availableCents: account.wallet.availableCents, ...readBurn(account) },
+    readySeconds: { p50: seconds, p90: seconds },
+    alternatives: findAlternatives(world, request, listing),
+  });
+}
+
+function keep(world: World, account: Account, request: RentalRequest, pricePerHourCents: number): MockQuote {
+  const expiresAt = new Date(world.now().getTime() + world.durations.quoteMs);
+  const quote: MockQuote = { id: newId('quo'), request, pricePerHourCents, expiresAt, rental: undefined };
+  account.quotes.push(quote);
+  return quote;
+}
+
+/**
+ * Opens a rental by a quote, or finds the one that was opened by it.
+ * @throws Refusal quote_not_found; quote_expired with a new quote; what an opening refuses
+ */
+export function openByQuote(
+  world: World,
+  account: Account,
+  quoteId: string,
+  fate: RentalFate,
+): { readonly rental: MockRental; readonly isTaken: boolean } {
+  const quote = account.quotes.find(({ id }) => id === quoteId);
+  if (!quote) throw noSuchQuote();
+  if (quote.rental) return { rental: quote.rental, isTaken: true };
+  if (quote.expiresAt < world.now()) throw expired(world, account, quote);
+  const request = { ...quote.request, maxPricePerHourCents: quote.pricePerHourCents };
+  const rental = openRental(world, account, request, fate);
+  quote.rental = rental;
+  return { rental, isTaken: false };
+}
+
+function expired(world: World, account: Account, { id, expiresAt, request }: MockQuote): Refusal {
+  const details = { quoteId: id, expiresAt: expiresAt.toISOString() };
+  return refusalOf('quote_expired', { ...details, quote: makeQuote(world, account, request) });
+}

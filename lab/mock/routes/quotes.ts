@@ -1,0 +1,18 @@
+import type { ApiRouter } from '../../../api/context.js';
+import { readRentalRequest } from '../../../api/rentals/request.js';
+import { makeQuote } from '../quotes.js';
+import { signedIn } from '../signed-in.js';
+import type { World } from '../world.js';
+
+/** Quotes, which hold for a minute. The mock's prices never change: X-Mock-Failure: price_changed asks for that. */
+export function quoteRoutes(router: ApiRouter, world: World): void {
+  router.post(
+    '/v1/quotes',
+    signedIn(world, async (ctx, account) => {
+      const { request } = await readRentalRequest(ctx, account.user.id, () =>
+        Promise.resolve(account.sshKeys.map(({ id }) => id)),
+      );
+      ctx.body = makeQuote(world, account, request);
+    }),
+  );
+}
