@@ -22,6 +22,7 @@ import { insertTopup } from '../support/money/factories.js';
 import { insertWallet, onVerifiedDatabase } from '../support/money/money.js';
 import { assertToldOnce, type Telling } from '../support/money/told-once.js';
 import { toldEvents, toldTypes } from '../support/story/told-events.js';
+import { until } from '../support/until.js';
 
 describe('the events of an account', () => {
   let db: Database;
@@ -284,8 +285,14 @@ describe('the events of an account', () => {
       const put = (enabled: boolean) => saveAutoTopup(db, wallet.user_id, { enabled, thresholdCents: 500 });
       const on = await db.transaction();
       await on.raw('select id from users where id = ? for no key update', [wallet.user_id]);
-      const off = put(false);
       await on('auto_topups').insert(settingsOn());
+      const off = put(false);
+      await until('the second one waits for the first', async () => {
+        const { rows } = await db.raw<{ rows: unknown[] }>(
+          `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+        );
+        return rows.length > 0;
+      });
       await on.commit();
       await off;
       const types = (await toldEvents(db, wallet.user_id)).map(({ type }) => type);

@@ -257,6 +257,24 @@ describe('the events of a rental', () => {
     });
   }
 
+  it('tell one end of a rental whose machine turns out to be lost before its stop', async () => {
+    const id = await running({ ranMs: 10 * 60_000, priceCents: 3_600 });
+    await insertStopRequest(db, (await getRental(db, id)).no, 'user');
+    await tick(db, whole);
+    const { running_at: runningAt } = await getRental(db, id);
+    const lose = () =>
+      db.transaction(async (trx) => {
+        const locked = await lockWalletOfRental(trx, id);
+        await endLost(trx, locked, await lockRental(trx, id), new Date(runningAt!.getTime() + 5 * 60_000));
+      });
+    await assertToldOnce(db, {
+      userId: wallet.user_id,
+      act: lose,
+      tells: [['wallet.credited'], ['rental.stopped']],
+    });
+    assert.deepEqual(await toldTypes(db, id), ['rental.stopping', 'rental.stopped']);
+  });
+
   it('tell once that the money is over, with all the rentals that ended by it', async () => {
     const poor = await insertWallet(db, 200);
     const ids = [

@@ -3,6 +3,7 @@ import { newId } from '../../../adapters/ids.js';
 import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
 import type { Operation, OperationResult, OperatorAction } from '../../../domain/operations/operation.js';
 import type { InvoiceId, OperationId } from '../../../domain/ids.js';
+import { tellInvoice } from '../../../money/invoices/invoice-events.js';
 import { taskQueues } from '../../../domain/task-queues.js';
 import type { OperationOutcome } from '../../../workflows/contracts/operation.js';
 import type { SignedIn } from '../../support/http/api.js';
@@ -199,12 +200,16 @@ describe('an operation by hand', () => {
 
   it('does not write off what is being voided', async () => {
     const id = await invoicing.draft(user, 700);
-    await service
-      .db('invoices')
-      .where({ id })
-      .update({
-        ...{ status: 'open', attention_at: null, void_requested_at: new Date(), void_reason: 'a test' },
-      });
+    await service.db.transaction(async (trx) => {
+      const [open] = await trx('invoices')
+        .where({ id })
+        .update({
+          ...{ status: 'open', attention_at: null, void_requested_at: new Date(), void_reason: 'a test' },
+          ...{ finalized_at: new Date(), due_at: new Date() },
+        })
+        .returning('*');
+      await tellInvoice(trx, 'invoice.opened', open!);
+    });
     assert.equal(await refused({ kind: 'write_off_invoice', invoiceId: id }), 'validation_failed');
     assert.equal((await invoicing.invoice(id)).write_off_requested_at, null);
   });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { SignedIn } from '../../support/http/api.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
 import { b200, netCents, priceOf, Renting } from '../../support/story/renting.js';
+import { toldEvents } from '../../support/story/told-events.js';
 import { until } from '../../support/until.js';
 
 const HOUR = 3_600;
@@ -52,6 +53,9 @@ describe('a rental', () => {
     );
     const wallet = await renting.wallet(user);
     assert.deepEqual([wallet.available_cents, wallet.reserved_cents], [10_000 - priceOf(stopped), 0]);
+    const told = (await toldEvents(service.db, user.user.id)).map(({ type }) => type);
+    const steps = ['created', 'machine_found', 'ssh_answered', 'running', 'stopping', 'stopped'];
+    assert.deepEqual(told, ['session.started', 'wallet.credited', ...steps.map((step) => `rental.${step}`)]);
     assert.ok((await renting.entries(user)).every(({ type }) => type === 'rental_charge'));
   });
 

@@ -28,7 +28,8 @@ const isBroken = (rentalId: string): boolean => rentalId === brokenRental;
 const stubs = {
   ...{ lookAtTopup: waiting, lookAtAutoTopup: waiting, lookAtInvoice: waiting, lookAtPayment: waiting },
   ...{ lookAtCard: waiting, lookAtRefund: waiting, lookAtDispute: waiting },
-  ...{ runMeter: atOnce, watchProvider: atOnce, deliverMails: atOnce, runUpkeep: atOnce },
+  ...{ runMeter: atOnce, runSequencer: atOnce, watchProvider: atOnce, deliverMails: atOnce },
+  runUpkeep: atOnce,
   lookAtRental: (rentalId: string) =>
     isBroken(rentalId) ? failing() : Promise.resolve({ phase: 'running', facts: null, summary: 'it runs' }),
   meterRental: () => Promise.resolve({ nextLookMs: 60_000 }),
