@@ -72,7 +72,7 @@ const rental = named(
     phaseSince: orNull(instant, 'Null without a phase.'),
     attempt: orNull(
       count,
-      'Which machine the phase is of: it rises when another one is bought in place of one that did not come. Null without a phase.',
+      'Which machine the phase is of: it rises when another one is bought in place of one that did not come. Null once it is ready, and without a phase.',
     ),
     expectedReadyAt: orNull(
       {
@@ -121,7 +121,7 @@ const exampleRental = {
   status: 'running',
   phase: 'ready',
   phaseSince: '2026-11-01T09:30:41.250Z',
-  attempt: 1,
+  attempt: null,
   expectedReadyAt: null,
   familyId: 'rtx-4090',
   family: 'rtx-4090',

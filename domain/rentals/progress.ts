@@ -30,7 +30,7 @@ export interface ProgressFacts {
   readonly isStopAsked: boolean;
   readonly startedAt: Date;
   readonly runningAt: Date | null;
-  /** null when its row has served its time. */
+  /** null when there is none, or when it does not wait any more. */
   readonly purchase: PurchaseFacts | null;
   /** When a list first showed its machine active; undefined: not yet. */
   readonly activeAt: Date | undefined;
@@ -43,7 +43,8 @@ export interface Progress {
   readonly phase: RentalPhase | null;
   readonly phaseSince: Date | null;
   /**
-   * Which machine the phase is of: the number of the purchase. While it stays the same, phases only go forward.
+   * Which machine is waited for: the number of the purchase. While it stays the same, phases only go forward. Null once
+   * it is ready.
    */
   readonly attempt: number | null;
   /** null when nobody can say, or there is nothing to wait for. */
@@ -57,7 +58,7 @@ export function progressOf(facts: ProgressFacts): Progress {
   const { status, startedAt, runningAt, purchase } = facts;
   if (facts.isStopAsked) return none;
   if (status === 'running') {
-    return { ...none, phase: 'ready', phaseSince: runningAt, attempt: purchase?.attempt ?? null };
+    return { ...none, phase: 'ready', phaseSince: runningAt };
   }
   if (status !== 'provisioning') return none;
   const { phase, since, attempt } = waitingPhase(facts);

@@ -155,7 +155,7 @@ function newRow(world: World, account: Account, request: Request, listing: Listi
     stop_reason: null,
     error: null,
     silent_probes: null,
-    ...queuedFacts(world),
+    waiting: queuedFacts(world, no),
     host_key_changed: null,
     opened_seq: account.wallet.entries.length,
     settled_seq: null,

@@ -268,6 +268,41 @@ describe('the schema refuses what does not add up', () => {
       `insert into watermark (singleton, value, raised_at) values (false, 1, clock_ms())`,
     ],
     [
+      'an attempt that nobody failed',
+      'allocation_attempts_failed_by_check',
+      `insert into allocation_attempts (rental_id, attempt, provider_code, listing_id, offer_id, tag, price_per_hour_cents, failed_by) values ('r', 1, 'lab', 'l', 'o', 't', 1, 'nobody')`,
+    ],
+    [
+      'reliability of a part of an hour',
+      'reliability_hours_hour_check',
+      `insert into reliability_hours values ('lab', 'f', '2026-11-01T10:30Z', 0, 0, '{}', '{}', 0, 0)`,
+    ],
+    [
+      'a machine that came up in no time',
+      'reliability_hours_check',
+      `insert into reliability_hours values ('lab', 'f', '2026-11-01T10:00Z', 1, 0, '{}', '{1}', 0, 0)`,
+    ],
+    [
+      'times of no machine',
+      'reliability_times',
+      `insert into reliability values ('lab', 'f', 0, 1, 5, 6, 7, 8, 0, 0)`,
+    ],
+    [
+      'nine of ten that were sooner than half',
+      'reliability_times',
+      `insert into reliability values ('lab', 'f', 1, 0, 6, 5, 7, 8, 0, 0)`,
+    ],
+    [
+      'a look at a part of an hour',
+      'catalog_hours_hour_check',
+      `insert into catalog_hours values ('2026-11-01T10:30Z', 'lab')`,
+    ],
+    [
+      'an offer for nothing',
+      'offer_hours_lowest_price_per_hour_cents_check',
+      `insert into offer_hours values ('f', '*', '2026-11-01T10:00Z', 'lab', 0, 1)`,
+    ],
+    [
       'an unknown brake',
       'brakes_kind_check',
       `insert into brakes (kind, pulled_by, reason) values ('mails', 'x', 'y')`,

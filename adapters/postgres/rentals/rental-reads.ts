@@ -3,19 +3,20 @@ import type { Label, Labels } from '../../../domain/rentals/labels.js';
 import type { RentalStatus } from '../../../domain/rentals/rental.js';
 import type { Database, Transaction } from '../database.js';
 import type { RentalRow } from '../rows/tables.js';
-import { progressColumns, progressJoins, type ProgressColumns } from './progress-reads.js';
+import { withWaiting, type WaitingFacts } from './progress-reads.js';
 
 /**
- * A rental with its labels, the facts of its progress, and its machine's last answer to a probe; null before the first
- * list showed it.
+ * A rental with its labels, the facts of its wait for a machine (null when it does not wait), and its machine's last
+ * answer to a probe; null before the first list showed it.
  */
-export type RentalWithHealth = RentalRow &
-  ProgressColumns & {
-    /** null for none. */
-    labels: Labels | null;
-    silent_probes: number | null;
-    host_key_changed: boolean | null;
-  };
+export type RentalWithHealth = ReadRental & { waiting: WaitingFacts | null };
+
+type ReadRental = RentalRow & {
+  /** null for none. */
+  labels: Labels | null;
+  silent_probes: number | null;
+  host_key_changed: boolean | null;
+};
 
 /** Finds a user's rental; undefined for another user's, as for none (decision 5, "Foreign ids"). */
 export async function findRental(
@@ -23,7 +24,8 @@ export async function findRental(
   userId: UserId,
   id: RentalId,
 ): Promise<RentalWithHealth | undefined> {
-  return withHealth(db).where({ 'r.id': id, 'r.user_id': userId }).first();
+  const row = await withHealth(db).where({ 'r.id': id, 'r.user_id': userId }).first();
+  return row && (await withWaiting(db, [row]))[0];
 }
 
 function withHealth(db: Database | Transaction) {
@@ -31,15 +33,13 @@ function withHealth(db: Database | Transaction) {
     .leftJoin({ p: 'pods' }, (join) =>
       join.on('p.provider_code', 'r.provider_code').andOn('p.pod_id', 'r.pod_id'),
     )
-    .joinRaw(progressJoins)
-    .select<RentalWithHealth[]>(
+    .select<ReadRental[]>(
       'r.*',
       'p.silent_probes',
       'p.host_key_changed',
       db.raw(
         '(select json_object_agg(key, value order by place) from rental_labels where rental_no = r.no) as labels',
       ),
-      db.raw(progressColumns),
     );
 }
 
@@ -64,7 +64,7 @@ export async function listRentals(
     void query.whereIn('r.no', labelled);
   }
   if (beforeNo !== undefined) void query.where('r.no', '<', beforeNo);
-  return query;
+  return withWaiting(db, await query);
 }
 
 /** The values of a meter besides the rental itself. */

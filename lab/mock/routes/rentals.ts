@@ -63,8 +63,10 @@ export function rentalRoutes(router: ApiRouter, world: World): void {
 }
 
 /** A row as the service reads it: with the time of the reading. */
-function readNow(world: World, row: RentalWithHealth): RentalWithHealth {
-  return { ...row, read_at: world.now() };
+export function readNow(world: World, row: RentalWithHealth): RentalWithHealth {
+  const { waiting } = row;
+  const isWaiting = row.status === 'provisioning' && waiting !== null;
+  return { ...row, waiting: isWaiting ? { ...waiting, read_at: world.now() } : null };
 }
 
 function createRental(world: World) {

@@ -26,7 +26,7 @@ describe('the activities of a rental', () => {
   beforeEach(async () => {
     upstream.reset();
     // A test with failing creates must not take the upstream out for the next test.
-    await lone.db('providers').update({ create_failures: 0, out_until: null });
+    await lone.db('providers').update({ create_failures: 0, out_until: null, out_reason: null });
   });
   after(() => lone.close());
   afterEach(async () => {
@@ -120,10 +120,23 @@ describe('the activities of a rental', () => {
         ['allocate', 'cheap'],
         ['allocate', 'dear'],
       ]);
-      const states = (await attempts(rentalId)).map(({ state }) => state);
-      assert.deepEqual(states, ['failed', 'adopted']);
+      const states = (await attempts(rentalId)).map(({ state, failed_by: failedBy }) => [state, failedBy]);
+      assert.deepEqual(states, [
+        ['failed', 'upstream'],
+        ['adopted', null],
+      ]);
       assert.deepEqual(await purse(userId), { available: BALANCE - DEAR, reserved: DEAR });
     });
+
+    for (const kind of ['refused', 'rate_limited'] as const) {
+      it(`does not blame an upstream for the machine when our request was ${kind} (decision 106)`, async () => {
+        const { rentalId } = await ask();
+        upstream.allocations.push(() => Promise.reject(new ProviderError(kind, 'not you')));
+        await open(rentalId).catch(() => undefined);
+        const [first] = await attempts(rentalId);
+        assert.deepEqual([first?.state, first?.failed_by], ['failed', 'us']);
+      });
+    }
 
     it('gives a machine back that costs more than was agreed', async () => {
       const { rentalId } = await ask();
@@ -131,6 +144,7 @@ describe('the activities of a rental', () => {
       assert.equal((await open(rentalId)).pricePerHourCents, DEAR);
       const [first, second] = await attempts(rentalId);
       assert.deepEqual([first?.state, second?.state], ['condemned', 'adopted']);
+      assert.deepEqual([first?.failed_by, second?.failed_by], ['upstream', null]);
       assert.deepEqual(upstream.asked[1], ['terminate', `pod-${first?.tag}`]);
     });
 

@@ -3,6 +3,7 @@ import { progressIn } from '../../../adapters/postgres/rentals/progress-reads.js
 import { HOUR } from '../../../domain/durations.js';
 import { madeUpHistory, madeUpReliability } from '../../../lab/mock/history.js';
 import { openRental, stopRental } from '../../../lab/mock/rentals.js';
+import { readNow } from '../../../lab/mock/routes/rentals.js';
 import { beginTopup, payPage } from '../../../lab/mock/topups.js';
 import { createTestWorld, requestOf } from './worlds.js';
 
@@ -11,7 +12,7 @@ describe('the progress of a rental in the mock', () => {
     const { world, account, live } = createTestWorld();
     payPage(world, beginTopup(world, account, 10_000).session_id ?? '', false);
     const { row } = openRental(world, account, requestOf(), 'runs');
-    const told = () => progressIn({ ...row, read_at: world.now() });
+    const told = () => progressIn(readNow(world, row));
     const seen: unknown[] = [];
     const begun = world.now().getTime();
     for (let step = 0; step <= 20; step += 1) {
@@ -33,15 +34,15 @@ describe('the progress of a rental in the mock', () => {
   });
 
   it('is expected when it comes', () => {
-    const { world, account } = createTestWorld();
+    const { world, account, live } = createTestWorld();
     payPage(world, beginTopup(world, account, 10_000).session_id ?? '', false);
     const { row } = openRental(world, account, requestOf(), 'runs');
     const after = (ms: number) => new Date(row.started_at.getTime() + ms);
     // Nothing is expected of a machine that nobody has bought yet.
     assert.equal(progressIn(row).expectedReadyAt, null);
-    const bought = { ...row, attempt: 1, attempt_state: 'open' as const };
-    Object.assign(bought, { attempt_created_at: row.started_at, attempt_changed_at: row.started_at });
-    assert.deepEqual(progressIn(bought).expectedReadyAt, after(2_000));
+    live(200);
+    // Counted from the purchase, a fifth of a second later.
+    assert.deepEqual(progressIn(readNow(world, row)).expectedReadyAt, after(2_200));
   });
 });
 
