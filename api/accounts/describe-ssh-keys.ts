@@ -1,7 +1,7 @@
 import { keySchema } from './ssh-keys.js';
 import { done } from './describe-sign-in.js';
 import { exampleId, idOf, instant, listOf, named, object, text } from '../http/openapi/json-schema.js';
-import { idParameter, type Operation } from '../http/openapi/operation.js';
+import { idParameter, leadsTo, type Operation } from '../http/openapi/operation.js';
 
 const tag = 'SSH keys';
 const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJm0d1r0vGkGx3Qh4qzW0bHc2cV8m9w6o3aJt1m2Tq5u';
@@ -62,6 +62,7 @@ export const sshKeyOperations: readonly Operation[] = [
           ),
         ),
         examples: [example],
+        links: leadsTo('/id', ['removeSshKey']),
       },
     ],
     refusals: ['weak_key', 'duplicate_key', 'too_many_keys'],

@@ -137,7 +137,14 @@ export const catalogOperations: readonly Operation[] = [
     tag,
     summary: 'What can be rented now, cheapest first',
     query: listingQuery,
-    answers: [pageOf('listings', listing, exampleListing, 'A page of live listings.')],
+    answers: [
+      {
+        ...pageOf('listings', listing, exampleListing, 'A page of live listings.'),
+        links: {
+          createRental: { body: { familyId: '/listings/0/family', gpuCount: '/listings/0/gpuCount' } },
+        },
+      },
+    ],
     refusals: ['invalid_count'],
   },
   {

@@ -12,7 +12,7 @@ import {
   text,
   url,
 } from '../http/openapi/json-schema.js';
-import { idParameter, type Operation } from '../http/openapi/operation.js';
+import { idParameter, leadsTo, type Operation } from '../http/openapi/operation.js';
 
 const tag = 'Invoices';
 const id = exampleId('inv');
@@ -98,6 +98,7 @@ export const invoiceOperations: readonly Operation[] = [
         description: 'The newest ones; there is no cursor.',
         schema: object({ data: listOf(invoice) }),
         examples: [{ data: [example] }],
+        links: leadsTo('/data/0/id', ['showInvoice', 'showPayUrl']),
       },
     ],
   },

@@ -24,7 +24,7 @@ import {
 import { jsonSchemaOf } from '../http/openapi/joi-schema.js';
 
 import { labelsShown } from './label-fields.js';
-import { idParameter, pageOf, type Operation, type Parameter } from '../http/openapi/operation.js';
+import { idParameter, leadsTo, pageOf, type Operation, type Parameter } from '../http/openapi/operation.js';
 
 const tag = 'Rentals';
 const id = exampleId('rent');
@@ -244,6 +244,7 @@ export const rentalOperations: readonly Operation[] = [
         description: 'It is being provisioned.',
         schema: opened,
         examples: [exampleOpened],
+        links: leadsTo('/id', ['showRental', 'showMeter', 'showCharges', 'stopRental']),
         headers: replayed,
       },
     ],
@@ -267,7 +268,9 @@ export const rentalOperations: readonly Operation[] = [
     tag,
     summary: 'Your rentals, newest first',
     query: rentalsQuery,
-    answers: [pageOf('rentals', rental, exampleRental)],
+    answers: [
+      { ...pageOf('rentals', rental, exampleRental), links: leadsTo('/rentals/0/id', ['showRental']) },
+    ],
   },
   {
     method: 'get',

@@ -33,6 +33,8 @@ export const labelsField = joi
     jsonSchema: {
       ...labelsShown,
       description: `At most ${labelsMax} pairs of your own words; ${keyWords}.`,
+      // Joi's own words for the pairs, in a dialect that not all readers know.
+      patternProperties: {},
       additionalProperties: { type: 'string', maxLength: labelValueMaxChars, pattern: textPattern },
     },
   });

@@ -18,7 +18,7 @@ import {
   url,
   whole,
 } from '../http/openapi/json-schema.js';
-import { idParameter, pageOf, type Operation } from '../http/openapi/operation.js';
+import { idParameter, leadsTo, pageOf, type Operation } from '../http/openapi/operation.js';
 import { idempotencyKey, replayed } from '../rentals/describe.js';
 
 const tag = 'Payments';
@@ -141,6 +141,7 @@ const topups: readonly Operation[] = [
             processorChargeId: 'ch_1',
           },
         ],
+        links: leadsTo('/topupId', ['showTopup']),
         headers: replayed,
       },
     ],
@@ -156,7 +157,7 @@ const topups: readonly Operation[] = [
     tag,
     summary: 'Your top-ups, newest first',
     query: topupsQuery,
-    answers: [pageOf('topups', topup, exampleTopup)],
+    answers: [{ ...pageOf('topups', topup, exampleTopup), links: leadsTo('/topups/0/id', ['showTopup']) }],
   },
   {
     method: 'get',

@@ -16,7 +16,7 @@ import {
   text,
   whole,
 } from '../http/openapi/json-schema.js';
-import { nextCursor, type Operation } from '../http/openapi/operation.js';
+import { leadsTo, nextCursor, type Operation } from '../http/openapi/operation.js';
 
 const tag = 'Wallet';
 
@@ -220,6 +220,7 @@ export const walletOperations: readonly Operation[] = [
           }),
         ),
         examples: [{ entries: [exampleEntry], balanceCents: 1_999, nextCursor: 'WzQyXQ' }],
+        links: leadsTo('/entries/0/id', ['explainLedgerEntry']),
       },
     ],
     refusals: ['rental_not_found'],

@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createApi } from '../demo/api.js';
+import { createApi, type Api } from '../demo/api.js';
 import { signIn } from '../demo/sign-in.js';
 import type { Stage } from '../demo/stage.js';
 import { topUp } from '../demo/top-up.js';
@@ -11,6 +11,7 @@ import { portVariables, readStackSettings, type StackSettings } from '../../lab/
 import { startStack, type Stack } from '../../lab/stack/start.js';
 import { playRun, type Run, type RunEnd } from './runs.js';
 import { findSchemathesis } from './schemathesis.js';
+import { countWalked } from './walks.js';
 
 /**
  * Lets schemathesis make up requests from the API's description, send them to the running service, and compare the
@@ -48,7 +49,7 @@ async function readOwnSettings(folder: string): Promise<StackSettings> {
 /** Enough for a few machines at a time; further creates are refused for lack of money. */
 const WALLET_CENTS = 500;
 
-async function startSession({ urls }: Stack, name: string): Promise<string | undefined> {
+async function startSession({ urls }: Stack, name: string): Promise<Api> {
   const stage: Stage = {
     urls,
     api: createApi(urls.api),
@@ -59,25 +60,32 @@ async function startSession({ urls }: Stack, name: string): Promise<string | und
   };
   await signIn(stage);
   await topUp(stage, WALLET_CENTS);
-  return stage.api.sid();
+  return stage.api;
 }
 
 /** The run of the signed-in user must not sign them out, so that one endpoint is tried with a separate session. */
-async function runsOn(stack: Stack): Promise<Run[]> {
+async function runsOn(stack: Stack, walking: Api): Promise<Run[]> {
   const logOut = 'logOut';
   const all = ['examples', 'coverage', 'fuzzing'] as const;
   return [
     {
       name: 'signed in',
-      sid: await startSession(stack, 'verified'),
+      sid: (await startSession(stack, 'verified')).sid(),
       phases: all,
       examples: 6,
       without: logOut,
     },
     { name: 'signed out', phases: ['examples', 'fuzzing'], examples: 4 },
     {
+      name: 'walking',
+      sid: walking.sid(),
+      phases: ['stateful'],
+      examples: 100,
+      without: logOut,
+    },
+    {
       name: 'signing out',
-      sid: await startSession(stack, 'leaving'),
+      sid: (await startSession(stack, 'leaving')).sid(),
       phases: all,
       examples: 4,
       only: logOut,
@@ -96,11 +104,16 @@ async function verify(python: string, settings: StackSettings): Promise<boolean>
   const stack = await startStack({ settings, log, signal: stopping.signal });
   try {
     const folder = join(settings.dataDir, 'verify');
-    const runs = await runsOn(stack);
+    const walking = await startSession(stack, 'walking');
+    const runs = await runsOn(stack, walking);
     const at = { python, apiUrl: stack.urls.api, folder, signal: stopping.signal };
     const ends = await Promise.all(runs.map((run) => playRun(run, at)));
     for (const end of ends) tell(end);
-    return ends.every(({ passed }) => passed);
+    const { opened, stopped } = await countWalked(walking);
+    log(`verify:api: walks opened ${opened} rentals, and stopped ${stopped} of them`);
+    if (stopped === 0)
+      log('verify:api: no walk came from a create to a stop: see the links of the description');
+    return stopped > 0 && ends.every(({ passed }) => passed);
   } finally {
     await stack.stop();
   }

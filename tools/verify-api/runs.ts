@@ -1,15 +1,19 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { forWalks } from './walks.js';
 
 /** One run of schemathesis over the API. */
 export interface Run {
   readonly name: string;
   /** The session to send; without one the run is not signed in. */
   readonly sid?: string | undefined;
-  /** The kinds of requests: the document's examples, the edges of its schemas, and made-up ones. */
-  readonly phases: readonly ('examples' | 'coverage' | 'fuzzing')[];
-  /** The number of made-up requests for each endpoint, in the last of these. */
+  /**
+   * The kinds of requests: the document's examples, the edges of its schemas, made-up ones, and walks along its links,
+   * from a rental that is opened to its stop.
+   */
+  readonly phases: readonly ('examples' | 'coverage' | 'fuzzing' | 'stateful')[];
+  /** The number of made-up requests for each endpoint, or of walks. */
   readonly examples: number;
   /** Only this operation, or all but this one. */
   readonly only?: string;
@@ -87,11 +91,14 @@ export async function playRun(run: Run, at: Place): Promise<RunEnd> {
   const config = join(cwd, 'schemathesis.toml');
   // The file holds a session.
   writeFileSync(config, configOf(run), { mode: 0o600 });
+  const description = run.phases.includes('stateful')
+    ? [await saveForWalks(at.apiUrl, cwd), '--url', at.apiUrl]
+    : [`${at.apiUrl}/v1/openapi.json`];
   const child = spawn(
     at.python,
     [
       ...['-m', 'schemathesis.cli', '--config-file', config],
-      ...['run', `${at.apiUrl}/v1/openapi.json`, ...ARGUMENTS],
+      ...['run', ...description, ...ARGUMENTS],
       ...['--phases', run.phases.join()],
       ...(run.only === undefined ? [] : ['--include-operation-id', run.only]),
       ...(run.without === undefined ? [] : ['--exclude-operation-id', run.without]),
@@ -107,4 +114,12 @@ export async function playRun(run: Run, at: Place): Promise<RunEnd> {
     child.once('close', resolve);
   });
   return { run, passed: code === 0, output: chunks.join('') };
+}
+
+/** @returns the file of the description as walks need it */
+async function saveForWalks(apiUrl: string, folder: string): Promise<string> {
+  const answer = await fetch(`${apiUrl}/v1/openapi.json`, { signal: AbortSignal.timeout(30_000) });
+  const file = join(folder, 'openapi.json');
+  writeFileSync(file, JSON.stringify(forWalks((await answer.json()) as object)));
+  return file;
 }

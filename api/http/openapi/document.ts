@@ -11,7 +11,7 @@ import { bodySchemaOf, jsonSchemaOf } from './joi-schema.js';
 import { definitionOf, named, type JsonSchema } from './json-schema.js';
 import { noticeOperations } from '../../notices/describe.js';
 import { oauthOperations } from '../../accounts/describe-oauth.js';
-import type { DescribedAnswer, Operation } from './operation.js';
+import type { DescribedAnswer, Links, Operation } from './operation.js';
 import { paymentOperations } from '../../topups/describe.js';
 import { quoteOperations } from '../../rentals/describe-quotes.js';
 import { errorSchema, refusalResponses, sharedRefusals } from './refusals.js';
@@ -174,7 +174,15 @@ function parametersOf({ parameters = [], query }: Operation): object[] {
 }
 
 function responseOf(answer: DescribedAnswer, operation: string): object {
-  const { status = 200, description, type = 'application/json', schema, examples = [], headers } = answer;
+  const {
+    status = 200,
+    description,
+    type = 'application/json',
+    schema,
+    examples = [],
+    headers,
+    links,
+  } = answer;
   const own = Object.entries(headers ?? {}).map(([name, header]) => [name, { schema: header }] as const);
   return {
     description,
@@ -190,7 +198,23 @@ function responseOf(answer: DescribedAnswer, operation: string): object {
         },
       },
     }),
+    ...(links && { links: linksOf(links) }),
   };
+}
+
+function linksOf(links: Links): Record<string, object> {
+  const inAnswer = (pointers: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(pointers).map(([name, at]) => [name, `$response.body#${at}`]));
+  return Object.fromEntries(
+    Object.entries(links).map(([operationId, { path, body }]) => [
+      operationId,
+      {
+        operationId,
+        ...(path && { parameters: inAnswer(path) }),
+        ...(body && { requestBody: inAnswer(body) }),
+      },
+    ]),
+  );
 }
 
 /** What has no name of its own is named after the operation, so that clients find a type for it. */

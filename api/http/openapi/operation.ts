@@ -27,6 +27,22 @@ export interface Operation {
   readonly refusals?: readonly RefusalCode[];
 }
 
+/**
+ * The operations that an answer leads to, by name. Clients are shown the way by them, and `npm run verify:api` walks it.
+ */
+export type Links = Readonly<Record<string, Link>>;
+
+/** Where in the answer the path parameters of the next request stand, and fields of its body: a JSON pointer each. */
+export interface Link {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly body?: Readonly<Record<string, string>>;
+}
+
+/** Links to operations whose path has the one parameter `id`. @param pointer where in the answer the id stands */
+export function leadsTo(pointer: string, operations: readonly string[]): Links {
+  return Object.fromEntries(operations.map((name) => [name, { path: { id: pointer } }]));
+}
+
 export interface DescribedAnswer {
   readonly status?: number;
   readonly description: string;
@@ -38,6 +54,8 @@ export interface DescribedAnswer {
    */
   readonly schema?: JsonSchema;
   readonly examples?: readonly unknown[];
+  /** What may be asked next, with what this answer tells. */
+  readonly links?: Links;
   /** The answer's own headers, by name. */
   readonly headers?: Readonly<Record<string, JsonSchema>>;
 }

@@ -2,8 +2,32 @@ import assert from 'node:assert/strict';
 import { createRouter } from '../../../api/app.js';
 import { refusalStatus } from '../../../domain/refusal.js';
 import { startApi, type TestApi } from '../../support/http/api.js';
-import { checkDescribed, describedOperations, document, faultOf } from '../../support/http/described.js';
+import {
+  checkDescribed,
+  describedOperations,
+  document,
+  faultOf,
+  type DescribedOperation,
+} from '../../support/http/described.js';
 import { openApiFault } from '../../support/http/openapi-rules.js';
+
+/** What the expressions of a link, `$response.body#/…`, find in the first example of an answer. */
+function valuesIn({ content }: DescribedOperation['responses'][string]) {
+  const [example] = Object.values(content?.['application/json']?.examples ?? {});
+  const valueAt = (expression: string): unknown => {
+    const pointer = expression.replace('$response.body#/', '').split('/');
+    return pointer.reduce(
+      (part: unknown, key) => (part as Record<string, unknown> | undefined)?.[key],
+      example?.value,
+    );
+  };
+  return (expressions: Readonly<Record<string, string>>): Record<string, unknown> =>
+    Object.fromEntries(Object.entries(expressions).map(([name, at]) => [name, valueAt(at)]));
+}
+
+function bodyOf({ requestBody }: DescribedOperation): Record<string, unknown> {
+  return requestBody?.content['application/json']?.schema ?? {};
+}
 
 describe('the description of the API', () => {
   let api: TestApi;
@@ -77,6 +101,25 @@ describe('the description of the API', () => {
       for (const { name, schema, example } of parameters.filter((each) => each.example !== undefined)) {
         assert.equal(faultOf(schema, example), undefined, `${route}: ${name}`);
       }
+    }
+  });
+
+  it('leads by its links to operations, with ids that its examples hold', () => {
+    const byName = new Map([...describedOperations().values()].map((each) => [each.operationId, each]));
+    const links = [...describedOperations()].flatMap(([route, { responses }]) =>
+      Object.values(responses).flatMap((answer) =>
+        Object.values(answer.links ?? {}).map((link) => ({ route, answer, ...link })),
+      ),
+    );
+    assert.ok(links.length >= 10);
+    for (const { route, answer, operationId, parameters = {}, requestBody } of links) {
+      const next = byName.get(operationId);
+      assert.ok(next, `${route} leads to ${operationId}`);
+      const inPath = next.parameters.filter((each) => each.in === 'path').map(({ name }) => name);
+      assert.deepEqual(Object.keys(parameters), inPath, `${route}: ${operationId}`);
+      const found = valuesIn(answer);
+      for (const id of Object.values(found(parameters))) assert.equal(typeof id, 'string', route);
+      if (requestBody) assert.equal(faultOf(bodyOf(next), found(requestBody)), undefined, route);
     }
   });
 

@@ -22,8 +22,18 @@ export interface DescribedOperation {
   }[];
   readonly requestBody?: { readonly content: Record<string, Content> };
   /** An answer without a body has no content. */
-  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Content>> }>>;
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, Content>>; readonly links?: Links }>
+  >;
 }
+
+type Expressions = Readonly<Record<string, string>>;
+export type Links = Readonly<
+  Record<
+    string,
+    { readonly operationId: string; readonly parameters?: Expressions; readonly requestBody?: Expressions }
+  >
+>;
 
 export interface Content {
   readonly schema: Record<string, unknown>;

@@ -113,12 +113,27 @@ const rules = {
       additionalProperties: false,
     },
     example: { type: 'object', required: ['value'] },
+    link: {
+      type: 'object',
+      properties: {
+        operationId: { type: 'string' },
+        parameters: { $ref: '#/$defs/expressions' },
+        requestBody: { $ref: '#/$defs/expressions' },
+      },
+      required: ['operationId'],
+      additionalProperties: false,
+    },
+    expressions: {
+      type: 'object',
+      additionalProperties: { type: 'string', pattern: String.raw`^\$response\.body#/` },
+    },
     response: {
       type: 'object',
       properties: {
         ...described,
         headers: { type: 'object', additionalProperties: { $ref: '#/$defs/header' } },
         content,
+        links: { type: 'object', additionalProperties: { $ref: '#/$defs/link' } },
       },
       required: ['description'],
       additionalProperties: false,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configOf, type Run } from '../../../tools/verify-api/runs.js';
 import { findSchemathesis } from '../../../tools/verify-api/schemathesis.js';
+import { countWalked, forWalks } from '../../../tools/verify-api/walks.js';
 import { describedOperations } from '../../support/http/described.js';
 
 const run: Run = { name: 'a run', phases: ['fuzzing'], examples: 3 };
@@ -27,6 +28,24 @@ describe('the verification of the API', () => {
     const unknown = (JSON.parse(list) as string[]).filter((name) => !described.includes(name));
     assert.deepEqual(unknown, []);
     assert.ok(described.includes('logOut'), 'the operation that has a run of its own');
+  });
+
+  it('sends on walks what links say, and nothing made up beside it', () => {
+    const link = { operationId: 'createRental', requestBody: { familyId: '$response.body#/family' } };
+    const plain = { operationId: 'showRental', parameters: { id: '$response.body#/id' } };
+    const document = (links: object) => ({ paths: { '/a': { get: { responses: { 200: { links } } } } } });
+    const given = document({ link, plain });
+    assert.deepEqual(
+      forWalks(given),
+      document({ link: { ...link, 'x-schemathesis': { merge_body: false } }, plain }),
+    );
+    assert.deepEqual(given, document({ link, plain }));
+  });
+
+  it('counts the rentals that walks opened, and those that a walk stopped', async () => {
+    const stopReasons = ['user', null, 'balance_exhausted', 'user'];
+    const get = () => Promise.resolve({ rentals: stopReasons.map((stopReason) => ({ stopReason })) });
+    assert.deepEqual(await countWalked({ get }), { opened: 4, stopped: 2 });
   });
 
   it('is left out where there is no Python, or one without venv', async () => {
