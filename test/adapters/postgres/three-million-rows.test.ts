@@ -3,6 +3,7 @@ import pg from 'pg';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
 import { countHours, listHoursToCount } from '../../../adapters/postgres/catalog/reliability.js';
 import { listWorkflowsWithWaitingEvents } from '../../../adapters/postgres/payments/event-handling.js';
+import { listDueNotices } from '../../../adapters/postgres/notices/notice-mails.js';
 import { listExpiredCards } from '../../../adapters/postgres/payments/expired-cards.js';
 import { listDueIntents } from '../../../adapters/postgres/upkeep/intents.js';
 import { listInvoicesToSignal, listUnclosedInvoices } from '../../../money/invoices/invoice-states.js';
@@ -46,6 +47,11 @@ const rows: Readonly<Record<string, string>> = {
       from generate_series(1, 60000) n`,
   mail_outbox: `insert into mail_outbox (cause, recipient, subject, body, created_at, sent_at, next_try_at)
     select 'c' || n, 'r', 's', 'b', now() - interval '9 days', now() - interval '9 days', now() - interval '9 days'
+      from generate_series(1, 60000) n`,
+  // All told but one, whose user has machines that might just be ending for the same reason.
+  user_notices: `insert into user_notices (user_id, kind, cause, facts, noted_at, told_at, is_mailed)
+    select 'usr_' || n, 'rental_balance_exhausted', 'c' || n, '{}', now() - interval '9 days',
+           case when n <> 7 then now() end, case when n <> 7 then true end
       from generate_series(1, 60000) n`,
   pods: `insert into pods (provider_code, pod_id, tag, status, upstream_status, first_seen_at, gone_at)
     select 'lab', 'pod' || n, 'tag' || n, 'active', 'active', now() - interval '9 days', now() - interval '9 days'
@@ -100,6 +106,10 @@ describe('with three million rows that are done, each look of a loop', () => {
     'auto-topups to revive': () => listUsersWithOpenAutoTopups(db),
     'invoices to revive': () => listUnclosedInvoices(db),
     'mails to send': () => deliverDueMails(db, { send: never, failed: never, recovered: never }),
+    'users to tell': async () => {
+      const due = await listDueNotices(db, { quietMs: 0, longestMs: 30 * 86_400_000 });
+      assert.deepEqual(due, [{ userId: 'usr_7', kind: 'rental_balance_exhausted' }]);
+    },
     'cards that expired': () => listExpiredCards(db),
     'an upstream’s lists': () => isBusy(db, 'lab'),
     'stray machines': () => listStrayPods(db, 'lab', 300_000),
