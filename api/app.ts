@@ -9,6 +9,7 @@ import { catalogRoutes } from './catalog/routes.js';
 import { checkoutRoutes } from './topups/checkout.js';
 import type { ApiDeps, ApiRouter, ApiState } from './context.js';
 import { createFrame, createPlainRouter } from './http/frame.js';
+import { eventRoutes } from './events/routes.js';
 import { explainRoutes } from './wallet/explain.js';
 import { healthRoutes } from './service/health.js';
 import { invoiceRoutes } from './invoices/routes.js';
@@ -51,6 +52,7 @@ const resources = [
   auditRoutes,
   noticeRoutes,
   unsubscribeRoutes,
+  eventRoutes,
   openApiRoutes,
   plainPageRoutes,
 ];

@@ -6,6 +6,7 @@ import type { AnsweredRequest } from '../adapters/metrics/requests.js';
 import type { Database } from '../adapters/postgres/database.js';
 import type { Processor } from '../adapters/processor/processor.js';
 import type { WebhookVerifier } from '../adapters/processor/webhook.js';
+import type { EventStreams } from './events/service.js';
 import type { ApiSettings } from './settings.js';
 import type { TemporalGate } from '../adapters/temporal/gate.js';
 
@@ -19,6 +20,8 @@ export interface ApiDeps {
   /** The schema's steps that this code needs (migrations/migrate.ts), for /readyz; default: not checked. */
   readonly schemaSteps?: readonly string[];
   readonly settings: ApiSettings;
+  /** The streams of events that this process holds. */
+  readonly streams: EventStreams;
   /** Asked directly only to begin the saving of a card; calls that move money go through workflows. */
   readonly processor: Processor;
   /** Checks the signature of a webhook call over its raw bytes; null when billing is disabled. */

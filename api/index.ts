@@ -5,6 +5,7 @@ import { startMetricsListener } from '../adapters/metrics/listener.js';
 import { watchPools } from '../adapters/metrics/pools.js';
 import { createRegistry } from '../adapters/metrics/registry.js';
 import { createRequestMetrics } from '../adapters/metrics/requests.js';
+import { createStreamMetrics } from '../adapters/metrics/streams.js';
 import { openDatabase, type Database } from '../adapters/postgres/database.js';
 import { databaseDeadlines } from '../adapters/postgres/deadlines.js';
 import { createStripeProcessor } from '../adapters/processor/stripe.js';
@@ -12,23 +13,33 @@ import { createWebhookVerifier } from '../adapters/processor/webhook.js';
 import { readConfig } from '../config.js';
 import { schemaSteps } from '../migrations/migrate.js';
 import { createApp } from './app.js';
+import { createEventStreams, type EventStreams } from './events/service.js';
 import { startServer, stopWithinMs, type ApiServer } from './server.js';
 import { settingsOf } from './settings.js';
 import { createTemporalGate, type TemporalGate } from '../adapters/temporal/gate.js';
 
 const config = readConfig();
+/** What is read for all streams at once: new events, their states, and ended sessions. */
+const HUB_CONNECTIONS = 3;
 const log = createLog({ level: config.logLevel, service: 'api' });
 const { url, poolMax, role } = config.database;
 const db = openDatabase(url, poolMax, 'api', role, databaseDeadlines.api);
 const temporal = createTemporalGate(config.temporal);
 const { webhookSecrets } = config.processor;
 const registry = createRegistry('api');
-watchPools(registry, { api: db });
+const hubDb = openDatabase(url, HUB_CONNECTIONS, 'api-events', role, databaseDeadlines.events);
+watchPools(registry, { api: db, 'api-events': hubDb });
+const streams: EventStreams = createEventStreams({
+  ...{ db, hubDb, log },
+  observeEnd: (reason) => countEnd(reason),
+});
+const countEnd = createStreamMetrics(registry, () => streams.figures());
 
 const app = createApp({
   db,
   temporal,
   log,
+  streams,
   observeRequest: createRequestMetrics(registry),
   schemaSteps,
   settings: settingsOf(config),
@@ -54,18 +65,30 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
     if (stopping) return;
     stopping = true;
-    void stop(signal, { server, db, temporal, log });
+    void stop(signal, { server, streams, pools: [db, hubDb], temporal, log });
   });
 }
 
 /** Lets the requests under way end, and closes what they worked with. */
 async function stop(
   signal: string,
-  held: { server: ApiServer; db: Database; temporal: TemporalGate; log: Logger },
+  held: {
+    server: ApiServer;
+    streams: EventStreams;
+    pools: readonly Database[];
+    temporal: TemporalGate;
+    log: Logger;
+  },
 ): Promise<void> {
   held.log.info({ signal }, 'api stopping');
+  // Streams end first: none ends by itself, and each tells its client when to come back to another process.
+  await held.streams.close();
   const cut = await held.server.stop(stopWithinMs);
   if (cut > 0) held.log.warn({ cut }, 'requests did not end in time and were cut');
-  await Promise.allSettled([metrics?.close(), held.db.destroy(), held.temporal.close()]);
+  await Promise.allSettled([
+    metrics?.close(),
+    ...held.pools.map((pool) => pool.destroy()),
+    held.temporal.close(),
+  ]);
   held.log.info('api stopped');
 }

@@ -27,6 +27,7 @@ export const refusalStatus = {
   key_not_found: 404,
   quote_not_found: 404,
   method_not_allowed: 405,
+  resync: 409,
   charge_in_progress: 409,
   already_stopped: 409,
   quote_expired: 409,

@@ -29,6 +29,7 @@ import * as topupLevel from './027-topup-level.js';
 import * as upstreamLimits from './028-upstream-limits.js';
 import * as refundsOfMany from './029-refunds-of-many.js';
 import * as events from './030-events.js';
+import * as openStreams from './031-open-streams.js';
 import * as told from './032-told.js';
 import * as notices from './034-notices.js';
 import * as quotes from './035-quotes.js';
@@ -69,6 +70,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['028-upstream-limits', upstreamLimits],
   ['029-refunds-of-many', refundsOfMany],
   ['030-events', events],
+  ['031-open-streams', openStreams],
   ['032-told', told],
   ['034-notices', notices],
   ['035-quotes', quotes],

@@ -2189,6 +2189,46 @@ GRANT SELECT ON events TO gpu_rental_api;
 GRANT SELECT ON events TO gpu_rental_ops;
 GRANT SELECT, INSERT, DELETE ON events TO gpu_rental_worker;
 
+-- ==== table stream_hosts
+
+CREATE TABLE stream_hosts (
+  id text NOT NULL,
+  seen_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT stream_hosts_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX stream_hosts_seen ON stream_hosts USING btree (seen_at);
+
+GRANT SELECT, INSERT (id), UPDATE (seen_at), DELETE ON stream_hosts TO gpu_rental_api;
+GRANT SELECT ON stream_hosts TO gpu_rental_ops;
+GRANT SELECT, DELETE ON stream_hosts TO gpu_rental_worker;
+
+-- ==== table open_streams
+
+CREATE TABLE open_streams (
+  no bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  id text NOT NULL,
+  host_id text NOT NULL,
+  user_id text NOT NULL,
+  token_hash bytea NOT NULL,
+  opened_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  crowded_out boolean DEFAULT false NOT NULL,
+  CONSTRAINT open_streams_pkey PRIMARY KEY (no),
+  CONSTRAINT open_streams_id_key UNIQUE (id),
+  CONSTRAINT open_streams_host_id_fkey FOREIGN KEY (host_id) REFERENCES stream_hosts(id) ON DELETE CASCADE,
+  CONSTRAINT open_streams_token_hash_fkey FOREIGN KEY (token_hash) REFERENCES sessions(token_hash) ON DELETE CASCADE
+);
+
+CREATE INDEX open_streams_host ON open_streams USING btree (host_id);
+
+CREATE INDEX open_streams_session ON open_streams USING btree (token_hash);
+
+CREATE INDEX open_streams_user ON open_streams USING btree (user_id, no) WHERE NOT crowded_out;
+
+GRANT SELECT, INSERT (id, host_id, user_id, token_hash), UPDATE (crowded_out), DELETE ON open_streams TO gpu_rental_api;
+GRANT SELECT ON open_streams TO gpu_rental_ops;
+GRANT SELECT ON open_streams TO gpu_rental_worker;
+
 -- ==== table rental_warnings
 
 CREATE TABLE rental_warnings (

@@ -65,4 +65,14 @@ export const databaseDeadlines = {
     idleInTransactionMs: 10_000,
     answerMs: 12_000,
   },
+  /** What is read for all streams of events at once, ten times a second. */
+  events: {
+    connectMs: 2_000,
+    acquireMs: 2_000,
+    lockMs: 1_000,
+    statementMs: 3_000,
+    transactionMs: 5_000,
+    idleInTransactionMs: 3_000,
+    answerMs: 4_000,
+  },
 } as const satisfies Record<string, DatabaseDeadlines>;

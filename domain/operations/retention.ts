@@ -94,6 +94,12 @@ export const retention: readonly Kept[] = [
     since: 'told_at',
   },
   {
+    table: 'stream_hosts',
+    what: 'API processes that hold streams no longer',
+    keptMs: DAY,
+    since: 'seen_at',
+  },
+  {
     table: 'processor_events',
     what: 'handled events of the payment processor; those of an open dispute stay',
     keptMs: 400 * DAY,
@@ -211,6 +217,7 @@ export const forGood: Readonly<Record<string, string>> = {
   event_cursor: 'one row',
   event_outbox: 'the sequencer empties it',
   event_feeds: 'one row per account: a number is never given twice',
+  open_streams: 'goes with its process',
   brakes: 'one row per pulled brake',
   watermark: 'one row',
 };

@@ -47,6 +47,8 @@ export function topUpWhenLow(world: World, account: Account): void {
   if (topup.status !== 'failed') return;
   settings.enabled = false;
   settings.disabled_why = 'charge_failed';
+  const { id: userId } = account.user;
+  world.events.tell(userId, 'auto_topup.switched_off', userId, { reason: 'charge_failed' });
   const description = `Automatic top-up ${topup.id}, which the saved card did not pay`;
   issueInvoice(world, account, { reason: 'topup_failed', amountCents: topup.amount_cents, description });
 }

@@ -5,6 +5,9 @@ import type { World } from './world.js';
 /** Saves a card in place of the one before. @param declines whether its bank declines every charge */
 export function saveCard(world: World, account: Account, declines: boolean): void {
   const at = world.now();
+  const { id: userId } = account.user;
+  const former = account.card?.row.pm_id;
+  if (former !== undefined) world.events.tell(userId, 'card.removed', former, { reason: 'replaced' });
   account.card = {
     declines,
     row: {
@@ -24,18 +27,23 @@ export function saveCard(world: World, account: Account, declines: boolean): voi
       expiry_noticed_at: null,
     },
   };
+  const { pm_id: id, brand, last4 } = account.card.row;
+  world.events.tell(userId, 'card.saved', id, { brand, last4 });
 }
 
 /**
  * Removes the saved card, which switches auto-topup off (decision 33, "Removal of a card"). @returns the removed card's
  * id
  */
-export function removeCard(account: Account): string | undefined {
+export function removeCard(world: World, account: Account): string | undefined {
   const removed = account.card?.row.pm_id;
   account.card = undefined;
+  const { id: userId } = account.user;
+  if (removed !== undefined) world.events.tell(userId, 'card.removed', removed, { reason: 'user' });
   if (removed !== undefined && account.autoTopup?.enabled === true) {
     account.autoTopup.enabled = false;
     account.autoTopup.disabled_why = 'card_removed';
+    world.events.tell(userId, 'auto_topup.switched_off', userId, { reason: 'card_removed' });
   }
   return removed;
 }

@@ -4,6 +4,7 @@ import { newId } from '../../adapters/ids.js';
 import { dunning } from '../../domain/payments/dunning.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import type { Account } from './account.js';
+import { credit } from './credit.js';
 import { newProcessorId } from './processor-ids.js';
 import type { World } from './world.js';
 
@@ -59,6 +60,7 @@ export function issueInvoice(world: World, account: Account, invoice: NewInvoice
   };
   const issued: Invoice = { row, rentalId: null, lineItems: [line] };
   account.invoices.push(issued);
+  tell(world, account, row, 'invoice.opened', { dueAt: row.due_at?.toISOString() });
   return issued;
 }
 
@@ -74,8 +76,9 @@ export function payInvoice(world: World, account: Account, { row }: Invoice): vo
   row.closed_at = row.paid_at;
   row.payment_id = chargeId.replace('ch_', 'pi_');
   row.receipt_url = `${world.url}/mock/receipts/${chargeId}`;
+  tell(world, account, row, 'invoice.paid', { paidAt: row.paid_at.toISOString() });
   if (row.reason !== 'topup_failed') return;
-  account.wallet.post({
+  credit(world, account, {
     type: 'processor_topup',
     availableCents: row.amount_cents,
     processorChargeId: chargeId,
@@ -89,7 +92,18 @@ export function voidOffers(world: World, account: Account, upToCents: number): v
     row.status = 'void';
     row.voided_at = world.now();
     row.closed_at = row.voided_at;
+    tell(world, account, row, 'invoice.voided', {});
   }
+}
+
+function tell(
+  world: World,
+  { user }: Account,
+  { id, amount_cents: amountCents, reason }: InvoiceRow,
+  type: 'invoice.opened' | 'invoice.paid' | 'invoice.voided',
+  data: object,
+): void {
+  world.events.tell(user.id, type, id, { amountCents, reason, ...data });
 }
 
 /** Reads the debt: overage and manual invoices that are open (decision 31, "Balance and config"). */

@@ -47,15 +47,6 @@ export function readMeter(world: World, { row, lastTickAt }: MockRental): MeterR
   return { rental: row, elapsedMs: runMs(row, until), lastTickAt };
 }
 
-/** The cents per hour of all running rentals, and the cents of their first hours that are still held. */
-export function readBurn(account: Account): { burnPerHourCents: number; holdsCents: number } {
-  const running = account.rentals.filter(({ row }) => row.status === 'running').map(({ row }) => row);
-  return {
-    burnPerHourCents: running.reduce((sum, row) => sum + row.price_per_hour_cents, 0),
-    holdsCents: running.reduce((sum, row) => sum + row.hold_cents, 0),
-  };
-}
-
 function runMs(row: RentalWithHealth, until: Date): number {
   return row.running_at === null ? 0 : Math.max(0, until.getTime() - row.running_at.getTime());
 }

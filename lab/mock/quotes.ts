@@ -4,7 +4,7 @@ import { presentQuote, type Quote } from '../../api/rentals/quotes.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import type { Refusal } from '../../domain/refusal.js';
 import type { Account, MockQuote, MockRental, RentalFate } from './account.js';
-import { readBurn } from './meter.js';
+import { readBurn } from './burn.js';
 import { findAlternatives, findCheapest, unavailable } from './offers.js';
 import { refusalOf } from './refuse.js';
 import { openRental, refuseWhenNotAllowed } from './rentals.js';

@@ -32,6 +32,12 @@ export function openRental(world: World, account: Account, request: Request, fat
   const rental: MockRental = { row: newRow(world, account, request, listing), fate, lastTickAt: null };
   account.rentals.push(rental);
   walkPhases(world, rental.row);
+  world.events.tell(account.user.id, 'rental.created', rental.row.id, {
+    ...{ familyId: listing.family, gpuCount: listing.gpu_count, region: listing.region },
+    ...{ pricePerHourCents: requiredCents, holdCents: requiredCents },
+  });
+  const providerCode = listing.provider_code;
+  world.events.tell(account.user.id, 'rental.machine_found', rental.row.id, { providerCode });
   world.after(world.durations.provisionMs, () => comeUp(world, account, rental));
   return rental;
 }
@@ -91,6 +97,19 @@ function comeUp(world: World, account: Account, { row, fate }: MockRental): void
     row.max_spend_cents === null
       ? null
       : after(now, elapsedMsAtCents(row.price_per_hour_cents, row.max_spend_cents));
+  world.events.tell(account.user.id, 'rental.ssh_answered', row.id, {
+    ...{
+      host: row.host,
+      port: row.port,
+      username: row.username,
+      hostKeyFingerprint: row.host_key_fingerprint,
+    },
+  });
+  world.events.tell(account.user.id, 'rental.running', row.id, {
+    runningAt: now.toISOString(),
+    autoStopAt: row.auto_stop_at?.toISOString() ?? null,
+    spendLimitAt: row.spend_limit_at?.toISOString() ?? null,
+  });
   if (fate === 'is_lost') world.after(world.durations.lostMs, () => lose(world, account, row));
 }
 

@@ -4,10 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { createFrame, createPlainRouter } from '../../api/http/frame.js';
 import { unreadUnsubscribe } from '../../api/notices/unsubscribe.js';
+import { streamLimits } from '../../domain/events/stream-limits.js';
 import { tick } from './meter.js';
 import { failOnDemand, mockHeaders, wait } from './on-demand.js';
 import { auditRoutes } from './routes/audit.js';
 import { authRoutes } from './routes/auth.js';
+import { eventRoutes } from './routes/events.js';
 import { catalogRoutes } from './routes/catalog.js';
 import { invoiceRoutes } from './routes/invoices.js';
 import { noticeRoutes } from './routes/notices.js';
@@ -49,6 +51,7 @@ const resources = [
   invoiceRoutes,
   auditRoutes,
   noticeRoutes,
+  eventRoutes,
 ];
 
 /** Serves the whole of /v1 from memory on loopback. A stop loses the state. */
@@ -57,14 +60,19 @@ export async function startMock(options: MockOptions): Promise<MockServer> {
   server.listen(options.port, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const world = new World(url, { ...mockDurations, ...options.durations });
+  const world = new World(url, { ...mockDurations, ...options.durations }, undefined, [
+    url,
+    ...(options.allowedOrigins ?? []),
+  ]);
   const handle = createMock(world, options).callback();
   server.on('request', (request, response) => void handle(request, response));
   const ticking = setInterval(() => tick(world), world.durations.tickMs);
+  const telling = setInterval(() => world.events.tick(world.accounts.all()), streamLimits.stateEveryMs);
   return {
     url,
     async stop() {
       clearInterval(ticking);
+      clearInterval(telling);
       world.close();
       server.close();
       server.closeAllConnections();
@@ -75,7 +83,7 @@ export async function startMock(options: MockOptions): Promise<MockServer> {
 
 /** The mock's routes in the API's own frame. */
 function createMock(world: World, options: MockOptions) {
-  const { allowedOrigins = [], dashboardUrl = world.url, latencyMs = 0, logLevel = 'silent' } = options;
+  const { dashboardUrl = world.url, latencyMs = 0, logLevel = 'silent' } = options;
   const router = createPlainRouter();
   for (const addRoutes of resources) addRoutes(router, world);
   serviceRoutes(router);
@@ -83,7 +91,7 @@ function createMock(world: World, options: MockOptions) {
   return createFrame(
     {
       log: pino({ level: logLevel }),
-      allowedOrigins: [world.url, ...allowedOrigins],
+      allowedOrigins: world.allowedOrigins,
       trustProxy: false,
       overTls: false,
       allowedHeaders: mockHeaders,

@@ -3,6 +3,7 @@ import { finalCents } from '../../domain/metering/metering.js';
 import type { StopReason } from '../../domain/rentals/rental.js';
 import type { Account } from './account.js';
 import { writeAudit } from './audit-trail.js';
+import { credit } from './credit.js';
 import type { World } from './world.js';
 
 /**
@@ -47,6 +48,13 @@ export function settle(
   row.stop_reason = reason;
   close(world, account, row, endedAt);
   if (reason !== 'user') noteEnd(world, account, row, reason);
+  const stoppedAt = endedAt.toISOString();
+  world.events.tell(account.user.id, 'rental.stopping', row.id, { reason, stoppedAt });
+  const cents = { chargedCents: row.charged_cents, refundedCents: row.released_cents };
+  world.events.tell(account.user.id, 'rental.stopped', row.id, { reason, stoppedAt, ...cents });
+  if (reason === 'balance_exhausted') {
+    world.events.tell(account.user.id, 'wallet.exhausted', account.user.id, { rentalIds: [row.id] });
+  }
   world.after(world.durations.endMs, () => {
     row.status = 'stopped';
     row.terminated_at = world.now();
@@ -65,12 +73,17 @@ export function failWithFullRefund(
   error: string,
 ): void {
   charge(account, row, row.hold_cents);
-  account.wallet.post({ type: 'refund', availableCents: row.charged_cents, rentalId: row.id });
+  credit(world, account, { type: 'refund', availableCents: row.charged_cents, rentalId: row.id });
   row.refunded_cents = row.charged_cents;
   row.status = 'failed';
   row.error = error;
   close(world, account, row, world.now());
   noteEnd(world, account, row, row.running_at === null ? 'not_provisioned' : 'lost_at_start');
+  world.events.tell(account.user.id, 'rental.failed', row.id, {
+    code: row.running_at === null ? 'not_provisioned' : 'lost_at_start',
+    message: error,
+    refundedCents: row.refunded_cents,
+  });
   row.terminated_at = row.settled_at;
   row.closed_at = row.settled_at;
 }

@@ -4,6 +4,7 @@ import { paymentLimits } from '../../domain/payments/limits.js';
 import type { TopupSource } from '../../domain/payments/topup.js';
 import type { Account } from './account.js';
 import { saveCard } from './cards.js';
+import { credit } from './credit.js';
 import { voidOffers } from './invoices.js';
 import { newProcessorId } from './processor-ids.js';
 import { refusalOf } from './refuse.js';
@@ -33,13 +34,16 @@ export function chargeCard(
   topup.pm_id = account.card?.row.pm_id ?? null;
   topup.charge_sent_at = topup.created_at;
   if (account.card?.declines === false) {
-    credit(world, account, topup);
+    succeed(world, account, topup);
     return topup;
   }
   topup.status = 'failed';
   topup.error = 'The bank declined the card. Use another card.';
   topup.decline_code = 'generic_decline';
   topup.closed_at = topup.created_at;
+  world.events.tell(account.user.id, 'topup.failed', topup.id, {
+    ...{ amountCents, source, declineCode: topup.decline_code, message: topup.error },
+  });
   return topup;
 }
 
@@ -59,15 +63,15 @@ export function payPage(world: World, sessionId: string, savesCard: boolean): bo
   if (!page) return false;
   const { account, topup } = page;
   if (topup.credited_at !== null) return true;
-  credit(world, account, topup);
+  succeed(world, account, topup);
   if (savesCard) saveCard(world, account, false);
   return true;
 }
 
-function credit(world: World, account: Account, topup: TopupRow): void {
+function succeed(world: World, account: Account, topup: TopupRow): void {
   const chargeId = newProcessorId('ch');
   const type = topup.source === 'auto_topup' ? 'auto_topup' : 'processor_topup';
-  account.wallet.post({ type, availableCents: topup.amount_cents, processorChargeId: chargeId });
+  credit(world, account, { type, availableCents: topup.amount_cents, processorChargeId: chargeId });
   topup.status = 'succeeded';
   topup.charge_id = chargeId;
   topup.payment_id = chargeId.replace('ch_', 'pi_');
@@ -75,6 +79,13 @@ function credit(world: World, account: Account, topup: TopupRow): void {
   topup.credited_at = world.now();
   topup.closed_at = topup.credited_at;
   topup.receipt_url = `${world.url}/mock/receipts/${chargeId}`;
+  const { amount_cents: amountCents, source } = topup;
+  world.events.tell(account.user.id, 'topup.succeeded', topup.id, {
+    ...{ amountCents, creditedCents: amountCents, source },
+  });
+  if (source === 'auto_topup') {
+    world.events.tell(account.user.id, 'auto_topup.succeeded', topup.id, { creditedCents: amountCents });
+  }
   voidOffers(world, account, topup.amount_cents);
 }
 

@@ -3,6 +3,7 @@ import { meteringLimits } from '../../domain/metering/limits.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { Accounts, type Account } from './account.js';
+import { MockEvents } from './events.js';
 import { createListings } from './listings.js';
 
 /** The durations of things in the mock, in milliseconds. */
@@ -57,6 +58,7 @@ interface OpenPage {
 /** The mock's whole state: who is signed in, which rentals run, and which events are planned. */
 export class World {
   readonly accounts = new Accounts(() => this.now());
+  readonly events = new MockEvents(() => this.now());
   readonly listings: readonly ListingRow[];
   /** By the id of the processor's session. */
   readonly pages = new Map<string, OpenPage>();
@@ -68,6 +70,8 @@ export class World {
     readonly url: string,
     readonly durations: MockDurations,
     private readonly clock: Clock = systemClock,
+    /** Origins of pages that may call with cookies. */
+    readonly allowedOrigins: readonly string[] = [],
   ) {
     this.listings = createListings(this.now());
   }

@@ -33,3 +33,20 @@ export interface EventRow {
   at: Date;
   sequenced_at: Date;
 }
+
+/** An API process that holds streams. */
+export interface StreamHostRow {
+  id: string;
+  seen_at: Date;
+}
+
+/** A stream that is open. */
+export interface OpenStreamRow {
+  no: number;
+  id: string;
+  host_id: string;
+  user_id: UserId;
+  token_hash: Buffer;
+  opened_at: Date;
+  crowded_out: boolean;
+}

@@ -91,6 +91,8 @@ declare module 'knex/types/tables.js' {
     event_outbox: Table<events.EventOutboxRow>;
     event_feeds: Table<events.EventFeedRow>;
     events: Table<events.EventRow>;
+    stream_hosts: Table<events.StreamHostRow>;
+    open_streams: Table<events.OpenStreamRow>;
     reconcile_runs: Table<reconcile.ReconcileRunRow>;
     reconcile_sources: Table<reconcile.ReconcileSourceRow>;
     reconcile_findings: Table<reconcile.ReconcileFindingRow>;

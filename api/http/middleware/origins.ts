@@ -19,7 +19,7 @@ export function allowOrigins(
     },
     credentials: true,
     allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    allowHeaders: ['Content-Type', 'Idempotency-Key', 'X-Request-Id', ...headers],
+    allowHeaders: ['Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'X-Request-Id', ...headers],
     exposeHeaders: ['Idempotent-Replayed', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'],
     maxAge: 600,
   }) as Middleware<ApiState, object>;

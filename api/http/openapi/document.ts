@@ -4,6 +4,7 @@ import { webhookPath } from '../../webhook/path.js';
 import { auditOperations } from '../../accounts/describe-audit.js';
 import { authOperations } from '../../accounts/describe-sign-in.js';
 import { catalogOperations } from '../../catalog/describe.js';
+import { eventOperations } from '../../events/describe.js';
 import { explainOperations } from '../../wallet/describe-explain.js';
 import { invoiceOperations } from '../../invoices/describe.js';
 import { hoisted } from './hoist.js';
@@ -35,6 +36,7 @@ const operations: readonly Operation[] = [
   ...invoiceOperations,
   ...auditOperations,
   ...noticeOperations,
+  ...eventOperations,
   ...serviceOperations,
 ];
 
@@ -168,6 +170,8 @@ function parametersOf({ parameters = [], query }: Operation): object[] {
     in: 'query',
     required: required.includes(name),
     schema,
+    // A list in a query is one text, its items separated by commas.
+    ...(schema['type'] === 'array' && { style: 'form', explode: false }),
     ...(typeof schema['description'] === 'string' && { description: schema['description'] }),
   }));
   return [...given, ...ofQuery];
@@ -182,6 +186,7 @@ function responseOf(answer: DescribedAnswer, operation: string): object {
     examples = [],
     headers,
     links,
+    messages,
   } = answer;
   const own = Object.entries(headers ?? {}).map(([name, header]) => [name, { schema: header }] as const);
   return {
@@ -195,6 +200,8 @@ function responseOf(answer: DescribedAnswer, operation: string): object {
         [type]: {
           schema: type === 'application/json' ? namedAfter(answerName(operation, status), schema) : schema,
           examples: examplesOf(examples),
+          // OpenAPI 3.1 has no word for the messages of a stream.
+          ...(messages && { 'x-messages': messages }),
         },
       },
     }),

@@ -56,6 +56,8 @@ export interface DescribedAnswer {
   readonly examples?: readonly unknown[];
   /** What may be asked next, with what this answer tells. */
   readonly links?: Links;
+  /** What `data:` of each message of a stream holds, by the message's name. */
+  readonly messages?: Readonly<Record<string, JsonSchema>>;
   /** The answer's own headers, by name. */
   readonly headers?: Readonly<Record<string, JsonSchema>>;
 }

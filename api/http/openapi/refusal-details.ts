@@ -1,4 +1,5 @@
 import type { RefusalCode } from '../../../domain/refusal.js';
+import { feedRange } from '../../events/describe.js';
 import { rentalStatus } from '../../rentals/describe.js';
 import { alternatives, quote } from '../../rentals/describe-quotes.js';
 import {
@@ -128,6 +129,7 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
   },
   quote_not_found: undefined,
   method_not_allowed: undefined,
+  resync: { schema: feedRange },
   charge_in_progress: {
     schema: object({ topupId: idOf('top'), amountCents: cents('What is being charged.') }),
   },

@@ -68,6 +68,11 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   key_not_found: { message: 'You have no such key: GET /v1/ssh-keys lists yours.' },
   quote_not_found: { message: 'You have no such quote: ask for one by POST /v1/quotes.' },
   method_not_allowed: { message: 'PUT is not possible at /v1/rentals.' },
+  resync: {
+    message:
+      'What comes after this event is not kept, or it is none of yours. Read your rentals and balance anew, and go on with after=4711.',
+    details: { firstSeq: 4200, lastSeq: 4711 },
+  },
   charge_in_progress: {
     message:
       'Another amount is being charged to your card. Look at that top-up, and try again when it is done.',

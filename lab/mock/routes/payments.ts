@@ -18,7 +18,7 @@ import { readBody, readQuery } from '../../../api/http/validation.js';
 import { saveAutoTopup, topUpWhenLow } from '../auto-topup.js';
 import { removeCard, saveCard } from '../cards.js';
 import { answerOnce } from '../idempotency.js';
-import { readBurn } from '../meter.js';
+import { readBurn } from '../burn.js';
 import { cardHeader, choiceOf } from '../on-demand.js';
 import { newProcessorId } from '../processor-ids.js';
 import { refusalOf } from '../refuse.js';
@@ -95,7 +95,7 @@ function cardRoutes(router: ApiRouter, world: World): void {
   router.delete(
     '/v1/billing/card',
     signedIn(world, (ctx, account) => {
-      const removed = removeCard(account);
+      const removed = removeCard(world, account);
       if (removed !== undefined) note(world, ctx, account, 'card_removed', removed);
       ctx.body = { ok: true };
     }),

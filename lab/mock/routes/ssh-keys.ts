@@ -22,10 +22,11 @@ export function sshKeyRoutes(router: ApiRouter, world: World): void {
     '/v1/ssh-keys/:id',
     signedIn(world, (ctx, account) => {
       const id = ctx.params['id'] ?? '';
-      const left = account.sshKeys.filter((row) => row.id !== id);
-      if (left.length === account.sshKeys.length) throw refusalOf('key_not_found');
-      account.sshKeys = left;
+      const removed = account.sshKeys.find((row) => row.id === id);
+      if (!removed) throw refusalOf('key_not_found');
+      account.sshKeys = account.sshKeys.filter((row) => row !== removed);
       note(world, ctx, account, 'ssh_key_removed', id);
+      world.events.tell(account.user.id, 'ssh_key.removed', id, { fingerprint: removed.fingerprint });
       ctx.body = { ok: true };
     }),
   );
@@ -50,6 +51,7 @@ function addKey(world: World) {
     };
     account.sshKeys.push(row);
     note(world, ctx, account, 'ssh_key_added', row.id);
+    world.events.tell(account.user.id, 'ssh_key.added', row.id, { fingerprint });
     ctx.body = { ...presentKey(row), ...('privateKey' in key && { privateKey: key.privateKey }) };
   });
 }

@@ -18,7 +18,7 @@ import type { RentalId } from '../../../domain/ids.js';
 import { ledgerEntryTypes } from '../../../domain/ledger/ledger.js';
 import { explainEntry } from '../explain.js';
 import { readDebt } from '../invoices.js';
-import { readBurn } from '../meter.js';
+import { readBurn } from '../burn.js';
 import { refusalOf } from '../refuse.js';
 import { signedIn } from '../signed-in.js';
 import type { World } from '../world.js';

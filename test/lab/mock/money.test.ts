@@ -129,7 +129,7 @@ describe('money in the mock', () => {
     saveAutoTopup(world, account, { enabled: true, thresholdCents: 1_000 });
     openRental(world, account, requestOf(), 'runs');
     live(10_000);
-    removeCard(account);
+    removeCard(world, account);
     const status = () => account.invoices[0]?.row.status;
     topUp(1_999);
     assert.equal(status(), 'open');

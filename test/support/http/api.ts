@@ -5,6 +5,7 @@ import type { ApiDeps } from '../../../api/context.js';
 import { startServer, type ApiServer, type ServerTimeouts } from '../../../api/server.js';
 import { defaultSettings, type ApiSettings } from '../../../api/settings.js';
 import { createTemporalGate, type TemporalGate } from '../../../adapters/temporal/gate.js';
+import { createEventStreams } from '../../../api/events/service.js';
 import { createLog } from '../../../adapters/log.js';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
 import { databaseDeadlines } from '../../../adapters/postgres/deadlines.js';
@@ -73,14 +74,17 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     namespace: options.namespace ?? 'default',
   });
   const logged: Record<string, unknown>[] = [];
+  const log = createLog({
+    ...{ level: options.logLevel ?? 'info', service: 'test' },
+    destination: { write: (line: string) => void logged.push(parseLine(line)) },
+  });
+  const streams = createEventStreams({ db: ownDb, log });
   const deps: ApiDeps = {
     db: ownDb,
     temporal,
     schemaSteps,
-    log: createLog({
-      ...{ level: options.logLevel ?? 'info', service: 'test' },
-      destination: { write: (line: string) => void logged.push(parseLine(line)) },
-    }),
+    log,
+    streams,
     settings: {
       ...defaultSettings,
       secureCookie: false,
@@ -114,7 +118,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     logged,
     stranger: () => new ApiClient(url),
     signIn: () => signIn(url, db),
-    stop: () => stopAll(server, [db, ownDb], temporal, database),
+    stop: () => stopAll(server, streams, [db, ownDb], temporal, database),
   };
 }
 
@@ -126,13 +130,23 @@ async function signIn(url: string, db: Database): Promise<SignedIn> {
 
 async function stopAll(
   server: ApiServer,
+  streams: ApiDeps['streams'],
   pools: readonly Database[],
   temporal: TemporalGate,
   database: { drop(): Promise<void> } | undefined,
 ): Promise<void> {
+  await streams.close();
   await server.stop(0);
   await Promise.all([...pools.map((pool) => pool.destroy()), temporal.close()]);
   await database?.drop();
+}
+
+/** The first piece of an answer that does not end by itself. */
+async function beginningOf(response: Response): Promise<string> {
+  const reader = response.body?.getReader();
+  const first = await reader?.read();
+  await reader?.cancel();
+  return Buffer.from(first?.value ?? []).toString('utf8');
 }
 
 function parseLine(line: string): Record<string, unknown> {
@@ -186,8 +200,8 @@ export class ApiClient {
       ...(body !== undefined && { body }),
     });
     this.keepCookie(response.headers.getSetCookie());
-    const text = await response.text();
     const [contentType = ''] = (response.headers.get('content-type') ?? '').split(';');
+    const text = contentType === 'text/event-stream' ? await beginningOf(response) : await response.text();
     if (this.isDescribed) checkDescribed({ method, path, status: response.status, contentType, text });
     return {
       status: response.status,

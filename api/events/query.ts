@@ -1,0 +1,84 @@
+import type { FeedRange } from '../../adapters/postgres/events/event-reads.js';
+import { eventTypes, type EventType } from '../../domain/events/events.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { ApiContext } from '../context.js';
+import { fieldRefusal, joi, pageFields, readQuery } from '../http/validation.js';
+
+const fields = {
+  after: joi
+    .number()
+    .integer()
+    .min(0)
+    .description('The `seq` of the last event that you know: the answer begins after it.'),
+  types: joi
+    .string()
+    .max(2_000)
+    .meta({
+      jsonSchema: {
+        type: 'array',
+        items: { type: 'string', enum: eventTypes },
+        minItems: 1,
+        description: 'Only events of these types, separated by commas.',
+      },
+    }),
+};
+
+interface StreamQuery {
+  readonly after?: number;
+  readonly types?: string;
+}
+
+export const eventsQuery = joi.object<StreamQuery & { pageSize: number }>({
+  ...fields,
+  pageSize: pageFields.pageSize,
+});
+
+export const streamQuery = joi.object<StreamQuery>(fields);
+
+/** Reads which page of the feed is asked for. @throws Refusal validation_failed */
+export function readEventsQuery(ctx: ApiContext) {
+  const { after, types, pageSize } = readQuery(ctx, eventsQuery);
+  return { after, types: typesOf(types), limit: pageSize };
+}
+
+/**
+ * Reads from where a stream is to begin. `Last-Event-ID` wins, because a browser sends it when it connects again, to
+ * the address of its first time.
+ * @throws Refusal validation_failed
+ */
+export function readStreamQuery(ctx: ApiContext) {
+  const { after, types } = readQuery(ctx, streamQuery);
+  const lastId = ctx.get('Last-Event-ID');
+  return { after: lastId === '' ? after : seqOf(lastId), types: typesOf(types) };
+}
+
+function seqOf(lastId: string): number {
+  const seq = /^\d{1,16}$/.test(lastId) ? Number(lastId) : Number.NaN;
+  if (Number.isSafeInteger(seq)) return seq;
+  throw fieldRefusal('Last-Event-ID', 'Last-Event-ID must be the seq of an event: a whole number, 0 or more');
+}
+
+function typesOf(text: string | undefined): readonly EventType[] | undefined {
+  if (text === undefined) return undefined;
+  const names = text.split(',');
+  const unknown = names.find((name) => !isEventType(name));
+  if (unknown === undefined) return names.filter(isEventType);
+  const shown = unknown.length <= 50 ? unknown : `${unknown.slice(0, 50)}…`;
+  throw fieldRefusal(
+    'types',
+    `types must be a comma-separated list of event types, and “${shown}” is none; there are: ${eventTypes.join(', ')}`,
+  );
+}
+
+function isEventType(name: string): name is EventType {
+  return (eventTypes as readonly string[]).includes(name);
+}
+
+/** The refusal of a number that no kept event follows on. */
+export function resyncRefusal({ firstSeq, lastSeq }: FeedRange): Refusal {
+  return new Refusal(
+    'resync',
+    `What comes after this event is not kept, or it is none of yours. Read your rentals and balance anew, and go on with after=${lastSeq}.`,
+    { firstSeq, lastSeq },
+  );
+}

@@ -1,0 +1,61 @@
+import { readEventPage, type EventPage } from '../../adapters/postgres/events/event-reads.js';
+import { Refusal } from '../../domain/refusal.js';
+import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { requireSession, type Step } from '../http/middleware/session.js';
+import { presentEvent } from './messages.js';
+import { readEventsQuery, readStreamQuery, resyncRefusal } from './query.js';
+import { isOutOfRange } from './stream.js';
+
+/** The feed of events, by pages and as a stream (decision 100, "Feed and stream"). */
+export function eventRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.get('/v1/events', requireSession(deps), listEvents(deps));
+  router.get('/v1/events/stream', requireSession(deps), streamEvents(deps));
+}
+
+function listEvents(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const selection = readEventsQuery(ctx);
+    ctx.body = presentPage(await readEventPage(deps.db, sessionOf(ctx).userId, selection), selection.after);
+  };
+}
+
+/** A page on read. @throws Refusal resync, when what comes after `after` is not kept */
+export function presentPage(page: EventPage, after: number | undefined) {
+  if (after !== undefined && isOutOfRange(after, page)) throw resyncRefusal(page);
+  return { events: page.events.map(presentEvent), lastSeq: page.lookedAtSeq };
+}
+
+function streamEvents(deps: ApiDeps): Step {
+  return async (ctx) => {
+    refuseForeignPages(ctx, deps.settings.allowedOrigins);
+    const start = readStreamQuery(ctx);
+    if (ctx.method === 'HEAD') {
+      beginStream(ctx);
+      return;
+    }
+    const { userId, tokenHash } = sessionOf(ctx);
+    await deps.streams.open({ ...start, userId, tokenHash }, ctx.res, () => {
+      beginStream(ctx);
+      // From here on the stream writes to the response by itself, for as long as the client stays.
+      ctx.respond = false;
+      ctx.req.socket.setTimeout(0);
+    });
+    ctx.state.passTurn?.();
+  };
+}
+
+/** Refuses pages of foreign origins: the browser would send the cookie along, and hold one of the user's streams. */
+export function refuseForeignPages(ctx: ApiContext, allowed: readonly string[]): void {
+  const origin = ctx.get('Origin');
+  if (origin === '' || allowed.includes(origin)) return;
+  throw new Refusal('forbidden', 'Pages of this origin may not open streams. Add it to the allowed origins.');
+}
+
+/** Sets the status and the headers of a stream: nothing between us and the client may keep or pack what it is told. */
+export function beginStream(ctx: ApiContext): void {
+  ctx.status = 200;
+  ctx.set('Content-Type', 'text/event-stream');
+  ctx.set('Cache-Control', 'no-store, no-transform');
+  ctx.set('X-Accel-Buffering', 'no');
+  ctx.set('Connection', 'close');
+}

@@ -1,0 +1,106 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { EventPage, EventSelection, ReadEvent } from '../../adapters/postgres/events/event-reads.js';
+import { newId } from '../../adapters/ids.js';
+import { EventHub } from '../../api/events/hub.js';
+import type { StreamStart } from '../../api/events/service.js';
+import { EventStream } from '../../api/events/stream.js';
+import type { EventData, EventType } from '../../domain/events/events.js';
+import { streamLimits } from '../../domain/events/stream-limits.js';
+import type { UserId } from '../../domain/ids.js';
+import { isFinal } from '../../domain/rentals/rental.js';
+import type { Account } from './account.js';
+import { readBurn } from './burn.js';
+
+/** What happened in the mock, by user, and the live streams of it (decision 100, "Feed and stream"). */
+export class MockEvents {
+  readonly #feeds = new Map<UserId, ReadEvent[]>();
+  readonly #now: () => Date;
+  readonly #hub = new EventHub(
+    (userId, after, limit) => Promise.resolve(this.read(userId, { after, limit })),
+    { end: () => undefined, failure: () => undefined },
+  );
+  #no = 0;
+
+  constructor(now: () => Date) {
+    this.#now = now;
+  }
+
+  /** Makes something known to have happened. */
+  tell<T extends EventType>(userId: UserId, type: T, entityId: string, data: EventData[T]): void {
+    const feed = this.#feeds.get(userId) ?? [];
+    this.#feeds.set(userId, feed);
+    this.#no += 1;
+    const event: ReadEvent = {
+      ...{ no: this.#no, id: newId('evt'), user_id: userId, seq: feed.length + 1 },
+      ...{ type, entity_id: entityId, data: { ...data }, at: this.#now() },
+    };
+    feed.push(event);
+    this.#hub.tell([event]);
+  }
+
+  /** Reads a page, as the service does. Nothing is ever pruned here. */
+  read(userId: UserId, { after = 0, types, limit }: EventSelection): EventPage {
+    const feed = this.#feeds.get(userId) ?? [];
+    const wanted = feed.slice(after).filter(({ type }) => types?.includes(type) ?? true);
+    const events = wanted.slice(0, limit);
+    const isFull = events.length === limit;
+    const lookedAtSeq = isFull ? (events.at(-1)?.seq ?? 0) : feed.length;
+    return { firstSeq: 1, lastSeq: feed.length, events, lookedAtSeq: Math.max(after, lookedAtSeq) };
+  }
+
+  /** Opens a stream, as the service does. */
+  open({ after, ...request }: StreamStart, response: ServerResponse, begin: () => void): void {
+    const stream = new EventStream({ ...request, id: randomUUID() }, response, randomInt);
+    response.once('close', () => {
+      stream.left();
+      this.#hub.leave(stream, stream.endedBy ?? 'client_left');
+    });
+    const others = this.#hub.streamsOf(request.userId);
+    const surplus = others.slice(0, Math.max(0, others.length - streamLimits.ofUser + 1));
+    for (const oldest of surplus) this.#hub.close(oldest, 'too_many_streams');
+    this.#hub.join(stream);
+    begin();
+    stream.begin(after, this.read(request.userId, { limit: 1 }));
+    void this.#hub.catchUp(stream);
+  }
+
+  /** Ends the streams of a session that has ended. */
+  endSession(userId: UserId, tokenHash: Buffer): void {
+    for (const stream of this.#hub.streamsOf(userId)) {
+      if (stream.tokenHash.equals(tokenHash)) this.#hub.close(stream, 'session_ended');
+    }
+  }
+
+  /** Tells connected users their balance and meters, and sends the comments that are due. Once a second. */
+  tick(accounts: Iterable<Account>): void {
+    this.#hub.comment();
+    const connected = new Set(this.#hub.userIds());
+    const seen = [...accounts].filter(({ user }) => connected.has(user.id));
+    const metered = new Set(this.#hub.metered());
+    this.#hub.tellStates({
+      readAt: this.#now(),
+      balances: seen.map((account) => ({
+        userId: account.user.id,
+        availableCents: account.wallet.availableCents,
+        reservedCents: account.wallet.reservedCents,
+        burnPerHourCents: readBurn(account).burnPerHourCents,
+        ledgerSeq: account.wallet.entries.length,
+      })),
+      meters: seen.flatMap(({ user, rentals }) =>
+        rentals
+          .filter(({ row }) => metered.has(row.id) || (row.running_at !== null && !isFinal(row.status)))
+          .map(({ row }) => ({
+            userId: user.id,
+            rentalId: row.id,
+            status: row.status,
+            pricePerHourCents: row.price_per_hour_cents,
+            chargedCents: row.charged_cents - row.refunded_cents,
+            holdCents: row.hold_cents,
+            runningAt: row.running_at,
+            endedAt: row.ended_at,
+          })),
+      ),
+    });
+  }
+}

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { streamLimits } from '../../../domain/events/stream-limits.js';
+import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
+import { openStream, type StreamClient } from '../../support/http/event-stream.js';
+import { insertSessionOf } from '../../support/money/factories.js';
+import { happen, times } from '../../support/service/events.js';
+import { until } from '../../support/until.js';
+
+/** Two API processes on one database, as far as streams go. */
+describe('the end of a stream', () => {
+  let one: TestApi;
+  let two: TestApi;
+  let user: SignedIn;
+  const opened: StreamClient[] = [];
+
+  before(async () => {
+    one = await startApi({ timeouts: { headersMs: 500, requestMs: 500, keepAliveMs: 500, idleMs: 500 } });
+    two = await startApi({ databaseUrl: one.databaseUrl });
+  });
+  beforeEach(async () => {
+    user = await one.signIn();
+  });
+  afterEach(() => {
+    for (const stream of opened.splice(0)) stream.cut();
+  });
+  after(async () => {
+    await two.stop();
+    await one.stop();
+  });
+
+  async function open(at: TestApi, sid = user.sid, query = ''): Promise<StreamClient> {
+    const stream = await openStream({ url: at.url, sid }, query);
+    opened.push(stream);
+    return stream;
+  }
+
+  const reasonsOf = (stream: StreamClient) => stream.named('closed').map(({ data }) => data['reason']);
+
+  it('comes with the session’s own, in two seconds, in every process, and leaves the user’s other sessions alone', async () => {
+    const other = await insertSessionOf(one.db, user.user.id);
+    const [here, there, stays] = await Promise.all([open(one), open(two), open(two, other)]);
+    const endedMs = performance.now();
+    assert.equal((await user.post('/v1/auth/logout')).status, 200);
+    await Promise.all([here.awaitClose(), there.awaitClose()]);
+    assert.ok(performance.now() - endedMs < 3_000, `${performance.now() - endedMs} ms`);
+    assert.deepEqual([reasonsOf(here), reasonsOf(there)], [['session_ended'], ['session_ended']]);
+    await happen(one.db, user.user.id, times(1));
+    await stays.awaitSeq(1);
+    assert.equal(stays.isClosed, false);
+  });
+
+  it('comes when the session’s time is over', async () => {
+    const stream = await open(one);
+    await one
+      .db('sessions')
+      .where({ user_id: user.user.id })
+      .update({
+        created_at: one.db.raw(`clock_ms() - interval '2 s'`),
+        expires_at: one.db.raw(`clock_ms() - interval '1 s'`),
+      });
+    await stream.awaitClose();
+    assert.deepEqual(reasonsOf(stream), ['session_ended']);
+  });
+
+  it('comes to the oldest when an eleventh is opened, whichever process holds it, and comes back late', async () => {
+    const streams: StreamClient[] = [];
+    for (let index = 0; index < streamLimits.ofUser; index += 1) {
+      streams.push(await open(index % 2 === 0 ? one : two));
+    }
+    streams.push(await open(two));
+    await streams[0]!.awaitClose();
+    assert.deepEqual(reasonsOf(streams[0]!), ['too_many_streams']);
+    const { retryMs } = streams[0]!;
+    assert.ok(retryMs! >= streamLimits.crowdedRetryMinMs && retryMs! <= streamLimits.crowdedRetryMaxMs);
+    streams.push(await open(one));
+    await streams[1]!.awaitClose();
+    await happen(one.db, user.user.id, times(1));
+    await Promise.all(streams.slice(2).map((stream) => stream.awaitSeq(1)));
+    assert.deepEqual(
+      streams.map(({ isClosed }) => isClosed),
+      streams.map((_, index) => index < 2),
+    );
+  });
+
+  it('leaves as many as are allowed when many are opened at once', async () => {
+    const streams = await Promise.all(
+      Array.from({ length: streamLimits.ofUser + 4 }, (_, index) => open(index % 2 === 0 ? one : two)),
+    );
+    await until('four are closed', () => streams.filter(({ isClosed }) => isClosed).length === 4);
+    const rows = await one.db('open_streams').where({ user_id: user.user.id, crowded_out: false });
+    assert.equal(rows.length, streamLimits.ofUser);
+  });
+
+  it('takes those of a process that is gone first', async () => {
+    const [host, session] = [randomUUID(), await one.db('sessions').where({ user_id: user.user.id }).first()];
+    const stays = await open(one);
+    await one.db.raw(`insert into stream_hosts (id, seen_at) values (?, clock_ms() - interval '1 minute')`, [
+      host,
+    ]);
+    for (let index = 0; index < streamLimits.ofUser - 1; index += 1) {
+      await one.db('open_streams').insert({
+        ...{ id: randomUUID(), host_id: host, user_id: user.user.id, token_hash: session!.token_hash },
+      });
+    }
+    await open(one);
+    const crowdedOut = await one.db('open_streams').where({ user_id: user.user.id, crowded_out: true });
+    assert.deepEqual(
+      crowdedOut.map((row) => row.host_id),
+      [host],
+    );
+    assert.equal(stays.isClosed, false);
+  });
+
+  it('does not come from a row that was lost: it is written again', async () => {
+    const stream = await open(one);
+    await one.db('stream_hosts').delete();
+    await until('it is written down again', async () =>
+      one.db('open_streams').where({ user_id: user.user.id }).first(),
+    );
+    await happen(one.db, user.user.id, times(1));
+    await stream.awaitSeq(1);
+    assert.equal(stream.isClosed, false);
+  });
+
+  it('does not come from the server’s limits on slow clients', async () => {
+    const stream = await open(one);
+    await until('twice the longest limit is over', () => performance.now() - stream.heard[0]!.atMs > 1_500);
+    await happen(one.db, user.user.id, times(1));
+    await stream.awaitSeq(1);
+    assert.equal(stream.isClosed, false);
+  });
+
+  it('does not come, nor a leftover, when the client leaves while it is opened', async () => {
+    const before = one.deps.streams.figures().open;
+    await one.db.transaction(async (trx) => {
+      // Whoever opens a stream of this user waits.
+      await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 100))', [user.user.id]);
+      const given = new AbortController();
+      const asked = fetch(`${one.url}/v1/events/stream`, {
+        headers: { Cookie: `sid=${user.sid!}` },
+        signal: given.signal,
+      });
+      await until('it waits', async () => {
+        const waiting = `select 1 from pg_locks where locktype = 'advisory' and not granted
+                           and database = (select oid from pg_database where datname = current_database())`;
+        return (await one.db.raw<{ rows: unknown[] }>(waiting)).rows.length > 0;
+      });
+      given.abort();
+      await assert.rejects(asked);
+    });
+    await until('nothing is left of it', async () => {
+      const row = await one.db('open_streams').where({ user_id: user.user.id }).first();
+      return row === undefined && one.deps.streams.figures().open === before;
+    });
+  });
+
+  it('comes with the process’s, with a time to come back that differs', async () => {
+    const three = await startApi({ databaseUrl: one.databaseUrl });
+    const streams = await Promise.all(Array.from({ length: 8 }, () => open(three)));
+    await three.stop();
+    await Promise.all(streams.map((stream) => stream.awaitClose()));
+    for (const stream of streams) {
+      assert.deepEqual(reasonsOf(stream), ['server_stopping']);
+      assert.ok(stream.retryMs! >= streamLimits.retryMinMs && stream.retryMs! <= streamLimits.retryMaxMs);
+    }
+    assert.ok(new Set(streams.map(({ retryMs }) => retryMs)).size > 1);
+    assert.deepEqual(await one.db('open_streams').where({ user_id: user.user.id }), []);
+    await assert.rejects(
+      three.deps.streams.open({} as never, { once: () => undefined } as never, () => undefined),
+      { code: 'temporarily_unavailable' },
+    );
+  });
+});
