@@ -297,11 +297,12 @@ function randomMachine(random: () => number): Machine {
     ...(['runs', 'stopped', 'stopped', 'lost', 'never came up'] as const),
     ...(['stopped before', 'no capacity', 'ours'] as const),
   ]);
-  const rentalAt = askedAt + between(0, 2_000);
+  // A machine in place of one that did not come is asked for after the rental was.
+  const rentalAt = random() < 0.4 ? askedAt - 1_800_000 : askedAt + between(0, 2_000);
   if (fate === 'no capacity' || fate === 'ours') {
     return { provider, family, askedAt, fate, settledAt: askedAt + between(0, 5_000) };
   }
-  const comesUpAt = rentalAt + between(1, 900) * SECOND + pick([0, 1, 999]);
+  const comesUpAt = Math.max(askedAt, rentalAt) + between(1, 900) * SECOND + pick([0, 1, 999]);
   if (fate === 'stopped before' || fate === 'never came up') {
     return { provider, family, askedAt, rentalAt, fate, endedAt: comesUpAt, settledAt: comesUpAt };
   }
