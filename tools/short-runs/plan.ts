@@ -29,6 +29,12 @@ export const shortRuns: readonly ShortRun[] = [
   run('campaign', { FAULT_PAYMENTS: '150' }, 420, faults('payments')),
   run('campaign', { FAULT_RENTALS: '27' }, 420, faults('upstreams')),
   run(
+    'campaign',
+    { FAULT_CLIENTS: '8', FAULT_CUTS: '60', FAULT_KILLS: '1', FAULT_STREAMS: '60' },
+    300,
+    faults('events'),
+  ),
+  run(
     'test:prod-like',
     {
       PROD_LIKE_USERS: '5',

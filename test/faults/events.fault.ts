@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { recordEvent } from '../../adapters/postgres/events/outbox.js';
+import { sequenceEvents } from '../../adapters/postgres/events/sequence.js';
+import { streamLimits } from '../../domain/events/stream-limits.js';
+import { findFreePorts } from '../../lab/stack/ports.js';
+import { openStream, type StreamClient } from '../support/http/event-stream.js';
+import type { SignedIn } from '../support/http/api.js';
+import { takeChances, type Chances } from '../support/seeded.js';
+import { startService, type TestService } from '../support/service/living-service.js';
+import { startApiProcess, type WorkerProcess } from '../support/service/worker-process.js';
+import { until } from '../support/until.js';
+
+const clients = Number(process.env['FAULT_CLIENTS'] ?? '50');
+const cuts = Number(process.env['FAULT_CUTS'] ?? '1000');
+const kills = Number(process.env['FAULT_KILLS'] ?? '10');
+const manyStreams = Number(process.env['FAULT_STREAMS'] ?? '1000');
+
+/** Its clients ask as often as they like. */
+const unlimited = {
+  API_READS_PER_MINUTE: '1000000000',
+  API_USER_READS_PER_MINUTE: '1000000000',
+  API_STRANGERS_PER_MINUTE: '1000000000',
+};
+
+/** Follows a feed in one way, whatever happens to its connections, and keeps each event that it was told. */
+interface Follower {
+  readonly user: SignedIn;
+  /** The ids of the events in the order in which they came, each with its number. */
+  readonly told: { readonly seq: number; readonly id: string }[];
+  cut(): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * Events of many users while connections are cut and API processes are killed, again and again (issue J). Each way to
+ * follow a feed is a function that makes a follower; webhooks become a third one.
+ */
+describe(`${clients} followers of events, ${cuts} cuts and ${kills} kills of API processes`, function () {
+  this.timeout(900_000);
+  let service: TestService;
+  let chances: Chances;
+  let ports: readonly number[];
+  const apis: (WorkerProcess | undefined)[] = [];
+  let going = true;
+  const work: Promise<void>[] = [];
+
+  before(async () => {
+    chances = takeChances('events under kills');
+    service = await startService({ worker: false });
+    ports = await findFreePorts(2);
+    await Promise.all(ports.map((_, index) => start(index)));
+    // The sequencer, without a worker around it.
+    work.push(
+      whileGoing(async () => {
+        await sequenceEvents(service.db);
+        await sleep(20);
+      }),
+    );
+  });
+  after(async () => {
+    going = false;
+    await Promise.all(work);
+    await Promise.all(apis.map((api) => api?.kill()));
+    await service.stop();
+  });
+
+  async function start(index: number): Promise<void> {
+    apis[index] = await startApiProcess(service, {
+      ...unlimited,
+      DATABASE_ROLE: 'gpu_rental_api',
+      API_PORT: String(ports[index]),
+      METRICS_PORT: '0',
+    });
+  }
+
+  async function whileGoing(step: () => Promise<void>): Promise<void> {
+    while (going) await step();
+  }
+
+  const someUrl = (): string => `http://127.0.0.1:${ports[chances.below(ports.length)]!}`;
+
+  function followByStream(user: SignedIn): Follower {
+    const told: Follower['told'] = [];
+    let open: StreamClient | undefined;
+    let isOver = false;
+    let lastId = 0;
+    const following = (async () => {
+      while (!isOver) {
+        try {
+          open = await openStream({ url: someUrl(), sid: user.sid }, '', { 'Last-Event-ID': String(lastId) });
+        } catch {
+          await sleep(50);
+          continue;
+        }
+        await until('it is cut', () => open!.isClosed || isOver, 3_600_000);
+        open.cut();
+        open.check();
+        assert.deepEqual(open.named('resync'), []);
+        for (const { data } of open.events()) told.push({ seq: Number(data['seq']), id: String(data['id']) });
+        lastId = open.lastId ?? lastId;
+      }
+    })();
+    return {
+      user,
+      told,
+      cut: () => open?.cut(),
+      async stop() {
+        await until(`${user.user.id} was told all`, async () => {
+          const seen = Math.max(lastId, open?.lastId ?? 0);
+          return seen >= (await lastSeqOf(user));
+        });
+        isOver = true;
+        await following;
+      },
+    };
+  }
+
+  function followByPages(user: SignedIn): Follower {
+    const told: Follower['told'] = [];
+    let isOver = false;
+    let after = 0;
+    let cutter = new AbortController();
+    const following = (async () => {
+      while (!isOver) {
+        cutter = new AbortController();
+        try {
+          const answer = await fetch(`${someUrl()}/v1/events?after=${after}&pageSize=7`, {
+            headers: { Cookie: `sid=${user.sid!}` },
+            signal: cutter.signal,
+          });
+          if (answer.status >= 500 || answer.status === 429) throw new Error('again');
+          const page = (await answer.json()) as { events: Follower['told']; lastSeq: number };
+          assert.equal(answer.status, 200, JSON.stringify(page));
+          told.push(...page.events.map(({ seq, id }) => ({ seq, id })));
+          after = page.lastSeq;
+          if (page.events.length === 0) await sleep(50 + chances.below(100));
+        } catch (error) {
+          if (error instanceof assert.AssertionError) throw error;
+          await sleep(50);
+        }
+      }
+    })();
+    return {
+      user,
+      told,
+      cut: () => cutter.abort(),
+      async stop() {
+        await until(`${user.user.id} has read all`, async () => after >= (await lastSeqOf(user)));
+        isOver = true;
+        await following;
+      },
+    };
+  }
+
+  async function lastSeqOf({ user }: SignedIn): Promise<number> {
+    return (await service.db('event_feeds').where({ user_id: user.id }).first())?.last_seq ?? 0;
+  }
+
+  it('tells each of them every event, in order and once', async () => {
+    const ways = [followByStream, followByPages];
+    const users = await Promise.all(
+      Array.from({ length: Math.ceil(clients / ways.length) }, () => service.signIn()),
+    );
+    const followers = users.flatMap((user) => ways.map((follow) => follow(user)));
+    const writing = { is: true };
+    const writers = [1, 2].map(async () => {
+      while (writing.is) {
+        const { user } = users[chances.below(users.length)]!;
+        const rollsBack = chances.below(5) === 0;
+        await service.db
+          .transaction(async (trx) => {
+            for (let left = 1 + chances.below(4); left > 0; left -= 1) {
+              await recordEvent(trx, {
+                type: 'card.removed',
+                userId: user.id,
+                entityId: user.id,
+                data: { reason: 'user' },
+              });
+            }
+            await sleep(chances.below(30));
+            if (rollsBack) throw new Error('rolled back');
+          })
+          .catch((error: unknown) => assert.match(String(error), /rolled back/));
+      }
+    });
+    const killing = (async () => {
+      for (let kill = 0; kill < kills; kill += 1) {
+        const index = chances.below(apis.length);
+        await sleep(chances.below(1_000));
+        await apis[index]!.kill();
+        await start(index);
+      }
+    })();
+    let done = false;
+    void killing.finally(() => (done = true));
+    for (let cut = 0; cut < cuts || !done; cut += 1) {
+      followers[chances.below(followers.length)]!.cut();
+      await sleep(chances.below(40));
+    }
+    await killing;
+    writing.is = false;
+    await Promise.all(writers);
+    await until('all is numbered', async () => (await service.db('event_outbox').first('no')) === undefined);
+    await Promise.all(followers.map((follower) => follower.stop()));
+    for (const { user, told } of followers) {
+      const rows = await service
+        .db('events')
+        .where({ user_id: user.user.id })
+        .orderBy('seq')
+        .select('seq', 'id');
+      assert.deepEqual(told, rows, user.user.id);
+      assert.deepEqual(
+        rows.map(({ seq }) => seq),
+        rows.map((_, index) => index + 1),
+      );
+    }
+  });
+
+  it(`lets ${manyStreams} streams of a killed process go on where they were`, async () => {
+    const users = await Promise.all(
+      Array.from({ length: Math.ceil(manyStreams / streamLimits.ofUser) }, () => service.signIn()),
+    );
+    const places = users
+      .flatMap((user) => Array.from({ length: streamLimits.ofUser }, () => user))
+      .slice(0, manyStreams);
+    const openAll = async (port: number, ids: readonly (number | undefined)[]): Promise<StreamClient[]> => {
+      const opened: StreamClient[] = [];
+      for (let at = 0; at < places.length; at += 50) {
+        const some = places.slice(at, at + 50).map((user, index) => {
+          const id = ids[at + index];
+          const headers: Record<string, string> = id === undefined ? {} : { 'Last-Event-ID': String(id) };
+          return openStream({ url: `http://127.0.0.1:${port}`, sid: user.sid }, '', headers);
+        });
+        opened.push(...(await Promise.all(some)));
+      }
+      return opened;
+    };
+    await until(
+      'their sign-ins are numbered',
+      async () => (await service.db('event_outbox').first('no')) === undefined,
+    );
+    const before = await openAll(ports[0]!, []);
+    await apis[0]!.kill();
+    for (const { user } of users) {
+      await recordEvent(service.db, {
+        type: 'card.removed',
+        userId: user.id,
+        entityId: user.id,
+        data: { reason: 'user' },
+      });
+    }
+    await Promise.all(before.map((stream) => stream.awaitClose()));
+    // They come back to the other process, which takes the dead one's places.
+    const again = await openAll(
+      ports[1]!,
+      before.map(({ lastId }) => lastId),
+    );
+    await Promise.all(again.map((stream) => stream.await('card.removed')));
+    assert.ok(again.every((stream) => stream.events().length === 1 && !stream.isClosed));
+    for (const stream of again) stream.cut();
+    await start(0);
+  });
+});
