@@ -9,6 +9,7 @@ import { guarded } from './guarded.js';
 import { createInvoiceActivities } from './invoices/invoice.js';
 import { createMailActivities } from './upkeep/mail.js';
 import { createMeterActivities } from './metering/meter.js';
+import { createChangeRental } from './rentals/change-rental.js';
 import { createOpenRental } from './rentals/open-rental.js';
 import { createOperationActivities } from './operations/operation.js';
 import { createPodActivities } from './machines/pods.js';
@@ -30,6 +31,7 @@ export function createActivities(given: ActivityDeps) {
   const deps = rememberingPeers(given);
   return {
     ...guarded(deps, { openRental: createOpenRental(deps) }, { openRental: 'answersCaller' }),
+    ...guarded(deps, { changeRental: createChangeRental(deps) }, { changeRental: 'answersCaller' }),
     ...guarded(deps, createRentalActivities(deps), {
       lookAtRental: 'looksAtRental',
       startMetering: 'stepsRental',

@@ -22,6 +22,7 @@ import { unreadUnsubscribe, unsubscribeRoutes } from './notices/unsubscribe.js';
 import { plainPageRoutes } from './service/plain-pages.js';
 import { openApiRoutes } from './service/description.js';
 import { quoteRoutes } from './rentals/quotes.js';
+import { changeRoutes } from './rentals/change.js';
 import { rentalChargeRoutes } from './rentals/charges.js';
 import { rentalRoutes } from './rentals/routes.js';
 import { sshKeyRoutes } from './accounts/ssh-keys.js';
@@ -39,6 +40,7 @@ const resources = [
   offerHistoryRoutes,
   quoteRoutes,
   rentalRoutes,
+  changeRoutes,
   rentalChargeRoutes,
   billingRoutes,
   ledgerRoutes,

@@ -51,7 +51,7 @@ export interface ApiState {
 
 /** The progress of an opening; the answer to its failure depends on it (decision 4, "Promise of a 503"). */
 export interface OpeningProgress {
-  readonly idName: 'rentalId' | 'topupId';
+  readonly idName: 'rentalId' | 'topupId' | 'changeId';
   id: string;
   lookAt: string;
   /** Whether anything was sent that may open it. */

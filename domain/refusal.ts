@@ -32,6 +32,7 @@ export const refusalStatus = {
   already_stopped: 409,
   quote_expired: 409,
   price_changed: 409,
+  rental_ending: 409,
   no_saved_card: 409,
   idempotency_conflict: 409,
   idempotency_in_progress: 409,

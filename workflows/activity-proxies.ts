@@ -25,6 +25,15 @@ export const opening = proxyActivities<Pick<Activities, 'openRental'>>({
   retry,
 });
 
+/** Changes a rental's limits. A caller waits for it, so a dead worker must be noticed at once. */
+export const changing = proxyActivities<Pick<Activities, 'changeRental'>>({
+  taskQueue: taskQueues.rentals,
+  heartbeatTimeout: '5s',
+  startToCloseTimeout: '30s',
+  scheduleToCloseTimeout: '60s',
+  retry,
+});
+
 /**
  * Charges a saved card or opens a payment page. The processor answers a retry of these calls the same. It heartbeats,
  * because a caller waits and a dead worker must be noticed at once.

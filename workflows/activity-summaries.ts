@@ -12,6 +12,7 @@ const summaries: Record<keyof Activities, string> = {
   meterRental: 'Settles exactly and looks at the machine; then waits for what is due next',
   settleRental: 'Billing has ended: makes the final bill and frees what is held',
   endPods: 'Tells the upstream to end the machine until it shows it gone',
+  changeRental: 'Meters up to now, then sets the limits that its user asked for',
   closeRental: 'The machine is gone: nothing more is owed',
   runMeter: 'Ticks each second for a quarter of an hour; the heartbeat shows the last tick',
   watchProvider: 'Lists machines and offers for a quarter of an hour; the heartbeat shows the last list',

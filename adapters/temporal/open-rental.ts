@@ -1,8 +1,8 @@
 import { WithStartWorkflowOperation, type WorkflowClient } from '@temporalio/client';
-import type { RentalId } from '../../domain/ids.js';
+import type { ChangeId, RentalId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import { taskQueues } from '../../domain/task-queues.js';
-import { openUpdate, rentalWorkflow, stopUpdate } from '../../workflows/contracts/rental.js';
+import { changeUpdate, openUpdate, rentalWorkflow, stopUpdate } from '../../workflows/contracts/rental.js';
 import { entityStatusAttribute, userIdAttribute } from '../../workflows/contracts/search-attributes.js';
 import type { RunOf } from '../../workflows/contracts/workflow-contract.js';
 
@@ -43,4 +43,21 @@ export async function openRental(
 /** Tells the rental's workflow of the stop request and waits until the rental is settled. */
 export async function awaitStop(workflows: WorkflowClient, rentalId: RentalId): Promise<void> {
   await workflows.getHandle(rentalId).executeUpdate(stopUpdate, { updateId: 'stop' });
+}
+
+/**
+ * Tells the rental's workflow of a committed change and waits for its answer. The id of the update is the change's, so a
+ * repetition gets the first answer.
+ * @throws WorkflowUpdateFailedError around an ApplicationFailure whose type is the code of a refusal
+ */
+export async function awaitChange(
+  workflows: WorkflowClient,
+  rentalId: RentalId,
+  changeId: ChangeId,
+  answerBefore: Date,
+): Promise<void> {
+  await workflows.getHandle(rentalId).executeUpdate(changeUpdate, {
+    updateId: changeId,
+    args: [{ changeId, answerBefore: answerBefore.toISOString() }],
+  });
 }

@@ -9,8 +9,8 @@ import type { ApiContext, ApiDeps } from '../context.js';
 import { claimKey, idempotencyKeyOf, recordAnswer, replayAnswer, type ClaimedKey } from './idempotency.js';
 
 /**
- * The shared part of POST /v1/rentals and POST /v1/billing/checkout. A workflow is started with an update, and its
- * answer is awaited until a deadline that the activity keeps as well (decision 4, "Promise of a 503"), once per
+ * The shared part of POST /v1/rentals, POST /v1/billing/checkout and PATCH /v1/rentals/:id. A workflow gets an update,
+ * and its answer is awaited until a deadline that the activity keeps as well (decision 4, "Promise of a 503"), once per
  * Idempotency-Key (decision 6, "Idempotent retries").
  */
 export interface Opening<Id extends string, Row> {
@@ -34,8 +34,10 @@ export interface Opening<Id extends string, Row> {
   /** Adds to a final refusal what helps its caller on. Never fails. Default: nothing. */
   complete?(refusal: Refusal): Promise<Refusal>;
   /** The id's name in the details of a 503, and the path where the outcome can be looked up. */
-  readonly idName: 'rentalId' | 'topupId';
+  readonly idName: 'rentalId' | 'topupId' | 'changeId';
   lookAt(id: Id): string;
+  /** Whether it is done without any workflow, in a transaction of this process. */
+  readonly isOurs?: boolean;
 }
 
 /** One request and what it opens. */
@@ -87,7 +89,7 @@ export async function answerOpening<Id extends string, Row>(
   if (await neverComes(run, attempt)) attempt = await renewAttempt(run, attempt);
 
   // Nothing was sent for a new id, so this refusal promises that nothing was done.
-  if (attempt.isFirst) await refuseWhenUnreachable(deps);
+  if (attempt.isFirst && opening.isOurs !== true) await refuseWhenUnreachable(deps);
 
   // A retry after the answer was recorded: it is given again.
   const recorded = recordedFor(attempt);

@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { instantPattern, readInstant } from '../../domain/instants.js';
 import { requestLimits } from '../../domain/requests/limits.js';
 import { Refusal, type RefusalCode } from '../../domain/refusal.js';
 import { isRegion } from '../../domain/catalog/regions.js';
@@ -61,6 +62,24 @@ export const regionField = joi
     jsonSchema: {
       pattern: '^([A-Za-z]{2}|[Aa][Pp][Aa][Cc])$',
       description: 'An ISO 3166-1 alpha-2 country code, or one of us, eu, apac. Case does not matter.',
+    },
+  });
+
+/** A day means its beginning in UTC; a time without an offset could mean anything. */
+export const instantField = joi
+  .string()
+  .custom((text: string, helpers) => {
+    const at = readInstant(text);
+    if (at) return at;
+    return helpers.message({
+      custom: '{{#label}} must be a day such as 2026-11-01, or an instant such as 2026-11-01T00:00:00Z',
+    });
+  })
+  .meta({
+    jsonSchema: {
+      pattern: instantPattern.source,
+      description: 'A day, which is its beginning in UTC, or an instant with its offset.',
+      examples: ['2026-11-01', '2026-11-01T00:00:00Z'],
     },
   });
 

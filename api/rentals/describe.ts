@@ -2,6 +2,7 @@ import { catalogLimits } from '../../domain/catalog/limits.js';
 import { requestLimits } from '../../domain/requests/limits.js';
 import { rentalPhases } from '../../domain/rentals/progress.js';
 import { rentalStatuses, stopReasons } from '../../domain/rentals/rental.js';
+import { changeSchema } from './change-request.js';
 import { chargesQuery } from './charges.js';
 import { quoteBodySchema } from './by-quote.js';
 import { newRental } from './describe-quotes.js';
@@ -281,6 +282,31 @@ export const rentalOperations: readonly Operation[] = [
     parameters: [rentalId],
     answers: [{ description: 'The rental.', schema: rental, examples: [exampleRental] }],
     refusals: ['rental_not_found'],
+  },
+  {
+    method: 'patch',
+    path: '/v1/rentals/:id',
+    name: 'changeRental',
+    tag,
+    summary: 'Changes a rental’s name, labels and limits',
+    description:
+      'What is sent is changed, to just that; null takes a limit away. Times count from `runningAt`. A limit below what was used ends the rental now, at what was used: nothing is given back. Labels can be changed until it is settled, the name always.',
+    parameters: [rentalId, idempotencyKey],
+    body: {
+      schema: changeSchema,
+      examples: [
+        { name: 'training', labels: { team: 'research' } },
+        { autoStopAfterHours: 48, maxSpendCents: 20_000 },
+        { autoStopAt: null },
+      ],
+    },
+    answers: [
+      { description: 'The rental, changed.', schema: rental, examples: [exampleRental], headers: replayed },
+    ],
+    refusals: [
+      ...(['rental_not_found', 'rental_ending', 'already_stopped'] as const),
+      ...(['idempotency_conflict', 'idempotency_in_progress'] as const),
+    ],
   },
   {
     method: 'post',

@@ -94,7 +94,7 @@ export async function readRentalRequest(
     region: body.region ?? null,
     name: textOrNull(body.name),
     sshKeyIds: keysOf(await listOwnKeys(), body.sshKeyIds),
-    autoStopAfterMs: autoStopMs(body.autoStopAfterHours),
+    autoStopAfterMs: body.autoStopAfterHours === undefined ? null : autoStopMs(body.autoStopAfterHours),
     maxSpendCents: body.maxSpendCents ?? null,
     maxPricePerHourCents: body.maxPricePerHourCents ?? null,
     ...(body.labels !== undefined && { labels: body.labels }),
@@ -114,10 +114,10 @@ function keysOf(own: readonly SshKeyId[], asked: readonly string[] | undefined):
 }
 
 /** Fractions of an hour are allowed (decision 18, "Start of billing"); the shortest stop is one millisecond. */
-function autoStopMs(hours: number | undefined): number | null {
-  return hours === undefined ? null : Math.max(1, Math.round(hours * HOUR_MS));
+export function autoStopMs(hours: number): number {
+  return Math.max(1, Math.round(hours * HOUR_MS));
 }
 
-function textOrNull(text: string | undefined): string | null {
+export function textOrNull(text: string | null | undefined): string | null {
   return text === undefined || text === '' ? null : text;
 }

@@ -187,7 +187,8 @@ function showMeter(deps: ApiDeps): Step {
   };
 }
 
-async function getRental(ctx: ApiContext, deps: ApiDeps): Promise<RentalWithHealth> {
+/** The rental that the path names. @throws Refusal rental_not_found for another user's, as for none */
+export async function getRental(ctx: ApiContext, deps: ApiDeps): Promise<RentalWithHealth> {
   const id = ctx.params['id'] ?? '';
   const row = isId('rent', id) && (await findRental(deps.db, sessionOf(ctx).userId, id));
   if (!row) throw noSuchRental();

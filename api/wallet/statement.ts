@@ -10,34 +10,15 @@ import {
 } from '../../adapters/postgres/wallets/statement-reads.js';
 import type { RentalId } from '../../domain/ids.js';
 import { labelKeyPattern } from '../../domain/rentals/labels.js';
-import { instantPattern, readInstant } from '../../domain/instants.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { requireSession, type Step } from '../http/middleware/session.js';
-import { fieldRefusal, joi, readQuery } from '../http/validation.js';
+import { fieldRefusal, instantField, joi, readQuery } from '../http/validation.js';
 
 /** The routes for accountants: a wallet's sums between two instants, and its whole ledger as a file. */
 export function statementRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/billing/statement', requireSession(deps), showStatement(deps));
   router.get('/v1/billing/ledger.csv', requireSession(deps), sendCsv(deps));
 }
-
-/** A day means its beginning in UTC; a time without an offset could mean anything. */
-const instant = joi
-  .string()
-  .custom((text: string, helpers) => {
-    const at = readInstant(text);
-    if (at) return at;
-    return helpers.message({
-      custom: '{{#label}} must be a day such as 2026-11-01, or an instant such as 2026-11-01T00:00:00Z',
-    });
-  })
-  .meta({
-    jsonSchema: {
-      pattern: instantPattern.source,
-      description: 'A day, which is its beginning in UTC, or an instant with its offset.',
-      examples: ['2026-11-01', '2026-11-01T00:00:00Z'],
-    },
-  });
 
 /** The key of the label that `groupBy` names. */
 const groupBy = joi
@@ -65,12 +46,12 @@ export interface StatementQuery {
 }
 
 export const statementQuery = joi.object<StatementQuery>({
-  from: instant.required(),
-  to: instant.required(),
+  from: instantField.required(),
+  to: instantField.required(),
   groupBy,
 });
 
-export const csvQuery = joi.object<{ from?: Date; to?: Date }>({ from: instant, to: instant });
+export const csvQuery = joi.object<{ from?: Date; to?: Date }>({ from: instantField, to: instantField });
 
 function showStatement(deps: ApiDeps): Step {
   return async (ctx) => {

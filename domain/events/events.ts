@@ -35,8 +35,14 @@ export interface EventData {
   };
   /** Something endangers its machine, and nothing has ended yet; `at`: when it will end by it, where that is known. */
   'rental.warned': { readonly warning: RentalWarning; readonly at: string | null };
-  /** Its user changed it. */
-  'rental.changed': { readonly changed: readonly string[] };
+  /** Its user changed it: which fields, and its limits by now; null: it has no such limit, or does not run yet. */
+  'rental.changed': {
+    readonly changeId: string;
+    readonly changed: readonly string[];
+    readonly maxSpendCents: number | null;
+    readonly autoStopAt: string | null;
+    readonly spendLimitAt: string | null;
+  };
   /** Its billing has ended at this instant. What it cost is settled next. */
   'rental.stopping': { readonly reason: StopReason; readonly stoppedAt: string };
   /** It is settled: what was charged for it in all, and what was left of its hold and is available again. */

@@ -1,4 +1,10 @@
+import { accruedCents, elapsedMsAtCents } from '../metering/metering.js';
+import { Refusal } from '../refusal.js';
 import type { Labels } from './labels.js';
+import { rentalLimits } from './limits.js';
+import { isFinal, type RentalStatus, type StopReason } from './rental.js';
+
+const HOUR_MS = 3_600_000;
 
 /**
  * What a user asks to change of a rental (decision 105, "Changed rentals"), as `rental_changes` keeps it: only what was
@@ -12,4 +18,140 @@ export interface AskedChange {
   readonly autoStopAt?: string | null;
   /** From the beginning of billing on, in milliseconds. */
   readonly autoStopAfterMs?: number | null;
+}
+
+/** Tells whether a change asks for limits, which the rental's workflow sets under the wallet's lock. */
+export function asksForLimits({ maxSpendCents, autoStopAt, autoStopAfterMs }: AskedChange): boolean {
+  return maxSpendCents !== undefined || autoStopAt !== undefined || autoStopAfterMs !== undefined;
+}
+
+/** The fields of a rental that a change asks for, by their names in the API. */
+export function fieldsOf(asked: AskedChange): string[] {
+  return [
+    ...(asked.name === undefined ? [] : ['name']),
+    ...(asked.labels === undefined ? [] : ['labels']),
+    ...(asked.maxSpendCents === undefined ? [] : ['maxSpendCents']),
+    ...(asked.autoStopAt === undefined && asked.autoStopAfterMs === undefined ? [] : ['autoStopAt']),
+  ];
+}
+
+/** The limits of a rental, and the instants at which they are reached. Amounts in cents. */
+export interface RentalLimits {
+  readonly maxSpendCents: number | null;
+  readonly spendLimitAt: Date | null;
+  readonly autoStopAt: Date | null;
+  /** From the beginning of billing on, in milliseconds, until `autoStopAt` is known. */
+  readonly autoStopAfterMs: number | null;
+}
+
+/** The facts on which new limits depend. Amounts in cents. */
+export interface ChangedRental extends RentalLimits {
+  readonly pricePerHourCents: number;
+  /** null while it is provisioned. */
+  readonly runningAt: Date | null;
+  readonly chargedCents: number;
+}
+
+/**
+ * The limits that a change leaves. No limit lies before the present instant, nor below what has accrued by then: what
+ * was used stays owed, whatever is asked for.
+ * @param now by the database's clock, and no earlier than the last charge
+ */
+export function limitsAfter(rental: ChangedRental, asked: AskedChange, now: Date): RentalLimits {
+  return { ...spendLimitAfter(rental, asked, now), ...autoStopAfter(rental, asked, now) };
+}
+
+function spendLimitAfter(
+  rental: ChangedRental,
+  { maxSpendCents: wanted }: AskedChange,
+  now: Date,
+): Pick<RentalLimits, 'maxSpendCents' | 'spendLimitAt'> {
+  const { pricePerHourCents, runningAt, chargedCents } = rental;
+  if (wanted === undefined) return { maxSpendCents: rental.maxSpendCents, spendLimitAt: rental.spendLimitAt };
+  if (wanted === null) return { maxSpendCents: null, spendLimitAt: null };
+  if (runningAt === null) return { maxSpendCents: wanted, spendLimitAt: null };
+  // More has accrued than is charged while the money has ended and an auto-topup is awaited.
+  const accrued = accruedCents(pricePerHourCents, now.getTime() - runningAt.getTime());
+  const maxSpendCents = Math.max(wanted, chargedCents, accrued);
+  const reachedAt = new Date(runningAt.getTime() + elapsedMsAtCents(pricePerHourCents, maxSpendCents));
+  return { maxSpendCents, spendLimitAt: later(reachedAt, now) };
+}
+
+function autoStopAfter(
+  rental: ChangedRental,
+  { autoStopAt, autoStopAfterMs }: AskedChange,
+  now: Date,
+): Pick<RentalLimits, 'autoStopAt' | 'autoStopAfterMs'> {
+  const { runningAt } = rental;
+  if (autoStopAt === undefined && autoStopAfterMs === undefined) {
+    return { autoStopAt: rental.autoStopAt, autoStopAfterMs: rental.autoStopAfterMs };
+  }
+  if (typeof autoStopAt === 'string') {
+    const at = later(new Date(autoStopAt), now);
+    // While the versions change, a worker of before counts from the beginning of billing: not much longer than asked.
+    const leftMs = Math.min(Math.max(1, at.getTime() - now.getTime()), longestMs);
+    return { autoStopAt: at, autoStopAfterMs: runningAt === null ? leftMs : null };
+  }
+  const afterMs = autoStopAfterMs ?? null;
+  if (afterMs === null || runningAt === null) return { autoStopAt: null, autoStopAfterMs: afterMs };
+  return { autoStopAt: later(new Date(runningAt.getTime() + afterMs), now), autoStopAfterMs: afterMs };
+}
+
+const longestMs = rentalLimits.autoStopMaxHours * HOUR_MS;
+
+/**
+ * The last instant at which a rental may stop by itself: 720 hours from the beginning of its billing, or from now on
+ * while that has not begun.
+ */
+export function latestAutoStop(runningAt: Date | null, now: Date): Date {
+  return new Date((runningAt ?? now).getTime() + longestMs);
+}
+
+/** The facts of a rental that decide whether its limits may change. Amounts in cents. */
+export interface EndingRental {
+  readonly status: RentalStatus;
+  readonly settledAt: Date | null;
+  readonly chargedCents: number;
+  readonly refundedCents: number;
+  readonly releasedCents: number;
+  readonly stopReason: StopReason | null;
+  readonly autoStopAt: Date | null;
+  readonly spendLimitAt: Date | null;
+}
+
+/**
+ * The refusal of new limits, or of anything but a name, for a rental that has ended or is about to: `already_stopped`
+ * once it is settled, `rental_ending` before.
+ * @param isStopAsked whether somebody asked for its end
+ * @returns undefined when it goes on
+ */
+export function refusalOfEnding(rental: EndingRental, isStopAsked: boolean, now: Date): Refusal | undefined {
+  if (rental.settledAt !== null || isFinal(rental.status)) return refusalOfSettled(rental);
+  const { status, stopReason, autoStopAt, spendLimitAt } = rental;
+  const isReached = [autoStopAt, spendLimitAt].some((at) => at !== null && at <= now);
+  // A limit of one that is provisioned lies ahead: its billing has not begun.
+  const isOver = status === 'running' && isReached;
+  if (status !== 'stopping' && !isStopAsked && !isOver) return undefined;
+  return new Refusal('rental_ending', 'This rental is ending: its limits stay as they are.', {
+    status,
+    stopReason,
+  });
+}
+
+/** The refusal of a change of what is fixed at settlement. */
+export function refusalOfSettled(rental: EndingRental): Refusal {
+  const isSettled = rental.settledAt !== null;
+  return new Refusal(
+    'already_stopped',
+    'This rental has ended already: only its name can still be changed.',
+    {
+      status: rental.status,
+      finalChargedCents: isSettled ? rental.chargedCents - rental.refundedCents : null,
+      refundedCents: isSettled ? rental.releasedCents : null,
+    },
+  );
+}
+
+function later(one: Date, other: Date): Date {
+  return one > other ? one : other;
 }

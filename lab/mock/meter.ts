@@ -16,7 +16,8 @@ export function tick(world: World): void {
   }
 }
 
-function meter(world: World, account: Account, rental: MockRental): void {
+/** Brings one rental up to now: charges it, or ends it. */
+export function meter(world: World, account: Account, rental: MockRental): void {
   const { row } = rental;
   const now = world.now();
   const until = earliest(now, row.auto_stop_at, row.spend_limit_at);
@@ -26,9 +27,15 @@ function meter(world: World, account: Account, rental: MockRental): void {
   if (dueCents > row.hold_cents + account.wallet.availableCents) topUpWhenLow(world, account);
   if (charge(account, row, dueCents) < dueCents) {
     settle(world, account, row, moneyEndedAt(row), 'balance_exhausted');
-  } else if (until < now) {
-    settle(world, account, row, until, until === row.spend_limit_at ? 'spend_limit' : 'auto_stop');
+  } else if (isReached(row.spend_limit_at, until)) {
+    settle(world, account, row, until, 'spend_limit');
+  } else if (isReached(row.auto_stop_at, until)) {
+    settle(world, account, row, until, 'auto_stop');
   }
+}
+
+function isReached(limit: Date | null, until: Date): boolean {
+  return limit !== null && limit <= until;
 }
 
 function dueAt(row: RentalWithHealth, until: Date): number {

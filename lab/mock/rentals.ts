@@ -92,7 +92,9 @@ function comeUp(world: World, account: Account, { row, fate }: MockRental): void
   row.port = 22;
   row.username = 'root';
   row.host_key_fingerprint = `SHA256:${randomBytes(32).toString('base64').replace('=', '')}`;
-  row.auto_stop_at = row.auto_stop_after_ms === null ? null : after(now, row.auto_stop_after_ms);
+  if (row.auto_stop_at !== null)
+    row.auto_stop_at = new Date(Math.max(row.auto_stop_at.getTime(), now.getTime()));
+  else if (row.auto_stop_after_ms !== null) row.auto_stop_at = after(now, row.auto_stop_after_ms);
   row.spend_limit_at =
     row.max_spend_cents === null
       ? null

@@ -125,7 +125,9 @@ export async function startRunning(trx: Transaction, rental: RentalRow, address:
   const { rows } = await trx.raw<{ rows: (RentalRow & { running_at: Date })[] }>(
     `update rentals set status = 'running', host = :host, port = :port, username = :username,
             host_key_fingerprint = :fingerprint, running_at = c.at,
-            auto_stop_at = c.at + auto_stop_after_ms * interval '1 millisecond',
+            -- A change may have named the instant (decision 105); greatest() takes the other one for null.
+            auto_stop_at = case when auto_stop_at is null then c.at + auto_stop_after_ms * interval '1 millisecond'
+                                else greatest(auto_stop_at, c.at) end,
             spend_limit_at = c.at + :limitMs::bigint * interval '1 millisecond'
        from (select clock_ms() as at) c
       where no = :no and status = 'provisioning'

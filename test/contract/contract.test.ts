@@ -4,6 +4,7 @@ import { describeMoney } from './money.js';
 import { describeQuotes } from './quotes.js';
 import { assertSameWords, describeRefusals } from './refusals.js';
 import { describeRenting } from './renting.js';
+import { describeChanging } from './changing.js';
 
 const backends = { 'the mock': startMockBackend, 'the service': startRealBackend };
 
@@ -25,6 +26,7 @@ describe('the contract', () => {
       describeMoney(() => backend);
       describeRenting(() => backend);
       describeQuotes(() => backend);
+      describeChanging(() => backend);
     });
   }
 

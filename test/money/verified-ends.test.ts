@@ -43,6 +43,20 @@ describe('ledger verify derives the end of each settled rental by itself (decisi
     await findsOnly(id, /settled at 1190, the formula says 600; it is billed until/);
   });
 
+  it('finds one whose limit was lowered below what had accrued', async () => {
+    const id = await settled({ ranMs: 1_300_000, maxSpendCents: 600 });
+    await change(
+      id,
+      `insert into rental_changes (id, rental_no, user_id, asked, answer_before, answered_at, limits_at)
+       select replace(id, 'rent_', 'chg_'), no, user_id, '{"maxSpendCents": 600}', clock_ms(), clock_ms(),
+              running_at + interval '1000 seconds' from rentals where id = :id`,
+    );
+    await findsOnly(
+      id,
+      /settled at 600, the formula says 600; a limit was lowered below what had accrued by then/,
+    );
+  });
+
   it('finds one that was billed beyond its stop, even by less than a cent', async () => {
     const id = await settled({ ranMs: 700_000 }, 600_200);
     await change(id, `update rentals set ended_at = ended_at + interval '200 milliseconds' where id = :id`);

@@ -44,6 +44,14 @@ const stories: Record<string, Story> = {
     await renting.stop(user, id);
     return closed(service, renting, id);
   },
+  'rental.changed': async (service, renting) => {
+    const user = await service.signIn(10_000);
+    const { id } = await renting.run(user, b200);
+    await user.patch(`/v1/rentals/${id}`, { maxSpendCents: 5_000 });
+    await user.patch(`/v1/rentals/${id}`, { maxSpendCents: 1 });
+    await user.patch(`/v1/rentals/${id}`, { maxSpendCents: 5_000 });
+    return closed(service, renting, id);
+  },
   'rental.failed': async (service, renting) => {
     await service.gpus.faults({ bootNever: 1 });
     const user = await service.signIn(10_000);

@@ -1,5 +1,5 @@
 import { defineUpdate } from '@temporalio/workflow';
-import type { RentalId } from '../../domain/ids.js';
+import type { ChangeId, RentalId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import { lookSignal } from './signals.js';
 import { rowIdOf, type LookingWorkflow } from './workflow-contract.js';
@@ -43,6 +43,16 @@ export interface RentalOutcome {
 export const openUpdate = defineUpdate<{ rentalId: RentalId }>('open');
 /** Answered when the rental is settled. The request itself is the API's stop_requests row. */
 export const stopUpdate = defineUpdate('stop');
+
+/** A change as the workflow is told of it; its row in `rental_changes` says what is asked for. */
+export interface ChangeInput {
+  readonly changeId: ChangeId;
+  /** ISO instant by the database's clock; nothing is changed after it (decision 4, "Promise of a 503"). */
+  readonly answerBefore: string;
+}
+
+/** Answered when the limits are changed, or with the refusal: an ApplicationFailure whose type is its code. */
+export const changeUpdate = defineUpdate<{ changeId: ChangeId }, [ChangeInput]>('change');
 
 type RentalRun = (input: RentalInput) => Promise<RentalOutcome>;
 

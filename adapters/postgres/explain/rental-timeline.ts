@@ -1,9 +1,10 @@
 import type { RentalId, UserId } from '../../../domain/ids.js';
+import { fieldsOf } from '../../../domain/rentals/changes.js';
 import type { RentalStatus } from '../../../domain/rentals/rental.js';
 import type { Database } from '../database.js';
 import { listAttempts } from '../machines/attempts.js';
 import { listGiven } from '../operators/order-items.js';
-import type { AllocationAttemptRow, PodRow, RentalRow } from '../rows/tables.js';
+import type { AllocationAttemptRow, PodRow, RentalChangeRow, RentalRow } from '../rows/tables.js';
 
 export interface RentalFilter {
   readonly userId?: UserId | undefined;
@@ -58,6 +59,7 @@ export async function readRentalHistory(db: Database, id: RentalId): Promise<Ren
     actionsOn(db, id),
     intentsOf(db, rental),
     refundsOf(db, rental),
+    changesOf(db, rental),
   ]);
   // At the same instant, a request comes before its result.
   const timeline = [
@@ -118,6 +120,29 @@ async function stopsOf(db: Database, rental: RentalRow): Promise<Happening[]> {
   if (!stop) return [];
   const why = stop.reason === null ? '' : `: ${stop.reason}`;
   return [{ at: stop.requested_at, what: `a stop was asked for by ${stop.requested_by}${why}` }];
+}
+
+async function changesOf(db: Database, { no }: RentalRow): Promise<Happening[]> {
+  const changes = await db('rental_changes').where({ rental_no: no }).orderBy('asked_at');
+  return changes.flatMap((change) =>
+    happened([
+      [change.asked_at, `a change was asked for: ${fieldsOf(change.asked).join(', ')} (${change.id})`],
+      [change.limits_at, `its limits were changed: ${limitsText(change)} (${change.id})`],
+      [
+        change.refused && change.answered_at,
+        `the change was refused: ${change.refused?.code} (${change.id})`,
+      ],
+    ]),
+  );
+}
+
+function limitsText(change: RentalChangeRow): string {
+  const money = (cents: number | null) => (cents === null ? 'none' : `${cents} cents`);
+  const time = (at: Date | null) => at?.toISOString() ?? 'none';
+  return (
+    `spend limit ${money(change.was_max_spend_cents)} to ${money(change.new_max_spend_cents)}, ` +
+    `auto-stop ${time(change.was_auto_stop_at)} to ${time(change.new_auto_stop_at)}`
+  );
 }
 
 async function actionsOn(db: Database, id: RentalId): Promise<Happening[]> {

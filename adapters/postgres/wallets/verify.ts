@@ -30,8 +30,14 @@ const pricedRentals = `
   evidence as (
     select r.*, epoch_ms(r.ended_at) as ended_ms, q.requested_ms as stop_ms, coalesce(e.charged, 0)::bigint as charged,
            (coalesce(e.charged, 0) + coalesce(x.amount_cents, 0))::bigint as ticked,
+           -- A spend limit that was lowered to what had accrued holds from its change on (decision 105).
            least(q.requested_ms, epoch_ms(r.auto_stop_at),
-                 r.running_ms + ceil(r.max_spend_cents::numeric * 3600000 / r.price_per_hour_cents)::bigint) as asked_ms,
+                 case when r.max_spend_cents is not null then greatest(h.spend_ms,
+                   r.running_ms + ceil(r.max_spend_cents::numeric * 3600000 / r.price_per_hour_cents)::bigint) end
+           ) as asked_ms,
+           coalesce(epoch_ms(r.auto_stop_at) < h.stop_ms or
+                    r.max_spend_cents < r.price_per_hour_cents::bigint * greatest(0, h.spend_ms - r.running_ms) / 3600000,
+                    false) as lowered,
            -- What 0.1 settled as lost has no row of its own: then the pod's, if it still shows the loss. One whose pod
            -- was gone well before it was settled was lost, whatever it says.
            case when l.rental_no is not null then epoch_ms(l.last_alive_at)
@@ -42,6 +48,12 @@ const pricedRentals = `
       left join stop_requests q on q.rental_no = r.no
       left join lost_machines l on l.rental_no = r.no
       left join pods p on p.provider_code = r.provider_code and p.pod_id = r.pod_id
+      left join lateral (
+        select max(epoch_ms(limits_at)) filter (where jsonb_exists(asked, 'maxSpendCents')) as spend_ms,
+               max(epoch_ms(limits_at)) filter (where jsonb_exists_any(asked, array['autoStopAt', 'autoStopAfterMs']))
+                 as stop_ms
+          from rental_changes where rental_no = r.no and limits_at is not null
+      ) h on true
       left join ledger_causes c on c.cause = ${settlementCauseSql('r.id')}
       left join ledger_entries x on x.wallet_id = c.wallet_id and x.seq = c.seq
      where r.settled_at is not null
@@ -116,13 +128,14 @@ const rules = `
      union all
      select 'price', wallet_id, user_id, null, id, id || ' is settled at ' || settled_cents || ', the formula says ' ||
             final_cents || case when due_ms is null and running_ms is not null then '; nothing that is kept ended it'
+                                when lowered then '; a limit was lowered below what had accrued by then'
                                 when failed_late then '; it failed, and was last seen alive later than the first minute'
                                 when status <> 'failed' and due_ms <> ended_ms
                                 then '; it is billed until ' || from_epoch_ms(ended_ms) || ' and ended at ' ||
                                      from_epoch_ms(due_ms)
                                 else '' end
        from priced
-      where settled_cents <> final_cents or failed_late
+      where settled_cents <> final_cents or failed_late or lowered
          or status <> 'failed' and running_ms is not null and due_ms is distinct from ended_ms
      union all ${orderRules}`;
 
@@ -148,7 +161,7 @@ export async function findNewestWallet(db: Database): Promise<number> {
 /**
  * Walks every wallet and checks the rules of the ledger. Each entry continues its predecessor. The newest equals the
  * wallet. The reserved amount equals the holds of its rentals. Each rental's charges and refunds equal its entries.
- * Each settled rental ended when its rows say, and its net charge, overage and write-off equal the formula of decision
+ * Each settled rental ended when its rows say, no limit of it was lowered below what had accrued, and its net charge, overage and write-off equal the formula of decision
  * 25, "Usage as running total", for that end. Orders of many gave the amounts of their entries, and nobody got more
  * than they were charged.
  * @param userId only this user's wallet

@@ -18,7 +18,7 @@ export function allowOrigins(
       return allowed.includes(origin) ? origin : '';
     },
     credentials: true,
-    allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowHeaders: ['Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'X-Request-Id', ...headers],
     exposeHeaders: ['Idempotent-Replayed', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'],
     maxAge: 600,

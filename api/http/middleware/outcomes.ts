@@ -5,26 +5,43 @@ import { refusalOf } from './errors.js';
 
 type Context = Parameters<Middleware<ApiState, object>>[0];
 
-/** A path that opens something by POST, and lists what was opened by GET. */
+/** A path under which something is opened or changed, and where GET shows what came of it. */
 export interface OpeningPath {
-  readonly path: string;
-  /** Where a caller without an id looks. */
-  readonly lookAt: string;
+  /** Default: POST. */
+  readonly method?: string;
+  /** A text, or a pattern of paths that are looked at themselves. */
+  readonly path: string | RegExp;
+  /** Where a caller without an id looks; default: the path itself. */
+  readonly lookAt?: string;
 }
 
-/** The two calls that cost money. */
+/** The calls that cost money. */
 export const openingPaths: readonly OpeningPath[] = [
   { path: '/v1/rentals', lookAt: '/v1/rentals' },
   { path: '/v1/billing/checkout', lookAt: '/v1/billing/topups' },
+  { method: 'PATCH', path: /^\/v1\/rentals\/[^/]+$/ },
 ];
+
+/** Finds where to look for the outcome of a request; undefined when it opens and changes nothing. */
+function lookAtOf(
+  paths: readonly OpeningPath[],
+  { method, path }: { readonly method: string; readonly path: string },
+): string | undefined {
+  const opening = paths.find(
+    (each) =>
+      (each.method ?? 'POST') === method &&
+      (typeof each.path === 'string' ? each.path === path : each.path.test(path)),
+  );
+  return opening && (opening.lookAt ?? path);
+}
 
 const notDone = { outcome: 'not_done' } as const;
 
 /** The certain outcome of an opening of which nothing was read; undefined for any other request. */
 export function outcomeUnread(method: string, path: string, isKeyed: boolean): object | undefined {
-  const opening = method === 'POST' ? openingPaths.find((each) => each.path === path) : undefined;
-  if (opening === undefined) return undefined;
-  return isKeyed ? { outcome: 'unknown', lookAt: opening.lookAt } : notDone;
+  const lookAt = lookAtOf(openingPaths, { method, path });
+  if (lookAt === undefined) return undefined;
+  return isKeyed ? { outcome: 'unknown', lookAt } : notDone;
 }
 
 /**
@@ -33,20 +50,20 @@ export function outcomeUnread(method: string, path: string, isKeyed: boolean): o
  */
 export function tellOutcomes(paths: readonly OpeningPath[]): Middleware<ApiState, object> {
   return async (ctx, next) => {
-    const opening = ctx.method === 'POST' ? paths.find(({ path }) => path === ctx.path) : undefined;
-    if (opening === undefined) {
+    const lookAt = lookAtOf(paths, ctx);
+    if (lookAt === undefined) {
       await next();
       return;
     }
     try {
       await next();
     } catch (error) {
-      throw withOutcome(ctx, opening, error);
+      throw withOutcome(ctx, lookAt, error);
     }
   };
 }
 
-function withOutcome(ctx: Context, { lookAt }: OpeningPath, error: unknown): unknown {
+function withOutcome(ctx: Context, lookAt: string, error: unknown): unknown {
   const refusal = refusalOf(error);
   if (refusalStatus[refusal.code] < 500) return error;
   const { opening } = ctx.state;

@@ -6,7 +6,7 @@ import type { Tag } from './tags.js';
 
 /** The description of one route; document.ts adds what all routes share. */
 export interface Operation {
-  readonly method: 'get' | 'post' | 'put' | 'delete';
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** As the router writes it: /v1/rentals/:id. */
   readonly path: string;
   /** The name of the operation, from which clients are generated. */

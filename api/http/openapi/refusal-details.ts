@@ -1,6 +1,6 @@
 import type { RefusalCode } from '../../../domain/refusal.js';
 import { feedRange } from '../../events/describe.js';
-import { rentalStatus } from '../../rentals/describe.js';
+import { rentalStatus, stopReason } from '../../rentals/describe.js';
 import { alternatives, quote } from '../../rentals/describe-quotes.js';
 import {
   cents,
@@ -38,7 +38,7 @@ const fields = named(
   }),
 );
 
-const ids = { rentalId: idOf('rent'), topupId: idOf('top') };
+const ids = { rentalId: idOf('rent'), topupId: idOf('top'), changeId: idOf('chg') };
 const retryAfterSeconds: JsonSchema = {
   ...whole,
   minimum: 1,
@@ -59,12 +59,12 @@ const outcome: Details = {
       {
         outcome: {
           ...oneOf(['not_done', 'unknown']),
-          description: 'Whether a rental or top-up may have been opened all the same.',
+          description: 'Whether it may have been done all the same.',
         },
         lookAt: { type: 'string', description: 'With unknown: the path where it is seen in a minute.' },
         ...ids,
       },
-      ['lookAt', 'rentalId', 'topupId'],
+      ['lookAt', 'rentalId', 'topupId', 'changeId'],
     ),
   ),
   isOptional: true,
@@ -154,11 +154,17 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
       ['alternatives'],
     ),
   },
+  rental_ending: {
+    schema: object({
+      status: rentalStatus,
+      stopReason: orNull(stopReason, 'Null until it is known what ended it.'),
+    }),
+  },
   no_saved_card: undefined,
   idempotency_conflict: undefined,
   idempotency_in_progress: {
     schema: {
-      ...object(ids, ['rentalId', 'topupId']),
+      ...object(ids, ['rentalId', 'topupId', 'changeId']),
       minProperties: 1,
       description: 'What is being opened.',
     },

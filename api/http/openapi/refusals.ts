@@ -101,6 +101,10 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
       alternatives: [],
     },
   },
+  rental_ending: {
+    message: 'This rental is ending: its limits stay as they are.',
+    details: { status: 'running', stopReason: null },
+  },
   no_saved_card: {
     message: 'Save a card that has not expired first: POST /v1/billing/setup-intent.',
   },

@@ -1,8 +1,10 @@
 import type { ChargeBucket, ChargeInterval } from '../../../adapters/postgres/rentals/rental-charges.js';
 import type { RentalWithHealth } from '../../../adapters/postgres/rentals/rental-reads.js';
 import type { LedgerEntry } from '../../../adapters/postgres/wallets/ledger-reads.js';
+import { newId } from '../../../adapters/ids.js';
 import type { ApiContext, ApiRouter } from '../../../api/context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../../../api/http/cursor.js';
+import { readChange, refuseTooLate } from '../../../api/rentals/change-request.js';
 import { chargesQuery, presentCharges } from '../../../api/rentals/charges.js';
 import { readQuoteBody, type QuoteBody } from '../../../api/rentals/by-quote.js';
 import { presentMeter, presentOpened, presentRental, presentStop } from '../../../api/rentals/present.js';
@@ -15,6 +17,7 @@ import { readMeter } from '../meter.js';
 import { choiceOf, rentalHeader } from '../on-demand.js';
 import { refusalOf } from '../refuse.js';
 import { openByQuote } from '../quotes.js';
+import { changeRental } from '../change.js';
 import { openRental, stopRental } from '../rentals.js';
 import { note, signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
@@ -44,6 +47,7 @@ export function rentalRoutes(router: ApiRouter, world: World): void {
       ctx.body = presentRental(readNow(world, getRental(ctx, account).row));
     }),
   );
+  router.patch('/v1/rentals/:id', change(world));
   router.post('/v1/rentals/:id/stop', stop(world));
   router.get(
     '/v1/rentals/:id/meter',
@@ -95,6 +99,21 @@ function takeQuote(world: World, ctx: ApiContext, account: Account, body: QuoteB
     if (isTaken) ctx.set('Idempotent-Replayed', 'true');
     else note(world, ctx, account, 'rental_created', rental.row.id);
     return presentOpened(rental.row);
+  });
+}
+
+/** Changes a rental, once per Idempotency-Key. A limit that is reached by now ends it at once, as the service does. */
+function change(world: World) {
+  return signedIn(world, (ctx, account) => {
+    const { body, asked } = readChange(ctx);
+    const rental = getRental(ctx, account);
+    const { row } = rental;
+    refuseTooLate(asked, row.running_at, world.now());
+    answerOnce(ctx, account, 'PATCH /v1/rentals/:id', { ...body, id: row.id }, () => {
+      changeRental(world, account, rental, asked);
+      note(world, ctx, account, 'rental_changed', newId('chg'));
+      return presentRental(readNow(world, row));
+    });
   });
 }
 

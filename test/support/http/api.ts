@@ -177,6 +177,10 @@ export class ApiClient {
     return this.json('PUT', path, body);
   }
 
+  patch(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.json('PATCH', path, body, headers);
+  }
+
   delete(path: string): Promise<Answer> {
     return this.send('DELETE', path, undefined, {});
   }

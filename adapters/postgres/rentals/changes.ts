@@ -1,0 +1,140 @@
+import type { ChangeId, RentalId, UserId } from '../../../domain/ids.js';
+import { Refusal } from '../../../domain/refusal.js';
+import {
+  fieldsOf,
+  refusalOfSettled,
+  type AskedChange,
+  type EndingRental,
+  type RentalLimits,
+} from '../../../domain/rentals/changes.js';
+import { insertAuditEvent } from '../accounts/audit-events.js';
+import type { Database, Transaction } from '../database.js';
+import { recordEvent } from '../events/outbox.js';
+import type { RentalChangeRow, RentalRow } from '../rows/tables.js';
+import { replaceLabels } from './labels.js';
+
+/** A change as its request asks for it. */
+export interface NewChange {
+  readonly id: ChangeId;
+  readonly rental: Pick<RentalRow, 'no' | 'id' | 'user_id'>;
+  readonly asked: AskedChange;
+  /** By the database's clock: nothing is changed after it (decision 4, "Promise of a 503"). */
+  readonly answerBefore: Date;
+}
+
+/**
+ * Commits what a change asks for, before the rental's workflow is told (decision 88, "Rows before workflows"). The first
+ * request under an id stands: a repetition changes nothing.
+ */
+export async function insertChange(db: Database, change: NewChange): Promise<void> {
+  await db('rental_changes').insert(rowOf(change)).onConflict('id').ignore();
+}
+
+/** Finds a change, with its rental. Undefined when there is none of ours. */
+export async function findChange(
+  db: Database | Transaction,
+  id: ChangeId,
+): Promise<(RentalChangeRow & { rental_id: RentalId }) | undefined> {
+  return db({ c: 'rental_changes' })
+    .join({ r: 'rentals' }, 'r.no', 'c.rental_no')
+    .where({ 'c.id': id })
+    .first<RentalChangeRow & { rental_id: RentalId }>('c.*', { rental_id: 'r.id' });
+}
+
+/**
+ * Does a change that asks for words alone, in one transaction and without any workflow. It does nothing when it is done
+ * already, or was given up (`giveUpChange`).
+ * @returns a refusal, which changed nothing
+ */
+export async function changeWords(
+  db: Database,
+  change: NewChange,
+  clientAddress: string | undefined,
+): Promise<Refusal | undefined> {
+  return db.transaction(async (trx) => {
+    // Settling changes this row as well: the labels are those from before it, or are refused.
+    const rental = await trx('rentals').where({ no: change.rental.no }).forNoKeyUpdate().first();
+    if (!rental) throw new Error(`no rental ${change.rental.id}`);
+    const known = await trx('rental_changes').where({ id: change.id }).first('id');
+    if (known) return undefined;
+    if (change.asked.labels !== undefined && rental.settled_at !== null) {
+      return refusalOfSettled(endingOf(rental));
+    }
+    const [made] = await trx('rental_changes')
+      .insert({ ...rowOf(change), answered_at: trx.raw('clock_ms()') })
+      .onConflict('id')
+      .ignore()
+      .returning('id');
+    if (made) await applyWords(trx, change, limitsOf(rental), clientAddress);
+    return undefined;
+  });
+}
+
+/**
+ * Gives up a change of words that nobody heard of any more: its id is taken, so it can't be made later.
+ * @returns whether it was made before
+ */
+export async function giveUpChange(db: Database, change: NewChange): Promise<boolean> {
+  await insertChange(db, change);
+  const row = await db('rental_changes').where({ id: change.id }).first('answered_at');
+  return row !== undefined && row.answered_at !== null;
+}
+
+/** Writes a change's name and labels, and tells of the change. The rental must be locked by this transaction. */
+export async function applyWords(
+  trx: Transaction,
+  { id, rental, asked }: Pick<NewChange, 'id' | 'rental' | 'asked'>,
+  limits: RentalLimits,
+  clientAddress?: string,
+): Promise<void> {
+  if (asked.name !== undefined) await trx('rentals').where({ no: rental.no }).update({ name: asked.name });
+  if (asked.labels !== undefined) await replaceLabels(trx, rental, asked.labels);
+  const changed = fieldsOf(asked);
+  const now = {
+    maxSpendCents: limits.maxSpendCents,
+    autoStopAt: limits.autoStopAt?.toISOString() ?? null,
+    spendLimitAt: limits.spendLimitAt?.toISOString() ?? null,
+  };
+  const about: { userId: UserId; entityId: string } = { userId: rental.user_id, entityId: rental.id };
+  await insertAuditEvent(trx, {
+    userId: rental.user_id,
+    kind: 'rental_changed',
+    entityId: id,
+    details: { rentalId: rental.id, changed, ...now },
+    clientAddress,
+  });
+  await recordEvent(trx, { ...about, type: 'rental.changed', data: { changeId: id, changed, ...now } });
+}
+
+/** The refusal that a change was answered with; undefined when it was done. */
+export function refusalOf({ refused }: Pick<RentalChangeRow, 'refused'>): Refusal | undefined {
+  return refused === null ? undefined : new Refusal(refused.code, refused.message, refused.details);
+}
+
+/** The limits of a rental's row. */
+export function limitsOf(row: RentalRow): RentalLimits {
+  return {
+    maxSpendCents: row.max_spend_cents,
+    spendLimitAt: row.spend_limit_at,
+    autoStopAt: row.auto_stop_at,
+    autoStopAfterMs: row.auto_stop_after_ms,
+  };
+}
+
+/** The facts of a rental's row that decide whether it may still be changed. */
+export function endingOf(row: RentalRow): EndingRental {
+  return {
+    status: row.status,
+    settledAt: row.settled_at,
+    chargedCents: row.charged_cents,
+    refundedCents: row.refunded_cents,
+    releasedCents: row.released_cents,
+    stopReason: row.stop_reason,
+    autoStopAt: row.auto_stop_at,
+    spendLimitAt: row.spend_limit_at,
+  };
+}
+
+function rowOf({ id, rental, asked, answerBefore }: NewChange) {
+  return { id, rental_no: rental.no, user_id: rental.user_id, asked, answer_before: answerBefore };
+}

@@ -1,0 +1,71 @@
+import { latestAutoStop, type AskedChange } from '../../domain/rentals/changes.js';
+import type { Labels } from '../../domain/rentals/labels.js';
+import { rentalLimits } from '../../domain/rentals/limits.js';
+import type { ApiContext } from '../context.js';
+import { fieldRefusal, instantField, joi, readBody } from '../http/validation.js';
+import { labelsField } from './label-fields.js';
+import { autoStopMs, textOrNull } from './request.js';
+
+/** What PATCH /v1/rentals/:id may ask for (decision 105, "Changed rentals"). */
+interface ChangeBody {
+  readonly name?: string | null;
+  readonly labels?: Labels;
+  readonly maxSpendCents?: number | null;
+  readonly autoStopAt?: Date | null;
+  readonly autoStopAfterHours?: number | null;
+}
+
+const { nameMaxChars, autoStopMaxHours, maxLimitCents } = rentalLimits;
+
+/** What is sent is changed, to just that; null takes a name or a limit away. */
+export const changeSchema = joi
+  .object<ChangeBody>({
+    name: joi
+      .text()
+      .allow('', null)
+      .maxChars(nameMaxChars)
+      .meta({ jsonSchema: { type: ['string', 'null'], maxLength: nameMaxChars } }),
+    labels: labelsField,
+    maxSpendCents: joi.number().integer().min(1).max(maxLimitCents).allow(null),
+    autoStopAt: instantField.allow(null),
+    autoStopAfterHours: joi.number().greater(0).max(autoStopMaxHours).allow(null),
+  })
+  .min(1)
+  .messages({
+    'object.min': 'send at least one of name, labels, maxSpendCents, autoStopAt and autoStopAfterHours',
+  })
+  .meta({ jsonSchema: { minProperties: 1, not: { required: ['autoStopAt', 'autoStopAfterHours'] } } });
+
+/**
+ * Reads what is asked for.
+ * @throws Refusal validation_failed naming the field
+ */
+export function readChange(ctx: ApiContext): { body: ChangeBody; asked: AskedChange } {
+  const body = readBody(ctx, changeSchema);
+  const { name, labels, maxSpendCents, autoStopAt, autoStopAfterHours: hours } = body;
+  if (autoStopAt !== undefined && hours !== undefined) {
+    throw fieldRefusal('autoStopAt', 'autoStopAt may not be sent together with autoStopAfterHours');
+  }
+  const asked: AskedChange = {
+    ...(name !== undefined && { name: textOrNull(name) }),
+    ...(labels !== undefined && { labels }),
+    ...(maxSpendCents !== undefined && { maxSpendCents }),
+    ...autoStopOf(body),
+  };
+  return { body, asked };
+}
+
+function autoStopOf({ autoStopAt, autoStopAfterHours: hours }: ChangeBody): AskedChange {
+  if (autoStopAt !== undefined) return { autoStopAt: autoStopAt?.toISOString() ?? null };
+  return hours === undefined ? {} : { autoStopAfterMs: hours === null ? null : autoStopMs(hours) };
+}
+
+/** @throws Refusal validation_failed for a stop later than 720 hours after the beginning of billing */
+export function refuseTooLate({ autoStopAt }: AskedChange, runningAt: Date | null, now: Date): void {
+  const latest = latestAutoStop(runningAt, now);
+  if (typeof autoStopAt !== 'string' || new Date(autoStopAt) <= latest) return;
+  throw fieldRefusal(
+    'autoStopAt',
+    `autoStopAt must be ${latest.toISOString()} or earlier: ${autoStopMaxHours} hours of running at most`,
+  );
+}

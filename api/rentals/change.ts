@@ -1,0 +1,139 @@
+import { readClock } from '../../adapters/postgres/clock.js';
+import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import {
+  changeWords,
+  endingOf,
+  findChange,
+  giveUpChange,
+  insertChange,
+  refusalOf,
+  type NewChange,
+} from '../../adapters/postgres/rentals/changes.js';
+import { findRental, type RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
+import { readUnderWalletLock, type LastWord } from '../../adapters/postgres/requests/last-word.js';
+import { awaitChange } from '../../adapters/temporal/open-rental.js';
+import { newId } from '../../adapters/ids.js';
+import type { ChangeId } from '../../domain/ids.js';
+import { asksForLimits, refusalOfEnding, type AskedChange } from '../../domain/rentals/changes.js';
+import { auditAddress, noteAudit } from '../accounts/audit-event.js';
+import type { ApiDeps, ApiRouter } from '../context.js';
+import { requireSession, type Step } from '../http/middleware/session.js';
+import { answerOpening } from '../http/opening.js';
+import { readChange, refuseTooLate } from './change-request.js';
+import { presentRental } from './present.js';
+import { getRental } from './routes.js';
+
+/** The route that changes a rental: PATCH /v1/rentals/:id (decision 105, "Changed rentals"). */
+export function changeRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.patch('/v1/rentals/:id', requireSession(deps), changeRental(deps));
+}
+
+/** One request to change a rental. */
+interface Changing {
+  readonly deps: ApiDeps;
+  readonly rental: RentalWithHealth;
+  readonly asked: AskedChange;
+  readonly clientAddress: string | undefined;
+}
+
+/**
+ * Changes a rental. New limits are set by its workflow, whose activity is activities/rentals/change-rental.ts: it meters
+ * first, under the wallet's lock. A name and labels alone are one transaction here.
+ */
+function changeRental(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { body, asked } = readChange(ctx);
+    const rental = await getRental(ctx, deps);
+    if (typeof asked.autoStopAt === 'string') {
+      refuseTooLate(asked, rental.running_at, await readClock(deps.db));
+    }
+    const changing = { deps, rental, asked, clientAddress: auditAddress(ctx) };
+    const ways = asksForLimits(asked) ? byWorkflow(changing) : byOurselves(changing);
+    const changeId = await answerOpening<ChangeId, RentalWithHealth>(ctx, deps, {
+      endpoint: 'PATCH /v1/rentals/:id',
+      userId: rental.user_id,
+      body: { ...body, id: rental.id },
+      newId: () => newId('chg'),
+      ...ways,
+      find: (id) => findChanged(deps.db, changing, id),
+      present: presentRental,
+      idName: 'changeId',
+      lookAt: () => `/v1/rentals/${rental.id}`,
+    });
+    await noteAudit(ctx, deps, { userId: rental.user_id, kind: 'rental_changed', entityId: changeId });
+  };
+}
+
+interface Ways {
+  readonly isOurs: boolean;
+  start(id: ChangeId, answerBefore: Date): Promise<void>;
+  findUnderLock(id: ChangeId, answerBefore: Date): Promise<LastWord<RentalWithHealth>>;
+}
+
+function byWorkflow(changing: Changing): Ways {
+  const { deps, rental } = changing;
+  return {
+    isOurs: hasEnded(rental),
+    async start(id, answerBefore) {
+      await insertChange(deps.db, newChange(changing, id, answerBefore));
+      if (await isOver(changing, id)) return;
+      await awaitChange(deps.temporal.client.workflow, rental.id, id, answerBefore);
+    },
+    findUnderLock: (id, answerBefore) =>
+      readUnderWalletLock(deps.db, rental.user_id, answerBefore, deps.settings.lockWaitMs, (trx) =>
+        findChanged(trx, changing, id),
+      ),
+  };
+}
+
+/**
+ * Tells whether a change of a rental that has ended was made before. Its workflow may be gone, and an end is never taken
+ * back: so nobody need be asked. The order matters, because a change may itself end the rental.
+ * @throws Refusal already_stopped or rental_ending when the change was not made, and never will be
+ */
+async function isOver({ deps, rental }: Changing, id: ChangeId): Promise<boolean> {
+  const now = await findRental(deps.db, rental.user_id, rental.id);
+  if (now === undefined || !hasEnded(now)) return false;
+  const change = await findChange(deps.db, id);
+  if (change !== undefined && change.answered_at !== null) return true;
+  const refusal = refusalOfEnding(endingOf(now), false, new Date());
+  if (refusal) throw refusal;
+  return false;
+}
+
+function hasEnded({ status }: RentalWithHealth): boolean {
+  return status !== 'provisioning' && status !== 'running';
+}
+
+function byOurselves(changing: Changing): Ways {
+  const { deps, clientAddress } = changing;
+  return {
+    isOurs: true,
+    async start(id, answerBefore) {
+      const refusal = await changeWords(deps.db, newChange(changing, id, answerBefore), clientAddress);
+      if (refusal) throw refusal;
+    },
+    async findUnderLock(id, answerBefore) {
+      const isMade = await giveUpChange(deps.db, newChange(changing, id, answerBefore));
+      const row = isMade && (await findChanged(deps.db, changing, id));
+      return row ? { kind: 'there', row } : { kind: 'never' };
+    },
+  };
+}
+
+function newChange({ rental, asked }: Changing, id: ChangeId, answerBefore: Date): NewChange {
+  return { id, rental, asked, answerBefore };
+}
+
+/** Finds the rental, once the change is made. @throws the Refusal that it was answered with */
+async function findChanged(
+  db: Database | Transaction,
+  { rental }: Changing,
+  id: ChangeId,
+): Promise<RentalWithHealth | undefined> {
+  const change = await findChange(db, id);
+  if (change === undefined || change.answered_at === null) return undefined;
+  const refusal = refusalOf(change);
+  if (refusal) throw refusal;
+  return findRental(db, rental.user_id, rental.id);
+}
