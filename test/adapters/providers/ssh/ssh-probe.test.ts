@@ -6,7 +6,8 @@ import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import ssh2 from 'ssh2';
-import { isPublicAddress, resolvePodAddress } from '../../../../adapters/providers/ssh/pod-address.js';
+import { isPublicAddress } from '../../../../adapters/public-address.js';
+import { resolvePodAddress } from '../../../../adapters/providers/ssh/pod-address.js';
 import { captureHostKey, probeSsh } from '../../../../adapters/providers/ssh/ssh-probe.js';
 import { hasOpenSsh, newRenterKey, type RenterKey } from '../../../lab/provider/living-lab.js';
 
