@@ -14,6 +14,7 @@ import {
   withDefault,
   type ValuesOf,
 } from './config/variables.js';
+import { webhooksOf, webhookVariables } from './config/webhooks.js';
 import { operationLimits } from './domain/operations/limits.js';
 import { paymentLimits } from './domain/payments/limits.js';
 
@@ -54,6 +55,7 @@ export const variables = {
   ...mailVariables,
   ...capVariables,
   ...providerVariables,
+  ...webhookVariables,
 };
 
 /** Thrown when the environment is not usable; its message names every fault at once and what to set. */
@@ -113,6 +115,7 @@ function configOf(env: ValuesOf<typeof variables>) {
     /** The most that one operator may move alone, in cents (decision 87, "Operator orders"). */
     orderSingleLimitCents: env.ORDER_SINGLE_LIMIT_CENTS,
     providers: providersOf(env),
+    webhooks: webhooksOf(env),
     /** True only in the lab, whose pods live on loopback: elsewhere private addresses are never probed. */
     allowPrivatePods: env.LAB_PROVIDER_URL !== null,
   };

@@ -6,6 +6,8 @@ import type { Processor } from '../adapters/processor/processor.js';
 import type { OddityBook } from '../adapters/providers/upstream/oddity-book.js';
 import type { Prober } from '../adapters/providers/ssh/prober.js';
 import type { Provider } from '../adapters/providers/provider.js';
+import type { OpenSecret } from '../adapters/webhooks/sealed-secrets.js';
+import type { SendWebhook } from '../adapters/webhooks/sender.js';
 import type { TemporalClient } from '../adapters/temporal/client.js';
 
 /** The connections, peers and settings that the activities work with. worker/index.ts builds them. */
@@ -18,6 +20,8 @@ export interface ActivityDeps {
   readonly meterDb: Database;
   /** Connections for opening rentals alone, whose transactions last as long as an upstream's answer. */
   readonly openDb: Database;
+  /** Connections for delivering webhooks alone: many endpoints that fail at once take none from others. */
+  readonly webhookDb: Database;
   readonly temporal: TemporalClient;
   readonly providers: ReadonlyMap<string, Provider>;
   /** Counts the oddities that the providers' adapters skipped. */
@@ -25,6 +29,8 @@ export interface ActivityDeps {
   readonly prober: Prober;
   readonly processor: Processor;
   readonly mail: MailTransport;
+  /** The way to users' endpoints, and what opens their secrets. */
+  readonly webhooks: { readonly send: SendWebhook; readonly openSecret: OpenSecret };
   readonly log: Logger;
   /** Counts each tick. */
   readonly observeTick?: (tick: Tick) => void;

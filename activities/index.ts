@@ -22,6 +22,7 @@ import { createStrayPaymentActivities } from './payments/stray-payment.js';
 import { createTopupActivities } from './topups/topup.js';
 import { createUpkeepActivities } from './upkeep/upkeep.js';
 import { createWatchActivities } from './machines/watch.js';
+import { createWebhookActivities, createWebhookWaker } from './webhooks/webhook.js';
 
 /**
  * All activities, bound to the outside world, each under its policy (guarded.ts). The policy says whether the activity
@@ -64,6 +65,10 @@ export function createActivities(given: ActivityDeps) {
     ...guarded(deps, createRefundRentalsActivities(deps), { refundRentals: 'asksFirst' }),
     ...guarded(deps, createBackfillActivities(deps), { backfillEvents: 'asksFirst' }),
     ...guarded(deps, createEventActivities(deps), { runSequencer: 'neverAsks' }),
+    ...guarded({ ...deps, db: deps.webhookDb }, createWebhookActivities(deps), {
+      lookAtWebhook: 'looksAtEvents',
+    }),
+    ...guarded(deps, createWebhookWaker(deps), { wakeWebhooks: 'neverAsks' }),
     ...guarded(deps, createMailActivities(deps), { deliverMails: 'neverAsks' }),
     ...guarded(deps, createRestoreActivities(deps), {
       examineRestore: 'neverAsks',

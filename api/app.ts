@@ -27,6 +27,7 @@ import { rentalChargeRoutes } from './rentals/charges.js';
 import { rentalRoutes } from './rentals/routes.js';
 import { sshKeyRoutes } from './accounts/ssh-keys.js';
 import { statementRoutes } from './wallet/statement.js';
+import { webhookEndpointRoutes } from './webhooks/routes.js';
 import { webhookPath } from './webhook/path.js';
 import { unreadWebhook, webhookRoutes } from './webhook/routes.js';
 
@@ -51,6 +52,7 @@ const resources = [
   autoTopupRoutes,
   invoiceRoutes,
   webhookRoutes,
+  webhookEndpointRoutes,
   auditRoutes,
   noticeRoutes,
   unsubscribeRoutes,

@@ -1,4 +1,5 @@
 import type { Config } from '../config.js';
+import type { ReceiverRules } from '../domain/webhooks/receiver-url.js';
 import { requestLimits } from '../domain/requests/limits.js';
 
 /** The API's part of the configuration. Durations are milliseconds. */
@@ -33,6 +34,10 @@ export interface ApiSettings {
   };
   /** The daily cap of auto-topup for accounts that are made now, in cents; null: no cap. */
   readonly autoTopupDailyCapCents: number | null;
+  readonly webhooks: {
+    /** Seals their secrets; empty: they are disabled. */
+    readonly publicKey: string;
+  } & ReceiverRules;
   readonly meterShards: number;
   /**
    * How many codes one client address may ask for in an hour, for whatever e-mail addresses (decision 8, "One-time
@@ -80,6 +85,11 @@ export function settingsOf(config: Config): ApiSettings {
       livemode: /^[sr]k_live_/.test(config.processor.secretKey),
     },
     autoTopupDailyCapCents: config.autoTopupDailyCapCents,
+    webhooks: {
+      publicKey: config.webhooks.publicKey,
+      allowPrivate: config.webhooks.allowPrivate,
+      ownHosts: config.webhooks.ownHosts,
+    },
     meterShards: config.meter.shards,
   };
 }
@@ -103,6 +113,7 @@ export const defaultSettings: ApiSettings = {
   requestsAtOnce: requestLimits.requestsAtOnce,
   billing: { enabled: false, publishableKey: '', livemode: false },
   autoTopupDailyCapCents: null,
+  webhooks: { publicKey: '', allowPrivate: false, ownHosts: [] },
   meterShards: 1,
   codeRequestsPerClientPerHour: 30,
   answerWithinMs: requestLimits.answerWithinMs,

@@ -7,6 +7,7 @@ import {
   type SshKeyId,
   type TopupId,
   type UserId,
+  type WebhookId,
 } from './ids.js';
 
 /**
@@ -60,6 +61,8 @@ export type MailCause =
   | Caused<'operation', { operationId: OperationId }>
   /** The sum that an order of many gave one user. */
   | Caused<'operation_user', { operationId: OperationId; userId: UserId }>
+  /** The instant at which it was switched off. */
+  | Caused<'webhook_switched_off', { webhookId: WebhookId; at: Date }>
   | Caused<'operator_notice', { noticeId: number }>
   | Caused<'reconcile', { runId: number }>
   /** The oldest of the notices that the mail tells. */
@@ -161,6 +164,7 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   invoice_reminder: ({ invoiceId, reminderNo }) => `invoice-reminder:${invoiceId}:${reminderNo}`,
   low_balance: ({ walletId, since }) => `low_balance:${walletId}:${since.toISOString()}`,
   charges_held: ({ markId, userId }) => `charges-held:${markId}:${userId ?? 'operators'}`,
+  webhook_switched_off: ({ webhookId, at }) => `webhook-off:${webhookId}:${at.toISOString()}`,
   operator_notice: ({ noticeId }) => `operator-notice:${noticeId}`,
   reconcile: ({ runId }) => `reconcile:${runId}`,
   notice: ({ noticeId }) => `notice:${noticeId}`,
@@ -209,6 +213,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['invoice-reminder', readReminder],
   ['low_balance', readLowBalance],
   ['charges-held', readChargesHeld],
+  ['webhook-off', readWebhookOff],
   ['operator-notice', (rest) => withNumber(rest, (noticeId) => ({ kind: 'operator_notice', noticeId }))],
   ['reconcile', (rest) => withNumber(rest, (runId) => ({ kind: 'reconcile', runId }))],
   ['notice', (rest) => withNumber(rest, (noticeId) => ({ kind: 'notice', noticeId }))],
@@ -265,6 +270,13 @@ function readAutoTopupOff(rest: string): Cause | undefined {
 function instantOf(text: string): Date | undefined {
   const at = new Date(text);
   return Number.isNaN(at.getTime()) || at.toISOString() !== text ? undefined : at;
+}
+
+function readWebhookOff(rest: string): Cause | undefined {
+  const [id, told] = cut(rest, rest.indexOf(':'));
+  const at = new Date(told);
+  if (Number.isNaN(at.getTime()) || at.toISOString() !== told) return undefined;
+  return withId('wh', id, (webhookId) => ({ kind: 'webhook_switched_off', webhookId, at }));
 }
 
 /** The last part is ours, whatever the processor's id before it is. */

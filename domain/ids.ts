@@ -15,10 +15,26 @@ export type OperationId = `op_${string}`;
 export type QuoteId = `quo_${string}`;
 export type AuditEventId = `aud_${string}`;
 export type EventId = `evt_${string}`;
+export type WebhookId = `wh_${string}`;
+export type DeliveryId = `dlv_${string}`;
 
 /** Every prefix that the service mints. */
 export type IdPrefix =
-  'usr' | 'rent' | 'lst' | 'led' | 'inv' | 'li' | 'key' | 'top' | 'op' | 'quo' | 'aud' | 'evt' | 'chg';
+  | 'usr'
+  | 'rent'
+  | 'lst'
+  | 'led'
+  | 'inv'
+  | 'li'
+  | 'key'
+  | 'top'
+  | 'op'
+  | 'quo'
+  | 'aud'
+  | 'evt'
+  | 'chg'
+  | 'wh'
+  | 'dlv';
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 

@@ -10,4 +10,6 @@ export const taskQueues = {
   /** The tick engine and the watchers, which run for minutes. */
   meter: 'meter',
   mail: 'mail',
+  /** Sending events to users' endpoints, which may let us wait. */
+  webhooks: 'webhooks',
 } as const;

@@ -31,6 +31,7 @@ import * as refundsOfMany from './029-refunds-of-many.js';
 import * as events from './030-events.js';
 import * as openStreams from './031-open-streams.js';
 import * as told from './032-told.js';
+import * as webhooks from './033-webhooks.js';
 import * as notices from './034-notices.js';
 import * as quotes from './035-quotes.js';
 import * as changedRentals from './036-changed-rentals.js';
@@ -72,6 +73,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['030-events', events],
   ['031-open-streams', openStreams],
   ['032-told', told],
+  ['033-webhooks', webhooks],
   ['034-notices', notices],
   ['035-quotes', quotes],
   ['036-changed-rentals', changedRentals],

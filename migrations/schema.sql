@@ -1095,7 +1095,7 @@ CREATE TABLE brakes (
   reason text NOT NULL,
   pulled_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   CONSTRAINT brakes_pkey PRIMARY KEY (kind),
-  CONSTRAINT brakes_kind_check CHECK (kind = ANY (ARRAY['creates'::text, 'charges'::text, 'metering'::text, 'restored'::text]))
+  CONSTRAINT brakes_kind_check CHECK ((kind = ANY (ARRAY['creates'::text, 'charges'::text, 'metering'::text, 'restored'::text])) OR kind = 'webhooks'::text)
 );
 
 GRANT SELECT ON brakes TO gpu_rental_api;
@@ -1456,7 +1456,7 @@ CREATE TABLE audit_events (
   CONSTRAINT audit_events_client_address_check CHECK (length(client_address) >= 1 AND length(client_address) <= 64),
   CONSTRAINT audit_events_details_check CHECK (jsonb_typeof(details) = 'object'::text),
   CONSTRAINT audit_events_id_check CHECK (id ~ '^aud_[0-9A-HJKMNP-TV-Z]{26}$'::text),
-  CONSTRAINT audit_events_kind_check CHECK ((kind = ANY (ARRAY['signed_in'::text, 'signed_out'::text, 'ssh_key_added'::text, 'ssh_key_removed'::text, 'rental_created'::text, 'rental_stopped'::text, 'checkout_begun'::text, 'card_saved'::text, 'card_removed'::text, 'auto_topup_changed'::text, 'changed_by_operator'::text, 'charges_held'::text, 'notices_changed'::text])) OR kind = 'rental_ended'::text OR kind = 'rental_changed'::text),
+  CONSTRAINT audit_events_kind_check CHECK ((kind = ANY (ARRAY['signed_in'::text, 'signed_out'::text, 'ssh_key_added'::text, 'ssh_key_removed'::text, 'rental_created'::text, 'rental_stopped'::text, 'checkout_begun'::text, 'card_saved'::text, 'card_removed'::text, 'auto_topup_changed'::text, 'changed_by_operator'::text, 'charges_held'::text, 'notices_changed'::text])) OR kind = 'rental_ended'::text OR (kind = ANY (ARRAY['webhook_created'::text, 'webhook_changed'::text, 'webhook_removed'::text, 'webhook_switched_off'::text, 'notices_changed'::text])) OR kind = 'rental_changed'::text),
   CONSTRAINT audit_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
 );
 
@@ -2245,6 +2245,147 @@ CREATE INDEX rental_warnings_age ON rental_warnings USING btree (at);
 
 GRANT SELECT ON rental_warnings TO gpu_rental_ops;
 GRANT SELECT, INSERT, DELETE ON rental_warnings TO gpu_rental_worker;
+
+-- ==== table webhooks
+
+CREATE TABLE webhooks (
+  id text NOT NULL,
+  user_id text NOT NULL,
+  url text NOT NULL,
+  types text[] DEFAULT '{}'::text[] NOT NULL,
+  description text DEFAULT ''::text NOT NULL,
+  state text DEFAULT 'pending'::text NOT NULL,
+  switched_off_why text,
+  created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  enabled_at timestamp(3) with time zone,
+  switched_off_at timestamp(3) with time zone,
+  removed_at timestamp(3) with time zone,
+  round integer DEFAULT 0 NOT NULL,
+  cursor_seq bigint NOT NULL,
+  tries integer DEFAULT 0 NOT NULL,
+  tried_since timestamp(3) with time zone,
+  failures integer DEFAULT 0 NOT NULL,
+  failing_since timestamp(3) with time zone,
+  last_success_at timestamp(3) with time zone,
+  line_at timestamp(3) with time zone,
+  retry_at timestamp(3) with time zone,
+  due_at timestamp(3) with time zone,
+  told_at timestamp(3) with time zone,
+  CONSTRAINT webhooks_pkey PRIMARY KEY (id),
+  CONSTRAINT webhooks_cursor_seq_check CHECK (cursor_seq >= 0),
+  CONSTRAINT webhooks_description_check CHECK (length(description) <= 200),
+  CONSTRAINT webhooks_enabled CHECK (state <> 'enabled'::text OR enabled_at IS NOT NULL),
+  CONSTRAINT webhooks_failing CHECK ((failures = 0) = (failing_since IS NULL)),
+  CONSTRAINT webhooks_failures_check CHECK (failures >= 0),
+  CONSTRAINT webhooks_id_check CHECK (id ~ '^wh_[0-9A-HJKMNP-TV-Z]{26}$'::text),
+  CONSTRAINT webhooks_idle CHECK (due_at IS NULL OR (state = ANY (ARRAY['pending'::text, 'enabled'::text]))),
+  CONSTRAINT webhooks_removed CHECK ((state = 'removed'::text) = (removed_at IS NOT NULL)),
+  CONSTRAINT webhooks_state_check CHECK (state = ANY (ARRAY['pending'::text, 'enabled'::text, 'switched_off'::text, 'removed'::text])),
+  CONSTRAINT webhooks_switched_off CHECK ((state = 'switched_off'::text) = (switched_off_at IS NOT NULL) AND (switched_off_at IS NULL) = (switched_off_why IS NULL)),
+  CONSTRAINT webhooks_switched_off_why_check CHECK (switched_off_why = ANY (ARRAY['gone'::text, 'no_success'::text, 'challenge_unanswered'::text])),
+  CONSTRAINT webhooks_tried CHECK ((tries = 0) = (tried_since IS NULL)),
+  CONSTRAINT webhooks_tries_check CHECK (tries >= 0),
+  CONSTRAINT webhooks_url_check CHECK (length(url) >= 1 AND length(url) <= 2048),
+  CONSTRAINT webhooks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
+) WITH (fillfactor=80);
+
+CREATE INDEX webhooks_due ON webhooks USING btree (due_at) WHERE due_at IS NOT NULL;
+
+CREATE INDEX webhooks_of_user ON webhooks USING btree (user_id, created_at) WHERE state <> 'removed'::text;
+
+CREATE INDEX webhooks_removed_at ON webhooks USING btree (removed_at);
+
+GRANT SELECT, INSERT (id, user_id, url, types, description, cursor_seq), UPDATE ON webhooks TO gpu_rental_api;
+GRANT SELECT ON webhooks TO gpu_rental_ops;
+GRANT SELECT, UPDATE, DELETE ON webhooks TO gpu_rental_worker;
+
+-- ==== table webhook_secrets
+
+CREATE TABLE webhook_secrets (
+  webhook_id text NOT NULL,
+  no integer NOT NULL,
+  sealed bytea NOT NULL,
+  made_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  expires_at timestamp(3) with time zone,
+  CONSTRAINT webhook_secrets_pkey PRIMARY KEY (webhook_id, no),
+  CONSTRAINT webhook_secrets_no_check CHECK (no > 0),
+  CONSTRAINT webhook_secrets_sealed_check CHECK (length(sealed) >= 60 AND length(sealed) <= 400),
+  CONSTRAINT webhook_secrets_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE
+);
+
+CREATE INDEX webhook_secrets_expired ON webhook_secrets USING btree (expires_at);
+
+CREATE UNIQUE INDEX webhook_secrets_newest ON webhook_secrets USING btree (webhook_id) WHERE expires_at IS NULL;
+
+GRANT SELECT (webhook_id, no, made_at, expires_at), INSERT (webhook_id, no, sealed), UPDATE (expires_at), DELETE ON webhook_secrets TO gpu_rental_api;
+GRANT SELECT (webhook_id, no, made_at, expires_at) ON webhook_secrets TO gpu_rental_ops;
+GRANT SELECT, DELETE ON webhook_secrets TO gpu_rental_worker;
+
+-- ==== table webhook_retries
+
+CREATE TABLE webhook_retries (
+  webhook_id text NOT NULL,
+  seq bigint NOT NULL,
+  tries integer NOT NULL,
+  first_tried_at timestamp(3) with time zone NOT NULL,
+  next_try_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT webhook_retries_pkey PRIMARY KEY (webhook_id, seq),
+  CONSTRAINT webhook_retries_tries_check CHECK (tries > 0),
+  CONSTRAINT webhook_retries_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE
+);
+
+CREATE INDEX webhook_retries_due ON webhook_retries USING btree (webhook_id, next_try_at);
+
+GRANT SELECT, DELETE ON webhook_retries TO gpu_rental_api;
+GRANT SELECT ON webhook_retries TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON webhook_retries TO gpu_rental_worker;
+
+-- ==== table webhook_deliveries
+
+CREATE TABLE webhook_deliveries (
+  no bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  id text NOT NULL,
+  webhook_id text NOT NULL,
+  event_id text,
+  seq bigint,
+  type text NOT NULL,
+  attempt integer NOT NULL,
+  outcome text NOT NULL,
+  http_status integer,
+  fault text,
+  duration_ms integer NOT NULL,
+  at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (no),
+  CONSTRAINT webhook_deliveries_id_key UNIQUE (id),
+  CONSTRAINT webhook_deliveries_attempt_check CHECK (attempt > 0),
+  CONSTRAINT webhook_deliveries_duration_ms_check CHECK (duration_ms >= 0),
+  CONSTRAINT webhook_deliveries_event CHECK ((event_id IS NULL) = (seq IS NULL)),
+  CONSTRAINT webhook_deliveries_fault_check CHECK (length(fault) >= 1 AND length(fault) <= 40),
+  CONSTRAINT webhook_deliveries_http_status_check CHECK (http_status >= 100 AND http_status <= 999),
+  CONSTRAINT webhook_deliveries_id_check CHECK (id ~ '^dlv_[0-9A-HJKMNP-TV-Z]{26}$'::text),
+  CONSTRAINT webhook_deliveries_outcome_check CHECK (outcome = ANY (ARRAY['delivered'::text, 'failed'::text, 'given_up'::text])),
+  CONSTRAINT webhook_deliveries_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE
+);
+
+CREATE INDEX webhook_deliveries_at ON webhook_deliveries USING btree (at);
+
+CREATE INDEX webhook_deliveries_newest ON webhook_deliveries USING btree (webhook_id, no DESC);
+
+GRANT SELECT ON webhook_deliveries TO gpu_rental_api;
+GRANT SELECT ON webhook_deliveries TO gpu_rental_ops;
+GRANT SELECT, INSERT, DELETE ON webhook_deliveries TO gpu_rental_worker;
+
+-- ==== table webhook_feed
+
+CREATE TABLE webhook_feed (
+  singleton boolean DEFAULT true NOT NULL,
+  last_no bigint NOT NULL,
+  CONSTRAINT webhook_feed_pkey PRIMARY KEY (singleton),
+  CONSTRAINT webhook_feed_singleton_check CHECK (singleton)
+);
+
+GRANT SELECT ON webhook_feed TO gpu_rental_ops;
+GRANT SELECT, UPDATE ON webhook_feed TO gpu_rental_worker;
 
 -- ==== table user_notices
 

@@ -3,6 +3,7 @@ import { addAffectedCommands } from './money/affected.js';
 import { addBrakeCommands } from './machines/brakes.js';
 import { addCatalogCommands } from './machines/catalog.js';
 import type { OpsContext } from './context.js';
+import { addEndpointCommands } from './service/endpoints.js';
 import { addExplainCommand } from './money/explain.js';
 import { addInvoiceCommands } from './money/invoices.js';
 import { addLedgerCommands } from './money/ledger.js';
@@ -35,6 +36,7 @@ const groups = [
   addProviderCommands,
   addCatalogCommands,
   addWebhookCommands,
+  addEndpointCommands,
   addReconcileCommands,
   addBrakeCommands,
   addActionCommands,

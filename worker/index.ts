@@ -16,6 +16,8 @@ import { createProber } from '../adapters/providers/ssh/prober.js';
 import { createStripeProcessor } from '../adapters/processor/stripe.js';
 import { readConfig } from '../config.js';
 import { machineLimits } from '../domain/machines/limits.js';
+import { createSecretOpener } from '../adapters/webhooks/sealed-secrets.js';
+import { createWebhookSender } from '../adapters/webhooks/sender.js';
 import { activityFields } from './activity-log.js';
 import { bundleWorkflows } from './bundle.js';
 import { startWorkerMetrics } from './metrics.js';
@@ -24,6 +26,9 @@ import { createReadiness } from './readiness.js';
 import { ensureSchedules } from '../adapters/temporal/schedules.js';
 import { installTemporal } from './telemetry.js';
 import { createWorkers } from './workers.js';
+
+/** Each try takes a few short statements. */
+const WEBHOOK_POOL = 5;
 
 const config = readConfig();
 const log = createLog({ level: config.logLevel, service: 'worker', fields: activityFields });
@@ -35,6 +40,7 @@ const { url, role, poolMax, openPoolMax, meterPoolMax } = config.database;
 const db = openDatabase(url, poolMax, 'worker', role, databaseDeadlines.worker);
 const openDb = openDatabase(url, openPoolMax, 'worker-open', role, databaseDeadlines.open);
 const meterDb = openDatabase(url, meterPoolMax, 'worker-meter', role, databaseDeadlines.meter);
+const webhookDb = openDatabase(url, WEBHOOK_POOL, 'worker-webhooks', role, databaseDeadlines.worker);
 const metricsDb = openDatabase(url, 2, 'worker-metrics', role);
 // A restarted container has its earlier name and process number: the server must not take one process for the other.
 const identity = `${process.pid}@${hostname()}-${randomBytes(3).toString('hex')}`;
@@ -45,7 +51,13 @@ const metrics = await startWorkerMetrics({
   metricsDb,
   findFaults: () => readiness.findFaults(),
   listen: config.metrics,
-  pools: { worker: db, 'worker-open': openDb, 'worker-meter': meterDb, 'worker-metrics': metricsDb },
+  pools: {
+    worker: db,
+    'worker-open': openDb,
+    'worker-meter': meterDb,
+    'worker-webhooks': webhookDb,
+    'worker-metrics': metricsDb,
+  },
   providers: config.providers.map(({ code }) => code),
 });
 const oddities = createOddityBook();
@@ -53,12 +65,17 @@ const deps: ActivityDeps = {
   db,
   meterDb,
   openDb,
+  webhookDb,
   temporal,
   providers: createProviders(config.providers, { deployment: config.deployment, db, oddities }),
   oddities,
   prober: createProber(machineLimits.pollMs / 2),
   processor: createStripeProcessor(config.processor),
   mail: createSmtpTransport(config.mail),
+  webhooks: {
+    send: createWebhookSender(config.webhooks),
+    openSecret: createSecretOpener(config.webhooks.privateKeys),
+  },
   log,
   observeTick: metrics.observeTick,
   settings: {
@@ -97,6 +114,7 @@ try {
     db.destroy(),
     openDb.destroy(),
     meterDb.destroy(),
+    webhookDb.destroy(),
     metricsDb.destroy(),
     connection.close(),
     temporal.connection.close(),

@@ -18,7 +18,7 @@ export interface WorkersOptions {
 }
 
 /** How many activities of each queue run at once (design: Temporal 3). */
-const slots = { rentals: 100, upstream: 2_000, meter: 300, mail: 4 } as const;
+const slots = { rentals: 100, upstream: 2_000, meter: 300, mail: 4, webhooks: 300 } as const;
 
 /** Short activities end within it; it ends the loops. */
 const SHUTDOWN_GRACE_MS = 2_000;
@@ -77,6 +77,12 @@ export async function createWorkers(options: WorkersOptions): Promise<Worker[]> 
       ...shared,
       taskQueue: taskQueues.mail,
       maxConcurrentActivityTaskExecutions: slots.mail,
+    }),
+    await Worker.create({
+      ...shared,
+      taskQueue: taskQueues.webhooks,
+      ...pacedHeartbeats,
+      maxConcurrentActivityTaskExecutions: slots.webhooks,
     }),
   ];
 }

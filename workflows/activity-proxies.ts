@@ -140,7 +140,7 @@ export const upstream = proxyActivities<Pick<Activities, 'findPod' | 'awaitPod' 
 
 /** Runs loops of a quarter of an hour, which are started again. A dead worker's loop moves within ten seconds. */
 export const loops = proxyActivities<
-  Pick<Activities, 'runMeter' | 'runSequencer' | 'watchProvider' | 'runUpkeep'>
+  Pick<Activities, 'runMeter' | 'runSequencer' | 'wakeWebhooks' | 'watchProvider' | 'runUpkeep'>
 >({
   taskQueue: taskQueues.meter,
   heartbeatTimeout: '10s',
@@ -155,6 +155,17 @@ export const mails = proxyActivities<Pick<Activities, 'deliverMails'>>({
   startToCloseTimeout: '20 minutes',
   scheduleToCloseTimeout: '1 hour',
   retry: { ...retry, maximumInterval: '5s' },
+});
+
+/**
+ * Sends events to a user's endpoint: half a minute and one exchange, after a wait for a slot while many endpoints hang.
+ */
+export const sendingWebhooks = proxyActivities<Pick<Activities, 'lookAtWebhook'>>({
+  taskQueue: taskQueues.webhooks,
+  heartbeatTimeout: '10s',
+  startToCloseTimeout: '2 minutes',
+  scheduleToCloseTimeout: oneGo,
+  retry,
 });
 
 /** Mends a restored database for an operator: thousands of rows, events and machines may have to be compared. */

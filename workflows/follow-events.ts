@@ -6,6 +6,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { SignalDefinition } from '@temporalio/common';
 import type { EventLook } from './contracts/events.js';
 import { goOnAfter, isVeryLong, pauseMs } from './generations.js';
 import { entityStatusAttribute } from './contracts/search-attributes.js';
@@ -14,14 +15,16 @@ import { processorEventSignal } from './contracts/signals.js';
 /**
  * Looks at a row, again at each event and whenever no event came for long, until nothing more is expected of it.
  * @param waits how long to wait for an event, in milliseconds; the last one repeats
+ * @param signal tells of an event
  * @returns the last look; undefined when the history has grown and the workflow should continue as new
  */
 export async function followEvents(
   look: () => Promise<EventLook>,
   waits: readonly number[],
+  signal: SignalDefinition = processorEventSignal,
 ): Promise<EventLook | undefined> {
   const state = { events: 0 };
-  setHandler(processorEventSignal, () => void (state.events += 1));
+  setHandler(signal, () => void (state.events += 1));
   const tries = { failed: 0 };
   for (let asked = 0; ; asked += 1) {
     const before = state.events;

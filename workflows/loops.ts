@@ -7,6 +7,7 @@ import type {
   ProviderWatchInput,
   SequencerInput,
   UpkeepInput,
+  WebhookWakerInput,
 } from './contracts/loops.js';
 import { goOnAfter, isLong, pauseMs } from './generations.js';
 
@@ -49,6 +50,15 @@ export async function sequencer(input: SequencerInput): Promise<void> {
   for (;;) {
     await goingOn(() => loops.runSequencer(input.runMs ?? meteringLimits.meterRunMs));
     if (isLong()) await continueAsNew<typeof sequencer>(input);
+  }
+}
+
+/** Tells the workflows of webhook endpoints what is due: `webhook-waker`. */
+export async function webhookWaker(input: WebhookWakerInput): Promise<void> {
+  setCurrentDetails('Tells the workflows of webhook endpoints of new events; see the heartbeat.');
+  for (;;) {
+    await goingOn(() => loops.wakeWebhooks(input.runMs ?? meteringLimits.meterRunMs));
+    if (isLong()) await continueAsNew<typeof webhookWaker>(input);
   }
 }
 

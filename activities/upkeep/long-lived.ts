@@ -7,6 +7,7 @@ import {
   providerWatchRun,
   sequencerRun,
   upkeepRun,
+  webhookWakerRun,
 } from '../../workflows/contracts/loops.js';
 import type { WorkflowRun } from '../../workflows/contracts/workflow-contract.js';
 import type { ActivityDeps } from '../deps.js';
@@ -39,5 +40,6 @@ function wantedRuns({ settings, providers }: ActivityDeps): WorkflowRun[] {
     ...duties.map(upkeepRun),
     mailerRun(),
     sequencerRun(),
+    webhookWakerRun(),
   ];
 }

@@ -15,6 +15,10 @@ export const auditKinds = [
   'charges_held',
   'rental_ended',
   'notices_changed',
+  'webhook_created',
+  'webhook_changed',
+  'webhook_removed',
+  'webhook_switched_off',
 ] as const;
 
 export type AuditKind = (typeof auditKinds)[number];

@@ -69,7 +69,7 @@ export type OrderedAction = OperatorAction | ReconcileAction;
 export type OrderStatus = 'requested' | 'approved' | 'rejected' | 'done' | 'refused';
 
 /** The global brakes (decision 37, "Brakes and the watermark"). */
-export const brakeKinds = ['creates', 'charges', 'metering'] as const;
+export const brakeKinds = ['creates', 'charges', 'metering', 'webhooks'] as const;
 export type BrakeKind = (typeof brakeKinds)[number];
 
 /** A decision that only a human can make, about something that was found or put aside. */

@@ -1,5 +1,6 @@
 import { DAY } from '../durations.js';
 import { eventLimits } from '../events/limits.js';
+import { webhookLimits } from '../webhooks/limits.js';
 
 /** How long the rows of one table are kept, and which of them are then removed. */
 export interface Kept {
@@ -98,6 +99,19 @@ export const retention: readonly Kept[] = [
     what: 'API processes that hold streams no longer',
     keptMs: DAY,
     since: 'seen_at',
+  },
+  {
+    table: 'webhooks',
+    what: 'removed webhook endpoints; what they were sent goes with them',
+    keptMs: webhookLimits.shownMs,
+    since: 'removed_at',
+  },
+  { table: 'webhook_secrets', what: 'replaced secrets of webhooks', keptMs: 0, since: 'expires_at' },
+  {
+    table: 'webhook_deliveries',
+    what: 'tries to deliver webhooks',
+    keptMs: webhookLimits.shownMs,
+    since: 'at',
   },
   {
     table: 'processor_events',
@@ -215,6 +229,8 @@ export const forGood: Readonly<Record<string, string>> = {
   reconcile_sources: 'one row per source',
   reconcile_documents: 'goes with its run',
   event_cursor: 'one row',
+  webhook_retries: 'an event is tried for three days',
+  webhook_feed: 'one row',
   event_outbox: 'the sequencer empties it',
   event_feeds: 'one row per account: a number is never given twice',
   open_streams: 'goes with its process',

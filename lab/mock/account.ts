@@ -8,6 +8,8 @@ import type {
   SavedCardRow,
   SshKeyRow,
   TopupRow,
+  WebhookDeliveryRow,
+  WebhookRow,
 } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
 import type { RecordedAnswer } from '../../api/http/idempotency.js';
@@ -43,6 +45,12 @@ export interface MockCard {
   readonly declines: boolean;
 }
 
+/** A webhook, with its tries, oldest first. */
+export interface MockWebhook {
+  readonly row: WebhookRow;
+  readonly deliveries: WebhookDeliveryRow[];
+}
+
 /** One user with all of their data. Lists are oldest first. */
 export interface Account {
   readonly user: { readonly id: UserId; readonly email: string; readonly createdAt: Date };
@@ -52,6 +60,7 @@ export interface Account {
   readonly quotes: MockQuote[];
   readonly topups: TopupRow[];
   readonly invoices: Invoice[];
+  webhooks: MockWebhook[];
   readonly audit: AuditEventRow[];
   /** By endpoint and Idempotency-Key. */
   readonly kept: Map<string, { readonly bodyHash: string; readonly answer: RecordedAnswer }>;
@@ -120,6 +129,7 @@ export class Accounts {
       quotes: [],
       topups: [],
       invoices: [],
+      webhooks: [],
       audit: [],
       kept: new Map(),
       card: undefined,

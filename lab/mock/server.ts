@@ -19,6 +19,7 @@ import { quoteRoutes } from './routes/quotes.js';
 import { rentalRoutes } from './routes/rentals.js';
 import { serviceRoutes } from './routes/service.js';
 import { sshKeyRoutes } from './routes/ssh-keys.js';
+import { webhookEndpointRoutes } from './routes/webhooks.js';
 import { walletRoutes } from './routes/wallet.js';
 import { mockDurations, World, type MockDurations } from './world.js';
 
@@ -43,6 +44,7 @@ export interface MockServer {
 const resources = [
   authRoutes,
   sshKeyRoutes,
+  webhookEndpointRoutes,
   catalogRoutes,
   quoteRoutes,
   rentalRoutes,

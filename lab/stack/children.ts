@@ -120,6 +120,8 @@ function childEnv(settings: StackSettings, secrets: StackSecrets): NodeJS.Proces
     STRIPE_PUBLISHABLE_KEY: secrets.processorPublishableKey,
     STRIPE_WEBHOOK_SECRETS: secrets.webhookSecret,
     STRIPE_API_URL: urls.processor,
+    WEBHOOK_PUBLIC_KEY: secrets.webhookKeys.publicKey,
+    WEBHOOK_PRIVATE_KEYS: secrets.webhookKeys.privateKey,
     LAB_PROVIDER_URL: urls.provider,
     LAB_PROVIDER_KEY: secrets.providerKey,
     SHADEFORM_API_KEY: '',

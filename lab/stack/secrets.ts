@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { newSealingKeys, type SealingKeys } from '../../adapters/webhooks/sealed-secrets.js';
 
 /** The secrets by which the stack's parts authenticate to each other. */
 export interface StackSecrets {
@@ -8,6 +9,8 @@ export interface StackSecrets {
   readonly processorSecretKey: string;
   readonly processorPublishableKey: string;
   readonly webhookSecret: string;
+  /** What seals and opens the secrets of users' webhooks. */
+  readonly webhookKeys: SealingKeys;
   /** The password of the two operators' logins. */
   readonly operatorPassword: string;
 }
@@ -25,10 +28,11 @@ export function readSecrets(dataDir: string): StackSecrets {
     processorSecretKey: `sk_test_${random()}`,
     processorPublishableKey: `pk_test_${random()}`,
     webhookSecret: `whsec_${random()}`,
+    webhookKeys: newSealingKeys(),
     operatorPassword: random(),
     ...kept,
   };
-  if (kept?.operatorPassword !== undefined) return secrets;
+  if (kept?.operatorPassword !== undefined && kept.webhookKeys !== undefined) return secrets;
   mkdirSync(dataDir, { recursive: true });
   writeFileSync(file, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
   return secrets;

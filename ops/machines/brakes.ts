@@ -7,7 +7,8 @@ import { asOperator, type OperatorOptions } from '../options.js';
 import { iso, printRows, readable, type Print } from '../output.js';
 
 const what = `creates: nothing new is rented. charges: nobody can pay. metering: nobody is charged for what runs; what
-ran meanwhile is charged when it goes on, and machines that are stopped end only then.`;
+ran meanwhile is charged when it goes on, and machines that are stopped end only then. webhooks: no event is sent to
+users' endpoints; those of the time are sent when it goes on.`;
 
 /**
  * `ops pause`, `ops resume` and `ops brakes`: the global brakes (decision 37, "Brakes and the watermark"). They need

@@ -37,6 +37,10 @@ const kept: readonly [text: string, cause: Cause][] = [
   [`invoice-opened:inv_${ulid}`, { kind: 'invoice_opened', invoiceId }],
   [`invoice-reminder:inv_${ulid}:3`, { kind: 'invoice_reminder', invoiceId, reminderNo: 3 }],
   [
+    `webhook-off:wh_${ulid}:2026-01-02T03:04:05.678Z`,
+    { kind: 'webhook_switched_off', webhookId: `wh_${ulid}`, at: new Date('2026-01-02T03:04:05.678Z') },
+  ],
+  [
     'low_balance:42:2026-01-02T03:04:05.678Z',
     { kind: 'low_balance', walletId: 42, since: new Date('2026-01-02T03:04:05.678Z') },
   ],
@@ -112,6 +116,10 @@ const facts: { readonly [K in Cause['kind']]: fc.Arbitrary<Facts<K>> } = {
   card_expired: fc.record({ cardId: foreign }),
   invoice_opened: fc.record({ invoiceId: ours('inv') }),
   invoice_reminder: fc.record({ invoiceId: ours('inv'), reminderNo: number }),
+  webhook_switched_off: fc.record({
+    webhookId: fc.constant(`wh_${ulid}` as const),
+    at: fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('9999-12-31') }),
+  }),
   low_balance: fc.record({ walletId: number, since: fc.date({ noInvalidDate: true }) }),
   charges_held: fc.record({ markId: foreign, userId: fc.option(ours('usr')) }),
   operator_notice: fc.record({ noticeId: number }),

@@ -95,6 +95,9 @@ describe('the roles of the database', () => {
       'user_notices (user_id, kind, cause, facts)',
       'users',
       'wallets (user_id, created_at)',
+      'webhook_retries',
+      'webhook_secrets',
+      'webhooks',
     ]);
   });
 

@@ -22,6 +22,7 @@ import { Paying } from '../support/story/paying.js';
 import { placeOrder } from '../support/ops/operators.js';
 import { stopTestServers } from '../support/servers/started-servers.js';
 import { until } from '../support/until.js';
+import { webhookStories } from './webhook-stories.js';
 import { historiesDir } from './histories.js';
 import { ended, paymentStories, type Story } from './payment-stories.js';
 
@@ -87,11 +88,13 @@ const stories: Record<string, Story> = {
     return closed(service, renting, id);
   },
   ...paymentStories,
+  ...webhookStories,
   'meter.running': (service) => loop(service, 'meter', { shard: 0, runMs: 500 }),
   'meter.retired': (service) => once(service, 'meter', { shard: 1 }),
   'providerWatch.running': (service) => loop(service, 'providerWatch', { code: 'lab', runMs: 500 }),
   'providerWatch.not-configured': (service) => once(service, 'providerWatch', { code: 'nobody' }),
   'mailer.running': (service) => loop(service, 'mailer', { runMs: 500 }),
+  'webhookWaker.running': (service) => loop(service, 'webhookWaker', { runMs: 500 }),
   'sequencer.running': (service) => loop(service, 'sequencer', { runMs: 500 }),
   'upkeep.running': (service) => loop(service, 'upkeep', { duty: 'redeliver', runMs: 500 }),
   'revive.done': (service) => once(service, 'revive'),

@@ -23,6 +23,7 @@ describe('the contracts of the workflows', () => {
   });
 
   const userId = newId('usr');
+  const webhookId = newId('wh');
   const rows = {
     rental: newId('rent'),
     topup: newId('top'),
@@ -32,6 +33,7 @@ describe('the contracts of the workflows', () => {
     card: 'pm_1',
     refund: 're_1',
     dispute: 'dp_1',
+    webhook: `webhook:${webhookId}`,
   } as const;
   const inputs: Record<keyof typeof rows, object> = {
     rental: { rentalId: rows.rental },
@@ -42,6 +44,7 @@ describe('the contracts of the workflows', () => {
     card: { id: rows.card },
     refund: { id: rows.refund },
     dispute: { id: rows.dispute },
+    webhook: { webhookId },
   };
 
   for (const [type, contract] of Object.entries(lookingWorkflows)) {
@@ -55,7 +58,7 @@ describe('the contracts of the workflows', () => {
     });
   }
 
-  for (const type of ['rental', 'topup', 'autoTopup', 'invoice'] as const) {
+  for (const type of ['rental', 'topup', 'autoTopup', 'invoice', 'webhook'] as const) {
     it(`refuse to take a ${type} up by an id of something else`, () => {
       assert.throws(() => lookingWorkflows[type].takeUp(newId('op')), /is no \w+_ id/);
     });

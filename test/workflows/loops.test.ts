@@ -8,6 +8,7 @@ import {
   providerWatchWorkflow,
   sequencerWorkflow,
   upkeepWorkflow,
+  webhookWakerWorkflow,
 } from '../../workflows/contracts/loops.js';
 import { together } from '../support/together.js';
 import {
@@ -33,6 +34,7 @@ const loops: readonly Loop[] = [
   { type: meterWorkflow.type, activity: 'runMeter', input: { shard: 3 }, told: [3] },
   { type: providerWatchWorkflow.type, activity: 'watchProvider', input: { code: 'lab' }, told: ['lab'] },
   { type: mailerWorkflow.type, activity: 'deliverMails', input: {}, told: [] },
+  { type: webhookWakerWorkflow.type, activity: 'wakeWebhooks', input: {}, told: [] },
   { type: sequencerWorkflow.type, activity: 'runSequencer', input: {}, told: [] },
   { type: upkeepWorkflow.type, activity: 'runUpkeep', input: { duty: 'sweep' }, told: ['sweep'] },
 ];

@@ -3,13 +3,21 @@ import { autoTopupWorkflow } from './auto-topup.js';
 import { backfillSchedule, backfillWorkflow } from './backfill.js';
 import { cardWorkflow, disputeWorkflow, paymentWorkflow, refundWorkflow } from './events.js';
 import { invoiceWorkflow } from './invoice.js';
-import { mailerWorkflow, meterWorkflow, providerWatchWorkflow, upkeepWorkflow } from './loops.js';
+import {
+  mailerWorkflow,
+  meterWorkflow,
+  providerWatchWorkflow,
+  sequencerWorkflow,
+  upkeepWorkflow,
+  webhookWakerWorkflow,
+} from './loops.js';
 import { operationWorkflow } from './operation.js';
 import { reconcileSchedules, reconcileWorkflow } from './reconcile.js';
 import { rentalWorkflow } from './rental.js';
 import { restoreWorkflow } from './restore.js';
 import { topupWorkflow } from './topup.js';
 import { watermarkWorkflow } from './watermark.js';
+import { webhookWorkflow } from './webhook.js';
 import type { LookingWorkflow, WorkflowSchedule } from './workflow-contract.js';
 
 /** The workflows that follow a row and look at it when they are signalled. */
@@ -22,7 +30,8 @@ export const lookingWorkflows = {
   card: cardWorkflow,
   refund: refundWorkflow,
   dispute: disputeWorkflow,
-} as const satisfies { readonly [Type in EventWorkflow | 'rental']: LookingWorkflow<Type> };
+  webhook: webhookWorkflow,
+} as const satisfies { readonly [Type in EventWorkflow | 'rental' | 'webhook']: LookingWorkflow<Type> };
 
 /** All contracts, by the name of their workflow. The rounds of the upkeep by hand have none (workflows/upkeep.ts). */
 export const contracts = {
@@ -36,6 +45,8 @@ export const contracts = {
   providerWatch: providerWatchWorkflow,
   upkeep: upkeepWorkflow,
   mailer: mailerWorkflow,
+  sequencer: sequencerWorkflow,
+  webhookWaker: webhookWakerWorkflow,
 } as const;
 
 /**

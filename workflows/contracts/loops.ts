@@ -20,12 +20,14 @@ export interface UpkeepInput extends LoopInput {
 
 export type MailerInput = LoopInput;
 export type SequencerInput = LoopInput;
+export type WebhookWakerInput = LoopInput;
 
 type MeterRun = (input: MeterInput) => Promise<'retired'>;
 type ProviderWatchRun = (input: ProviderWatchInput) => Promise<'not configured'>;
 type UpkeepRun = (input: UpkeepInput) => Promise<void>;
 type MailerRun = (input: MailerInput) => Promise<void>;
 type SequencerRun = (input: SequencerInput) => Promise<void>;
+type WebhookWakerRun = (input: WebhookWakerInput) => Promise<void>;
 
 export const meterWorkflow: WorkflowContract<'meter', MeterRun> = { type: 'meter' };
 export const providerWatchWorkflow: WorkflowContract<'providerWatch', ProviderWatchRun> = {
@@ -34,6 +36,9 @@ export const providerWatchWorkflow: WorkflowContract<'providerWatch', ProviderWa
 export const upkeepWorkflow: WorkflowContract<'upkeep', UpkeepRun> = { type: 'upkeep' };
 export const mailerWorkflow: WorkflowContract<'mailer', MailerRun> = { type: 'mailer' };
 export const sequencerWorkflow: WorkflowContract<'sequencer', SequencerRun> = { type: 'sequencer' };
+export const webhookWakerWorkflow: WorkflowContract<'webhookWaker', WebhookWakerRun> = {
+  type: 'webhookWaker',
+};
 
 /** The text for people who find one of these workflows in the UI. */
 const details =
@@ -90,6 +95,17 @@ export function sequencerRun(): WorkflowRun<SequencerRun> {
     workflowId: 'sequencer',
     args: [{}],
     summary: 'Numbers the events that transactions tell',
+    details,
+  };
+}
+
+/** Returns the run that tells the workflows of webhook endpoints of new events. */
+export function webhookWakerRun(): WorkflowRun<WebhookWakerRun> {
+  return {
+    contract: webhookWakerWorkflow,
+    workflowId: 'webhook-waker',
+    args: [{}],
+    summary: 'Tells the workflows of webhook endpoints of new events',
     details,
   };
 }

@@ -6,6 +6,7 @@ import { meteringFigures } from './metering.js';
 import { paymentFigures } from './payments.js';
 import { provisioningFigures, rentalFigures } from './rentals.js';
 import { upkeepFigures } from './upkeep.js';
+import { webhookFigures } from './webhooks.js';
 import { upstreamFigures } from './upstreams.js';
 
 /**
@@ -24,5 +25,6 @@ export function businessFigures(providers: readonly string[]): FigureGroup[] {
     upkeepFigures,
     eventFigures,
     comparisonFigures,
+    webhookFigures,
   ];
 }

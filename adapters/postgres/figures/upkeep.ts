@@ -1,9 +1,7 @@
 import { operationLimits } from '../../../domain/operations/limits.js';
+import { brakeKinds } from '../../../domain/operations/operation.js';
 import { duties, type Duty } from '../../../domain/operations/stuck.js';
 import type { FigureGroup } from '../../metrics/figures.js';
-import type { BrakeRow } from '../rows/tables.js';
-
-const brakeKinds: readonly BrakeRow['kind'][] = ['creates', 'charges', 'metering'];
 
 /** Mails, brakes, stuck items, and whether the upkeep runs. */
 export const upkeepFigures: FigureGroup = {

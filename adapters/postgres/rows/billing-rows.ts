@@ -1,3 +1,4 @@
+import type { BrakeKind } from '../../../domain/operations/operation.js';
 import type { InvoiceId, LineItemId, OperationId, TopupId, UserId } from '../../../domain/ids.js';
 import type { EventWorkflow } from '../../../domain/payments/processor-routes.js';
 import type { TopupSource, TopupStatus } from '../../../domain/payments/topup.js';
@@ -205,7 +206,7 @@ export interface MailOutboxRow {
 
 export interface BrakeRow {
   /** The service itself pulls `restored`, and only reconciling lifts it (decision 67, "Restored databases"). */
-  kind: 'creates' | 'charges' | 'metering' | 'restored';
+  kind: BrakeKind | 'restored';
   pulled_by: string;
   reason: string;
   pulled_at: Date;

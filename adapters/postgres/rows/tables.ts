@@ -8,6 +8,7 @@ import type * as notices from './notice-rows.js';
 import type * as reconcile from '../reconcile/rows.js';
 import type * as rows from './service-rows.js';
 import type * as signIn from './sign-in-rows.js';
+import type * as webhooks from './webhook-rows.js';
 
 export type * from './billing-rows.js';
 export type * from './order-rows.js';
@@ -18,6 +19,7 @@ export type * from './notice-rows.js';
 export type * from '../reconcile/rows.js';
 export type * from './service-rows.js';
 export type * from './sign-in-rows.js';
+export type * from './webhook-rows.js';
 
 /** The values of an insert or update: each column, or an expression that the database evaluates. */
 type Written<Row> = { [Column in keyof Row]?: Row[Column] | Knex.Raw };
@@ -93,6 +95,11 @@ declare module 'knex/types/tables.js' {
     events: Table<events.EventRow>;
     stream_hosts: Table<events.StreamHostRow>;
     open_streams: Table<events.OpenStreamRow>;
+    webhooks: Table<webhooks.WebhookRow>;
+    webhook_secrets: Table<webhooks.WebhookSecretRow>;
+    webhook_retries: Table<webhooks.WebhookRetryRow>;
+    webhook_deliveries: Table<webhooks.WebhookDeliveryRow>;
+    webhook_feed: Table<webhooks.WebhookFeedRow>;
     reconcile_runs: Table<reconcile.ReconcileRunRow>;
     reconcile_sources: Table<reconcile.ReconcileSourceRow>;
     reconcile_findings: Table<reconcile.ReconcileFindingRow>;

@@ -20,6 +20,7 @@ import { tags } from './tags.js';
 import { rentalOperations } from '../../rentals/describe.js';
 import { serviceOperations } from '../../service/describe.js';
 import { sshKeyOperations } from '../../accounts/describe-ssh-keys.js';
+import { webhookOperations } from '../../webhooks/describe.js';
 import { walletOperations } from '../../wallet/describe.js';
 
 /** Every route that is described; a new resource adds its own here. */
@@ -34,6 +35,7 @@ const operations: readonly Operation[] = [
   ...explainOperations,
   ...paymentOperations,
   ...invoiceOperations,
+  ...webhookOperations,
   ...auditOperations,
   ...noticeOperations,
   ...eventOperations,

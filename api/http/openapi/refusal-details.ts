@@ -89,6 +89,8 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
     }),
   },
   billing_disabled: undefined,
+  too_many_webhooks: { schema: object({ maxWebhooks: whole }) },
+  webhooks_disabled: undefined,
   unauthorized: undefined,
   code_invalid: undefined,
   oauth_state_mismatch: undefined,
@@ -123,6 +125,7 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
   rental_not_found: undefined,
   invoice_not_found: undefined,
   topup_not_found: undefined,
+  webhook_not_found: undefined,
   key_not_found: {
     schema: object({ sshKeyId: { type: 'string', description: 'The one that the request names.' } }),
     isOptional: true,
@@ -160,6 +163,7 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
       stopReason: orNull(stopReason, 'Null until it is known what ended it.'),
     }),
   },
+  webhook_not_enabled: { schema: object({ state: oneOf(['pending', 'switched_off']) }) },
   no_saved_card: undefined,
   idempotency_conflict: undefined,
   idempotency_in_progress: {

@@ -1,4 +1,5 @@
 import { accountLimits } from '../../../domain/accounts/limits.js';
+import { webhookLimits } from '../../../domain/webhooks/limits.js';
 import { Refusal, refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
 import { exampleId, named, object, type JsonSchema } from './json-schema.js';
 import { refusalDetails } from './refusal-details.js';
@@ -45,6 +46,11 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
     message: 'No machine on offer matches now. Try another family, region, GPU count or price.',
     details: { familyId: 'h100-80gb', gpuCount: 8, region: null, alternatives: [] },
   },
+  too_many_webhooks: {
+    message: 'You have 10 webhooks, as many as one may have. Remove one that you no longer use.',
+    details: { maxWebhooks: webhookLimits.perUser },
+  },
+  webhooks_disabled: { message: 'Webhooks are switched off here. Read GET /v1/events instead.' },
   billing_disabled: { message: 'Payments are switched off here. Ask support how to pay.' },
   unauthorized: { message: 'Sign in first: POST /v1/auth/request-code.' },
   code_invalid: {
@@ -67,6 +73,7 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   topup_not_found: { message: 'You have no such top-up: GET /v1/billing/topups lists yours.' },
   key_not_found: { message: 'You have no such key: GET /v1/ssh-keys lists yours.' },
   quote_not_found: { message: 'You have no such quote: ask for one by POST /v1/quotes.' },
+  webhook_not_found: { message: 'You have no such webhook: GET /v1/webhooks lists yours.' },
   method_not_allowed: { message: 'PUT is not possible at /v1/rentals.' },
   resync: {
     message:
@@ -107,6 +114,10 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   },
   no_saved_card: {
     message: 'Save a card that has not expired first: POST /v1/billing/setup-intent.',
+  },
+  webhook_not_enabled: {
+    message: 'This webhook is switched off: PATCH it with its url, and it is challenged anew.',
+    details: { state: 'switched_off' },
   },
   idempotency_conflict: {
     message: 'This Idempotency-Key came with another body before. Use a new key for a new request.',

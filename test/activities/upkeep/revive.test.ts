@@ -20,6 +20,7 @@ const longLived = [
   'upkeep:reliability',
   'mailer',
   'sequencer',
+  'webhook-waker',
 ];
 /** What a test leaves would wait in the next one. */
 const rowsOfTests = [
@@ -66,7 +67,12 @@ describe('reviveWorkflows', () => {
 
   it('starts no duties where the service is told to do without', async () => {
     const without = await startActivities({ temporal: temporal.port, settings: { withoutUpkeep: true } });
-    assert.deepEqual((await without.run('reviveWorkflows')).started, ['meter:0', 'mailer', 'sequencer']);
+    assert.deepEqual((await without.run('reviveWorkflows')).started, [
+      'meter:0',
+      'mailer',
+      'sequencer',
+      'webhook-waker',
+    ]);
     await without.close();
   });
 

@@ -4,7 +4,8 @@ import { getLedgerIds } from '../../../adapters/postgres/wallets/ledger-ids.js';
 import { refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
 import { newId } from '../../../adapters/ids.js';
 import type { Answer } from '../../support/http/answers.js';
-import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
+import { sealSecret } from '../../../adapters/webhooks/sealed-secrets.js';
+import { sealingKeys, startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { describedOperations, type DescribedOperation } from '../../support/http/described.js';
 import { insertKey, insertRental, insertTopup } from '../../support/money/factories.js';
 import { credit, getWallet } from '../../support/money/money.js';
@@ -65,6 +66,13 @@ const insert: Record<string, (api: TestApi, userId: UserId) => Promise<string>> 
   rent: async ({ db }, userId) => (await insertRental(db, userId)).id,
   key: async ({ db }, userId) => (await insertKey(db, userId)).id,
   top: async ({ db }, userId) => (await insertTopup(db, userId)).id,
+  async wh({ db }, userId) {
+    const id = newId('wh');
+    await db('webhooks').insert({ id, user_id: userId, url: 'https://example.com/', cursor_seq: 0 });
+    const sealed = sealSecret(sealingKeys.publicKey, 'whsec_of_a_test', id);
+    await db('webhook_secrets').insert({ webhook_id: id, no: 1, sealed });
+    return id;
+  },
   async led({ db }, userId) {
     await credit(db, userId, 100);
     const { id, seq } = await getWallet(db, userId);
@@ -111,6 +119,7 @@ function notFoundOf({ operation, prefix }: IdPlace): RefusalCode {
     top: 'topup_not_found',
     inv: 'invoice_not_found',
     led: 'not_found',
+    wh: 'webhook_not_found',
   };
   const code = of[prefix as keyof typeof of] as RefusalCode;
   const described = JSON.stringify(operation.responses['404']);

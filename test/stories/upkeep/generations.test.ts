@@ -28,6 +28,7 @@ const isBroken = (rentalId: string): boolean => rentalId === brokenRental;
 const stubs = {
   ...{ lookAtTopup: waiting, lookAtAutoTopup: waiting, lookAtInvoice: waiting, lookAtPayment: waiting },
   ...{ lookAtCard: waiting, lookAtRefund: waiting, lookAtDispute: waiting },
+  ...{ lookAtWebhook: waiting, wakeWebhooks: atOnce },
   ...{ runMeter: atOnce, runSequencer: atOnce, watchProvider: atOnce, deliverMails: atOnce },
   runUpkeep: atOnce,
   lookAtRental: (rentalId: string) =>
@@ -53,10 +54,12 @@ const runs: readonly { type: string; input: object; signal?: string; of?: string
       ...{ type, input: { id: `${type}_1`, askAfterMs: [5] } },
     })),
   ].map((run) => ({ ...run, signal: processorEventSignal.name })),
+  { type: 'webhook', input: { webhookId: newId('wh') }, signal: lookSignal.name },
   { type: 'meter', input: { shard: 1, runMs: 10 } },
   { type: 'providerWatch', input: { code: 'lab', runMs: 10 } },
   { type: 'mailer', input: { runMs: 10 } },
   { type: 'sequencer', input: { runMs: 10 } },
+  { type: 'webhookWaker', input: { runMs: 10 } },
   { type: 'upkeep', input: { duty: 'sweep', runMs: 10 } },
 ];
 

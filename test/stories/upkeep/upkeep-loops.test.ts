@@ -35,6 +35,7 @@ describe('the upkeep as it runs in the service', () => {
       ...upkeepDuties.map((duty) => `upkeep:${duty}`),
       'mailer',
       'sequencer',
+      'webhook-waker',
       'meter:0',
       'provider-watch:lab',
     ];

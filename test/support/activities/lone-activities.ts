@@ -25,6 +25,8 @@ export interface LoneParts {
   readonly billing?: boolean;
   readonly providers?: ReadonlyMap<string, Provider>;
   readonly settings?: Partial<ActivityDeps['settings']>;
+  /** The way to endpoints of webhooks; default: none. */
+  readonly webhooks?: ActivityDeps['webhooks'];
   /** Stands in for Temporal; default: an empty object, which takes no call. */
   readonly temporal?: object;
 }
@@ -39,10 +41,12 @@ export async function startActivities(parts: LoneParts = {}): Promise<LoneActivi
     db,
     openDb: db,
     meterDb: db,
+    webhookDb: db,
     providers: parts.providers ?? new Map<string, Provider>(),
     processor: processor.port,
     temporal: parts.temporal ?? {},
     mail: {},
+    webhooks: parts.webhooks ?? {},
     prober: {},
     oddities: {},
     log: pino({ level: 'silent' }),

@@ -13,6 +13,7 @@ import type { IdentityProvider } from '../../../adapters/identity/identity.js';
 import type { Processor } from '../../../adapters/processor/processor.js';
 import { createStripeProcessor } from '../../../adapters/processor/stripe.js';
 import { createWebhookVerifier } from '../../../adapters/processor/webhook.js';
+import { newSealingKeys } from '../../../adapters/webhooks/sealed-secrets.js';
 import { databaseRoles } from '../../../migrations/grants.js';
 import type { UserRow } from '../../../adapters/postgres/rows/tables.js';
 import type { Answer, AnswerBody } from './answers.js';
@@ -21,6 +22,9 @@ import { checkDescribed } from './described.js';
 import { insertSessionOf, insertUser } from '../money/factories.js';
 
 export const webhookSecret = 'whsec_of_the_api_tests';
+
+/** What seals and opens the secrets of users' webhooks. */
+export const sealingKeys = newSealingKeys();
 
 /** The API over real HTTP on loopback, with a database of its own. */
 export interface TestApi {
@@ -95,6 +99,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
       readsPerMinuteOfUser: 1_000_000,
       changesPerMinute: 1_000_000,
       strangersPerMinute: 1_000_000,
+      webhooks: { publicKey: sealingKeys.publicKey, allowPrivate: true, ownHosts: [] },
       ...options.settings,
     },
     get processor() {

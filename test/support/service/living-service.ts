@@ -9,6 +9,8 @@ import { databaseDeadlines } from '../../../adapters/postgres/deadlines.js';
 import { createRequestBudget } from '../../../adapters/postgres/requests/request-budgets.js';
 import type { Processor } from '../../../adapters/processor/processor.js';
 import { createStripeProcessor } from '../../../adapters/processor/stripe.js';
+import { createSecretOpener } from '../../../adapters/webhooks/sealed-secrets.js';
+import { createWebhookSender, type SenderOptions } from '../../../adapters/webhooks/sender.js';
 import { createOddityBook } from '../../../adapters/providers/upstream/oddity-book.js';
 import { createProber } from '../../../adapters/providers/ssh/prober.js';
 import type { Provider } from '../../../adapters/providers/provider.js';
@@ -20,7 +22,7 @@ import { databaseRoles } from '../../../migrations/grants.js';
 import { startMailInbox, type MailInbox } from '../../../lab/mail/index.js';
 import { startLabProcessor, type LabProcessor } from '../../../lab/processor/server.js';
 import { API_KEY, startLivingLab, type LivingLab } from '../../lab/provider/living-lab.js';
-import { startApi, webhookSecret, type SignedIn, type TestApi } from '../http/api.js';
+import { sealingKeys, startApi, webhookSecret, type SignedIn, type TestApi } from '../http/api.js';
 import { createTestDatabase } from '../servers/database.js';
 import { credit } from '../money/money.js';
 import { assertToldAgrees } from '../story/told-events.js';
@@ -82,6 +84,8 @@ export interface ServiceOptions {
   readonly operatorEmail?: string;
   /** How long a mail of notices waits for more to tell, in milliseconds; default: an hour, so that none is sent. */
   readonly noticeQuietMs?: number;
+  /** How the worker reaches endpoints of webhooks; default: receivers on loopback, the product's limits. */
+  readonly webhookSender?: Partial<SenderOptions>;
   /** How long the worker waits for one answer of the processor, in milliseconds; default: the product's limits. */
   readonly processorTimeoutMs?: number;
 }
@@ -203,11 +207,19 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
   const db = openDatabase(parts.databaseUrl, 10, 'test-worker', worker, databaseDeadlines.worker);
   const openDb = openDatabase(parts.databaseUrl, 20, 'test-worker-open', worker, databaseDeadlines.open);
   const meterDb = openDatabase(parts.databaseUrl, 2, 'test-worker-meter', worker, databaseDeadlines.meter);
+  const webhookDb = openDatabase(
+    parts.databaseUrl,
+    3,
+    'test-worker-webhooks',
+    worker,
+    databaseDeadlines.worker,
+  );
   const mail = createSmtpTransport({ smtpUrl: parts.inbox.smtpUrl, from: 'GPU rental <no-reply@localhost>' });
   stops.push(
     () => db.destroy(),
     () => openDb.destroy(),
     () => meterDb.destroy(),
+    () => webhookDb.destroy(),
     () => mail.close(),
   );
   const oddities = createOddityBook();
@@ -229,7 +241,11 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
     ...(options.processorTimeoutMs === undefined ? {} : { timeoutMs: options.processorTimeoutMs }),
   });
   return {
-    ...{ db, openDb, meterDb, mail, log: parts.api.deps.log },
+    ...{ db, openDb, meterDb, webhookDb, mail, log: parts.api.deps.log },
+    webhooks: {
+      send: createWebhookSender({ allowPrivate: true, ownHosts: [], ...options.webhookSender }),
+      openSecret: createSecretOpener([sealingKeys.privateKey]),
+    },
     providers: new Map(providers),
     oddities,
     prober: createProber(20),

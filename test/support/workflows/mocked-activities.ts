@@ -160,6 +160,7 @@ export class MockedWorkflows {
       await Worker.create({ ...shared, taskQueue: taskQueues.upstream }),
       await Worker.create({ ...shared, taskQueue: taskQueues.meter }),
       await Worker.create({ ...shared, taskQueue: taskQueues.mail }),
+      await Worker.create({ ...shared, taskQueue: taskQueues.webhooks }),
     ];
     const ended = Promise.all(workers.map((worker) => worker.run()));
     return new MockedWorkflows(namespace, runs, async () => {

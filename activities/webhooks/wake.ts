@@ -1,0 +1,70 @@
+import {
+  isSomethingDue,
+  markDueWebhooks,
+  takeDueWebhooks,
+  untellWebhooks,
+  type DueWebhook,
+} from '../../adapters/postgres/webhooks/waking.js';
+import { isTemporalAway } from '../../adapters/temporal/is-away.js';
+import { signalWorkflow, type LookRoute } from '../../adapters/temporal/signal-workflow.js';
+import { webhookWorkflowId } from '../../domain/webhooks/webhook.js';
+import { refuseWhenRestored } from '../ask-first.js';
+import type { ActivityDeps } from '../deps.js';
+import { eachItem } from '../each-item.js';
+import { signalLooks } from '../upkeep/signal-looks.js';
+
+/** Endpoints that one round tells. */
+const AT_ONCE = 500;
+
+/**
+ * Tells the workflows of endpoints that have something to do: their users have new events, or a workflow that was told
+ * has not looked for a minute, because its signal or its run was lost. An endpoint is told once until it has looked; a
+ * repeated signal counts among those that a run may get in a day (decision 69, "Items that fail").
+ * @returns how many were told
+ */
+export async function wakeDueWebhooks(deps: ActivityDeps): Promise<number> {
+  if (!(await isSomethingDue(deps.db))) return 0;
+  await refuseWhenRestored(deps);
+  await markDueWebhooks(deps.db);
+  const due = await takeDueWebhooks(deps.db, AT_ONCE);
+  const told = new Set<string>();
+  try {
+    await tellOnce(
+      deps,
+      due.filter(({ isRepeated }) => !isRepeated),
+      told,
+    );
+    const repeated = due.filter(({ isRepeated }) => isRepeated).map(routeOf);
+    for (const { workflowId } of await signalLooks(deps, repeated)) told.add(workflowId);
+  } catch (error) {
+    await untellWebhooks(
+      deps.db,
+      due.filter(({ id }) => !told.has(webhookWorkflowId(id))).map(({ id }) => id),
+    );
+    throw error;
+  }
+  return told.size;
+}
+
+async function tellOnce(deps: ActivityDeps, due: readonly DueWebhook[], told: Set<string>): Promise<void> {
+  const items = {
+    duty: 'workflow',
+    items: due,
+    keyOf: ({ id }: DueWebhook) => webhookWorkflowId(id),
+    clears: false,
+    isOfAll: () => isTemporalAway(deps.temporal),
+  } as const;
+  await eachItem(deps, items, async (hook) => {
+    await deps.temporal.withDeadline(Date.now() + SIGNAL_LIMIT_MS, () =>
+      signalWorkflow(deps.temporal.workflow, routeOf(hook)),
+    );
+    told.add(webhookWorkflowId(hook.id));
+  });
+}
+
+function routeOf({ id }: DueWebhook): LookRoute {
+  return { workflow: 'webhook', workflowId: webhookWorkflowId(id) };
+}
+
+/** How long the server may take for a signal, in milliseconds. */
+const SIGNAL_LIMIT_MS = 5_000;

@@ -1,0 +1,155 @@
+import type { EventType } from '../../../domain/events/events.js';
+import type { UserId, WebhookId } from '../../../domain/ids.js';
+import { webhookLimits } from '../../../domain/webhooks/limits.js';
+import type { Database, Transaction } from '../database.js';
+import type { WebhookRow } from '../rows/tables.js';
+
+/** Endpoints of one user are added one at a time, so that they are counted. */
+const LOCK_WEBHOOKS = 7_105;
+
+/** Lists a user's endpoints, oldest first. */
+export async function listWebhooks(db: Database | Transaction, userId: UserId): Promise<WebhookRow[]> {
+  return db('webhooks')
+    .where({ user_id: userId })
+    .whereNot({ state: 'removed' })
+    .orderBy(['created_at', 'id']);
+}
+
+/** Finds a user's endpoint; undefined for another user's, as for none (decision 5, "Foreign ids"). */
+export async function findWebhook(
+  db: Database | Transaction,
+  userId: UserId,
+  id: WebhookId,
+): Promise<WebhookRow | undefined> {
+  return db('webhooks').where({ id, user_id: userId }).whereNot({ state: 'removed' }).first();
+}
+
+/** Finds a user's endpoint and locks it, so that no try of its workflow is written meanwhile. */
+export async function lockWebhook(
+  trx: Transaction,
+  userId: UserId,
+  id: WebhookId,
+): Promise<WebhookRow | undefined> {
+  return trx('webhooks').where({ id, user_id: userId }).whereNot({ state: 'removed' }).forUpdate().first();
+}
+
+export interface NewWebhook {
+  readonly id: WebhookId;
+  readonly userId: UserId;
+  readonly url: string;
+  readonly types: readonly EventType[];
+  readonly description: string;
+  readonly sealedSecret: Buffer;
+}
+
+/** Keeps an endpoint with its secret, unless the user has as many as one may have. It gets events from now on. */
+export async function insertWebhook(trx: Transaction, hook: NewWebhook): Promise<WebhookRow | 'too many'> {
+  await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK_WEBHOOKS, hook.userId]);
+  if ((await listWebhooks(trx, hook.userId)).length >= webhookLimits.perUser) return 'too many';
+  const [row] = await trx('webhooks')
+    .insert({
+      id: hook.id,
+      user_id: hook.userId,
+      url: hook.url,
+      types: [...hook.types],
+      description: hook.description,
+      cursor_seq: trx.raw('coalesce((select last_seq from event_feeds where user_id = ?), 0)', [hook.userId]),
+    })
+    .returning('*');
+  if (!row) throw new Error('the endpoint was not kept');
+  await trx('webhook_secrets').insert({ webhook_id: hook.id, no: 1, sealed: hook.sealedSecret });
+  return row;
+}
+
+/** What begins anew: its tries and pauses are forgotten, and what is under way for it is written down no more. */
+function anew(trx: Transaction) {
+  return {
+    ...{ tries: 0, tried_since: null, failures: 0, failing_since: null, line_at: null, retry_at: null },
+    round: trx.raw('round + 1'),
+  };
+}
+
+export interface WebhookChange {
+  readonly url?: string | undefined;
+  readonly types?: readonly EventType[] | undefined;
+  readonly description?: string | undefined;
+}
+
+/**
+ * Changes an endpoint that the transaction has locked. An address that is set, be it the same, is challenged anew,
+ * unless it is the one that is enabled. One that was switched off goes on with the events from now on.
+ */
+export async function changeWebhook(
+  trx: Transaction,
+  hook: WebhookRow,
+  { url, types, description }: WebhookChange,
+): Promise<WebhookRow> {
+  const isChallenged = url !== undefined && (url !== hook.url || hook.state !== 'enabled');
+  const [row] = await trx('webhooks')
+    .where({ id: hook.id })
+    .update({
+      ...(url !== undefined && { url }),
+      ...(types !== undefined && { types: [...types] }),
+      ...(description !== undefined && { description }),
+      ...(isChallenged && { ...anew(trx), state: 'pending', switched_off_at: null, switched_off_why: null }),
+      ...(isChallenged && hook.state === 'switched_off' && { cursor_seq: headOf(trx, hook.user_id) }),
+    })
+    .returning('*');
+  if (!row) throw new Error(`${hook.id} vanished`);
+  return row;
+}
+
+function headOf(trx: Transaction, userId: UserId) {
+  return trx.raw('coalesce((select last_seq from event_feeds where user_id = ?), 0)', [userId]);
+}
+
+/** Removes an endpoint that the transaction has locked: its secrets at once, its row after a month. */
+export async function removeWebhook(trx: Transaction, { id }: WebhookRow): Promise<void> {
+  await trx('webhook_secrets').where({ webhook_id: id }).delete();
+  await trx('webhook_retries').where({ webhook_id: id }).delete();
+  await trx('webhooks')
+    .where({ id })
+    .update({
+      ...anew(trx),
+      ...{ state: 'removed', removed_at: trx.raw('clock_ms()'), due_at: null, told_at: null },
+      ...{ switched_off_at: null, switched_off_why: null },
+    });
+}
+
+/**
+ * Gives an endpoint that the transaction has locked a new secret. The one before is valid for a day more, an older one
+ * no longer.
+ * @returns until when the one before is valid
+ */
+export async function rotateSecret(
+  trx: Transaction,
+  { id }: WebhookRow,
+  sealedSecret: Buffer,
+): Promise<Date> {
+  await trx('webhook_secrets').where({ webhook_id: id }).whereNotNull('expires_at').delete();
+  const [before] = await trx('webhook_secrets')
+    .where({ webhook_id: id })
+    .update({ expires_at: trx.raw(`clock_ms() + ? * interval '1 millisecond'`, [webhookLimits.overlapMs]) })
+    .returning(['no', 'expires_at']);
+  if (!before?.expires_at) throw new Error(`${id} has no secret`);
+  await trx('webhook_secrets').insert({ webhook_id: id, no: before.no + 1, sealed: sealedSecret });
+  return before.expires_at;
+}
+
+/**
+ * Lets an endpoint that the transaction has locked get all events after this number again, in their order.
+ * @returns false when it has not come so far: it gets them anyhow
+ */
+export async function redeliverAfter(trx: Transaction, hook: WebhookRow, afterSeq: number): Promise<boolean> {
+  if (afterSeq > hook.cursor_seq) return false;
+  await trx('webhook_retries').where({ webhook_id: hook.id }).where('seq', '>', afterSeq).delete();
+  await trx('webhooks')
+    .where({ id: hook.id })
+    .update({
+      ...anew(trx),
+      cursor_seq: afterSeq,
+      due_at: trx.raw('clock_ms()'),
+      told_at: null,
+    });
+  return true;
+}

@@ -1,0 +1,74 @@
+import type { WebhookId } from '../../../domain/ids.js';
+import { webhookLimits } from '../../../domain/webhooks/limits.js';
+import type { Database } from '../database.js';
+
+/** Events that one look takes in at most. */
+const BATCH = 10_000;
+
+/** Tells whether events came since the last look, or an endpoint is due. It reads two ends of indexes. */
+export async function isSomethingDue(db: Database): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { due: boolean }[] }>(
+    `select exists (select 1 from events where no > (select last_no from webhook_feed))
+         or exists (select 1 from webhooks where due_at <= (select clock_ms()) and ${isUntold}) as due`,
+    { againMs: webhookLimits.toldAgainMs },
+  );
+  return rows[0]?.due === true;
+}
+
+/** SQL that holds for an endpoint whose workflow does not know yet, or does not look. */
+const isUntold = `(told_at is null or told_at < (select clock_ms()) - :againMs * interval '1 millisecond')`;
+
+/**
+ * Marks the endpoints whose users have new events as due, and moves on in the feed, in one transaction. Each row is
+ * written even if it is due already: one whose workflow is about to find nothing left must not miss what came now
+ * (settleWebhook locks the same row). An endpoint that pauses is due at the end of its pause.
+ */
+export async function markDueWebhooks(db: Database): Promise<void> {
+  await db.transaction(async (trx) => {
+    const feed = await trx('webhook_feed').forUpdate().skipLocked().first('last_no');
+    if (!feed) return;
+    const { rows } = await trx.raw<{ rows: { last: number | null; users: string[] | null }[] }>(
+      `select max(no) as last, array_agg(distinct user_id) as users
+         from (select no, user_id from events where no > :last order by no limit :batch) e`,
+      { last: feed.last_no, batch: BATCH },
+    );
+    const { last = null, users = null } = rows[0] ?? {};
+    if (last === null) return;
+    await trx.raw(
+      `with woken as (
+         select id from webhooks where user_id = any (:users::text[]) and state in ('pending', 'enabled')
+          order by id for update
+       )
+       update webhooks w set
+         due_at = least(w.due_at, greatest(clock_ms(), w.line_at)),
+         told_at = case when w.due_at <= greatest(clock_ms(), w.line_at) then w.told_at end
+        from woken where w.id = woken.id`,
+      { users },
+    );
+    await trx('webhook_feed').update({ last_no: last });
+  });
+}
+
+export interface DueWebhook {
+  readonly id: WebhookId;
+  /** It was told before and has not looked since. */
+  readonly isRepeated: boolean;
+}
+
+/** Takes the endpoints whose workflows are to be told now, and notes that they are. */
+export async function takeDueWebhooks(db: Database, atMost: number): Promise<DueWebhook[]> {
+  const { rows } = await db.raw<{ rows: DueWebhook[] }>(
+    `update webhooks set told_at = clock_ms()
+      where id in (select id from webhooks where due_at <= (select clock_ms()) and ${isUntold}
+                    order by due_at limit :atMost for update skip locked)
+     returning new.id, old.told_at is not null as "isRepeated"`,
+    { againMs: webhookLimits.toldAgainMs, atMost },
+  );
+  return rows;
+}
+
+/** Notes that these were not told after all: Temporal is away. */
+export async function untellWebhooks(db: Database, ids: readonly WebhookId[]): Promise<void> {
+  if (ids.length === 0) return;
+  await db('webhooks').whereIn('id', ids).whereNotNull('due_at').update({ told_at: null });
+}

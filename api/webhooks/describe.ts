@@ -1,0 +1,234 @@
+import { webhookLimits } from '../../domain/webhooks/limits.js';
+import { namedTypes, tryOutcomes, webhookStates, whysOff } from '../../domain/webhooks/webhook.js';
+import { done } from '../accounts/describe-sign-in.js';
+import {
+  count,
+  exampleId,
+  idOf,
+  instant,
+  listOf,
+  named,
+  object,
+  oneOf,
+  orNull,
+  text,
+  url,
+  yes,
+} from '../http/openapi/json-schema.js';
+import { idParameter, pageOf, type Operation } from '../http/openapi/operation.js';
+import { changeSchema, deliveriesQuery, redeliverSchema, webhookSchema } from './request.js';
+
+const tag = 'Webhooks';
+const secretNote = 'The secret that signs what is sent, as `whsec_…`. It is in this answer and nowhere else.';
+
+const fields = {
+  id: idOf('wh'),
+  url,
+  types: {
+    ...listOf(oneOf(namedTypes)),
+    description: 'None: all but `session.*` and `api_key.*`.',
+  },
+  description: text,
+  state: {
+    ...oneOf(webhookStates),
+    description: 'pending: it has not answered its challenge yet.',
+  },
+  deliveredSeq: { ...count, description: 'The number of the last event that needs no first try any more.' },
+  createdAt: instant,
+  lastSuccessAt: orNull(instant, 'When it last took something.'),
+  failingSince: orNull(instant, 'Since when every try has failed; null: the last one did not.'),
+  switchedOffAt: orNull(instant),
+  switchedOffReason: orNull(oneOf(whysOff)),
+};
+const webhook = named('Webhook', object(fields));
+const example = {
+  id: exampleId('wh'),
+  url: 'https://example.com/hooks/gpu',
+  types: ['rental.running', 'rental.stopped'],
+  description: 'deployments',
+  state: 'enabled',
+  deliveredSeq: 41,
+  createdAt: '2026-11-01T09:30:00.000Z',
+  lastSuccessAt: '2026-11-01T10:12:31.250Z',
+  failingSince: null,
+  switchedOffAt: null,
+  switchedOffReason: null,
+};
+const fresh = { ...example, state: 'pending', lastSuccessAt: null };
+const secret = 'whsec_' + 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=';
+
+const delivery = named(
+  'WebhookDelivery',
+  object({
+    id: idOf('dlv'),
+    eventId: orNull(idOf('evt'), 'Null for a challenge.'),
+    seq: orNull(count, 'Null for a challenge.'),
+    type: text,
+    attempt: { ...count, description: 'Counted from 1 for each event.' },
+    outcome: { ...oneOf(tryOutcomes), description: 'given_up: it failed, and was the last try.' },
+    httpStatus: orNull(count, 'Null when no answer came.'),
+    fault: orNull(
+      text,
+      'Why no answer came, or what was wrong with it: `timeout`, `connection`, `tls`, `unresolved`, `private_address`, `own_address`, `url_refused`, `challenge_not_answered`.',
+    ),
+    durationMs: count,
+    at: instant,
+  }),
+);
+const exampleDelivery = {
+  id: exampleId('dlv'),
+  eventId: exampleId('evt'),
+  seq: 41,
+  type: 'rental.running',
+  attempt: 1,
+  outcome: 'delivered',
+  httpStatus: 204,
+  fault: null,
+  durationMs: 87,
+  at: '2026-11-01T10:12:31.250Z',
+};
+
+const parameters = [idParameter('wh', 'a webhook', example.id)];
+
+export const webhookOperations: readonly Operation[] = [
+  {
+    method: 'get',
+    path: '/v1/webhooks',
+    name: 'listWebhooks',
+    tag,
+    summary: 'Where your events are delivered',
+    answers: [
+      {
+        description: 'All of them.',
+        schema: object({ webhooks: listOf(webhook) }),
+        examples: [{ webhooks: [example] }],
+      },
+    ],
+  },
+  {
+    method: 'post',
+    path: '/v1/webhooks',
+    name: 'addWebhook',
+    tag,
+    summary: 'Has events delivered to an address',
+    description: `At most ${webhookLimits.perUser}; https on port 443, at a public address. Messages are signed as Standard Webhooks says. The first one is a \`webhook.challenge\`: the receiver answers it with 200 and \`{"challenge": <data.challenge>}\`, and is enabled. Any 2xx takes an event. Without \`types\` all are delivered but \`session.*\` and \`api_key.*\`.`,
+    body: {
+      schema: webhookSchema,
+      examples: [
+        { url: example.url },
+        { url: example.url, types: example.types, description: example.description },
+      ],
+    },
+    answers: [
+      {
+        description: 'The webhook, before its challenge.',
+        schema: named(
+          'AddedWebhook',
+          object({ ...fields, secret: { type: 'string', description: secretNote } }),
+        ),
+        examples: [{ ...fresh, secret }],
+      },
+    ],
+    refusals: ['too_many_webhooks', 'webhooks_disabled'],
+  },
+  {
+    method: 'get',
+    path: '/v1/webhooks/:id',
+    name: 'getWebhook',
+    tag,
+    summary: 'One webhook',
+    parameters,
+    answers: [{ description: 'The webhook.', schema: webhook, examples: [example] }],
+    refusals: ['webhook_not_found'],
+  },
+  {
+    method: 'patch',
+    path: '/v1/webhooks/:id',
+    name: 'changeWebhook',
+    tag,
+    summary: 'Changes a webhook, or switches it on again',
+    description:
+      'What is not sent stays. An address that is set is challenged: a new one, or the same one of a webhook that is not enabled. One that was switched off goes on with the events from now on; `redeliver` sends those that it missed.',
+    parameters,
+    body: { schema: changeSchema, examples: [{ types: [] }, { url: example.url }] },
+    answers: [{ description: 'The webhook.', schema: webhook, examples: [{ ...example, types: [] }] }],
+    refusals: ['webhook_not_found'],
+  },
+  {
+    method: 'delete',
+    path: '/v1/webhooks/:id',
+    name: 'removeWebhook',
+    tag,
+    summary: 'Removes a webhook',
+    parameters,
+    answers: [{ description: 'Removed.', schema: done, examples: [{ ok: true }] }],
+    refusals: ['webhook_not_found'],
+  },
+  {
+    method: 'get',
+    path: '/v1/webhooks/:id/deliveries',
+    name: 'listWebhookDeliveries',
+    tag,
+    summary: 'What became of each try',
+    description: 'Newest first, for 30 days. What the receiver answered beyond its status is not kept.',
+    parameters,
+    query: deliveriesQuery,
+    answers: [pageOf('deliveries', delivery, exampleDelivery)],
+    refusals: ['webhook_not_found'],
+  },
+  {
+    method: 'post',
+    path: '/v1/webhooks/:id/ping',
+    name: 'pingWebhook',
+    tag,
+    summary: 'Sends it a webhook.ping',
+    description: 'To this webhook alone, whatever types it names.',
+    parameters,
+    answers: [{ description: 'It will be sent.', schema: done, examples: [{ ok: true }] }],
+    refusals: ['webhook_not_found', 'webhook_not_enabled'],
+  },
+  {
+    method: 'post',
+    path: '/v1/webhooks/:id/redeliver',
+    name: 'redeliverWebhook',
+    tag,
+    summary: 'Sends it all events after a number again',
+    description:
+      'Those of its types that are kept (30 days), in their order. An event has the same `webhook-id` each time.',
+    parameters,
+    body: { schema: redeliverSchema, examples: [{ afterSeq: 40 }] },
+    answers: [
+      {
+        description: 'They will be sent.',
+        schema: named('WebhookRedelivery', object({ ok: yes, afterSeq: count })),
+        examples: [{ ok: true, afterSeq: 40 }],
+      },
+    ],
+    refusals: ['webhook_not_found', 'webhook_not_enabled'],
+  },
+  {
+    method: 'post',
+    path: '/v1/webhooks/:id/rotate-secret',
+    name: 'rotateWebhookSecret',
+    tag,
+    summary: 'Makes a new secret',
+    description:
+      'For 24 hours all is signed with both, and a receiver may know either. Another rotation in this time ends the older one at once.',
+    parameters,
+    answers: [
+      {
+        description: 'The webhook, with its new secret.',
+        schema: named(
+          'RotatedWebhook',
+          object({
+            ...fields,
+            secret: { type: 'string', description: secretNote },
+            previousSecretValidUntil: instant,
+          }),
+        ),
+        examples: [{ ...example, secret, previousSecretValidUntil: '2026-11-02T10:12:31.250Z' }],
+      },
+    ],
+    refusals: ['webhook_not_found', 'webhooks_disabled'],
+  },
+];

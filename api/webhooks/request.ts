@@ -1,0 +1,49 @@
+import type { EventType } from '../../domain/events/events.js';
+import { Refusal } from '../../domain/refusal.js';
+import { webhookLimits } from '../../domain/webhooks/limits.js';
+import { namedTypes } from '../../domain/webhooks/webhook.js';
+import { joi, pageFields } from '../http/validation.js';
+
+interface WebhookRequest {
+  readonly url: string;
+  readonly types: readonly EventType[];
+  readonly description: string;
+}
+
+export type WebhookChangeRequest = {
+  readonly [Field in keyof WebhookRequest]?: WebhookRequest[Field] | undefined;
+};
+
+const fields = {
+  url: joi.text().maxChars(webhookLimits.urlMaxChars),
+  types: joi
+    .array()
+    .items(joi.string().valid(...namedTypes))
+    .max(namedTypes.length)
+    .unique(),
+  description: joi.text().allow('').maxChars(webhookLimits.descriptionMaxChars),
+};
+
+export const webhookSchema = joi.object<WebhookRequest>({
+  url: fields.url.required(),
+  types: fields.types.default([]),
+  description: fields.description.default(''),
+});
+
+export const changeSchema = joi.object<WebhookChangeRequest>(fields).min(1);
+
+export const redeliverSchema = joi.object<{ afterSeq: number }>({
+  afterSeq: joi.number().integer().min(0).required(),
+});
+
+export const deliveriesQuery = joi.object<{ cursor?: string; pageSize: number }>(pageFields);
+
+/** The refusal of a webhook beyond the number that a user may have. */
+export function tooManyWebhooks(): Refusal {
+  const { perUser: maxWebhooks } = webhookLimits;
+  return new Refusal(
+    'too_many_webhooks',
+    `You have ${maxWebhooks} webhooks, as many as one may have. Remove one that you no longer use: DELETE /v1/webhooks/:id.`,
+    { maxWebhooks },
+  );
+}

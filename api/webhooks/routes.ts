@@ -1,0 +1,212 @@
+import { newId } from '../../adapters/ids.js';
+import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
+import type { Transaction } from '../../adapters/postgres/database.js';
+import { recordEvent } from '../../adapters/postgres/events/outbox.js';
+import type { WebhookRow } from '../../adapters/postgres/rows/tables.js';
+import {
+  changeWebhook,
+  findWebhook,
+  insertWebhook,
+  listWebhooks,
+  lockWebhook,
+  redeliverAfter,
+  removeWebhook,
+  rotateSecret,
+} from '../../adapters/postgres/webhooks/endpoints.js';
+import { findDeliveryNo, listDeliveries } from '../../adapters/postgres/webhooks/deliveries.js';
+import { newWebhookSecret, sealSecret } from '../../adapters/webhooks/sealed-secrets.js';
+import { isId } from '../../domain/ids.js';
+import { Refusal } from '../../domain/refusal.js';
+import { auditEvent } from '../accounts/audit-event.js';
+import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';
+import { requireSession, type Step } from '../http/middleware/session.js';
+import { fieldRefusal, readBody, readQuery } from '../http/validation.js';
+import { presentDelivery, presentWebhook } from './present.js';
+import {
+  changeSchema,
+  deliveriesQuery,
+  redeliverSchema,
+  tooManyWebhooks,
+  webhookSchema,
+  type WebhookChangeRequest,
+} from './request.js';
+import { checkReceiver } from './receiver.js';
+
+/** Where users want their events delivered (decision 102, "Webhooks out"). */
+export function webhookEndpointRoutes(router: ApiRouter, deps: ApiDeps): void {
+  const session = requireSession(deps);
+  router.get('/v1/webhooks', session, list(deps));
+  router.post('/v1/webhooks', session, add(deps));
+  router.get('/v1/webhooks/:id', session, show(deps));
+  router.patch('/v1/webhooks/:id', session, change(deps));
+  router.delete('/v1/webhooks/:id', session, remove(deps));
+  router.get('/v1/webhooks/:id/deliveries', session, showDeliveries(deps));
+  router.post('/v1/webhooks/:id/ping', session, ping(deps));
+  router.post('/v1/webhooks/:id/redeliver', session, redeliver(deps));
+  router.post('/v1/webhooks/:id/rotate-secret', session, rotate(deps));
+}
+
+function list(deps: ApiDeps): Step {
+  return async (ctx) => {
+    ctx.body = { webhooks: (await listWebhooks(deps.db, sessionOf(ctx).userId)).map(presentWebhook) };
+  };
+}
+
+function show(deps: ApiDeps): Step {
+  return async (ctx) => {
+    ctx.body = presentWebhook(await foundOf(ctx, (userId, id) => findWebhook(deps.db, userId, id)));
+  };
+}
+
+function add(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { types, description, url: text } = readBody(ctx, webhookSchema);
+    const publicKey = sealingKeyOf(deps);
+    const url = await checkReceiver(ctx, deps, text);
+    const { userId } = sessionOf(ctx);
+    const id = newId('wh');
+    const secret = newWebhookSecret();
+    const row = await deps.db.transaction(async (trx) => {
+      const sealedSecret = sealSecret(publicKey, secret, id);
+      const added = await insertWebhook(trx, { id, userId, url, types, description, sealedSecret });
+      if (added === 'too many') throw tooManyWebhooks();
+      await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'webhook_created', entityId: id }));
+      await recordEvent(trx, { type: 'webhook.created', userId, entityId: id, data: {} });
+      return added;
+    });
+    ctx.body = { ...presentWebhook(row), secret };
+  };
+}
+
+function change(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const body = readBody(ctx, changeSchema);
+    const url = body.url === undefined ? undefined : await checkReceiver(ctx, deps, body.url);
+    ctx.body = await changing(ctx, deps, async (trx, hook) => {
+      const changed = changedFields({ ...body, url }, hook);
+      const row = await changeWebhook(trx, hook, { ...body, url });
+      if (changed.length > 0 || row.state !== hook.state) await tellChange(trx, ctx, hook, changed);
+      return presentWebhook(row);
+    });
+  };
+}
+
+/** The fields that get another value; an address that is set again begins another challenge. */
+function changedFields(body: WebhookChangeRequest, hook: WebhookRow): string[] {
+  const fields = (['url', 'types', 'description'] as const).filter((field) => {
+    const value = body[field];
+    return value !== undefined && JSON.stringify(value) !== JSON.stringify(hook[field]);
+  });
+  return body.url !== undefined && hook.state !== 'enabled' ? [...fields, 'state'] : fields;
+}
+
+async function tellChange(
+  trx: Transaction,
+  ctx: ApiContext,
+  { id, user_id: userId }: WebhookRow,
+  changed: readonly string[],
+): Promise<void> {
+  const details = { webhookId: id, changed };
+  await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'webhook_changed', details }));
+  await recordEvent(trx, { type: 'webhook.changed', userId, entityId: id, data: { changed } });
+}
+
+function remove(deps: ApiDeps): Step {
+  return async (ctx) => {
+    ctx.body = await changing(ctx, deps, async (trx, hook) => {
+      const { id, user_id: userId } = hook;
+      await removeWebhook(trx, hook);
+      await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'webhook_removed', entityId: id }));
+      await recordEvent(trx, { type: 'webhook.removed', userId, entityId: id, data: {} });
+      return { ok: true };
+    });
+  };
+}
+
+function showDeliveries(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { cursor, pageSize } = readQuery(ctx, deliveriesQuery);
+    const hook = await foundOf(ctx, (userId, id) => findWebhook(deps.db, userId, id));
+    const beforeNo = await numberOf(readCursor(cursor, isIdKey('dlv')), (id) =>
+      findDeliveryNo(deps.db, hook.id, id),
+    );
+    const rows = await listDeliveries(deps.db, hook.id, beforeNo, pageSize + 1);
+    const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
+    ctx.body = { deliveries: page.map(presentDelivery), nextCursor };
+  };
+}
+
+function ping(deps: ApiDeps): Step {
+  return async (ctx) => {
+    ctx.body = await changing(ctx, deps, async (trx, hook) => {
+      refuseUnlessEnabled(hook);
+      const event = { userId: hook.user_id, entityId: hook.id, data: {} };
+      await recordEvent(trx, { type: 'webhook.ping', ...event });
+      return { ok: true };
+    });
+  };
+}
+
+function redeliver(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { afterSeq } = readBody(ctx, redeliverSchema);
+    ctx.body = await changing(ctx, deps, async (trx, hook) => {
+      refuseUnlessEnabled(hook);
+      if (await redeliverAfter(trx, hook, afterSeq)) return { ok: true, afterSeq };
+      throw fieldRefusal(
+        'afterSeq',
+        `afterSeq must be at most ${hook.cursor_seq}: what comes after it has not been tried yet, and will be`,
+      );
+    });
+  };
+}
+
+function rotate(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const publicKey = sealingKeyOf(deps);
+    const secret = newWebhookSecret();
+    ctx.body = await changing(ctx, deps, async (trx, hook) => {
+      const until = await rotateSecret(trx, hook, sealSecret(publicKey, secret, hook.id));
+      await tellChange(trx, ctx, hook, ['secret']);
+      return { ...presentWebhook(hook), secret, previousSecretValidUntil: until.toISOString() };
+    });
+  };
+}
+
+/** Does something with the caller's endpoint in one transaction, under its lock. */
+async function changing<T>(
+  ctx: ApiContext,
+  deps: ApiDeps,
+  work: (trx: Transaction, hook: WebhookRow) => Promise<T>,
+): Promise<T> {
+  return deps.db.transaction(async (trx) =>
+    work(trx, await foundOf(ctx, (userId, id) => lockWebhook(trx, userId, id))),
+  );
+}
+
+async function foundOf(
+  ctx: ApiContext,
+  find: (userId: WebhookRow['user_id'], id: WebhookRow['id']) => Promise<WebhookRow | undefined>,
+): Promise<WebhookRow> {
+  const id = ctx.params['id'] ?? '';
+  const hook = isId('wh', id) ? await find(sessionOf(ctx).userId, id) : undefined;
+  if (!hook)
+    throw new Refusal('webhook_not_found', 'You have no such webhook: GET /v1/webhooks lists yours.');
+  return hook;
+}
+
+function refuseUnlessEnabled({ state }: WebhookRow): void {
+  if (state === 'enabled') return;
+  const message =
+    state === 'pending'
+      ? 'This webhook has not answered its challenge yet: GET /v1/webhooks/:id/deliveries shows the tries.'
+      : 'This webhook is switched off: PATCH it with its url, and it is challenged anew.';
+  throw new Refusal('webhook_not_enabled', message, { state });
+}
+
+function sealingKeyOf({ settings }: ApiDeps): string {
+  const { publicKey } = settings.webhooks;
+  if (publicKey !== '') return publicKey;
+  throw new Refusal('webhooks_disabled', 'Webhooks are switched off here. Read GET /v1/events instead.');
+}

@@ -1,0 +1,47 @@
+import type { apiVariables } from './api.js';
+import type { providerVariables } from './providers.js';
+import { itemsOf, text, trimmed, withDefault, withoutSlash, type ValuesOf } from './variables.js';
+
+/** 32 bytes in base64. */
+const key = '[A-Za-z0-9+/]{43}=';
+
+/** The keys that seal and open the secrets of webhooks. Without them webhooks are disabled (400 `webhooks_disabled`). */
+export const webhookVariables = {
+  WEBHOOK_PUBLIC_KEY: withDefault(
+    text
+      .trim()
+      .allow('')
+      .pattern(new RegExp(`^(${key})?$`), '32 bytes in base64'),
+    '',
+  ),
+  WEBHOOK_PRIVATE_KEYS: withDefault(
+    trimmed.pattern(new RegExp(`^(${key}(\\s*,\\s*${key})*)?$`), '32 bytes in base64, comma-separated'),
+    '',
+  ),
+};
+
+/** The part of the configuration that is about webhooks to users. */
+export function webhooksOf(
+  env: ValuesOf<typeof webhookVariables & typeof apiVariables & typeof providerVariables>,
+) {
+  const isLab = env.LAB_PROVIDER_URL !== null;
+  const own = [env.API_PUBLIC_URL, env.DASHBOARD_URL, ...itemsOf(env.ALLOWED_ORIGINS)].filter(
+    (url) => url !== null,
+  );
+  return {
+    /** The API seals with it; empty: webhooks are disabled. */
+    publicKey: env.WEBHOOK_PUBLIC_KEY,
+    /** The worker opens with them: the first is the pair of the public key, the others open what is older. */
+    privateKeys: itemsOf(env.WEBHOOK_PRIVATE_KEYS),
+    /** True only in the lab, whose receivers live on loopback: elsewhere only https to public addresses is possible. */
+    allowPrivate: isLab,
+    /** Nothing is sent to these. In the lab all is on one host, and the port counts. */
+    ownHosts: [...new Set(own.flatMap((url) => hostsOf(withoutSlash(url), isLab)))],
+  };
+}
+
+function hostsOf(url: string, withPort: boolean): string[] {
+  if (!URL.canParse(url)) return [];
+  const { host, hostname } = new URL(url);
+  return withPort ? [host] : [hostname];
+}

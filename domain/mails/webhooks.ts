@@ -1,0 +1,24 @@
+import type { WhyOff } from '../webhooks/webhook.js';
+import { messageOf, type Message } from './message.js';
+
+const reasons: Readonly<Record<WhyOff, string>> = {
+  gone: 'It answered 410 Gone.',
+  no_success: 'It has taken nothing for three days.',
+  challenge_unanswered: 'It has not answered its challenge for three days.',
+};
+
+/** An endpoint was switched off. */
+export function webhookSwitchedOffMail({
+  url,
+  why,
+}: {
+  readonly url: string;
+  readonly why: WhyOff;
+}): Message {
+  return messageOf('Your webhook was switched off', [
+    `Nothing is sent to ${url} any more. ${reasons[why]}`,
+    '',
+    'When it works again, set its address (PATCH /v1/webhooks/:id with its url): it is challenged anew. Events that it',
+    'missed are sent again by POST /v1/webhooks/:id/redeliver, for 30 days.',
+  ]);
+}

@@ -1,0 +1,178 @@
+import { newId } from '../../../adapters/ids.js';
+import type { WebhookDeliveryRow, WebhookRow } from '../../../adapters/postgres/rows/tables.js';
+import { newWebhookSecret } from '../../../adapters/webhooks/sealed-secrets.js';
+import type { ApiContext, ApiRouter } from '../../../api/context.js';
+import { isIdKey, numberOf, pageOf, readCursor } from '../../../api/http/cursor.js';
+import type { Step } from '../../../api/http/middleware/session.js';
+import { fieldRefusal, readBody, readQuery } from '../../../api/http/validation.js';
+import { presentDelivery, presentWebhook } from '../../../api/webhooks/present.js';
+import {
+  changeSchema,
+  deliveriesQuery,
+  redeliverSchema,
+  tooManyWebhooks,
+  webhookSchema,
+} from '../../../api/webhooks/request.js';
+import { webhookLimits } from '../../../domain/webhooks/limits.js';
+import { readReceiverUrl } from '../../../domain/webhooks/receiver-url.js';
+import type { Account, MockWebhook } from '../account.js';
+import { refusalOf } from '../refuse.js';
+import { note, signedIn } from '../signed-in.js';
+import type { World } from '../world.js';
+
+/**
+ * Webhooks, checked as the service does. The mock sends nothing: a receiver answers its challenge after a moment, and a
+ * ping is taken at once.
+ */
+export function webhookEndpointRoutes(router: ApiRouter, world: World): void {
+  router.get(
+    '/v1/webhooks',
+    signedIn(world, (ctx, { webhooks }) => {
+      ctx.body = { webhooks: webhooks.map(({ row }) => presentWebhook(row)) };
+    }),
+  );
+  router.post('/v1/webhooks', add(world));
+  router.get(
+    '/v1/webhooks/:id',
+    withHook(world, ({ row }) => presentWebhook(row)),
+  );
+  router.patch('/v1/webhooks/:id', withHook(world, change(world)));
+  router.delete('/v1/webhooks/:id', remove(world));
+  router.get('/v1/webhooks/:id/deliveries', withHook(world, showDeliveries));
+  router.post('/v1/webhooks/:id/ping', withHook(world, ping(world)));
+  router.post('/v1/webhooks/:id/redeliver', withHook(world, redeliver));
+  router.post(
+    '/v1/webhooks/:id/rotate-secret',
+    withHook(world, ({ row }, ctx, account) => {
+      note(world, ctx, account, 'webhook_changed');
+      const until = new Date(world.now().getTime() + webhookLimits.overlapMs);
+      return {
+        ...presentWebhook(row),
+        secret: newWebhookSecret(),
+        previousSecretValidUntil: until.toISOString(),
+      };
+    }),
+  );
+}
+
+function withHook(
+  world: World,
+  answer: (hook: MockWebhook, ctx: ApiContext, account: Account) => object | Promise<object>,
+): Step {
+  return signedIn(world, async (ctx, account) => {
+    const hook = account.webhooks.find(({ row }) => row.id === ctx.params['id']);
+    if (!hook) throw refusalOf('webhook_not_found');
+    ctx.body = await answer(hook, ctx, account);
+  });
+}
+
+function add(world: World): Step {
+  return signedIn(world, (ctx, account) => {
+    const { types, description, url } = readBody(ctx, webhookSchema);
+    const href = readUrl(url);
+    if (account.webhooks.length >= webhookLimits.perUser) throw tooManyWebhooks();
+    const hook: MockWebhook = {
+      row: rowOf(world, account, { url: href, types, description }),
+      deliveries: [],
+    };
+    account.webhooks.push(hook);
+    note(world, ctx, account, 'webhook_created', hook.row.id);
+    beginChallenge(world, hook);
+    ctx.body = { ...presentWebhook(hook.row), secret: newWebhookSecret() };
+  });
+}
+
+function change(world: World) {
+  return (hook: MockWebhook, ctx: ApiContext, account: Account): object => {
+    const { url, types, description } = readBody(ctx, changeSchema);
+    const href = url === undefined ? undefined : readUrl(url);
+    const isChallenged = href !== undefined && (href !== hook.row.url || hook.row.state !== 'enabled');
+    if (href !== undefined) hook.row.url = href;
+    if (types !== undefined) hook.row.types = [...types];
+    if (description !== undefined) hook.row.description = description;
+    if (isChallenged) {
+      hook.row.state = 'pending';
+      beginChallenge(world, hook);
+    }
+    note(world, ctx, account, 'webhook_changed');
+    return presentWebhook(hook.row);
+  };
+}
+
+function remove(world: World): Step {
+  return withHook(world, ({ row }, ctx, account) => {
+    account.webhooks = account.webhooks.filter((hook) => hook.row !== row);
+    note(world, ctx, account, 'webhook_removed', row.id);
+    return { ok: true };
+  });
+}
+
+async function showDeliveries({ deliveries }: MockWebhook, ctx: ApiContext): Promise<object> {
+  const { cursor, pageSize } = readQuery(ctx, deliveriesQuery);
+  const before = await numberOf(readCursor(cursor, isIdKey('dlv')), (id) => {
+    const found = deliveries.findIndex((row) => row.id === id);
+    return Promise.resolve(found === -1 ? undefined : found);
+  });
+  const rows = deliveries.slice(0, before).toReversed();
+  const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
+  return { deliveries: page.map(presentDelivery), nextCursor };
+}
+
+function ping(world: World) {
+  return (hook: MockWebhook): object => {
+    if (hook.row.state !== 'enabled') throw refusalOf('webhook_not_enabled', { state: hook.row.state });
+    hook.row.cursor_seq += 1;
+    noteTaken(world, hook, { event_id: newId('evt'), seq: hook.row.cursor_seq, type: 'webhook.ping' });
+    return { ok: true };
+  };
+}
+
+function redeliver({ row }: MockWebhook, ctx: ApiContext): object {
+  const { afterSeq } = readBody(ctx, redeliverSchema);
+  if (row.state !== 'enabled') throw refusalOf('webhook_not_enabled', { state: row.state });
+  if (afterSeq > row.cursor_seq) {
+    throw fieldRefusal('afterSeq', `afterSeq must be at most ${row.cursor_seq}`);
+  }
+  return { ok: true, afterSeq };
+}
+
+function beginChallenge(world: World, hook: MockWebhook): void {
+  world.after(world.durations.cardMs, () => {
+    if (hook.row.state !== 'pending') return;
+    hook.row.state = 'enabled';
+    noteTaken(world, hook, { event_id: null, seq: null, type: 'webhook.challenge' });
+  });
+}
+
+function noteTaken(
+  world: World,
+  { row, deliveries }: MockWebhook,
+  of: Pick<WebhookDeliveryRow, 'event_id' | 'seq' | 'type'>,
+): void {
+  row.last_success_at = world.now();
+  deliveries.push({
+    ...of,
+    ...{ no: deliveries.length + 1, id: newId('dlv'), webhook_id: row.id, attempt: 1 },
+    ...{ outcome: 'delivered', http_status: 200, fault: null, duration_ms: 5, at: world.now() },
+  });
+}
+
+function readUrl(text: string): string {
+  const read = readReceiverUrl(text, { allowPrivate: true, ownHosts: [] });
+  if ('fault' in read) throw fieldRefusal('url', `url ${read.fault}`);
+  return read.url.href;
+}
+
+function rowOf(
+  world: World,
+  { user }: Account,
+  given: { url: string; types: readonly WebhookRow['types'][number][]; description: string },
+): WebhookRow {
+  return {
+    ...{ id: newId('wh'), user_id: user.id, ...given, types: [...given.types] },
+    ...{ state: 'pending', switched_off_why: null, created_at: world.now(), enabled_at: null },
+    ...{ switched_off_at: null, removed_at: null, round: 0, cursor_seq: 0, tries: 0, tried_since: null },
+    ...{ failures: 0, failing_since: null, last_success_at: null, line_at: null, retry_at: null },
+    ...{ due_at: null, told_at: null },
+  };
+}

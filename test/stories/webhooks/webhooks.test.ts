@@ -1,0 +1,368 @@
+import assert from 'node:assert/strict';
+import { Webhook } from 'standardwebhooks';
+import { newId } from '../../../adapters/ids.js';
+import { recordEvent } from '../../../adapters/postgres/events/outbox.js';
+import type { presentDelivery } from '../../../api/webhooks/present.js';
+import type { WebhookId } from '../../../domain/ids.js';
+import { entityStatusAttribute, userIdAttribute } from '../../../workflows/contracts/search-attributes.js';
+import type { SignedIn } from '../../support/http/api.js';
+import { startService, type TestService } from '../../support/service/living-service.js';
+import { until } from '../../support/until.js';
+import { startReceiver, type Receiver } from '../../support/webhooks/receiver.js';
+
+type Delivery = ReturnType<typeof presentDelivery>;
+
+describe('webhooks to users', () => {
+  let service: TestService;
+  const receivers: Receiver[] = [];
+  before(async () => {
+    service = await startService({ shards: 0, webhookSender: { exchangeMs: 1_000 } });
+  });
+  after(() => service.stop());
+  afterEach(async () => {
+    for (const receiver of receivers.splice(0)) await receiver.close();
+  });
+
+  async function receiving(): Promise<Receiver> {
+    const receiver = await startReceiver();
+    receivers.push(receiver);
+    return receiver;
+  }
+  const rowOf = async (id: string) =>
+    (await service
+      .db('webhooks')
+      .where({ id: id as WebhookId })
+      .first())!;
+  const inState = (id: string, state: string) =>
+    until(`${id} is ${state}`, async () => (await rowOf(id)).state === state);
+  async function adding(user: SignedIn, receiver: Receiver, fields: object = {}) {
+    const { status, body } = await user.post('/v1/webhooks', { url: receiver.url, ...fields });
+    assert.equal(status, 200, JSON.stringify(body));
+    return body as unknown as { id: WebhookId; secret: string; state: string };
+  }
+  async function enabling(user: SignedIn, receiver: Receiver, fields: object = {}) {
+    const hook = await adding(user, receiver, fields);
+    await inState(hook.id, 'enabled');
+    return hook;
+  }
+  const tellKey = ({ user }: SignedIn) =>
+    recordEvent(service.db, {
+      type: 'ssh_key.added',
+      userId: user.id,
+      entityId: newId('key'),
+      data: { fingerprint: 'SHA256:x' },
+    });
+  const idle = (id: string) => until(`${id} is idle`, async () => (await rowOf(id)).due_at === null);
+  /** Lets all pauses of an endpoint be over. */
+  async function hurry(id: string): Promise<void> {
+    const over = { line_at: null, retry_at: null, due_at: new Date(), told_at: null };
+    await service
+      .db('webhook_retries')
+      .where({ webhook_id: id as WebhookId })
+      .update({ next_try_at: new Date() });
+    await service
+      .db('webhooks')
+      .where({ id: id as WebhookId })
+      .whereIn('state', ['pending', 'enabled'])
+      .update(over);
+  }
+  const deliveries = async (user: SignedIn, id: string) =>
+    (
+      (await user.get(`/v1/webhooks/${id}/deliveries?pageSize=200`)).body as unknown as {
+        deliveries: Delivery[];
+      }
+    ).deliveries;
+
+  it('are challenged, then get each event once, in its order and signed', async () => {
+    const user = await service.signIn();
+    const receiver = await receiving();
+    const hook = await adding(user, receiver);
+    assert.equal(hook.state, 'pending');
+    await inState(hook.id, 'enabled');
+    for (let no = 0; no < 20; no += 1) await tellKey(user);
+    await until('all came', () => receiver.events().length === 21);
+    const first = receiver.events()[0]!.seq!;
+    assert.deepEqual(
+      receiver.events().map(({ type, seq }) => [type, seq! - first]),
+      [['webhook.created', 0], ...Array.from({ length: 20 }, (_, no) => ['ssh_key.added', no + 1])],
+    );
+    for (const { headers, body, id, type } of receiver.received) {
+      const signed = headers as Record<string, string>;
+      assert.deepEqual(new Webhook(hook.secret).verify(body, signed), JSON.parse(body));
+      if (type !== 'webhook.challenge') assert.equal(headers['webhook-id'], id);
+    }
+    await idle(hook.id);
+    const runs = await until('the run has ended', async () => {
+      const { status, typedSearchAttributes } = await service.temporal.workflow
+        .getHandle(`webhook:${hook.id}`)
+        .describe();
+      return status.name === 'COMPLETED' ? typedSearchAttributes : undefined;
+    });
+    assert.equal(runs.get(userIdAttribute), user.user.id);
+    const tries = await deliveries(user, hook.id);
+    assert.equal(tries.length, 22);
+    assert.ok(
+      tries.every(
+        ({ outcome, attempt, fault }) => outcome === 'delivered' && attempt === 1 && fault === null,
+      ),
+    );
+  });
+
+  it('get what they name, and session.* and api_key.* only by name', async () => {
+    const user = await service.signIn();
+    const [all, some] = [await receiving(), await receiving()];
+    const one = await enabling(user, all);
+    const other = await enabling(user, some, { types: ['api_key.created', 'card.removed'] });
+    const userId = user.user.id;
+    await recordEvent(service.db, {
+      type: 'api_key.created',
+      userId,
+      entityId: userId,
+      data: {},
+    });
+    await recordEvent(service.db, {
+      type: 'card.removed',
+      userId,
+      entityId: 'pm_1',
+      data: { reason: 'user' },
+    });
+    await until('both have the last', () =>
+      [all, some].every((each) => each.events().at(-1)?.type === 'card.removed'),
+    );
+    assert.deepEqual(
+      some.events().map(({ type }) => type),
+      ['api_key.created', 'card.removed'],
+    );
+    assert.ok(all.events().every(({ type }) => !/^(api_key|session)\./.test(type)));
+    assert.equal((await user.post(`/v1/webhooks/${other.id}/ping`)).status, 200);
+    await until('the ping came', () => some.events().at(-1)?.type === 'webhook.ping');
+    assert.equal(some.events().at(-1)?.entityId, other.id);
+    await idle(one.id);
+    assert.ok(
+      all.events().every(({ type }) => type !== 'webhook.ping'),
+      'a ping goes to its endpoint alone',
+    );
+  });
+
+  it('stay pending until the challenge is answered, and are challenged again', async () => {
+    const user = await service.signIn();
+    const receiver = await receiving();
+    receiver.answerChallenge = (_message, response) => void response.end('{"challenge":"another"}');
+    const hook = await adding(user, receiver);
+    const [failed] = await until('it was asked', async () => {
+      const tries = await deliveries(user, hook.id);
+      return tries.length > 0 && tries;
+    });
+    assert.deepEqual(
+      [failed?.outcome, failed?.httpStatus, failed?.fault],
+      ['failed', 200, 'challenge_not_answered'],
+    );
+    const refused = await user.post(`/v1/webhooks/${hook.id}/ping`);
+    assert.deepEqual([refused.status, refused.body.error], [409, 'webhook_not_enabled']);
+    receiver.answerChallenge = ({ data }, response) =>
+      void response.end(JSON.stringify({ challenge: data['challenge'] }));
+    await hurry(hook.id);
+    await inState(hook.id, 'enabled');
+    await until('nothing was lost meanwhile', () => receiver.events()[0]?.type === 'webhook.created');
+  });
+
+  it('get an event that fails again, five times in its line, and later ones before the sixth', async () => {
+    const user = await service.signIn();
+    const receiver = await receiving();
+    const hook = await enabling(user, receiver, { types: ['ssh_key.added', 'card.removed'] });
+    receiver.answer = ({ type }, response) =>
+      void response.writeHead(type === 'card.removed' ? 500 : 200).end();
+    const bad = {
+      type: 'card.removed',
+      userId: user.user.id,
+      entityId: 'pm_1',
+      data: { reason: 'detached' },
+    } as const;
+    await recordEvent(service.db, bad);
+    await tellKey(user);
+    const tried = () => receiver.events().filter(({ type }) => type === 'card.removed').length;
+    for (let tries = 1; tries <= 5; tries += 1) {
+      await until(`try ${tries}`, () => tried() >= tries);
+      assert.deepEqual(
+        receiver.events().map(({ type }) => type),
+        Array.from({ length: tries }, () => 'card.removed'),
+      );
+      await until('it is written down', async () => (await deliveries(user, hook.id)).length > tries);
+      await hurry(hook.id);
+    }
+    await until('the later one comes', () => receiver.events().some(({ type }) => type === 'ssh_key.added'));
+    receiver.answer = (_message, response) => void response.end();
+    await until(
+      'the bad one waits apart',
+      async () => (await service.db('webhook_retries').where({ webhook_id: hook.id })).length === 1,
+    );
+    await until('it is taken in the end', async () => {
+      await hurry(hook.id);
+      return (await service.db('webhook_retries').where({ webhook_id: hook.id })).length === 0;
+    });
+    const ids = new Set(
+      receiver
+        .events()
+        .filter(({ type }) => type === 'card.removed')
+        .map(({ headers }) => headers['webhook-id']),
+    );
+    assert.equal(ids.size, 1, 'an event has one id, however often it is tried');
+    await idle(hook.id);
+  });
+
+  it('end at once by a 410, with a mail and an event', async () => {
+    const user = await service.signIn();
+    const [leaving, staying] = [await receiving(), await receiving()];
+    const hook = await enabling(user, leaving);
+    await enabling(user, staying, { types: ['webhook.switched_off'] });
+    leaving.answer = (_message, response) => void response.writeHead(410).end();
+    await tellKey(user);
+    await inState(hook.id, 'switched_off');
+    const told = await until('the other endpoint is told', () => staying.events()[0]);
+    assert.deepEqual([told.entityId, told.data], [hook.id, { reason: 'gone' }]);
+    const mail = await service.db('mail_outbox').where({ recipient: user.user.email }).first();
+    assert.match(mail?.subject ?? '', /webhook was switched off/);
+    const audit = (await user.get('/v1/audit?kind=webhook_switched_off')).body as unknown as {
+      events: { details: object }[];
+    };
+    assert.deepEqual(
+      audit.events.map(({ details }) => details),
+      [{ webhookId: hook.id, why: 'gone' }],
+    );
+    // It is switched on again by its address, and goes on from there.
+    leaving.answer = (_message, response) => void response.end();
+    const before = leaving.events().length;
+    const { body } = await user.patch(`/v1/webhooks/${hook.id}`, { url: leaving.url });
+    assert.equal((body as unknown as { state: string }).state, 'pending');
+    await inState(hook.id, 'enabled');
+    await tellKey(user);
+    await until(
+      'new events come',
+      () => leaving.events().at(-1)?.type === 'ssh_key.added' && leaving.events().length > before,
+    );
+  });
+
+  it('end after three days without any success', async () => {
+    const user = await service.signIn();
+    const receiver = await receiving();
+    const hook = await enabling(user, receiver);
+    await idle(hook.id);
+    receiver.answer = (_message, response) => void response.writeHead(503).end();
+    await tellKey(user);
+    await until('it fails', async () => (await rowOf(hook.id)).failures > 0);
+    await service
+      .db('webhooks')
+      .where({ id: hook.id })
+      .update({ failures: 30, failing_since: new Date(Date.now() - 3 * 86_400_000) });
+    await hurry(hook.id);
+    await inState(hook.id, 'switched_off');
+    assert.equal((await rowOf(hook.id)).switched_off_why, 'no_success');
+    assert.equal((await deliveries(user, hook.id))[0]?.outcome, 'given_up');
+  });
+
+  it('send all after a number again, in their order', async () => {
+    const user = await service.signIn();
+    const receiver = await receiving();
+    const hook = await enabling(user, receiver);
+    for (let no = 0; no < 3; no += 1) await tellKey(user);
+    await until('all came', () => receiver.events().length === 4);
+    await idle(hook.id);
+    const late = await user.post(`/v1/webhooks/${hook.id}/redeliver`, { afterSeq: 1_000 });
+    assert.deepEqual(
+      [late.status, (late.body.details as unknown as { fields: { field: string }[] }).fields[0]?.field],
+      [400, 'afterSeq'],
+    );
+    const [first, second, third, last] = receiver.events().map(({ seq }) => seq!);
+    assert.equal((await user.post(`/v1/webhooks/${hook.id}/redeliver`, { afterSeq: second })).status, 200);
+    await until('the last two come again', () => receiver.events().length === 6);
+    assert.deepEqual(
+      receiver.events().map(({ seq }) => seq),
+      [first, second, third, last, third, last],
+    );
+  });
+
+  it('sign with both secrets for a day after a rotation', async () => {
+    const user = await service.signIn();
+    const receiver = await receiving();
+    const hook = await enabling(user, receiver);
+    const { body } = await user.post(`/v1/webhooks/${hook.id}/rotate-secret`);
+    const { secret, previousSecretValidUntil } = body as unknown as {
+      secret: string;
+      previousSecretValidUntil: string;
+    };
+    const hours = (Date.parse(previousSecretValidUntil) - Date.now()) / 3_600_000;
+    assert.ok(hours > 23.9 && hours <= 24.1, `${hours} hours`);
+    await user.post(`/v1/webhooks/${hook.id}/ping`);
+    const pinged = await until('it came', () =>
+      receiver.events().find(({ type }) => type === 'webhook.ping'),
+    );
+    for (const each of [secret, hook.secret])
+      new Webhook(each).verify(pinged.body, pinged.headers as Record<string, string>);
+    await service.db('webhook_secrets').whereNotNull('expires_at').update({ expires_at: new Date() });
+    await user.post(`/v1/webhooks/${hook.id}/ping`);
+    const next = await until(
+      'the next came',
+      () => receiver.events().filter(({ type }) => type === 'webhook.ping')[1],
+    );
+    new Webhook(secret).verify(next.body, next.headers as Record<string, string>);
+    assert.throws(() => new Webhook(hook.secret).verify(next.body, next.headers as Record<string, string>));
+  });
+
+  it('are paused by operators within a round, and lose nothing', async () => {
+    const user = await service.signIn();
+    const receiver = await receiving();
+    const hook = await enabling(user, receiver);
+    await idle(hook.id);
+    const before = receiver.events().length;
+    await service.db('brakes').insert({ kind: 'webhooks', pulled_by: 'test', reason: 'a drill' });
+    await tellKey(user);
+    await until('it looked and waits', async () => {
+      const run = service.temporal.workflow.getHandle(`webhook:${hook.id}`);
+      const { status, typedSearchAttributes } = await run.describe();
+      return status.name === 'RUNNING' && typedSearchAttributes.get(entityStatusAttribute) === 'paused';
+    });
+    assert.equal(receiver.events().length, before);
+    await service.db('brakes').delete();
+    await hurry(hook.id);
+    await until('it came', () => receiver.events().length === before + 1);
+  });
+
+  it('that hang or are dead cost others nothing', async () => {
+    const [dead, living] = [await service.signIn(), await service.signIn()];
+    const [hanging, quick] = [await receiving(), await receiving()];
+    const hooks = await Promise.all(Array.from({ length: 10 }, () => enabling(dead, hanging)));
+    hanging.answer = () => undefined;
+    await enabling(living, quick);
+    hanging.now.most = 0;
+    await tellKey(dead);
+    await until('they hang', () => hanging.now.open > 0);
+    await tellKey(living);
+    await until('the other gets its own', () => quick.events().some(({ type }) => type === 'ssh_key.added'));
+    await until('each was tried', async () => {
+      const rows = await service.db('webhooks').whereIn(
+        'id',
+        hooks.map(({ id }) => id),
+      );
+      return rows.every(({ failures }) => failures > 0);
+    });
+    assert.ok(hanging.now.most <= 3, `${hanging.now.most} at once`);
+  });
+
+  it('are told again when their signal was lost', async () => {
+    const user = await service.signIn();
+    const receiver = await receiving();
+    const hook = await enabling(user, receiver);
+    await idle(hook.id);
+    const before = receiver.events().length;
+    // As if a process had died between the mark and the signal, a minute ago.
+    await service
+      .db('webhooks')
+      .where({ id: hook.id })
+      .update({
+        cursor_seq: 0,
+        due_at: new Date(Date.now() - 61_000),
+        told_at: new Date(Date.now() - 61_000),
+      });
+    await until('all come again', () => receiver.events().length === 2 * before);
+  });
+});
