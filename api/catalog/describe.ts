@@ -17,7 +17,7 @@ import {
   orNull,
   text,
 } from '../http/openapi/json-schema.js';
-import { pageOf, type Operation } from '../http/openapi/operation.js';
+import { leadsTo, pageOf, type Operation } from '../http/openapi/operation.js';
 
 const tag = 'Catalog';
 
@@ -129,6 +129,9 @@ export const exampleListing = {
   },
 };
 
+/** The cheapest listing, as a rental or a quote is asked for. */
+const wish = { familyId: '/listings/0/family', gpuCount: '/listings/0/gpuCount' };
+
 export const catalogOperations: readonly Operation[] = [
   {
     method: 'get',
@@ -140,9 +143,7 @@ export const catalogOperations: readonly Operation[] = [
     answers: [
       {
         ...pageOf('listings', listing, exampleListing, 'A page of live listings.'),
-        links: {
-          createRental: { body: { familyId: '/listings/0/family', gpuCount: '/listings/0/gpuCount' } },
-        },
+        links: { createRental: { body: wish }, createQuote: { body: wish } },
       },
     ],
     refusals: ['invalid_count'],
@@ -165,6 +166,7 @@ export const catalogOperations: readonly Operation[] = [
             ],
           },
         ],
+        links: leadsTo('/families/0/family', ['showFamilyHistory']),
       },
     ],
   },

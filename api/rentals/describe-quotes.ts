@@ -81,6 +81,7 @@ export const quoteOperations: readonly Operation[] = [
         description: 'The quote. Too little money is no refusal here: missingCents tells it.',
         schema: quote,
         examples: [exampleQuote, { ...exampleQuote, worstCaseCents: null, expectedReadySeconds: null }],
+        links: { createRental: { body: { quoteId: '/quoteId' } } },
       },
     ],
     refusals: ['invalid_count', 'unknown_family', 'model_unavailable', 'blocked', 'key_not_found'],

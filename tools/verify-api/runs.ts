@@ -42,6 +42,7 @@ const WITH_RULES_BEYOND_THE_SCHEMA = [
   'putAutoTopup',
   'addSshKey',
   'createRental',
+  'createQuote',
   'createCheckout',
   'takeProcessorEvent',
   'startOAuth',
