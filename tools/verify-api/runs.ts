@@ -16,7 +16,7 @@ export interface Run {
   /** The number of made-up requests for each endpoint, or of walks. */
   readonly examples: number;
   /** Only this operation, or all but this one. */
-  readonly only?: string;
+  readonly only?: string | readonly string[];
   readonly without?: string;
 }
 
@@ -43,6 +43,7 @@ const WITH_RULES_BEYOND_THE_SCHEMA = [
   'addSshKey',
   'createRental',
   'createQuote',
+  'showFamilyHistory',
   'createCheckout',
   'takeProcessorEvent',
   'startOAuth',
@@ -105,7 +106,7 @@ export async function playRun(run: Run, at: Place): Promise<RunEnd> {
       ...['-m', 'schemathesis.cli', '--config-file', config],
       ...['run', ...description, ...ARGUMENTS],
       ...['--phases', run.phases.join()],
-      ...(run.only === undefined ? [] : ['--include-operation-id', run.only]),
+      ...[run.only ?? []].flat().flatMap((name) => ['--include-operation-id', name]),
       ...(run.sid === undefined ? [] : ['--exclude-operation-id', ENDLESS]),
       ...(run.without === undefined ? [] : ['--exclude-operation-id', run.without]),
     ],
