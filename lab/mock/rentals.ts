@@ -72,6 +72,17 @@ function isLive({ status }: RentalWithHealth): boolean {
   return status === 'provisioning' || status === 'running';
 }
 
+/** Sets the instants at which the limits end a rental that begins to run. */
+function beginLimits(row: MockRental['row'], now: Date): void {
+  if (row.auto_stop_at !== null) {
+    row.auto_stop_at = new Date(Math.max(row.auto_stop_at.getTime(), now.getTime()));
+  } else if (row.auto_stop_after_ms !== null) row.auto_stop_at = after(now, row.auto_stop_after_ms);
+  row.spend_limit_at =
+    row.max_spend_cents === null
+      ? null
+      : after(now, elapsedMsAtCents(row.price_per_hour_cents, row.max_spend_cents));
+}
+
 /** Lets the machine answer at last, or never. */
 function comeUp(world: World, account: Account, { row, fate }: MockRental): void {
   if (row.status !== 'provisioning') return;
@@ -92,13 +103,7 @@ function comeUp(world: World, account: Account, { row, fate }: MockRental): void
   row.port = 22;
   row.username = 'root';
   row.host_key_fingerprint = `SHA256:${randomBytes(32).toString('base64').replace('=', '')}`;
-  if (row.auto_stop_at !== null)
-    row.auto_stop_at = new Date(Math.max(row.auto_stop_at.getTime(), now.getTime()));
-  else if (row.auto_stop_after_ms !== null) row.auto_stop_at = after(now, row.auto_stop_after_ms);
-  row.spend_limit_at =
-    row.max_spend_cents === null
-      ? null
-      : after(now, elapsedMsAtCents(row.price_per_hour_cents, row.max_spend_cents));
+  beginLimits(row, now);
   world.events.tell(account.user.id, 'rental.ssh_answered', row.id, {
     ...{
       host: row.host,

@@ -134,10 +134,12 @@ export class Paying {
     );
   }
 
+  /** The subjects of a user's mails, without the notices: those are gathered, and come in their own time. */
   async mails(user: SignedIn): Promise<string[]> {
     const rows: MailOutboxRow[] = await this.service
       .db('mail_outbox')
       .where({ recipient: user.user.email })
+      .andWhereNot('cause', 'like', 'notice:%')
       .orderBy('id');
     return rows.map(({ subject }) => subject);
   }
