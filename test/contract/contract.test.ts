@@ -1,5 +1,6 @@
 import { describeAccounts } from './accounts.js';
 import { startMockBackend, startRealBackend, type Backend } from './backends.js';
+import { describeEvents } from './events.js';
 import { describeMoney } from './money.js';
 import { describeQuotes } from './quotes.js';
 import { assertSameWords, describeRefusals } from './refusals.js';
@@ -25,6 +26,7 @@ describe('the contract', () => {
       describeRefusals(() => backend);
       describeMoney(() => backend);
       describeRenting(() => backend);
+      describeEvents(() => backend);
       describeQuotes(() => backend);
       describeChanging(() => backend);
     });

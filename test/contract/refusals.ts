@@ -40,6 +40,10 @@ const cases: readonly Case[] = [
   // [7], a cursor as the release before made it: the number of a row counts those of all users.
   ['GET', '/v1/rentals?cursor=Wzdd', undefined, 400, 'validation_failed', 'cursor'],
   ['GET', '/v1/audit?cursor=Wzdd', undefined, 400, 'validation_failed', 'cursor'],
+  ['GET', '/v1/events?after=-1', undefined, 400, 'validation_failed', 'after'],
+  ['GET', '/v1/events?types=rental', undefined, 400, 'validation_failed', 'types'],
+  ['GET', '/v1/events?after=1000', undefined, 409, 'resync'],
+  ['GET', '/v1/events/stream?types=rental', undefined, 400, 'validation_failed', 'types'],
   ['GET', noRental, undefined, 404, 'rental_not_found'],
   ['GET', '/v1/rentals/1', undefined, 404, 'rental_not_found'],
   ['GET', `${noRental}/meter`, undefined, 404, 'rental_not_found'],
