@@ -49,6 +49,7 @@ export const shortRuns: readonly ShortRun[] = [
   run('bench:create', { BENCH_ROUNDS: '1', BENCH_CREATES: '4', BENCH_CALLERS: '2' }, 180),
   run('bench:read', { BENCH_SECONDS: '1' }, 180),
   run('bench:api', { BENCH_CLIENTS: '5', BENCH_SECONDS: '8' }, 180),
+  run('bench:events', { BENCH_CLIENTS: '20', BENCH_IDLE: '40', BENCH_SECONDS: '4' }, 180),
   run('bench:webhook', { BENCH_PAYMENTS: '3', BENCH_EVENTS: '100' }, 180),
   run('bench:probe', { BENCH_PODS: '10', BENCH_SECONDS: '4' }, 240),
   run('bench:catalog', { BENCH_LISTINGS: '1000', BENCH_ROUNDS: '10' }, 240),
