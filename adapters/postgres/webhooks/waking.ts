@@ -5,11 +5,15 @@ import type { Database } from '../database.js';
 /** Events that one look takes in at most. */
 const BATCH = 10_000;
 
-/** Tells whether events came since the last look, or an endpoint is due. It reads two ends of indexes. */
+/**
+ * Tells whether events came since the last look, or an endpoint is due. It reads the ends of two indexes: `exists`
+ * would read all events from the oldest on to find that none is newer.
+ */
 export async function isSomethingDue(db: Database): Promise<boolean> {
   const { rows } = await db.raw<{ rows: { due: boolean }[] }>(
-    `select exists (select 1 from events where no > (select last_no from webhook_feed))
-         or exists (select 1 from webhooks where due_at <= (select clock_ms()) and ${isUntold}) as due`,
+    `select coalesce((select max(no) from events) > (select last_no from webhook_feed), false)
+         or coalesce((select due_at from webhooks where due_at is not null and ${isUntold} order by due_at limit 1)
+                     <= clock_ms(), false) as due`,
     { againMs: webhookLimits.toldAgainMs },
   );
   return rows[0]?.due === true;
@@ -59,8 +63,8 @@ export interface DueWebhook {
 export async function takeDueWebhooks(db: Database, atMost: number): Promise<DueWebhook[]> {
   const { rows } = await db.raw<{ rows: DueWebhook[] }>(
     `update webhooks set told_at = clock_ms()
-      where id in (select id from webhooks where due_at <= (select clock_ms()) and ${isUntold}
-                    order by due_at limit :atMost for update skip locked)
+      where id = any (array(select id from webhooks where due_at <= (select clock_ms()) and ${isUntold}
+                             order by due_at limit :atMost for update skip locked))
      returning new.id, old.told_at is not null as "isRepeated"`,
     { againMs: webhookLimits.toldAgainMs, atMost },
   );

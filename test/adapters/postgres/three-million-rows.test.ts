@@ -13,6 +13,20 @@ import { expectPodsOfRentals } from '../../../adapters/postgres/machines/pods-wa
 import { isBusy } from '../../../adapters/postgres/machines/pods.js';
 import { prune } from '../../../adapters/postgres/upkeep/retention.js';
 import {
+  findDueEvent,
+  listDeliveries,
+  listSealedSecrets,
+  lookAtWebhookRow,
+  noteTry,
+  settleWebhook,
+} from '../../../adapters/postgres/webhooks/deliveries.js';
+import {
+  isSomethingDue,
+  markDueWebhooks,
+  takeDueWebhooks,
+  untellWebhooks,
+} from '../../../adapters/postgres/webhooks/waking.js';
+import {
   closeCondemnedAttempts,
   listForgottenAttempts,
   listStrayPods,
@@ -20,6 +34,7 @@ import {
   listUnclosedTopups,
   listUsersWithOpenAutoTopups,
 } from '../../../adapters/postgres/upkeep/upkeep.js';
+import type { WebhookId } from '../../../domain/ids.js';
 import { retention } from '../../../domain/operations/retention.js';
 import { databaseRoles } from '../../../migrations/grants.js';
 import { createTestDatabase, type TestDatabase } from '../../support/servers/database.js';
@@ -35,6 +50,9 @@ interface Plan {
 
 /** Pages of 8 KiB that one look may read. Rows that are done must cost it nothing. */
 const PAGES_MAX = 200;
+
+/** The endpoint with a long retry line. */
+const busyHook: WebhookId = `wh_${'7'.padStart(26, '0')}`;
 
 /** Rows of many years: three million in the narrowest table, all done and none due. */
 const rows: Readonly<Record<string, string>> = {
@@ -79,6 +97,24 @@ const rows: Readonly<Record<string, string>> = {
     select 'aud_' || lpad(n::text, 26, '0'), 'usr_' || n, 'signed_in', '::1' from generate_series(1, 60000) n`,
   events: `insert into events (id, user_id, seq, type, entity_id, data, at)
     select 'evt_' || n, 'usr_' || n, 1, 'topup.succeeded', 'top_' || n, '{}', now() from generate_series(1, 60000) n`,
+  // One in a hundred fails and waits. Five users have events that no look has taken in yet.
+  webhooks: `insert into webhooks (id, user_id, url, state, enabled_at, cursor_seq, failures, failing_since, due_at, told_at)
+    select 'wh_' || lpad(n::text, 26, '0'), 'usr_' || n, 'https://hooks.example.com', 'enabled', now(), case when fails then 0 else 1 end,
+           case when fails then 1 else 0 end, case when fails then now() end,
+           case when fails then now() + interval '9 minutes' end, case when fails then now() + interval '9 minutes' end
+      from generate_series(1, 60000) n, lateral (select n % 100 = 0 as fails) f;
+    update webhook_feed set last_no = 59995`,
+  webhook_secrets: `insert into webhook_secrets (webhook_id, no, sealed)
+    select 'wh_' || lpad(n::text, 26, '0'), 1, decode(repeat('00', 60), 'hex') from generate_series(1, 60000) n`,
+  // All of one endpoint, which refuses each event. All but one wait.
+  webhook_retries: `insert into webhook_retries (webhook_id, seq, tries, first_tried_at, next_try_at)
+    select '${busyHook}', n, 6, now() - interval '1 day', now() + case when n = 1 then -1 else n end * interval '1 second'
+      from generate_series(1, 60000) n`,
+  // Half of them are of one endpoint.
+  webhook_deliveries: `insert into webhook_deliveries (id, webhook_id, event_id, seq, type, attempt, outcome, duration_ms, at)
+    select 'dlv_' || lpad(n::text, 26, '0'), case when n % 2 = 0 then '${busyHook}' else 'wh_' || lpad(n::text, 26, '0') end,
+           'evt_' || n, n, 'topup.succeeded', 1, 'delivered', 3, now() - interval '9 days'
+      from generate_series(1, 60000) n`,
   idempotency_keys: `insert into idempotency_keys (user_id, endpoint, key, body_hash, target_id)
     select 'usr_' || n, 'e', 'k', decode(repeat('00', 32), 'hex'), 't' from generate_series(1, 60000) n`,
 };
@@ -121,6 +157,31 @@ describe('with three million rows that are done, each look of a loop', () => {
       await countHours(db, hours.at(-1)!, new Date());
     },
     'condemned purchases': () => closeCondemnedAttempts(db, 600_000),
+    'events for webhooks': async () => {
+      assert.equal(await isSomethingDue(db), true);
+      await markDueWebhooks(db);
+    },
+    'webhooks to tell': async () => {
+      const told = await takeDueWebhooks(db, 500);
+      assert.equal(told.length, 5);
+      await untellWebhooks(db, [told[0]!.id]);
+    },
+    'a webhook with a long retry line': async () => {
+      const hook = (await lookAtWebhookRow(db, busyHook))!;
+      assert.equal((await listSealedSecrets(db, hook.id)).length, 1);
+      const { line, event } = (await findDueEvent(db, hook))!;
+      assert.deepEqual([line, event.seq], ['retries', 1]);
+      const tried = { line, result: 'success', random: 0 } as const;
+      const answer = { httpStatus: 204, fault: null, durationMs: 3 };
+      const noting = db.transaction(async (trx) => {
+        await noteTry(trx, hook, { event, type: event.type, tried, ...answer });
+        // The same insert runs once more, to be explained.
+        throw new Undone();
+      });
+      await assert.rejects(noting, Undone);
+      assert.notEqual((await settleWebhook(db, hook.id)).waitMs, null);
+    },
+    'the tries of a webhook': () => listDeliveries(db, busyHook, 50_000, 200),
     ...Object.fromEntries(retention.map((kept) => [`pruning ${kept.table}`, () => prune(db, kept)])),
   };
   for (const [what, look] of Object.entries(looks)) {
