@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { recordEvent } from '../../adapters/postgres/events/outbox.js';
 import { sequenceEvents } from '../../adapters/postgres/events/sequence.js';
 import { streamLimits } from '../../domain/events/stream-limits.js';
+import type { WebhookId } from '../../domain/ids.js';
 import { findFreePorts } from '../../lab/stack/ports.js';
 import { openStream, type StreamClient } from '../support/http/event-stream.js';
 import type { SignedIn } from '../support/http/api.js';
@@ -10,6 +11,7 @@ import { takeChances, type Chances } from '../support/seeded.js';
 import { startService, type TestService } from '../support/service/living-service.js';
 import { startApiProcess, type WorkerProcess } from '../support/service/worker-process.js';
 import { until } from '../support/until.js';
+import { startReceiver } from '../support/webhooks/receiver.js';
 
 const clients = Number(process.env['FAULT_CLIENTS'] ?? '50');
 const cuts = Number(process.env['FAULT_CUTS'] ?? '1000');
@@ -28,13 +30,15 @@ interface Follower {
   readonly user: SignedIn;
   /** The ids of the events in the order in which they came, each with its number. */
   readonly told: { readonly seq: number; readonly id: string }[];
+  /** Whether events may come twice and in another order, each with its number; and none about sessions comes. */
+  readonly isByWebhook: boolean;
   cut(): void;
   stop(): Promise<void>;
 }
 
 /**
- * Events of many users while connections are cut and API processes are killed, again and again (issue J). Each way to
- * follow a feed is a function that makes a follower; webhooks become a third one.
+ * Events of many users while connections are cut and API processes are killed, again and again. Each way to follow a
+ * feed is a function that makes a follower: by a stream, by pages, and by a webhook.
  */
 describe(`${clients} followers of events, ${cuts} cuts and ${kills} kills of API processes`, function () {
   this.timeout(900_000);
@@ -47,10 +51,10 @@ describe(`${clients} followers of events, ${cuts} cuts and ${kills} kills of API
 
   before(async () => {
     chances = takeChances('events under kills');
-    service = await startService({ worker: false });
+    service = await startService({ shards: 0, webhookSender: { exchangeMs: 1_000 } });
     ports = await findFreePorts(2);
     await Promise.all(ports.map((_, index) => start(index)));
-    // The sequencer, without a worker around it.
+    // A second sequencer beside the worker's.
     work.push(
       whileGoing(async () => {
         await sequenceEvents(service.db);
@@ -104,6 +108,7 @@ describe(`${clients} followers of events, ${cuts} cuts and ${kills} kills of API
     return {
       user,
       told,
+      isByWebhook: false,
       cut: () => open?.cut(),
       async stop() {
         await until(`${user.user.id} was told all`, async () => {
@@ -144,6 +149,7 @@ describe(`${clients} followers of events, ${cuts} cuts and ${kills} kills of API
     return {
       user,
       told,
+      isByWebhook: false,
       cut: () => cutter.abort(),
       async stop() {
         await until(`${user.user.id} has read all`, async () => after >= (await lastSeqOf(user)));
@@ -153,16 +159,72 @@ describe(`${clients} followers of events, ${cuts} cuts and ${kills} kills of API
     };
   }
 
+  /** A cut is an answer that never comes: before the receiver has taken the event, or afterwards. */
+  async function followByWebhook(user: SignedIn): Promise<Follower> {
+    const told: Follower['told'] = [];
+    const state = { cuts: 0 };
+    const receiver = await startReceiver();
+    receiver.answer = ({ id, seq }, response, socket) => {
+      const isCut = state.cuts > 0;
+      if (isCut) state.cuts -= 1;
+      const isTaken = !isCut || chances.below(2) === 0;
+      if (isTaken) told.push({ id, seq: seq! });
+      if (isCut) socket.destroy();
+      else response.writeHead(204).end();
+    };
+    const { status, body } = await user.post('/v1/webhooks', { url: receiver.url });
+    assert.equal(status, 200, JSON.stringify(body));
+    const webhookId = body.id as WebhookId;
+    const isEnabled = async () =>
+      (await service.db('webhooks').where({ id: webhookId }).first())?.state === 'enabled';
+    await until(`${webhookId} is enabled`, isEnabled);
+    return {
+      user,
+      told,
+      isByWebhook: true,
+      cut: () => (state.cuts = 1),
+      async stop() {
+        state.cuts = 0;
+        await until(`${user.user.id} was sent all`, async () => {
+          await hurry(webhookId);
+          const seen = new Set(told.map(({ seq }) => seq));
+          return (await sentTo(user)).every(({ seq }) => seen.has(seq));
+        });
+        await receiver.close();
+      },
+    };
+  }
+
+  /** Lets the pauses after failed tries be over. */
+  async function hurry(id: WebhookId): Promise<void> {
+    const { db } = service;
+    const failed = await db('webhooks').where({ id }).where('tries', '>', 0).first('id');
+    const waiting = await db('webhook_retries').where({ webhook_id: id }).first('webhook_id');
+    if (!failed && !waiting) return;
+    await db('webhook_retries').where({ webhook_id: id }).update({ next_try_at: new Date() });
+    await db('webhooks')
+      .where({ id, state: 'enabled' })
+      .update({ line_at: null, retry_at: null, due_at: new Date(), told_at: null });
+  }
+
+  const sentTo = async ({ user }: SignedIn) =>
+    service
+      .db('events')
+      .where({ user_id: user.id })
+      .andWhereNot('type', 'like', 'session.%')
+      .orderBy('seq')
+      .select('seq', 'id');
+
   async function lastSeqOf({ user }: SignedIn): Promise<number> {
     return (await service.db('event_feeds').where({ user_id: user.id }).first())?.last_seq ?? 0;
   }
 
   it('tells each of them every event, in order and once', async () => {
-    const ways = [followByStream, followByPages];
+    const ways = [followByStream, followByPages, followByWebhook];
     const users = await Promise.all(
       Array.from({ length: Math.ceil(clients / ways.length) }, () => service.signIn()),
     );
-    const followers = users.flatMap((user) => ways.map((follow) => follow(user)));
+    const followers = await Promise.all(users.flatMap((user) => ways.map(async (follow) => follow(user))));
     const writing = { is: true };
     const writers = [1, 2].map(async () => {
       while (writing.is) {
@@ -203,7 +265,16 @@ describe(`${clients} followers of events, ${cuts} cuts and ${kills} kills of API
     await Promise.all(writers);
     await until('all is numbered', async () => (await service.db('event_outbox').first('no')) === undefined);
     await Promise.all(followers.map((follower) => follower.stop()));
-    for (const { user, told } of followers) {
+    for (const { user, told, isByWebhook } of followers) {
+      if (isByWebhook) {
+        const once = [...new Map(told.map((event) => [event.id, event])).values()];
+        assert.deepEqual(
+          once.toSorted((one, other) => one.seq - other.seq),
+          await sentTo(user),
+          user.user.id,
+        );
+        continue;
+      }
       const rows = await service
         .db('events')
         .where({ user_id: user.user.id })
