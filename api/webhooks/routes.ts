@@ -93,7 +93,7 @@ function change(deps: ApiDeps): Step {
 }
 
 /** The fields that get another value; an address that is set again begins another challenge. */
-function changedFields(body: WebhookChangeRequest, hook: WebhookRow): string[] {
+export function changedFields(body: WebhookChangeRequest, hook: WebhookRow): string[] {
   const fields = (['url', 'types', 'description'] as const).filter((field) => {
     const value = body[field];
     return value !== undefined && JSON.stringify(value) !== JSON.stringify(hook[field]);

@@ -1,6 +1,7 @@
 import { endingOf, limitsOf } from '../../adapters/postgres/rentals/changes.js';
 import {
   asksForLimits,
+  fieldsOf,
   limitsAfter,
   refusalOfEnding,
   refusalOfSettled,
@@ -10,18 +11,41 @@ import type { Account, MockRental } from './account.js';
 import { meter } from './meter.js';
 import type { World } from './world.js';
 
+/** What is asked for, and the id of the asking. */
+interface Change {
+  readonly id: string;
+  readonly asked: AskedChange;
+}
+
 /**
  * Changes a rental as the service does (decision 105, "Changed rentals"): it is metered first, and what was used stays.
  * @throws Refusal rental_ending, already_stopped
  */
-export function changeRental(world: World, account: Account, rental: MockRental, asked: AskedChange): void {
+export function changeRental(
+  world: World,
+  account: Account,
+  rental: MockRental,
+  { id, asked }: Change,
+): void {
   const { row } = rental;
   if (asksForLimits(asked)) changeLimits(world, account, rental, asked);
   else if (asked.labels !== undefined && row.settled_at !== null) throw refusalOfSettled(endingOf(row));
   if (asked.name !== undefined) row.name = asked.name;
   if (asked.labels !== undefined) row.labels = asked.labels;
+  tellChange(world, account, rental, { id, asked });
   // A limit that is reached by now ends it now.
   if (row.status === 'running') meter(world, account, rental);
+}
+
+function tellChange(world: World, account: Account, { row }: MockRental, { id, asked }: Change): void {
+  const { maxSpendCents, autoStopAt, spendLimitAt } = limitsOf(row);
+  world.events.tell(account.user.id, 'rental.changed', row.id, {
+    changeId: id,
+    changed: fieldsOf(asked),
+    maxSpendCents,
+    autoStopAt: autoStopAt?.toISOString() ?? null,
+    spendLimitAt: spendLimitAt?.toISOString() ?? null,
+  });
 }
 
 function changeLimits(world: World, account: Account, rental: MockRental, asked: AskedChange): void {

@@ -110,8 +110,9 @@ function change(world: World) {
     const { row } = rental;
     refuseTooLate(asked, row.running_at, world.now());
     answerOnce(ctx, account, 'PATCH /v1/rentals/:id', { ...body, id: row.id }, () => {
-      changeRental(world, account, rental, asked);
-      note(world, ctx, account, 'rental_changed', newId('chg'));
+      const id = newId('chg');
+      changeRental(world, account, rental, { id, asked });
+      note(world, ctx, account, 'rental_changed', id);
       return presentRental(readNow(world, row));
     });
   });

@@ -6,6 +6,7 @@ import { isIdKey, numberOf, pageOf, readCursor } from '../../../api/http/cursor.
 import type { Step } from '../../../api/http/middleware/session.js';
 import { fieldRefusal, readBody, readQuery } from '../../../api/http/validation.js';
 import { presentDelivery, presentWebhook } from '../../../api/webhooks/present.js';
+import { changedFields } from '../../../api/webhooks/routes.js';
 import {
   changeSchema,
   deliveriesQuery,
@@ -77,6 +78,7 @@ function add(world: World): Step {
     };
     account.webhooks.push(hook);
     note(world, ctx, account, 'webhook_created', hook.row.id);
+    world.events.tell(account.user.id, 'webhook.created', hook.row.id, {});
     beginChallenge(world, hook);
     ctx.body = { ...presentWebhook(hook.row), secret: newWebhookSecret() };
   });
@@ -86,6 +88,7 @@ function change(world: World) {
   return (hook: MockWebhook, ctx: ApiContext, account: Account): object => {
     const { url, types, description } = readBody(ctx, changeSchema);
     const href = url === undefined ? undefined : readUrl(url);
+    const changed = changedFields({ url: href, types, description }, hook.row);
     const isChallenged = href !== undefined && (href !== hook.row.url || hook.row.state !== 'enabled');
     if (href !== undefined) hook.row.url = href;
     if (types !== undefined) hook.row.types = [...types];
@@ -94,7 +97,10 @@ function change(world: World) {
       hook.row.state = 'pending';
       beginChallenge(world, hook);
     }
-    note(world, ctx, account, 'webhook_changed');
+    if (changed.length > 0) {
+      note(world, ctx, account, 'webhook_changed');
+      world.events.tell(account.user.id, 'webhook.changed', hook.row.id, { changed });
+    }
     return presentWebhook(hook.row);
   };
 }
@@ -103,6 +109,7 @@ function remove(world: World): Step {
   return withHook(world, ({ row }, ctx, account) => {
     account.webhooks = account.webhooks.filter((hook) => hook.row !== row);
     note(world, ctx, account, 'webhook_removed', row.id);
+    world.events.tell(account.user.id, 'webhook.removed', row.id, {});
     return { ok: true };
   });
 }
