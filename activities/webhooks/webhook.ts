@@ -55,6 +55,9 @@ export function createWebhookWaker(deps: ActivityDeps) {
 
 async function oneGo(deps: ActivityDeps, id: WebhookId, turns: UserTurns, tell: Tell): Promise<WebhookLook> {
   const db = deps.webhookDb;
+  // Else the first beat of this attempt would forget it, and an outage longer than one attempt send an event twice.
+  const sentBefore = readSent(Context.current().info.heartbeatDetails);
+  if (sentBefore.sent) tell(sentBefore);
   const first = await lookAtWebhookRow(db, id);
   if (!first) return closed('missing', 'There is no such endpoint any more');
   const { user_id: userId } = first;
@@ -64,16 +67,26 @@ async function oneGo(deps: ActivityDeps, id: WebhookId, turns: UserTurns, tell: 
     return { ...waiting('waiting', 'Other endpoints of its user are at work', nextLookMs), userId };
   }
   try {
-    return { ...(await sendWhatIsDue(deps, first, tell)), userId };
+    return { ...(await sendWhatIsDue(deps, first, sentBefore, tell)), userId };
   } finally {
     pass();
   }
 }
 
+/** What the attempt before has sent and may not have written down. @param details of its last heartbeat */
+function readSent(details: unknown): Sent {
+  const { sent } = (typeof details === 'object' && details !== null ? details : {}) as Sent;
+  return sent === undefined ? {} : { sent };
+}
+
 /** One go: it ends with the endpoint, at a brake, when nothing is due, or when enough was done. */
-async function sendWhatIsDue(deps: ActivityDeps, first: FoundWebhook, tell: Tell): Promise<EventLook> {
+async function sendWhatIsDue(
+  deps: ActivityDeps,
+  first: FoundWebhook,
+  sentBefore: Sent,
+  tell: Tell,
+): Promise<EventLook> {
   const end = performance.now() + webhookLimits.goMs;
-  const sentBefore = Context.current().info.heartbeatDetails as Sent | undefined;
   const isEnough = (tries: number) => tries >= webhookLimits.triesPerGo || performance.now() >= end;
   let hook: FoundWebhook | undefined = first;
   for (let tries = 1; ; tries += 1) {
@@ -103,7 +116,7 @@ function overOf(hook: FoundWebhook): EventLook | undefined {
 async function sendOne(
   deps: ActivityDeps,
   hook: FoundWebhook,
-  sentBefore: Sent | undefined,
+  sentBefore: Sent,
   tell: Tell,
 ): Promise<boolean> {
   const db = deps.webhookDb;
@@ -112,7 +125,7 @@ async function sendOne(
   if (due === undefined) return false;
   const secrets = await openSecrets(deps, hook.id);
   const tries = due?.tries ?? hook.tries;
-  tell({ trying: due?.event.seq ?? 'challenge', tries: tries + 1 });
+  tell({ trying: due?.event.seq ?? 'challenge', tries: tries + 1, ...sentBefore });
   if (due === null) {
     await noteTry(db, hook, await challenge(deps, hook, secrets));
   } else {

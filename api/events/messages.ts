@@ -1,17 +1,6 @@
 import type { LiveBalance, LiveMeter } from '../../adapters/postgres/events/live-states.js';
 import type { FeedRange, ReadEvent } from '../../adapters/postgres/events/event-reads.js';
-
-/** An event on read: the same in a page, in a stream and in a webhook (decision 100, "Feed and stream"). */
-export function presentEvent(event: ReadEvent) {
-  return {
-    id: event.id,
-    seq: event.seq,
-    type: event.type,
-    entityId: event.entity_id,
-    data: event.data,
-    createdAt: event.at.toISOString(),
-  };
-}
+import { presentEvent } from '../../domain/events/present.js';
 
 /** The balance, as a stream tells it. @param readAt when it was so */
 export function presentLiveBalance(balance: LiveBalance, readAt: Date) {

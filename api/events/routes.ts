@@ -1,8 +1,8 @@
 import { readEventPage, type EventPage } from '../../adapters/postgres/events/event-reads.js';
+import { presentEvent } from '../../domain/events/present.js';
 import { Refusal } from '../../domain/refusal.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { requireSession, type Step } from '../http/middleware/session.js';
-import { presentEvent } from './messages.js';
 import { readEventsQuery, readStreamQuery, resyncRefusal } from './query.js';
 import { isOutOfRange } from './stream.js';
 

@@ -11,7 +11,7 @@ interface StoredEvent {
   readonly at: Date;
 }
 
-/** An event as users see it: the same in a page, in a stream and in a webhook. */
+/** An event as users see it: the same in a page, in a stream and in a webhook (decision 100, "Feed and stream"). */
 export function presentEvent({ id, seq, type, entity_id: entityId, data, at }: StoredEvent) {
   return { id, seq, type, entityId, data, createdAt: at.toISOString() };
 }

@@ -91,9 +91,21 @@ export async function findDueEvent(db: Database, hook: WebhookRow): Promise<DueE
     { id: hook.id, userId: hook.user_id, retryAt: hook.retry_at },
   );
   const [retry] = retries;
-  if (!retry) return undefined;
+  if (!retry) {
+    await dropUnkept(db, hook);
+    return undefined;
+  }
   const { tries, first_tried_at: triedSince, ...kept } = retry;
   return { line: 'retries', event: kept, tries, triedSince };
+}
+
+/** Drops events that are due in the retry line and no longer kept: they would be due for ever, and never found. */
+async function dropUnkept(db: Database, { id, user_id: userId }: WebhookRow): Promise<void> {
+  await db.raw(
+    `delete from webhook_retries r where r.webhook_id = :id and r.next_try_at <= (select clock_ms())
+        and not exists (select 1 from events e where e.user_id = :userId and e.seq = r.seq)`,
+    { id, userId },
+  );
 }
 
 /** What is written down of a try, beside what follows from it. */

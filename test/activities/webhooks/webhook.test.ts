@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { Context } from '@temporalio/activity';
+import type { ActivityDeps } from '../../../activities/deps.js';
+import { createWebhookActivities } from '../../../activities/webhooks/webhook.js';
+import { stepOverLostEvents } from '../../../adapters/postgres/events/sequence.js';
+import { markDueWebhooks } from '../../../adapters/postgres/webhooks/waking.js';
+import { createSecretOpener } from '../../../adapters/webhooks/sealed-secrets.js';
+import { createWebhookSender } from '../../../adapters/webhooks/sender.js';
+import type { WebhookId } from '../../../domain/ids.js';
+import { sealingKeys, startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
+import { openStream } from '../../support/http/event-stream.js';
+import { runAlone } from '../../support/service/activity-context.js';
+import { happen, newcomer, times } from '../../support/service/events.js';
+import { startReceiver, type Receiver } from '../../support/webhooks/receiver.js';
+
+describe('lookAtWebhook', () => {
+  let api: TestApi;
+  let user: SignedIn;
+  let receiver: Receiver;
+  before(async () => {
+    api = await startApi();
+  });
+  after(() => api.stop());
+  beforeEach(async () => {
+    user = await newcomer(api);
+    receiver = await startReceiver();
+  });
+  afterEach(() => receiver.close());
+
+  /** One go of the activity alone. @param told what the attempt before told, and could not write down */
+  function going(id: WebhookId, told?: object) {
+    const webhooks = {
+      send: createWebhookSender({ allowPrivate: true, ownHosts: [] }),
+      openSecret: createSecretOpener([sealingKeys.privateKey]),
+    };
+    const deps = { webhookDb: api.db, webhooks } as unknown as ActivityDeps;
+    return runAlone(() => {
+      Object.assign(Context.current().info, { heartbeatDetails: told });
+      return createWebhookActivities(deps).lookAtWebhook(id);
+    });
+  }
+  const look = (id: WebhookId) => going(id).result;
+  async function enabled(): Promise<WebhookId> {
+    const { body } = await user.post('/v1/webhooks', { url: receiver.url });
+    const id = body.id as WebhookId;
+    await look(id);
+    assert.equal((await rowOf(id)).state, 'enabled');
+    return id;
+  }
+  const rowOf = async (id: WebhookId) => (await api.db('webhooks').where({ id }).first())!;
+
+  it('sends the very JSON that pages and streams show', async () => {
+    const id = await enabled();
+    const texts = { fingerprint: 'SHA256:0', name: 'a "b"\n\u2028 é', cents: 1, at: null, list: [1, {}] };
+    await happen(api.db, user.user.id, ['ssh_key.added', 'rental.running', 'card.removed'], texts);
+    await look(id);
+    const sent = receiver.events().map(({ body }) => JSON.parse(body) as object);
+    assert.equal(sent.length, 4);
+    const page = (await user.get('/v1/events')).body as unknown as { events: object[] };
+    assert.deepEqual(sent, page.events);
+    const stream = await openStream({ url: api.url, sid: user.sid }, '?after=0');
+    await stream.awaitSeq(4);
+    assert.deepEqual(
+      stream.events().map(({ data }) => data),
+      page.events,
+    );
+    stream.cut();
+    await stream.awaitClose();
+  });
+
+  it('sends feed.resync after a restore, and goes on from there', async () => {
+    const id = await enabled();
+    await happen(api.db, user.user.id, times(2));
+    await look(id);
+    await markDueWebhooks(api.db);
+    assert.equal((await look(id)).status, 'idle');
+    const last = receiver.events().at(-1)!.seq!;
+    assert.equal(last, 3);
+    await api.db.transaction(stepOverLostEvents);
+    await happen(api.db, user.user.id, times(1));
+    await markDueWebhooks(api.db);
+    assert.notEqual((await rowOf(id)).due_at, null, 'its workflow is told');
+    assert.equal((await look(id)).status, 'idle');
+    assert.deepEqual(
+      receiver.events().map(({ seq, type }) => [seq, type]),
+      [
+        [1, 'webhook.created'],
+        [2, 'ssh_key.added'],
+        [3, 'ssh_key.added'],
+        [1_000_003, 'feed.resync'],
+        [1_000_004, 'ssh_key.added'],
+      ],
+    );
+    assert.equal(receiver.events()[3]?.entityId, user.user.id);
+    const row = await rowOf(id);
+    assert.deepEqual([row.cursor_seq, row.due_at], [1_000_004, null]);
+  });
+
+  it('sends no event again that was taken, and keeps that in mind until it is written down', async () => {
+    const id = await enabled();
+    await look(id);
+    await happen(api.db, user.user.id, times(2));
+    const sent = { round: (await rowOf(id)).round, seq: 1, httpStatus: 204 };
+    assert.equal((await rowOf(id)).cursor_seq, 0);
+    const go = going(id, { sent });
+    assert.equal((await go.result).status, 'idle');
+    assert.deepEqual(
+      receiver.events().map(({ seq }) => seq),
+      [2, 3],
+    );
+    // An attempt that fails right after these leaves the same to the next one.
+    assert.deepEqual(go.beats.slice(0, 2), [{ sent }, { trying: 1, tries: 1, sent }]);
+    const rows = await api.db('webhook_deliveries').where({ webhook_id: id, outcome: 'delivered' });
+    assert.deepEqual(rows.map(({ seq }) => seq).sort(), [1, 2, 3, null]);
+  });
+
+  it('drops an event from the retry line that is no longer kept', async () => {
+    const id = await enabled();
+    await look(id);
+    const since = new Date(Date.now() - 60_000);
+    await api.db('webhook_retries').insert({
+      ...{ webhook_id: id, seq: 7, tries: 6, first_tried_at: since, next_try_at: since },
+    });
+    const { state, status } = await look(id);
+    assert.deepEqual([state, status], ['closed', 'idle']);
+    assert.deepEqual(await api.db('webhook_retries').where({ webhook_id: id }), []);
+  });
+});
