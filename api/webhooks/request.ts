@@ -33,7 +33,7 @@ export const webhookSchema = joi.object<WebhookRequest>({
 export const changeSchema = joi.object<WebhookChangeRequest>(fields).min(1);
 
 export const redeliverSchema = joi.object<{ afterSeq: number }>({
-  afterSeq: joi.number().integer().min(0).required(),
+  afterSeq: joi.number().integer().min(0).max(Number.MAX_SAFE_INTEGER).required(),
 });
 
 export const deliveriesQuery = joi.object<{ cursor?: string; pageSize: number }>(pageFields);

@@ -45,6 +45,7 @@ describe('a worker’s readiness', () => {
     assert.deepEqual(await asked.findFaults(), []);
     assert.deepEqual(seen, [
       ...['rentals workflow', 'rentals activity', 'upstream activity', 'meter activity', 'mail activity'],
+      'webhooks activity',
     ]);
   });
 

@@ -49,6 +49,9 @@ const WITH_RULES_BEYOND_THE_SCHEMA = [
   'startOAuth',
   'listAuditEvents',
   'listEvents',
+  'addWebhook',
+  'changeWebhook',
+  'listWebhookDeliveries',
 ];
 
 /** It ends when its client leaves; the project's own tests read it. */

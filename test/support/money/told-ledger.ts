@@ -55,10 +55,14 @@ export class ToldLedger {
     const wallet = await getWallet(this.db, this.userId);
     const id = await insertRunning(this.db, wallet, { priceCents: 360, ranMs, ...more });
     await this.db('rentals').where({ id }).update({ opened_seq: wallet.seq });
-    await this.db('pods').insert({
-      ...{ provider_code: 'lab', pod_id: `pod-${id}`, tag: `test-${id}-1`, status: 'active' },
-      ...{ upstream_status: 'active', first_seen_at: this.db.raw('clock_ms()') },
-    });
+    // A watcher that runs beside the test may have missed the machine, and have written a row of its own.
+    await this.db('pods')
+      .insert({
+        ...{ provider_code: 'lab', pod_id: `pod-${id}`, tag: `test-${id}-1`, status: 'active' },
+        ...{ upstream_status: 'active', first_seen_at: this.db.raw('clock_ms()') },
+      })
+      .onConflict(['provider_code', 'pod_id'])
+      .merge();
     await this.db('providers')
       .where({ code: 'lab' })
       .update({ pods_listed_at: this.db.raw('clock_ms()') });
