@@ -40,7 +40,10 @@ export async function seedFleet(db: Database, rentals: number, mix: PriceMix): P
 }
 
 /** Tables from which nobody may remove rows, except a benchmark in its own database. */
-const kept = ['ledger_entries', 'ledger_causes', 'audit_events', 'operator_actions', 'operator_order_items'];
+const kept = [
+  ...['ledger_entries', 'ledger_causes', 'audit_events', 'operator_actions', 'operator_order_items'],
+  'rental_changes',
+];
 
 /** Removes the fleet and its metered entries, so that the next one starts from an empty database. */
 export async function clearFleet(db: Database): Promise<void> {

@@ -198,12 +198,10 @@ describe(`${clients} followers of events, ${cuts} cuts and ${kills} kills of API
   /** Lets the pauses after failed tries be over. */
   async function hurry(id: WebhookId): Promise<void> {
     const { db } = service;
-    const failed = await db('webhooks').where({ id }).where('tries', '>', 0).first('id');
-    const waiting = await db('webhook_retries').where({ webhook_id: id }).first('webhook_id');
-    if (!failed && !waiting) return;
     await db('webhook_retries').where({ webhook_id: id }).update({ next_try_at: new Date() });
     await db('webhooks')
       .where({ id, state: 'enabled' })
+      .andWhere((paused) => void paused.whereNotNull('line_at').orWhereNotNull('retry_at'))
       .update({ line_at: null, retry_at: null, due_at: new Date(), told_at: null });
   }
 
@@ -328,7 +326,14 @@ describe(`${clients} followers of events, ${cuts} cuts and ${kills} kills of API
       before.map(({ lastId }) => lastId),
     );
     await Promise.all(again.map((stream) => stream.await('card.removed')));
-    assert.ok(again.every((stream) => stream.events().length === 1 && !stream.isClosed));
+    const odd = again
+      .filter((stream) => stream.events().length !== 1 || stream.isClosed)
+      .map((stream) => ({
+        isClosed: stream.isClosed,
+        told: stream.events().map(({ data }) => `${String(data['seq'])} ${String(data['type'])}`),
+        closed: stream.named('closed').map(({ data }) => data['reason']),
+      }));
+    assert.deepEqual(odd, []);
     for (const stream of again) stream.cut();
     await start(0);
   });
