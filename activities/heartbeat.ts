@@ -1,4 +1,4 @@
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ApplicationFailure, Context, sleep } from '@temporalio/activity';
 
 /** Reports progress: a tick, a row, an answer that came. Operators see the detail in the heartbeat. */
 export type Tell = (detail: unknown) => void;
@@ -53,6 +53,21 @@ export async function withHeartbeat<T>(
     // Nobody waits any more for work that was given up.
     working.catch(() => undefined);
   }
+}
+
+/**
+ * Runs rounds for `forMs`, each followed by the pause that it answers with, in milliseconds. However short the pause is,
+ * a worker that is being shut down lets go there.
+ */
+export async function inRounds(
+  forMs: number,
+  round: (tell: Tell) => Promise<number>,
+  pace: Pace,
+): Promise<void> {
+  await withHeartbeat(async (tell) => {
+    const end = performance.now() + forMs;
+    while (performance.now() < end) await sleep(await round(tell));
+  }, pace);
 }
 
 function watchdog(): { stalled: Promise<never>; giveUp: (error: Error) => void } {

@@ -1,10 +1,9 @@
-import { sleep } from '@temporalio/activity';
 import { deliverDueMails, type MailDelivery } from '../../adapters/postgres/upkeep/outbox-delivery.js';
 import { clearStuck } from '../../adapters/postgres/upkeep/stuck-items.js';
 import { refuseWhenRestored } from '../ask-first.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachPart, noteStuck } from '../each-item.js';
-import { ONE_CALL_MS, withHeartbeat } from '../heartbeat.js';
+import { inRounds, ONE_CALL_MS, type Tell } from '../heartbeat.js';
 import { tellNotices } from './notices.js';
 
 const LOOK_EVERY_MS = 500;
@@ -15,26 +14,20 @@ export function createMailActivities(deps: ActivityDeps) {
   return {
     /** Delivers due mails for `forMs` and returns; its workflow starts it again. */
     async deliverMails(forMs: number): Promise<void> {
-      await withHeartbeat(
-        async (tell) => {
-          const end = performance.now() + forMs;
-          let sent = 0;
-          let nextNotices = 0;
-          while (performance.now() < end) {
-            await refuseWhenRestored(deps);
-            if (performance.now() >= nextNotices) {
-              await eachPart(deps, 'notices', () => tellNotices(deps, tell));
-              nextNotices = performance.now() + NOTICES_EVERY_MS;
-            }
-            const { due, sent: now } = await deliverDueMails(deps.db, deliveryOf(deps));
-            sent += now;
-            tell({ sent });
-            // The pause, however short, lets a worker that is being shut down let go here.
-            await sleep(due === 0 ? LOOK_EVERY_MS : 1);
-          }
-        },
-        { stalledAfterMs: ONE_CALL_MS },
-      );
+      let sent = 0;
+      let nextNotices = 0;
+      const round = async (tell: Tell): Promise<number> => {
+        await refuseWhenRestored(deps);
+        if (performance.now() >= nextNotices) {
+          await eachPart(deps, 'notices', () => tellNotices(deps, tell));
+          nextNotices = performance.now() + NOTICES_EVERY_MS;
+        }
+        const { due, sent: now } = await deliverDueMails(deps.db, deliveryOf(deps));
+        sent += now;
+        tell({ sent });
+        return due === 0 ? LOOK_EVERY_MS : 1;
+      };
+      await inRounds(forMs, round, { stalledAfterMs: ONE_CALL_MS });
     },
   };
 }

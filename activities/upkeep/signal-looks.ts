@@ -60,4 +60,4 @@ function hasLooked({ db }: ActivityDeps, { workflowId }: LookRoute): Promise<boo
 }
 
 /** How long the server may take, in milliseconds. */
-const SIGNAL_LIMIT_MS = 5_000;
+export const SIGNAL_LIMIT_MS = 5_000;

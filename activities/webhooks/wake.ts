@@ -11,7 +11,7 @@ import { webhookWorkflowId } from '../../domain/webhooks/webhook.js';
 import { refuseWhenRestored } from '../ask-first.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem } from '../each-item.js';
-import { signalLooks } from '../upkeep/signal-looks.js';
+import { SIGNAL_LIMIT_MS, signalLooks } from '../upkeep/signal-looks.js';
 
 /** Endpoints that one round tells. */
 const AT_ONCE = 500;
@@ -65,6 +65,3 @@ async function tellOnce(deps: ActivityDeps, due: readonly DueWebhook[], told: Se
 function routeOf({ id }: DueWebhook): LookRoute {
   return { workflow: 'webhook', workflowId: webhookWorkflowId(id) };
 }
-
-/** How long the server may take for a signal, in milliseconds. */
-const SIGNAL_LIMIT_MS = 5_000;

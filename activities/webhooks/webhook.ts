@@ -1,4 +1,4 @@
-import { Context, sleep } from '@temporalio/activity';
+import { Context } from '@temporalio/activity';
 import {
   findDueEvent,
   listSealedSecrets,
@@ -13,7 +13,7 @@ import { webhookLimits } from '../../domain/webhooks/limits.js';
 import type { EventLook } from '../../workflows/contracts/events.js';
 import type { WebhookLook } from '../../workflows/contracts/webhook.js';
 import type { ActivityDeps } from '../deps.js';
-import { ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
+import { inRounds, ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
 import { challenge, deliver, type Sent } from './send.js';
 import { UserTurns } from './user-turns.js';
 import { wakeDueWebhooks } from './wake.js';
@@ -37,18 +37,13 @@ export function createWebhookWaker(deps: ActivityDeps) {
   return {
     /** Looks for endpoints with something to do for `forMs` and returns; its workflow starts it again. */
     async wakeWebhooks(forMs: number): Promise<void> {
-      await withHeartbeat(
-        async (tell) => {
-          const end = performance.now() + forMs;
-          let told = 0;
-          while (performance.now() < end) {
-            told += await wakeDueWebhooks(deps);
-            tell({ told });
-            await sleep(webhookLimits.wakeEveryMs);
-          }
-        },
-        { stalledAfterMs: ONE_CALL_MS },
-      );
+      let told = 0;
+      const round = async (tell: Tell): Promise<number> => {
+        told += await wakeDueWebhooks(deps);
+        tell({ told });
+        return webhookLimits.wakeEveryMs;
+      };
+      await inRounds(forMs, round, { stalledAfterMs: ONE_CALL_MS });
     },
   };
 }

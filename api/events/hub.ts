@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LiveStates } from '../../adapters/postgres/events/live-states.js';
 import type { EventPage, ReadEvent } from '../../adapters/postgres/events/event-reads.js';
 import { streamLimits } from '../../domain/events/stream-limits.js';
@@ -25,8 +26,8 @@ interface Connected {
 
 /**
  * The streams of one process, by user. It is told the new events of all users, and hands each to the streams of its
- * user (decision 100, "Feed and stream"). It asks nobody for them: the service reads the database for it
- * (watch-feed.ts), the mock tells it what happens in memory.
+ * user (decision 100, "Feed and stream"). It asks nobody for them: the service reads the database for it (service.ts),
+ * the mock tells it what happens in memory.
  */
 export class EventHub {
   readonly #users = new Map<UserId, Connected>();
@@ -93,7 +94,8 @@ export class EventHub {
       } catch (error) {
         failures += 1;
         if (failures === 1) this.#on.failure(error);
-        await pause(Math.min(streamLimits.lookAgainMaxMs, streamLimits.lookEveryMs * failures));
+        const pauseMs = Math.min(streamLimits.lookAgainMaxMs, streamLimits.lookEveryMs * failures);
+        await sleep(pauseMs, undefined, { ref: false });
         continue;
       }
       failures = 0;
@@ -161,7 +163,3 @@ export class EventHub {
 
 /** A stream gets its comment in one second of as many; the others get theirs in the others. */
 const SLOTS = streamLimits.commentEveryMs / 1_000;
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
-}

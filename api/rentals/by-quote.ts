@@ -4,6 +4,7 @@ import { findRental, type RentalWithHealth } from '../../adapters/postgres/renta
 import type { QuoteRow } from '../../adapters/postgres/rows/tables.js';
 import { isId, type ListingId, type QuoteId, type UserId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/opening.js';
+import { noSuchQuote } from '../../domain/rentals/quotes.js';
 import { Refusal, type RefusalDetails } from '../../domain/refusal.js';
 import type { ApiContext, ApiDeps } from '../context.js';
 import { joi, manyFieldsRefusal, readBody } from '../http/validation.js';
@@ -47,10 +48,6 @@ export async function getQuote(db: Database, userId: UserId, id: string): Promis
   const row = isId('quo', id) && (await findQuote(db, userId, id));
   if (!row) throw noSuchQuote();
   return row;
-}
-
-export function noSuchQuote(): Refusal {
-  return new Refusal('quote_not_found', 'You have no such quote: ask for one by POST /v1/quotes.');
 }
 
 /** What a quote asks for, at the quoted price or below. */

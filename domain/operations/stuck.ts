@@ -1,3 +1,4 @@
+import { growingPauseMs, withJitter } from '../backoff.js';
 import { operationLimits } from './limits.js';
 
 /**
@@ -30,7 +31,7 @@ export type Duty = keyof typeof duties;
  */
 export function nextUnansweredTryMs(failingMs: number, random: number): number {
   const growing = Math.max(operationLimits.retryBaseMs, failingMs);
-  return Math.round(Math.min(growing, operationLimits.unansweredRetryMaxMs) * jitterOf(random));
+  return withJitter(Math.min(growing, operationLimits.unansweredRetryMaxMs), random);
 }
 
 /**
@@ -40,10 +41,6 @@ export function nextUnansweredTryMs(failingMs: number, random: number): number {
  */
 export function nextTryMs(attempts: number, isSetAside: boolean, random: number): number {
   if (isSetAside) return Math.round(operationLimits.setAsideRetryMs * (0.95 + 0.1 * random));
-  const growing = operationLimits.retryBaseMs * 2 ** Math.min(attempts - 1, 20);
-  return Math.round(Math.min(growing, operationLimits.retryMaxMs) * jitterOf(random));
-}
-
-function jitterOf(random: number): number {
-  return 0.8 + 0.4 * random;
+  const { retryBaseMs: firstMs, retryMaxMs: mostMs } = operationLimits;
+  return growingPauseMs({ firstMs, mostMs }, attempts - 1, random);
 }

@@ -1,3 +1,4 @@
+import { growingPauseMs } from '../backoff.js';
 import { eventTypes, type EventType } from '../events/events.js';
 import { webhookLimits } from './limits.js';
 
@@ -126,19 +127,14 @@ function isOver(since: Date, at: Date): boolean {
 
 /** The pause of an endpoint after so many failures in a row, in milliseconds. */
 function linePauseMs(failures: number, random: number): number {
-  const { linePauseMs: first, linePauseMaxMs: most } = webhookLimits;
-  return Math.round(Math.min(first * 2 ** Math.min(failures - 1, 20), most) * jitterOf(random));
+  const { linePauseMs: firstMs, linePauseMaxMs: mostMs } = webhookLimits;
+  return growingPauseMs({ firstMs, mostMs }, failures - 1, random);
 }
 
 /** The pause of one event after so many tries in its retry line, in milliseconds. */
 function retryPauseMs(tries: number, random: number): number {
-  const { retryPauseMs: first, retryPauseMaxMs: most } = webhookLimits;
-  return Math.round(Math.min(first * 2 ** Math.min(Math.max(tries, 0), 20), most) * jitterOf(random));
-}
-
-/** Endpoints that failed together do not come back together. */
-function jitterOf(random: number): number {
-  return 0.8 + 0.4 * random;
+  const { retryPauseMs: firstMs, retryPauseMaxMs: mostMs } = webhookLimits;
+  return growingPauseMs({ firstMs, mostMs }, Math.max(tries, 0), random);
 }
 
 function later(at: Date, ms: number): Date {

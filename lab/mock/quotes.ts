@@ -1,7 +1,7 @@
 import { newId } from '../../adapters/ids.js';
-import { noSuchQuote } from '../../api/rentals/by-quote.js';
 import { presentQuote, type Quote } from '../../api/rentals/quotes.js';
 import type { RentalRequest } from '../../domain/opening.js';
+import { noSuchQuote } from '../../domain/rentals/quotes.js';
 import type { Refusal } from '../../domain/refusal.js';
 import type { Account, MockQuote, MockRental, RentalFate } from './account.js';
 import { readBurn } from './burn.js';

@@ -3,6 +3,7 @@ import type { Transaction } from '../../adapters/postgres/database.js';
 import { findQuote, isBoughtFor } from '../../adapters/postgres/rentals/quotes.js';
 import type { ListingRow, QuoteRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
 import type { QuoteId, RentalId, UserId } from '../../domain/ids.js';
+import { noSuchQuote } from '../../domain/rentals/quotes.js';
 import { Refusal } from '../../domain/refusal.js';
 import { findRental } from './rentals.js';
 
@@ -37,7 +38,7 @@ export async function readQuote(
 ): Promise<NamedQuote | undefined> {
   if (!named) return undefined;
   const quote = await findQuote(trx, userId, named.id);
-  if (!quote) throw new Refusal('quote_not_found', 'You have no such quote: ask for one by POST /v1/quotes.');
+  if (!quote) throw noSuchQuote();
   return { ...quote, requestedAt: named.requestedAt };
 }
 
