@@ -12,6 +12,7 @@ export interface ProductionPackage {
 interface LockEntry {
   readonly version?: unknown;
   readonly dev?: unknown;
+  readonly link?: unknown;
   readonly license?: unknown;
 }
 
@@ -27,11 +28,16 @@ export function readProductionPackages(projectDir: string): ProductionPackage[] 
   const entries = isRecord(lock) && lock['lockfileVersion'] === 3 ? lock['packages'] : undefined;
   if (!isRecord(entries)) throw new Error('No package-lock.json of version 3 here. Run npm install.');
   const packages = Object.entries(entries)
-    .filter(([path, entry]) => path.includes(MODULES) && isRecord(entry) && entry['dev'] !== true)
+    .filter(([path, entry]) => path.includes(MODULES) && isRecord(entry) && !isLeftOut(entry))
     .map(([path, entry]) => packageOf(projectDir, path, entry as LockEntry));
   if (packages.length === 0)
     throw new Error('package-lock.json names no package that the service runs with.');
   return packages.sort((a, b) => a.name.localeCompare(b.name) || a.version.localeCompare(b.version));
+}
+
+/** Packages for development are not passed on; a link leads to a workspace, whose licence is the project's. */
+function isLeftOut({ dev, link }: LockEntry): boolean {
+  return dev === true || link === true;
 }
 
 function packageOf(projectDir: string, path: string, entry: LockEntry): ProductionPackage {

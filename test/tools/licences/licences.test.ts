@@ -45,12 +45,13 @@ describe('the licences of what the service runs with', () => {
     assert.ok(lines.some((line) => /^koa@\S+ {2}MIT$/.test(line)));
   });
 
-  it('are listed of every copy, and not of packages for development', () => {
+  it('are listed of every copy, and not of packages for development nor of workspaces', () => {
     lock({
       'node_modules/a': { version: '1.0.0', license: 'MIT' },
       'node_modules/@scope/b': { version: '2.0.0', license: 'ISC' },
       'node_modules/a/node_modules/@scope/b': { version: '1.5.0', license: 'MIT', optional: true },
       'node_modules/tool': { version: '1.0.0', license: 'GPL-3.0-only', dev: true },
+      'node_modules/@gpu-rental/client': { resolved: 'clients/typescript', link: true },
     });
     assert.deepEqual(told(), {
       isFine: true,
