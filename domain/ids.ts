@@ -17,6 +17,7 @@ export type AuditEventId = `aud_${string}`;
 export type EventId = `evt_${string}`;
 export type WebhookId = `wh_${string}`;
 export type DeliveryId = `dlv_${string}`;
+export type SessionId = `ses_${string}`;
 
 /** Every prefix that the service mints. */
 export type IdPrefix =
@@ -34,7 +35,8 @@ export type IdPrefix =
   | 'evt'
   | 'chg'
   | 'wh'
-  | 'dlv';
+  | 'dlv'
+  | 'ses';
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 

@@ -22,6 +22,7 @@ export const refusalStatus = {
   insufficient_balance: 403,
   forbidden: 403,
   blocked: 403,
+  fresh_sign_in_required: 403,
   not_found: 404,
   rental_not_found: 404,
   invoice_not_found: 404,

@@ -36,6 +36,7 @@ import * as notices from './034-notices.js';
 import * as quotes from './035-quotes.js';
 import * as changedRentals from './036-changed-rentals.js';
 import * as progress from './037-progress.js';
+import * as sessions from './040-sessions.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -78,6 +79,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['035-quotes', quotes],
   ['036-changed-rentals', changedRentals],
   ['037-progress', progress],
+  ['040-sessions', sessions],
 ];
 
 /** The names of all steps: a database must have them for this code to work on it. */

@@ -162,15 +162,23 @@ CREATE TABLE sessions (
   created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   last_seen_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   expires_at timestamp(3) with time zone NOT NULL,
+  id text DEFAULT 'ses_'::text || upper(substr(replace(gen_random_uuid()::text, '-'::text, ''::text), 1, 26)) NOT NULL,
+  user_agent text,
+  client_address text,
+  proved_at timestamp(3) with time zone DEFAULT clock_ms(),
   CONSTRAINT sessions_pkey PRIMARY KEY (token_hash),
+  CONSTRAINT sessions_id_key UNIQUE (id),
   CONSTRAINT sessions_check CHECK (expires_at > created_at),
+  CONSTRAINT sessions_client_address_check CHECK (length(client_address) >= 1 AND length(client_address) <= 64),
+  CONSTRAINT sessions_id_check CHECK (id ~ '^ses_[0-9A-HJKMNP-TV-Z]{26}$'::text),
   CONSTRAINT sessions_token_hash_check CHECK (length(token_hash) = 32),
+  CONSTRAINT sessions_user_agent_check CHECK (length(user_agent) >= 1 AND length(user_agent) <= 512),
   CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 
 CREATE INDEX sessions_expiry ON sessions USING btree (expires_at);
 
-CREATE INDEX sessions_user ON sessions USING btree (user_id);
+CREATE INDEX sessions_of_user ON sessions USING btree (user_id, created_at DESC, id DESC);
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON sessions TO gpu_rental_api;
 GRANT SELECT, DELETE ON sessions TO gpu_rental_ops;
@@ -1109,6 +1117,7 @@ CREATE TABLE watermark (
   value bigint NOT NULL,
   raised_at timestamp(3) with time zone NOT NULL,
   confirmed_as text,
+  sessions_ended_as text,
   CONSTRAINT watermark_pkey PRIMARY KEY (singleton),
   CONSTRAINT watermark_singleton_check CHECK (singleton),
   CONSTRAINT watermark_value_check CHECK (value >= 0)
@@ -1456,7 +1465,7 @@ CREATE TABLE audit_events (
   CONSTRAINT audit_events_client_address_check CHECK (length(client_address) >= 1 AND length(client_address) <= 64),
   CONSTRAINT audit_events_details_check CHECK (jsonb_typeof(details) = 'object'::text),
   CONSTRAINT audit_events_id_check CHECK (id ~ '^aud_[0-9A-HJKMNP-TV-Z]{26}$'::text),
-  CONSTRAINT audit_events_kind_check CHECK ((kind = ANY (ARRAY['signed_in'::text, 'signed_out'::text, 'ssh_key_added'::text, 'ssh_key_removed'::text, 'rental_created'::text, 'rental_stopped'::text, 'checkout_begun'::text, 'card_saved'::text, 'card_removed'::text, 'auto_topup_changed'::text, 'changed_by_operator'::text, 'charges_held'::text, 'notices_changed'::text])) OR kind = 'rental_ended'::text OR (kind = ANY (ARRAY['webhook_created'::text, 'webhook_changed'::text, 'webhook_removed'::text, 'webhook_switched_off'::text, 'notices_changed'::text])) OR kind = 'rental_changed'::text),
+  CONSTRAINT audit_events_kind_check CHECK ((kind = ANY (ARRAY['signed_in'::text, 'signed_out'::text, 'ssh_key_added'::text, 'ssh_key_removed'::text, 'rental_created'::text, 'rental_stopped'::text, 'checkout_begun'::text, 'card_saved'::text, 'card_removed'::text, 'auto_topup_changed'::text, 'changed_by_operator'::text, 'charges_held'::text, 'notices_changed'::text])) OR kind = 'rental_ended'::text OR (kind = ANY (ARRAY['webhook_created'::text, 'webhook_changed'::text, 'webhook_removed'::text, 'webhook_switched_off'::text, 'notices_changed'::text])) OR kind = 'rental_changed'::text OR kind = 'proof_refreshed'::text),
   CONSTRAINT audit_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
 );
 
@@ -2213,10 +2222,11 @@ CREATE TABLE open_streams (
   token_hash bytea NOT NULL,
   opened_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   crowded_out boolean DEFAULT false NOT NULL,
+  outdated boolean DEFAULT false NOT NULL,
   CONSTRAINT open_streams_pkey PRIMARY KEY (no),
   CONSTRAINT open_streams_id_key UNIQUE (id),
   CONSTRAINT open_streams_host_id_fkey FOREIGN KEY (host_id) REFERENCES stream_hosts(id) ON DELETE CASCADE,
-  CONSTRAINT open_streams_token_hash_fkey FOREIGN KEY (token_hash) REFERENCES sessions(token_hash) ON DELETE CASCADE
+  CONSTRAINT open_streams_token_hash_fkey FOREIGN KEY (token_hash) REFERENCES sessions(token_hash) ON UPDATE CASCADE ON DELETE CASCADE
 );
 
 CREATE INDEX open_streams_host ON open_streams USING btree (host_id);
@@ -2225,7 +2235,7 @@ CREATE INDEX open_streams_session ON open_streams USING btree (token_hash);
 
 CREATE INDEX open_streams_user ON open_streams USING btree (user_id, no) WHERE NOT crowded_out;
 
-GRANT SELECT, INSERT (id, host_id, user_id, token_hash), UPDATE (crowded_out), DELETE ON open_streams TO gpu_rental_api;
+GRANT SELECT, INSERT (id, host_id, user_id, token_hash), UPDATE (crowded_out, outdated), DELETE ON open_streams TO gpu_rental_api;
 GRANT SELECT ON open_streams TO gpu_rental_ops;
 GRANT SELECT ON open_streams TO gpu_rental_worker;
 
@@ -2647,3 +2657,29 @@ CREATE INDEX offer_hours_age ON offer_hours USING btree (hour, provider_code);
 GRANT SELECT ON offer_hours TO gpu_rental_api;
 GRANT SELECT ON offer_hours TO gpu_rental_ops;
 GRANT SELECT, INSERT, UPDATE, DELETE ON offer_hours TO gpu_rental_worker;
+
+-- ==== table proof_codes
+
+CREATE TABLE proof_codes (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  user_id text NOT NULL,
+  session_id text NOT NULL,
+  code_hash bytea NOT NULL,
+  tries integer DEFAULT 0 NOT NULL,
+  created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  used_at timestamp(3) with time zone,
+  CONSTRAINT proof_codes_pkey PRIMARY KEY (id),
+  CONSTRAINT proof_codes_code_hash_check CHECK (length(code_hash) = 32),
+  CONSTRAINT proof_codes_tries_check CHECK (tries >= 0 AND tries <= 5),
+  CONSTRAINT proof_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+CREATE INDEX proof_codes_age ON proof_codes USING btree (created_at);
+
+CREATE INDEX proof_codes_session ON proof_codes USING btree (session_id, created_at DESC);
+
+CREATE INDEX proof_codes_user ON proof_codes USING btree (user_id, created_at DESC);
+
+GRANT SELECT, INSERT, UPDATE (tries, used_at) ON proof_codes TO gpu_rental_api;
+GRANT SELECT, DELETE ON proof_codes TO gpu_rental_worker;

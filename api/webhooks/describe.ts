@@ -111,7 +111,7 @@ export const webhookOperations: readonly Operation[] = [
     name: 'addWebhook',
     tag,
     summary: 'Has events delivered to an address',
-    description: `At most ${webhookLimits.perUser}; https on port 443, at a public address. Messages are signed as Standard Webhooks says. The first one is a \`webhook.challenge\`: the receiver answers it with 200 and \`{"challenge": <data.challenge>}\`, and is enabled. Any 2xx takes an event. Without \`types\` all are delivered but \`session.*\` and \`api_key.*\`.`,
+    description: `At most ${webhookLimits.perUser}; https on port 443, at a public address. Messages are signed as Standard Webhooks says. The first one is a \`webhook.challenge\`: the receiver answers it with 200 and \`{"challenge": <data.challenge>}\`, and is enabled. Any 2xx takes an event. Without \`types\` all are delivered but \`session.*\` and \`api_key.*\`. It takes a sign-in that is younger than 15 minutes.`,
     body: {
       schema: webhookSchema,
       examples: [
@@ -129,7 +129,7 @@ export const webhookOperations: readonly Operation[] = [
         examples: [{ ...fresh, secret }],
       },
     ],
-    refusals: ['too_many_webhooks', 'webhooks_disabled'],
+    refusals: ['too_many_webhooks', 'webhooks_disabled', 'fresh_sign_in_required'],
   },
   {
     method: 'get',
@@ -148,11 +148,11 @@ export const webhookOperations: readonly Operation[] = [
     tag,
     summary: 'Changes a webhook, or switches it on again',
     description:
-      'What is not sent stays. An address that is set is challenged: a new one, or the same one of a webhook that is not enabled. One that was switched off goes on with the events from now on; `redeliver` sends those that it missed.',
+      'What is not sent stays. An address that is set is challenged: a new one, or the same one of a webhook that is not enabled. One that was switched off goes on with the events from now on; `redeliver` sends those that it missed. Setting an address takes a sign-in that is younger than 15 minutes.',
     parameters,
     body: { schema: changeSchema, examples: [{ types: [] }, { url: example.url }] },
     answers: [{ description: 'The webhook.', schema: webhook, examples: [{ ...example, types: [] }] }],
-    refusals: ['webhook_not_found'],
+    refusals: ['webhook_not_found', 'fresh_sign_in_required'],
   },
   {
     method: 'delete',

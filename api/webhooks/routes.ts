@@ -18,6 +18,7 @@ import { newWebhookSecret, sealSecret } from '../../adapters/webhooks/sealed-sec
 import { isId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import { auditEvent } from '../accounts/audit-event.js';
+import { refuseWhenNotFresh } from '../accounts/fresh-proof.js';
 import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';
 import { requireSession, type Step } from '../http/middleware/session.js';
@@ -62,6 +63,7 @@ function show(deps: ApiDeps): Step {
 function add(deps: ApiDeps): Step {
   return async (ctx) => {
     const { types, description, url: text } = readBody(ctx, webhookSchema);
+    refuseWhenNotFresh(ctx);
     const publicKey = sealingKeyOf(deps);
     const url = await checkReceiver(ctx, deps, text);
     const { userId } = sessionOf(ctx);
@@ -82,6 +84,7 @@ function add(deps: ApiDeps): Step {
 function change(deps: ApiDeps): Step {
   return async (ctx) => {
     const body = readBody(ctx, changeSchema);
+    if (body.url !== undefined) refuseWhenNotFresh(ctx);
     const url = body.url === undefined ? undefined : await checkReceiver(ctx, deps, body.url);
     ctx.body = await changing(ctx, deps, async (trx, hook) => {
       const changed = changedFields({ ...body, url }, hook);

@@ -2,6 +2,7 @@
 export const auditKinds = [
   'signed_in',
   'signed_out',
+  'proof_refreshed',
   'ssh_key_added',
   'ssh_key_removed',
   'rental_created',

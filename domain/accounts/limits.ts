@@ -16,6 +16,9 @@ export const accountLimits = {
   sessionMs: 30 * DAY,
   sessionTouchMs: MINUTE,
 
+  /** How long a sign-in is fresh. */
+  freshProofMs: 15 * MINUTE,
+
   /** Decision 11, "Sign-in elsewhere": how long a person may take at an identity provider. */
   oauthStateValidMs: 10 * MINUTE,
 

@@ -30,6 +30,12 @@ export interface Kept {
 export const retention: readonly Kept[] = [
   { table: 'sessions', what: 'ended sign-ins', keptMs: 0, since: 'expires_at' },
   { table: 'login_codes', what: 'one-time codes', keptMs: 2 * DAY, since: 'created_at' },
+  {
+    table: 'proof_codes',
+    what: 'codes of sessions that showed anew whose they are',
+    keptMs: 2 * DAY,
+    since: 'created_at',
+  },
   { table: 'failed_sign_ins', what: 'tries of codes that did not sign in', keptMs: 90 * DAY, since: 'hour' },
   { table: 'oauth_states', what: 'sign-ins begun elsewhere', keptMs: 0, since: 'expires_at' },
   { table: 'idempotency_keys', what: 'retried requests', keptMs: DAY, since: 'created_at' },

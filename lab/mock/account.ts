@@ -13,7 +13,7 @@ import type {
 } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
 import type { RecordedAnswer } from '../../api/http/idempotency.js';
-import type { QuoteId, UserId } from '../../domain/ids.js';
+import type { QuoteId, SessionId, UserId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import { accountLimits } from '../../domain/accounts/limits.js';
 import type { OptionalKind } from '../../domain/notices/kinds.js';
@@ -70,7 +70,9 @@ export interface Account {
 }
 
 interface OpenSession {
+  readonly id: SessionId;
   readonly account: Account;
+  provedAtMs: number;
   seenAtMs: number;
 }
 
@@ -91,7 +93,7 @@ export class Accounts {
     const account = known ?? this.#create(email);
     const token = randomBytes(32).toString('base64url');
     const seenAtMs = this.now().getTime();
-    this.#sessions.set(token, { account, seenAtMs });
+    this.#sessions.set(token, { id: newId('ses'), account, seenAtMs, provedAtMs: seenAtMs });
     return { account, created: !known, token, expiresAt: new Date(seenAtMs + accountLimits.sessionMs) };
   }
 
@@ -105,12 +107,15 @@ export class Accounts {
     if (renewed) open.seenAtMs = nowMs;
     const { user } = open.account;
     const session: Session = {
+      id: open.id,
       tokenHash: createHash('sha256').update(token).digest(),
       userId: user.id,
       email: user.email,
       userCreatedAt: user.createdAt,
       expiresAt: new Date(open.seenAtMs + accountLimits.sessionMs),
       renewed,
+      provedAt: new Date(open.provedAtMs),
+      isFresh: open.provedAtMs > nowMs - accountLimits.freshProofMs,
     };
     return { account: open.account, session };
   }

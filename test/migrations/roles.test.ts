@@ -80,6 +80,7 @@ describe('the roles of the database', () => {
       'odd_events',
       'open_streams',
       'processor_events',
+      'proof_codes',
       'quotes',
       'rate_limits',
       'rental_changes (id, rental_no, user_id, asked, answer_before, answered_at)',

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { UserId } from '../../../domain/ids.js';
+import type { SessionId, UserId } from '../../../domain/ids.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import type { SessionEndedBy } from '../../../domain/events/events.js';
 import type { Database, Transaction } from '../database.js';
@@ -8,6 +8,8 @@ import type { SessionRow } from '../rows/tables.js';
 
 /** A live session with its user. */
 export interface Session {
+  /** May be shown; the token's hash may not. */
+  readonly id: SessionId;
   readonly tokenHash: Buffer;
   readonly userId: UserId;
   readonly email: string;
@@ -15,6 +17,10 @@ export interface Session {
   readonly expiresAt: Date;
   /** True when this read moved the expiry, so that the cookie must move as well. */
   readonly renewed: boolean;
+  /** When its user last showed who they are; null where an account elsewhere has not told when. */
+  readonly provedAt: Date | null;
+  /** Whether that is recent, by the database's clock. */
+  readonly isFresh: boolean;
 }
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
@@ -43,14 +49,12 @@ export async function insertSession(
   return { token, expiresAt: row.expires_at };
 }
 
-interface Row {
-  token_hash: Buffer;
-  user_id: UserId;
+type Row = Pick<SessionRow, 'id' | 'token_hash' | 'user_id' | 'expires_at' | 'proved_at'> & {
   email: string;
   user_created_at: Date;
-  expires_at: Date;
   stale: boolean;
-}
+  fresh: boolean;
+};
 
 /**
  * Finds the live session of a token. Its expiry slides, but is written at most once a minute (decision 9, "Session
@@ -59,22 +63,30 @@ interface Row {
 export async function findSession(db: Database, token: string): Promise<Session | undefined> {
   if (!TOKEN.test(token)) return undefined;
   const { rows } = await db.raw<{ rows: Row[] }>(
-    `select s.token_hash, s.user_id, s.expires_at, u.email, u.created_at as user_created_at,
+    `select s.id, s.token_hash, s.user_id, s.expires_at, s.proved_at, u.email, u.created_at as user_created_at,
+            coalesce(s.proved_at > clock_ms() - :freshMs * interval '1 millisecond', false) as fresh,
             s.last_seen_at < clock_ms() - :touchMs * interval '1 millisecond' as stale
      from sessions s join users u on u.id = s.user_id
      where s.token_hash = :hash and s.expires_at > clock_ms()`,
-    { hash: hashOf(token), touchMs: accountLimits.sessionTouchMs },
+    {
+      hash: hashOf(token),
+      touchMs: accountLimits.sessionTouchMs,
+      freshMs: accountLimits.freshProofMs,
+    },
   );
   const row = rows[0];
   if (!row) return undefined;
   const renewedUntil = row.stale ? await touch(db, row.token_hash) : undefined;
   return {
+    id: row.id,
     tokenHash: row.token_hash,
     userId: row.user_id,
     email: row.email,
     userCreatedAt: row.user_created_at,
     expiresAt: renewedUntil ?? row.expires_at,
     renewed: renewedUntil !== undefined,
+    provedAt: row.proved_at,
+    isFresh: row.fresh,
   };
 }
 

@@ -49,4 +49,5 @@ export interface OpenStreamRow {
   token_hash: Buffer;
   opened_at: Date;
   crowded_out: boolean;
+  outdated: boolean;
 }

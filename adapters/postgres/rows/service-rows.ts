@@ -1,5 +1,5 @@
 import type { AuditKind } from '../../../domain/accounts/audit.js';
-import type { AuditEventId, ListingId, RentalId, SshKeyId, UserId } from '../../../domain/ids.js';
+import type { AuditEventId, ListingId, RentalId, SessionId, SshKeyId, UserId } from '../../../domain/ids.js';
 import type { LedgerEntryType } from '../../../domain/ledger/ledger.js';
 import type { QuotaWindow } from '../../providers/upstream/quotas.js';
 import type { RentalStatus, StopReason } from '../../../domain/rentals/rental.js';
@@ -31,11 +31,16 @@ export interface AuditEventRow {
 }
 
 export interface SessionRow {
+  /** Not to be shown: `id` is. */
   token_hash: Buffer;
   user_id: UserId;
   created_at: Date;
   last_seen_at: Date;
   expires_at: Date;
+  id: SessionId;
+  user_agent: string | null;
+  client_address: string | null;
+  proved_at: Date | null;
 }
 
 export interface SshKeyRow {

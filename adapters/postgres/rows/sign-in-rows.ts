@@ -1,4 +1,4 @@
-import type { UserId } from '../../../domain/ids.js';
+import type { SessionId, UserId } from '../../../domain/ids.js';
 
 export interface LoginCodeRow {
   id: number;
@@ -14,6 +14,17 @@ export interface LoginCodeRow {
   other_tries: number;
   issuer: string | null;
   subject: string | null;
+  created_at: Date;
+  expires_at: Date;
+  used_at: Date | null;
+}
+
+export interface ProofCodeRow {
+  id: number;
+  user_id: UserId;
+  session_id: SessionId;
+  code_hash: Buffer;
+  tries: number;
   created_at: Date;
   expires_at: Date;
   used_at: Date | null;

@@ -31,6 +31,7 @@ declare module 'knex/types/tables.js' {
     audit_events: Table<rows.AuditEventRow>;
     sessions: Table<rows.SessionRow>;
     login_codes: Table<signIn.LoginCodeRow>;
+    proof_codes: Table<signIn.ProofCodeRow>;
     oauth_states: Table<signIn.OAuthStateRow>;
     identities: Table<signIn.IdentityRow>;
     failed_sign_ins: Table<signIn.FailedSignInsRow>;

@@ -121,6 +121,11 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
       ['invoiceId', 'limit'],
     ),
   },
+  fresh_sign_in_required: {
+    schema: object({
+      provedAt: orNull(instant, 'When who you are was last shown. Null: an account elsewhere has not told.'),
+    }),
+  },
   not_found: undefined,
   rental_not_found: undefined,
   invoice_not_found: undefined,

@@ -67,6 +67,11 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   },
   forbidden: { message: 'Pages of this origin may not make changes. Add it to the allowed origins.' },
   blocked: { message: 'This account is blocked. Ask support.', details: { reason: 'account' } },
+  fresh_sign_in_required: {
+    message:
+      'This needs a sign-in that is younger than 15 minutes. POST /v1/auth/refresh-proof mails you a code: send it there, and then this again.',
+    details: { provedAt: '2026-11-01T09:30:00.000Z' },
+  },
   not_found: { message: 'There is nothing at /v1/nothing.' },
   rental_not_found: { message: 'You have no such rental: GET /v1/rentals lists yours.' },
   invoice_not_found: { message: 'You have no such invoice: GET /v1/billing/invoices lists yours.' },

@@ -1,6 +1,7 @@
 import { newId } from '../../../adapters/ids.js';
 import type { WebhookDeliveryRow, WebhookRow } from '../../../adapters/postgres/rows/tables.js';
 import { newWebhookSecret } from '../../../adapters/webhooks/sealed-secrets.js';
+import { refuseWhenNotFresh } from '../../../api/accounts/fresh-proof.js';
 import type { ApiContext, ApiRouter } from '../../../api/context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../../../api/http/cursor.js';
 import type { Step } from '../../../api/http/middleware/session.js';
@@ -70,6 +71,7 @@ function withHook(
 function add(world: World): Step {
   return signedIn(world, (ctx, account) => {
     const { types, description, url } = readBody(ctx, webhookSchema);
+    refuseWhenNotFresh(ctx);
     const href = readUrl(url);
     if (account.webhooks.length >= webhookLimits.perUser) throw tooManyWebhooks();
     const hook: MockWebhook = {
@@ -87,6 +89,7 @@ function add(world: World): Step {
 function change(world: World) {
   return (hook: MockWebhook, ctx: ApiContext, account: Account): object => {
     const { url, types, description } = readBody(ctx, changeSchema);
+    if (url !== undefined) refuseWhenNotFresh(ctx);
     const href = url === undefined ? undefined : readUrl(url);
     const changed = changedFields({ url: href, types, description }, hook.row);
     const isChallenged = href !== undefined && (href !== hook.row.url || hook.row.state !== 'enabled');

@@ -1,0 +1,25 @@
+import { accountLimits } from '../../domain/accounts/limits.js';
+import { MINUTE } from '../../domain/durations.js';
+import { Refusal } from '../../domain/refusal.js';
+import { sessionOf, type ApiContext } from '../context.js';
+
+/**
+ * Refuses what gives others a way into the account or its money, unless its user has shown lately who they are
+ *. It stands behind requireSession, and before anything is changed. What
+ * lowers, revokes or removes never asks for it.
+ * @throws Refusal fresh_sign_in_required
+ */
+export function refuseWhenNotFresh(ctx: ApiContext): void {
+  const { isFresh, provedAt } = sessionOf(ctx);
+  if (!isFresh) throw notFresh(provedAt);
+}
+
+/** The refusal of a session whose user showed too long ago who they are, or never. */
+function notFresh(provedAt: Date | null): Refusal {
+  const minutes = accountLimits.freshProofMs / MINUTE;
+  return new Refusal(
+    'fresh_sign_in_required',
+    `This needs a sign-in that is younger than ${minutes} minutes. POST /v1/auth/refresh-proof mails you a code: send it there, and then this again.`,
+    { provedAt: provedAt?.toISOString() ?? null },
+  );
+}
