@@ -39,7 +39,8 @@ export class StreamRegistry {
 
   /** Writes a stream down. @returns false when its session has ended */
   async open(stream: EventStream): Promise<boolean> {
-    if (!this.#isHostWritten) await sayHostLives(this.#db, this.#hostId);
+    // Nobody looks while there are no streams, so the process was not told of since.
+    if (!this.#isHostWritten || this.#known.size === 0) await sayHostLives(this.#db, this.#hostId);
     this.#isHostWritten = true;
     const entry = { stream, isWritten: false };
     this.#known.set(stream.id, entry);

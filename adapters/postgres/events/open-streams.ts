@@ -22,7 +22,8 @@ export async function sayHostLives(db: Database, hostId: string): Promise<void> 
 
 /**
  * Writes a stream of a process down, and marks the user's oldest ones beyond the limit, whichever process holds them
- * (decision 100, "Feed and stream"). Streams of processes that live no longer go first.
+ * (decision 100, "Feed and stream"). Streams of processes that live no longer go first. The process that writes lives,
+ * whenever it was last told of.
  * @returns false when the session has ended meanwhile: nothing was written
  */
 export async function insertOpenStream(
@@ -38,7 +39,7 @@ export async function insertOpenStream(
         `with surplus as (
            select o.no from open_streams o join stream_hosts h on h.id = o.host_id
             where o.user_id = :userId and not o.crowded_out
-            order by h.seen_at > clock_ms() - :livesMs * interval '1 millisecond' desc, o.no desc
+            order by h.id = :hostId or h.seen_at > clock_ms() - :livesMs * interval '1 millisecond' desc, o.no desc
            offset :others
          ), marked as (
            update open_streams set crowded_out = true where no in (select no from surplus)

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { StreamRegistry } from '../../../api/events/registry.js';
+import type { EventStream } from '../../../api/events/stream.js';
 import { streamLimits } from '../../../domain/events/stream-limits.js';
 import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { openStream, type StreamClient } from '../../support/http/event-stream.js';
@@ -110,6 +112,32 @@ describe('the end of a stream', () => {
       [host],
     );
     assert.equal(stays.isClosed, false);
+  });
+
+  it('does not come to streams of a process that had none for long, and was not told of as alive', async () => {
+    const session = await one.db('sessions').where({ user_id: user.user.id }).first();
+    const [killed, idle] = [randomUUID(), randomUUID()];
+    await one.db('stream_hosts').insert({ id: killed });
+    for (let index = 0; index < streamLimits.ofUser; index += 1) {
+      await one.db('open_streams').insert({
+        ...{ id: randomUUID(), host_id: killed, user_id: user.user.id, token_hash: session!.token_hash },
+      });
+    }
+    const registry = new StreamRegistry({ db: one.db, watchDb: one.db, hostId: idle });
+    const openHere = () =>
+      registry.open({
+        id: randomUUID(),
+        userId: user.user.id,
+        tokenHash: session!.token_hash,
+      } as EventStream);
+    await openHere();
+    await one.db.raw(`update stream_hosts set seen_at = clock_ms() - interval '1 minute' where id = ?`, [
+      idle,
+    ]);
+    for (let index = 1; index < streamLimits.ofUser; index += 1) await openHere();
+    const crowdedOut = await one.db('open_streams').where({ user_id: user.user.id, crowded_out: true });
+    assert.deepEqual([...new Set(crowdedOut.map((row) => row.host_id))], [killed]);
+    assert.equal(crowdedOut.length, streamLimits.ofUser);
   });
 
   it('does not come from a row that was lost: it is written again', async () => {
