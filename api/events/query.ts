@@ -1,5 +1,5 @@
 import type { FeedRange } from '../../adapters/postgres/events/event-reads.js';
-import { eventTypes, type EventType } from '../../domain/events/events.js';
+import { eventTypes, neverLeftOut, type EventType } from '../../domain/events/events.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ApiContext } from '../context.js';
 import { fieldRefusal, joi, pageFields, readQuery } from '../http/validation.js';
@@ -18,7 +18,7 @@ const fields = {
         type: 'array',
         items: { type: 'string', enum: eventTypes },
         minItems: 1,
-        description: 'Only events of these types, separated by commas.',
+        description: 'Only events of these types, separated by commas, and `feed.resync`.',
       },
     }),
 };
@@ -62,7 +62,7 @@ function typesOf(text: string | undefined): readonly EventType[] | undefined {
   if (text === undefined) return undefined;
   const names = text.split(',');
   const unknown = names.find((name) => !isEventType(name));
-  if (unknown === undefined) return names.filter(isEventType);
+  if (unknown === undefined) return [...new Set([...names.filter(isEventType), ...neverLeftOut])];
   const shown = unknown.length <= 50 ? unknown : `${unknown.slice(0, 50)}…`;
   throw fieldRefusal(
     'types',

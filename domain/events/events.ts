@@ -182,3 +182,6 @@ const all: Readonly<Record<EventType, true>> = {
 
 /** All types, in the order in which documents list them. */
 export const eventTypes = Object.keys(all) as readonly EventType[];
+
+/** What every reader gets, whatever types they ask for: it tells that events are missing, of any type. */
+export const neverLeftOut: readonly EventType[] = ['feed.resync'];

@@ -1,5 +1,5 @@
 import { growingPauseMs } from '../backoff.js';
-import { eventTypes, type EventType } from '../events/events.js';
+import { eventTypes, neverLeftOut, type EventType } from '../events/events.js';
 import { webhookLimits } from './limits.js';
 
 /** pending: it has not answered its challenge yet. */
@@ -26,7 +26,8 @@ const onlyWhenNamed: readonly EventType[] = eventTypes.filter((type) =>
 );
 
 /**
- * Which types an endpoint gets. Without named types it gets all others, those of a later release among them.
+ * Which types an endpoint gets. Without named types it gets all others, those of a later release among them. A gap
+ * concerns all of them.
  */
 export function wantedTypes(types: readonly string[]): {
   only: readonly string[] | null;
@@ -34,7 +35,7 @@ export function wantedTypes(types: readonly string[]): {
 } {
   return types.length === 0
     ? { only: null, except: onlyWhenNamed }
-    : { only: types, except: ['webhook.ping'] };
+    : { only: [...new Set([...types, ...neverLeftOut])], except: ['webhook.ping'] };
 }
 
 /** The id of an endpoint's workflow. */

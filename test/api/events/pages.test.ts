@@ -66,6 +66,12 @@ describe('GET /v1/events', () => {
       assert.deepEqual([seqs(rest), rest.lastSeq], [[], 11]);
     });
 
+    it('tells a gap all the same', async () => {
+      await happen(api.db, user.user.id, ['card.saved', 'feed.resync', 'card.removed']);
+      const page = await pageOf('?types=card.removed');
+      assert.deepEqual([seqs(page), page.lastSeq], [[2, 3], 3]);
+    });
+
     it('looks at a bounded number of events, and says how far it came', async () => {
       await api.db.raw(
         `insert into event_outbox (user_id, type, entity_id, data)

@@ -93,7 +93,7 @@ describe('what follows from a try of a webhook', () => {
 });
 
 describe('the types of a webhook', () => {
-  it('are all but sessions and keys unless they are named, and never a ping', () => {
+  it('are all but sessions and keys unless they are named, never a ping, and always a gap', () => {
     const { only, except } = wantedTypes([]);
     assert.equal(only, null);
     assert.deepEqual([...except].sort(), [
@@ -104,7 +104,7 @@ describe('the types of a webhook', () => {
       'webhook.ping',
     ]);
     assert.deepEqual(wantedTypes(['session.started']), {
-      only: ['session.started'],
+      only: ['session.started', 'feed.resync'],
       except: ['webhook.ping'],
     });
     assert.ok(namedTypes.includes('session.started') && !namedTypes.includes('webhook.ping'));
