@@ -37,44 +37,41 @@ export const spread = named(
 /** A machine on offer. */
 export const listing = named(
   'Listing',
-  object(
-    {
-      id: idOf('lst'),
-      model: { type: 'string', description: 'Canonical model code.' },
-      family: familyId,
-      vramGb: count,
-      gpuCount: { type: 'integer', enum: catalogLimits.gpuCounts },
-      pricePerHourCents: cents('Of the whole machine.'),
-      providerCode: text,
-      region: { type: 'string', description: 'For people.' },
-      regionCode: { type: 'string', description: 'Country or broad region.' },
-      interconnect: text,
-      reliability: orNull(
-        named(
-          'Reliability',
-          object({
-            createSuccess: {
-              ...share,
-              description: 'The share of the machines asked for that came up.',
+  object({
+    id: idOf('lst'),
+    model: { type: 'string', description: 'Canonical model code.' },
+    family: familyId,
+    vramGb: count,
+    gpuCount: { type: 'integer', enum: catalogLimits.gpuCounts },
+    pricePerHourCents: cents('Of the whole machine.'),
+    providerCode: text,
+    region: { type: 'string', description: 'For people.' },
+    regionCode: { type: 'string', description: 'Country or broad region.' },
+    interconnect: text,
+    reliability: orNull(
+      named(
+        'Reliability',
+        object({
+          createSuccess: {
+            ...share,
+            description: 'The share of the machines asked for that came up.',
+          },
+          timeToSshSeconds: orNull(spread, 'Null below 20 machines that came up.'),
+          lossesPer1000Hours: orNull(
+            {
+              type: 'number',
+              minimum: 0,
+              description: 'Machines that were lost, per 1,000 hours of running.',
             },
-            timeToSshSeconds: orNull(spread, 'Null below 20 machines that came up.'),
-            lossesPer1000Hours: orNull(
-              {
-                type: 'number',
-                minimum: 0,
-                description: 'Machines that were lost, per 1,000 hours of running.',
-              },
-              'Null below 20 hours of running.',
-            ),
-            samples: { ...count, description: 'How many machines were asked for.' },
-            days: count,
-          }),
-        ),
-        'What our own rentals of the last 30 days say of such machines, by provider and family. Null below 20 samples.',
+            'Null below 20 hours of running.',
+          ),
+          samples: { ...count, description: 'How many machines were asked for.' },
+          days: count,
+        }),
       ),
-    },
-    ['reliability'],
-  ),
+      'What our own rentals of the last 30 days say of such machines, by provider and family. Null below 20 samples.',
+    ),
+  }),
 );
 
 const family = named(

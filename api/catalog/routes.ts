@@ -6,7 +6,6 @@ import {
   type ListingKey,
 } from '../../adapters/postgres/catalog/listings.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
-import type { Reliability } from '../../domain/catalog/reliability.js';
 import { families } from '../../domain/catalog/families.js';
 import { catalogLimits } from '../../domain/catalog/limits.js';
 import { isId } from '../../domain/ids.js';
@@ -15,7 +14,7 @@ import { defaultTemplateId, templates } from '../../domain/catalog/templates.js'
 import type { ApiDeps, ApiRouter } from '../context.js';
 import { pageOf, readCursor } from '../http/cursor.js';
 import { requireSession, type Step } from '../http/middleware/session.js';
-import { reliabilityReader } from './known-reliability.js';
+import { reliabilityNow, type ReliabilityOf } from './known-reliability.js';
 import { joi, pageFields, readQuery, regionField } from '../http/validation.js';
 
 /** The routes of what can be rented (spec: GET /v1/catalog/listings; decision 13, "Live listings"). */
@@ -47,19 +46,13 @@ export const listingQuery = joi.object<ListingQuery>({
 });
 
 function showListings(deps: ApiDeps): Step {
-  const known = reliabilityReader(deps.db);
   return async (ctx) => {
     const query = readQuery(ctx, listingQuery);
     const after = readCursor(query.cursor, isListingKey);
     const rows = await listLiveListings(deps.db, filterOf(query), after && keyOf(after), query.pageSize + 1);
     const { page, nextCursor } = pageOf(rows, query.pageSize, (row) => [row.price_per_hour_cents, row.id]);
-    const reliability = await known();
-    ctx.body = {
-      listings: page.map((row) =>
-        presentOffer(row, reliability.get(`${row.provider_code} ${row.family}`) ?? null),
-      ),
-      nextCursor,
-    };
+    const reliabilityOf = await reliabilityNow(deps.db);
+    ctx.body = { listings: page.map((row) => presentListing(row, reliabilityOf)), nextCursor };
   };
 }
 
@@ -119,8 +112,8 @@ export function keyOf([pricePerHourCents, id]: ListingCursor): ListingKey {
   return { pricePerHourCents, id };
 }
 
-/** A listing on read. */
-export function presentListing(row: ListingRow) {
+/** A listing on read, with what is known of such machines (decision 106, "Progress and reliability"). */
+export function presentListing(row: ListingRow, reliabilityOf: ReliabilityOf) {
   return {
     id: row.id,
     model: row.model,
@@ -132,10 +125,6 @@ export function presentListing(row: ListingRow) {
     region: row.region,
     regionCode: row.region_code,
     interconnect: row.interconnect,
+    reliability: reliabilityOf(row),
   };
-}
-
-/** A listing of the catalog, with what is known of such machines (decision 106, "Progress and reliability"). */
-export function presentOffer(row: ListingRow, reliability: Reliability | null) {
-  return { ...presentListing(row), reliability };
 }

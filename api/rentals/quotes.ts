@@ -13,6 +13,7 @@ import type { ListingId, QuoteId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import { Refusal } from '../../domain/refusal.js';
 import { afterwards, worstCaseCents, type Funds } from '../../domain/rentals/quote.js';
+import { reliabilityNow, type ReliabilityOf } from '../catalog/known-reliability.js';
 import { presentListing } from '../catalog/routes.js';
 import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { requireSession, type Step } from '../http/middleware/session.js';
@@ -50,9 +51,10 @@ export async function quote(
   const providerCodes = await listProvidersFor(db, request.templateId);
   const listing = await findCheapestOffer(db, { ...request, providerCodes }, tried);
   if (!listing) throw await unavailable(db, request, tried);
-  const [balance, readySeconds, alternatives] = [
+  const [balance, readySeconds, reliabilityOf, alternatives] = [
     await getBalance(db, request.userId),
     await readReadiness(db, { providerCode: listing.provider_code, family: listing.family }),
+    await reliabilityNow(db),
     await findAlternatives(db, request, {
       listings: [listing.id, ...tried],
       countries: [listing.region_code],
@@ -61,7 +63,8 @@ export async function quote(
   ];
   const id = newId('quo');
   const expiresAt = await insertQuote(db, { id, request, listing });
-  return presentQuote({ id, expiresAt, listing, request, funds: balance, readySeconds, alternatives });
+  const facts = { id, expiresAt, listing, request, funds: balance, readySeconds, alternatives };
+  return presentQuote(facts, reliabilityOf);
 }
 
 /** The refusal of a request that nothing on offer meets, with what can be had instead. */
@@ -72,17 +75,18 @@ export async function unavailable(
   message = 'No machine on offer matches now. Try another family, region, GPU count or price.',
 ): Promise<Refusal> {
   const besides: Besides = { listings: tried, countries: [], atAnyPrice: true };
-  return refuseUnavailable(request, await findAlternatives(db, request, besides), message);
+  const alternatives = await findAlternatives(db, request, besides);
+  return refuseUnavailable(request, { alternatives, reliabilityOf: await reliabilityNow(db) }, message);
 }
 
 /** The same refusal from the rows of its alternatives. */
 export function refuseUnavailable(
   { familyId, gpuCount, region }: RentalRequest,
-  alternatives: readonly ListingRow[],
+  { alternatives, reliabilityOf }: { alternatives: readonly ListingRow[]; reliabilityOf: ReliabilityOf },
   message: string,
 ): Refusal {
-  const details = { familyId, gpuCount, region, alternatives: alternatives.map(presentListing) };
-  return new Refusal('model_unavailable', message, details);
+  const offers = alternatives.map((row) => presentListing(row, reliabilityOf));
+  return new Refusal('model_unavailable', message, { familyId, gpuCount, region, alternatives: offers });
 }
 
 interface QuoteFacts {
@@ -96,18 +100,18 @@ interface QuoteFacts {
 }
 
 /** A quote: what it costs at most, what it leaves of the wallet, and how long it takes. Amounts in cents. */
-export function presentQuote(facts: QuoteFacts) {
+export function presentQuote(facts: QuoteFacts, reliabilityOf: ReliabilityOf) {
   const { id, expiresAt, listing, request, funds, readySeconds, alternatives } = facts;
   const pricePerHourCents = listing.price_per_hour_cents;
   return {
     quoteId: id,
     expiresAt: expiresAt.toISOString(),
-    listing: presentListing(listing),
+    listing: presentListing(listing, reliabilityOf),
     pricePerHourCents,
     holdCents: pricePerHourCents,
     worstCaseCents: worstCaseCents(pricePerHourCents, request),
     ...afterwards(pricePerHourCents, funds),
     expectedReadySeconds: readySeconds,
-    alternatives: alternatives.map(presentListing),
+    alternatives: alternatives.map((row) => presentListing(row, reliabilityOf)),
   };
 }

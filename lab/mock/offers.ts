@@ -5,6 +5,7 @@ import { countriesOf } from '../../domain/catalog/regions.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import type { Refusal } from '../../domain/refusal.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
+import { madeUpReliability } from './history.js';
 import { matches } from './listings.js';
 import { refusalOf } from './refuse.js';
 import type { World } from './world.js';
@@ -17,7 +18,8 @@ export function findCheapest(world: World, request: RentalRequest): ListingRow |
 /** The refusal of a request that nothing on offer meets. */
 export function unavailable(world: World, request: RentalRequest): Refusal {
   const alternatives = findAlternatives(world, request, undefined);
-  return refuseUnavailable(request, alternatives, refusalOf('model_unavailable').message);
+  const offers = { alternatives, reliabilityOf: madeUpReliability };
+  return refuseUnavailable(request, offers, refusalOf('model_unavailable').message);
 }
 
 /**

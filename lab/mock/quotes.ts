@@ -5,6 +5,7 @@ import { noSuchQuote } from '../../domain/rentals/quotes.js';
 import type { Refusal } from '../../domain/refusal.js';
 import type { Account, MockQuote, MockRental, RentalFate } from './account.js';
 import { readBurn } from './burn.js';
+import { madeUpReliability } from './history.js';
 import { findAlternatives, findCheapest, unavailable } from './offers.js';
 import { refusalOf } from './refuse.js';
 import { openRental, refuseWhenNotAllowed } from './rentals.js';
@@ -17,7 +18,7 @@ export function makeQuote(world: World, account: Account, request: RentalRequest
   if (!listing) throw unavailable(world, request);
   const { id, expiresAt } = keep(world, account, request, listing.price_per_hour_cents);
   const seconds = Math.ceil(world.durations.provisionMs / 1_000);
-  return presentQuote({
+  const facts = {
     id,
     expiresAt,
     listing,
@@ -25,7 +26,8 @@ export function makeQuote(world: World, account: Account, request: RentalRequest
     funds: { availableCents: account.wallet.availableCents, ...readBurn(account) },
     readySeconds: { p50: seconds, p90: seconds },
     alternatives: findAlternatives(world, request, listing),
-  });
+  };
+  return presentQuote(facts, madeUpReliability);
 }
 
 function keep(world: World, account: Account, request: RentalRequest, pricePerHourCents: number): MockQuote {

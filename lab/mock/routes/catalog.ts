@@ -5,7 +5,7 @@ import {
   keyOf,
   listingQuery,
   presentFamilies,
-  presentOffer,
+  presentListing,
   showTemplates,
 } from '../../../api/catalog/routes.js';
 import { historyQuery, knownFamily, presentHistory } from '../../../api/catalog/history.js';
@@ -25,7 +25,7 @@ export function catalogRoutes(router: ApiRouter, world: World): void {
       const after = readCursor(query.cursor, isListingKey);
       const rows = findListings(world.listings, filterOf(query), after && keyOf(after), query.pageSize + 1);
       const { page, nextCursor } = pageOf(rows, query.pageSize, (row) => [row.price_per_hour_cents, row.id]);
-      ctx.body = { listings: page.map((row) => presentOffer(row, madeUpReliability(row))), nextCursor };
+      ctx.body = { listings: page.map((row) => presentListing(row, madeUpReliability)), nextCursor };
     }),
   );
   router.get(

@@ -23,6 +23,7 @@ interface Listing {
   readonly id: string;
   readonly regionCode: string;
   readonly pricePerHourCents: number;
+  readonly reliability: { readonly samples: number } | null;
 }
 
 describe('quotes', () => {
@@ -33,6 +34,19 @@ describe('quotes', () => {
   before(async () => {
     // Temporal is away: a quote does not need it.
     api = await startApi();
+    // An API reads these rows once in half a minute.
+    await insertProvider(api.db, 'steady');
+    await api.db('reliability').insert({
+      ...{
+        provider_code: 'steady',
+        family: 'rtx-4090',
+        created: 30,
+        not_created: 0,
+        losses: 0,
+        machine_ms: 0,
+      },
+      ...{ ready_p50_seconds: 40, ready_p90_seconds: 90, ssh_p50_seconds: 39, ssh_p90_seconds: 89 },
+    });
   });
   beforeEach(async () => {
     await api.db('quotes').delete();
@@ -113,6 +127,25 @@ describe('quotes', () => {
       assert.equal((await quote({ maxSpendCents: 7, autoStopAfterHours: 1 })).worstCaseCents, 7);
     });
 
+    it('tells how reliable such machines are, and the alternatives to them', async () => {
+      await insertListing(api.db, { provider_code: 'steady', price_per_hour_cents: 50 });
+      await insertListing(api.db, { price_per_hour_cents: 60, region_code: 'SE' });
+      const { listing, alternatives } = await quote();
+      assert.equal(listing.reliability?.samples, 30);
+      assert.deepEqual(
+        alternatives.map(({ reliability }) => reliability),
+        [null],
+      );
+      const { status, body: refused } = await user.post('/v1/quotes', { ...body, region: 'JP' });
+      assert.equal(status, 400);
+      assert.deepEqual(
+        (refused.details as unknown as Pick<Quote, 'alternatives'>).alternatives.map(
+          ({ reliability }) => reliability?.samples,
+        ),
+        [30, undefined],
+      );
+    });
+
     it('tells how long it takes by our own machines', async () => {
       await insertListing(api.db);
       await api.db('reliability').insert({
@@ -127,9 +160,9 @@ describe('quotes', () => {
         ...{ ready_p50_seconds: 40, ready_p90_seconds: 90, ssh_p50_seconds: 39, ssh_p90_seconds: 89 },
       });
       assert.deepEqual((await quote()).expectedReadySeconds, { p50: 40, p90: 90 });
-      await api.db('reliability').update({ created: 19 });
+      await api.db('reliability').where({ provider_code: 'lab' }).update({ created: 19 });
       assert.equal((await quote()).expectedReadySeconds, null);
-      await api.db('reliability').delete();
+      await api.db('reliability').where({ provider_code: 'lab' }).delete();
     });
 
     it('leaves out upstreams that can’t start the template', async () => {
