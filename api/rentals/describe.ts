@@ -245,7 +245,7 @@ export const rentalOperations: readonly Operation[] = [
         description: 'It is being provisioned.',
         schema: opened,
         examples: [exampleOpened],
-        links: leadsTo('/id', ['showRental', 'showMeter', 'showCharges', 'stopRental']),
+        links: leadsTo('/id', ['showRental', 'showMeter', 'showCharges', 'changeRental', 'stopRental']),
         headers: replayed,
       },
     ],

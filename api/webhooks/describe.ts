@@ -15,7 +15,7 @@ import {
   url,
   yes,
 } from '../http/openapi/json-schema.js';
-import { idParameter, pageOf, type Operation } from '../http/openapi/operation.js';
+import { idParameter, leadsTo, pageOf, type Operation } from '../http/openapi/operation.js';
 import { changeSchema, deliveriesQuery, redeliverSchema, webhookSchema } from './request.js';
 
 const tag = 'Webhooks';
@@ -127,6 +127,7 @@ export const webhookOperations: readonly Operation[] = [
           object({ ...fields, secret: { type: 'string', description: secretNote } }),
         ),
         examples: [{ ...fresh, secret }],
+        links: leadsTo('/id', ['getWebhook', 'listWebhookDeliveries', 'pingWebhook', 'removeWebhook']),
       },
     ],
     refusals: ['too_many_webhooks', 'webhooks_disabled', 'fresh_sign_in_required'],

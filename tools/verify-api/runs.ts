@@ -51,6 +51,7 @@ const WITH_RULES_BEYOND_THE_SCHEMA = [
   'listEvents',
   'addWebhook',
   'changeWebhook',
+  'changeRental',
   'listWebhookDeliveries',
 ];
 

@@ -42,6 +42,16 @@ describe('the verification of the API', () => {
     assert.deepEqual(given, document({ link, plain }));
   });
 
+  it('asks on walks for whole lists, and makes up no keys', () => {
+    const id = { name: 'id', in: 'path' };
+    const [filter, key] = [
+      { name: 'familyId', in: 'query' },
+      { name: 'Idempotency-Key', in: 'header' },
+    ];
+    const document = (parameters: object[]) => ({ paths: { '/a': { get: { parameters, responses: {} } } } });
+    assert.deepEqual(forWalks(document([id, filter, key])), document([id]));
+  });
+
   it('counts the rentals that walks opened, and those that a walk stopped', async () => {
     const stopReasons = ['user', null, 'balance_exhausted', 'user'];
     const get = () => Promise.resolve({ rentals: stopReasons.map((stopReason) => ({ stopReason })) });
