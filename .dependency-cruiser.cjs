@@ -118,6 +118,26 @@ module.exports = {
       to: { path: '^(lab|tools)/' },
     },
     {
+      name: 'clients-know-the-description-only',
+      comment:
+        'What stands in clients/ leaves this house: it knows the service by its answers, and other clients by name.',
+      severity: 'error',
+      from: { path: '^clients/([^/]+)/' },
+      to: { path: '^(?!clients/|node_modules/)[^/]+/|^config\\.ts$' },
+    },
+    {
+      name: 'the-typed-client-stands-alone',
+      severity: 'error',
+      from: { path: '^clients/typescript/' },
+      to: { pathNot: '^clients/typescript/|^node_modules/openapi-fetch/' },
+    },
+    {
+      name: 'no-product-code-imports-clients',
+      severity: 'error',
+      from: { pathNot: '^(clients|lab|tools|test|bench)/' },
+      to: { path: '^clients/' },
+    },
+    {
       name: 'the-lab-needs-no-tools',
       severity: 'error',
       from: { path: '^lab/' },

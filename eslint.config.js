@@ -3,7 +3,7 @@ import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  { ignores: ['dist/**', 'node_modules/**', '.data/**', '**/*.cjs', 'eslint.config.js'] },
+  { ignores: ['dist/**', 'node_modules/**', '.data/**', '**/*.cjs', 'eslint.config.js', '**/schema.d.ts'] },
   {
     files: ['**/*.ts'],
     extends: [

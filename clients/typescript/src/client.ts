@@ -1,0 +1,61 @@
+import { Audit, Auth, Notices, SshKeys } from './nouns/account.js';
+import { AutoTopup, Card, Checkout, Invoices, Topups, Wallet } from './nouns/billing.js';
+import { Catalog } from './nouns/catalog.js';
+import { Events } from './nouns/events.js';
+import { Quotes, Rentals } from './nouns/rentals.js';
+import { Webhooks } from './nouns/webhooks.js';
+import { Transport, type TransportOptions } from './transport.js';
+
+/** The GPU rental API: each noun has its calls. */
+export class GpuRental {
+  readonly auth: Auth;
+  readonly sshKeys: SshKeys;
+  readonly catalog: Catalog;
+  readonly quotes: Quotes;
+  readonly rentals: Rentals;
+  readonly events: Events;
+  readonly webhooks: Webhooks;
+  readonly wallet: Wallet;
+  readonly checkout: Checkout;
+  readonly topups: Topups;
+  readonly card: Card;
+  readonly autoTopup: AutoTopup;
+  readonly invoices: Invoices;
+  readonly notices: Notices;
+  readonly audit: Audit;
+  readonly #transport: Transport;
+
+  /** @throws TypeError when the address or the key can't be right */
+  constructor(options: TransportOptions) {
+    const transport = new Transport(options);
+    this.#transport = transport;
+    this.auth = new Auth(transport);
+    this.sshKeys = new SshKeys(transport);
+    this.catalog = new Catalog(transport);
+    this.quotes = new Quotes(transport);
+    this.events = new Events(transport);
+    this.rentals = new Rentals(transport, this.events);
+    this.webhooks = new Webhooks(transport);
+    this.wallet = new Wallet(transport);
+    this.checkout = new Checkout(transport);
+    this.topups = new Topups(transport);
+    this.card = new Card(transport);
+    this.autoTopup = new AutoTopup(transport);
+    this.invoices = new Invoices(transport);
+    this.notices = new Notices(transport);
+    this.audit = new Audit(transport);
+  }
+
+  /** Where the API is. */
+  get baseUrl(): string {
+    return this.#transport.baseUrl;
+  }
+
+  /**
+   * The cookies of the session, for `new GpuRental({ session })` later. They are a secret. Undefined without a session,
+   * and in browsers, which keep them by themselves and show them to no page.
+   */
+  get session(): { readonly cookie: string } | undefined {
+    return this.#transport.session;
+  }
+}

@@ -1,0 +1,11 @@
+export { GpuRental } from './client.js';
+export { ApiError, ConnectionError, isApiError } from './errors.js';
+export type { AnyApiError, DetailsOf, ErrorCode } from './errors.js';
+export type { KeyedOptions } from './nouns/rentals.js';
+export { RentalNotReadyError, type WaitOptions } from './nouns/wait-until-ready.js';
+export type { Paged } from './pages.js';
+export type { StreamItem, StreamOptions } from './stream.js';
+export type { CallOptions, Retry, TransportOptions as GpuRentalOptions } from './transport.js';
+/** The things of the API as it describes them: `Schemas['Rental']`. */
+export type { components, paths } from './schema.js';
+export type * from './types.js';

@@ -1,0 +1,93 @@
+import { byCursor, type Paged } from '../pages.js';
+import type {
+  AddSshKey,
+  AddedSshKey,
+  AuditEvent,
+  AuditEventPage,
+  Done,
+  NoticeSettings,
+  RequestCode,
+  SaveNotices,
+  Session,
+  SignInProvider,
+  SignedIn,
+  SshKey,
+  VerifyCode,
+} from '../schema.js';
+import type { CallOptions } from '../transport.js';
+import { Noun } from './noun.js';
+import type { QueryOf } from './query.js';
+
+/** Signing in and out. A browser keeps the session by itself; in Node it is `GpuRental.session`. */
+export class Auth extends Noun {
+  /** Has a code mailed. The answer does not tell whether there is such an account. */
+  requestCode(body: RequestCode, options?: CallOptions): Promise<Done> {
+    return this.call('once', options, (api, init) => api.POST('/v1/auth/request-code', { ...init, body }));
+  }
+
+  /** Signs in with the mailed code. */
+  verifyCode(body: VerifyCode, options?: CallOptions): Promise<SignedIn> {
+    return this.call('once', options, (api, init) => api.POST('/v1/auth/verify-code', { ...init, body }));
+  }
+
+  /** Who is signed in. */
+  me(options?: CallOptions): Promise<Session> {
+    return this.call('read', options, (api, init) => api.GET('/v1/auth/me', init));
+  }
+
+  /** Ends this session. */
+  async logout(options?: CallOptions): Promise<void> {
+    await this.call('same', options, (api, init) => api.POST('/v1/auth/logout', init));
+  }
+
+  /** Other ways to sign in that are set up. */
+  async providers(options?: CallOptions): Promise<SignInProvider[]> {
+    const { providers } = await this.call('read', options, (api, init) =>
+      api.GET('/v1/auth/providers', init),
+    );
+    return providers;
+  }
+}
+
+/** Stored SSH keys, which new machines let in. */
+export class SshKeys extends Noun {
+  async list(options?: CallOptions): Promise<SshKey[]> {
+    const { sshKeys } = await this.call('read', options, (api, init) => api.GET('/v1/ssh-keys', init));
+    return sshKeys;
+  }
+
+  /** Stores a public key, or makes a pair, whose private key is in this answer alone. */
+  add(body: AddSshKey, options?: CallOptions): Promise<AddedSshKey> {
+    return this.call('once', options, (api, init) => api.POST('/v1/ssh-keys', { ...init, body }));
+  }
+
+  delete(id: string, options?: CallOptions): Promise<void> {
+    return this.remove(options, (api, init) =>
+      api.DELETE('/v1/ssh-keys/{id}', { ...init, params: { path: { id } } }),
+    );
+  }
+}
+
+/** Which mails are sent. */
+export class Notices extends Noun {
+  get(options?: CallOptions): Promise<NoticeSettings> {
+    return this.call('read', options, (api, init) => api.GET('/v1/notices', init));
+  }
+
+  save(body: SaveNotices, options?: CallOptions): Promise<NoticeSettings> {
+    return this.call('same', options, (api, init) => api.PUT('/v1/notices', { ...init, body }));
+  }
+}
+
+/** What was done to the account, newest first. */
+export class Audit extends Noun {
+  list(query: QueryOf<'/v1/audit'> = {}, options?: CallOptions): Paged<AuditEvent, AuditEventPage> {
+    return byCursor(
+      (cursor) =>
+        this.call('read', options, (api, init) =>
+          api.GET('/v1/audit', { ...init, params: { query: { ...query, ...cursor } } }),
+        ),
+      ({ events }) => events,
+    );
+  }
+}

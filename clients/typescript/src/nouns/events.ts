@@ -1,0 +1,43 @@
+import { Paged } from '../pages.js';
+import type { Event, EventPage } from '../schema.js';
+import { followEvents, type StreamItem, type StreamOptions } from '../stream.js';
+import type { CallOptions, Transport } from '../transport.js';
+import { Noun } from './noun.js';
+import type { QueryOf } from './query.js';
+
+/** What happens to the account, numbered without a gap. */
+export class Events extends Noun {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    super(transport);
+    this.#transport = transport;
+  }
+
+  /**
+   * The events after a number, oldest first, up to the newest one.
+   * @throws ApiError `resync`: what comes after it is not kept any more
+   */
+  list(query: QueryOf<'/v1/events'> = {}, options?: CallOptions): Paged<Event, EventPage, number> {
+    return new Paged(
+      async (cursor) => {
+        const from = cursor ?? query.after;
+        const asked = from === undefined ? query : { ...query, after: from };
+        const page = await this.call('read', options, (api, init) =>
+          api.GET('/v1/events', { ...init, params: { query: asked } }),
+        );
+        return { page, next: page.lastSeq === (from ?? 0) ? undefined : page.lastSeq };
+      },
+      ({ events }) => events,
+    );
+  }
+
+  /**
+   * Events as they happen, with balance and meters, over lost connections and without a gap:
+   * `for await (const item of gpu.events.stream({ after: 41 }))`. It ends with the loop or the signal.
+   * @throws ApiError when the session or key has ended
+   */
+  stream(options: StreamOptions = {}): AsyncGenerator<StreamItem, never, undefined> {
+    return followEvents(this.#transport, options);
+  }
+}

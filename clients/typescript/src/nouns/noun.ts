@@ -1,0 +1,32 @@
+import { isApiError } from '../errors.js';
+import type { CallOptions, Send, Transport } from '../transport.js';
+
+/** The calls of one kind of thing. */
+export abstract class Noun {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  protected get call(): Transport['call'] {
+    return this.#transport.call.bind(this.#transport);
+  }
+
+  /**
+   * Removes something. Where an answer was lost and the repetition finds nothing, it is removed.
+   * @param send sends one request
+   */
+  protected async remove(options: CallOptions | undefined, send: Send<unknown>): Promise<void> {
+    let sent = 0;
+    try {
+      await this.#transport.call('same', options, (api, init) => {
+        sent += 1;
+        return send(api, init);
+      });
+    } catch (error) {
+      if (sent > 1 && isApiError(error) && error.status === 404) return;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import type { Rental } from '../schema.js';
+import type { StreamItem } from '../stream.js';
+import { sleep } from '../time.js';
+
+/** How a machine is waited for. */
+export interface WaitOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Is told at the first look, and whenever the rental's `phase` has changed. */
+  readonly onPhase?: ((rental: Rental) => void) | undefined;
+  /** How long to wait, in milliseconds; default: an hour. The rental goes on all the same. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** A rental that did not come up: it has ended, or the time to wait for it is over. */
+export class RentalNotReadyError extends Error {
+  override readonly name = 'RentalNotReadyError';
+  /** As it was seen last. */
+  readonly rental: Rental;
+  /** True when the wait is over and the rental is not: it may still come up. */
+  readonly timedOut: boolean;
+
+  constructor(message: string, rental: Rental, timedOut: boolean) {
+    super(message);
+    this.rental = rental;
+    this.timedOut = timedOut;
+  }
+}
+
+const WAIT_MS = 3_600_000;
+/** From one look to the next: where the stream tells of most changes, and where there is none. */
+const FOLLOWED_MS = 5_000;
+const POLL_MS = 2_000;
+
+/** What a wait asks the service. */
+export interface Looks {
+  read(signal: AbortSignal | undefined): Promise<Rental>;
+  follow(signal: AbortSignal): AsyncIterable<StreamItem>;
+}
+
+/**
+ * Waits until a rental's machine can be entered. The stream tells when to look; where there is no stream, it looks every
+ * two seconds.
+ * @throws RentalNotReadyError when it ended before, or the time is over
+ */
+export async function waitUntilReady(looks: Looks, id: string, options: WaitOptions): Promise<Rental> {
+  const { signal, onPhase, timeoutMs = WAIT_MS } = options;
+  const endsAt = Date.now() + timeoutMs;
+  const nudge = new Nudge(looks, id, signal);
+  let phase: Rental['phase'] | undefined;
+  try {
+    for (;;) {
+      const rental = await looks.read(signal);
+      if (rental.phase !== phase) onPhase?.(rental);
+      phase = rental.phase;
+      if (rental.status === 'running') return rental;
+      if (rental.status !== 'provisioning') throw ended(rental);
+      if (Date.now() >= endsAt) {
+        const message = `Rental ${id} is not ready after ${Math.round(timeoutMs / 1_000)} s. It goes on: look again, or stop it.`;
+        throw new RentalNotReadyError(message, rental, true);
+      }
+      await nudge.wait(endsAt - Date.now());
+    }
+  } finally {
+    nudge.end();
+  }
+}
+
+function ended(rental: Rental): RentalNotReadyError {
+  const why = rental.failure?.message ?? rental.error ?? rental.stopReason ?? rental.status;
+  return new RentalNotReadyError(`Rental ${rental.id} did not come up: ${why}`, rental, false);
+}
+
+/** Follows the stream beside the wait, and ends its pauses early. */
+class Nudge {
+  readonly #controller = new AbortController();
+  readonly #outer: AbortSignal | undefined;
+  readonly #stop = (): void => this.#controller.abort(this.#outer?.reason);
+  #isFollowed = false;
+  #hasNews = false;
+  #wake: (() => void) | undefined;
+
+  constructor(looks: Looks, id: string, outer: AbortSignal | undefined) {
+    this.#outer = outer;
+    outer?.addEventListener('abort', this.#stop, { once: true });
+    void this.#follow(looks.follow(this.#controller.signal), id);
+  }
+
+  async #follow(stream: AsyncIterable<StreamItem>, id: string): Promise<void> {
+    try {
+      for await (const item of stream) {
+        if (item.kind === 'reconnecting') this.#isFollowed = false;
+        else this.#isFollowed = true;
+        const isNews = item.kind === 'event' ? item.event.entityId === id : item.kind === 'connected';
+        if (isNews) this.#tell();
+      }
+    } catch {
+      // The looks go on without it, and tell what is wrong if they fail too.
+      this.#isFollowed = false;
+    }
+  }
+
+  #tell(): void {
+    this.#hasNews = true;
+    this.#wake?.();
+  }
+
+  /** Waits for news of the rental, or a while. */
+  async wait(leftMs: number): Promise<void> {
+    const pauseMs = Math.max(1, Math.min(leftMs, this.#isFollowed ? FOLLOWED_MS : POLL_MS));
+    const over = new AbortController();
+    const news = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      if (this.#hasNews) resolve();
+    });
+    const pause = sleep(pauseMs, over.signal).catch(() => undefined);
+    const aborted = new Promise<void>((resolve) => {
+      this.#controller.signal.addEventListener('abort', () => resolve(), { once: true, signal: over.signal });
+    });
+    await Promise.race([news, pause, aborted]);
+    over.abort();
+    this.#hasNews = false;
+    this.#outer?.throwIfAborted();
+  }
+
+  end(): void {
+    this.#outer?.removeEventListener('abort', this.#stop);
+    this.#controller.abort();
+  }
+}
