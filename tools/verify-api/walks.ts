@@ -24,7 +24,8 @@ export function forWalks(document: object): object {
   const operations = Object.values(copy.paths).flatMap((item) => Object.values(item));
   const answers = operations.flatMap(({ responses }) => Object.values(responses));
   for (const operation of operations) {
-    operation.parameters &&= operation.parameters.filter((parameter) => parameter.in === 'path');
+    const { parameters } = operation;
+    if (parameters) operation.parameters = parameters.filter((parameter) => parameter.in === 'path');
   }
   for (const link of answers.flatMap(({ links = {} }) => Object.values(links))) {
     if (link.requestBody !== undefined) Object.assign(link, { 'x-schemathesis': { merge_body: false } });

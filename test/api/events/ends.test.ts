@@ -129,7 +129,7 @@ describe('the end of a stream', () => {
         id: randomUUID(),
         userId: user.user.id,
         tokenHash: session!.token_hash,
-      } as EventStream);
+      } as Partial<EventStream> as EventStream);
     await openHere();
     await one.db.raw(`update stream_hosts set seen_at = clock_ms() - interval '1 minute' where id = ?`, [
       idle,
