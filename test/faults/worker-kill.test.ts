@@ -31,6 +31,7 @@ describe('a worker that is killed', () => {
     readonly id: RentalId;
   }
   let opening: { user: SignedIn; answer: Promise<Answer> };
+  let openingByQuote: { user: SignedIn; quoteId: string; answer: Promise<Answer> };
   let provisioning: Rented;
   let running: Rented;
   let askedToStop: Rented;
@@ -47,11 +48,15 @@ describe('a worker that is killed', () => {
     await until('its end was asked for', async () => (await renting.row(stopping.id)).settled_at !== null);
     await service.gpus.faults({ bootMs: 15_000 });
     provisioning = await rent(rtx4090, 'provisioning');
-    await service.gpus.faults({ bootMs: 100, loseCreateAnswer: 1 });
+    await service.gpus.faults({ bootMs: 100, loseCreateAnswer: 2 });
     const before = (await service.gpus.state()).pods.length;
     const user = await service.signIn(10_000);
     opening = { user, answer: user.post('/v1/rentals', { familyId: 'rtx-4090', gpuCount: 1 }) };
-    await until('its pod was made', async () => (await service.gpus.state()).pods.length > before);
+    const buyer = await service.signIn(10_000);
+    const { body: quote } = await buyer.post('/v1/quotes', { familyId: 'rtx-4090', gpuCount: 1 });
+    const { quoteId } = quote as unknown as { quoteId: string };
+    openingByQuote = { user: buyer, quoteId, answer: buyer.post('/v1/rentals', { quoteId }) };
+    await until('their pods were made', async () => (await service.gpus.state()).pods.length === before + 2);
 
     await worker?.kill();
     const answer = await askedToStop.user.post(`/v1/rentals/${askedToStop.id}/stop`);
@@ -91,6 +96,20 @@ describe('a worker that is killed', () => {
     );
     await renting.stop(opening.user, id);
     await assertEndedExactly(await renting.awaitClosed(id));
+  });
+
+  it('while it bought what was quoted: the quote is taken once, by the rental that was opened', async () => {
+    const { user, quoteId, answer: first } = openingByQuote;
+    const [answer, again] = await Promise.all([first, user.post('/v1/rentals', { quoteId })]);
+    assert.deepEqual([answer.status, again.status], [200, 200], JSON.stringify([answer.body, again.body]));
+    assert.equal(again.body.id, answer.body.id);
+    const id = answer.body.id as RentalId;
+    const taken = await service.db('quotes').where({ user_id: user.user.id }).select('id', 'rental_id');
+    assert.deepEqual(taken, [{ id: quoteId, rental_id: id }]);
+    await renting.awaitStatus(id, 'running');
+    await renting.stop(user, id);
+    await assertEndedExactly(await renting.awaitClosed(id));
+    assert.equal((await service.db('rentals').where({ user_id: user.user.id })).length, 1);
   });
 
   it('while it waited for a machine: another one waits on', async () => {
