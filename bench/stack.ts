@@ -8,7 +8,7 @@ import { lockWalletOfUser } from '../money/ledger/wallets.js';
 import { insertSession } from '../adapters/postgres/accounts/sessions.js';
 import type { UserId } from '../domain/ids.js';
 import { findFreePorts } from '../lab/stack/ports.js';
-import { readStackSettings } from '../lab/stack/settings.js';
+import { portVariables, readStackSettings } from '../lab/stack/settings.js';
 import { startStack, type Stack } from '../lab/stack/start.js';
 
 export interface BenchStack {
@@ -28,14 +28,7 @@ const unlimited = {
 /** Starts the whole service on free ports with its own data, as `npm start` does. */
 export async function startBenchStack(): Promise<BenchStack> {
   const folder = mkdtempSync(join(tmpdir(), 'gpu-rental-bench-'));
-  const names = [
-    'API_PORT',
-    'LAB_POSTGRES_PORT',
-    'LAB_TEMPORAL_PORT',
-    'LAB_TEMPORAL_UI_PORT',
-    'LAB_PROVIDER_PORT',
-  ];
-  names.push('LAB_PROCESSOR_PORT', 'LAB_MAIL_PORT', 'LAB_SMTP_PORT');
+  const names = Object.values(portVariables).map(({ variable }) => variable);
   const ports = await findFreePorts(names.length);
   const env = Object.fromEntries(names.map((name, index) => [name, String(ports[index])]));
   const settings = readStackSettings({ ...process.env, ...unlimited, ...env, LAB_DATA_DIR: folder });

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import { shortRuns, type ShortRun } from './plan.js';
 
 /**
  * `npm run test:short`: runs the campaigns of faults, the run of the production's shape and the benchmarks, each in its
- * shortest form, one after the other. `npm run test:short -- bench:meter` runs those of that name. Ends with 1 when one
+ * shortest form. `npm run test:short -- bench:meter` runs those of that name. Ends with 1 when one
  * failed. The last line is "N passed, N failed", and SHORT_RUN_COUNTS names a file for the two numbers and, below them,
  * the failures.
  */
@@ -16,13 +17,18 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 
 const nameOf = ({ script, args }: ShortRun): string => [script, ...args].join(' ');
 
-/** Runs one in a separate process group, so that it ends with all processes that it started. */
-async function play(short: ShortRun): Promise<string | undefined> {
+/**
+ * Runs one in a separate process group, so that it ends with all processes that it started.
+ * @param show takes what it writes
+ * @returns why it failed
+ */
+async function play(short: ShortRun, show: (text: string) => void): Promise<string | undefined> {
   const child = spawn('npm', ['run', '--silent', short.script, '--', ...short.args], {
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...short.env },
     detached: true,
   });
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', show);
   const ended = new Promise<string | undefined>((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('exit', (code, signal) => resolve(code === 0 ? undefined : `exit ${code ?? signal ?? ''}`));
@@ -66,13 +72,29 @@ if (chosen.length === 0) {
   );
   process.exit(2);
 }
+const isBench = ({ script }: ShortRun): boolean => script.startsWith('bench:');
 for (const short of chosen) {
-  if (stopping.signal.aborted) break;
-  console.log(`-- ${nameOf(short)}`);
+  if (!isBench(short)) await tell(short, (text) => process.stdout.write(text));
+}
+// In their shortest form benchmarks measure nothing, so two may run at once. What each writes is shown in one piece.
+const benches = pLimit(2);
+await Promise.all(
+  chosen.filter(isBench).map((short) =>
+    benches(async () => {
+      const chunks: string[] = [];
+      await tell(short, (text) => chunks.push(text));
+      process.stdout.write(chunks.join(''));
+    }),
+  ),
+);
+
+async function tell(short: ShortRun, show: (text: string) => void): Promise<void> {
+  if (stopping.signal.aborted) return;
+  show(`-- ${nameOf(short)}\n`);
   const begun = performance.now();
-  const why = await play(short);
+  const why = await play(short, show);
   const seconds = ((performance.now() - begun) / 1_000).toFixed(0);
-  console.log(`-- ${nameOf(short)}: ${why === undefined ? 'passed' : `FAILED (${why})`}, ${seconds} s`);
+  show(`-- ${nameOf(short)}: ${why === undefined ? 'passed' : `FAILED (${why})`}, ${seconds} s\n`);
   if (why !== undefined) failures.push(`${nameOf(short)} (${why})`);
 }
 const told = failures.map((name) => `failed: ${name}\n`).join('');
