@@ -25,6 +25,8 @@ import { quoteRoutes } from './rentals/quotes.js';
 import { changeRoutes } from './rentals/change.js';
 import { rentalChargeRoutes } from './rentals/charges.js';
 import { rentalRoutes } from './rentals/routes.js';
+import { refreshProofRoutes } from './accounts/refresh-proof.js';
+import { sessionRoutes } from './accounts/sessions.js';
 import { sshKeyRoutes } from './accounts/ssh-keys.js';
 import { statementRoutes } from './wallet/statement.js';
 import { webhookEndpointRoutes } from './webhooks/routes.js';
@@ -36,6 +38,8 @@ const resources = [
   healthRoutes,
   authRoutes,
   oauthRoutes,
+  sessionRoutes,
+  refreshProofRoutes,
   sshKeyRoutes,
   catalogRoutes,
   offerHistoryRoutes,

@@ -61,7 +61,7 @@ export async function insertRichUser(
       availableCents: cents,
       cause: { kind: 'payment', paymentId: `bench-${userId}` },
     });
-    const { token } = await insertSession(trx, userId, 'email');
+    const { token } = await insertSession(trx, userId, { by: 'email' });
     return { userId, cookie: `sid=${token}` };
   });
 }

@@ -44,6 +44,7 @@ export type InvoiceCause =
 /** The cause of a mail. */
 export type MailCause =
   | Caused<'login_code', { codeId: number }>
+  | Caused<'proof_code', { codeId: number }>
   | Caused<'receipt', { paymentId: string }>
   | Caused<'topup_failed', { topupId: TopupId }>
   | Caused<'topup_approval', { topupId: TopupId }>
@@ -154,6 +155,7 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   overage: ({ rentalId }) => `overage:${rentalId}`,
   topup_offer: ({ topupId }) => `topup_failed:${topupId}`,
   login_code: ({ codeId }) => `code:${codeId}`,
+  proof_code: ({ codeId }) => `proof-code:${codeId}`,
   receipt: ({ paymentId }) => `receipt:${paymentId}`,
   topup_failed: ({ topupId }) => `topup-failed:${topupId}`,
   topup_approval: ({ topupId }) => `topup-approval:${topupId}`,
@@ -200,6 +202,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['overage', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'overage', rentalId }))],
   ['topup_failed', (rest) => withId('top', rest, (topupId) => ({ kind: 'topup_offer', topupId }))],
   ['code', (rest) => withNumber(rest, (codeId) => ({ kind: 'login_code', codeId }))],
+  ['proof-code', (rest) => withNumber(rest, (codeId) => ({ kind: 'proof_code', codeId }))],
   ['receipt', (paymentId) => ({ kind: 'receipt', paymentId })],
   ['topup-failed', (rest) => withId('top', rest, (topupId) => ({ kind: 'topup_failed', topupId }))],
   ['topup-approval', (rest) => withId('top', rest, (topupId) => ({ kind: 'topup_approval', topupId }))],

@@ -28,6 +28,7 @@ export const refusalStatus = {
   invoice_not_found: 404,
   topup_not_found: 404,
   key_not_found: 404,
+  session_not_found: 404,
   quote_not_found: 404,
   webhook_not_found: 404,
   method_not_allowed: 405,

@@ -8,6 +8,8 @@ export interface VerifiedIdentity {
   /** The account's id at the issuer: it stays the same when addresses change (OpenID Connect Core 5.7). */
   readonly subject: string;
   readonly email: string;
+  /** When the person last showed the provider who they are; left out where it does not tell. */
+  readonly authenticatedAt?: Date | undefined;
 }
 
 /** A service that tells a person's account there, and which e-mail address is theirs. */
@@ -34,6 +36,8 @@ export interface IdentityRequest {
   readonly state: string;
   readonly codeVerifier: string;
   readonly nonce: string;
+  /** Asks the provider to let the person show anew who they are, where it knows how. */
+  readonly wantsFresh?: boolean;
 }
 
 export interface IdentityAnswer extends IdentityRequest {

@@ -45,7 +45,11 @@ export function createOpenIdConnect(options: OpenIdConnectOptions): IdentityProv
     name: options.name,
     async findSignInPage(request) {
       try {
-        return await signInPage(await metadata(), 'openid email', request, { nonce: request.nonce });
+        const config = await metadata();
+        return await signInPage(config, 'openid email', request, {
+          nonce: request.nonce,
+          ...(request.wantsFresh === true && askForFresh(config)),
+        });
       } catch (error) {
         throw identityErrorOf(error);
       }
@@ -69,8 +73,28 @@ async function verifiedIdentity(
   if (!claims) throw new IdentityError('refused', 'no ID token');
   const email =
     claims['email'] === undefined ? await askForEmail(config, tokens, claims.sub) : emailIn(claims);
-  return email === undefined ? undefined : { issuer: claims.iss, subject: claims.sub, email };
+  if (email === undefined) return undefined;
+  return { issuer: claims.iss, subject: claims.sub, email, authenticatedAt: instantOf(claims.auth_time) };
 }
+
+/**
+ * What makes the issuer ask the person anew: every issuer must know `max_age`, of which 0 means just that, and with it
+ * tells `auth_time` (OpenID Connect Core 3.1.2.1, 15.1). `prompt` goes to those alone that list it.
+ */
+function askForFresh(config: Configuration): Readonly<Record<string, string>> {
+  const prompts = config.serverMetadata()['prompt_values_supported'];
+  const knowsLogin = Array.isArray(prompts) && prompts.includes('login');
+  return { max_age: '0', ...(knowsLogin && { prompt: 'login' }) };
+}
+
+/** An instant in whole seconds, as ID tokens hold it; undefined for anything else. */
+function instantOf(seconds: unknown): Date | undefined {
+  const isInstant = typeof seconds === 'number' && seconds > 0 && seconds <= LAST_SECOND;
+  return isInstant ? new Date(seconds * 1_000) : undefined;
+}
+
+/** The end of the year 9999. */
+const LAST_SECOND = 253_402_300_799;
 
 /** Reads the address from the issuer, which need not put it into the ID token (OpenID Connect Core 5.4). */
 async function askForEmail(

@@ -9,7 +9,7 @@ export function auditEvent(ctx: ApiContext, event: Omit<AuditEvent, 'clientAddre
 }
 
 /** The client's address; undefined when a proxy sent a text that is no address. */
-export function auditAddress(ctx: ApiContext): string | undefined {
+export function auditAddress(ctx: Pick<ApiContext, 'ip'>): string | undefined {
   const address = plainAddress(ctx.ip);
   return isIP(address) === 0 ? undefined : address;
 }

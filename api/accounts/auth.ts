@@ -3,7 +3,6 @@ import { countFailedSignIn } from '../../adapters/postgres/accounts/failed-sign-
 import { linkIdentity } from '../../adapters/postgres/accounts/identities.js';
 import { tryLoginCode } from '../../adapters/postgres/accounts/login-codes.js';
 import type { UserId } from '../../domain/ids.js';
-import { Refusal } from '../../domain/refusal.js';
 import {
   findBrowser,
   hashOfBrowser,
@@ -16,6 +15,8 @@ import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../con
 import { clientOf } from '../http/middleware/client-address.js';
 import { endSession, requireSession, setSessionCookie, type Step } from '../http/middleware/session.js';
 import { openSession } from './open-session.js';
+import { freshUntil } from './refresh-proof.js';
+import { tooManyCodes, wrongCode } from './sign-in-refusals.js';
 import { emailField, joi, readBody } from '../http/validation.js';
 
 /**
@@ -84,10 +85,7 @@ function verifyCode(deps: ApiDeps): Step {
     });
     if (!signedIn) {
       void count(ctx, deps, email);
-      throw new Refusal(
-        'code_invalid',
-        'This code is not right, or is not valid any more. Check it, or ask for a new one.',
-      );
+      throw wrongCode();
     }
     const { user, created, session } = signedIn;
     setSessionCookie(ctx, deps, session.token);
@@ -116,6 +114,7 @@ function showMe(): Step {
     ctx.body = {
       user: presentUser({ id: session.userId, email: session.email, createdAt: session.userCreatedAt }),
       expiresAt: session.expiresAt.toISOString(),
+      freshUntil: freshUntil(session),
     };
     return Promise.resolve();
   };
@@ -131,13 +130,4 @@ function logOut(deps: ApiDeps): Step {
 /** A user on read. */
 export function presentUser(user: { id: UserId; email: string; createdAt: Date }) {
   return { id: user.id, email: user.email, createdAt: user.createdAt.toISOString() };
-}
-
-function tooManyCodes(retryAfterMs: number): Refusal {
-  const retryAfterSeconds = Math.ceil(retryAfterMs / 1000);
-  return new Refusal(
-    'code_request_rate_limited',
-    `You asked for a code a moment ago, or too often. Look for the last mail, or try again in ${retryAfterSeconds} seconds.`,
-    { retryAfterSeconds },
-  );
 }

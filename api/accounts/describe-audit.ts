@@ -8,7 +8,10 @@ const event = named(
   object({
     id: idOf('aud'),
     kind: named('AuditKind', oneOf(auditKinds)),
-    entityId: orNull(text, 'The rental, top-up, key or card that it is about; null when there is none.'),
+    entityId: orNull(
+      text,
+      'The rental, top-up, key, card or session that it is about; null when there is none.',
+    ),
     details: {
       type: ['object', 'null'],
       additionalProperties: true,

@@ -1,5 +1,15 @@
 import { requestCodeSchema, verifyCodeSchema } from './auth.js';
-import { bool, exampleId, idOf, instant, named, object, text, yes } from '../http/openapi/json-schema.js';
+import {
+  bool,
+  exampleId,
+  idOf,
+  instant,
+  named,
+  object,
+  orNull,
+  text,
+  yes,
+} from '../http/openapi/json-schema.js';
 import type { Operation } from '../http/openapi/operation.js';
 
 const tag = 'Sign-in';
@@ -62,8 +72,15 @@ export const authOperations: readonly Operation[] = [
     answers: [
       {
         description: 'The user, and when the session ends unless it is used.',
-        schema: named('Session', object({ user, expiresAt: instant })),
-        examples: [{ user: exampleUser, expiresAt }],
+        schema: named(
+          'Session',
+          object({
+            user,
+            expiresAt: instant,
+            freshUntil: orNull(instant, 'Until when the sign-in counts as fresh; null: it does not.'),
+          }),
+        ),
+        examples: [{ user: exampleUser, expiresAt, freshUntil: '2026-11-01T09:45:00.000Z' }],
       },
     ],
   },

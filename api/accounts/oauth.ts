@@ -48,12 +48,16 @@ const faults: Readonly<Record<IdentityFault, SignInFault>> = {
 };
 
 /** A path of the dashboard. Two slashes at the beginning name another host, and browsers take \ for /. */
-export const startQuery: Joi.ObjectSchema<{ returnTo: string }> = joi.object({
+export const startQuery: Joi.ObjectSchema<{ returnTo: string; fresh: boolean }> = joi.object({
   returnTo: joi
     .string()
     .max(2_000)
     .pattern(/^\/(?!\/)[!-[\]-~]*$/, 'a path of the dashboard')
     .default('/app'),
+  fresh: joi
+    .boolean()
+    .default(false)
+    .description('The provider is to let the person show anew who they are, if it knows how.'),
 });
 
 function listProviders(deps: ApiDeps): Step {
@@ -66,12 +70,12 @@ function listProviders(deps: ApiDeps): Step {
 function start(deps: ApiDeps): Step {
   return async (ctx) => {
     const provider = providerOf(ctx, deps);
-    const { returnTo } = readQuery(ctx, startQuery);
+    const { returnTo, fresh: wantsFresh } = readQuery(ctx, startQuery);
     if (!staysInDashboard(deps, returnTo)) throw leavesDashboard();
     const { browserToken, ...request } = await insertOAuthState(deps.db, provider.id, returnTo);
     ctx.state.passTurn?.();
     const page = await attempt(ctx, provider, () =>
-      provider.findSignInPage({ ...request, callbackUrl: callbackUrlOf(deps, provider) }),
+      provider.findSignInPage({ ...request, wantsFresh, callbackUrl: callbackUrlOf(deps, provider) }),
     );
     if ('fault' in page) {
       toSignInPage(ctx, deps, page.fault);
@@ -146,7 +150,12 @@ async function signInBy(
     if (!created) return undefined;
     await linkIdentity(trx, user.id, identity);
   }
-  return openSession(trx, ctx, linked?.email ?? identity.email, { by: provider.id, autoTopupDailyCapCents });
+  return openSession(trx, ctx, linked?.email ?? identity.email, {
+    by: provider.id,
+    // A provider may know the person from a month ago. It counts when they last showed it who they are.
+    provedAt: identity.authenticatedAt ?? null,
+    autoTopupDailyCapCents,
+  });
 }
 
 /**

@@ -1,17 +1,23 @@
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
-import { deleteSession, insertSession } from '../../adapters/postgres/accounts/sessions.js';
+import {
+  deleteSession,
+  insertSession,
+  type OpenSession,
+  type SignInProof,
+} from '../../adapters/postgres/accounts/sessions.js';
 import { findOrInsertUser } from '../../adapters/postgres/accounts/users.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 import type { UserRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
-import { auditAddress } from './audit-event.js';
+import { auditEvent } from './audit-event.js';
+import { seenFrom } from './device.js';
 import type { ApiContext } from '../context.js';
 
 /** The user who signed in, whether the sign-in made their account, and the session. */
 export interface OpenedSession {
   readonly user: UserRow;
   readonly created: boolean;
-  readonly session: { readonly token: string; readonly expiresAt: Date };
+  readonly session: OpenSession;
 }
 
 /**
@@ -20,27 +26,27 @@ export interface OpenedSession {
  * "Sign-in elsewhere"). The session is always new, so a session that somebody else put into the browser is worth
  * nothing. The session that the browser came with ends.
  * @param email in lower case
- * @param how the way in which it was shown, for the audit trail (decision 59, "The audit trail"), and what a new
- *   account's auto-topup may charge
+ * @param how the way in which it was shown, for the audit trail (decision 59, "The audit trail"), when (by default
+ *   now), and what a new account's auto-topup may charge
  */
 export async function openSession(
   trx: Transaction,
   ctx: ApiContext,
   email: string,
-  how: { readonly by: string; readonly autoTopupDailyCapCents: number | null },
+  how: Pick<SignInProof, 'by' | 'provedAt'> & { readonly autoTopupDailyCapCents: number | null },
 ): Promise<OpenedSession> {
   await endFormerSession(trx, ctx);
   const { user, created } = await findOrInsertUser(trx, email, {
     id: newId('usr'),
     autoTopupDailyCapCents: how.autoTopupDailyCapCents,
   });
-  await insertAuditEvent(trx, {
-    userId: user.id,
-    kind: 'signed_in',
-    clientAddress: auditAddress(ctx),
-    details: { by: how.by },
-  });
-  return { user, created, session: await insertSession(trx, user.id, how.by) };
+  const { by, provedAt } = how;
+  const session = await insertSession(trx, user.id, { by, provedAt, ...seenFrom(ctx) });
+  await insertAuditEvent(
+    trx,
+    auditEvent(ctx, { userId: user.id, kind: 'signed_in', entityId: session.id, details: { by } }),
+  );
+  return { user, created, session };
 }
 
 /**
@@ -50,10 +56,7 @@ export async function openSession(
 async function endFormerSession(trx: Transaction, ctx: ApiContext): Promise<void> {
   const { session: former } = ctx.state;
   if (!former || !(await deleteSession(trx, former.tokenHash, 'new_sign_in'))) return;
-  await insertAuditEvent(trx, {
-    userId: former.userId,
-    kind: 'signed_out',
-    clientAddress: auditAddress(ctx),
-    details: { by: 'new_sign_in' },
-  });
+  const { userId, id: entityId } = former;
+  const details = { by: 'new_sign_in' };
+  await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'signed_out', entityId, details }));
 }

@@ -151,8 +151,8 @@ const STREAM_DESCRIPTION = [
   '`pricePerHourCents` times the hours since `runningAt`.',
   '',
   'A comment comes every 15 s. A user has 10 streams at most: one more ends the oldest. The service ends a stream with',
-  '`closed` and a reason (`too_many_streams`, `session_ended`, `server_stopping`), and says in `retry:` when to come back.',
-  'A client that does not read is cut.',
+  '`closed` and a reason (`too_many_streams`, `session_ended`, `session_renewed`: come back with the new cookie,',
+  '`server_stopping`), and says in `retry:` when to come back. A client that does not read is cut.',
 ].join('\n');
 
 export const eventOperations: readonly Operation[] = [

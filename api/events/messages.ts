@@ -27,7 +27,12 @@ export function presentLiveMeter(meter: LiveMeter, readAt: Date) {
 }
 
 /** Why a stream ends, where the service ends it. */
-export const closeReasons = ['too_many_streams', 'session_ended', 'server_stopping'] as const;
+export const closeReasons = [
+  'too_many_streams',
+  'session_ended',
+  'session_renewed',
+  'server_stopping',
+] as const;
 export type CloseReason = (typeof closeReasons)[number];
 
 /** The messages of a stream, in the words of the standard (HTML, "Server-sent events"). Each ends with an empty line. */

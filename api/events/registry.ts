@@ -58,7 +58,7 @@ export class StreamRegistry {
     deleteOpenStreams(this.#db, [stream.id]).catch(() => undefined);
   }
 
-  /** Ends those whose session has ended, or whose place newer ones have taken. @param close ends one */
+  /** Ends those whose session has ended or has another token, or whose place newer ones have taken. @param close ends one */
   async look(close: (stream: EventStream, reason: CloseReason) => void): Promise<void> {
     await sayHostLives(this.#watchDb, this.#hostId);
     this.#isHostWritten = true;
@@ -102,7 +102,8 @@ function rowOf({ id, userId, tokenHash }: EventStream): OpenStream {
   return { id, userId, tokenHash };
 }
 
-function reasonOf({ isSignedIn, isCrowdedOut }: WrittenStream): CloseReason | undefined {
+function reasonOf({ isSignedIn, isCrowdedOut, isOutdated }: WrittenStream): CloseReason | undefined {
   if (!isSignedIn) return 'session_ended';
+  if (isOutdated) return 'session_renewed';
   return isCrowdedOut ? 'too_many_streams' : undefined;
 }

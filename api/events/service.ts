@@ -14,6 +14,7 @@ import { readLiveStates } from '../../adapters/postgres/events/live-states.js';
 import { streamLimits } from '../../domain/events/stream-limits.js';
 import type { UserId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
+import { endedMeanwhile } from '../accounts/sign-in-refusals.js';
 import { EventHub } from './hub.js';
 import { StreamRegistry } from './registry.js';
 import { EventStream, type EndReason, type StreamRequest } from './stream.js';
@@ -97,7 +98,7 @@ class Streams implements EventStreams {
       this.#hub.leave(stream, stream.endedBy ?? 'client_left');
     });
     if (!(await this.#registry.open(stream))) {
-      throw new Refusal('unauthorized', 'This session has ended. Sign in: POST /v1/auth/request-code.');
+      throw endedMeanwhile();
     }
     if (this.#isOver(stream)) {
       this.#registry.ended(stream);

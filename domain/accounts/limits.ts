@@ -18,6 +18,9 @@ export const accountLimits = {
 
   /** How long a sign-in is fresh. */
   freshProofMs: 15 * MINUTE,
+  proofCodesPerHour: 5,
+  proofCodesPerDay: 10,
+  proofCodesOfUserPerDay: 20,
 
   /** Decision 11, "Sign-in elsewhere": how long a person may take at an identity provider. */
   oauthStateValidMs: 10 * MINUTE,

@@ -133,7 +133,7 @@ export type AutoTopupOffReason = 'user' | 'charge_failed' | 'card_removed' | 'ca
 
 export type CardRemovedReason = 'user' | 'replaced' | 'detached';
 
-export type SessionEndedBy = 'sign_out' | 'new_sign_in' | 'operator';
+export type SessionEndedBy = 'sign_out' | 'new_sign_in' | 'other_session' | 'operator' | 'restored';
 
 interface InvoiceData {
   readonly amountCents: number;

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Invoice } from '../../adapters/postgres/invoices/invoice-reads.js';
 import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
-import type { Session } from '../../adapters/postgres/accounts/sessions.js';
+import type { ShownSession } from '../../adapters/postgres/accounts/session-list.js';
+import type { SeenFrom, Session } from '../../adapters/postgres/accounts/sessions.js';
 import type {
   AuditEventRow,
   AutoTopupRow,
@@ -69,17 +70,17 @@ export interface Account {
   readonly noticesOff: Set<OptionalKind>;
 }
 
-interface OpenSession {
-  readonly id: SessionId;
+/** A live session, as the list shows it, and its token. */
+interface MockSession {
   readonly account: Account;
-  provedAtMs: number;
-  seenAtMs: number;
+  readonly row: ShownSession;
+  token: string;
 }
 
 /** The accounts that have signed in so far. */
 export class Accounts {
   readonly #byEmail = new Map<string, Account>();
-  readonly #sessions = new Map<string, OpenSession>();
+  readonly #sessions = new Map<string, MockSession>();
 
   constructor(private readonly now: () => Date) {}
 
@@ -87,42 +88,75 @@ export class Accounts {
     return this.#byEmail.values();
   }
 
-  /** Returns the account of an address; the first sign-in makes it. */
-  signIn(email: string): { account: Account; created: boolean; token: string; expiresAt: Date } {
+  /** Returns the account of an address, which the first sign-in makes, and its new session. */
+  signIn(email: string, from: SeenFrom): { account: Account; created: boolean; session: MockSession } {
     const known = this.#byEmail.get(email);
     const account = known ?? this.#create(email);
-    const token = randomBytes(32).toString('base64url');
-    const seenAtMs = this.now().getTime();
-    this.#sessions.set(token, { id: newId('ses'), account, seenAtMs, provedAtMs: seenAtMs });
-    return { account, created: !known, token, expiresAt: new Date(seenAtMs + accountLimits.sessionMs) };
+    const now = this.now();
+    const row: ShownSession = {
+      id: newId('ses'),
+      user_id: account.user.id,
+      created_at: now,
+      last_seen_at: now,
+      expires_at: expiryFrom(now),
+      user_agent: from.userAgent ?? null,
+      client_address: from.clientAddress ?? null,
+      proved_at: now,
+    };
+    const session: MockSession = { account, row, token: newToken() };
+    this.#sessions.set(session.token, session);
+    return { account, created: !known, session };
   }
 
   /** Finds the live session of a token; its expiry slides, as the service's does (decision 9, "Session cookies"). */
   find(token: string): { account: Account; session: Session } | undefined {
     const open = this.#sessions.get(token);
-    if (!open) return undefined;
-    const nowMs = this.now().getTime();
-    if (open.seenAtMs + accountLimits.sessionMs <= nowMs) return undefined;
-    const renewed = open.seenAtMs + accountLimits.sessionTouchMs < nowMs;
-    if (renewed) open.seenAtMs = nowMs;
-    const { user } = open.account;
+    const now = this.now();
+    if (!open || open.row.expires_at <= now) return undefined;
+    const { account, row } = open;
+    const renewed = row.last_seen_at.getTime() + accountLimits.sessionTouchMs < now.getTime();
+    if (renewed) Object.assign(row, { last_seen_at: now, expires_at: expiryFrom(now) });
     const session: Session = {
-      id: open.id,
-      tokenHash: createHash('sha256').update(token).digest(),
-      userId: user.id,
-      email: user.email,
-      userCreatedAt: user.createdAt,
-      expiresAt: new Date(open.seenAtMs + accountLimits.sessionMs),
+      id: row.id,
+      tokenHash: hashOf(token),
+      userId: account.user.id,
+      email: account.user.email,
+      userCreatedAt: account.user.createdAt,
+      expiresAt: row.expires_at,
       renewed,
-      provedAt: new Date(open.provedAtMs),
-      isFresh: open.provedAtMs > nowMs - accountLimits.freshProofMs,
+      provedAt: row.proved_at,
+      isFresh: (row.proved_at?.getTime() ?? 0) > now.getTime() - accountLimits.freshProofMs,
     };
-    return { account: open.account, session };
+    return { account, session };
   }
 
-  /** Ends one session for good. */
-  signOut(token: string): void {
+  /** Lists the live sessions of an account, the newest first. */
+  sessionsOf(account: Account): ShownSession[] {
+    const now = this.now();
+    return [...this.#sessions.values()]
+      .filter((session) => session.account === account && session.row.expires_at > now)
+      .map(({ row }) => row)
+      .toReversed();
+  }
+
+  /** Ends one session for good. @returns the hash of its token; undefined when there is none */
+  endSession(account: Account, id: SessionId): Buffer | undefined {
+    const session = [...this.#sessions.values()].find((one) => one.account === account && one.row.id === id);
+    if (!session) return undefined;
+    this.#sessions.delete(session.token);
+    return hashOf(session.token);
+  }
+
+  /** Gives a session another token, because its user has shown anew who they are. */
+  rotate(token: string): MockSession | undefined {
+    const session = this.#sessions.get(token);
+    if (!session) return undefined;
     this.#sessions.delete(token);
+    const now = this.now();
+    Object.assign(session.row, { last_seen_at: now, proved_at: now, expires_at: expiryFrom(now) });
+    session.token = newToken();
+    this.#sessions.set(session.token, session);
+    return session;
   }
 
   #create(email: string): Account {
@@ -144,4 +178,16 @@ export class Accounts {
     this.#byEmail.set(email, account);
     return account;
   }
+}
+
+function newToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+function hashOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+function expiryFrom(now: Date): Date {
+  return new Date(now.getTime() + accountLimits.sessionMs);
 }

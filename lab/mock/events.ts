@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { EventPage, EventSelection, ReadEvent } from '../../adapters/postgres/events/event-reads.js';
 import { newId } from '../../adapters/ids.js';
 import { EventHub } from '../../api/events/hub.js';
+import type { CloseReason } from '../../api/events/messages.js';
 import type { StreamStart } from '../../api/events/service.js';
 import { EventStream } from '../../api/events/stream.js';
 import type { EventData, EventType } from '../../domain/events/events.js';
@@ -65,10 +66,10 @@ export class MockEvents {
     void this.#hub.catchUp(stream);
   }
 
-  /** Ends the streams of a session that has ended. */
-  endSession(userId: UserId, tokenHash: Buffer): void {
+  /** Ends the streams of a session that has ended, or has another token. */
+  endSession(userId: UserId, tokenHash: Buffer, reason: CloseReason = 'session_ended'): void {
     for (const stream of this.#hub.streamsOf(userId)) {
-      if (stream.tokenHash.equals(tokenHash)) this.#hub.close(stream, 'session_ended');
+      if (stream.tokenHash.equals(tokenHash)) this.#hub.close(stream, reason);
     }
   }
 

@@ -17,6 +17,7 @@ import { pageRoutes } from './routes/pages.js';
 import { paymentRoutes } from './routes/payments.js';
 import { quoteRoutes } from './routes/quotes.js';
 import { rentalRoutes } from './routes/rentals.js';
+import { sessionRoutes } from './routes/sessions.js';
 import { serviceRoutes } from './routes/service.js';
 import { sshKeyRoutes } from './routes/ssh-keys.js';
 import { webhookEndpointRoutes } from './routes/webhooks.js';
@@ -43,6 +44,7 @@ export interface MockServer {
 
 const resources = [
   authRoutes,
+  sessionRoutes,
   sshKeyRoutes,
   webhookEndpointRoutes,
   catalogRoutes,

@@ -1,7 +1,21 @@
 import assert from 'node:assert/strict';
 import { until } from '../support/until.js';
 import { ApiClient } from '../support/http/api.js';
-import { signIn, type Backend, type Person } from './backends.js';
+import { signIn, signInAgain, type Backend, type Person } from './backends.js';
+
+interface Sessions {
+  readonly sessions: readonly {
+    readonly id: string;
+    readonly isCurrent: boolean;
+    readonly device: string | null;
+    readonly address: string | null;
+  }[];
+}
+
+interface Proof {
+  readonly codeMailed: boolean;
+  readonly freshUntil: string | null;
+}
 
 interface NoticeSettings {
   readonly notices: readonly {
@@ -42,6 +56,61 @@ export function describeAccounts(backend: () => Backend): void {
       assert.deepEqual([logout.status, logout.body.ok, person.sid], [200, true, undefined]);
       const late = await new ApiClient(backend().url, token).get('/v1/auth/me');
       assert.deepEqual([late.status, late.body.error], [401, 'unauthorized']);
+    });
+  });
+
+  describe('sessions', () => {
+    let person: Person;
+    let other: ApiClient;
+    before(async () => {
+      person = await signIn(backend());
+      other = await signInAgain(backend(), person);
+    });
+    const list = async (client: ApiClient = person) =>
+      ((await client.get('/v1/auth/sessions')).body as unknown as Sessions).sessions;
+
+    it('are listed, and end one by one', async () => {
+      const [newest, first] = await list();
+      assert.deepEqual([newest?.isCurrent, first?.isCurrent], [false, true]);
+      assert.deepEqual([newest?.device, newest?.address], ['node', '127.0.0.1']);
+      const { body } = await person.get('/v1/auth/sessions?pageSize=1');
+      const next = await person.get(`/v1/auth/sessions?cursor=${body.nextCursor!}`);
+      assert.deepEqual(
+        (next.body as unknown as Sessions).sessions.map(({ id }) => id),
+        [first?.id],
+      );
+      assert.equal((await person.delete(`/v1/auth/sessions/${newest!.id}`)).body.ok, true);
+      assert.equal((await other.get('/v1/auth/me')).body.error, 'unauthorized');
+      const again = await person.delete(`/v1/auth/sessions/${newest!.id}`);
+      assert.deepEqual([again.status, again.body.error], [404, 'session_not_found']);
+    });
+
+    it('end all but one', async () => {
+      const third = await signInAgain(backend(), person);
+      assert.deepEqual((await person.post('/v1/auth/sessions/end-others')).body, { ended: 1 });
+      assert.equal((await third.get('/v1/auth/me')).status, 401);
+      assert.equal((await list()).length, 1);
+    });
+
+    it('show anew whose they are by a mailed code, and get another cookie', async () => {
+      const former = person.sid;
+      const asked = (await person.post('/v1/auth/refresh-proof', {})).body as unknown as Proof;
+      assert.equal(asked.codeMailed, true);
+      const code = await backend().readCode(person.user.email);
+      const proved = await person.post('/v1/auth/refresh-proof', { code });
+      const { codeMailed, freshUntil } = proved.body as unknown as Proof;
+      assert.deepEqual([proved.status, codeMailed], [200, false]);
+      assert.ok(Date.parse(freshUntil ?? '') > Date.now());
+      assert.notEqual(person.sid, former);
+      assert.equal((await new ApiClient(backend().url, former).get('/v1/auth/me')).status, 401);
+      const { body } = await person.get('/v1/audit?kind=proof_refreshed');
+      assert.equal((body as unknown as { events: unknown[] }).events.length, 1);
+    });
+
+    it('end themselves as a logout does', async () => {
+      const [own] = await list();
+      assert.equal((await person.delete(`/v1/auth/sessions/${own!.id}`)).status, 200);
+      assert.equal(person.sid, undefined);
     });
   });
 

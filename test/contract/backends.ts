@@ -15,6 +15,8 @@ export interface Backend {
   readonly url: string;
   /** Returns the code that was sent to an address. */
   readCode(email: string): Promise<string>;
+  /** Lets the address have had no codes yet: it may ask for one at once. */
+  forgetCodes(email: string): Promise<void>;
   /** Pays on a checkout's page as a browser does. @returns the answer's status */
   pay(checkoutUrl: string): Promise<number>;
   /** Saves a card as the processor's form in the browser does. */
@@ -38,6 +40,7 @@ export async function startMockBackend(): Promise<Backend> {
     name: 'the mock',
     url: mock.url,
     readCode: () => Promise.resolve('123456'),
+    forgetCodes: () => Promise.resolve(),
     async pay(checkoutUrl) {
       const page = await fetch(checkoutUrl, { redirect: 'manual' });
       return page.status;
@@ -84,6 +87,9 @@ export async function startRealBackend(): Promise<Backend> {
         return /code is (\d{6})/.exec(await answer.text())?.[1];
       });
     },
+    async forgetCodes(email) {
+      await service.db('login_codes').where({ email }).delete();
+    },
     pay: (checkoutUrl) => invoicing.pay(checkoutUrl),
     async saveCard(person) {
       await invoicing.saveCard(await rowOf(person));
@@ -129,4 +135,14 @@ export async function topUp(backend: Backend, person: Person, amountCents: numbe
     async () => (await person.get(`/v1/billing/topups/${body.topupId}`)).body.status === 'succeeded',
   );
   return body.topupId;
+}
+
+/** Signs a user in once more, in a browser of its own. They have just had a mail: this one asks from elsewhere. */
+export async function signInAgain(backend: Backend, { user }: Person): Promise<ApiClient> {
+  const client = new ApiClient(backend.url);
+  await backend.forgetCodes(user.email);
+  assert.equal((await client.post('/v1/auth/request-code', { email: user.email })).status, 200);
+  const code = await backend.readCode(user.email);
+  assert.equal((await client.post('/v1/auth/verify-code', { email: user.email, code })).status, 200);
+  return client;
 }

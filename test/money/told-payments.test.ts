@@ -317,7 +317,7 @@ describe('the events of an account', () => {
     });
 
     it('tell a session that began, and each that ended with who ended it', async () => {
-      const begin = () => db.transaction((trx) => insertSession(trx, userId(), 'email'));
+      const begin = () => db.transaction((trx) => insertSession(trx, userId(), { by: 'email' }));
       await told(begin, [['session.started', { by: 'email' }]], true);
       const { token_hash: hash } = (await db('sessions').where({ user_id: userId() }).first())!;
       await told(

@@ -48,6 +48,7 @@ const WITH_RULES_BEYOND_THE_SCHEMA = [
   'takeProcessorEvent',
   'startOAuth',
   'listAuditEvents',
+  'listSessions',
   'listEvents',
   'addWebhook',
   'changeWebhook',

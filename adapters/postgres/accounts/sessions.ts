@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { SessionId, UserId } from '../../../domain/ids.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import type { SessionEndedBy } from '../../../domain/events/events.js';
+import { newId } from '../../ids.js';
 import type { Database, Transaction } from '../database.js';
 import { recordEvent, recordEvents } from '../events/outbox.js';
 import type { SessionRow } from '../rows/tables.js';
@@ -25,28 +26,85 @@ export interface Session {
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
+/** From what, and from where, a request comes; undefined where it does not tell. */
+export interface SeenFrom {
+  /** At most 512 characters. */
+  readonly userAgent?: string | undefined;
+  readonly clientAddress?: string | undefined;
+}
+
+/** How a user has shown who they are. */
+export interface SignInProof extends SeenFrom {
+  /** The way, for the event that tells the sign-in. */
+  readonly by: string;
+  /** When; default: now. Null where an account elsewhere has not told it. No instant to come counts. */
+  readonly provedAt?: Date | null | undefined;
+}
+
+/** A session that was just made, or that has another token now. */
+export interface OpenSession {
+  readonly id: SessionId;
+  /** It is told once. */
+  readonly token: string;
+  readonly expiresAt: Date;
+}
+
 /**
  * Makes a session of 256 random bits (decision 9, "Session cookies"). Only the hash is kept, so whoever reads the table
  * can't sign in.
- * @param by the way in which its user has shown who they are, for the event that tells the sign-in
- * @returns the token, which is told once, and when it expires
  */
 export async function insertSession(
   trx: Transaction,
   userId: UserId,
-  by: string,
-): Promise<{ token: string; expiresAt: Date }> {
-  const token = randomBytes(32).toString('base64url');
+  { by, userAgent, clientAddress, provedAt }: SignInProof,
+): Promise<OpenSession> {
+  const token = newToken();
+  const id = newId('ses');
   const { rows } = await trx.raw<{ rows: { expires_at: Date }[] }>(
-    `insert into sessions (token_hash, user_id, expires_at)
-     values (:hash, :userId, clock_ms() + :sessionMs * interval '1 millisecond')
+    `insert into sessions (id, token_hash, user_id, user_agent, client_address, proved_at, expires_at)
+     values (:id, :hash, :userId, :userAgent, :clientAddress,
+             case when :isNow then clock_ms()
+                  when :provedAt::timestamptz > clock_ms() then clock_ms()
+                  else :provedAt::timestamptz end,
+             clock_ms() + :sessionMs * interval '1 millisecond')
      returning expires_at`,
-    { hash: hashOf(token), userId, sessionMs: accountLimits.sessionMs },
+    {
+      ...{ id, hash: hashOf(token), userId },
+      userAgent: userAgent ?? null,
+      clientAddress: clientAddress ?? null,
+      isNow: provedAt === undefined,
+      provedAt: provedAt ?? null,
+      sessionMs: accountLimits.sessionMs,
+    },
   );
   const row = rows[0];
   if (!row) throw new Error('the session was not kept');
-  await recordEvent(trx, { type: 'session.started', userId, entityId: userId, data: { by } });
-  return { token, expiresAt: row.expires_at };
+  await recordEvent(trx, { type: 'session.started', userId, entityId: id, data: { by } });
+  return { id, token, expiresAt: row.expires_at };
+}
+
+/**
+ * Gives a session another token, because its user has just shown anew who they are: the former token is worth nothing
+ * from then on, whoever has it. Streams that were opened by it end.
+ * @returns undefined when the session has ended meanwhile
+ */
+export async function rotateSession(
+  trx: Transaction,
+  formerHash: Buffer,
+): Promise<(OpenSession & { readonly provedAt: Date }) | undefined> {
+  const token = newToken();
+  const hash = hashOf(token);
+  const { rows } = await trx.raw<{ rows: { id: SessionId; expires_at: Date; proved_at: Date }[] }>(
+    `update sessions set token_hash = :hash, proved_at = clock_ms(), last_seen_at = clock_ms(),
+       expires_at = clock_ms() + :sessionMs * interval '1 millisecond'
+     where token_hash = :formerHash and expires_at > clock_ms() returning id, expires_at, proved_at`,
+    { hash, formerHash, sessionMs: accountLimits.sessionMs },
+  );
+  const row = rows[0];
+  if (!row) return undefined;
+  // A statement of its own: the first one has waited for streams that were just being opened.
+  await trx('open_streams').where({ token_hash: hash }).update({ outdated: true });
+  return { id: row.id, token, expiresAt: row.expires_at, provedAt: row.proved_at };
 }
 
 type Row = Pick<SessionRow, 'id' | 'token_hash' | 'user_id' | 'expires_at' | 'proved_at'> & {
@@ -58,9 +116,13 @@ type Row = Pick<SessionRow, 'id' | 'token_hash' | 'user_id' | 'expires_at' | 'pr
 
 /**
  * Finds the live session of a token. Its expiry slides, but is written at most once a minute (decision 9, "Session
- * cookies").
+ * cookies"), and with it from what and from where the session is used.
  */
-export async function findSession(db: Database, token: string): Promise<Session | undefined> {
+export async function findSession(
+  db: Database,
+  token: string,
+  from: SeenFrom = {},
+): Promise<Session | undefined> {
   if (!TOKEN.test(token)) return undefined;
   const { rows } = await db.raw<{ rows: Row[] }>(
     `select s.id, s.token_hash, s.user_id, s.expires_at, s.proved_at, u.email, u.created_at as user_created_at,
@@ -76,7 +138,7 @@ export async function findSession(db: Database, token: string): Promise<Session 
   );
   const row = rows[0];
   if (!row) return undefined;
-  const renewedUntil = row.stale ? await touch(db, row.token_hash) : undefined;
+  const renewedUntil = row.stale ? await touch(db, row.token_hash, from) : undefined;
   return {
     id: row.id,
     tokenHash: row.token_hash,
@@ -90,12 +152,22 @@ export async function findSession(db: Database, token: string): Promise<Session 
   };
 }
 
-async function touch(db: Database, tokenHash: Buffer): Promise<Date | undefined> {
+async function touch(
+  db: Database,
+  tokenHash: Buffer,
+  { userAgent, clientAddress }: SeenFrom,
+): Promise<Date | undefined> {
   const { rows } = await db.raw<{ rows: { expires_at: Date }[] }>(
     `update sessions set last_seen_at = clock_ms(),
-       expires_at = clock_ms() + :sessionMs * interval '1 millisecond'
+       expires_at = clock_ms() + :sessionMs * interval '1 millisecond',
+       user_agent = coalesce(:userAgent, user_agent), client_address = coalesce(:clientAddress, client_address)
      where token_hash = :tokenHash returning expires_at`,
-    { tokenHash, sessionMs: accountLimits.sessionMs },
+    {
+      tokenHash,
+      sessionMs: accountLimits.sessionMs,
+      userAgent: userAgent ?? null,
+      clientAddress: clientAddress ?? null,
+    },
   );
   return rows[0]?.expires_at;
 }
@@ -109,7 +181,20 @@ export async function deleteSession(
   tokenHash: Buffer,
   by: SessionEndedBy,
 ): Promise<boolean> {
-  return (await endSessions(trx, { token_hash: tokenHash }, by)) > 0;
+  return (await tellEnded(trx, by, await trx('sessions').where({ token_hash: tokenHash }).delete(ended))) > 0;
+}
+
+/**
+ * Ends a session of a user by the id that they were shown, and tells it.
+ * @returns false when they have no such session (any more)
+ */
+export async function deleteSessionOf(
+  trx: Transaction,
+  userId: UserId,
+  id: SessionId,
+  by: SessionEndedBy,
+): Promise<boolean> {
+  return (await tellEnded(trx, by, await trx('sessions').where({ id, user_id: userId }).delete(ended))) > 0;
 }
 
 /**
@@ -121,21 +206,42 @@ export async function deleteSessionsOf(
   userId: UserId,
   by: SessionEndedBy,
 ): Promise<number> {
-  return endSessions(trx, { user_id: userId }, by);
+  return tellEnded(trx, by, await trx('sessions').where({ user_id: userId }).delete(ended));
 }
 
-async function endSessions(
+/**
+ * Ends all sessions of a user but one, and tells each. All of them are locked in one order: of two sessions that end
+ * each other's, one does.
+ * @returns how many there were; undefined when that one has ended itself meanwhile
+ */
+export async function deleteOtherSessions(
   trx: Transaction,
-  which: Partial<Pick<SessionRow, 'token_hash' | 'user_id'>>,
+  { id, userId }: Pick<Session, 'id' | 'userId'>,
   by: SessionEndedBy,
+): Promise<number | undefined> {
+  const all = await trx('sessions').where({ user_id: userId }).orderBy('id').forUpdate().select('id');
+  if (!all.some((session) => session.id === id)) return undefined;
+  return tellEnded(trx, by, await trx('sessions').where({ user_id: userId }).whereNot({ id }).delete(ended));
+}
+
+/** What is told of a session that ended. */
+const ended = ['user_id', 'id'] as const;
+
+async function tellEnded(
+  trx: Transaction,
+  by: SessionEndedBy,
+  rows: readonly Pick<SessionRow, (typeof ended)[number]>[],
 ): Promise<number> {
-  const ended = await trx('sessions').where(which).delete().returning('user_id');
   await recordEvents(
     trx,
     'session.ended',
-    ended.map(({ user_id: userId }) => ({ userId, entityId: userId, data: { by } })),
+    rows.map(({ user_id: userId, id: entityId }) => ({ userId, entityId, data: { by } })),
   );
-  return ended.length;
+  return rows.length;
+}
+
+function newToken(): string {
+  return randomBytes(32).toString('base64url');
 }
 
 function hashOf(token: string): Buffer {

@@ -69,11 +69,14 @@ function isSessionGone(error: unknown): boolean {
 
 const FOREIGN_KEY_VIOLATION = '23503';
 
-/** Counts the streams of a process that may go on: their session lives, and no newer ones have taken their place. */
+/**
+ * Counts the streams of a process that may go on: their session lives and has the same token, and no newer ones have
+ * taken their place.
+ */
 export async function countLiveStreams(db: Database, hostId: string): Promise<number> {
   const { rows } = await db.raw<{ rows: { live: number }[] }>(
     `select count(*) as live from open_streams o join sessions s on s.token_hash = o.token_hash
-      where o.host_id = ? and not o.crowded_out and s.expires_at > clock_ms()`,
+      where o.host_id = ? and not o.crowded_out and not o.outdated and s.expires_at > clock_ms()`,
     [hostId],
   );
   return rows[0]?.live ?? 0;
@@ -84,12 +87,14 @@ export interface WrittenStream {
   readonly id: string;
   readonly isSignedIn: boolean;
   readonly isCrowdedOut: boolean;
+  /** Its session has another token now. */
+  readonly isOutdated: boolean;
 }
 
 /** Lists the streams of a process that are written down. Those of sessions that were ended are not any more. */
 export async function listOpenStreams(db: Database, hostId: string): Promise<WrittenStream[]> {
   const { rows } = await db.raw<{ rows: WrittenStream[] }>(
-    `select o.id, s.expires_at > clock_ms() as "isSignedIn", o.crowded_out as "isCrowdedOut"
+    `select o.id, s.expires_at > clock_ms() as "isSignedIn", o.crowded_out as "isCrowdedOut", o.outdated as "isOutdated"
        from open_streams o join sessions s on s.token_hash = o.token_hash where o.host_id = ?`,
     [hostId],
   );

@@ -8,6 +8,7 @@ import {
 import { findSession, type Session } from '../../../adapters/postgres/accounts/sessions.js';
 import { requestLimits } from '../../../domain/requests/limits.js';
 import { Refusal } from '../../../domain/refusal.js';
+import { seenFrom } from '../../accounts/device.js';
 import type { ApiDeps, ApiState } from '../../context.js';
 import { clientOf } from './client-address.js';
 import { isReading } from './safe-methods.js';
@@ -101,7 +102,7 @@ function policiesOf({ db, settings }: ApiDeps): Policies {
  */
 async function lookUp(ctx: Context, deps: ApiDeps): Promise<{ session?: Session; failure?: Error }> {
   try {
-    const session = await findSession(deps.db, ctx.cookies.get('sid') ?? '');
+    const session = await findSession(deps.db, ctx.cookies.get('sid') ?? '', seenFrom(ctx));
     return session ? { session } : {};
   } catch (failure) {
     if (failure instanceof Error && isDatabaseAway(failure)) return { failure };

@@ -34,10 +34,10 @@ export function setSessionCookie(ctx: ApiContext, deps: CookieDeps, token: strin
 
 /** Ends the request's session for good and takes its cookie back. */
 export async function endSession(ctx: ApiContext, deps: ApiDeps): Promise<void> {
-  const { tokenHash, userId } = sessionOf(ctx);
+  const { tokenHash, userId, id: entityId } = sessionOf(ctx);
   await deps.db.transaction(async (trx) => {
     await deleteSession(trx, tokenHash, 'sign_out');
-    await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'signed_out' }));
+    await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'signed_out', entityId }));
   });
   takeSessionCookieBack(ctx, deps);
 }

@@ -19,6 +19,7 @@ import { errorSchema, refusalResponses, sharedRefusals } from './refusals.js';
 import { tags } from './tags.js';
 import { rentalOperations } from '../../rentals/describe.js';
 import { serviceOperations } from '../../service/describe.js';
+import { sessionOperations } from '../../accounts/describe-sessions.js';
 import { sshKeyOperations } from '../../accounts/describe-ssh-keys.js';
 import { webhookOperations } from '../../webhooks/describe.js';
 import { walletOperations } from '../../wallet/describe.js';
@@ -27,6 +28,7 @@ import { walletOperations } from '../../wallet/describe.js';
 const operations: readonly Operation[] = [
   ...authOperations,
   ...oauthOperations,
+  ...sessionOperations,
   ...sshKeyOperations,
   ...catalogOperations,
   ...quoteOperations,

@@ -135,6 +135,7 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
     schema: object({ sshKeyId: { type: 'string', description: 'The one that the request names.' } }),
     isOptional: true,
   },
+  session_not_found: undefined,
   quote_not_found: undefined,
   method_not_allowed: undefined,
   resync: { schema: feedRange },

@@ -77,6 +77,7 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
   invoice_not_found: { message: 'You have no such invoice: GET /v1/billing/invoices lists yours.' },
   topup_not_found: { message: 'You have no such top-up: GET /v1/billing/topups lists yours.' },
   key_not_found: { message: 'You have no such key: GET /v1/ssh-keys lists yours.' },
+  session_not_found: { message: 'You have no such session: GET /v1/auth/sessions lists yours.' },
   quote_not_found: { message: 'You have no such quote: ask for one by POST /v1/quotes.' },
   webhook_not_found: { message: 'You have no such webhook: GET /v1/webhooks lists yours.' },
   method_not_allowed: { message: 'PUT is not possible at /v1/rentals.' },

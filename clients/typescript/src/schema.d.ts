@@ -135,6 +135,83 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/auth/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where you are signed in
+         * @description The newest sign-in first.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Ends one session
+         * @description For good, and its streams within 2 seconds. Ending the one that asks is POST /v1/auth/logout: the cookie is taken back.
+         */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/sessions/end-others": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ends all sessions but this one */
+        post: operations["endOtherSessions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/refresh-proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Shows anew who you are
+         * @description In two steps. Without a code one is mailed to you, for this session alone: one in 30 seconds, 5 an hour and 10 a day, beside those of sign-ins. With the code, the sign-in counts as fresh for 15 minutes, and the session gets a new `sid`: the former one is worth nothing, and streams that it opened end with `session_renewed`. What makes API keys and webhooks, sets their addresses or raises limits is 403 `fresh_sign_in_required` otherwise. A sign-in by a mailed code is fresh. One with an account elsewhere is as old as the provider says (GET …/oauth/:provider/start?fresh=true asks it for a new one); where it says nothing, a code is needed.
+         */
+        post: operations["refreshProof"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/ssh-keys": {
         parameters: {
             query?: never;
@@ -869,8 +946,8 @@ export interface paths {
          *     `pricePerHourCents` times the hours since `runningAt`.
          *
          *     A comment comes every 15 s. A user has 10 streams at most: one more ends the oldest. The service ends a stream with
-         *     `closed` and a reason (`too_many_streams`, `session_ended`, `server_stopping`), and says in `retry:` when to come back.
-         *     A client that does not read is cut.
+         *     `closed` and a reason (`too_many_streams`, `session_ended`, `session_renewed`: come back with the new cookie,
+         *     `server_stopping`), and says in `retry:` when to come back. A client that does not read is cut.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -1100,11 +1177,11 @@ export interface components {
             /** @description Names the request for support; X-Request-Id says the same. */
             requestId: string;
         };
-        ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
+        ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
         AuditEvent: {
             id: string;
             kind: components["schemas"]["AuditKind"];
-            /** @description The rental, top-up, key or card that it is about; null when there is none. */
+            /** @description The rental, top-up, key, card or session that it is about; null when there is none. */
             entityId: string | null;
             /** @description What was changed to what, where there is something to tell. */
             details: {
@@ -1325,6 +1402,9 @@ export interface components {
             };
             /** @description Names the request for support; X-Request-Id says the same. */
             requestId: string;
+        };
+        EndOtherSessionsAnswer: {
+            ended: number;
         };
         Event: {
             id: string;
@@ -1946,6 +2026,40 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        OpenSession: {
+            id: string;
+            /** @description The one that asks. */
+            isCurrent: boolean;
+            /** @description From what it was last used, in words: what the client says of itself. */
+            device: string | null;
+            /** @description From where it was last used. */
+            address: string | null;
+            /**
+             * Format: date-time
+             * @description When somebody signed in.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description To the minute.
+             */
+            lastUsedAt: string;
+            /**
+             * Format: date-time
+             * @description When its user last showed who they are; null: an account elsewhere has not told.
+             */
+            provedAt: string | null;
+            /**
+             * Format: date-time
+             * @description Unless it is used.
+             */
+            expiresAt: string;
+        };
+        OpenSessionPage: {
+            sessions: components["schemas"]["OpenSession"][];
+            /** @description Opaque; what `cursor` takes for the next page. Null on the last page. */
+            nextCursor: string | null;
+        };
         OpenedRental: {
             id: string;
             status: components["schemas"]["RentalStatus"];
@@ -2126,6 +2240,17 @@ export interface components {
         };
         RedeliverWebhook: {
             afterSeq: number;
+        };
+        RefreshProof: {
+            code?: string;
+        };
+        RefreshedProof: {
+            codeMailed: boolean;
+            /**
+             * Format: date-time
+             * @description Until when the sign-in counts as fresh; null: it does not.
+             */
+            freshUntil: string | null;
         };
         Reliability: {
             /** @description The share of the machines asked for that came up. */
@@ -2332,6 +2457,22 @@ export interface components {
             user: components["schemas"]["User"];
             /** Format: date-time */
             expiresAt: string;
+            /**
+             * Format: date-time
+             * @description Until when the sign-in counts as fresh; null: it does not.
+             */
+            freshUntil: string | null;
+        };
+        SessionNotFoundError: {
+            /**
+             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            error: "session_not_found";
+            /** @description For people: what happened, and what to do next. */
+            message: string;
+            /** @description Names the request for support; X-Request-Id says the same. */
+            requestId: string;
         };
         ShowAliveAnswer: {
             /** @enum {string} */
@@ -2428,7 +2569,7 @@ export interface components {
         };
         StreamClosed: {
             /** @enum {string} */
-            reason: "too_many_streams" | "session_ended" | "server_stopping";
+            reason: "too_many_streams" | "session_ended" | "session_renewed" | "server_stopping";
         };
         StreamReady: {
             /** @description The stream tells what comes after this event. */
@@ -2826,6 +2967,16 @@ export interface components {
                 "application/json": components["schemas"]["KeyNotFoundError"];
             };
         };
+        /** @description session_not_found */
+        SessionNotFoundError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionNotFoundError"];
+            };
+        };
         /** @description webhook_not_found */
         WebhookNotFoundError: {
             headers: {
@@ -2969,6 +3120,7 @@ export type CreateCheckout = components['schemas']['CreateCheckout'];
 export type CreateRental = components['schemas']['CreateRental'];
 export type Done = components['schemas']['Done'];
 export type DuplicateKeyError = components['schemas']['DuplicateKeyError'];
+export type EndOtherSessionsAnswer = components['schemas']['EndOtherSessionsAnswer'];
 export type Event = components['schemas']['Event'];
 export type EventPage = components['schemas']['EventPage'];
 export type EventType = components['schemas']['EventType'];
@@ -3027,6 +3179,8 @@ export type NoticeKind = components['schemas']['NoticeKind'];
 export type NoticeSettings = components['schemas']['NoticeSettings'];
 export type OauthStateMismatchError = components['schemas']['OauthStateMismatchError'];
 export type OpenApiDocument = components['schemas']['OpenApiDocument'];
+export type OpenSession = components['schemas']['OpenSession'];
+export type OpenSessionPage = components['schemas']['OpenSessionPage'];
 export type OpenedRental = components['schemas']['OpenedRental'];
 export type OpeningOutcome = components['schemas']['OpeningOutcome'];
 export type PayUrl = components['schemas']['PayUrl'];
@@ -3042,6 +3196,8 @@ export type RateLimitedError = components['schemas']['RateLimitedError'];
 export type Readiness = components['schemas']['Readiness'];
 export type ReadinessChecks = components['schemas']['ReadinessChecks'];
 export type RedeliverWebhook = components['schemas']['RedeliverWebhook'];
+export type RefreshProof = components['schemas']['RefreshProof'];
+export type RefreshedProof = components['schemas']['RefreshedProof'];
 export type Reliability = components['schemas']['Reliability'];
 export type Rental = components['schemas']['Rental'];
 export type RentalEndingError = components['schemas']['RentalEndingError'];
@@ -3056,6 +3212,7 @@ export type ResyncError = components['schemas']['ResyncError'];
 export type RotatedWebhook = components['schemas']['RotatedWebhook'];
 export type SaveNotices = components['schemas']['SaveNotices'];
 export type Session = components['schemas']['Session'];
+export type SessionNotFoundError = components['schemas']['SessionNotFoundError'];
 export type ShowAliveAnswer = components['schemas']['ShowAliveAnswer'];
 export type SignInProvider = components['schemas']['SignInProvider'];
 export type SignedIn = components['schemas']['SignedIn'];
@@ -3108,6 +3265,7 @@ export type ResponseRentalNotFoundError = components['responses']['RentalNotFoun
 export type ResponseInvoiceNotFoundError = components['responses']['InvoiceNotFoundError'];
 export type ResponseTopupNotFoundError = components['responses']['TopupNotFoundError'];
 export type ResponseKeyNotFoundError = components['responses']['KeyNotFoundError'];
+export type ResponseSessionNotFoundError = components['responses']['SessionNotFoundError'];
 export type ResponseWebhookNotFoundError = components['responses']['WebhookNotFoundError'];
 export type ResponseResyncError = components['responses']['ResyncError'];
 export type ResponseAlreadyStoppedError = components['responses']['AlreadyStoppedError'];
@@ -3335,6 +3493,8 @@ export interface operations {
         parameters: {
             query?: {
                 returnTo?: string;
+                /** @description The provider is to let the person show anew who they are, if it knows how. */
+                fresh?: boolean;
             };
             header?: never;
             path: {
@@ -3420,6 +3580,182 @@ export interface operations {
             401: components["responses"]["OauthStateMismatchError"];
             404: components["responses"]["NotFoundError"];
             429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: {
+                /** @description The nextCursor of a previous answer. */
+                cursor?: string;
+                pageSize?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenSessionPage"];
+                };
+            };
+            400: components["responses"]["ValidationFailedError"];
+            401: components["responses"]["UnauthorizedError"];
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a session of yours.
+                 * @example ses_01JZ8Q4M6T3V5X7Y9A1B2C3D4E
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            400: components["responses"]["ValidationFailedError"];
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenError"];
+            404: components["responses"]["SessionNotFoundError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    endOtherSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many there were. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndOtherSessionsAnswer"];
+                };
+            };
+            400: components["responses"]["ValidationFailedError"];
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    refreshProof: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RefreshProof"];
+            };
+        };
+        responses: {
+            /** @description A code is on its way, or the session is fresh. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefreshedProof"];
+                };
+            };
+            400: components["responses"]["ValidationFailedError"];
+            /** @description unauthorized, code_invalid */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"];
+                };
+            };
+            403: components["responses"]["ForbiddenError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            /** @description rate_limited, code_request_rate_limited */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"];
+                };
+            };
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
                 headers: {

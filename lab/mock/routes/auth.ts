@@ -1,10 +1,11 @@
+import { seenFrom } from '../../../api/accounts/device.js';
+import { freshUntil } from '../../../api/accounts/refresh-proof.js';
 import { presentUser, requestCodeSchema, verifyCodeSchema } from '../../../api/accounts/auth.js';
-import { sessionOf, type ApiContext, type ApiRouter } from '../../../api/context.js';
+import { sessionOf, type ApiRouter } from '../../../api/context.js';
 import { setSessionCookie, takeSessionCookieBack } from '../../../api/http/middleware/session.js';
 import { noSuchProvider } from '../../../api/accounts/oauth.js';
 import { readBody } from '../../../api/http/validation.js';
-import type { SessionEndedBy } from '../../../domain/events/events.js';
-import type { UserId } from '../../../domain/ids.js';
+import { endSession } from './sessions.js';
 import { cookieDeps, note, signedIn, tokenOf } from '../signed-in.js';
 import type { World } from '../world.js';
 
@@ -17,29 +18,28 @@ export function authRoutes(router: ApiRouter, world: World): void {
   router.post('/v1/auth/verify-code', (ctx) => {
     const { email } = readBody(ctx, verifyCodeSchema);
     const former = world.accounts.find(tokenOf(ctx));
-    if (former) {
-      endSession(world, ctx, former.account.user.id, former.session.tokenHash, 'new_sign_in');
-      note(world, ctx, former.account, 'signed_out');
-    }
-    const { account, created, token, expiresAt } = world.accounts.signIn(email.toLowerCase());
-    setSessionCookie(ctx, cookieDeps, token);
-    note(world, ctx, account, 'signed_in');
-    world.events.tell(account.user.id, 'session.started', account.user.id, { by: 'code' });
+    if (former) endSession(world, ctx, former.account, former.session.id, 'new_sign_in');
+    const { account, created, session } = world.accounts.signIn(email.toLowerCase(), seenFrom(ctx));
+    setSessionCookie(ctx, cookieDeps, session.token);
+    note(world, ctx, account, 'signed_in', session.row.id, { by: 'code' });
+    world.events.tell(account.user.id, 'session.started', session.row.id, { by: 'code' });
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = { user: presentUser(account.user), created, expiresAt: expiresAt.toISOString() };
+    const expiresAt = session.row.expires_at.toISOString();
+    ctx.body = { user: presentUser(account.user), created, expiresAt };
   });
   router.get(
     '/v1/auth/me',
     signedIn(world, (ctx, { user }) => {
-      ctx.body = { user: presentUser(user), expiresAt: sessionOf(ctx).expiresAt.toISOString() };
+      const session = sessionOf(ctx);
+      const expiresAt = session.expiresAt.toISOString();
+      ctx.body = { user: presentUser(user), expiresAt, freshUntil: freshUntil(session) };
     }),
   );
   router.post(
     '/v1/auth/logout',
     signedIn(world, (ctx, account) => {
-      endSession(world, ctx, account.user.id, sessionOf(ctx).tokenHash, 'sign_out');
+      endSession(world, ctx, account, sessionOf(ctx).id, 'sign_out');
       takeSessionCookieBack(ctx, cookieDeps);
-      note(world, ctx, account, 'signed_out');
       ctx.body = { ok: true };
     }),
   );
@@ -50,16 +50,4 @@ export function authRoutes(router: ApiRouter, world: World): void {
   router.get(['/v1/auth/oauth/:provider/start', '/v1/auth/oauth/:provider/callback'], () => {
     throw noSuchProvider();
   });
-}
-
-function endSession(
-  world: World,
-  ctx: ApiContext,
-  userId: UserId,
-  tokenHash: Buffer,
-  by: SessionEndedBy,
-): void {
-  world.accounts.signOut(tokenOf(ctx));
-  world.events.tell(userId, 'session.ended', userId, { by });
-  world.events.endSession(userId, tokenHash);
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { rotateSession } from '../../../adapters/postgres/accounts/sessions.js';
 import { randomUUID } from 'node:crypto';
 import { StreamRegistry } from '../../../api/events/registry.js';
 import type { EventStream } from '../../../api/events/stream.js';
@@ -50,6 +51,46 @@ describe('the end of a stream', () => {
     await happen(one.db, user.user.id, times(1));
     await stays.awaitSeq(1);
     assert.equal(stays.isClosed, false);
+  });
+
+  it('comes when another session ends it, in two seconds', async () => {
+    const other = await insertSessionOf(one.db, user.user.id);
+    const stream = await open(two, other);
+    const { sessions } = (await user.get('/v1/auth/sessions')).body as unknown as {
+      sessions: { id: string; isCurrent: boolean }[];
+    };
+    const endedMs = performance.now();
+    await user.delete(`/v1/auth/sessions/${sessions.find(({ isCurrent }) => !isCurrent)!.id}`);
+    await stream.awaitClose();
+    assert.ok(performance.now() - endedMs < 3_000, `${performance.now() - endedMs} ms`);
+    assert.deepEqual(reasonsOf(stream), ['session_ended']);
+  });
+
+  it('comes to the streams of a former cookie, which a thief may hold, once the session has another', async () => {
+    const [here, there] = await Promise.all([open(one), open(two)]);
+    await one.db.transaction(async (trx) => {
+      const [row] = await trx('sessions').where({ user_id: user.user.id });
+      user.sid = (await rotateSession(trx, row!.token_hash))!.token;
+    });
+    const stays = await open(one);
+    await Promise.all([here.awaitClose(), there.awaitClose()]);
+    assert.deepEqual([reasonsOf(here), reasonsOf(there)], [['session_renewed'], ['session_renewed']]);
+    await happen(one.db, user.user.id, times(1));
+    await stays.awaitSeq(1);
+    assert.equal(stays.isClosed, false);
+  });
+
+  it('comes to a stream that is opened while the session gets another cookie', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const former = user.sid;
+      const [row] = await one.db('sessions').where({ user_id: user.user.id });
+      const rotating = one.db.transaction((trx) => rotateSession(trx, row!.token_hash));
+      const raced = await Promise.allSettled([open(two, former), open(one, former)]);
+      user.sid = (await rotating)!.token;
+      for (const stream of raced) {
+        if (stream.status === 'fulfilled') await stream.value.awaitClose();
+      }
+    }
   });
 
   it('comes when the session’s time is over', async () => {

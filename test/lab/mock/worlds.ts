@@ -39,7 +39,7 @@ class TestClock implements Clock {
 export function createTestWorld(): { world: World; account: Account; live: (ms: number) => void } {
   const clock = new TestClock();
   const world = new World('http://127.0.0.1:1', mockDurations, clock);
-  const { account } = world.accounts.signIn('ann@example.com');
+  const { account } = world.accounts.signIn('ann@example.com', {});
   return {
     world,
     account,

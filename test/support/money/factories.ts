@@ -25,7 +25,7 @@ export async function insertUser(db: Database, columns: Partial<UserRow> = {}): 
 
 /** A live session of a user; the token is the value of the cookie `sid`. */
 export async function insertSessionOf(db: Database, userId: UserId): Promise<string> {
-  return (await db.transaction((trx) => insertSession(trx, userId, 'email'))).token;
+  return (await db.transaction((trx) => insertSession(trx, userId, { by: 'email' }))).token;
 }
 
 /** A provider with a catalog read just now, or this long ago. */

@@ -1,0 +1,113 @@
+import { accountLimits } from '../../domain/accounts/limits.js';
+import { MINUTE } from '../../domain/durations.js';
+import { done } from './describe-sign-in.js';
+import { refreshProofSchema } from './refresh-proof.js';
+import { sessionsQuery } from './sessions.js';
+import {
+  bool,
+  exampleId,
+  idOf,
+  instant,
+  named,
+  object,
+  orNull,
+  text,
+  whole,
+} from '../http/openapi/json-schema.js';
+import { idParameter, pageOf, type Operation } from '../http/openapi/operation.js';
+
+const tag = 'Sign-in';
+const minutes = accountLimits.freshProofMs / MINUTE;
+
+const session = named(
+  'OpenSession',
+  object({
+    id: idOf('ses'),
+    isCurrent: { ...bool, description: 'The one that asks.' },
+    device: orNull(text, 'From what it was last used, in words: what the client says of itself.'),
+    address: orNull(text, 'From where it was last used.'),
+    createdAt: { ...instant, description: 'When somebody signed in.' },
+    lastUsedAt: { ...instant, description: 'To the minute.' },
+    provedAt: orNull(
+      instant,
+      'When its user last showed who they are; null: an account elsewhere has not told.',
+    ),
+    expiresAt: { ...instant, description: 'Unless it is used.' },
+  }),
+);
+const example = {
+  id: exampleId('ses'),
+  isCurrent: true,
+  device: 'Firefox on Linux',
+  address: '203.0.113.7',
+  createdAt: '2026-11-01T09:30:00.000Z',
+  lastUsedAt: '2026-11-01T10:12:31.250Z',
+  provedAt: '2026-11-01T09:30:00.000Z',
+  expiresAt: '2026-12-01T10:12:31.250Z',
+};
+
+export const sessionOperations: readonly Operation[] = [
+  {
+    method: 'get',
+    path: '/v1/auth/sessions',
+    name: 'listSessions',
+    tag,
+    summary: 'Where you are signed in',
+    description: 'The newest sign-in first.',
+    query: sessionsQuery,
+    answers: [pageOf('sessions', session, example)],
+  },
+  {
+    method: 'delete',
+    path: '/v1/auth/sessions/:id',
+    name: 'endSession',
+    tag,
+    summary: 'Ends one session',
+    description:
+      'For good, and its streams within 2 seconds. Ending the one that asks is POST /v1/auth/logout: the cookie is taken back.',
+    parameters: [idParameter('ses', 'a session', example.id)],
+    answers: [{ description: 'Ended.', schema: done, examples: [{ ok: true }] }],
+    refusals: ['session_not_found'],
+  },
+  {
+    method: 'post',
+    path: '/v1/auth/sessions/end-others',
+    name: 'endOtherSessions',
+    tag,
+    summary: 'Ends all sessions but this one',
+    answers: [
+      {
+        description: 'How many there were.',
+        schema: object({ ended: whole }),
+        examples: [{ ended: 2 }],
+      },
+    ],
+  },
+  {
+    method: 'post',
+    path: '/v1/auth/refresh-proof',
+    name: 'refreshProof',
+    tag,
+    summary: 'Shows anew who you are',
+    description: `In two steps. Without a code one is mailed to you, for this session alone: one in 30 seconds, ${accountLimits.proofCodesPerHour} an hour and ${accountLimits.proofCodesPerDay} a day, beside those of sign-ins. With the code, the sign-in counts as fresh for ${minutes} minutes, and the session gets a new \`sid\`: the former one is worth nothing, and streams that it opened end with \`session_renewed\`. What makes API keys and webhooks, sets their addresses or raises limits is 403 \`fresh_sign_in_required\` otherwise. A sign-in by a mailed code is fresh. One with an account elsewhere is as old as the provider says (GET …/oauth/:provider/start?fresh=true asks it for a new one); where it says nothing, a code is needed.`,
+    body: { schema: refreshProofSchema, examples: [{}, { code: '123456' }] },
+    answers: [
+      {
+        description: 'A code is on its way, or the session is fresh.',
+        schema: named(
+          'RefreshedProof',
+          object({
+            codeMailed: bool,
+            freshUntil: orNull(instant, 'Until when the sign-in counts as fresh; null: it does not.'),
+          }),
+        ),
+        examples: [
+          { codeMailed: true, freshUntil: null },
+          { codeMailed: false, freshUntil: '2026-11-01T09:45:00.000Z' },
+        ],
+        headers: { 'Set-Cookie': text },
+      },
+    ],
+    refusals: ['code_invalid', 'code_request_rate_limited'],
+  },
+];

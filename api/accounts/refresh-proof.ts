@@ -1,0 +1,80 @@
+import type Joi from 'joi';
+import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
+import { countFailedSignIn } from '../../adapters/postgres/accounts/failed-sign-ins.js';
+import { requestProofCode, tryProofCode } from '../../adapters/postgres/accounts/proof-codes.js';
+import { rotateSession, type Session } from '../../adapters/postgres/accounts/sessions.js';
+import { insertMail } from '../../adapters/postgres/upkeep/outbox.js';
+import { accountLimits } from '../../domain/accounts/limits.js';
+import { proofCodeMail } from '../../domain/mails/sign-in.js';
+import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { requireSession, setSessionCookie, type Step } from '../http/middleware/session.js';
+import { joi, readBody } from '../http/validation.js';
+import { auditEvent } from './audit-event.js';
+import { deviceOf, userAgentOf } from './device.js';
+import { endedMeanwhile, tooManyCodes, wrongCode } from './sign-in-refusals.js';
+
+/**
+ * Shows anew whose a session is, in two steps: without a code one is mailed;
+ * the code makes the session fresh and gives it another token.
+ */
+export function refreshProofRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.post('/v1/auth/refresh-proof', requireSession(deps), refresh(deps));
+}
+
+export const refreshProofSchema: Joi.ObjectSchema<{ code?: string }> = joi.object({
+  code: joi.string().pattern(/^\d{6}$/, 'six digits'),
+});
+
+function refresh(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { code } = readBody(ctx, refreshProofSchema);
+    if (code === undefined) await mailCode(ctx, deps);
+    else await prove(ctx, deps, code);
+  };
+}
+
+async function mailCode(ctx: ApiContext, deps: ApiDeps): Promise<void> {
+  const session = sessionOf(ctx);
+  const device = deviceOf(userAgentOf(ctx.get('User-Agent')) ?? null);
+  const request = await deps.db.transaction(async (trx) => {
+    const made = await requestProofCode(trx, session);
+    if (made.outcome === 'made') {
+      await insertMail(trx, {
+        cause: { kind: 'proof_code', codeId: made.id },
+        recipient: session.email,
+        message: proofCodeMail({ code: made.code, device }),
+        wipeAfterSending: true,
+      });
+    }
+    return made;
+  });
+  if (request.outcome === 'limited') throw tooManyCodes(request.retryAfterMs);
+  ctx.body = { codeMailed: true, freshUntil: freshUntil(session) };
+}
+
+async function prove(ctx: ApiContext, deps: ApiDeps, code: string): Promise<void> {
+  const session = sessionOf(ctx);
+  const { userId, id: entityId, tokenHash } = session;
+  // A wrong try must be counted, so the transaction commits whatever the verdict is.
+  const proved = await deps.db.transaction(async (trx) => {
+    if (!(await tryProofCode(trx, session, code))) return undefined;
+    const rotated = await rotateSession(trx, tokenHash);
+    if (!rotated) throw endedMeanwhile();
+    const details = { sessionId: entityId };
+    await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'proof_refreshed', details }));
+    return rotated;
+  });
+  if (!proved) {
+    await countFailedSignIn(deps.db, session.email);
+    throw wrongCode();
+  }
+  ctx.remove('Set-Cookie');
+  setSessionCookie(ctx, deps, proved.token);
+  ctx.body = { codeMailed: false, freshUntil: freshUntil({ ...proved, isFresh: true }) };
+}
+
+/** Until when a session is fresh; null when it is not. */
+export function freshUntil({ provedAt, isFresh }: Pick<Session, 'provedAt' | 'isFresh'>): string | null {
+  if (!provedAt || !isFresh) return null;
+  return new Date(provedAt.getTime() + accountLimits.freshProofMs).toISOString();
+}

@@ -1,0 +1,89 @@
+import { freshUntil, refreshProofSchema } from '../../../api/accounts/refresh-proof.js';
+import {
+  noSuchSession,
+  placeOf,
+  presentSession,
+  readPlace,
+  sessionsQuery,
+} from '../../../api/accounts/sessions.js';
+import { sessionOf, type ApiContext, type ApiRouter } from '../../../api/context.js';
+import { pageOf } from '../../../api/http/cursor.js';
+import { setSessionCookie, takeSessionCookieBack } from '../../../api/http/middleware/session.js';
+import { readBody, readQuery } from '../../../api/http/validation.js';
+import type { SessionEndedBy } from '../../../domain/events/events.js';
+import { isId, type SessionId } from '../../../domain/ids.js';
+import type { Account } from '../account.js';
+import { cookieDeps, note, signedIn, tokenOf } from '../signed-in.js';
+import type { World } from '../world.js';
+
+/** Where a user is signed in. Any six digits show anew who they are. */
+export function sessionRoutes(router: ApiRouter, world: World): void {
+  router.get(
+    '/v1/auth/sessions',
+    signedIn(world, (ctx, account) => {
+      const { cursor, pageSize } = readQuery(ctx, sessionsQuery);
+      const place = readPlace(cursor);
+      const all = world.accounts.sessionsOf(account);
+      const rows = place ? all.slice(1 + all.findIndex(({ id }) => id === place.id)) : all;
+      const { page, nextCursor } = pageOf(rows, pageSize, placeOf);
+      const { id } = sessionOf(ctx);
+      ctx.body = { sessions: page.map((row) => presentSession(row, id)), nextCursor };
+    }),
+  );
+  router.delete(
+    '/v1/auth/sessions/:id',
+    signedIn(world, (ctx, account) => {
+      const id = ctx.params['id'] ?? '';
+      const isOwn = id === sessionOf(ctx).id;
+      const by = isOwn ? 'sign_out' : 'other_session';
+      if (!isId('ses', id) || !endSession(world, ctx, account, id, by)) throw noSuchSession();
+      if (isOwn) takeSessionCookieBack(ctx, cookieDeps);
+      ctx.body = { ok: true };
+    }),
+  );
+  router.post(
+    '/v1/auth/sessions/end-others',
+    signedIn(world, (ctx, account) => {
+      const { id: ownId } = sessionOf(ctx);
+      const others = world.accounts.sessionsOf(account).filter(({ id }) => id !== ownId);
+      for (const { id } of others) endSession(world, ctx, account, id, 'other_session');
+      ctx.body = { ended: others.length };
+    }),
+  );
+  router.post('/v1/auth/refresh-proof', signedIn(world, refreshProof(world)));
+}
+
+function refreshProof(world: World) {
+  return (ctx: ApiContext, account: Account): void => {
+    const { code } = readBody(ctx, refreshProofSchema);
+    const session = sessionOf(ctx);
+    if (code === undefined) {
+      ctx.body = { codeMailed: true, freshUntil: freshUntil(session) };
+      return;
+    }
+    const rotated = world.accounts.rotate(tokenOf(ctx));
+    if (!rotated) throw noSuchSession();
+    world.events.endSession(account.user.id, session.tokenHash, 'session_renewed');
+    note(world, ctx, account, 'proof_refreshed', null, { sessionId: session.id });
+    ctx.remove('Set-Cookie');
+    setSessionCookie(ctx, cookieDeps, rotated.token);
+    const provedAt = rotated.row.proved_at;
+    ctx.body = { codeMailed: false, freshUntil: freshUntil({ provedAt, isFresh: true }) };
+  };
+}
+
+/** Ends a session of an account, and tells it. @returns false when it has none of this id */
+export function endSession(
+  world: World,
+  ctx: ApiContext,
+  account: Account,
+  id: SessionId,
+  by: SessionEndedBy,
+): boolean {
+  const tokenHash = world.accounts.endSession(account, id);
+  if (!tokenHash) return false;
+  world.events.tell(account.user.id, 'session.ended', id, { by });
+  world.events.endSession(account.user.id, tokenHash);
+  note(world, ctx, account, 'signed_out', id, by === 'sign_out' ? null : { by });
+  return true;
+}
