@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { until } from '../support/until.js';
-import { ApiClient } from '../support/http/api.js';
+import { ContractClient } from './through-client.js';
 import { signIn, signInAgain, type Backend, type Person } from './backends.js';
 
 interface Sessions {
@@ -36,16 +36,16 @@ export function describeAccounts(backend: () => Backend): void {
     });
 
     it('is possible by a code alone when no other way is set up', async () => {
-      const { status, body } = await new ApiClient(backend().url).get('/v1/auth/providers');
+      const { status, body } = await new ContractClient(backend().url).get('/v1/auth/providers');
       assert.deepEqual([status, body], [200, { providers: [] }]);
     });
 
     it('ends the session that the browser came with', async () => {
       const { user, sid } = await signIn(backend());
-      const next = await signIn(backend(), new ApiClient(backend().url, sid));
+      const next = await signIn(backend(), new ContractClient(backend().url, sid));
       assert.notEqual(next.user.id, user.id);
       assert.deepEqual((await next.get('/v1/auth/me')).body.user, next.user);
-      const late = await new ApiClient(backend().url, sid).get('/v1/auth/me');
+      const late = await new ContractClient(backend().url, sid).get('/v1/auth/me');
       assert.deepEqual([late.status, late.body.error], [401, 'unauthorized']);
     });
 
@@ -54,19 +54,19 @@ export function describeAccounts(backend: () => Backend): void {
       const token = person.sid;
       const logout = await person.post('/v1/auth/logout');
       assert.deepEqual([logout.status, logout.body.ok, person.sid], [200, true, undefined]);
-      const late = await new ApiClient(backend().url, token).get('/v1/auth/me');
+      const late = await new ContractClient(backend().url, token).get('/v1/auth/me');
       assert.deepEqual([late.status, late.body.error], [401, 'unauthorized']);
     });
   });
 
   describe('sessions', () => {
     let person: Person;
-    let other: ApiClient;
+    let other: ContractClient;
     before(async () => {
       person = await signIn(backend());
       other = await signInAgain(backend(), person);
     });
-    const list = async (client: ApiClient = person) =>
+    const list = async (client: ContractClient = person) =>
       ((await client.get('/v1/auth/sessions')).body as unknown as Sessions).sessions;
 
     it('are listed, and end one by one', async () => {
@@ -102,7 +102,7 @@ export function describeAccounts(backend: () => Backend): void {
       assert.deepEqual([proved.status, codeMailed], [200, false]);
       assert.ok(Date.parse(freshUntil ?? '') > Date.now());
       assert.notEqual(person.sid, former);
-      assert.equal((await new ApiClient(backend().url, former).get('/v1/auth/me')).status, 401);
+      assert.equal((await new ContractClient(backend().url, former).get('/v1/auth/me')).status, 401);
       const { body } = await person.get('/v1/audit?kind=proof_refreshed');
       assert.equal((body as unknown as { events: unknown[] }).events.length, 1);
     });
@@ -154,7 +154,7 @@ export function describeAccounts(backend: () => Backend): void {
     });
 
     it('are not changed by a link that nobody signed', async () => {
-      const client = new ApiClient(backend().url);
+      const client = new ContractClient(backend().url);
       for (const method of ['GET', 'POST']) {
         const path = '/v1/notices/unsubscribe?token=usr_01JZ8Q4M6T3V5X7Y9A1B2C3D4E.rental_lost.1.x';
         const { status, headers } = await client.send(method, path, undefined, {});

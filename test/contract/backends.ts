@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import type { QuoteId, UserId } from '../../domain/ids.js';
 import { startMock } from '../../lab/mock/server.js';
-import { ApiClient } from '../support/http/api.js';
+import { ContractClient } from './through-client.js';
 import { Invoicing } from '../support/story/invoicing.js';
 import { startService } from '../support/service/living-service.js';
 import { until } from '../support/until.js';
 
 /** A client with somebody's session. */
-export type Person = ApiClient & { readonly user: { readonly id: UserId; readonly email: string } };
+export type Person = ContractClient & { readonly user: { readonly id: UserId; readonly email: string } };
 
 /** The subject of the contract, with the acts of a client's own surroundings: to read mail, to pay on a page. */
 export interface Backend {
@@ -73,7 +73,7 @@ export async function startRealBackend(): Promise<Backend> {
   const invoicing = new Invoicing(service);
   const rowOf = async (person: Person) => {
     const user = await service.db('users').where({ id: person.user.id }).first();
-    return Object.assign(new ApiClient(service.api.url, person.sid), { user: user! });
+    return Object.assign(new ContractClient(service.api.url, person.sid), { user: user! });
   };
   return {
     name: 'the service',
@@ -116,7 +116,7 @@ export async function startRealBackend(): Promise<Backend> {
 let people = 0;
 
 /** Signs a new user in with a code; default: in a browser of their own. */
-export async function signIn(backend: Backend, client = new ApiClient(backend.url)): Promise<Person> {
+export async function signIn(backend: Backend, client = new ContractClient(backend.url)): Promise<Person> {
   people += 1;
   const email = `person${people}@example.com`;
   assert.deepEqual((await client.post('/v1/auth/request-code', { email })).body, { ok: true });
@@ -138,8 +138,8 @@ export async function topUp(backend: Backend, person: Person, amountCents: numbe
 }
 
 /** Signs a user in once more, in a browser of its own. They have just had a mail: this one asks from elsewhere. */
-export async function signInAgain(backend: Backend, { user }: Person): Promise<ApiClient> {
-  const client = new ApiClient(backend.url);
+export async function signInAgain(backend: Backend, { user }: Person): Promise<ContractClient> {
+  const client = new ContractClient(backend.url);
   await backend.forgetCodes(user.email);
   assert.equal((await client.post('/v1/auth/request-code', { email: user.email })).status, 200);
   const code = await backend.readCode(user.email);

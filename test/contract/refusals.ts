@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ApiClient } from '../support/http/api.js';
+import { ContractClient } from './through-client.js';
 import { signIn, type Backend, type Person } from './backends.js';
 
 type Case = readonly [
@@ -109,7 +109,7 @@ export function describeRefusals(backend: () => Backend): void {
     }
 
     it('refuse strangers, foreign pages, and bodies that are no JSON', async () => {
-      const stranger = await new ApiClient(backend().url).get('/v1/rentals');
+      const stranger = await new ContractClient(backend().url).get('/v1/rentals');
       assert.deepEqual([stranger.status, stranger.body.error], [401, 'unauthorized']);
       const foreign = await person.post('/v1/rentals', {}, { Origin: 'https://evil.example' });
       assert.deepEqual([foreign.status, foreign.body.error], [403, 'forbidden']);

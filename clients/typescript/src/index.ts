@@ -9,3 +9,5 @@ export type { CallOptions, Retry, TransportOptions as GpuRentalOptions } from '.
 /** The things of the API as it describes them: `Schemas['Rental']`. */
 export type { components, paths } from './schema.js';
 export type * from './types.js';
+export { signWebhook, verifyWebhook, WebhookVerificationError } from './webhooks.js';
+export type { WebhookChallenge, WebhookFault, WebhookHeaders, WebhookMessage } from './webhooks.js';

@@ -22,11 +22,17 @@ function mayRepeatAfterAnswer(repeats: Repeats, error: ApiError): boolean {
   if (isApiError(error, 'rate_limited')) return true;
   if (isApiError(error, 'idempotency_in_progress')) return repeats === 'keyed';
   if (isApiError(error, 'temporarily_unavailable') && error.details?.outcome === 'not_done') return true;
+  // What has an id is looked up there, and not asked for once more.
+  if (openIdOf(error) !== undefined) return false;
   return error.status >= 500 && repeats !== 'once';
 }
 
-/** Tells of a create whose outcome is not known, and where it can be looked up. */
-export function openOutcomeOf(error: unknown): { rentalId?: string; topupId?: string } | undefined {
+/**
+ * Names what a create may have made: the service knows the id and could not tell the outcome (its promise of a 503:
+ * what was not made by then never will be).
+ */
+export function openIdOf(error: unknown): string | undefined {
   if (!isApiError(error, 'temporarily_unavailable') && !isApiError(error, 'internal_error')) return undefined;
-  return error.details?.outcome === 'unknown' ? error.details : undefined;
+  const { outcome, rentalId, topupId } = error.details ?? {};
+  return outcome === 'unknown' ? (rentalId ?? topupId) : undefined;
 }

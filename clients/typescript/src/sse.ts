@@ -3,6 +3,8 @@ export interface SseMessage {
   /** The name of its event; `message` where it has none. */
   readonly event: string;
   readonly data: string;
+  /** The id to go on from after it; undefined before the first. */
+  readonly lastId: string | undefined;
 }
 
 /** A message that is longer than this is nothing that the service sends. */
@@ -66,6 +68,7 @@ export class SseParser {
     const [event, data] = [this.#event, this.#data];
     this.#event = '';
     this.#data = [];
-    return data.length === 0 ? [] : [{ event: event === '' ? 'message' : event, data: data.join('\n') }];
+    if (data.length === 0) return [];
+    return [{ event: event === '' ? 'message' : event, data: data.join('\n'), lastId: this.lastId }];
   }
 }

@@ -36,6 +36,8 @@ export interface StreamOptions {
   readonly after?: number | undefined;
   /** Only events of these types. Balance and meters come all the same. */
   readonly types?: readonly EventType[] | undefined;
+  /** After how much silence a connection counts as dead, in milliseconds; default: 45 s, three signs of life. */
+  readonly silenceMs?: number | undefined;
   /** Ends the stream; it throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -59,7 +61,8 @@ export async function* followEvents(
     try {
       yield* connection(transport, options, place);
     } catch (cause) {
-      if (options.signal?.aborted === true || isFinal(cause)) throw cause;
+      options.signal?.throwIfAborted();
+      if (isFinal(cause)) throw cause;
       error = cause instanceof Error ? cause : new Error(String(cause));
     }
     place.failures += 1;
@@ -90,16 +93,17 @@ function pauseBefore({ retryMs, failures }: Place, error: Error | undefined): nu
 
 async function* connection(
   transport: Transport,
-  { types, signal }: StreamOptions,
+  { types, signal, silenceMs = SILENCE_MS }: StreamOptions,
   place: Place,
 ): AsyncGenerator<StreamItem, void, undefined> {
-  const silence = new Silence(signal);
+  const silence = new Silence(silenceMs, signal);
   try {
     const response = await transport.fetch(requestOf(transport, types, place.lastId, silence.signal));
     if (!response.ok) throw errorOfAnswer(response, await bodyOf(response));
-    for await (const { event, data } of messagesOf(response, place, silence)) {
+    for await (const { event, data, lastId } of messagesOf(response, place, silence)) {
       place.failures = 0;
       yield* itemsOf(event, JSON.parse(data));
+      place.lastId = lastId ?? place.lastId;
     }
   } catch (error) {
     throw silence.reason ?? error;
@@ -153,7 +157,6 @@ async function* messagesOf(
     place.retryMs = parser.retryMs ?? place.retryMs;
     silence.pause();
     yield* messages;
-    place.lastId = parser.lastId ?? place.lastId;
   }
 }
 
@@ -184,8 +187,11 @@ class Silence {
   /** Why the connection was ended here; undefined when it was not. */
   reason: unknown;
 
-  constructor(outer: AbortSignal | undefined) {
+  readonly #limitMs: number;
+
+  constructor(limitMs: number, outer: AbortSignal | undefined) {
     outer?.throwIfAborted();
+    this.#limitMs = limitMs;
     this.#outer = outer;
     outer?.addEventListener('abort', this.#stop, { once: true });
     this.begin();
@@ -198,11 +204,11 @@ class Silence {
   begin(): void {
     this.pause();
     this.#timer = setTimeout(() => {
-      this.reason = new ConnectionError(`The stream was silent for ${SILENCE_MS / 1_000} s.`, {
+      this.reason = new ConnectionError(`The stream was silent for ${this.#limitMs / 1_000} s.`, {
         timedOut: true,
       });
       this.#controller.abort(this.reason);
-    }, SILENCE_MS);
+    }, this.#limitMs);
   }
 
   /** The caller works on what came; the service is not silent meanwhile. */

@@ -21,6 +21,8 @@ export interface TransportOptions {
   readonly onRetry?: ((retry: Retry) => void) | undefined;
   /** How often a request is sent again at most; default: 3. */
   readonly retries?: number | undefined;
+  /** The pause before the first repetition, in milliseconds; later ones double. Default: 500. */
+  readonly pauseMs?: number | undefined;
   /** How long one answer may take, in milliseconds; default: 40 s, longer than the service needs to say what it knows. */
   readonly answerWithinMs?: number | undefined;
 }
@@ -51,7 +53,8 @@ interface Sent<T> {
 /** Sends one request. */
 export type Send<T> = (api: Client<paths>, init: { readonly signal: AbortSignal }) => Promise<Sent<T>>;
 
-const CALL_WITHIN_MS = 120_000;
+/** How long a call may take with all its retries. */
+export const CALL_WITHIN_MS = 120_000;
 const ANSWER_WITHIN_MS = 40_000;
 const FIRST_PAUSE_MS = 500;
 const PAUSE_MAX_MS = 8_000;
@@ -121,7 +124,7 @@ export class Transport {
       if (response.ok) return { data: data as T };
       return { failure: errorOfAnswer(response, error) };
     } catch (error) {
-      if (signal?.aborted === true) throw error;
+      signal?.throwIfAborted();
       return { failure: error instanceof ConnectionError ? error : this.#unreachable(error) };
     }
   }
@@ -131,7 +134,9 @@ export class Transport {
     if (number > (this.#options.retries ?? 3) || !mayRepeat(repeats, error)) return undefined;
     const { retryAfterSeconds = 0 } = error;
     if (retryAfterSeconds > RETRY_AFTER_MAX_SECONDS) return undefined;
-    return retryAfterSeconds * 1_000 + growingPause(number, FIRST_PAUSE_MS, PAUSE_MAX_MS);
+    return (
+      retryAfterSeconds * 1_000 + growingPause(number, this.#options.pauseMs ?? FIRST_PAUSE_MS, PAUSE_MAX_MS)
+    );
   }
 
   /**
@@ -143,6 +148,7 @@ export class Transport {
     const response = await this.#send(request);
     // An answer of another place would be none of the API's, and it is not told who asks.
     if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
+      await response.body?.cancel();
       throw new ConnectionError(`${this.baseUrl} sends on to another address: use that one as baseUrl.`, {
         status: response.status,
       });

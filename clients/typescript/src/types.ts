@@ -22,6 +22,7 @@ export type {
   Meter,
   NewRental,
   NoticeSettings,
+  OpenSession,
   OpenedRental,
   Quote,
   Rental,

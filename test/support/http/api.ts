@@ -219,7 +219,7 @@ export class ApiClient {
     };
   }
 
-  private cookiesFor(path: string): { Cookie?: string } {
+  protected cookiesFor(path: string): { Cookie?: string } {
     const cookies = [
       ...(this.sid === undefined ? [] : [`sid=${this.sid}`]),
       ...(this.browser === undefined || !path.startsWith('/v1/auth/') ? [] : [`browser=${this.browser}`]),
@@ -227,7 +227,7 @@ export class ApiClient {
     return cookies.length === 0 ? {} : { Cookie: cookies.join('; ') };
   }
 
-  private keepCookie(cookies: readonly string[]): void {
+  protected keepCookie(cookies: readonly string[]): void {
     for (const cookie of cookies) {
       this.browser = /^browser=([^;]*)/.exec(cookie)?.[1] ?? this.browser;
       const value = /^sid=([^;]*)/.exec(cookie)?.[1];

@@ -5,7 +5,12 @@ import type {
   AuditEvent,
   AuditEventPage,
   Done,
+  EndOtherSessionsAnswer,
   NoticeSettings,
+  OpenSession,
+  OpenSessionPage,
+  RefreshProof,
+  RefreshedProof,
   RequestCode,
   SaveNotices,
   Session,
@@ -14,12 +19,20 @@ import type {
   SshKey,
   VerifyCode,
 } from '../schema.js';
-import type { CallOptions } from '../transport.js';
+import type { CallOptions, Transport } from '../transport.js';
 import { Noun } from './noun.js';
 import type { QueryOf } from './query.js';
 
 /** Signing in and out. A browser keeps the session by itself; in Node it is `GpuRental.session`. */
 export class Auth extends Noun {
+  /** Where the user is signed in. */
+  readonly sessions: Sessions;
+
+  constructor(transport: Transport) {
+    super(transport);
+    this.sessions = new Sessions(transport);
+  }
+
   /** Has a code mailed. The answer does not tell whether there is such an account. */
   requestCode(body: RequestCode, options?: CallOptions): Promise<Done> {
     return this.call('once', options, (api, init) => api.POST('/v1/auth/request-code', { ...init, body }));
@@ -37,7 +50,15 @@ export class Auth extends Noun {
 
   /** Ends this session. */
   async logout(options?: CallOptions): Promise<void> {
-    await this.call('same', options, (api, init) => api.POST('/v1/auth/logout', init));
+    await this.end(401, options, (api, init) => api.POST('/v1/auth/logout', init));
+  }
+
+  /**
+   * Shows anew who the user is, for what asks for a fresh sign-in: without a code one is mailed, with it the sign-in is
+   * fresh and the session has another cookie, which this client goes on with.
+   */
+  refreshProof(body: RefreshProof = {}, options?: CallOptions): Promise<RefreshedProof> {
+    return this.call('once', options, (api, init) => api.POST('/v1/auth/refresh-proof', { ...init, body }));
   }
 
   /** Other ways to sign in that are set up. */
@@ -46,6 +67,31 @@ export class Auth extends Noun {
       api.GET('/v1/auth/providers', init),
     );
     return providers;
+  }
+}
+
+/** Where the user is signed in. */
+export class Sessions extends Noun {
+  /** The newest sign-in first. */
+  list(query: QueryOf<'/v1/auth/sessions'> = {}, options?: CallOptions): Paged<OpenSession, OpenSessionPage> {
+    return byCursor(
+      (cursor) =>
+        this.call('read', options, (api, init) =>
+          api.GET('/v1/auth/sessions', { ...init, params: { query: { ...query, ...cursor } } }),
+        ),
+      ({ sessions }) => sessions,
+    );
+  }
+
+  delete(id: string, options?: CallOptions): Promise<void> {
+    return this.remove(options, (api, init) =>
+      api.DELETE('/v1/auth/sessions/{id}', { ...init, params: { path: { id } } }),
+    );
+  }
+
+  /** Ends all but this one. */
+  endOthers(options?: CallOptions): Promise<EndOtherSessionsAnswer> {
+    return this.call('same', options, (api, init) => api.POST('/v1/auth/sessions/end-others', init));
   }
 }
 

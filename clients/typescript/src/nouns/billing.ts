@@ -1,5 +1,4 @@
 import { byCursor, type Paged } from '../pages.js';
-import { openOutcomeOf } from '../retries.js';
 import type {
   AutoTopup as AutoTopupSettings,
   Balance,
@@ -20,7 +19,7 @@ import type {
   TopupPage,
 } from '../schema.js';
 import type { CallOptions } from '../transport.js';
-import { lookUp } from './look-up.js';
+import { createOrLookUp } from './look-up.js';
 import { Noun } from './noun.js';
 import type { KeyedOptions } from './rentals.js';
 import type { QueryOf } from './query.js';
@@ -82,7 +81,7 @@ export class Checkout extends Noun {
    */
   create(body: CreateCheckout, options?: KeyedOptions): Promise<CheckoutAnswer> {
     const header = { 'Idempotency-Key': options?.idempotencyKey ?? crypto.randomUUID() };
-    return lookUp(
+    return createOrLookUp(
       options,
       (rest) =>
         this.call('keyed', rest, (api, init) => {
@@ -90,7 +89,6 @@ export class Checkout extends Noun {
           // openapi-fetch's types lose fields that are always null.
           return sent as Promise<{ data?: CheckoutAnswer; error?: unknown; response: Response }>;
         }),
-      (error) => openOutcomeOf(error)?.topupId,
       async (id, rest) => checkoutOf(await this.#topup(id, rest)),
     );
   }

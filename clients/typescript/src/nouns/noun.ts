@@ -13,11 +13,17 @@ export abstract class Noun {
     return this.#transport.call.bind(this.#transport);
   }
 
+  /** Removes something. Where an answer was lost and the repetition finds nothing, it is removed. */
+  protected remove(options: CallOptions | undefined, send: Send<unknown>): Promise<void> {
+    return this.end(404, options, send);
+  }
+
   /**
-   * Removes something. Where an answer was lost and the repetition finds nothing, it is removed.
+   * Ends something. Where an answer was lost and the repetition is refused because it has ended, it has ended.
+   * @param over the status of that refusal
    * @param send sends one request
    */
-  protected async remove(options: CallOptions | undefined, send: Send<unknown>): Promise<void> {
+  protected async end(over: number, options: CallOptions | undefined, send: Send<unknown>): Promise<void> {
     let sent = 0;
     try {
       await this.#transport.call('same', options, (api, init) => {
@@ -25,7 +31,7 @@ export abstract class Noun {
         return send(api, init);
       });
     } catch (error) {
-      if (sent > 1 && isApiError(error) && error.status === 404) return;
+      if (sent > 1 && isApiError(error) && error.status === over) return;
       throw error;
     }
   }

@@ -1,4 +1,3 @@
-import { openOutcomeOf } from '../retries.js';
 import { byCursor, type Paged } from '../pages.js';
 import type {
   ChangeRental,
@@ -15,7 +14,7 @@ import type {
 import type { CallOptions, Transport } from '../transport.js';
 import { isApiError } from '../errors.js';
 import type { Events } from './events.js';
-import { lookUp } from './look-up.js';
+import { createOrLookUp } from './look-up.js';
 import { Noun } from './noun.js';
 import type { QueryOf } from './query.js';
 import { waitUntilReady, type WaitOptions } from './wait-until-ready.js';
@@ -52,13 +51,12 @@ export class Rentals extends Noun {
    */
   async create(body: CreateRental, options?: KeyedOptions): Promise<OpenedRental> {
     const header = { 'Idempotency-Key': options?.idempotencyKey ?? crypto.randomUUID() };
-    return lookUp(
+    return createOrLookUp(
       options,
       (rest) =>
         this.call('keyed', rest, (api, init) =>
           api.POST('/v1/rentals', { ...init, body, params: { header } }),
         ),
-      (error) => openOutcomeOf(error)?.rentalId,
       async (id, rest) => openedOf(await this.get(id, rest)),
     );
   }
