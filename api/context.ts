@@ -1,11 +1,14 @@
 import type { Router, RouterContext } from '@koa/router';
 import type { Logger } from 'pino';
 import type { IdentityProvider } from '../adapters/identity/identity.js';
+import type { LiveApiKey } from '../adapters/postgres/accounts/api-keys.js';
 import type { Session } from '../adapters/postgres/accounts/sessions.js';
 import type { AnsweredRequest } from '../adapters/metrics/requests.js';
 import type { Database } from '../adapters/postgres/database.js';
 import type { Processor } from '../adapters/processor/processor.js';
 import type { WebhookVerifier } from '../adapters/processor/webhook.js';
+import type { ApiKeyId } from '../domain/ids.js';
+import type { Refusal } from '../domain/refusal.js';
 import type { EventStreams } from './events/service.js';
 import type { ApiSettings } from './settings.js';
 import type { TemporalGate } from '../adapters/temporal/gate.js';
@@ -38,8 +41,10 @@ export interface ApiState {
   rawBody: Buffer;
   /** The parsed JSON body; undefined when there was none. */
   body: unknown;
-  /** The caller's session; undefined until limitRequests has looked it up. */
-  session?: Session;
+  /** Who asks; undefined until limitRequests has looked them up, and for nobody known. */
+  caller?: Caller;
+  /** Why the API key that was sent does not hold. Routes that need a caller throw it. */
+  refusedKey?: Refusal;
   /**
    * Ends the request's turn (decision 97, "Requests under way"). A handler calls it before it waits for anybody but the
    * database, so that the caller's other requests go on meanwhile. Undefined where requests take no turns.
@@ -48,6 +53,9 @@ export interface ApiState {
   /** The opening that the request asks for; undefined until it has an id. */
   opening?: OpeningProgress;
 }
+
+/** Who asks, in the name of a user: their session, or a key of theirs (decision 108, "API keys"). */
+export type Caller = ({ readonly kind: 'session' } & Session) | ({ readonly kind: 'key' } & LiveApiKey);
 
 /** The progress of an opening; the answer to its failure depends on it (decision 4, "Promise of a 503"). */
 export interface OpeningProgress {
@@ -61,8 +69,20 @@ export interface OpeningProgress {
 export type ApiContext = RouterContext<ApiState>;
 export type ApiRouter = Router<ApiState>;
 
+/** Who asks, behind requireCaller or requireSession. */
+export function callerOf(ctx: ApiContext): Caller {
+  if (!ctx.state.caller) throw new Error(`${ctx.path} asks for a caller that no middleware looked up`);
+  return ctx.state.caller;
+}
+
 /** The session of a request behind requireSession. */
 export function sessionOf(ctx: ApiContext): Session {
-  if (!ctx.state.session) throw new Error(`${ctx.path} asks for a session that no middleware looked up`);
-  return ctx.state.session;
+  const caller = callerOf(ctx);
+  if (caller.kind !== 'session') throw new Error(`${ctx.path} asks for the session of an API key`);
+  return caller;
+}
+
+/** The API key of a request; undefined for a session, and for nobody known. */
+export function keyIdOf({ state: { caller } }: { readonly state: ApiState }): ApiKeyId | undefined {
+  return caller?.kind === 'key' ? caller.keyId : undefined;
 }

@@ -9,6 +9,8 @@ export type LedgerEntryId = `led_${string}`;
 export type InvoiceId = `inv_${string}`;
 export type LineItemId = `li_${string}`;
 export type SshKeyId = `key_${string}`;
+/** An API key; its prefix is that of SSH keys too, and neither is ever looked for among the others. */
+export type ApiKeyId = `key_${string}`;
 export type TopupId = `top_${string}`;
 export type ChangeId = `chg_${string}`;
 export type OperationId = `op_${string}`;

@@ -1,4 +1,4 @@
-import type { SshKeyId, UserId } from './ids.js';
+import type { ApiKeyId, SshKeyId, UserId } from './ids.js';
 import type { Labels } from './rentals/labels.js';
 
 /** A user's request to rent; the API validates it. */
@@ -16,10 +16,16 @@ export interface RentalRequest {
   readonly maxPricePerHourCents: number | null;
   /** Absent in a request of release 0.1, and where none were sent. */
   readonly labels?: Labels;
+  /** Public keys of this rental alone, beside those that are stored. Absent where none were sent. */
+  readonly sshPublicKeys?: readonly string[];
+  /** The API key that asks; absent for a session (decision 108, "API keys"). */
+  readonly apiKeyId?: ApiKeyId;
 }
 
 /** A user's request to be charged; amounts in cents. */
 export interface TopupRequest {
   readonly userId: UserId;
   readonly amountCents: number;
+  /** The API key that asks; absent for a session. It never charges a card (decision 108, "API keys"). */
+  readonly apiKeyId?: ApiKeyId;
 }

@@ -36,6 +36,7 @@ import * as notices from './034-notices.js';
 import * as quotes from './035-quotes.js';
 import * as changedRentals from './036-changed-rentals.js';
 import * as progress from './037-progress.js';
+import * as apiKeys from './038-api-keys.js';
 import * as sessions from './040-sessions.js';
 
 type Step = { up(knex: Knex): Promise<void> };
@@ -79,6 +80,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['035-quotes', quotes],
   ['036-changed-rentals', changedRentals],
   ['037-progress', progress],
+  ['038-api-keys', apiKeys],
   ['040-sessions', sessions],
 ];
 

@@ -547,6 +547,8 @@ CREATE TABLE rentals (
   settled_seq bigint,
   running_ms bigint GENERATED ALWAYS AS (epoch_ms(running_at)) STORED,
   limit_ms bigint GENERATED ALWAYS AS (epoch_ms(LEAST(auto_stop_at, spend_limit_at))) STORED,
+  api_key_id text,
+  own_ssh_keys integer DEFAULT 0 NOT NULL,
   CONSTRAINT rentals_pkey PRIMARY KEY (no),
   CONSTRAINT rentals_id_key UNIQUE (id),
   CONSTRAINT rentals_auto_stop_after_ms_check CHECK (auto_stop_after_ms >= 1 AND auto_stop_after_ms <= '2592000000'::bigint),
@@ -562,6 +564,7 @@ CREATE TABLE rentals (
   CONSTRAINT rentals_name_check CHECK (length(name) <= 64),
   CONSTRAINT rentals_order CHECK (ended_at >= running_at),
   CONSTRAINT rentals_overage_cents_check CHECK (overage_cents >= 0),
+  CONSTRAINT rentals_own_ssh_keys_check CHECK (own_ssh_keys >= 0 AND own_ssh_keys <= 10),
   CONSTRAINT rentals_port_check CHECK (port >= 1 AND port <= 65535),
   CONSTRAINT rentals_price_per_hour_cents_check CHECK (price_per_hour_cents >= 1 AND price_per_hour_cents <= 10000000),
   CONSTRAINT rentals_refund CHECK (refunded_cents >= 0 AND refunded_cents <= charged_cents),
@@ -578,6 +581,8 @@ CREATE TABLE rentals (
 CREATE INDEX rentals_ended ON rentals USING btree (provider_code, ended_at);
 
 CREATE INDEX rentals_failed ON rentals USING btree (settled_at) WHERE status = 'failed'::text;
+
+CREATE INDEX rentals_of_key ON rentals USING btree (api_key_id, no) WHERE api_key_id IS NOT NULL;
 
 CREATE INDEX rentals_of_user ON rentals USING btree (user_id, no DESC);
 
@@ -699,7 +704,9 @@ CREATE VIEW rentals_now AS
     r.running_ms,
     r.limit_ms,
     COALESCE(m.hold_cents, r.hold_cents) AS hold_cents,
-    COALESCE(m.charged_cents, r.charged_cents) AS charged_cents
+    COALESCE(m.charged_cents, r.charged_cents) AS charged_cents,
+    r.api_key_id,
+    r.own_ssh_keys
    FROM rentals r
      LEFT JOIN meters m ON m.rental_no = r.no;
 
@@ -1460,12 +1467,14 @@ CREATE TABLE audit_events (
   details jsonb,
   client_address text,
   at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  api_key_id text,
   CONSTRAINT audit_events_pkey PRIMARY KEY (no),
   CONSTRAINT audit_events_id_key UNIQUE (id),
+  CONSTRAINT audit_events_api_key_id_check CHECK (api_key_id ~ '^key_[0-9A-HJKMNP-TV-Z]{26}$'::text),
   CONSTRAINT audit_events_client_address_check CHECK (length(client_address) >= 1 AND length(client_address) <= 64),
   CONSTRAINT audit_events_details_check CHECK (jsonb_typeof(details) = 'object'::text),
   CONSTRAINT audit_events_id_check CHECK (id ~ '^aud_[0-9A-HJKMNP-TV-Z]{26}$'::text),
-  CONSTRAINT audit_events_kind_check CHECK ((kind = ANY (ARRAY['signed_in'::text, 'signed_out'::text, 'ssh_key_added'::text, 'ssh_key_removed'::text, 'rental_created'::text, 'rental_stopped'::text, 'checkout_begun'::text, 'card_saved'::text, 'card_removed'::text, 'auto_topup_changed'::text, 'changed_by_operator'::text, 'charges_held'::text, 'notices_changed'::text])) OR kind = 'rental_ended'::text OR (kind = ANY (ARRAY['webhook_created'::text, 'webhook_changed'::text, 'webhook_removed'::text, 'webhook_switched_off'::text, 'notices_changed'::text])) OR kind = 'rental_changed'::text OR kind = 'proof_refreshed'::text),
+  CONSTRAINT audit_events_kind_check CHECK ((kind = ANY (ARRAY['signed_in'::text, 'signed_out'::text, 'ssh_key_added'::text, 'ssh_key_removed'::text, 'rental_created'::text, 'rental_stopped'::text, 'checkout_begun'::text, 'card_saved'::text, 'card_removed'::text, 'auto_topup_changed'::text, 'changed_by_operator'::text, 'charges_held'::text, 'notices_changed'::text])) OR kind = 'rental_ended'::text OR (kind = ANY (ARRAY['webhook_created'::text, 'webhook_changed'::text, 'webhook_removed'::text, 'webhook_switched_off'::text, 'notices_changed'::text])) OR kind = 'rental_changed'::text OR (kind = ANY (ARRAY['api_key_created'::text, 'api_key_changed'::text, 'api_key_revoked'::text])) OR kind = 'proof_refreshed'::text),
   CONSTRAINT audit_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
 );
 
@@ -1992,7 +2001,10 @@ CREATE TABLE rental_requests (
   requested_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   quote_id text,
   labels jsonb,
+  api_key_id text,
+  ssh_public_keys text[],
   CONSTRAINT rental_requests_pkey PRIMARY KEY (id),
+  CONSTRAINT rental_requests_api_key_id_check CHECK (api_key_id ~ '^key_[0-9A-HJKMNP-TV-Z]{26}$'::text),
   CONSTRAINT rental_requests_auto_stop_after_ms_check CHECK (auto_stop_after_ms >= 1 AND auto_stop_after_ms <= '2592000000'::bigint),
   CONSTRAINT rental_requests_gpu_count_check CHECK (gpu_count = ANY (ARRAY[1, 2, 4, 8])),
   CONSTRAINT rental_requests_id_check CHECK (id ~ '^rent_[0-9A-HJKMNP-TV-Z]{26}$'::text),
@@ -2001,6 +2013,7 @@ CREATE TABLE rental_requests (
   CONSTRAINT rental_requests_max_spend_cents_check CHECK (max_spend_cents > 0),
   CONSTRAINT rental_requests_name_check CHECK (length(name) <= 64),
   CONSTRAINT rental_requests_quote_id_check CHECK (quote_id ~ '^quo_[0-9A-HJKMNP-TV-Z]{26}$'::text),
+  CONSTRAINT rental_requests_ssh_public_keys_check CHECK (cardinality(ssh_public_keys) >= 1 AND cardinality(ssh_public_keys) <= 10),
   CONSTRAINT rental_requests_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
 );
 
@@ -2020,8 +2033,10 @@ CREATE TABLE topup_requests (
   amount_cents integer NOT NULL,
   answer_before timestamp(3) with time zone NOT NULL,
   requested_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  api_key_id text,
   CONSTRAINT topup_requests_pkey PRIMARY KEY (id),
   CONSTRAINT topup_requests_amount_cents_check CHECK (amount_cents >= 100 AND amount_cents <= 500000),
+  CONSTRAINT topup_requests_api_key_id_check CHECK (api_key_id ~ '^key_[0-9A-HJKMNP-TV-Z]{26}$'::text),
   CONSTRAINT topup_requests_id_check CHECK (id ~ '^top_[0-9A-HJKMNP-TV-Z]{26}$'::text),
   CONSTRAINT topup_requests_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
 );
@@ -2219,23 +2234,27 @@ CREATE TABLE open_streams (
   id text NOT NULL,
   host_id text NOT NULL,
   user_id text NOT NULL,
-  token_hash bytea NOT NULL,
+  token_hash bytea,
   opened_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   crowded_out boolean DEFAULT false NOT NULL,
+  api_key_id text,
   outdated boolean DEFAULT false NOT NULL,
   CONSTRAINT open_streams_pkey PRIMARY KEY (no),
   CONSTRAINT open_streams_id_key UNIQUE (id),
+  CONSTRAINT open_streams_holder CHECK (num_nonnulls(token_hash, api_key_id) = 1),
   CONSTRAINT open_streams_host_id_fkey FOREIGN KEY (host_id) REFERENCES stream_hosts(id) ON DELETE CASCADE,
   CONSTRAINT open_streams_token_hash_fkey FOREIGN KEY (token_hash) REFERENCES sessions(token_hash) ON UPDATE CASCADE ON DELETE CASCADE
 );
 
 CREATE INDEX open_streams_host ON open_streams USING btree (host_id);
 
+CREATE INDEX open_streams_key ON open_streams USING btree (api_key_id) WHERE api_key_id IS NOT NULL;
+
 CREATE INDEX open_streams_session ON open_streams USING btree (token_hash);
 
 CREATE INDEX open_streams_user ON open_streams USING btree (user_id, no) WHERE NOT crowded_out;
 
-GRANT SELECT, INSERT (id, host_id, user_id, token_hash), UPDATE (crowded_out, outdated), DELETE ON open_streams TO gpu_rental_api;
+GRANT SELECT, INSERT (id, host_id, user_id, token_hash, api_key_id), UPDATE (crowded_out, outdated), DELETE ON open_streams TO gpu_rental_api;
 GRANT SELECT ON open_streams TO gpu_rental_ops;
 GRANT SELECT ON open_streams TO gpu_rental_worker;
 
@@ -2411,7 +2430,7 @@ CREATE TABLE user_notices (
   CONSTRAINT user_notices_pkey PRIMARY KEY (id),
   CONSTRAINT user_notices_cause_key UNIQUE (cause),
   CONSTRAINT user_notices_facts_check CHECK (jsonb_typeof(facts) = 'object'::text),
-  CONSTRAINT user_notices_kind_check CHECK (kind = ANY (ARRAY['rental_auto_stop'::text, 'rental_spend_limit'::text, 'rental_balance_exhausted'::text, 'rental_operator_stop'::text, 'rental_lost'::text, 'rental_failed'::text, 'auto_topup_off'::text, 'ssh_key_added'::text, 'card_saved'::text])),
+  CONSTRAINT user_notices_kind_check CHECK ((kind = ANY (ARRAY['rental_auto_stop'::text, 'rental_spend_limit'::text, 'rental_balance_exhausted'::text, 'rental_operator_stop'::text, 'rental_lost'::text, 'rental_failed'::text, 'auto_topup_off'::text, 'ssh_key_added'::text, 'card_saved'::text])) OR kind = 'api_key_created'::text),
   CONSTRAINT user_notices_told CHECK ((told_at IS NULL) = (is_mailed IS NULL)),
   CONSTRAINT user_notices_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
 );
@@ -2531,8 +2550,10 @@ CREATE TABLE rental_changes (
   was_auto_stop_at timestamp(3) with time zone,
   new_max_spend_cents bigint,
   new_auto_stop_at timestamp(3) with time zone,
+  api_key_id text,
   CONSTRAINT rental_changes_pkey PRIMARY KEY (id),
   CONSTRAINT rental_changes_answered CHECK (answered_at IS NOT NULL OR refused IS NULL AND limits_at IS NULL),
+  CONSTRAINT rental_changes_api_key_id_check CHECK (api_key_id ~ '^key_[0-9A-HJKMNP-TV-Z]{26}$'::text),
   CONSTRAINT rental_changes_asked_check CHECK (jsonb_typeof(asked) = 'object'::text),
   CONSTRAINT rental_changes_id_check CHECK (id ~ '^chg_[0-9A-HJKMNP-TV-Z]{26}$'::text),
   CONSTRAINT rental_changes_limits CHECK (answered_at IS NULL OR refused IS NOT NULL OR limits_at IS NOT NULL OR NOT jsonb_exists_any(asked, ARRAY['maxSpendCents'::text, 'autoStopAt'::text, 'autoStopAfterMs'::text])),
@@ -2563,7 +2584,7 @@ CREATE TRIGGER rental_changes_not_truncated BEFORE TRUNCATE ON rental_changes FO
 
 CREATE TRIGGER rental_changes_stay BEFORE DELETE OR UPDATE ON rental_changes FOR EACH ROW EXECUTE FUNCTION rental_changes_stay();
 
-GRANT SELECT, INSERT (id, rental_no, user_id, asked, answer_before, answered_at) ON rental_changes TO gpu_rental_api;
+GRANT SELECT, INSERT (id, rental_no, user_id, asked, answer_before, answered_at, api_key_id) ON rental_changes TO gpu_rental_api;
 GRANT SELECT ON rental_changes TO gpu_rental_ops;
 GRANT SELECT, UPDATE (answered_at, refused, limits_at, was_max_spend_cents, was_auto_stop_at, new_max_spend_cents, new_auto_stop_at), DELETE ON rental_changes TO gpu_rental_worker;
 
@@ -2657,6 +2678,54 @@ CREATE INDEX offer_hours_age ON offer_hours USING btree (hour, provider_code);
 GRANT SELECT ON offer_hours TO gpu_rental_api;
 GRANT SELECT ON offer_hours TO gpu_rental_ops;
 GRANT SELECT, INSERT, UPDATE, DELETE ON offer_hours TO gpu_rental_worker;
+
+-- ==== table api_keys
+
+CREATE TABLE api_keys (
+  id text NOT NULL,
+  user_id text NOT NULL,
+  name text NOT NULL,
+  token_hash bytea NOT NULL,
+  hint text NOT NULL,
+  scopes text[] NOT NULL,
+  allowed_cidrs cidr[],
+  expires_at timestamp(3) with time zone NOT NULL,
+  spend_cap_cents bigint,
+  spent_cents bigint DEFAULT 0 NOT NULL,
+  reserved_cents bigint DEFAULT 0 NOT NULL,
+  created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  last_used_at timestamp(3) with time zone,
+  last_used_address text,
+  revoked_at timestamp(3) with time zone,
+  suspended_at timestamp(3) with time zone,
+  ended_at timestamp(3) with time zone GENERATED ALWAYS AS (LEAST(expires_at, revoked_at)) STORED NOT NULL,
+  CONSTRAINT api_keys_pkey PRIMARY KEY (id),
+  CONSTRAINT api_keys_token_hash_key UNIQUE (token_hash),
+  CONSTRAINT api_keys_allowed_cidrs_check CHECK (cardinality(allowed_cidrs) >= 1 AND cardinality(allowed_cidrs) <= 20),
+  CONSTRAINT api_keys_cap CHECK (spend_cap_cents IS NULL OR (spent_cents + reserved_cents) <= spend_cap_cents),
+  CONSTRAINT api_keys_expire CHECK (expires_at > created_at AND expires_at <= (created_at + '366 days'::interval)),
+  CONSTRAINT api_keys_hint_check CHECK (hint ~ '^[0-9A-Za-z]{4}$'::text),
+  CONSTRAINT api_keys_id_check CHECK (id ~ '^key_[0-9A-HJKMNP-TV-Z]{26}$'::text),
+  CONSTRAINT api_keys_name_check CHECK (length(name) >= 1 AND length(name) <= 64),
+  CONSTRAINT api_keys_reserved_cents_check CHECK (reserved_cents >= 0),
+  CONSTRAINT api_keys_scopes_check CHECK (cardinality(scopes) >= 1 AND cardinality(scopes) <= 3 AND scopes <@ ARRAY['read'::text, 'rentals'::text, 'billing'::text]),
+  CONSTRAINT api_keys_spent_cents_check CHECK (spent_cents >= 0),
+  CONSTRAINT api_keys_token_hash_check CHECK (length(token_hash) = 32),
+  CONSTRAINT api_keys_used CHECK (last_used_address IS NULL OR last_used_at IS NOT NULL),
+  CONSTRAINT api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
+) WITH (fillfactor=80);
+
+CREATE INDEX api_keys_ended ON api_keys USING btree (ended_at);
+
+CREATE INDEX api_keys_of_user ON api_keys USING btree (user_id, id DESC);
+
+ALTER TABLE open_streams ADD CONSTRAINT open_streams_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id) ON DELETE CASCADE;
+
+ALTER TABLE rentals ADD CONSTRAINT rentals_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id) ON DELETE RESTRICT;
+
+GRANT SELECT, INSERT (id, user_id, name, token_hash, hint, scopes, allowed_cidrs, expires_at, spend_cap_cents), UPDATE (name, allowed_cidrs, spend_cap_cents, last_used_at, last_used_address, revoked_at, suspended_at) ON api_keys TO gpu_rental_api;
+GRANT SELECT, UPDATE (revoked_at) ON api_keys TO gpu_rental_ops;
+GRANT SELECT, UPDATE, DELETE ON api_keys TO gpu_rental_worker;
 
 -- ==== table proof_codes
 

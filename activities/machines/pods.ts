@@ -1,5 +1,5 @@
 import { Context, sleep } from '@temporalio/activity';
-import { listPublicKeys } from '../../adapters/postgres/accounts/ssh-keys.js';
+import { listKeysOf } from '../../adapters/postgres/accounts/ssh-keys.js';
 import { buyPod, condemn, providersFor, resolveAttempt } from '../rentals/allocation.js';
 import { adoptPod, replaceTag } from '../../money/rentals/pod-adoption.js';
 import { listAttempts, moveAttempt, recordAttemptPod } from '../../adapters/postgres/machines/attempts.js';
@@ -7,6 +7,7 @@ import { findRental, isStopRequested } from '../../money/rentals/rentals.js';
 import { findCheapestOffer } from '../../adapters/postgres/catalog/offers.js';
 import { paidUntil } from '../../adapters/postgres/rentals/paid-until.js';
 import { expectPod, findPodOfRental } from '../../adapters/postgres/machines/pods.js';
+import { findRentalRequest } from '../../adapters/postgres/requests/opening-requests.js';
 import type { AllocationAttemptRow, RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { noteProviderSuccess } from '../../adapters/postgres/catalog/provider-health.js';
 import { ProviderError, type Provider } from '../../adapters/providers/provider.js';
@@ -140,7 +141,7 @@ async function buyAnother(
     rentalId: rental.id,
     listing,
     templateId: rental.template_id,
-    publicKeys: await listPublicKeys(deps.db, rental.user_id, rental.ssh_key_ids),
+    publicKeys: await publicKeysOf(deps, rental),
     maxPricePerHourCents: rental.price_per_hour_cents,
     // It is provisioning, so no meter counts it yet.
     endBy: await paidUntil(deps.db, rental.wallet_id, rental.price_per_hour_cents),
@@ -149,6 +150,11 @@ async function buyAnother(
   await replaceTag(deps.db, rental, purchase.attempt);
   if (purchase.kind === 'unknown') return 'look again';
   return (await adoptPod(deps.db, rental, purchase.attempt, purchase.podId)) ? 'bought' : 'look again';
+}
+
+async function publicKeysOf({ db }: ActivityDeps, rental: RentalRow): Promise<string[]> {
+  const stored = { userId: rental.user_id, sshKeyIds: rental.ssh_key_ids };
+  return listKeysOf(db, stored, (await findRentalRequest(db, rental.id))?.sshPublicKeys);
 }
 
 /** Asks the upstreams once to end every pod of the rental. Returns the tags of those that are not proven gone. */

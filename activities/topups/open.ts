@@ -50,12 +50,18 @@ export async function openTopup(
 async function readRequest({ db }: ActivityDeps, topupId: TopupId, open: OpenInput): Promise<NewTopup> {
   const request = await findTopupRequest(db, topupId);
   if (request) {
-    const { user_id: userId, amount_cents: amountCents } = request;
-    return { userId, amountCents, answerBefore: earlierOf(request.answer_before, open.answerBefore) };
+    const { user_id: userId, amount_cents: amountCents, api_key_id: apiKeyId } = request;
+    return {
+      userId,
+      amountCents,
+      apiKeyId,
+      answerBefore: earlierOf(request.answer_before, open.answerBefore),
+    };
   }
   const begun = await findTopup(db, topupId);
   if (begun && begun.user_id === open.userId && begun.amount_cents === open.amountCents) {
-    return { userId: begun.user_id, amountCents: begun.amount_cents, answerBefore: open.answerBefore };
+    const { user_id: userId, amount_cents: amountCents } = begun;
+    return { userId, amountCents, apiKeyId: null, answerBefore: open.answerBefore };
   }
   throw new Refusal(
     'temporarily_unavailable',

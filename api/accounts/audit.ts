@@ -1,14 +1,15 @@
 import { findAuditEventNo, listAuditEvents } from '../../adapters/postgres/accounts/audit-events.js';
 import type { AuditEventRow } from '../../adapters/postgres/rows/tables.js';
 import { auditKinds, type AuditKind } from '../../domain/accounts/audit.js';
-import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';
-import { requireSession, type Step } from '../http/middleware/session.js';
+import { requireCaller } from '../http/middleware/caller.js';
+import type { Step } from '../http/middleware/session.js';
 import { joi, pageFields, readQuery } from '../http/validation.js';
 
 /** The user's audit trail, newest first: GET /v1/audit (decision 59, "The audit trail"). */
 export function auditRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/audit', requireSession(deps), showAudit(deps));
+  router.get('/v1/audit', requireCaller(deps, 'read'), showAudit(deps));
 }
 
 export const auditQuery = joi.object<{ kind?: AuditKind; cursor?: string; pageSize: number }>({
@@ -19,7 +20,7 @@ export const auditQuery = joi.object<{ kind?: AuditKind; cursor?: string; pageSi
 function showAudit(deps: ApiDeps): Step {
   return async (ctx) => {
     const { kind, cursor, pageSize } = readQuery(ctx, auditQuery);
-    const { userId } = sessionOf(ctx);
+    const { userId } = callerOf(ctx);
     const beforeNo = await numberOf(readCursor(cursor, isIdKey('aud')), (id) =>
       findAuditEventNo(deps.db, userId, id),
     );
@@ -36,6 +37,7 @@ export function presentAuditEvent(row: AuditEventRow) {
     kind: row.kind,
     entityId: row.entity_id,
     details: row.details,
+    apiKeyId: row.api_key_id,
     clientAddress: row.client_address,
     at: row.at.toISOString(),
   };

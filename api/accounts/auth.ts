@@ -11,9 +11,10 @@ import {
   rememberBrowser,
 } from '../http/browser-cookie.js';
 import { mailCode } from './code-mail.js';
-import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { callerOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { clientOf } from '../http/middleware/client-address.js';
-import { endSession, requireSession, setSessionCookie, type Step } from '../http/middleware/session.js';
+import { requireCaller, requireSession } from '../http/middleware/caller.js';
+import { endSession, setSessionCookie, type Step } from '../http/middleware/session.js';
 import { openSession } from './open-session.js';
 import { freshUntil } from './refresh-proof.js';
 import { tooManyCodes, wrongCode } from './sign-in-refusals.js';
@@ -26,7 +27,7 @@ import { emailField, joi, readBody } from '../http/validation.js';
 export function authRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.post('/v1/auth/request-code', requestCode(deps));
   router.post('/v1/auth/verify-code', verifyCode(deps));
-  router.get('/v1/auth/me', requireSession(deps), showMe());
+  router.get('/v1/auth/me', requireCaller(deps, 'read'), showMe());
   router.post('/v1/auth/logout', requireSession(deps), logOut(deps));
 }
 
@@ -110,11 +111,12 @@ async function count(ctx: ApiContext, { db }: ApiDeps, email: string): Promise<v
 
 function showMe(): Step {
   return (ctx) => {
-    const session = sessionOf(ctx);
+    const caller = callerOf(ctx);
+    const { userId: id, email, userCreatedAt: createdAt, expiresAt } = caller;
     ctx.body = {
-      user: presentUser({ id: session.userId, email: session.email, createdAt: session.userCreatedAt }),
-      expiresAt: session.expiresAt.toISOString(),
-      freshUntil: freshUntil(session),
+      user: presentUser({ id, email, createdAt }),
+      expiresAt: expiresAt.toISOString(),
+      freshUntil: caller.kind === 'session' ? freshUntil(caller) : null,
     };
     return Promise.resolve();
   };

@@ -17,6 +17,7 @@ const event = named(
       additionalProperties: true,
       description: 'What was changed to what, where there is something to tell.',
     },
+    apiKeyId: orNull(idOf('key'), 'The API key by which it was asked for; null for a session.'),
     clientAddress: orNull(text, 'Where the request came from; null when none came from the user.'),
     at: instant,
   }),
@@ -27,6 +28,7 @@ const exampleEvent = {
   kind: 'rental_created',
   entityId: exampleId('rent'),
   details: null,
+  apiKeyId: null,
   clientAddress: '203.0.113.7',
   at: '2026-11-01T09:30:00.000Z',
 };
@@ -35,6 +37,7 @@ export const auditOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/audit',
+    scope: 'read',
     name: 'listAuditEvents',
     tag: 'Account',
     summary: 'What was done to the account and its money',

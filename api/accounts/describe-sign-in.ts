@@ -66,6 +66,7 @@ export const authOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/auth/me',
+    scope: 'read',
     name: 'showMe',
     tag,
     summary: 'Who is signed in',

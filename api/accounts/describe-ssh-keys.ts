@@ -25,6 +25,7 @@ export const sshKeyOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/ssh-keys',
+    scope: 'read',
     name: 'listSshKeys',
     tag,
     summary: 'The keys that enter your machines',

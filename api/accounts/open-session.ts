@@ -54,8 +54,8 @@ export async function openSession(
  * that no browser holds must not live on for 30 days (decision 9, "Session cookies").
  */
 async function endFormerSession(trx: Transaction, ctx: ApiContext): Promise<void> {
-  const { session: former } = ctx.state;
-  if (!former || !(await deleteSession(trx, former.tokenHash, 'new_sign_in'))) return;
+  const { caller: former } = ctx.state;
+  if (former?.kind !== 'session' || !(await deleteSession(trx, former.tokenHash, 'new_sign_in'))) return;
   const { userId, id: entityId } = former;
   const details = { by: 'new_sign_in' };
   await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'signed_out', entityId, details }));

@@ -23,31 +23,32 @@ const { minRsaBits, maxRsaBits } = accountLimits;
 
 /**
  * Reads an OpenSSH public key line.
+ * @param field the name of its field in the request
  * @throws Refusal weak_key for RSA below 2048 bits and for other kinds than RSA, ECDSA and Ed25519 (decision 14, "SSH
  *   keys"); validation_failed for a text that is no public key, and for RSA above 8192 bits
  */
-export function parsePublicKey(text: string): PublicKey {
+export function parsePublicKey(text: string, field = 'publicKey'): PublicKey {
   const { type, blob } = LINE.exec(text.trim())?.groups ?? {};
-  if (type === undefined || blob === undefined || typeInside(blob) !== type) throw notAKey();
+  if (type === undefined || blob === undefined || typeInside(blob) !== type) throw notAKey(field);
   if (!ACCEPTED.has(type)) {
     throw new Refusal('weak_key', `Keys of type ${type} are not accepted. Use Ed25519, ECDSA, or RSA.`);
   }
   const key = ssh2.utils.parseKey(`${type} ${blob}`);
-  if (key instanceof Error) throw notAKey();
-  refuseSize(numbersOf(key.getPublicPEM()).rsaBits);
+  if (key instanceof Error) throw notAKey(field);
+  refuseSize(rsaBitsOf(key.getPublicPEM(), field), field);
   return lineOf(key);
 }
 
 /** Refuses a key by its size: a small key is weak; a large one costs machines and clients more than it is worth. */
-function refuseSize(rsaBits: number | undefined): void {
+function refuseSize(rsaBits: number | undefined, field: string): void {
   if (rsaBits === undefined) return;
   if (rsaBits < minRsaBits) {
     throw new Refusal('weak_key', `This RSA key has ${rsaBits} bits; at least ${minRsaBits} are needed.`);
   }
   if (rsaBits > maxRsaBits) {
     throw fieldRefusal(
-      'publicKey',
-      `publicKey is an RSA key of ${rsaBits} bits; at most ${maxRsaBits} are accepted`,
+      field,
+      `${field} is an RSA key of ${rsaBits} bits; at most ${maxRsaBits} are accepted`,
     );
   }
 }
@@ -82,17 +83,17 @@ function typeInside(blob: string): string | undefined {
 }
 
 /** Reads the key by Node's own parser, which refuses points that lie on no curve. */
-function numbersOf(pem: string): { rsaBits: number | undefined } {
+function rsaBitsOf(pem: string, field: string): number | undefined {
   try {
-    return { rsaBits: createPublicKey(pem).asymmetricKeyDetails?.modulusLength };
+    return createPublicKey(pem).asymmetricKeyDetails?.modulusLength;
   } catch {
-    throw notAKey();
+    throw notAKey(field);
   }
 }
 
-function notAKey(): Refusal {
+function notAKey(field: string): Refusal {
   return fieldRefusal(
-    'publicKey',
-    'publicKey must be one line of an OpenSSH public key: the content of a file like id_ed25519.pub',
+    field,
+    `${field} must be one line of an OpenSSH public key: the content of a file like id_ed25519.pub`,
   );
 }

@@ -7,14 +7,15 @@ import { isId } from '../../domain/ids.js';
 import { accountLimits } from '../../domain/accounts/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import { auditEvent } from './audit-event.js';
-import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
-import { requireSession, type Step } from '../http/middleware/session.js';
+import { callerOf, sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { requireCaller, requireSession } from '../http/middleware/caller.js';
+import type { Step } from '../http/middleware/session.js';
 import { generateKeyPair, parsePublicKey } from './public-keys.js';
 import { joi, readBody } from '../http/validation.js';
 
 /** The keys with which users enter their machines (decision 14, "SSH keys"). */
 export function sshKeyRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/ssh-keys', requireSession(deps), listKeys(deps));
+  router.get('/v1/ssh-keys', requireCaller(deps, 'read'), listKeys(deps));
   router.post('/v1/ssh-keys', requireSession(deps), addKey(deps));
   router.delete('/v1/ssh-keys/:id', requireSession(deps), removeKey(deps));
 }
@@ -37,7 +38,7 @@ export const keySchema = joi
 
 function listKeys(deps: ApiDeps): Step {
   return async (ctx) => {
-    const rows = await listSshKeys(deps.db, sessionOf(ctx).userId);
+    const rows = await listSshKeys(deps.db, callerOf(ctx).userId);
     ctx.body = { sshKeys: rows.map(presentKey) };
   };
 }

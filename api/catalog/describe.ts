@@ -133,6 +133,7 @@ export const catalogOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/catalog/listings',
+    scope: 'read',
     name: 'listListings',
     tag,
     summary: 'What can be rented now, cheapest first',
@@ -148,6 +149,7 @@ export const catalogOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/catalog/families',
+    scope: 'read',
     name: 'listFamilies',
     tag,
     summary: 'Every GPU family, with its cheapest price now',
@@ -170,6 +172,7 @@ export const catalogOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/catalog/families/:id/history',
+    scope: 'read',
     name: 'showFamilyHistory',
     tag,
     summary: 'What a GPU family cost in the last 90 days, by the hour',
@@ -204,6 +207,7 @@ export const catalogOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/catalog/templates',
+    scope: 'read',
     name: 'listTemplates',
     tag,
     summary: 'What a machine can start with',

@@ -4,7 +4,8 @@ import { catalogLimits } from '../../domain/catalog/limits.js';
 import { countriesOf } from '../../domain/catalog/regions.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ApiDeps, ApiRouter } from '../context.js';
-import { requireSession, type Step } from '../http/middleware/session.js';
+import { requireCaller } from '../http/middleware/caller.js';
+import type { Step } from '../http/middleware/session.js';
 import { joi, readQuery, regionField } from '../http/validation.js';
 
 /**
@@ -12,7 +13,7 @@ import { joi, readQuery, regionField } from '../http/validation.js';
  * reliability").
  */
 export function offerHistoryRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/catalog/families/:id/history', requireSession(deps), showHistory(deps));
+  router.get('/v1/catalog/families/:id/history', requireCaller(deps, 'read'), showHistory(deps));
 }
 
 export const historyQuery = joi.object<{ region?: string }>({ region: regionField });

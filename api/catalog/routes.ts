@@ -13,15 +13,16 @@ import { countriesOf } from '../../domain/catalog/regions.js';
 import { defaultTemplateId, templates } from '../../domain/catalog/templates.js';
 import type { ApiDeps, ApiRouter } from '../context.js';
 import { pageOf, readCursor } from '../http/cursor.js';
-import { requireSession, type Step } from '../http/middleware/session.js';
+import { requireCaller } from '../http/middleware/caller.js';
+import type { Step } from '../http/middleware/session.js';
 import { reliabilityNow, type ReliabilityOf } from './known-reliability.js';
 import { joi, pageFields, readQuery, regionField } from '../http/validation.js';
 
 /** The routes of what can be rented (spec: GET /v1/catalog/listings; decision 13, "Live listings"). */
 export function catalogRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/catalog/listings', requireSession(deps), showListings(deps));
-  router.get('/v1/catalog/families', requireSession(deps), showFamilies(deps));
-  router.get('/v1/catalog/templates', requireSession(deps), showTemplates());
+  router.get('/v1/catalog/listings', requireCaller(deps, 'read'), showListings(deps));
+  router.get('/v1/catalog/families', requireCaller(deps, 'read'), showFamilies(deps));
+  router.get('/v1/catalog/templates', requireCaller(deps, 'read'), showTemplates());
 }
 
 interface ListingQuery {

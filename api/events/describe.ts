@@ -151,14 +151,15 @@ const STREAM_DESCRIPTION = [
   '`pricePerHourCents` times the hours since `runningAt`.',
   '',
   'A comment comes every 15 s. A user has 10 streams at most: one more ends the oldest. The service ends a stream with',
-  '`closed` and a reason (`too_many_streams`, `session_ended`, `session_renewed`: come back with the new cookie,',
-  '`server_stopping`), and says in `retry:` when to come back. A client that does not read is cut.',
+  '`closed` and a reason (`too_many_streams`, `session_ended`, `key_ended`, `session_renewed`: come back with the',
+  'new cookie, `server_stopping`), and says in `retry:` when to come back. A client that does not read is cut.',
 ].join('\n');
 
 export const eventOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/events',
+    scope: 'read',
     name: 'listEvents',
     tag: 'Events',
     summary: 'What happened to the account, in order',
@@ -189,6 +190,7 @@ export const eventOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/events/stream',
+    scope: 'read',
     name: 'streamEvents',
     tag: 'Events',
     summary: 'The same events as they happen, with the balance and the meters',

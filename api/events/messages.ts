@@ -31,6 +31,7 @@ export const closeReasons = [
   'too_many_streams',
   'session_ended',
   'session_renewed',
+  'key_ended',
   'server_stopping',
 ] as const;
 export type CloseReason = (typeof closeReasons)[number];

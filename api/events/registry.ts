@@ -15,7 +15,7 @@ import type { EventStream } from './stream.js';
 
 /**
  * What all API processes know of open streams: a table of rows, so that the eleventh stream of a user ends the oldest
- * one wherever it is held, and a session that ends takes its streams along (decision 100, "Feed and stream"). Each
+ * one wherever it is held, and a session or key that ends takes its streams along (decision 100, "Feed and stream"). Each
  * process looks once a second what has become of its own rows. A database that is away ends nothing.
  */
 export class StreamRegistry {
@@ -37,7 +37,7 @@ export class StreamRegistry {
     this.#hostId = at.hostId;
   }
 
-  /** Writes a stream down. @returns false when its session has ended */
+  /** Writes a stream down. @returns false when its session or key has ended */
   async open(stream: EventStream): Promise<boolean> {
     // Nobody looks while there are no streams, so the process was not told of since.
     if (!this.#isHostWritten || this.#known.size === 0) await sayHostLives(this.#db, this.#hostId);
@@ -58,7 +58,10 @@ export class StreamRegistry {
     deleteOpenStreams(this.#db, [stream.id]).catch(() => undefined);
   }
 
-  /** Ends those whose session has ended or has another token, or whose place newer ones have taken. @param close ends one */
+  /**
+   * Ends those whose session or key has ended or has another token, or whose place newer ones have taken.
+   * @param close ends one
+   */
   async look(close: (stream: EventStream, reason: CloseReason) => void): Promise<void> {
     await sayHostLives(this.#watchDb, this.#hostId);
     this.#isHostWritten = true;
@@ -72,7 +75,7 @@ export class StreamRegistry {
         atOnce(async () => {
           if (!this.#known.has(stream.id)) return;
           const row = byId.get(stream.id);
-          const reason = row ? reasonOf(row) : await this.#rewrite(stream);
+          const reason = row ? reasonOf(stream, row) : await this.#rewrite(stream);
           if (reason !== undefined) close(stream, reason);
         }),
       ),
@@ -86,7 +89,7 @@ export class StreamRegistry {
 
   /** A row that is gone went with its session, or with a database that was set back: then it is written again. */
   async #rewrite(stream: EventStream): Promise<CloseReason | undefined> {
-    return (await insertOpenStream(this.#db, this.#hostId, rowOf(stream))) ? undefined : 'session_ended';
+    return (await insertOpenStream(this.#db, this.#hostId, rowOf(stream))) ? undefined : endOf(stream);
   }
 
   /** Removes all rows of this process. */
@@ -98,12 +101,20 @@ export class StreamRegistry {
 
 const REWRITTEN_AT_ONCE = 4;
 
-function rowOf({ id, userId, tokenHash }: EventStream): OpenStream {
-  return { id, userId, tokenHash };
+function rowOf({ id, userId, holder }: EventStream): OpenStream {
+  return { id, userId, holder };
 }
 
-function reasonOf({ isSignedIn, isCrowdedOut, isOutdated }: WrittenStream): CloseReason | undefined {
-  if (!isSignedIn) return 'session_ended';
+/** Why a stream ends with the session or key that holds it. */
+function endOf({ holder }: EventStream): CloseReason {
+  return holder.kind === 'key' ? 'key_ended' : 'session_ended';
+}
+
+function reasonOf(
+  stream: EventStream,
+  { isHeld, isCrowdedOut, isOutdated }: WrittenStream,
+): CloseReason | undefined {
+  if (!isHeld) return endOf(stream);
   if (isOutdated) return 'session_renewed';
   return isCrowdedOut ? 'too_many_streams' : undefined;
 }

@@ -1,21 +1,23 @@
 import { readEventPage, type EventPage } from '../../adapters/postgres/events/event-reads.js';
+import type { StreamHolder } from '../../adapters/postgres/events/open-streams.js';
 import { presentEvent } from '../../domain/events/present.js';
 import { Refusal } from '../../domain/refusal.js';
-import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
-import { requireSession, type Step } from '../http/middleware/session.js';
+import { callerOf, type ApiContext, type ApiDeps, type ApiRouter, type Caller } from '../context.js';
+import { requireCaller } from '../http/middleware/caller.js';
+import type { Step } from '../http/middleware/session.js';
 import { readEventsQuery, readStreamQuery, resyncRefusal } from './query.js';
 import { isOutOfRange } from './stream.js';
 
 /** The feed of events, by pages and as a stream (decision 100, "Feed and stream"). */
 export function eventRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/events', requireSession(deps), listEvents(deps));
-  router.get('/v1/events/stream', requireSession(deps), streamEvents(deps));
+  router.get('/v1/events', requireCaller(deps, 'read'), listEvents(deps));
+  router.get('/v1/events/stream', requireCaller(deps, 'read'), streamEvents(deps));
 }
 
 function listEvents(deps: ApiDeps): Step {
   return async (ctx) => {
     const selection = readEventsQuery(ctx);
-    ctx.body = presentPage(await readEventPage(deps.db, sessionOf(ctx).userId, selection), selection.after);
+    ctx.body = presentPage(await readEventPage(deps.db, callerOf(ctx).userId, selection), selection.after);
   };
 }
 
@@ -33,8 +35,9 @@ function streamEvents(deps: ApiDeps): Step {
       beginStream(ctx);
       return;
     }
-    const { userId, tokenHash } = sessionOf(ctx);
-    await deps.streams.open({ ...start, userId, tokenHash }, ctx.res, () => {
+    const caller = callerOf(ctx);
+    const holder = holderOf(caller);
+    await deps.streams.open({ ...start, userId: caller.userId, holder }, ctx.res, () => {
       beginStream(ctx);
       // From here on the stream writes to the response by itself, for as long as the client stays.
       ctx.respond = false;
@@ -42,6 +45,13 @@ function streamEvents(deps: ApiDeps): Step {
     });
     ctx.state.passTurn?.();
   };
+}
+
+/** What ends a caller's streams when it ends. */
+export function holderOf(caller: Caller): StreamHolder {
+  return caller.kind === 'key'
+    ? { kind: 'key', keyId: caller.keyId }
+    : { kind: 'session', tokenHash: caller.tokenHash };
 }
 
 /** Refuses pages of foreign origins: the browser would send the cookie along, and hold one of the user's streams. */

@@ -37,7 +37,7 @@ export interface EventStreams {
   /**
    * Opens a stream on a response, and returns once its first message has left; the rest goes on by itself.
    * @param begin sets the response's status and headers, right before the first message
-   * @throws Refusal unauthorized, when the session has ended meanwhile
+   * @throws Refusal unauthorized, when the session or key has ended meanwhile
    * @throws Refusal temporarily_unavailable, when the process is about to end
    */
   open(start: StreamStart, response: ServerResponse, begin: () => void): Promise<void>;

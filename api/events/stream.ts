@@ -3,6 +3,7 @@ import type { EventPage, FeedRange, ReadEvent } from '../../adapters/postgres/ev
 import type { EventType } from '../../domain/events/events.js';
 import { streamLimits } from '../../domain/events/stream-limits.js';
 import type { UserId } from '../../domain/ids.js';
+import type { StreamHolder } from '../../adapters/postgres/events/open-streams.js';
 import { messages, type CloseReason } from './messages.js';
 
 /** Why a stream has ended; for the metrics. */
@@ -12,7 +13,7 @@ export type EndReason = CloseReason | 'client_left' | 'slow_reader';
 export interface StreamRequest {
   readonly id: string;
   readonly userId: UserId;
-  readonly tokenHash: Buffer;
+  readonly holder: StreamHolder;
   /** The events that the client wants; undefined: all. */
   readonly types: readonly EventType[] | undefined;
 }
@@ -32,7 +33,7 @@ export type Pick = (min: number, max: number) => number;
 export class EventStream {
   readonly id: string;
   readonly userId: UserId;
-  readonly tokenHash: Buffer;
+  readonly holder: StreamHolder;
   /** Whether the hub's events go to the client at once. */
   isLive = false;
   /** Whether the client was told the balance and meters once. */
@@ -52,7 +53,7 @@ export class EventStream {
   constructor(request: StreamRequest, response: ServerResponse, pick: Pick) {
     this.id = request.id;
     this.userId = request.userId;
-    this.tokenHash = request.tokenHash;
+    this.holder = request.holder;
     this.#types = request.types && new Set(request.types);
     this.#response = response;
     this.#pick = pick;

@@ -9,7 +9,7 @@ import type { Database } from '../../adapters/postgres/database.js';
 import type { UserId } from '../../domain/ids.js';
 import { requestLimits } from '../../domain/requests/limits.js';
 import { Refusal, refusalStatus } from '../../domain/refusal.js';
-import type { ApiContext } from '../context.js';
+import { keyIdOf, type ApiContext } from '../context.js';
 import { fieldRefusal } from './validation.js';
 
 /**
@@ -35,18 +35,26 @@ export interface ClaimedKey {
 }
 
 /**
- * Commits the key of a request before its work begins.
+ * Commits the key of a request before its work begins. Each API key has Idempotency-Keys of its own; all sessions of a
+ * user have theirs together.
  * @param request.body the validated request: a key stands for one body only
  * @param targetId the id of what a fresh request makes
  * @throws Refusal idempotency_conflict when the key came with another body
  */
 export async function claimKey(
+  ctx: ApiContext,
   db: Database,
   request: { userId: UserId; endpoint: string; body: unknown },
   key: string,
   targetId: string,
 ): Promise<ClaimedKey> {
-  const name: KeyName = { userId: request.userId, endpoint: request.endpoint, key };
+  const { userId, endpoint } = request;
+  const apiKeyId = keyIdOf(ctx);
+  const name: KeyName = {
+    userId,
+    endpoint: apiKeyId === undefined ? endpoint : `${endpoint} of ${apiKeyId}`,
+    key,
+  };
   const claim = await claimIdempotencyKey(db, name, hashOf(request.body), targetId);
   if (!claim.sameBody) {
     throw new Refusal(

@@ -122,7 +122,7 @@ async function claimAttempt<Id extends string, Row>(
   const id = opening.newId();
   if (idempotencyKey === undefined)
     return about(run, firstAttempt(deps, id, await readClock(deps.db), undefined));
-  const key = await claimKey(deps.db, opening, idempotencyKey, id);
+  const key = await claimKey(run.ctx, deps.db, opening, idempotencyKey, id);
   const { fresh, claimedAt } = key.claim;
   return about(run, fresh ? firstAttempt(deps, id, claimedAt, key) : laterAttempt<Id>(deps, key));
 }
@@ -150,7 +150,7 @@ async function renewAttempt<Id extends string, Row>(
   const id = opening.newId();
   const renewedAt = await renewIdempotencyKey(deps.db, key.name, oldId, id);
   if (renewedAt) return about(run, firstAttempt(deps, id, renewedAt, key));
-  return about(run, laterAttempt<Id>(deps, await claimKey(deps.db, opening, key.name.key, id)));
+  return about(run, laterAttempt<Id>(deps, await claimKey(run.ctx, deps.db, opening, key.name.key, id)));
 }
 
 /**

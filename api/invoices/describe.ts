@@ -88,6 +88,7 @@ export const invoiceOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/billing/invoices',
+    scope: 'billing',
     name: 'listInvoices',
     tag,
     summary: 'Your invoices, newest first',
@@ -105,6 +106,7 @@ export const invoiceOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/billing/invoices/:id',
+    scope: 'billing',
     name: 'showInvoice',
     tag,
     summary: 'One invoice',
@@ -115,6 +117,7 @@ export const invoiceOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/billing/invoices/:id/pay-url',
+    scope: 'billing',
     name: 'showPayUrl',
     tag,
     summary: 'The page on which an invoice can be paid',

@@ -4,15 +4,16 @@ import { ProcessorError } from '../../adapters/processor/processor.js';
 import { isId } from '../../domain/ids.js';
 import { requestLimits } from '../../domain/requests/limits.js';
 import { Refusal } from '../../domain/refusal.js';
-import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
-import { requireSession, type Step } from '../http/middleware/session.js';
+import { callerOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { requireCaller } from '../http/middleware/caller.js';
+import type { Step } from '../http/middleware/session.js';
 import { joi, readQuery } from '../http/validation.js';
 
 /** The routes of invoices (spec: GET /v1/billing/invoices). workflows/invoice.ts makes and settles them. */
 export function invoiceRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/billing/invoices', requireSession(deps), showInvoices(deps));
-  router.get('/v1/billing/invoices/:id', requireSession(deps), showInvoice(deps));
-  router.get('/v1/billing/invoices/:id/pay-url', requireSession(deps), showPayUrl(deps));
+  router.get('/v1/billing/invoices', requireCaller(deps, 'billing'), showInvoices(deps));
+  router.get('/v1/billing/invoices/:id', requireCaller(deps, 'billing'), showInvoice(deps));
+  router.get('/v1/billing/invoices/:id/pay-url', requireCaller(deps, 'billing'), showPayUrl(deps));
 }
 
 interface InvoicesQuery {
@@ -28,7 +29,7 @@ export const invoicesQuery = joi.object<InvoicesQuery>({
 function showInvoices(deps: ApiDeps): Step {
   return async (ctx) => {
     const { status, limit } = readQuery(ctx, invoicesQuery);
-    const invoices = await listInvoices(deps.db, sessionOf(ctx).userId, status, limit);
+    const invoices = await listInvoices(deps.db, callerOf(ctx).userId, status, limit);
     ctx.body = { data: invoices.map(presentInvoice) };
   };
 }
@@ -74,7 +75,7 @@ async function readPayUrl(ctx: ApiContext, deps: ApiDeps, mirrorId: string | nul
 
 async function getInvoice(ctx: ApiContext, deps: ApiDeps): Promise<Invoice> {
   const id = ctx.params['id'] ?? '';
-  const invoice = isId('inv', id) && (await findInvoice(deps.db, sessionOf(ctx).userId, id));
+  const invoice = isId('inv', id) && (await findInvoice(deps.db, callerOf(ctx).userId, id));
   if (!invoice) {
     throw notFound();
   }

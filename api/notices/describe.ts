@@ -42,6 +42,7 @@ export const noticeOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/notices',
+    scope: 'read',
     name: 'showNotices',
     tag,
     summary: 'What you are told by mail without having asked',

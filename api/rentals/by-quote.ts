@@ -2,7 +2,7 @@ import type { Database, Transaction } from '../../adapters/postgres/database.js'
 import { findQuote } from '../../adapters/postgres/rentals/quotes.js';
 import { findRental, type RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import type { QuoteRow } from '../../adapters/postgres/rows/tables.js';
-import { isId, type ListingId, type QuoteId, type UserId } from '../../domain/ids.js';
+import { isId, type ApiKeyId, type ListingId, type QuoteId, type UserId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import { noSuchQuote } from '../../domain/rentals/quotes.js';
 import { Refusal, type RefusalDetails } from '../../domain/refusal.js';
@@ -50,9 +50,10 @@ export async function getQuote(db: Database, userId: UserId, id: string): Promis
   return row;
 }
 
-/** What a quote asks for, at the quoted price or below. */
-export function requestOf(row: QuoteRow): RentalRequest {
-  return { ...row.request, userId: row.user_id, maxPricePerHourCents: row.price_per_hour_cents };
+/** What a quote asks for, at the quoted price or below. @param apiKeyId the key that takes it */
+export function requestOf(row: QuoteRow, apiKeyId?: ApiKeyId): RentalRequest {
+  const { user_id: userId, price_per_hour_cents: maxPricePerHourCents } = row;
+  return { ...row.request, userId, maxPricePerHourCents, ...(apiKeyId !== undefined && { apiKeyId }) };
 }
 
 /** Finds the rental that was opened by a user's quote; undefined until one was. */

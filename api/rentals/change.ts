@@ -13,11 +13,12 @@ import { findRental, type RentalWithHealth } from '../../adapters/postgres/renta
 import { readUnderWalletLock, type LastWord } from '../../adapters/postgres/requests/last-word.js';
 import { awaitChange } from '../../adapters/temporal/open-rental.js';
 import { newId } from '../../adapters/ids.js';
-import type { ChangeId } from '../../domain/ids.js';
+import type { ApiKeyId, ChangeId } from '../../domain/ids.js';
 import { asksForLimits, refusalOfEnding, type AskedChange } from '../../domain/rentals/changes.js';
 import { auditAddress, noteAudit } from '../accounts/audit-event.js';
-import type { ApiDeps, ApiRouter } from '../context.js';
-import { requireSession, type Step } from '../http/middleware/session.js';
+import { keyIdOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { requireCaller } from '../http/middleware/caller.js';
+import type { Step } from '../http/middleware/session.js';
 import { answerOpening } from '../http/opening.js';
 import { readChange, refuseTooLate } from './change-request.js';
 import { presentRental } from './present.js';
@@ -25,7 +26,7 @@ import { getRental } from './routes.js';
 
 /** The route that changes a rental: PATCH /v1/rentals/:id (decision 105, "Changed rentals"). */
 export function changeRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.patch('/v1/rentals/:id', requireSession(deps), changeRental(deps));
+  router.patch('/v1/rentals/:id', requireCaller(deps, 'rentals'), changeRental(deps));
 }
 
 /** One request to change a rental. */
@@ -33,6 +34,7 @@ interface Changing {
   readonly deps: ApiDeps;
   readonly rental: RentalWithHealth;
   readonly asked: AskedChange;
+  readonly apiKeyId: ApiKeyId | undefined;
   readonly clientAddress: string | undefined;
 }
 
@@ -47,7 +49,7 @@ function changeRental(deps: ApiDeps): Step {
     if (typeof asked.autoStopAt === 'string') {
       refuseTooLate(asked, rental.running_at, await readClock(deps.db));
     }
-    const changing = { deps, rental, asked, clientAddress: auditAddress(ctx) };
+    const changing = { deps, rental, asked, apiKeyId: keyIdOf(ctx), clientAddress: auditAddress(ctx) };
     const ways = asksForLimits(asked) ? byWorkflow(changing) : byOurselves(changing);
     const changeId = await answerOpening<ChangeId, RentalWithHealth>(ctx, deps, {
       endpoint: 'PATCH /v1/rentals/:id',
@@ -121,8 +123,8 @@ function byOurselves(changing: Changing): Ways {
   };
 }
 
-function newChange({ rental, asked }: Changing, id: ChangeId, answerBefore: Date): NewChange {
-  return { id, rental, asked, answerBefore };
+function newChange({ rental, asked, apiKeyId }: Changing, id: ChangeId, answerBefore: Date): NewChange {
+  return { id, rental, asked, apiKeyId, answerBefore };
 }
 
 /** Finds the rental, once the change is made. @throws the Refusal that it was answered with */

@@ -7,13 +7,14 @@ import { findRental } from '../../adapters/postgres/rentals/rental-reads.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { isId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
-import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
-import { requireSession, type Step } from '../http/middleware/session.js';
+import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { requireCaller } from '../http/middleware/caller.js';
+import type { Step } from '../http/middleware/session.js';
 import { joi, readQuery } from '../http/validation.js';
 
 /** The route of a rental's charges, by hour or by day: GET /v1/rentals/:id/charges. */
 export function rentalChargeRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/rentals/:id/charges', requireSession(deps), showCharges(deps));
+  router.get('/v1/rentals/:id/charges', requireCaller(deps, 'read'), showCharges(deps));
 }
 
 export const chargesQuery = joi.object<{ interval: ChargeInterval }>({
@@ -23,7 +24,7 @@ export const chargesQuery = joi.object<{ interval: ChargeInterval }>({
 function showCharges(deps: ApiDeps): Step {
   return async (ctx) => {
     const { interval } = readQuery(ctx, chargesQuery);
-    const { userId } = sessionOf(ctx);
+    const { userId } = callerOf(ctx);
     const id = ctx.params['id'] ?? '';
     const rental = isId('rent', id) && (await findRental(deps.db, userId, id));
     if (!rental)

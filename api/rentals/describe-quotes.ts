@@ -64,6 +64,7 @@ export const quoteOperations: readonly Operation[] = [
   {
     method: 'post',
     path: '/v1/quotes',
+    scope: 'rentals',
     name: 'createQuote',
     tag,
     summary: 'What a rental would cost, for a minute',

@@ -226,6 +226,7 @@ export const rentalOperations: readonly Operation[] = [
   {
     method: 'post',
     path: '/v1/rentals',
+    scope: 'rentals',
     name: 'createRental',
     tag,
     summary: 'Rents the cheapest machine that matches',
@@ -265,6 +266,7 @@ export const rentalOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/rentals',
+    scope: 'read',
     name: 'listRentals',
     tag,
     summary: 'Your rentals, newest first',
@@ -276,6 +278,7 @@ export const rentalOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/rentals/:id',
+    scope: 'read',
     name: 'showRental',
     tag,
     summary: 'One rental',
@@ -286,6 +289,7 @@ export const rentalOperations: readonly Operation[] = [
   {
     method: 'patch',
     path: '/v1/rentals/:id',
+    scope: 'rentals',
     name: 'changeRental',
     tag,
     summary: 'Changes a rental’s name, labels and limits',
@@ -311,6 +315,7 @@ export const rentalOperations: readonly Operation[] = [
   {
     method: 'post',
     path: '/v1/rentals/:id/stop',
+    scope: 'rentals',
     name: 'stopRental',
     tag,
     summary: 'Ends a rental',
@@ -331,6 +336,7 @@ export const rentalOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/rentals/:id/meter',
+    scope: 'read',
     name: 'showMeter',
     tag,
     summary: 'What a rental has used so far',
@@ -357,6 +363,7 @@ export const rentalOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/rentals/:id/charges',
+    scope: 'read',
     name: 'showCharges',
     tag,
     summary: 'What a rental was charged, by hour or by day',

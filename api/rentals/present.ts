@@ -105,7 +105,7 @@ function netChargedCents(row: RentalRow): number {
 function warningsOf(row: RentalWithHealth): string[] {
   const running = row.status === 'running';
   return [
-    ...(row.ssh_key_ids.length === 0 ? ['no_ssh_key'] : []),
+    ...(row.ssh_key_ids.length === 0 && row.own_ssh_keys === 0 ? ['no_ssh_key'] : []),
     ...(running && (row.silent_probes ?? 0) >= machineLimits.silentProbes ? ['ssh_unreachable'] : []),
     ...(running && row.host_key_changed === true ? ['host_key_changed'] : []),
   ];

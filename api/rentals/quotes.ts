@@ -15,18 +15,19 @@ import { Refusal } from '../../domain/refusal.js';
 import { afterwards, worstCaseCents, type Funds } from '../../domain/rentals/quote.js';
 import { reliabilityNow, type ReliabilityOf } from '../catalog/known-reliability.js';
 import { presentListing } from '../catalog/routes.js';
-import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
-import { requireSession, type Step } from '../http/middleware/session.js';
+import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { requireCaller } from '../http/middleware/caller.js';
+import type { Step } from '../http/middleware/session.js';
 import { readRentalRequest } from './request.js';
 
 /** The route of quotes: POST /v1/quotes (decision 104, "Quotes and alternatives"). */
 export function quoteRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.post('/v1/quotes', requireSession(deps), createQuote(deps));
+  router.post('/v1/quotes', requireCaller(deps, 'rentals'), createQuote(deps));
 }
 
 function createQuote({ db }: ApiDeps): Step {
   return async (ctx) => {
-    const { userId } = sessionOf(ctx);
+    const { userId } = callerOf(ctx);
     const { request } = await readRentalRequest(ctx, userId, async () =>
       (await listSshKeys(db, userId)).map((key) => key.id),
     );

@@ -7,7 +7,8 @@ import { rentalLimits } from '../../domain/rentals/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import { rentalStatuses, type RentalStatus } from '../../domain/rentals/rental.js';
 import { defaultTemplateId, templates } from '../../domain/catalog/templates.js';
-import type { ApiContext } from '../context.js';
+import { parsePublicKey } from '../accounts/public-keys.js';
+import { keyIdOf, type ApiContext } from '../context.js';
 import { labelFilter, labelsField } from './label-fields.js';
 import { joi, pageFields, readBody, regionField } from '../http/validation.js';
 
@@ -25,7 +26,11 @@ export interface RentalBody {
   readonly maxSpendCents?: number;
   readonly maxPricePerHourCents?: number;
   readonly labels?: Labels;
+  readonly sshPublicKeys?: readonly string[];
 }
+
+/** Public keys of the rental alone (decision 108, "API keys"). A body holds ten RSA keys of the longest kind. */
+const ownKeysField = joi.array().items(joi.string().max(8_192)).min(1).max(rentalLimits.maxOwnPublicKeys);
 
 export const rentalSchema = joi.object<RentalBody>({
   familyId: joi.text().maxChars(64).required(),
@@ -53,6 +58,7 @@ export const rentalSchema = joi.object<RentalBody>({
   maxSpendCents: joi.number().integer().min(1).max(MAX_CENTS),
   maxPricePerHourCents: joi.number().integer().min(1).max(MAX_CENTS),
   labels: labelsField,
+  sshPublicKeys: ownKeysField,
 });
 
 /** The query of GET /v1/rentals. */
@@ -71,7 +77,7 @@ export const rentalsQuery = joi.object<{
  * Takes step 1 of POST /v1/rentals: validates the request's shape. The activity takes the other steps.
  * @param listOwnKeys the ids of the user's keys
  * @returns the validated body, and the workflow's request
- * @throws Refusal validation_failed, invalid_count, unknown_family, key_not_found
+ * @throws Refusal validation_failed, invalid_count, unknown_family, key_not_found, weak_key
  */
 export async function readRentalRequest(
   ctx: ApiContext,
@@ -86,6 +92,7 @@ export async function readRentalRequest(
       { familyId: body.familyId },
     );
   }
+  const apiKeyId = keyIdOf(ctx);
   const request = {
     userId,
     familyId: body.familyId,
@@ -98,6 +105,8 @@ export async function readRentalRequest(
     maxSpendCents: body.maxSpendCents ?? null,
     maxPricePerHourCents: body.maxPricePerHourCents ?? null,
     ...(body.labels !== undefined && { labels: body.labels }),
+    ...(body.sshPublicKeys !== undefined && { sshPublicKeys: ownKeysOf(body.sshPublicKeys) }),
+    ...(apiKeyId !== undefined && { apiKeyId }),
   };
   return { body, request };
 }
@@ -111,6 +120,11 @@ function keysOf(own: readonly SshKeyId[], asked: readonly string[] | undefined):
       sshKeyId: id,
     });
   });
+}
+
+/** The lines of a rental's own keys, each once. @throws Refusal weak_key, validation_failed naming the key's place */
+function ownKeysOf(given: readonly string[]): string[] {
+  return [...new Set(given.map((text, index) => parsePublicKey(text, `sshPublicKeys[${index}]`).line))];
 }
 
 /** Fractions of an hour are allowed (decision 18, "Start of billing"); the shortest stop is one millisecond. */

@@ -12,13 +12,14 @@ import { insertStopRequest } from '../../adapters/postgres/rentals/stop-requests
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { readUnderWalletLock } from '../../adapters/postgres/requests/last-word.js';
 import { newId } from '../../adapters/ids.js';
-import { isId, type RentalId, type UserId } from '../../domain/ids.js';
+import { isId, type ApiKeyId, type RentalId, type UserId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import { isFinal } from '../../domain/rentals/rental.js';
 import { auditEvent, noteAudit } from '../accounts/audit-event.js';
-import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { callerOf, keyIdOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';
-import { requireSession, type Step } from '../http/middleware/session.js';
+import { requireCaller } from '../http/middleware/caller.js';
+import type { Step } from '../http/middleware/session.js';
 import { answerOpening } from '../http/opening.js';
 import {
   findRentalOfQuote,
@@ -38,11 +39,11 @@ import { readQuery } from '../http/validation.js';
  * rental on read", and decision 17, "The meter on read").
  */
 export function rentalRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.post('/v1/rentals', requireSession(deps), createRental(deps));
-  router.get('/v1/rentals', requireSession(deps), listRentals(deps));
-  router.get('/v1/rentals/:id', requireSession(deps), showRental(deps));
-  router.post('/v1/rentals/:id/stop', requireSession(deps), stopRental(deps));
-  router.get('/v1/rentals/:id/meter', requireSession(deps), showMeter(deps));
+  router.post('/v1/rentals', requireCaller(deps, 'rentals'), createRental(deps));
+  router.get('/v1/rentals', requireCaller(deps, 'read'), listRentals(deps));
+  router.get('/v1/rentals/:id', requireCaller(deps, 'read'), showRental(deps));
+  router.post('/v1/rentals/:id/stop', requireCaller(deps, 'rentals'), stopRental(deps));
+  router.get('/v1/rentals/:id/meter', requireCaller(deps, 'read'), showMeter(deps));
 }
 
 /**
@@ -52,7 +53,7 @@ export function rentalRoutes(router: ApiRouter, deps: ApiDeps): void {
  */
 function createRental(deps: ApiDeps): Step {
   return async (ctx) => {
-    const { userId } = sessionOf(ctx);
+    const { userId } = callerOf(ctx);
     const asked = await readCreate(ctx, deps, userId);
     await answerOpening<RentalId, RentalWithHealth>(ctx, deps, {
       endpoint: 'POST /v1/rentals',
@@ -80,15 +81,18 @@ function createRental(deps: ApiDeps): Step {
 /** The request of a create: it says itself what it asks for, or names a quote that does. */
 interface Create extends Refused {
   readonly body: unknown;
+  /** The API key that asks; undefined for a session. */
+  readonly apiKeyId: ApiKeyId | undefined;
 }
 
 async function readCreate(ctx: ApiContext, { db }: ApiDeps, userId: UserId): Promise<Create> {
   const byQuote = readQuoteBody(ctx);
-  if (byQuote) return { userId, body: byQuote, request: undefined, quoteId: byQuote.quoteId };
+  const asker = { userId, apiKeyId: keyIdOf(ctx) };
+  if (byQuote) return { ...asker, body: byQuote, request: undefined, quoteId: byQuote.quoteId };
   const { body, request } = await readRentalRequest(ctx, userId, async () =>
     (await listSshKeys(db, userId)).map((key) => key.id),
   );
-  return { userId, body, request, quoteId: undefined };
+  return { ...asker, body, request, quoteId: undefined };
 }
 
 /**
@@ -99,7 +103,7 @@ async function startOpening(deps: ApiDeps, asked: Create, id: RentalId, answerBe
   const quote =
     asked.quoteId === undefined ? undefined : await getQuote(deps.db, asked.userId, asked.quoteId);
   if (quote?.rental_id) return;
-  const request = quote ? requestOf(quote) : asked.request;
+  const request = quote ? requestOf(quote, asked.apiKeyId) : asked.request;
   if (!request) throw new Error('a create asks for something itself, or by a quote');
   await insertRentalRequest(deps.db, id, request, answerBefore, quote?.id);
   await openRental(deps.temporal.client.workflow, id, request, answerBefore);
@@ -118,7 +122,7 @@ async function findOpened(
 function listRentals(deps: ApiDeps): Step {
   return async (ctx) => {
     const { status, label, cursor, pageSize } = readQuery(ctx, rentalsQuery);
-    const { userId } = sessionOf(ctx);
+    const { userId } = callerOf(ctx);
     const before = await numberOf(
       readCursor(cursor, isIdKey('rent')),
       async (id) => (await findRental(deps.db, userId, id))?.no,
@@ -178,7 +182,7 @@ export function alreadyStopped(rental: RentalRow): Refusal {
 
 function showMeter(deps: ApiDeps): Step {
   return async (ctx) => {
-    const { userId } = sessionOf(ctx);
+    const { userId } = callerOf(ctx);
     const id = ctx.params['id'] ?? '';
     const reading =
       isId('rent', id) && (await findMeterReading(deps.db, userId, id, deps.settings.meterShards));
@@ -190,7 +194,7 @@ function showMeter(deps: ApiDeps): Step {
 /** The rental that the path names. @throws Refusal rental_not_found for another user's, as for none */
 export async function getRental(ctx: ApiContext, deps: ApiDeps): Promise<RentalWithHealth> {
   const id = ctx.params['id'] ?? '';
-  const row = isId('rent', id) && (await findRental(deps.db, sessionOf(ctx).userId, id));
+  const row = isId('rent', id) && (await findRental(deps.db, callerOf(ctx).userId, id));
   if (!row) throw noSuchRental();
   return row;
 }

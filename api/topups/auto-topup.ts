@@ -9,8 +9,9 @@ import type { UserId } from '../../domain/ids.js';
 import { autoTopupWorkflowId } from '../../domain/payments/processor-routes.js';
 import { Refusal } from '../../domain/refusal.js';
 import { auditAddress } from '../accounts/audit-event.js';
-import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
-import { requireSession, type Step } from '../http/middleware/session.js';
+import { callerOf, sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { requireCaller, requireSession } from '../http/middleware/caller.js';
+import type { Step } from '../http/middleware/session.js';
 import {
   autoTopupSchema,
   autoTopupWarnings,
@@ -24,7 +25,7 @@ import { readBody } from '../http/validation.js';
  * auto-topup").
  */
 export function autoTopupRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/billing/auto-topup', requireSession(deps), showSettings(deps));
+  router.get('/v1/billing/auto-topup', requireCaller(deps, 'billing'), showSettings(deps));
   router.put('/v1/billing/auto-topup', requireSession(deps), putSettings(deps));
 }
 
@@ -32,7 +33,7 @@ const SIGNAL_LIMIT_MS = 5_000;
 
 function showSettings(deps: ApiDeps): Step {
   return async (ctx) => {
-    ctx.body = presentAutoTopup(await findAutoTopup(deps.db, sessionOf(ctx).userId));
+    ctx.body = presentAutoTopup(await findAutoTopup(deps.db, callerOf(ctx).userId));
   };
 }
 

@@ -6,14 +6,15 @@ import { signalLook } from '../../adapters/temporal/signal-look.js';
 import type { UserId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import { auditAddress } from '../accounts/audit-event.js';
-import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
-import { requireSession, type Step } from '../http/middleware/session.js';
+import { callerOf, sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { requireCaller, requireSession } from '../http/middleware/caller.js';
+import type { Step } from '../http/middleware/session.js';
 import { presentCard } from './card-shapes.js';
 
 /** The routes of the saved card (spec: POST /v1/billing/setup-intent, GET and DELETE /v1/billing/card). */
 export function cardRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.post('/v1/billing/setup-intent', requireSession(deps), beginSetup(deps));
-  router.get('/v1/billing/card', requireSession(deps), showCard(deps));
+  router.get('/v1/billing/card', requireCaller(deps, 'billing'), showCard(deps));
   router.delete('/v1/billing/card', requireSession(deps), removeCard(deps));
 }
 
@@ -55,7 +56,7 @@ async function setUp(ctx: ApiContext, deps: ApiDeps, userId: UserId): Promise<st
 
 function showCard(deps: ApiDeps): Step {
   return async (ctx) => {
-    ctx.body = presentCard(await findSavedCard(deps.db, sessionOf(ctx).userId));
+    ctx.body = presentCard(await findSavedCard(deps.db, callerOf(ctx).userId));
   };
 }
 

@@ -7,9 +7,10 @@ import { newId } from '../../adapters/ids.js';
 import { isId, type TopupId, type UserId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import { noteAudit } from '../accounts/audit-event.js';
-import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { callerOf, keyIdOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { pageOf, readCursor } from '../http/cursor.js';
-import { requireSession, type Step } from '../http/middleware/session.js';
+import { requireCaller } from '../http/middleware/caller.js';
+import type { Step } from '../http/middleware/session.js';
 import { answerOpening } from '../http/opening.js';
 import { checkoutSchema, isTopupKey, presentCheckout, presentTopup, topupsQuery } from './shapes.js';
 import { openTopup } from '../../adapters/temporal/open-topup.js';
@@ -17,9 +18,9 @@ import { readBody, readQuery } from '../http/validation.js';
 
 /** The route that puts money into the wallet (spec: POST /v1/billing/checkout; decision 32, "Checkout and credit"). */
 export function checkoutRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.post('/v1/billing/checkout', requireSession(deps), createCheckout(deps));
-  router.get('/v1/billing/topups', requireSession(deps), listTopups(deps));
-  router.get('/v1/billing/topups/:id', requireSession(deps), showTopup(deps));
+  router.post('/v1/billing/checkout', requireCaller(deps, 'billing'), createCheckout(deps));
+  router.get('/v1/billing/topups', requireCaller(deps, 'billing'), listTopups(deps));
+  router.get('/v1/billing/topups/:id', requireCaller(deps, 'billing'), showTopup(deps));
 }
 
 /**
@@ -28,7 +29,7 @@ export function checkoutRoutes(router: ApiRouter, deps: ApiDeps): void {
  */
 function createCheckout(deps: ApiDeps): Step {
   return async (ctx) => {
-    const { userId } = sessionOf(ctx);
+    const { userId } = callerOf(ctx);
     const body = readBody(ctx, checkoutSchema);
     if (!deps.settings.billing.enabled) {
       throw new Refusal('billing_disabled', 'Payments are switched off here. Ask support how to pay.');
@@ -42,7 +43,12 @@ function createCheckout(deps: ApiDeps): Step {
       body,
       newId: () => newId('top'),
       start: async (id, answerBefore) => {
-        const request = { userId, amountCents: body.amountCents };
+        const apiKeyId = keyIdOf(ctx);
+        const request = {
+          userId,
+          amountCents: body.amountCents,
+          ...(apiKeyId !== undefined && { apiKeyId }),
+        };
         await insertTopupRequest(deps.db, id, request, answerBefore);
         answeredBy = await openTopup(deps.temporal.client.workflow, id, request, answerBefore);
       },
@@ -95,7 +101,7 @@ function listTopups(deps: ApiDeps): Step {
   return async (ctx) => {
     const { cursor, pageSize } = readQuery(ctx, topupsQuery);
     const before = readCursor(cursor, isTopupKey)?.[0];
-    const rows = await listTopupRows(deps.db, sessionOf(ctx).userId, before, pageSize + 1);
+    const rows = await listTopupRows(deps.db, callerOf(ctx).userId, before, pageSize + 1);
     const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
     ctx.body = { topups: page.map(presentTopup), nextCursor };
   };
@@ -104,7 +110,7 @@ function listTopups(deps: ApiDeps): Step {
 function showTopup(deps: ApiDeps): Step {
   return async (ctx) => {
     const id = ctx.params['id'] ?? '';
-    const row = isId('top', id) && (await findTopupOfUser(deps.db, sessionOf(ctx).userId, id));
+    const row = isId('top', id) && (await findTopupOfUser(deps.db, callerOf(ctx).userId, id));
     if (!row) {
       throw new Refusal('topup_not_found', 'You have no such top-up: GET /v1/billing/topups lists yours.');
     }

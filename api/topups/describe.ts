@@ -119,6 +119,7 @@ const topups: readonly Operation[] = [
   {
     method: 'post',
     path: '/v1/billing/checkout',
+    scope: 'billing',
     name: 'createCheckout',
     tag,
     summary: 'Tops the wallet up',
@@ -153,6 +154,7 @@ const topups: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/billing/topups',
+    scope: 'billing',
     name: 'listTopups',
     tag,
     summary: 'Your top-ups, newest first',
@@ -162,6 +164,7 @@ const topups: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/billing/topups/:id',
+    scope: 'billing',
     name: 'showTopup',
     tag,
     summary: 'One top-up',
@@ -192,6 +195,7 @@ const cards: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/billing/card',
+    scope: 'billing',
     name: 'showCard',
     tag,
     summary: 'The saved card',
@@ -220,6 +224,7 @@ const automatic: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/billing/auto-topup',
+    scope: 'billing',
     name: 'showAutoTopup',
     tag,
     summary: 'The settings of auto-topup',

@@ -1,17 +1,18 @@
 import { getBalance, type Balance } from '../../adapters/postgres/wallets/wallet-reads.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
-import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
-import { requireSession, type Step } from '../http/middleware/session.js';
+import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { requireCaller } from '../http/middleware/caller.js';
+import type { Step } from '../http/middleware/session.js';
 
 /** The routes of a wallet's balance and of a client's config (decision 31, "Balance and config"). */
 export function billingRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/billing/balance', requireSession(deps), showBalance(deps));
-  router.get('/v1/billing/config', requireSession(deps), showConfig(deps));
+  router.get('/v1/billing/balance', requireCaller(deps, 'billing'), showBalance(deps));
+  router.get('/v1/billing/config', requireCaller(deps, 'billing'), showConfig(deps));
 }
 
 function showBalance(deps: ApiDeps): Step {
   return async (ctx) => {
-    ctx.body = presentBalance(await getBalance(deps.db, sessionOf(ctx).userId));
+    ctx.body = presentBalance(await getBalance(deps.db, callerOf(ctx).userId));
   };
 }
 

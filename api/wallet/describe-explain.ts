@@ -201,6 +201,7 @@ export const explainOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/billing/ledger/:id/explain',
+    scope: 'billing',
     name: 'explainLedgerEntry',
     tag: 'Wallet',
     summary: 'Why a ledger entry is there',

@@ -148,6 +148,7 @@ export const walletOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/billing/balance',
+    scope: 'billing',
     name: 'showBalance',
     tag,
     summary: 'What the wallet holds',
@@ -173,6 +174,7 @@ export const walletOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/billing/config',
+    scope: 'billing',
     name: 'showBillingConfig',
     tag,
     summary: 'What a client needs to fill the wallet',
@@ -202,6 +204,7 @@ export const walletOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/billing/ledger',
+    scope: 'billing',
     name: 'listLedger',
     tag,
     summary: 'Every change of the wallet, newest first',
@@ -228,6 +231,7 @@ export const walletOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/billing/statement',
+    scope: 'billing',
     name: 'showStatement',
     tag,
     summary: 'What happened between two instants, summed up',
@@ -241,6 +245,7 @@ export const walletOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/billing/ledger.csv',
+    scope: 'billing',
     name: 'downloadLedger',
     tag,
     summary: 'The ledger as a file, oldest first',

@@ -1,6 +1,7 @@
 import { explainEntry } from '../../adapters/postgres/explain/explain-entry.js';
-import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
-import { requireSession, type Step } from '../http/middleware/session.js';
+import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { requireCaller } from '../http/middleware/caller.js';
+import type { Step } from '../http/middleware/session.js';
 import { noSuchEntry, presentExplanation } from './explanation-shapes.js';
 
 /**
@@ -8,12 +9,12 @@ import { noSuchEntry, presentExplanation } from './explanation-shapes.js';
  * "Explained cents").
  */
 export function explainRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/billing/ledger/:id/explain', requireSession(deps), showExplanation(deps));
+  router.get('/v1/billing/ledger/:id/explain', requireCaller(deps, 'billing'), showExplanation(deps));
 }
 
 function showExplanation(deps: ApiDeps): Step {
   return async (ctx) => {
-    const { userId } = sessionOf(ctx);
+    const { userId } = callerOf(ctx);
     const { meterShards } = deps.settings;
     const explanation = await explainEntry(deps.db, ctx.params['id'] ?? '', meterShards, userId);
     if (!explanation) throw noSuchEntry();

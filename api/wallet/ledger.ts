@@ -3,14 +3,15 @@ import { readLedger, type LedgerEntry } from '../../adapters/postgres/wallets/le
 import { ledgerEntryTypes, type LedgerEntryType } from '../../domain/ledger/ledger.js';
 import { isId, type RentalId, type UserId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
-import { sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { isNumberKey, pageOf, readCursor } from '../http/cursor.js';
-import { requireSession, type Step } from '../http/middleware/session.js';
+import { requireCaller } from '../http/middleware/caller.js';
+import type { Step } from '../http/middleware/session.js';
 import { joi, pageFields, readQuery } from '../http/validation.js';
 
 /** The route of a wallet's ledger, newest entry first (spec: GET /v1/billing/ledger). */
 export function ledgerRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/billing/ledger', requireSession(deps), showLedger(deps));
+  router.get('/v1/billing/ledger', requireCaller(deps, 'billing'), showLedger(deps));
 }
 
 interface LedgerQuery {
@@ -32,7 +33,7 @@ export const ledgerQuery = joi.object<LedgerQuery>({
 function showLedger(deps: ApiDeps): Step {
   return async (ctx) => {
     const { type, rentalId, cursor, pageSize } = readQuery(ctx, ledgerQuery);
-    const { userId } = sessionOf(ctx);
+    const { userId } = callerOf(ctx);
     const filter = {
       type,
       rentalId: await ownRental(deps, userId, rentalId),

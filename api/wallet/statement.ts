@@ -10,14 +10,15 @@ import {
 } from '../../adapters/postgres/wallets/statement-reads.js';
 import type { RentalId } from '../../domain/ids.js';
 import { labelKeyPattern } from '../../domain/rentals/labels.js';
-import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
-import { requireSession, type Step } from '../http/middleware/session.js';
+import { callerOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { requireCaller } from '../http/middleware/caller.js';
+import type { Step } from '../http/middleware/session.js';
 import { fieldRefusal, instantField, joi, readQuery } from '../http/validation.js';
 
 /** The routes for accountants: a wallet's sums between two instants, and its whole ledger as a file. */
 export function statementRoutes(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/v1/billing/statement', requireSession(deps), showStatement(deps));
-  router.get('/v1/billing/ledger.csv', requireSession(deps), sendCsv(deps));
+  router.get('/v1/billing/statement', requireCaller(deps, 'billing'), showStatement(deps));
+  router.get('/v1/billing/ledger.csv', requireCaller(deps, 'billing'), sendCsv(deps));
 }
 
 /** The key of the label that `groupBy` names. */
@@ -58,7 +59,7 @@ function showStatement(deps: ApiDeps): Step {
     const query = readQuery(ctx, statementQuery);
     const { from, to, groupBy: labelKey } = query;
     refuseUnordered(from, to);
-    const statement = await readStatement(deps.db, sessionOf(ctx).userId, { from, to, labelKey });
+    const statement = await readStatement(deps.db, callerOf(ctx).userId, { from, to, labelKey });
     ctx.body = presentStatement(query, statement);
   };
 }
@@ -150,7 +151,7 @@ function sendCsv(deps: ApiDeps): Step {
   return async (ctx) => {
     const { from, to } = readQuery(ctx, csvQuery);
     refuseUnordered(from, to);
-    const stretch = await findStretch(deps.db, sessionOf(ctx).userId, from, to);
+    const stretch = await findStretch(deps.db, callerOf(ctx).userId, from, to);
     sendLedgerFile(ctx, pagesOf(deps, stretch));
   };
 }

@@ -94,6 +94,7 @@ export const webhookOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/webhooks',
+    scope: 'read',
     name: 'listWebhooks',
     tag,
     summary: 'Where your events are delivered',
@@ -135,6 +136,7 @@ export const webhookOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/webhooks/:id',
+    scope: 'read',
     name: 'getWebhook',
     tag,
     summary: 'One webhook',
@@ -168,6 +170,7 @@ export const webhookOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/webhooks/:id/deliveries',
+    scope: 'read',
     name: 'listWebhookDeliveries',
     tag,
     summary: 'What became of each try',

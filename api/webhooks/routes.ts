@@ -19,9 +19,10 @@ import { isId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import { auditEvent } from '../accounts/audit-event.js';
 import { refuseWhenNotFresh } from '../accounts/fresh-proof.js';
-import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { callerOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';
-import { requireSession, type Step } from '../http/middleware/session.js';
+import { requireCaller, requireSession } from '../http/middleware/caller.js';
+import type { Step } from '../http/middleware/session.js';
 import { fieldRefusal, readBody, readQuery } from '../http/validation.js';
 import { presentDelivery, presentWebhook } from './present.js';
 import {
@@ -36,13 +37,14 @@ import { checkReceiver } from './receiver.js';
 
 /** Where users want their events delivered (decision 102, "Webhooks out"). */
 export function webhookEndpointRoutes(router: ApiRouter, deps: ApiDeps): void {
+  const reader = requireCaller(deps, 'read');
   const session = requireSession(deps);
-  router.get('/v1/webhooks', session, list(deps));
+  router.get('/v1/webhooks', reader, list(deps));
   router.post('/v1/webhooks', session, add(deps));
-  router.get('/v1/webhooks/:id', session, show(deps));
+  router.get('/v1/webhooks/:id', reader, show(deps));
   router.patch('/v1/webhooks/:id', session, change(deps));
   router.delete('/v1/webhooks/:id', session, remove(deps));
-  router.get('/v1/webhooks/:id/deliveries', session, showDeliveries(deps));
+  router.get('/v1/webhooks/:id/deliveries', reader, showDeliveries(deps));
   router.post('/v1/webhooks/:id/ping', session, ping(deps));
   router.post('/v1/webhooks/:id/redeliver', session, redeliver(deps));
   router.post('/v1/webhooks/:id/rotate-secret', session, rotate(deps));
@@ -50,7 +52,7 @@ export function webhookEndpointRoutes(router: ApiRouter, deps: ApiDeps): void {
 
 function list(deps: ApiDeps): Step {
   return async (ctx) => {
-    ctx.body = { webhooks: (await listWebhooks(deps.db, sessionOf(ctx).userId)).map(presentWebhook) };
+    ctx.body = { webhooks: (await listWebhooks(deps.db, callerOf(ctx).userId)).map(presentWebhook) };
   };
 }
 
@@ -66,7 +68,7 @@ function add(deps: ApiDeps): Step {
     refuseWhenNotFresh(ctx);
     const publicKey = sealingKeyOf(deps);
     const url = await checkReceiver(ctx, deps, text);
-    const { userId } = sessionOf(ctx);
+    const { userId } = callerOf(ctx);
     const id = newId('wh');
     const secret = newWebhookSecret();
     const row = await deps.db.transaction(async (trx) => {
@@ -193,7 +195,7 @@ async function foundOf(
   find: (userId: WebhookRow['user_id'], id: WebhookRow['id']) => Promise<WebhookRow | undefined>,
 ): Promise<WebhookRow> {
   const id = ctx.params['id'] ?? '';
-  const hook = isId('wh', id) ? await find(sessionOf(ctx).userId, id) : undefined;
+  const hook = isId('wh', id) ? await find(callerOf(ctx).userId, id) : undefined;
   if (!hook)
     throw new Refusal('webhook_not_found', 'You have no such webhook: GET /v1/webhooks lists yours.');
   return hook;

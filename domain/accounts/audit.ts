@@ -20,6 +20,9 @@ export const auditKinds = [
   'webhook_changed',
   'webhook_removed',
   'webhook_switched_off',
+  'api_key_created',
+  'api_key_changed',
+  'api_key_revoked',
 ] as const;
 
 export type AuditKind = (typeof auditKinds)[number];

@@ -31,4 +31,14 @@ export const accountLimits = {
   maxSshKeys: 100,
   minRsaBits: 2_048,
   maxRsaBits: 8_192,
+
+  /**
+   * Decision 108, "API keys": how many live keys a user may have, how long they hold, how often their last use is
+   * written, and from how many ranges of addresses one may be used.
+   */
+  maxApiKeys: 50,
+  apiKeyMs: 90 * DAY,
+  apiKeyMaxMs: 365 * DAY,
+  apiKeyTouchMs: MINUTE,
+  apiKeyMaxCidrs: 20,
 } as const;

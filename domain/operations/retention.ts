@@ -29,6 +29,13 @@ export interface Kept {
  */
 export const retention: readonly Kept[] = [
   { table: 'sessions', what: 'ended sign-ins', keptMs: 0, since: 'expires_at' },
+  {
+    table: 'api_keys',
+    what: 'API keys that expired or were revoked; one that rented something stays',
+    keptMs: 90 * DAY,
+    since: 'ended_at',
+    only: 'not exists (select 1 from rentals r where r.api_key_id = t.id)',
+  },
   { table: 'login_codes', what: 'one-time codes', keptMs: 2 * DAY, since: 'created_at' },
   {
     table: 'proof_codes',

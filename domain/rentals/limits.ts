@@ -4,6 +4,9 @@ import { DAY, HOUR, MINUTE, SECOND } from '../durations.js';
  * The limits of a rental's request, of its opening, and of the refund of a lost machine. Durations are milliseconds.
  */
 export const rentalLimits = {
+  /** Decision 108, "API keys": public keys of one rental alone. */
+  maxOwnPublicKeys: 10,
+
   /** spec: Limits. */
   nameMaxChars: 64,
   autoStopMaxHours: 720,

@@ -7,7 +7,7 @@ import type { World } from './world.js';
 export function writeAudit(
   world: World,
   { audit, user }: Account,
-  event: Pick<AuditEventRow, 'kind' | 'entity_id' | 'details' | 'client_address'>,
+  event: Pick<AuditEventRow, 'kind' | 'entity_id' | 'details' | 'api_key_id' | 'client_address'>,
 ): void {
   audit.push({ no: audit.length + 1, id: newId('aud'), user_id: user.id, ...event, at: world.now() });
 }

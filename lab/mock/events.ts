@@ -69,7 +69,8 @@ export class MockEvents {
   /** Ends the streams of a session that has ended, or has another token. */
   endSession(userId: UserId, tokenHash: Buffer, reason: CloseReason = 'session_ended'): void {
     for (const stream of this.#hub.streamsOf(userId)) {
-      if (stream.tokenHash.equals(tokenHash)) this.#hub.close(stream, reason);
+      const { holder } = stream;
+      if (holder.kind === 'session' && holder.tokenHash.equals(tokenHash)) this.#hub.close(stream, reason);
     }
   }
 

@@ -188,5 +188,7 @@ function newRow(world: World, account: Account, request: Request, listing: Listi
     // These come from the meter, which the mock does not have.
     running_ms: null,
     limit_ms: null,
+    api_key_id: request.apiKeyId ?? null,
+    own_ssh_keys: request.sshPublicKeys?.length ?? 0,
   };
 }

@@ -96,7 +96,13 @@ function noteEnd(world: World, account: Account, row: RentalWithHealth, reason: 
     chargedCents: row.charged_cents - row.refunded_cents,
     refundedCents: failed ? row.refunded_cents : row.released_cents,
   };
-  writeAudit(world, account, { kind: 'rental_ended', entity_id: row.id, details, client_address: null });
+  writeAudit(world, account, {
+    kind: 'rental_ended',
+    entity_id: row.id,
+    details,
+    api_key_id: null,
+    client_address: null,
+  });
 }
 
 function close(world: World, account: Account, row: RentalWithHealth, endedAt: Date): void {

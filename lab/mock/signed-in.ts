@@ -1,5 +1,5 @@
 import { auditAddress } from '../../api/accounts/audit-event.js';
-import type { ApiContext } from '../../api/context.js';
+import { keyIdOf, type ApiContext } from '../../api/context.js';
 import { setSessionCookie, type Step } from '../../api/http/middleware/session.js';
 import type { AuditKind } from '../../domain/accounts/audit.js';
 import type { Account } from './account.js';
@@ -19,7 +19,7 @@ export function signedIn(
     const token = tokenOf(ctx);
     const found = world.accounts.find(token);
     if (!found) throw refusalOf('unauthorized');
-    ctx.state.session = found.session;
+    ctx.state.caller = { kind: 'session', ...found.session };
     ctx.set('Cache-Control', 'no-store');
     if (found.session.renewed) setSessionCookie(ctx, cookieDeps, token);
     await handle(ctx, found.account);
@@ -43,6 +43,7 @@ export function note(
     kind,
     entity_id: entityId,
     details,
+    api_key_id: keyIdOf(ctx) ?? null,
     client_address: auditAddress(ctx) ?? null,
   });
 }

@@ -71,7 +71,11 @@ async function changeUnderLock(
   const limits = limitsAfter(factsOf(rental), change.asked, now);
   await writeLimits(trx, rental, limits);
   await answer(trx, change, { from: limitsOf(rental), to: limits, at: now });
-  await applyWords(trx, { id: change.id, rental, asked: change.asked }, limits);
+  await applyWords(
+    trx,
+    { id: change.id, rental, asked: change.asked, apiKeyId: change.api_key_id ?? undefined },
+    limits,
+  );
   // A limit that is reached by now ends it in this transaction, and not at the next tick.
   if (isReached(limits, now)) await meterWallets(trx, [wallet.id]);
   return undefined;

@@ -1,5 +1,5 @@
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
-import { listPublicKeys } from '../../adapters/postgres/accounts/ssh-keys.js';
+import { listKeysOf } from '../../adapters/postgres/accounts/ssh-keys.js';
 import { findCheapestOffer } from '../../adapters/postgres/catalog/offers.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { moveAttempt } from '../../adapters/postgres/machines/attempts.js';
@@ -121,7 +121,8 @@ async function openUnderLock(
   const rental = await insertRental(trx, rentalOf(opening, wallet, bargain));
   if (request.labels) await replaceLabels(trx, rental, request.labels);
   if (quote) await takeQuote(trx, quote.id, rentalId);
-  await insertAuditEvent(trx, { userId: request.userId, kind: 'rental_created', entityId: rentalId });
+  const { userId, apiKeyId } = request;
+  await insertAuditEvent(trx, { userId, apiKeyId, kind: 'rental_created', entityId: rentalId });
   return openedOf(rentalId, bargain.listing);
 }
 
@@ -137,7 +138,7 @@ async function buyCheapest(
   market: Market,
   { untilMs, quote }: { untilMs: number; quote: NamedQuote | undefined },
 ): Promise<Bargain> {
-  const publicKeys = await listPublicKeys(trx, request.userId, request.sshKeyIds);
+  const publicKeys = await listKeysOf(trx, request, request.sshPublicKeys);
   const tried: ListingRow[] = [];
   // The time left must do for a call: a call that is cut off at once would only leave an unknown outcome.
   while (tried.length < rentalLimits.openTries && untilMs - performance.now() >= rentalLimits.openTryMinMs) {
@@ -256,6 +257,8 @@ function rentalOf(
     interconnect: listing.interconnect,
     template_id: request.templateId,
     ssh_key_ids: [...request.sshKeyIds],
+    api_key_id: request.apiKeyId ?? null,
+    own_ssh_keys: request.sshPublicKeys?.length ?? 0,
     listing_id: listing.id,
     provider_code: listing.provider_code,
     tag: purchase.attempt.tag,

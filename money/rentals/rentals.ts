@@ -33,7 +33,8 @@ export type NewRental = Pick<
   | 'max_spend_cents'
   | 'auto_stop_after_ms'
   | 'opened_seq'
->;
+> &
+  Partial<Pick<RentalRow, 'api_key_id' | 'own_ssh_keys'>>;
 
 /**
  * Writes the rental row in status provisioning, holding its first hour, and tells it. The hold was moved out of

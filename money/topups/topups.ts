@@ -1,4 +1,4 @@
-import type { TopupId, UserId } from '../../domain/ids.js';
+import type { ApiKeyId, TopupId, UserId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { CheckoutSession } from '../../adapters/processor/processor.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
@@ -15,6 +15,8 @@ import { refuseWhenTopupNotAllowed } from './topup-guards.js';
 export interface NewTopup {
   readonly userId: UserId;
   readonly amountCents: number;
+  /** The API key that asks: it never charges a card (decision 108, "API keys"). Null or absent for a session. */
+  readonly apiKeyId?: ApiKeyId | null;
   /** Instant by the database's clock; nothing is begun after it (decision 4, "Promise of a 503"). */
   readonly answerBefore: string;
 }
@@ -42,16 +44,23 @@ export async function beginTopup(
     const existing = await findTopup(trx, topupId);
     if (existing) return { kind: 'begun', topup: existing };
     await refuseWhenTopupNotAllowed(trx, input.userId, perDayWhenYoung);
-    const card = await findChargeableCard(trx, input.userId);
-    // A user whose payment was denied pays on a page (decision 79, "Charge marks").
-    const pmId = card && !(await isHeld(trx, input.userId)) ? card.pm_id : null;
-    const topup = await insertTopup(trx, topupId, input, pmId);
+    const topup = await insertTopup(trx, topupId, input, await cardToCharge(trx, input));
     if (!topup) return joinCharge(trx, input);
-    await insertAuditEvent(trx, { userId: input.userId, kind: 'checkout_begun', entityId: topupId });
+    const { userId, apiKeyId } = input;
+    const asked = { userId, apiKeyId: apiKeyId ?? undefined };
+    await insertAuditEvent(trx, { ...asked, kind: 'checkout_begun', entityId: topupId });
     // This check is the last: a caller that waits for the answer counts on nothing being begun after this instant.
     await refuseWhenLate(trx, input.answerBefore);
     return { kind: 'begun', topup };
   });
+}
+
+/** The saved card that a top-up charges; null where its user pays on a page. */
+async function cardToCharge(trx: Transaction, { userId, apiKeyId }: NewTopup): Promise<string | null> {
+  if (apiKeyId) return null;
+  const card = await findChargeableCard(trx, userId);
+  // A user whose payment was denied pays on a page (decision 79, "Charge marks").
+  return card && !(await isHeld(trx, userId)) ? card.pm_id : null;
 }
 
 async function insertTopup(

@@ -64,6 +64,7 @@ describe('the roles of the database', () => {
 
   it('let the api write what its requests make, and nothing that is money', async () => {
     assert.deepEqual(await writableBy(owner, databaseRoles.api), [
+      'api_keys (id, user_id, name, token_hash, hint, scopes, allowed_cidrs, expires_at, spend_cap_cents, last_used_at, last_used_address, revoked_at, suspended_at)',
       'audit_events',
       'auto_topups',
       'card_setups',
@@ -83,7 +84,7 @@ describe('the roles of the database', () => {
       'proof_codes',
       'quotes',
       'rate_limits',
-      'rental_changes (id, rental_no, user_id, asked, answer_before, answered_at)',
+      'rental_changes (id, rental_no, user_id, asked, answer_before, answered_at, api_key_id)',
       'rental_labels',
       'rental_requests',
       'rentals (name)',
@@ -104,6 +105,7 @@ describe('the roles of the database', () => {
 
   it('let operators write what moves no money: money they move by a workflow', async () => {
     assert.deepEqual(await writableBy(owner, databaseRoles.ops), [
+      'api_keys (revoked_at)',
       'audit_events',
       'brakes',
       'charge_marks (lifted_at)',

@@ -197,8 +197,8 @@ export const mutations: readonly Mutation[] = [
   },
   {
     file: 'money/topups/topups.ts',
-    from: 'const pmId = card && !(await isHeld(trx, input.userId)) ? card.pm_id : null;',
-    to: 'const pmId = card ? card.pm_id : null;',
+    from: 'return card && !(await isHeld(trx, userId)) ? card.pm_id : null;',
+    to: 'return card ? card.pm_id : null;',
     tests: ['test/stories/payments/charge-marks.test.ts'],
     survives:
       'The statement that marks a charge as sent looks for marks again, and the payer gets the same page.',

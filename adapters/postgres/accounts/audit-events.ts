@@ -1,5 +1,5 @@
 import type { AuditKind } from '../../../domain/accounts/audit.js';
-import type { AuditEventId, UserId } from '../../../domain/ids.js';
+import type { ApiKeyId, AuditEventId, UserId } from '../../../domain/ids.js';
 import { newId } from '../../ids.js';
 import type { Database, Transaction } from '../database.js';
 import type { AuditEventRow } from '../rows/tables.js';
@@ -11,6 +11,8 @@ export interface AuditEvent {
   readonly entityId?: string | undefined;
   /** Facts that the entity's own row does not keep. Never a secret. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
+  /** The API key by which it was asked for; left out for a session. */
+  readonly apiKeyId?: ApiKeyId | undefined;
   /** The address of the client; left out where no request of the user's is known. */
   readonly clientAddress?: string | undefined;
 }
@@ -21,10 +23,10 @@ export interface AuditEvent {
  * before.
  */
 export async function insertAuditEvent(db: Database | Transaction, event: AuditEvent): Promise<void> {
-  const { userId, kind, entityId, details, clientAddress } = event;
+  const { userId, kind, entityId, details, apiKeyId, clientAddress } = event;
   await db.raw(
-    `insert into audit_events as known (id, user_id, kind, entity_id, details, client_address)
-     values (:id, :userId, :kind, :entityId, :details, :clientAddress)
+    `insert into audit_events as known (id, user_id, kind, entity_id, details, api_key_id, client_address)
+     values (:id, :userId, :kind, :entityId, :details, :apiKeyId, :clientAddress)
      on conflict (kind, entity_id) where entity_id is not null
        do update set client_address = excluded.client_address
        where known.client_address is null and excluded.client_address is not null`,
@@ -34,6 +36,7 @@ export async function insertAuditEvent(db: Database | Transaction, event: AuditE
       kind,
       entityId: entityId ?? null,
       details: details === undefined ? null : JSON.stringify(details),
+      apiKeyId: apiKeyId ?? null,
       clientAddress: clientAddress ?? null,
     },
   );

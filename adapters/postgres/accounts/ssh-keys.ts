@@ -1,4 +1,5 @@
 import type { SshKeyId, UserId } from '../../../domain/ids.js';
+import type { RentalRequest } from '../../../domain/opening.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import type { Database, Transaction } from '../database.js';
 import { recordEvent } from '../events/outbox.js';
@@ -10,13 +11,22 @@ export async function listSshKeys(db: Database | Transaction, userId: UserId): P
 }
 
 /** Returns the public keys that are named, of one user; a deleted key is left out. */
-export async function listPublicKeys(
+async function listPublicKeys(
   db: Database | Transaction,
   userId: UserId,
   ids: readonly SshKeyId[],
 ): Promise<string[]> {
   const rows = await db('ssh_keys').where({ user_id: userId }).whereIn('id', ids).select('public_key');
   return rows.map((row) => row.public_key);
+}
+
+/** Returns the public keys that enter a rental's machine: the stored ones that it names, and its own, each once. */
+export async function listKeysOf(
+  db: Database | Transaction,
+  { userId, sshKeyIds }: Pick<RentalRequest, 'userId' | 'sshKeyIds'>,
+  own: readonly string[] = [],
+): Promise<string[]> {
+  return [...new Set([...(await listPublicKeys(db, userId, sshKeyIds)), ...own])];
 }
 
 /** Keys of one user are added one at a time, so that they are counted. */

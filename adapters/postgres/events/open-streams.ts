@@ -1,13 +1,18 @@
-import type { UserId } from '../../../domain/ids.js';
+import type { ApiKeyId, UserId } from '../../../domain/ids.js';
 import { streamLimits } from '../../../domain/events/stream-limits.js';
 import type { Database } from '../database.js';
 import { sqlStateOf } from '../sql-state.js';
+
+/** The session or the API key whose end ends its streams. */
+export type StreamHolder =
+  | { readonly kind: 'session'; readonly tokenHash: Buffer }
+  | { readonly kind: 'key'; readonly keyId: ApiKeyId };
 
 /** A stream as all API processes know of it. */
 export interface OpenStream {
   readonly id: string;
   readonly userId: UserId;
-  readonly tokenHash: Buffer;
+  readonly holder: StreamHolder;
 }
 
 /** Says that a process lives: its streams count as open for the next seconds. */
@@ -24,12 +29,12 @@ export async function sayHostLives(db: Database, hostId: string): Promise<void> 
  * Writes a stream of a process down, and marks the user's oldest ones beyond the limit, whichever process holds them
  * (decision 100, "Feed and stream"). Streams of processes that live no longer go first. The process that writes lives,
  * whenever it was last told of.
- * @returns false when the session has ended meanwhile: nothing was written
+ * @returns false when its session or key is there no more: nothing was written
  */
 export async function insertOpenStream(
   db: Database,
   hostId: string,
-  { id, userId, tokenHash }: OpenStream,
+  { id, userId, holder }: OpenStream,
 ): Promise<boolean> {
   try {
     await db.transaction(async (trx) => {
@@ -44,10 +49,11 @@ export async function insertOpenStream(
          ), marked as (
            update open_streams set crowded_out = true where no in (select no from surplus)
          )
-         insert into open_streams (id, host_id, user_id, token_hash) values (:id, :hostId, :userId, :tokenHash)
+         insert into open_streams (id, host_id, user_id, token_hash, api_key_id)
+         values (:id, :hostId, :userId, :tokenHash, :keyId)
          on conflict (id) do nothing`,
         {
-          ...{ id, hostId, userId, tokenHash },
+          ...{ id, hostId, userId, tokenHash: null, keyId: null, ...holder },
           livesMs: streamLimits.hostLivesMs,
           others: streamLimits.ofUser - 1,
         },
@@ -55,28 +61,34 @@ export async function insertOpenStream(
     });
     return true;
   } catch (error) {
-    if (isSessionGone(error)) return false;
+    if (isHolderGone(error)) return false;
     throw error;
   }
 }
 
-function isSessionGone(error: unknown): boolean {
+function isHolderGone(error: unknown): boolean {
   return (
     sqlStateOf(error) === FOREIGN_KEY_VIOLATION &&
-    (error as { constraint?: string }).constraint === 'open_streams_token_hash_fkey'
+    holders.includes((error as { constraint?: string }).constraint ?? '')
   );
 }
 
 const FOREIGN_KEY_VIOLATION = '23503';
+const holders = ['open_streams_token_hash_fkey', 'open_streams_api_key_id_fkey'];
+
+/** Whether the session or the key of a stream `o` lives. */
+const holderLives = `(s.expires_at > clock_ms() or (k.ended_at > clock_ms() and k.suspended_at is null))`;
+const withHolders = `open_streams o left join sessions s on s.token_hash = o.token_hash
+       left join api_keys k on k.id = o.api_key_id`;
 
 /**
- * Counts the streams of a process that may go on: their session lives and has the same token, and no newer ones have
- * taken their place.
+ * Counts the streams of a process that may go on: their session or key lives, the session has the same token, and no
+ * newer ones have taken their place.
  */
 export async function countLiveStreams(db: Database, hostId: string): Promise<number> {
   const { rows } = await db.raw<{ rows: { live: number }[] }>(
-    `select count(*) as live from open_streams o join sessions s on s.token_hash = o.token_hash
-      where o.host_id = ? and not o.crowded_out and not o.outdated and s.expires_at > clock_ms()`,
+    `select count(*) as live from ${withHolders}
+      where o.host_id = ? and not o.crowded_out and not o.outdated and ${holderLives}`,
     [hostId],
   );
   return rows[0]?.live ?? 0;
@@ -85,7 +97,8 @@ export async function countLiveStreams(db: Database, hostId: string): Promise<nu
 /** What a process is to do with a stream that is written down. */
 export interface WrittenStream {
   readonly id: string;
-  readonly isSignedIn: boolean;
+  /** Whether its session or key lives. */
+  readonly isHeld: boolean;
   readonly isCrowdedOut: boolean;
   /** Its session has another token now. */
   readonly isOutdated: boolean;
@@ -94,8 +107,9 @@ export interface WrittenStream {
 /** Lists the streams of a process that are written down. Those of sessions that were ended are not any more. */
 export async function listOpenStreams(db: Database, hostId: string): Promise<WrittenStream[]> {
   const { rows } = await db.raw<{ rows: WrittenStream[] }>(
-    `select o.id, s.expires_at > clock_ms() as "isSignedIn", o.crowded_out as "isCrowdedOut", o.outdated as "isOutdated"
-       from open_streams o join sessions s on s.token_hash = o.token_hash where o.host_id = ?`,
+    `select o.id, coalesce(${holderLives}, false) as "isHeld", o.crowded_out as "isCrowdedOut",
+            o.outdated as "isOutdated"
+       from ${withHolders} where o.host_id = ?`,
     [hostId],
   );
   return rows;

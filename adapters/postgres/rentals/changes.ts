@@ -1,4 +1,4 @@
-import type { ChangeId, RentalId, UserId } from '../../../domain/ids.js';
+import type { ApiKeyId, ChangeId, RentalId, UserId } from '../../../domain/ids.js';
 import { Refusal } from '../../../domain/refusal.js';
 import {
   fieldsOf,
@@ -18,6 +18,8 @@ export interface NewChange {
   readonly id: ChangeId;
   readonly rental: Pick<RentalRow, 'no' | 'id' | 'user_id'>;
   readonly asked: AskedChange;
+  /** The API key that asks; undefined for a session. */
+  readonly apiKeyId?: ApiKeyId | undefined;
   /** By the database's clock: nothing is changed after it (decision 4, "Promise of a 503"). */
   readonly answerBefore: Date;
 }
@@ -83,7 +85,7 @@ export async function giveUpChange(db: Database, change: NewChange): Promise<boo
 /** Writes a change's name and labels, and tells of the change. The rental must be locked by this transaction. */
 export async function applyWords(
   trx: Transaction,
-  { id, rental, asked }: Pick<NewChange, 'id' | 'rental' | 'asked'>,
+  { id, rental, asked, apiKeyId }: Pick<NewChange, 'id' | 'rental' | 'asked' | 'apiKeyId'>,
   limits: RentalLimits,
   clientAddress?: string,
 ): Promise<void> {
@@ -101,6 +103,7 @@ export async function applyWords(
     kind: 'rental_changed',
     entityId: id,
     details: { rentalId: rental.id, changed, ...now },
+    apiKeyId,
     clientAddress,
   });
   await recordEvent(trx, { ...about, type: 'rental.changed', data: { changeId: id, changed, ...now } });
@@ -135,6 +138,13 @@ export function endingOf(row: RentalRow): EndingRental {
   };
 }
 
-function rowOf({ id, rental, asked, answerBefore }: NewChange) {
-  return { id, rental_no: rental.no, user_id: rental.user_id, asked, answer_before: answerBefore };
+function rowOf({ id, rental, asked, apiKeyId, answerBefore }: NewChange) {
+  return {
+    id,
+    rental_no: rental.no,
+    user_id: rental.user_id,
+    asked,
+    api_key_id: apiKeyId ?? null,
+    answer_before: answerBefore,
+  };
 }

@@ -11,11 +11,11 @@ export interface NewQuote {
 }
 
 /**
- * Keeps a quote for its minute, by the database's clock.
+ * Keeps a quote for its minute, by the database's clock. It may be taken by another session or API key of its user.
  * @returns when it expires
  */
 export async function insertQuote(db: Database, { id, request, listing }: NewQuote): Promise<Date> {
-  const { userId, ...asked } = request;
+  const asked = { ...request, userId: undefined, apiKeyId: undefined };
   const { rows } = await db.raw<{ rows: { expires_at: Date }[] }>(
     `insert into quotes (id, user_id, request, listing_id, price_per_hour_cents, created_at, expires_at)
      select :id, :userId, :request, :listingId, :price, c.at, c.at + :quoteMs * interval '1 millisecond'
@@ -23,7 +23,7 @@ export async function insertQuote(db: Database, { id, request, listing }: NewQuo
      returning expires_at`,
     {
       id,
-      userId,
+      userId: request.userId,
       request: JSON.stringify(asked),
       listingId: listing.id,
       price: listing.price_per_hour_cents,

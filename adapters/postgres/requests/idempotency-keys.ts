@@ -2,7 +2,10 @@ import { requestLimits } from '../../../domain/requests/limits.js';
 import type { UserId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
 
-/** The name of one idempotent request: keys are per user and endpoint (decision 6, "Idempotent retries"). */
+/**
+ * The name of one idempotent request: keys are per user and endpoint (decision 6, "Idempotent retries"). The endpoint
+ * names the API key, if one asks: the code before knows three columns, and meets the same table.
+ */
 export interface KeyName {
   readonly userId: UserId;
   readonly endpoint: string;

@@ -30,6 +30,8 @@ export async function insertRentalRequest(
       max_spend_cents: request.maxSpendCents,
       max_price_per_hour_cents: request.maxPricePerHourCents,
       labels: request.labels ?? null,
+      ssh_public_keys: request.sshPublicKeys ? [...request.sshPublicKeys] : null,
+      api_key_id: request.apiKeyId ?? null,
       quote_id: quoteId,
       answer_before: answerBefore,
     })
@@ -41,11 +43,17 @@ export async function insertRentalRequest(
 export async function insertTopupRequest(
   db: Database,
   id: TopupId,
-  { userId, amountCents }: TopupRequest,
+  { userId, amountCents, apiKeyId }: TopupRequest,
   answerBefore: Date,
 ): Promise<void> {
   await db('topup_requests')
-    .insert({ id, user_id: userId, amount_cents: amountCents, answer_before: answerBefore })
+    .insert({
+      id,
+      user_id: userId,
+      amount_cents: amountCents,
+      api_key_id: apiKeyId ?? null,
+      answer_before: answerBefore,
+    })
     .onConflict('id')
     .ignore();
 }
@@ -73,6 +81,8 @@ export async function findRentalRequest(db: Database, id: RentalId): Promise<Com
       maxSpendCents: row.max_spend_cents,
       maxPricePerHourCents: row.max_price_per_hour_cents,
       ...(row.labels !== null && { labels: row.labels }),
+      ...(row.ssh_public_keys !== null && { sshPublicKeys: row.ssh_public_keys }),
+      ...(row.api_key_id !== null && { apiKeyId: row.api_key_id }),
       answerBefore: row.answer_before,
       quoteId: row.quote_id,
       requestedAt: row.requested_at,

@@ -1,5 +1,5 @@
 import type { EventType } from '../../../domain/events/events.js';
-import type { EventId, UserId } from '../../../domain/ids.js';
+import type { ApiKeyId, EventId, UserId } from '../../../domain/ids.js';
 
 /** An event that is not numbered yet. */
 export interface EventOutboxRow {
@@ -46,8 +46,10 @@ export interface OpenStreamRow {
   id: string;
   host_id: string;
   user_id: UserId;
-  token_hash: Buffer;
+  /** Of its session; null for a stream of a key. */
+  token_hash: Buffer | null;
   opened_at: Date;
   crowded_out: boolean;
   outdated: boolean;
+  api_key_id: ApiKeyId | null;
 }

@@ -1,4 +1,5 @@
 import type {
+  ApiKeyId,
   ChangeId,
   ListingId,
   OperationId,
@@ -56,6 +57,8 @@ export interface TopupRequestRow {
   amount_cents: number;
   answer_before: Date;
   requested_at: Date;
+  /** The key that asks; null: a session does. */
+  api_key_id: ApiKeyId | null;
 }
 
 /** A rental that a user asked for, committed before its workflow starts. */
@@ -76,13 +79,17 @@ export interface RentalRequestRow {
   quote_id: QuoteId | null;
   answer_before: Date;
   requested_at: Date;
+  /** The key that asks; null: a session does. */
+  api_key_id: ApiKeyId | null;
+  /** Of this rental alone, beside the stored ones; null for none. */
+  ssh_public_keys: string[] | null;
 }
 
 /** A price that holds for a minute, and the rental that was opened by it (migrations/035-quotes). */
 export interface QuoteRow {
   id: QuoteId;
   user_id: UserId;
-  request: Omit<RentalRequest, 'userId'>;
+  request: Omit<RentalRequest, 'userId' | 'apiKeyId'>;
   listing_id: ListingId;
   price_per_hour_cents: number;
   created_at: Date;
@@ -127,6 +134,8 @@ export interface RentalChangeRow {
   was_auto_stop_at: Date | null;
   new_max_spend_cents: number | null;
   new_auto_stop_at: Date | null;
+  /** The key that asks; null: a session does. */
+  api_key_id: ApiKeyId | null;
 }
 
 /** An instant at which a machine ends, of which its user was warned. */

@@ -1,5 +1,13 @@
 import type { AuditKind } from '../../../domain/accounts/audit.js';
-import type { AuditEventId, ListingId, RentalId, SessionId, SshKeyId, UserId } from '../../../domain/ids.js';
+import type {
+  ApiKeyId,
+  AuditEventId,
+  ListingId,
+  RentalId,
+  SessionId,
+  SshKeyId,
+  UserId,
+} from '../../../domain/ids.js';
 import type { LedgerEntryType } from '../../../domain/ledger/ledger.js';
 import type { QuotaWindow } from '../../providers/upstream/quotas.js';
 import type { RentalStatus, StopReason } from '../../../domain/rentals/rental.js';
@@ -28,6 +36,8 @@ export interface AuditEventRow {
   details: Record<string, unknown> | null;
   client_address: string | null;
   at: Date;
+  /** The key by which it was asked for; null: by a session, or by nobody outside. */
+  api_key_id: ApiKeyId | null;
 }
 
 export interface SessionRow {
@@ -189,6 +199,10 @@ export interface RentalRow {
   /** Computed by the database, for its meter: running_at, and the earlier of auto_stop_at and spend_limit_at. */
   running_ms: number | null;
   limit_ms: number | null;
+  /** The key that opened it; null: a session did. */
+  api_key_id: ApiKeyId | null;
+  /** How many public keys of its own it was rented with. */
+  own_ssh_keys: number;
 }
 
 /** The columns that metering writes while a rental runs (migrations/004-rentals). */

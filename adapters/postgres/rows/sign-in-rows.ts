@@ -1,4 +1,5 @@
-import type { SessionId, UserId } from '../../../domain/ids.js';
+import type { ApiKeyScope } from '../../../domain/accounts/api-keys.js';
+import type { ApiKeyId, SessionId, UserId } from '../../../domain/ids.js';
 
 export interface LoginCodeRow {
   id: number;
@@ -59,4 +60,30 @@ export interface InstallationKeyRow {
   name: 'ledger_ids' | 'known_browsers' | 'unsubscribe_links';
   key: Buffer;
   created_at: Date;
+}
+
+/** A key with which programs call the API in its user's name (migrations/038-api-keys). */
+export interface ApiKeyRow {
+  id: ApiKeyId;
+  user_id: UserId;
+  name: string;
+  token_hash: Buffer;
+  /** Its last characters. */
+  hint: string;
+  scopes: ApiKeyScope[];
+  /** From where it may be used; null: from anywhere. */
+  allowed_cidrs: string[] | null;
+  expires_at: Date;
+  /** What its rentals may cost in all; null: no cap. */
+  spend_cap_cents: number | null;
+  spent_cents: number;
+  reserved_cents: number;
+  created_at: Date;
+  last_used_at: Date | null;
+  last_used_address: string | null;
+  revoked_at: Date | null;
+  /** Until its owner signs in afresh after a restore. */
+  suspended_at: Date | null;
+  /** When it is of no use any more: expired, or revoked before. */
+  ended_at: Date;
 }

@@ -38,6 +38,7 @@ declare module 'knex/types/tables.js' {
     odd_events: Table<billing.OddEventRow>;
     installation_keys: Table<signIn.InstallationKeyRow>;
     ssh_keys: Table<rows.SshKeyRow>;
+    api_keys: Table<signIn.ApiKeyRow>;
     wallets: Table<rows.WalletRow>;
     ledger_entries: Table<rows.LedgerEntryRow>;
     ledger_causes: Table<rows.LedgerCauseRow>;

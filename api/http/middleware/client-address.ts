@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 
 /**
  * The client that limits count: an IPv4 address, or the /64 of an IPv6 address, because one household or machine is
@@ -20,7 +20,27 @@ export function clientOf(address: string): string {
 
 /** Writes an address as people know it: IPv4 that came mapped into IPv6 as IPv4, and IPv6 without its zone. */
 export function plainAddress(address: string): string {
-  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address.replace(/%.*$/, '');
+  const unzoned = address.replace(/%.*$/, '');
+  return isIPv6(unzoned) ? (mappedIn(unzoned) ?? unzoned) : unzoned;
+}
+
+/** The IPv4 address that an IPv6 address stands for (RFC 4291 2.5.5.2), however it is written. */
+function mappedIn(address: string): string | undefined {
+  if (!/ffff/i.test(address)) return undefined;
+  // A URL writes each address in one way: [::ffff:c000:201].
+  const [, high, low] =
+    /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(new URL(`http://[${address}]`).hostname) ?? [];
+  if (high === undefined || low === undefined) return undefined;
+  const bytes = [high, low]
+    .map((group) => Number.parseInt(group, 16))
+    .flatMap((group) => [group >> 8, group & 255]);
+  return bytes.join('.');
+}
+
+/** The client's address; undefined when a proxy sent a text that is no address. */
+export function addressOf(ip: string): string | undefined {
+  const address = plainAddress(ip);
+  return isIP(address) === 0 ? undefined : address;
 }
 
 /** The 16-bit groups of a part; an embedded IPv4 address stands for two, which lie in the half that is cut off. */

@@ -5,11 +5,14 @@ import {
   createLeasedCount,
   type Standing,
 } from '../../../adapters/postgres/requests/request-counts.js';
-import { findSession, type Session } from '../../../adapters/postgres/accounts/sessions.js';
+import { findApiKey } from '../../../adapters/postgres/accounts/api-keys.js';
+import { findSession } from '../../../adapters/postgres/accounts/sessions.js';
 import { requestLimits } from '../../../domain/requests/limits.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { seenFrom } from '../../accounts/device.js';
-import type { ApiDeps, ApiState } from '../../context.js';
+import type { ApiDeps, ApiState, Caller } from '../../context.js';
+import { addressOf } from './client-address.js';
+import { bearerOf, keyRefusal } from './caller.js';
 import { clientOf } from './client-address.js';
 import { isReading } from './safe-methods.js';
 import { createRequestTurns } from './turns.js';
@@ -18,10 +21,10 @@ type Context = Parameters<Middleware<ApiState, object>>[0];
 
 /**
  * Limits the requests under /v1 (decision 12, "Allowed origins", and decision 58, "Limits of requests"): reads of a
- * session and of all sessions of its user, changes of a user, and all requests of a client address without a live
- * session, so that neither further sessions nor made-up cookies win anything. Each answer shows the caller's standing
- * by the nearest limit. The middleware looks the session up for requireSession. All of it goes by turns (decision 97,
- * "Requests under way"), because counting takes connections too.
+ * session or key and of all of its user's, changes of a user, and all requests of a client address without a live one,
+ * so that neither further sessions nor made-up keys win anything. Each answer shows the caller's standing by the
+ * nearest limit. The middleware looks the caller up for requireCaller. All of it goes by turns (decision 97, "Requests
+ * under way"), because counting takes connections too.
  * @param exempt paths without limits: the payment processor's, which proves itself by its signature
  */
 export function limitRequests(deps: ApiDeps, exempt: readonly string[]): Middleware<ApiState, object> {
@@ -32,13 +35,14 @@ export function limitRequests(deps: ApiDeps, exempt: readonly string[]): Middlew
       await next();
       return;
     }
-    const { session, failure } = await turns.lookUp(ctx, () => lookUp(ctx, deps));
-    await turns.inTurn(ctx, session, async () => {
-      const nearest = await count(ctx, policies, session);
+    const { caller, refusedKey, failure } = await turns.lookUp(ctx, () => lookUp(ctx, deps));
+    await turns.inTurn(ctx, caller, async () => {
+      const nearest = await count(ctx, policies, caller);
       tell(ctx, nearest);
       if (!nearest.standing.allowed) throw tooMany(nearest);
       if (failure !== undefined) throw failure;
-      if (session) ctx.state.session = session;
+      if (caller) ctx.state.caller = caller;
+      if (refusedKey) ctx.state.refusedKey = refusedKey;
       await next();
     });
   };
@@ -59,19 +63,19 @@ interface Counted {
 
 /**
  * Counts a request by each limit that it falls under, and returns the one that leaves the caller least. A request that
- * the session's own limit refuses takes nothing from the user's other sessions.
+ * the session's or key's own limit refuses takes nothing from the user's others.
  */
-async function count(ctx: Context, policies: Policies, session: Session | undefined): Promise<Counted> {
+async function count(ctx: Context, policies: Policies, caller: Caller | undefined): Promise<Counted> {
   const take = async (policy: Policy, key: string): Promise<Counted> => {
     return { policy, standing: await policy.count.count(key) };
   };
-  if (!session) return take(policies.strangers, clientOf(ctx.ip));
-  if (!isReading(ctx.method)) return take(policies.changes, session.userId);
-  const ofSession = await take(policies.reads, session.tokenHash.toString('hex'));
-  if (!ofSession.standing.allowed) return ofSession;
-  const ofUser = await take(policies.readsOfUser, session.userId);
-  const userIsNearer = !ofUser.standing.allowed || ofUser.standing.remaining < ofSession.standing.remaining;
-  return userIsNearer ? ofUser : ofSession;
+  if (!caller) return take(policies.strangers, clientOf(ctx.ip));
+  if (!isReading(ctx.method)) return take(policies.changes, caller.userId);
+  const own = await take(policies.reads, caller.kind === 'key' ? caller.keyId : caller.id);
+  if (!own.standing.allowed) return own;
+  const ofUser = await take(policies.readsOfUser, caller.userId);
+  const userIsNearer = !ofUser.standing.allowed || ofUser.standing.remaining < own.standing.remaining;
+  return userIsNearer ? ofUser : own;
 }
 
 type Policies = Record<'reads' | 'readsOfUser' | 'changes' | 'strangers', Policy>;
@@ -85,7 +89,7 @@ function policiesOf({ db, settings }: ApiDeps): Policies {
     count: create(db, name, quota, windowMs),
   });
   return {
-    reads: policy('reads', settings.readsPerMinute, 'reads in a session', createLeasedCount),
+    reads: policy('reads', settings.readsPerMinute, 'reads by one session or key', createLeasedCount),
     readsOfUser: policy('reads-user', settings.readsPerMinuteOfUser, 'reads of one user', createLeasedCount),
     changes: policy('changes', settings.changesPerMinute, 'changes of one user', createExactCount),
     strangers: policy(
@@ -97,17 +101,35 @@ function policiesOf({ db, settings }: ApiDeps): Policies {
   };
 }
 
+/** Who asks; or why the key that was sent does not hold. */
+interface LookedUp {
+  readonly caller?: Caller;
+  readonly refusedKey?: Refusal;
+}
+
 /**
- * Looks the session up. While the database is away nobody is known: the request counts as a stranger's, and then fails.
+ * Looks the caller up. While the database is away nobody is known: the request counts as a stranger's, and then fails.
  */
-async function lookUp(ctx: Context, deps: ApiDeps): Promise<{ session?: Session; failure?: Error }> {
+async function lookUp(ctx: Context, deps: ApiDeps): Promise<LookedUp & { failure?: Error }> {
+  const bearer = bearerOf(ctx.get('Authorization'));
   try {
-    const session = await findSession(deps.db, ctx.cookies.get('sid') ?? '', seenFrom(ctx));
-    return session ? { session } : {};
+    return await (bearer === undefined ? lookUpSession(ctx, deps) : lookUpKey(ctx, deps, bearer));
   } catch (failure) {
     if (failure instanceof Error && isDatabaseAway(failure)) return { failure };
     throw failure;
   }
+}
+
+async function lookUpSession(ctx: Context, { db }: ApiDeps): Promise<LookedUp> {
+  const session = await findSession(db, ctx.cookies.get('sid') ?? '', seenFrom(ctx));
+  return session ? { caller: { kind: 'session', ...session } } : {};
+}
+
+/** A key stands before a cookie that comes along: whoever sends one means it. */
+async function lookUpKey(ctx: Context, { db }: ApiDeps, token: string): Promise<LookedUp> {
+  const found = await findApiKey(db, token, addressOf(ctx.ip));
+  if (found.is === 'live') return { caller: { kind: 'key', ...found.key } };
+  return { refusedKey: keyRefusal(found, ctx.ip) };
 }
 
 /** Writes the fields of the IETF's draft (draft-ietf-httpapi-ratelimit-headers), which name their limit. */

@@ -3,11 +3,11 @@ import type { RouterContext } from '@koa/router';
 import type { Middleware } from 'koa';
 import type { AnsweredRequest } from '../../../adapters/metrics/requests.js';
 import { isId } from '../../../domain/ids.js';
-import type { ApiState } from '../../context.js';
+import { keyIdOf, type ApiState } from '../../context.js';
 
 /**
- * Writes one line per request: what was asked, by whom, of which rental, and how it went. No query, cookies, codes or
- * bodies.
+ * Writes one line per request: what was asked, by whom, of which rental, and how it went. No query, cookies, keys,
+ * codes or bodies.
  * @param observe is told of each request, for the metrics
  */
 export function requestLog(observe?: (request: AnsweredRequest) => void): Middleware<ApiState, object> {
@@ -30,12 +30,17 @@ export function requestLog(observe?: (request: AnsweredRequest) => void): Middle
         path: ctx.path,
         status: ctx.status,
         elapsedMs: Math.round(elapsedMs),
-        ...(ctx.state.session && { userId: ctx.state.session.userId }),
+        ...whoAsked(ctx.state),
         ...(rentalId !== undefined && { rentalId }),
       },
       'request',
     );
   };
+}
+
+function whoAsked(state: ApiState): object {
+  const keyId = keyIdOf({ state });
+  return { ...(state.caller && { userId: state.caller.userId }), ...(keyId !== undefined && { keyId }) };
 }
 
 /** The rental of a request: the one in its path, or the one that it opened. */

@@ -1,7 +1,6 @@
 import { insertAuditEvent } from '../../../adapters/postgres/accounts/audit-events.js';
 import { deleteSession } from '../../../adapters/postgres/accounts/sessions.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
-import { Refusal } from '../../../domain/refusal.js';
 import { auditEvent } from '../../accounts/audit-event.js';
 import type { ApiContext, ApiDeps } from '../../context.js';
 import { sessionOf } from '../../context.js';
@@ -10,20 +9,8 @@ import type { ApiSettings } from '../../settings.js';
 /** A middleware of the router: it runs for routes that name it. */
 export type Step = (ctx: ApiContext, next: () => Promise<unknown>) => Promise<void>;
 
-/** Lets only requests through whose live session limitRequests has found (spec: Authentication). */
-export function requireSession(deps: CookieDeps): Step {
-  return async (ctx, next) => {
-    const { session } = ctx.state;
-    if (!session) throw new Refusal('unauthorized', 'Sign in first: POST /v1/auth/request-code.');
-    // Nothing between us and a user may keep what they read.
-    ctx.set('Cache-Control', 'no-store');
-    if (session.renewed) setSessionCookie(ctx, deps, ctx.cookies.get('sid') ?? '');
-    await next();
-  };
-}
-
 /** The settings that the cookie depends on. */
-interface CookieDeps {
+export interface CookieDeps {
   readonly settings: Pick<ApiSettings, 'secureCookie'>;
 }
 

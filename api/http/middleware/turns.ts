@@ -1,11 +1,10 @@
 import { finished, Readable } from 'node:stream';
 import type { Middleware } from 'koa';
-import type { Session } from '../../../adapters/postgres/accounts/sessions.js';
 import { Turns } from '../../../adapters/turns.js';
 import type { UserId } from '../../../domain/ids.js';
 import { requestLimits } from '../../../domain/requests/limits.js';
 import { Refusal } from '../../../domain/refusal.js';
-import type { ApiState } from '../../context.js';
+import type { ApiState, Caller } from '../../context.js';
 import { clientOf } from './client-address.js';
 import { isReading } from './safe-methods.js';
 
@@ -14,7 +13,7 @@ type Context = Parameters<Middleware<ApiState, object>>[0];
 /**
  * Bounds how many requests of one caller are under way at once in this process, before any of them takes a connection
  * of the pool, which all callers share (decision 97, "Requests under way"). Reads and changes of a user count apart, so
- * that slow reads keep no user from stopping their machine. All requests of an address without a session count
+ * that slow reads keep no user from stopping their machine. All requests of an address without a caller count
  * together. Other requests wait in this process for their turn.
  */
 export interface RequestTurns {
@@ -25,7 +24,7 @@ export interface RequestTurns {
    * until `ctx.state.passTurn` is called.
    * @throws Refusal rate_limited when the turn did not come: nothing was begun
    */
-  inTurn(ctx: Context, session: Session | undefined, work: () => Promise<void>): Promise<void>;
+  inTurn(ctx: Context, caller: Caller | undefined, work: () => Promise<void>): Promise<void>;
 }
 
 /** @param atOnce how many requests of one caller and kind may be under way */
@@ -51,9 +50,9 @@ export function createRequestTurns(atOnce: number): RequestTurns {
         pass();
       }
     },
-    async inTurn(ctx, session, work) {
-      const pass = session
-        ? await (isReading(ctx.method) ? reads : changes).take(session.userId)
+    async inTurn(ctx, caller, work) {
+      const pass = caller
+        ? await (isReading(ctx.method) ? reads : changes).take(caller.userId)
         : await strangers.take(clientOf(ctx.ip));
       ctx.state.passTurn = pass;
       try {

@@ -48,10 +48,11 @@ const DESCRIPTION = [
   'Rents GPU machines by the second and bills them from a prepaid wallet.',
   'Amounts are whole US cents, instants are ISO 8601 in UTC.',
   'Sign in with `POST /v1/auth/request-code` and `POST /v1/auth/verify-code`; the session is the cookie `sid`.',
+  'Programs send an API key instead, `Authorization: Bearer gpur_…`, where an operation names a scope of keys.',
   'Everything that is not a success has one shape, the schema `ApiError`. At a path that is not described here it is',
   '404 `not_found`, and with a method that is not described 405 `method_not_allowed`.',
   'A HEAD is answered as the GET would be, without a body.',
-  'Requests are limited per minute and session, or address where there is none: the headers `RateLimit` and',
+  'Requests are limited per minute and session or key, or address where there is none: the headers `RateLimit` and',
   '`RateLimit-Policy` of each answer say what is left, and `Retry-After` how long to wait after a 429.',
   'Of one user (or address) a few requests are worked on at once, others wait for up to 5 s: one that gets no turn is',
   '429 `rate_limited` with `details.reason` `too_many_at_once`, and was not begun.',
@@ -83,12 +84,17 @@ export function describeApi(): OpenApiDocument {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    security: [{ sid: [] }],
     tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name, description: tags[name] })),
     paths: part.paths,
     components: {
       securitySchemes: {
         sid: { type: 'apiKey', in: 'cookie', name: 'sid', description: 'Set by POST /v1/auth/verify-code.' },
+        key: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'gpur_ and 36 characters',
+          description: 'Made by POST /v1/api-keys. An operation names the scope that the key needs.',
+        },
       },
       schemas,
       ...part.shared,
@@ -123,13 +129,13 @@ function withoutUnused(kind: string, parts: Record<string, object>, users: objec
 }
 
 function describe(operation: Operation): object {
-  const { name, tag, summary, description, isPublic, body } = operation;
+  const { name, tag, summary, description, body } = operation;
   return {
     operationId: name,
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
-    ...(isPublic === true && { security: [] }),
+    security: securityOf(operation),
     parameters: parametersOf(operation),
     ...(body && {
       requestBody: {
@@ -154,6 +160,12 @@ function describe(operation: Operation): object {
       },
     },
   };
+}
+
+/** Who may call: everybody, sessions alone, or keys with a scope as well. */
+function securityOf({ isPublic, scope }: Operation): object[] {
+  if (isPublic === true) return [];
+  return [{ sid: [] }, ...(scope === undefined ? [] : [{ key: [scope] }])];
 }
 
 /** An answer that an operation describes itself replaces all shared ones with this status. */
@@ -253,7 +265,7 @@ function bodyOf(schema: Joi.ObjectSchema | JsonSchema): JsonSchema {
 function refusalsOf(operation: Operation): RefusalCode[] {
   const { method, isPublic, query, body, refusals = [] } = operation;
   const all = new Set<RefusalCode>(['internal_error', 'temporarily_unavailable', ...refusals]);
-  if (isPublic !== true) all.add('unauthorized');
+  if (isPublic !== true) for (const code of callerRefusals(operation)) all.add(code);
   if (query ?? body) all.add('validation_failed');
   if (isLimited(operation)) all.add('rate_limited');
   // A body is read and checked even where none is asked for (middleware/body.ts, middleware/origins.ts).
@@ -262,6 +274,12 @@ function refusalsOf(operation: Operation): RefusalCode[] {
     all.add('unsupported_media_type');
   }
   return (Object.keys(refusalStatus) as RefusalCode[]).filter((code) => all.has(code));
+}
+
+/** How a caller who is not known, or may not, is refused (middleware/caller.ts). */
+function callerRefusals({ scope }: Operation): RefusalCode[] {
+  const ofKeys = ['key_unknown', 'key_expired', 'key_revoked', 'key_suspended', 'key_address'] as const;
+  return ['unauthorized', ...ofKeys, scope === undefined ? 'session_required' : 'key_scope'];
 }
 
 /** Tells whether middleware/request-limits.ts counts an operation: everything under /v1 but the processor's events. */

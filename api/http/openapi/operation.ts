@@ -1,4 +1,5 @@
 import type Joi from 'joi';
+import type { ApiKeyScope } from '../../../domain/accounts/api-keys.js';
 import type { IdPrefix } from '../../../domain/ids.js';
 import type { RefusalCode } from '../../../domain/refusal.js';
 import { definitionOf, listOf, named, object, orNull, type JsonSchema } from './json-schema.js';
@@ -14,8 +15,10 @@ export interface Operation {
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
-  /** Needs no session. */
+  /** Needs no caller. */
   readonly isPublic?: true;
+  /** API keys with this scope may call it, beside sessions; left out: no key may. */
+  readonly scope?: ApiKeyScope;
   readonly parameters?: readonly Parameter[];
   /** The schema by which the handler validates the query. */
   readonly query?: Joi.ObjectSchema;

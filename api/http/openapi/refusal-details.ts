@@ -1,5 +1,6 @@
 import type { RefusalCode } from '../../../domain/refusal.js';
 import { feedRange } from '../../events/describe.js';
+import { apiKeyScope } from '../../api-keys/shapes.js';
 import { rentalStatus, stopReason } from '../../rentals/describe.js';
 import { alternatives, quote } from '../../rentals/describe-quotes.js';
 import {
@@ -94,6 +95,10 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
   unauthorized: undefined,
   code_invalid: undefined,
   oauth_state_mismatch: undefined,
+  key_unknown: undefined,
+  key_expired: { schema: object({ expiredAt: instant }) },
+  key_revoked: { schema: object({ revokedAt: instant }) },
+  key_suspended: undefined,
   card_declined: {
     schema: object({
       declineCode: { type: 'string', description: 'Why, in the words of the payment processor.' },
@@ -126,6 +131,14 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
       provedAt: orNull(instant, 'When who you are was last shown. Null: an account elsewhere has not told.'),
     }),
   },
+  session_required: undefined,
+  key_scope: {
+    schema: object({
+      scope: { ...apiKeyScope, description: 'What the key needs.' },
+      scopes: { ...listOf(apiKeyScope), description: 'What it has.' },
+    }),
+  },
+  key_address: { schema: object({ address: { ...text, description: 'Where the request came from.' } }) },
   not_found: undefined,
   rental_not_found: undefined,
   invoice_not_found: undefined,

@@ -57,6 +57,18 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
     message: 'This code is not right, or is not valid any more. Check it, or ask for a new one.',
   },
   oauth_state_mismatch: { message: 'This sign-in was not begun in this browser. Begin it again.' },
+  key_unknown: { message: 'There is no such API key. See that it is whole: gpur_ and 36 characters.' },
+  key_expired: {
+    message: 'This API key has expired. Sign in and make another one.',
+    details: { expiredAt: '2026-11-01T09:30:00.000Z' },
+  },
+  key_revoked: {
+    message: 'This API key was revoked. Sign in and make another one.',
+    details: { revokedAt: '2026-11-01T09:30:00.000Z' },
+  },
+  key_suspended: {
+    message: 'This API key rests until its owner signs in once: POST /v1/auth/request-code.',
+  },
   card_declined: {
     message: 'The bank declined the card. Use another card.',
     details: { declineCode: 'insufficient_funds', topupId: exampleId('top') },
@@ -71,6 +83,18 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
     message:
       'This needs a sign-in that is younger than 15 minutes. POST /v1/auth/refresh-proof mails you a code: send it there, and then this again.',
     details: { provedAt: '2026-11-01T09:30:00.000Z' },
+  },
+  session_required: {
+    message: 'No API key may do this, whatever its scopes: sign in, POST /v1/auth/request-code.',
+  },
+  key_scope: {
+    message: 'This needs an API key with the scope rentals: make one with it, POST /v1/api-keys, or sign in.',
+    details: { scope: 'rentals', scopes: ['read'] },
+  },
+  key_address: {
+    message:
+      'This API key may not be used from this address. Its owner can allow it: PATCH /v1/api-keys/:id.',
+    details: { address: '203.0.113.7' },
   },
   not_found: { message: 'There is nothing at /v1/nothing.' },
   rental_not_found: { message: 'You have no such rental: GET /v1/rentals lists yours.' },

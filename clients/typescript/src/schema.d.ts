@@ -946,8 +946,8 @@ export interface paths {
          *     `pricePerHourCents` times the hours since `runningAt`.
          *
          *     A comment comes every 15 s. A user has 10 streams at most: one more ends the oldest. The service ends a stream with
-         *     `closed` and a reason (`too_many_streams`, `session_ended`, `session_renewed`: come back with the new cookie,
-         *     `server_stopping`), and says in `retry:` when to come back. A client that does not read is cut.
+         *     `closed` and a reason (`too_many_streams`, `session_ended`, `key_ended`, `session_renewed`: come back with the
+         *     new cookie, `server_stopping`), and says in `retry:` when to come back. A client that does not read is cut.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -1177,7 +1177,9 @@ export interface components {
             /** @description Names the request for support; X-Request-Id says the same. */
             requestId: string;
         };
-        ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
+        ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
+        /** @enum {string} */
+        ApiKeyScope: "read" | "rentals" | "billing";
         AuditEvent: {
             id: string;
             kind: components["schemas"]["AuditKind"];
@@ -1187,6 +1189,8 @@ export interface components {
             details: {
                 [key: string]: unknown;
             } | null;
+            /** @description The API key by which it was asked for; null for a session. */
+            apiKeyId: string | null;
             /** @description Where the request came from; null when none came from the user. */
             clientAddress: string | null;
             /** Format: date-time */
@@ -1198,7 +1202,7 @@ export interface components {
             nextCursor: string | null;
         };
         /** @enum {string} */
-        AuditKind: "signed_in" | "signed_out" | "proof_refreshed" | "ssh_key_added" | "ssh_key_removed" | "rental_created" | "rental_changed" | "rental_stopped" | "checkout_begun" | "card_saved" | "card_removed" | "auto_topup_changed" | "changed_by_operator" | "charges_held" | "rental_ended" | "notices_changed" | "webhook_created" | "webhook_changed" | "webhook_removed" | "webhook_switched_off";
+        AuditKind: "signed_in" | "signed_out" | "proof_refreshed" | "ssh_key_added" | "ssh_key_removed" | "rental_created" | "rental_changed" | "rental_stopped" | "checkout_begun" | "card_saved" | "card_removed" | "auto_topup_changed" | "changed_by_operator" | "charges_held" | "rental_ended" | "notices_changed" | "webhook_created" | "webhook_changed" | "webhook_removed" | "webhook_switched_off" | "api_key_created" | "api_key_changed" | "api_key_revoked";
         AutoTopup: {
             enabled: boolean;
             /** @description Charges when less than this is available. */
@@ -1792,6 +1796,36 @@ export interface components {
         InvoiceReason: "topup_failed" | "overage" | "manual";
         /** @enum {string} */
         InvoiceStatus: "draft" | "open" | "paid" | "void" | "uncollectible";
+        KeyAddressError: {
+            /**
+             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            error: "key_address";
+            /** @description For people: what happened, and what to do next. */
+            message: string;
+            details: {
+                /** @description Where the request came from. */
+                address: string;
+            };
+            /** @description Names the request for support; X-Request-Id says the same. */
+            requestId: string;
+        };
+        KeyExpiredError: {
+            /**
+             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            error: "key_expired";
+            /** @description For people: what happened, and what to do next. */
+            message: string;
+            details: {
+                /** Format: date-time */
+                expiredAt: string;
+            };
+            /** @description Names the request for support; X-Request-Id says the same. */
+            requestId: string;
+        };
         KeyNotFoundError: {
             /**
              * @description What a client branches on. (enum property replaced by openapi-typescript)
@@ -1804,6 +1838,60 @@ export interface components {
                 /** @description The one that the request names. */
                 sshKeyId: string;
             };
+            /** @description Names the request for support; X-Request-Id says the same. */
+            requestId: string;
+        };
+        KeyRevokedError: {
+            /**
+             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            error: "key_revoked";
+            /** @description For people: what happened, and what to do next. */
+            message: string;
+            details: {
+                /** Format: date-time */
+                revokedAt: string;
+            };
+            /** @description Names the request for support; X-Request-Id says the same. */
+            requestId: string;
+        };
+        KeyScopeError: {
+            /**
+             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            error: "key_scope";
+            /** @description For people: what happened, and what to do next. */
+            message: string;
+            details: {
+                /** @description What the key needs. */
+                scope: components["schemas"]["ApiKeyScope"];
+                /** @description What it has. */
+                scopes: components["schemas"]["ApiKeyScope"][];
+            };
+            /** @description Names the request for support; X-Request-Id says the same. */
+            requestId: string;
+        };
+        KeySuspendedError: {
+            /**
+             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            error: "key_suspended";
+            /** @description For people: what happened, and what to do next. */
+            message: string;
+            /** @description Names the request for support; X-Request-Id says the same. */
+            requestId: string;
+        };
+        KeyUnknownError: {
+            /**
+             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            error: "key_unknown";
+            /** @description For people: what happened, and what to do next. */
+            message: string;
             /** @description Names the request for support; X-Request-Id says the same. */
             requestId: string;
         };
@@ -1965,6 +2053,7 @@ export interface components {
             labels?: {
                 [key: string]: string;
             };
+            sshPublicKeys?: string[];
         };
         NoSavedCardError: {
             /**
@@ -2474,6 +2563,17 @@ export interface components {
             /** @description Names the request for support; X-Request-Id says the same. */
             requestId: string;
         };
+        SessionRequiredError: {
+            /**
+             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            error: "session_required";
+            /** @description For people: what happened, and what to do next. */
+            message: string;
+            /** @description Names the request for support; X-Request-Id says the same. */
+            requestId: string;
+        };
         ShowAliveAnswer: {
             /** @enum {string} */
             status: "ok";
@@ -2569,7 +2669,7 @@ export interface components {
         };
         StreamClosed: {
             /** @enum {string} */
-            reason: "too_many_streams" | "session_ended" | "session_renewed" | "server_stopping";
+            reason: "too_many_streams" | "session_ended" | "session_renewed" | "key_ended" | "server_stopping";
         };
         StreamReady: {
             /** @description The stream tells what comes after this event. */
@@ -2867,16 +2967,6 @@ export interface components {
                 "application/json": components["schemas"]["ValidationFailedError"];
             };
         };
-        /** @description unauthorized */
-        UnauthorizedError: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["UnauthorizedError"];
-            };
-        };
         /** @description code_invalid */
         CodeInvalidError: {
             headers: {
@@ -3095,6 +3185,7 @@ export type AddedSshKey = components['schemas']['AddedSshKey'];
 export type AddedWebhook = components['schemas']['AddedWebhook'];
 export type AlreadyStoppedError = components['schemas']['AlreadyStoppedError'];
 export type ApiError = components['schemas']['ApiError'];
+export type ApiKeyScope = components['schemas']['ApiKeyScope'];
 export type AuditEvent = components['schemas']['AuditEvent'];
 export type AuditEventPage = components['schemas']['AuditEventPage'];
 export type AuditKind = components['schemas']['AuditKind'];
@@ -3154,7 +3245,13 @@ export type InvoiceLine = components['schemas']['InvoiceLine'];
 export type InvoiceNotFoundError = components['schemas']['InvoiceNotFoundError'];
 export type InvoiceReason = components['schemas']['InvoiceReason'];
 export type InvoiceStatus = components['schemas']['InvoiceStatus'];
+export type KeyAddressError = components['schemas']['KeyAddressError'];
+export type KeyExpiredError = components['schemas']['KeyExpiredError'];
 export type KeyNotFoundError = components['schemas']['KeyNotFoundError'];
+export type KeyRevokedError = components['schemas']['KeyRevokedError'];
+export type KeyScopeError = components['schemas']['KeyScopeError'];
+export type KeySuspendedError = components['schemas']['KeySuspendedError'];
+export type KeyUnknownError = components['schemas']['KeyUnknownError'];
 export type LedgerEntry = components['schemas']['LedgerEntry'];
 export type LedgerEntryPage = components['schemas']['LedgerEntryPage'];
 export type LedgerEntryType = components['schemas']['LedgerEntryType'];
@@ -3213,6 +3310,7 @@ export type RotatedWebhook = components['schemas']['RotatedWebhook'];
 export type SaveNotices = components['schemas']['SaveNotices'];
 export type Session = components['schemas']['Session'];
 export type SessionNotFoundError = components['schemas']['SessionNotFoundError'];
+export type SessionRequiredError = components['schemas']['SessionRequiredError'];
 export type ShowAliveAnswer = components['schemas']['ShowAliveAnswer'];
 export type SignInProvider = components['schemas']['SignInProvider'];
 export type SignedIn = components['schemas']['SignedIn'];
@@ -3255,7 +3353,6 @@ export type WebhookNotFoundError = components['schemas']['WebhookNotFoundError']
 export type WebhookRedelivery = components['schemas']['WebhookRedelivery'];
 export type WebhooksDisabledError = components['schemas']['WebhooksDisabledError'];
 export type ResponseValidationFailedError = components['responses']['ValidationFailedError'];
-export type ResponseUnauthorizedError = components['responses']['UnauthorizedError'];
 export type ResponseCodeInvalidError = components['responses']['CodeInvalidError'];
 export type ResponseOauthStateMismatchError = components['responses']['OauthStateMismatchError'];
 export type ResponseCardDeclinedError = components['responses']['CardDeclinedError'];
@@ -3408,7 +3505,26 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
@@ -3442,8 +3558,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedMediaTypeError"];
             429: components["responses"]["RateLimitedError"];
@@ -3615,7 +3749,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
@@ -3654,8 +3807,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             404: components["responses"]["SessionNotFoundError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedMediaTypeError"];
@@ -3691,8 +3862,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedMediaTypeError"];
             429: components["responses"]["RateLimitedError"];
@@ -3732,17 +3921,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            /** @description unauthorized, code_invalid */
+            /** @description unauthorized, code_invalid, key_unknown, key_expired, key_revoked, key_suspended */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"];
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            403: components["responses"]["ForbiddenError"];
+            /** @description forbidden, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedMediaTypeError"];
             /** @description rate_limited, code_request_rate_limited */
@@ -3786,7 +3984,26 @@ export interface operations {
                     "application/json": components["schemas"]["ListSshKeysAnswer"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
@@ -3832,8 +4049,26 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedMediaTypeError"];
             429: components["responses"]["RateLimitedError"];
@@ -3874,8 +4109,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             404: components["responses"]["KeyNotFoundError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedMediaTypeError"];
@@ -3931,7 +4184,26 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidCountError"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
@@ -3963,7 +4235,26 @@ export interface operations {
                     "application/json": components["schemas"]["ListFamiliesAnswer"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
@@ -4005,7 +4296,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             404: components["responses"]["NotFoundError"];
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
@@ -4038,7 +4348,26 @@ export interface operations {
                     "application/json": components["schemas"]["ListTemplatesAnswer"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
@@ -4084,15 +4413,24 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
-            /** @description forbidden, blocked */
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, blocked, key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             404: components["responses"]["KeyNotFoundError"];
@@ -4137,7 +4475,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
@@ -4190,15 +4547,24 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
-            /** @description insufficient_balance, forbidden, blocked */
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description insufficient_balance, forbidden, blocked, key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"];
+                    "application/json": components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             /** @description key_not_found, quote_not_found */
@@ -4260,7 +4626,26 @@ export interface operations {
                     "application/json": components["schemas"]["Rental"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             404: components["responses"]["RentalNotFoundError"];
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
@@ -4311,8 +4696,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             404: components["responses"]["RentalNotFoundError"];
             /** @description already_stopped, rental_ending, idempotency_conflict, idempotency_in_progress */
             409: {
@@ -4364,8 +4767,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             404: components["responses"]["RentalNotFoundError"];
             409: components["responses"]["AlreadyStoppedError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -4407,7 +4828,26 @@ export interface operations {
                     "application/json": components["schemas"]["Meter"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             404: components["responses"]["RentalNotFoundError"];
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
@@ -4449,7 +4889,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             404: components["responses"]["RentalNotFoundError"];
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
@@ -4482,7 +4941,26 @@ export interface operations {
                     "application/json": components["schemas"]["Balance"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
@@ -4514,7 +4992,26 @@ export interface operations {
                     "application/json": components["schemas"]["BillingConfig"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
@@ -4553,7 +5050,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             404: components["responses"]["RentalNotFoundError"];
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
@@ -4594,7 +5110,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
@@ -4633,7 +5168,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
@@ -4671,7 +5225,26 @@ export interface operations {
                     "application/json": components["schemas"]["Explanation"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             404: components["responses"]["NotFoundError"];
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
@@ -4725,16 +5298,25 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["BillingDisabledError"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
             402: components["responses"]["CardDeclinedError"];
-            /** @description forbidden, blocked */
+            /** @description forbidden, blocked, key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             /** @description charge_in_progress, idempotency_conflict, idempotency_in_progress */
@@ -4785,7 +5367,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
@@ -4823,7 +5424,26 @@ export interface operations {
                     "application/json": components["schemas"]["Topup"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             404: components["responses"]["TopupNotFoundError"];
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
@@ -4866,8 +5486,26 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["BillingDisabledError"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedMediaTypeError"];
             429: components["responses"]["RateLimitedError"];
@@ -4901,7 +5539,26 @@ export interface operations {
                     "application/json": components["schemas"]["Card"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
@@ -4934,8 +5591,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedMediaTypeError"];
             429: components["responses"]["RateLimitedError"];
@@ -4969,7 +5644,26 @@ export interface operations {
                     "application/json": components["schemas"]["AutoTopup"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
@@ -5015,15 +5709,24 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["BillingDisabledError"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
-            /** @description forbidden, blocked */
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, blocked, session_required, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             409: components["responses"]["NoSavedCardError"];
@@ -5064,7 +5767,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
@@ -5102,7 +5824,26 @@ export interface operations {
                     "application/json": components["schemas"]["Invoice"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             404: components["responses"]["InvoiceNotFoundError"];
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
@@ -5141,7 +5882,26 @@ export interface operations {
                     "application/json": components["schemas"]["PayUrl"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             404: components["responses"]["InvoiceNotFoundError"];
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
@@ -5174,7 +5934,26 @@ export interface operations {
                     "application/json": components["schemas"]["ListWebhooksAnswer"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
@@ -5220,15 +5999,24 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
-            /** @description forbidden, fresh_sign_in_required */
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, fresh_sign_in_required, session_required, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             413: components["responses"]["PayloadTooLargeError"];
@@ -5270,7 +6058,26 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             404: components["responses"]["WebhookNotFoundError"];
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
@@ -5310,8 +6117,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             404: components["responses"]["WebhookNotFoundError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedMediaTypeError"];
@@ -5357,15 +6182,24 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
-            /** @description forbidden, fresh_sign_in_required */
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, fresh_sign_in_required, session_required, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             404: components["responses"]["WebhookNotFoundError"];
@@ -5413,7 +6247,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             404: components["responses"]["WebhookNotFoundError"];
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
@@ -5453,8 +6306,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             404: components["responses"]["WebhookNotFoundError"];
             409: components["responses"]["WebhookNotEnabledError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -5501,8 +6372,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             404: components["responses"]["WebhookNotFoundError"];
             409: components["responses"]["WebhookNotEnabledError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -5554,8 +6443,26 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["WebhooksDisabledError"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             404: components["responses"]["WebhookNotFoundError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedMediaTypeError"];
@@ -5574,7 +6481,7 @@ export interface operations {
     listAuditEvents: {
         parameters: {
             query?: {
-                kind?: "signed_in" | "signed_out" | "proof_refreshed" | "ssh_key_added" | "ssh_key_removed" | "rental_created" | "rental_changed" | "rental_stopped" | "checkout_begun" | "card_saved" | "card_removed" | "auto_topup_changed" | "changed_by_operator" | "charges_held" | "rental_ended" | "notices_changed" | "webhook_created" | "webhook_changed" | "webhook_removed" | "webhook_switched_off";
+                kind?: "signed_in" | "signed_out" | "proof_refreshed" | "ssh_key_added" | "ssh_key_removed" | "rental_created" | "rental_changed" | "rental_stopped" | "checkout_begun" | "card_saved" | "card_removed" | "auto_topup_changed" | "changed_by_operator" | "charges_held" | "rental_ended" | "notices_changed" | "webhook_created" | "webhook_changed" | "webhook_removed" | "webhook_switched_off" | "api_key_created" | "api_key_changed" | "api_key_revoked";
                 /** @description The nextCursor of a previous answer. */
                 cursor?: string;
                 pageSize?: number;
@@ -5596,7 +6503,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
@@ -5628,7 +6554,26 @@ export interface operations {
                     "application/json": components["schemas"]["NoticeSettings"];
                 };
             };
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
@@ -5665,8 +6610,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedMediaTypeError"];
             429: components["responses"]["RateLimitedError"];
@@ -5825,7 +6788,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             409: components["responses"]["ResyncError"];
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
@@ -5872,8 +6854,26 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailedError"];
-            401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {

@@ -1,6 +1,6 @@
 import { readEventsQuery, readStreamQuery } from '../../../api/events/query.js';
-import { beginStream, presentPage, refuseForeignPages } from '../../../api/events/routes.js';
-import { sessionOf, type ApiRouter } from '../../../api/context.js';
+import { beginStream, holderOf, presentPage, refuseForeignPages } from '../../../api/events/routes.js';
+import { callerOf, type ApiRouter } from '../../../api/context.js';
 import { signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
 
@@ -22,8 +22,8 @@ export function eventRoutes(router: ApiRouter, world: World): void {
         beginStream(ctx);
         return;
       }
-      const { userId, tokenHash } = sessionOf(ctx);
-      world.events.open({ ...start, userId, tokenHash }, ctx.res, () => {
+      const caller = callerOf(ctx);
+      world.events.open({ ...start, userId: caller.userId, holder: holderOf(caller) }, ctx.res, () => {
         beginStream(ctx);
         ctx.respond = false;
       });

@@ -169,7 +169,7 @@ describe('the end of a stream', () => {
       registry.open({
         id: randomUUID(),
         userId: user.user.id,
-        tokenHash: session!.token_hash,
+        holder: { kind: 'session', tokenHash: session!.token_hash },
       } as Partial<EventStream> as EventStream);
     await openHere();
     await one.db.raw(`update stream_hosts set seen_at = clock_ms() - interval '1 minute' where id = ?`, [

@@ -73,7 +73,12 @@ describe('the hub of streams', () => {
 
   function join(): { stream: EventStream; written: Written } {
     const written = new Written();
-    const request = { id: 'a', userId, tokenHash: Buffer.alloc(32), types: undefined };
+    const request = {
+      id: 'a',
+      userId,
+      holder: { kind: 'session', tokenHash: Buffer.alloc(32) } as const,
+      types: undefined,
+    };
     const stream = new EventStream(request, written as unknown as ServerResponse, (min) => min);
     hub.join(stream);
     return { stream, written };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { createRequestTurns } from '../../../api/http/middleware/turns.js';
-import type { Session } from '../../../adapters/postgres/accounts/sessions.js';
+import type { Caller } from '../../../api/context.js';
 import type { RentalRow } from '../../../adapters/postgres/rows/tables.js';
 import { requestLimits } from '../../../domain/requests/limits.js';
 import type { Answer } from '../../support/http/answers.js';
@@ -144,13 +144,13 @@ describe('the turns of requests (decision 97)', () => {
 
   it('last until the answer’s stream is closed', async () => {
     const turns = createRequestTurns(1);
-    const session = { userId: user.user.id } as Session;
+    const caller = { userId: user.user.id } as Caller;
     type Context = Parameters<typeof turns.inTurn>[0];
     const ask = (body: unknown): Context => ({ method: 'GET', state: {}, body }) as unknown as Context;
     const file = new PassThrough();
-    await turns.inTurn(ask(file), session, () => Promise.resolve());
+    await turns.inTurn(ask(file), caller, () => Promise.resolve());
     let begun = false;
-    const next = turns.inTurn(ask({}), session, () => {
+    const next = turns.inTurn(ask({}), caller, () => {
       begun = true;
       return Promise.resolve();
     });

@@ -38,6 +38,8 @@ export interface TestApi {
   readonly logged: Record<string, unknown>[];
   /** A client without a session. */
   stranger(): ApiClient;
+  /** A client that sends this API key, and has no session. */
+  withKey(token: string): ApiClient;
   /** Signs a new user in and returns their client. */
   signIn(): Promise<SignedIn>;
   stop(): Promise<void>;
@@ -122,6 +124,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     server,
     logged,
     stranger: () => new ApiClient(url),
+    withKey: (key) => Object.assign(new ApiClient(url), { key }),
     signIn: () => signIn(url, db),
     stop: () => stopAll(server, streams, [db, ownDb], temporal, database),
   };
@@ -162,6 +165,8 @@ function parseLine(line: string): Record<string, unknown> {
 export class ApiClient {
   /** The cookie of the sign-in routes. A client that keeps no cookies sets it to undefined before each call. */
   browser: string | undefined;
+  /** The API key that it sends with each call, beside its cookies. */
+  key: string | undefined;
 
   constructor(
     readonly url: string,
@@ -205,7 +210,11 @@ export class ApiClient {
     const response = await fetch(this.url + path, {
       method,
       redirect: 'manual',
-      headers: { ...this.cookiesFor(path), ...headers },
+      headers: {
+        ...this.cookiesFor(path),
+        ...(this.key !== undefined && { Authorization: `Bearer ${this.key}` }),
+        ...headers,
+      },
       ...(body !== undefined && { body }),
     });
     this.keepCookie(response.headers.getSetCookie());

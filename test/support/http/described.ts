@@ -14,6 +14,8 @@ export interface Seen {
 
 export interface DescribedOperation {
   readonly operationId: string;
+  /** Who may call: one of these. */
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters: readonly {
     readonly name: string;
     readonly in: string;

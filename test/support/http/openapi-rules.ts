@@ -61,15 +61,30 @@ const rules = {
         securitySchemes: {
           type: 'object',
           additionalProperties: {
-            type: 'object',
-            properties: {
-              type: { const: 'apiKey' },
-              in: { enum: ['query', 'header', 'cookie'] },
-              name: { type: 'string' },
-              ...described,
-            },
-            required: ['type', 'in', 'name'],
-            additionalProperties: false,
+            oneOf: [
+              {
+                type: 'object',
+                properties: {
+                  type: { const: 'apiKey' },
+                  in: { enum: ['query', 'header', 'cookie'] },
+                  name: { type: 'string' },
+                  ...described,
+                },
+                required: ['type', 'in', 'name'],
+                additionalProperties: false,
+              },
+              {
+                type: 'object',
+                properties: {
+                  type: { const: 'http' },
+                  scheme: { const: 'bearer' },
+                  bearerFormat: { type: 'string' },
+                  ...described,
+                },
+                required: ['type', 'scheme'],
+                additionalProperties: false,
+              },
+            ],
           },
         },
         schemas: { type: 'object', additionalProperties: { $ref: '#/$defs/schema' } },

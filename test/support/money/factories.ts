@@ -1,8 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { newId } from '../../../adapters/ids.js';
 import type { Database, Transaction } from '../../../adapters/postgres/database.js';
+import { insertApiKey, type NewApiKey } from '../../../adapters/postgres/accounts/api-keys.js';
 import { insertSession } from '../../../adapters/postgres/accounts/sessions.js';
 import type {
+  ApiKeyRow,
   ListingRow,
   RentalRow,
   SshKeyRow,
@@ -26,6 +28,22 @@ export async function insertUser(db: Database, columns: Partial<UserRow> = {}): 
 /** A live session of a user; the token is the value of the cookie `sid`. */
 export async function insertSessionOf(db: Database, userId: UserId): Promise<string> {
   return (await db.transaction((trx) => insertSession(trx, userId, { by: 'email' }))).token;
+}
+
+/** A live API key of a user, with the key itself; default: it reads, from anywhere. */
+export async function insertApiKeyOf(
+  db: Database,
+  userId: UserId,
+  key: Partial<NewApiKey> = {},
+): Promise<{ readonly row: ApiKeyRow; readonly token: string }> {
+  const made = await db.transaction((trx) =>
+    insertApiKey(trx, {
+      ...{ id: newId('key'), userId, name: 'a test', scopes: ['read'] },
+      ...{ allowedCidrs: null, expiresAt: null, spendCapCents: null },
+      ...key,
+    }),
+  );
+  return made!;
 }
 
 /** A provider with a catalog read just now, or this long ago. */

@@ -101,6 +101,8 @@ function kindOf(checker: ts.TypeChecker, type: ts.Type): Kind {
 
 function kindOfArray(checker: ts.TypeChecker, type: ts.Type): Kind {
   const [element] = checker.getTypeArguments(type as ts.TypeReference);
-  const kind = element && kindOf(checker, element);
+  const parts = element?.isUnion() === true ? element.types : [element];
+  const kinds = new Set(parts.map((part) => part && kindOf(checker, part)));
+  const [kind] = kinds.size === 1 ? kinds : [];
   return kind === 'string' || kind === 'number' ? `${kind}[]` : 'object';
 }

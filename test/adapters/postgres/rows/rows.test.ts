@@ -9,6 +9,7 @@ const handedOver: Readonly<Record<string, readonly Kind[]>> = {
   boolean: ['boolean'],
   bytea: ['Buffer'],
   'character varying': ['string'],
+  'cidr[]': ['string[]'],
   date: ['Date'],
   integer: ['number'],
   'integer[]': ['number[]'],

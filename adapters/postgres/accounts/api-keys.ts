@@ -1,0 +1,137 @@
+import { createHash, randomInt } from 'node:crypto';
+import { looksLikeApiKey, writeApiKey, type ApiKeyScope } from '../../../domain/accounts/api-keys.js';
+import { accountLimits } from '../../../domain/accounts/limits.js';
+import type { ApiKeyId, UserId } from '../../../domain/ids.js';
+import type { Database, Transaction } from '../database.js';
+import type { ApiKeyRow } from '../rows/tables.js';
+
+/** A live key that is used from where it may be, with its user. */
+export interface LiveApiKey {
+  readonly keyId: ApiKeyId;
+  readonly userId: UserId;
+  readonly email: string;
+  readonly userCreatedAt: Date;
+  readonly scopes: readonly ApiKeyScope[];
+  /** It sees and changes only what it rented itself. */
+  readonly isCapped: boolean;
+  readonly expiresAt: Date;
+}
+
+/** What a text that was sent as a key is. */
+export type FoundApiKey =
+  | { readonly is: 'live'; readonly key: LiveApiKey }
+  | { readonly is: 'unknown' | 'suspended' | 'elsewhere' }
+  | { readonly is: 'expired' | 'revoked'; readonly at: Date };
+
+interface Row extends Pick<
+  ApiKeyRow,
+  'id' | 'user_id' | 'scopes' | 'spend_cap_cents' | 'expires_at' | 'revoked_at' | 'suspended_at'
+> {
+  email: string;
+  user_created_at: Date;
+  expired: boolean;
+  is_allowed: boolean;
+  stale: boolean;
+}
+
+/**
+ * Looks a key up, in one statement, as sessions are; none for a text that can't be a key. Its last use is written at
+ * most once a minute (decision 108, "API keys").
+ * @param address the client's, as plainAddress writes it; undefined when a proxy sent a text that is no address
+ */
+export async function findApiKey(
+  db: Database,
+  token: string,
+  address: string | undefined,
+): Promise<FoundApiKey> {
+  if (!looksLikeApiKey(token)) return { is: 'unknown' };
+  const { rows } = await db.raw<{ rows: Row[] }>(
+    `select k.id, k.user_id, k.scopes, k.spend_cap_cents, k.expires_at, k.revoked_at, k.suspended_at,
+            u.email, u.created_at as user_created_at, k.expires_at <= clock_ms() as expired,
+            k.allowed_cidrs is null or coalesce(:address::inet <<= any (k.allowed_cidrs::inet[]), false) as is_allowed,
+            coalesce(k.last_used_at < clock_ms() - :touchMs * interval '1 millisecond', true) as stale
+     from api_keys k join users u on u.id = k.user_id
+     where k.token_hash = :hash`,
+    { hash: hashOf(token), address: address ?? null, touchMs: accountLimits.apiKeyTouchMs },
+  );
+  const [row] = rows;
+  const found = foundIn(row);
+  if (row && found.is === 'live' && row.stale) await touch(db, row.id, address);
+  return found;
+}
+
+function foundIn(row: Row | undefined): FoundApiKey {
+  if (!row) return { is: 'unknown' };
+  if (row.revoked_at) return { is: 'revoked', at: row.revoked_at };
+  if (row.expired) return { is: 'expired', at: row.expires_at };
+  if (row.suspended_at) return { is: 'suspended' };
+  if (!row.is_allowed) return { is: 'elsewhere' };
+  const key: LiveApiKey = {
+    keyId: row.id,
+    userId: row.user_id,
+    email: row.email,
+    userCreatedAt: row.user_created_at,
+    scopes: row.scopes,
+    isCapped: row.spend_cap_cents !== null,
+    expiresAt: row.expires_at,
+  };
+  return { is: 'live', key };
+}
+
+/** Writes a use down, unless another request does, or somebody holds the row: nobody's request waits for it. */
+async function touch(db: Database, id: ApiKeyId, address: string | undefined): Promise<void> {
+  await db.raw(
+    `update api_keys set last_used_at = clock_ms(), last_used_address = :address
+      where id in (
+        select id from api_keys
+         where id = :id and coalesce(last_used_at < clock_ms() - :touchMs * interval '1 millisecond', true)
+           for no key update skip locked)`,
+    { id, address: address ?? null, touchMs: accountLimits.apiKeyTouchMs },
+  );
+}
+
+/** A key that its user asks for. */
+export interface NewApiKey {
+  readonly id: ApiKeyId;
+  readonly userId: UserId;
+  readonly name: string;
+  readonly scopes: readonly ApiKeyScope[];
+  /** null: anywhere. */
+  readonly allowedCidrs: readonly string[] | null;
+  /** null: as long as a key holds by default. */
+  readonly expiresAt: Date | null;
+  /** null: no cap. */
+  readonly spendCapCents: number | null;
+}
+
+/** Keys of one user are made one at a time, so that they are counted. */
+const LOCK_KEYS = 7_108;
+
+/**
+ * Makes a key of 178 random bits. Only its hash is kept, so whoever reads the table can't use it.
+ * @returns its row and the key itself, which is told once; undefined when the user has the most that a user may have
+ */
+export async function insertApiKey(
+  trx: Transaction,
+  { id, userId, name, scopes, allowedCidrs, expiresAt, spendCapCents }: NewApiKey,
+): Promise<{ readonly row: ApiKeyRow; readonly token: string } | undefined> {
+  await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK_KEYS, userId]);
+  const token = writeApiKey(() => randomInt(62));
+  const { rows } = await trx.raw<{ rows: ApiKeyRow[] }>(
+    `insert into api_keys (id, user_id, name, token_hash, hint, scopes, allowed_cidrs, expires_at, spend_cap_cents)
+     select :id, :userId, :name, :hash, :hint, :scopes, :allowedCidrs::cidr[],
+            coalesce(:expiresAt::timestamptz, clock_ms() + :keyMs * interval '1 millisecond'), :spendCapCents
+      where (select count(*) from api_keys where user_id = :userId and ended_at > clock_ms()) < :maxKeys
+     returning *`,
+    {
+      ...{ id, userId, name, expiresAt, spendCapCents, hash: hashOf(token), hint: token.slice(-4) },
+      ...{ scopes: [...scopes], allowedCidrs: allowedCidrs && [...allowedCidrs] },
+      ...{ keyMs: accountLimits.apiKeyMs, maxKeys: accountLimits.maxApiKeys },
+    },
+  );
+  return rows[0] && { row: rows[0], token };
+}
+
+function hashOf(token: string): Buffer {
+  return createHash('sha256').update(`api-key:${token}`).digest();
+}

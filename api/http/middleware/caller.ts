@@ -1,0 +1,97 @@
+import type { FoundApiKey } from '../../../adapters/postgres/accounts/api-keys.js';
+import type { ApiKeyScope } from '../../../domain/accounts/api-keys.js';
+import { Refusal } from '../../../domain/refusal.js';
+import type { ApiContext } from '../../context.js';
+import { plainAddress } from './client-address.js';
+import { setSessionCookie, type CookieDeps, type Step } from './session.js';
+
+/** A middleware that lets some callers through: sessions, and keys with this scope. */
+export type Guard = Step & { readonly access: Access };
+
+/** Who may call a route: sessions alone, or keys of a scope as well. */
+export type Access = ApiKeyScope | 'session';
+
+/**
+ * Lets only requests through whose live session limitRequests has found (spec: Authentication).
+ * @throws Refusal session_required for a key: what it asks for is its owner's alone (decision 108, "API keys")
+ */
+export function requireSession(deps: CookieDeps): Guard {
+  return guard(deps, 'session');
+}
+
+/**
+ * Lets sessions through, and API keys that have this scope.
+ * @throws Refusal key_scope for another key
+ */
+export function requireCaller(deps: CookieDeps, scope: ApiKeyScope): Guard {
+  return guard(deps, scope);
+}
+
+function guard(deps: CookieDeps, access: Access): Guard {
+  const step: Step = async (ctx, next) => {
+    refuseUnless(ctx, access);
+    // Nothing between us and a user may keep what they read.
+    ctx.set('Cache-Control', 'no-store');
+    const { caller } = ctx.state;
+    if (caller?.kind === 'session' && caller.renewed)
+      setSessionCookie(ctx, deps, ctx.cookies.get('sid') ?? '');
+    await next();
+  };
+  return Object.assign(step, { access });
+}
+
+/** Refuses callers who may not: nobody known, a key that does not hold, and one without the scope. */
+export function refuseUnless(ctx: ApiContext, access: Access): void {
+  const { caller, refusedKey } = ctx.state;
+  if (refusedKey) throw refusedKey;
+  if (!caller) throw new Refusal('unauthorized', 'Sign in first: POST /v1/auth/request-code.');
+  if (caller.kind === 'session') return;
+  if (access === 'session') {
+    throw new Refusal(
+      'session_required',
+      'No API key may do this, whatever its scopes: sign in, POST /v1/auth/request-code.',
+    );
+  }
+  if (caller.scopes.includes(access)) return;
+  throw new Refusal(
+    'key_scope',
+    `This needs an API key with the scope ${access}: make one with it, POST /v1/api-keys, or sign in.`,
+    { scope: access, scopes: [...caller.scopes] },
+  );
+}
+
+/** The text that a request sends as its API key; undefined without one. Other schemes are not ours, and say nothing. */
+export function bearerOf(authorization: string): string | undefined {
+  const [found, token = ''] = /^bearer(?: +(.*))?$/i.exec(authorization) ?? [];
+  return found === undefined ? undefined : token;
+}
+
+/** The refusal of a key that does not hold. @param ip the client's address */
+export function keyRefusal(found: Exclude<FoundApiKey, { is: 'live' }>, ip: string): Refusal {
+  switch (found.is) {
+    case 'unknown':
+      return new Refusal(
+        'key_unknown',
+        'There is no such API key. See that it is whole: gpur_ and 36 characters.',
+      );
+    case 'expired':
+      return new Refusal('key_expired', 'This API key has expired. Sign in and make another one.', {
+        expiredAt: found.at.toISOString(),
+      });
+    case 'revoked':
+      return new Refusal('key_revoked', 'This API key was revoked. Sign in and make another one.', {
+        revokedAt: found.at.toISOString(),
+      });
+    case 'suspended':
+      return new Refusal(
+        'key_suspended',
+        'This API key rests until its owner signs in once: POST /v1/auth/request-code.',
+      );
+    case 'elsewhere':
+      return new Refusal(
+        'key_address',
+        'This API key may not be used from this address. Its owner can allow it: PATCH /v1/api-keys/:id.',
+        { address: plainAddress(ip) },
+      );
+  }
+}
