@@ -106,6 +106,7 @@ class Nudge {
 
   /** Waits for news of the rental, or a while. */
   async wait(leftMs: number): Promise<void> {
+    this.#outer?.throwIfAborted();
     const pauseMs = Math.max(1, Math.min(leftMs, this.#isFollowed ? FOLLOWED_MS : POLL_MS));
     const over = new AbortController();
     const news = new Promise<void>((resolve) => {

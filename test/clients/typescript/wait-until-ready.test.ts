@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { GpuRental, isApiError, RentalNotReadyError } from '@gpu-rental/client';
+
+interface Looks {
+  /** What each look at the rental shows; the last one again and again. */
+  readonly rentals: readonly object[];
+  /** The messages of the stream, sent with the look of the same number; undefined: there is no stream. */
+  readonly stream?: Readonly<Record<number, string>>;
+  readonly status?: number;
+}
+
+const event = `event: rental.running\ndata: {"seq":1,"type":"rental.running","entityId":"rent_1","data":{}}\n\n`;
+const provisioning = (phase: string) => ({ id: 'rent_1', status: 'provisioning', phase });
+const running = { id: 'rent_1', status: 'running', phase: 'ready' };
+
+/** A client of an API that shows this. */
+function clientOf({ rentals, stream, status = 200 }: Looks): { gpu: GpuRental; looks: () => number } {
+  let looks = 0;
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const fetch = (request: Request): Promise<Response> => {
+    if (request.url.includes('/stream')) {
+      if (!stream) return Promise.resolve(new Response('{}', { status: 404 }));
+      const body = new ReadableStream<Uint8Array>({ start: (opened) => void (controller = opened) });
+      return Promise.resolve(new Response(body, { headers: { 'Content-Type': 'text/event-stream' } }));
+    }
+    const shown = rentals[Math.min(looks, rentals.length - 1)];
+    looks += 1;
+    const message = stream?.[looks];
+    if (message !== undefined) setImmediate(() => controller?.enqueue(new TextEncoder().encode(message)));
+    return Promise.resolve(Response.json(shown, { status }));
+  };
+  return { gpu: new GpuRental({ baseUrl: 'http://127.0.0.1:9', fetch, retries: 0 }), looks: () => looks };
+}
+
+describe('waiting for a machine', () => {
+  it('looks as soon as the stream tells something of it', async () => {
+    const { gpu, looks } = clientOf({
+      rentals: [provisioning('queued'), provisioning('booting'), running],
+      stream: { 1: event, 2: event },
+    });
+    const phases: unknown[] = [];
+    const from = performance.now();
+    await gpu.rentals.waitUntilReady('rent_1', { onPhase: ({ phase }) => phases.push(phase) });
+    assert.ok(performance.now() - from < 1_500, 'it did not wait for the next look');
+    assert.deepEqual(phases, ['queued', 'booting', 'ready']);
+    assert.equal(looks(), 3);
+  });
+
+  it('looks every two seconds where there is no stream', async () => {
+    const { gpu, looks } = clientOf({ rentals: [provisioning('queued'), running] });
+    assert.equal((await gpu.rentals.waitUntilReady('rent_1')).phase, 'ready');
+    assert.equal(looks(), 2);
+  });
+
+  it('tells of a rental that ended', async () => {
+    const failure = { code: 'not_provisioned', message: 'no machine came up' };
+    const { gpu } = clientOf({ rentals: [{ id: 'rent_1', status: 'failed', phase: null, failure }] });
+    await assert.rejects(
+      gpu.rentals.waitUntilReady('rent_1'),
+      (error) =>
+        error instanceof RentalNotReadyError && !error.timedOut && error.message.includes('no machine'),
+    );
+  });
+
+  it('ends with its time, with the caller’s signal, and with what the API refuses', async () => {
+    const { gpu } = clientOf({ rentals: [provisioning('booting')], stream: {} });
+    await assert.rejects(
+      gpu.rentals.waitUntilReady('rent_1', { timeoutMs: 30 }),
+      (error) => error instanceof RentalNotReadyError && error.timedOut && error.rental.phase === 'booting',
+    );
+    const enough = new AbortController();
+    const onPhase = (): void => enough.abort(new Error('enough'));
+    await assert.rejects(gpu.rentals.waitUntilReady('rent_1', { signal: enough.signal, onPhase }), /enough/);
+    const body = { error: 'rental_not_found', message: 'none', requestId: 'r' };
+    const refused = clientOf({ rentals: [body], status: 404 });
+    await assert.rejects(refused.gpu.rentals.waitUntilReady('rent_1'), (error) =>
+      isApiError(error, 'rental_not_found'),
+    );
+  });
+});
