@@ -45,9 +45,6 @@ export async function up(knex: Knex): Promise<void> {
     create index proof_codes_session on proof_codes (session_id, created_at desc);
     create index proof_codes_age on proof_codes (created_at);
 
-    -- In which incarnation of the database all sessions were ended, because it had been restored (decision 67).
-    alter table watermark add column sessions_ended_as text;
-
     -- One more kind, whichever there are by now.
     do $$ begin
       execute (

@@ -1124,7 +1124,6 @@ CREATE TABLE watermark (
   value bigint NOT NULL,
   raised_at timestamp(3) with time zone NOT NULL,
   confirmed_as text,
-  sessions_ended_as text,
   CONSTRAINT watermark_pkey PRIMARY KEY (singleton),
   CONSTRAINT watermark_singleton_check CHECK (singleton),
   CONSTRAINT watermark_value_check CHECK (value >= 0)

@@ -1,8 +1,14 @@
-import { findAuditEventNo, listAuditEvents } from '../../adapters/postgres/accounts/audit-events.js';
+import {
+  findAuditPlace,
+  listAuditEvents,
+  type AuditPlace,
+} from '../../adapters/postgres/accounts/audit-events.js';
+import { listFailedSignIns } from '../../adapters/postgres/accounts/failed-sign-ins.js';
 import type { AuditEventRow } from '../../adapters/postgres/rows/tables.js';
 import { auditKinds, type AuditKind } from '../../domain/accounts/audit.js';
+import type { UserId } from '../../domain/ids.js';
 import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
-import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';
+import { isIdKey, noSuchCursor, pageOf, readCursor } from '../http/cursor.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
 import { joi, pageFields, readQuery } from '../http/validation.js';
@@ -21,13 +27,30 @@ function showAudit(deps: ApiDeps): Step {
   return async (ctx) => {
     const { kind, cursor, pageSize } = readQuery(ctx, auditQuery);
     const { userId } = callerOf(ctx);
-    const beforeNo = await numberOf(readCursor(cursor, isIdKey('aud')), (id) =>
-      findAuditEventNo(deps.db, userId, id),
-    );
-    const rows = await listAuditEvents(deps.db, userId, { kind, beforeNo }, pageSize + 1);
+    const before = await findPlace(deps, userId, cursor);
+    const rows = await listAuditEvents(deps.db, userId, { kind, beforeNo: before?.no }, pageSize + 1);
     const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
-    ctx.body = { events: page.map(presentAuditEvent), nextCursor };
+    const from = nextCursor === null ? undefined : page.at(-1)?.at;
+    const failed =
+      kind === undefined ? await listFailedSignIns(deps.db, userId, { from, before: before?.at }) : [];
+    ctx.body = {
+      events: page.map(presentAuditEvent),
+      failedSignIns: failed.map((row) => ({ hour: row.hour.toISOString(), tries: row.failed })),
+      nextCursor,
+    };
   };
+}
+
+async function findPlace(
+  deps: ApiDeps,
+  userId: UserId,
+  cursor: string | undefined,
+): Promise<AuditPlace | undefined> {
+  const [id] = readCursor(cursor, isIdKey('aud')) ?? [];
+  if (id === undefined) return undefined;
+  const place = await findAuditPlace(deps.db, userId, id);
+  if (!place) throw noSuchCursor();
+  return place;
 }
 
 /** An event on read. */

@@ -1,7 +1,18 @@
 import { auditKinds } from '../../domain/accounts/audit.js';
 import { auditQuery } from './audit.js';
-import { exampleId, idOf, instant, named, object, oneOf, orNull, text } from '../http/openapi/json-schema.js';
-import { pageOf, type Operation } from '../http/openapi/operation.js';
+import {
+  count,
+  exampleId,
+  idOf,
+  instant,
+  listOf,
+  named,
+  object,
+  oneOf,
+  orNull,
+  text,
+} from '../http/openapi/json-schema.js';
+import { nextCursor, type Operation } from '../http/openapi/operation.js';
 
 const event = named(
   'AuditEvent',
@@ -22,6 +33,12 @@ const event = named(
     at: instant,
   }),
 );
+
+const failedSignIns = {
+  ...listOf(named('FailedSignIns', object({ hour: instant, tries: count }))),
+  description:
+    'Codes that were wrong, by the hour in which the page’s events lie, newest first. They are counted and not told one by one, because strangers make as many as they like, and kept for 90 days. Left empty with `kind`.',
+};
 
 const exampleEvent = {
   id: exampleId('aud'),
@@ -44,6 +61,18 @@ export const auditOperations: readonly Operation[] = [
     description:
       'Newest first. Events are kept for good and never changed. A rental that ended without its user’s request, by a limit, the end of the money, a loss, a failure or an operator, is `rental_ended` and has no client address; `details` tells the reason, what was charged in all and what was given back.',
     query: auditQuery,
-    answers: [pageOf('events', event, exampleEvent, 'A page of events.')],
+    answers: [
+      {
+        description: 'A page of events.',
+        schema: named('AuditEventPage', object({ events: listOf(event), failedSignIns, nextCursor })),
+        examples: [
+          {
+            events: [exampleEvent],
+            failedSignIns: [{ hour: '2026-11-01T08:00:00.000Z', tries: 3 }],
+            nextCursor: null,
+          },
+        ],
+      },
+    ],
   },
 ];

@@ -10,7 +10,7 @@ import type { Transaction } from '../../adapters/postgres/database.js';
 import type { UserRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
 import { auditEvent } from './audit-event.js';
-import { seenFrom } from './device.js';
+import { seenFrom } from './seen-from.js';
 import type { ApiContext } from '../context.js';
 
 /** The user who signed in, whether the sign-in made their account, and the session. */

@@ -1,3 +1,4 @@
+import { deviceOf, userAgentOf } from '../../adapters/device.js';
 import type Joi from 'joi';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import { countFailedSignIn } from '../../adapters/postgres/accounts/failed-sign-ins.js';
@@ -11,7 +12,6 @@ import { requireSession } from '../http/middleware/caller.js';
 import { setSessionCookie, type Step } from '../http/middleware/session.js';
 import { joi, readBody } from '../http/validation.js';
 import { auditEvent } from './audit-event.js';
-import { deviceOf, userAgentOf } from './device.js';
 import { endedMeanwhile, tooManyCodes, wrongCode } from './sign-in-refusals.js';
 
 /**

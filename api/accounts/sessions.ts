@@ -1,3 +1,4 @@
+import { deviceOf } from '../../adapters/device.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import {
   listSessions,
@@ -13,7 +14,6 @@ import { requireSession } from '../http/middleware/caller.js';
 import { endSession, type Step } from '../http/middleware/session.js';
 import { joi, pageFields, readQuery } from '../http/validation.js';
 import { auditEvent } from './audit-event.js';
-import { deviceOf } from './device.js';
 import { endedMeanwhile } from './sign-in-refusals.js';
 
 /**

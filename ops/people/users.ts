@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
+import { deviceOf } from '../../adapters/device.js';
 import type { Database } from '../../adapters/postgres/database.js';
 import {
   findUser,
   listUsers,
-  listSessionsOf,
   readUserSummary,
   type UserSummary,
 } from '../../adapters/postgres/accounts/user-lookup.js';
+import { listSessions } from '../../adapters/postgres/accounts/session-list.js';
 import type { UserRow } from '../../adapters/postgres/rows/tables.js';
 import { isId, type UserId } from '../../domain/ids.js';
 import { using, type OpsContext } from '../context.js';
@@ -52,11 +53,16 @@ Examples:
       }),
     );
   readable(users.command('sessions').argument('<who>', 'an e-mail address or usr_…'))
-    .description('Where he is signed in.')
-    .action((who: string, { json }: Print) =>
+    .description('Where he is signed in, the newest sign-in first.')
+    .option('--limit <count>', 'at most this many', countOf, 50)
+    .action((who: string, { limit, json }: Print & { limit: number }) =>
       using(context, async (db) => {
-        printRows(await listSessionsOf(db, (await getUser(db, who)).id), json, (session) =>
+        const { id } = await getUser(db, who);
+        printRows(await listSessions(db, id, undefined, limit), json, (session) =>
           [
+            session.id,
+            deviceOf(session.user_agent) ?? 'unknown device',
+            session.client_address ?? 'unknown address',
             `since ${iso(session.created_at)}`,
             `last seen ${iso(session.last_seen_at)}`,
             `until ${iso(session.expires_at)}`,

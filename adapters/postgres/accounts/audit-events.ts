@@ -58,14 +58,16 @@ export async function listAuditEvents(
   return query;
 }
 
+/** Where a page of a user's events ended. */
+export type AuditPlace = Pick<AuditEventRow, 'no' | 'at'>;
+
 /**
- * Returns the number of a user's event; undefined for another user's event, as for none (decision 5, "Foreign ids").
+ * Finds the place of a user's event; undefined for another user's event, as for none (decision 5, "Foreign ids").
  */
-export async function findAuditEventNo(
+export async function findAuditPlace(
   db: Database,
   userId: UserId,
   id: AuditEventId,
-): Promise<number | undefined> {
-  const row = await db('audit_events').where({ id, user_id: userId }).first('no');
-  return row?.no;
+): Promise<AuditPlace | undefined> {
+  return db('audit_events').where({ id, user_id: userId }).first('no', 'at');
 }

@@ -1,6 +1,6 @@
-import { isId, type UserId } from '../../../domain/ids.js';
+import { isId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
-import type { SessionRow, UserRow, WalletRow } from '../rows/tables.js';
+import type { UserRow, WalletRow } from '../rows/tables.js';
 
 /** Finds a user by e-mail address or id. */
 export async function findUser(db: Database, who: string): Promise<UserRow | undefined> {
@@ -11,18 +11,6 @@ export async function findUser(db: Database, who: string): Promise<UserRow | und
 /** Lists users, the newest first: ids begin with their time. */
 export async function listUsers(db: Database, limit: number): Promise<UserRow[]> {
   return db('users').orderBy('id', 'desc').limit(limit);
-}
-
-/** A session without the hash of its token. */
-export type KnownSession = Pick<SessionRow, 'created_at' | 'last_seen_at' | 'expires_at'>;
-
-/** Lists a user's sessions, the one seen last first. */
-export async function listSessionsOf(db: Database, userId: UserId): Promise<KnownSession[]> {
-  return db('sessions')
-    .where({ user_id: userId })
-    .whereRaw('expires_at > clock_ms()')
-    .orderBy('last_seen_at', 'desc')
-    .select('created_at', 'last_seen_at', 'expires_at');
 }
 
 /** The first facts about a user for an operator. Amounts in cents. */

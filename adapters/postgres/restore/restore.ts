@@ -1,3 +1,4 @@
+import type { SessionEndedBy } from '../../../domain/events/events.js';
 import { isId, type OperationId, type RentalId, type UserId } from '../../../domain/ids.js';
 import type { Reconciled, RestoreReport } from '../../../domain/operations/restore.js';
 import { Refusal } from '../../../domain/refusal.js';
@@ -110,7 +111,8 @@ export async function getReconcileOrder(
 
 /**
  * Lets a restored database go on. It keeps unknown machines for a human, steps over the numbers that were given in the
- * lost time, confirms the database above Temporal's watermark, lifts the brake and records who did it.
+ * lost time, ends the sessions that came back, confirms the database above Temporal's watermark, lifts the brake and
+ * records who did it.
  * @returns the new watermark
  */
 export async function resume(
@@ -137,6 +139,7 @@ export async function resume(
     if (order.status !== 'done') {
       await trx.raw('select step_over_lost_numbers()');
       await stepOverLostEvents(trx);
+      await endRestoredSessions(trx);
     }
     const [row] = await trx('watermark')
       .update({
@@ -150,6 +153,24 @@ export async function resume(
     if (order.status !== 'done') await recordResume(trx, order, report, { ...done, watermark: row.value });
     return row.value;
   });
+}
+
+/**
+ * Ends all sessions that a restored database brought back: some of them had been ended since, because they were stolen.
+ * Those that were begun while the brake was pulled stay. Until then they live, so that users can stop their machines:
+ * no mail leaves, so nobody could sign in by a code. One statement, whatever their number.
+ */
+async function endRestoredSessions(trx: Transaction): Promise<void> {
+  await trx.raw(
+    `with ended as (
+       delete from sessions
+        where created_at <= coalesce((select pulled_at from brakes where kind = 'restored'), clock_ms())
+       returning user_id, id
+     )
+     insert into event_outbox (user_id, type, entity_id, data)
+     select user_id, 'session.ended', id, jsonb_build_object('by', :by::text) from ended order by id`,
+    { by: 'restored' satisfies SessionEndedBy },
+  );
 }
 
 async function recordResume(

@@ -218,8 +218,6 @@ export interface WatermarkRow {
   raised_at: Date;
   /** The incarnation of the database that was compared with Temporal's watermark; `new` before the first raise. */
   confirmed_as: string | null;
-  /** The incarnation in which all sessions were ended, because the database had been restored. */
-  sessions_ended_as: string | null;
 }
 
 export interface UnknownPodRow {

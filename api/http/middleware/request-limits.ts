@@ -9,7 +9,7 @@ import { findApiKey } from '../../../adapters/postgres/accounts/api-keys.js';
 import { findSession } from '../../../adapters/postgres/accounts/sessions.js';
 import { requestLimits } from '../../../domain/requests/limits.js';
 import { Refusal } from '../../../domain/refusal.js';
-import { seenFrom } from '../../accounts/device.js';
+import { seenFrom } from '../../accounts/seen-from.js';
 import type { ApiDeps, ApiState, Caller } from '../../context.js';
 import { addressOf } from './client-address.js';
 import { bearerOf, keyRefusal } from './caller.js';

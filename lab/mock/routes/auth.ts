@@ -1,4 +1,4 @@
-import { seenFrom } from '../../../api/accounts/device.js';
+import { seenFrom } from '../../../api/accounts/seen-from.js';
 import { freshUntil } from '../../../api/accounts/refresh-proof.js';
 import { presentUser, requestCodeSchema, verifyCodeSchema } from '../../../api/accounts/auth.js';
 import { sessionOf, type ApiRouter } from '../../../api/context.js';

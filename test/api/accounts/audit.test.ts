@@ -21,6 +21,12 @@ interface Event {
   readonly at: string;
 }
 
+interface Trail {
+  readonly events: Event[];
+  readonly failedSignIns: readonly { readonly hour: string; readonly tries: number }[];
+  readonly nextCursor: string | null;
+}
+
 describe('GET /v1/audit', () => {
   let service: TestService;
   let paying: Paying;
@@ -35,13 +41,10 @@ describe('GET /v1/audit', () => {
   });
   after(() => service.stop());
 
-  async function trail(
-    client: ApiClient,
-    query = '',
-  ): Promise<{ events: Event[]; nextCursor: string | null }> {
+  async function trail(client: ApiClient, query = ''): Promise<Trail> {
     const { status, body } = await client.get(`/v1/audit${query}`);
     assert.equal(status, 200, JSON.stringify(body));
-    return body as unknown as { events: Event[]; nextCursor: string | null };
+    return body as unknown as Trail;
   }
   const kinds = async (client: ApiClient): Promise<[string, string | null, string | null][]> =>
     (await trail(client)).events.map(({ kind, entityId, clientAddress }) => [kind, entityId, clientAddress]);
@@ -199,9 +202,45 @@ describe('GET /v1/audit', () => {
     assert.deepEqual([unknown.status, unknown.body.error], [400, 'validation_failed']);
   });
 
+  it('tells failed sign-ins by the hour, each on one page: the one whose time it is', async () => {
+    const userId = user.user.id;
+    const at = (hours: number) =>
+      service.db.raw(`date_trunc('hour', clock_ms()) - ? * interval '1 hour'`, [hours]);
+    for (const hours of [5, 3, 1]) {
+      await service
+        .db('audit_events')
+        .insert({ id: newId('aud'), user_id: userId, kind: 'signed_in', at: at(hours - 0.5) });
+    }
+    const { id: stranger } = (await service.signIn()).user;
+    await service
+      .db('failed_sign_ins')
+      .insert([
+        ...[6, 4, 3, 2, 0].map((hours) => ({ user_id: userId, hour: at(hours), failed: hours + 1 })),
+        { user_id: stranger, hour: at(0), failed: 99 },
+      ]);
+    const tries: number[][] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const page = await trail(user, `?pageSize=1${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      tries.push(page.failedSignIns.map((one) => one.tries));
+      cursor = page.nextCursor;
+    }
+    assert.deepEqual(tries, [[1], [3], [4, 5, 7]]);
+    const whole = await trail(user);
+    assert.deepEqual(
+      whole.failedSignIns.map((one) => one.tries),
+      tries.flat(),
+    );
+    assert.match(whole.failedSignIns[0]!.hour, /T\d\d:00:00\.000Z$/);
+    assert.deepEqual((await trail(user, '?kind=signed_in')).failedSignIns, []);
+  });
+
   it('shows only the user’s own trail, and nothing without a session', async () => {
     await user.post('/v1/ssh-keys', { name: 'a', generate: true });
-    assert.deepEqual(await trail(await service.signIn()), { events: [], nextCursor: null });
+    assert.deepEqual(await trail(await service.signIn()), {
+      events: [],
+      failedSignIns: [],
+      nextCursor: null,
+    });
     assert.equal((await service.api.stranger().get('/v1/audit')).status, 401);
   });
 

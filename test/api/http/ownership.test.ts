@@ -7,7 +7,7 @@ import type { Answer } from '../../support/http/answers.js';
 import { sealSecret } from '../../../adapters/webhooks/sealed-secrets.js';
 import { sealingKeys, startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { describedOperations, type DescribedOperation } from '../../support/http/described.js';
-import { insertKey, insertRental, insertTopup } from '../../support/money/factories.js';
+import { insertKey, insertRental, insertSessionOf, insertTopup } from '../../support/money/factories.js';
 import { credit, getWallet } from '../../support/money/money.js';
 
 /** A place in a request for the id of something that belongs to a user. */
@@ -69,6 +69,11 @@ const insert: Record<string, (api: TestApi, userId: UserId) => Promise<string>> 
   rent: async ({ db }, userId) => (await insertRental(db, userId)).id,
   key: async ({ db }, userId) => (await insertKey(db, userId)).id,
   top: async ({ db }, userId) => (await insertTopup(db, userId)).id,
+  async ses({ db }, userId) {
+    await insertSessionOf(db, userId);
+    const newest = await db('sessions').where({ user_id: userId }).orderBy('id', 'desc').first('id');
+    return newest!.id;
+  },
   async wh({ db }, userId) {
     const id = newId('wh');
     await db('webhooks').insert({ id, user_id: userId, url: 'https://example.com/', cursor_seq: 0 });
@@ -123,6 +128,7 @@ function notFoundOf({ operation, prefix }: IdPlace): RefusalCode {
     inv: 'invoice_not_found',
     led: 'not_found',
     wh: 'webhook_not_found',
+    ses: 'session_not_found',
   };
   const code = of[prefix as keyof typeof of] as RefusalCode;
   const described = JSON.stringify(operation.responses['404']);

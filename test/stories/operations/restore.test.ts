@@ -5,6 +5,7 @@ import type { RentalId } from '../../../domain/ids.js';
 import { finalCents } from '../../../domain/metering/metering.js';
 import type { RestoreReport } from '../../../domain/operations/restore.js';
 import { taskQueues } from '../../../domain/task-queues.js';
+import { insertSessionOf } from '../../support/money/factories.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
 import { billedMs, credit } from '../../support/money/money.js';
@@ -198,6 +199,14 @@ describe('a database that was restored one hour back', () => {
     assert.deepEqual(await service.db('brakes'), []);
     const [action] = await service.db('operator_actions').where({ kind: 'reconcile_restored' });
     assert.deepEqual([action?.operator, action?.reason], ['ada', 'disk failed']);
+  });
+
+  it('ends the sessions that came back: their users sign in afresh', async () => {
+    for (const person of [steady, stopper, opener, payer]) {
+      const { status, body } = await person.get('/v1/auth/me');
+      assert.deepEqual([status, body.error], [401, 'unauthorized']);
+      person.sid = await insertSessionOf(service.db, person.user.id);
+    }
   });
 
   it('steps each feed of events over the numbers of the lost time, and says so', async () => {

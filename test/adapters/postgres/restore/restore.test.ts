@@ -25,6 +25,7 @@ import {
   openMoneyDatabase,
   type MoneyDatabase,
 } from '../../../support/money/money.js';
+import { insertSessionOf, insertUser } from '../../../support/money/factories.js';
 import { placeOrder } from '../../../support/ops/operators.js';
 
 const unknownPod = {
@@ -84,6 +85,29 @@ describe('reconciling a restored database, step by step and twice', () => {
     assert.deepEqual(await db('brakes'), []);
   });
 
+  it('ends the sessions that came back, once, and none that was begun since', async () => {
+    const { user_id: userId } = await insertWallet(db, 0);
+    const { user_id: other } = await insertWallet(db, 0);
+    for (const id of [userId, userId, other]) await insertSessionOf(db, id);
+    await db('sessions').update({ created_at: db.raw(`created_at - interval '1 hour'`) });
+    const back = await db('sessions').orderBy('id').select('id', 'user_id');
+    await confirmDatabase(db, 61);
+    // Users can still stop their machines: no mail leaves by which they could sign in.
+    assert.equal((await db('sessions')).length, 3);
+    await insertSessionOf(db, other);
+    const order = await placeOrder(db, reconcile);
+    await resume(db, order, { kept: 61, report, done });
+    const left = await db('sessions');
+    assert.deepEqual([left.length, left[0]!.user_id], [1, other]);
+    const told = await db('event_outbox').where({ type: 'session.ended' }).orderBy('no');
+    assert.deepEqual(
+      told.map(({ user_id, entity_id, data }) => [user_id, entity_id, data]),
+      back.map(({ user_id, id }) => [user_id, id, { by: 'restored' }]),
+    );
+    await resume(db, order, { kept: 62, report, done });
+    assert.equal((await db('sessions')).length, 1);
+  });
+
   it('needs no more rights than the worker, the API and the operators have', async () => {
     const as = (role: string): Database => openDatabase(money.url, 1, 'test-role', role);
     const [worker, api, ops] = [
@@ -96,8 +120,11 @@ describe('reconciling a restored database, step by step and twice', () => {
       assert.equal(await confirmDatabase(worker, 61), 'restored');
       assert.equal(await isDatabaseConfirmed(api), false);
       const order = await placeOrder(db, reconcile);
+      await insertSessionOf(db, (await insertUser(db)).id);
+      await db('sessions').update({ created_at: db.raw(`created_at - interval '1 hour'`) });
       await resume(worker, order, { kept: 61, report, done });
       assert.equal(await isDatabaseConfirmed(api), true);
+      assert.deepEqual(await db('sessions'), []);
       assert.equal(await releaseUnknownPods(ops, ['pod-1'], by), 1);
       await assert.rejects(api.raw('select step_over_lost_numbers()'), /permission denied/);
     } finally {

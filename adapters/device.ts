@@ -1,18 +1,10 @@
 import Bowser from 'bowser';
-import type { SeenFrom } from '../../adapters/postgres/accounts/sessions.js';
-import type { ApiContext } from '../context.js';
-import { auditAddress } from './audit-event.js';
 
 /** The longest User-Agent that is kept. */
 const MAX_CHARS = 512;
 
 /** A program that names itself first, as curl/8.5.0 does. */
 const PROGRAM = /^(?<name>[A-Za-z][\w.-]{0,39})(?:\/|\s|$)/;
-
-/** From what and from where a request comes. */
-export function seenFrom(ctx: Pick<ApiContext, 'ip' | 'get'>): SeenFrom {
-  return { userAgent: userAgentOf(ctx.get('User-Agent')), clientAddress: auditAddress(ctx) };
-}
 
 /** The User-Agent of a request, as it is kept; undefined when there is none. */
 export function userAgentOf(header: string): string | undefined {
