@@ -1,6 +1,7 @@
 import type Koa from 'koa';
 import { auditRoutes } from './accounts/audit.js';
 import { authRoutes } from './accounts/auth.js';
+import { budgetRoutes } from './spending/budget.js';
 import { autoTopupRoutes } from './topups/auto-topup.js';
 import { billingRoutes } from './wallet/billing.js';
 import { cardRoutes } from './topups/card.js';
@@ -54,6 +55,7 @@ const resources = [
   checkoutRoutes,
   cardRoutes,
   autoTopupRoutes,
+  budgetRoutes,
   invoiceRoutes,
   webhookRoutes,
   webhookEndpointRoutes,

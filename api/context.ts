@@ -82,6 +82,14 @@ export function sessionOf(ctx: ApiContext): Session {
   return caller;
 }
 
+/**
+ * The key whose rentals alone a caller sees and changes: that of a request by a key with a cap (decision 109, "Caps and
+ * budgets"). Undefined for all others: they see those of their user.
+ */
+export function onlyOf({ state: { caller } }: { readonly state: ApiState }): ApiKeyId | undefined {
+  return caller?.kind === 'key' && caller.isCapped ? caller.keyId : undefined;
+}
+
 /** The API key of a request; undefined for a session, and for nobody known. */
 export function keyIdOf({ state: { caller } }: { readonly state: ApiState }): ApiKeyId | undefined {
   return caller?.kind === 'key' ? caller.keyId : undefined;

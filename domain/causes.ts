@@ -83,7 +83,9 @@ export type UserNoticeCause =
   /** The instant at which it was switched off. */
   | Caused<'auto_topup_off', { userId: UserId; at: Date }>
   | Caused<'ssh_key_added', { keyId: SshKeyId }>
-  | Caused<'card_saved', { cardId: string }>;
+  | Caused<'card_saved', { cardId: string }>
+  /** A month in UTC, such as 2026-11, and the share of its budget that was spent, in percent. */
+  | Caused<'budget_reached', { userId: UserId; month: string; percent: number }>;
 
 /**
  * The cause of what a refund or a dispute took. It may take more in a later round, after another one gave its part
@@ -174,6 +176,7 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   auto_topup_off: ({ userId, at }) => `auto-topup-off:${userId}:${at.toISOString()}`,
   ssh_key_added: ({ keyId }) => `ssh-key-added:${keyId}`,
   card_saved: ({ cardId }) => `card-saved:${cardId}`,
+  budget_reached: ({ userId, month, percent }) => `budget-reached:${userId}:${month}:${percent}`,
   refund_limit: ({ rentalId }) => `refund-limit:${rentalId}`,
   no_funds: ({ provider, day }) => `no-funds:${provider}:${day}`,
 };
@@ -224,6 +227,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['auto-topup-off', readAutoTopupOff],
   ['ssh-key-added', (rest) => withId('key', rest, (keyId) => ({ kind: 'ssh_key_added', keyId }))],
   ['card-saved', (cardId) => ({ kind: 'card_saved', cardId })],
+  ['budget-reached', readBudgetReached],
   ['refund-limit', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'refund_limit', rentalId }))],
   ['no-funds', readNoFunds],
 ]);
@@ -267,6 +271,15 @@ function readAutoTopupOff(rest: string): Cause | undefined {
   const [user, since] = cut(rest, rest.indexOf(':'));
   const at = instantOf(since);
   return at && withId('usr', user, (userId) => ({ kind: 'auto_topup_off', userId, at }));
+}
+
+function readBudgetReached(rest: string): Cause | undefined {
+  const [user, reached] = cut(rest, rest.indexOf(':'));
+  const [month, share] = cut(reached, reached.indexOf(':'));
+  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month)) return undefined;
+  return withId('usr', user, (userId) =>
+    withNumber(share, (percent) => ({ kind: 'budget_reached', userId, month, percent })),
+  );
 }
 
 /** Instants are written in one way only. */

@@ -30,6 +30,8 @@ export const refusalStatus = {
   session_required: 403,
   key_scope: 403,
   key_address: 403,
+  cap_reserved: 403,
+  budget_reserved: 403,
   not_found: 404,
   rental_not_found: 404,
   invoice_not_found: 404,

@@ -37,6 +37,7 @@ import * as quotes from './035-quotes.js';
 import * as changedRentals from './036-changed-rentals.js';
 import * as progress from './037-progress.js';
 import * as apiKeys from './038-api-keys.js';
+import * as capsAndBudgets from './039-caps-and-budgets.js';
 import * as sessions from './040-sessions.js';
 
 type Step = { up(knex: Knex): Promise<void> };
@@ -81,6 +82,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['036-changed-rentals', changedRentals],
   ['037-progress', progress],
   ['038-api-keys', apiKeys],
+  ['039-caps-and-budgets', capsAndBudgets],
   ['040-sessions', sessions],
 ];
 

@@ -16,6 +16,34 @@ CREATE TYPE ledger_entry_type AS ENUM (
 
 -- ==== functions
 
+CREATE FUNCTION api_keys_reserve()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    declare
+      k api_keys;
+      may_cost bigint;
+      unlimited bigint;
+    begin
+      if tg_table_name = 'rentals' then
+        select * into k from api_keys where id = new.api_key_id;
+      else
+        select * into k from api_keys where id = new.id;
+      end if;
+      select coalesce(sum(max_spend_cents), 0), count(*) filter (where max_spend_cents is null)
+        into may_cost, unlimited
+        from rentals where user_id = k.user_id and api_key_id = k.id and settled_at is null;
+      if k.reserved_cents is distinct from may_cost then
+        raise exception '% reserves % cents, and its rentals may cost %', k.id, k.reserved_cents, may_cost
+          using errcode = 'check_violation', constraint = 'api_keys_reserve';
+      end if;
+      if k.spend_cap_cents is not null and unlimited > 0 then
+        raise exception '% has a cap, and a rental without a limit', k.id
+          using errcode = 'check_violation', constraint = 'api_keys_limits';
+      end if;
+      return null;
+    end $function$;
+
 CREATE FUNCTION append_only()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -602,9 +630,20 @@ CREATE INDEX rentals_settled_of_user ON rentals USING btree (user_id, settled_at
 
 CREATE INDEX rentals_unclosed ON rentals USING btree (no) WHERE closed_at IS NULL;
 
+CREATE INDEX rentals_unsettled ON rentals USING btree (user_id) WHERE settled_at IS NULL;
+
 CREATE INDEX rentals_waiting ON rentals USING btree (provider_code) WHERE closed_at IS NULL AND status <> 'running'::text;
 
 CREATE INDEX rentals_young ON rentals USING btree (provider_code, running_at) WHERE closed_at IS NULL;
+
+CREATE FUNCTION rentals_key_stays()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      raise exception 'the rental % stays with the key that opened it', old.id
+        using errcode = 'restrict_violation', constraint = 'rentals_key_stays';
+    end $function$;
 
 CREATE FUNCTION rentals_meter()
  RETURNS trigger
@@ -625,9 +664,13 @@ AS $function$
       return null;
     end $function$;
 
+CREATE TRIGGER rentals_key_stays BEFORE UPDATE OF api_key_id ON rentals FOR EACH ROW WHEN (old.api_key_id IS DISTINCT FROM new.api_key_id) EXECUTE FUNCTION rentals_key_stays();
+
 CREATE TRIGGER rentals_meter_begins AFTER INSERT ON rentals FOR EACH ROW WHEN (new.status = 'running'::text) EXECUTE FUNCTION rentals_meter();
 
 CREATE TRIGGER rentals_meter_follows AFTER UPDATE OF status, running_at, auto_stop_at, spend_limit_at, price_per_hour_cents ON rentals FOR EACH ROW WHEN (new.status = 'running'::text OR old.status = 'running'::text) EXECUTE FUNCTION rentals_meter();
+
+CREATE CONSTRAINT TRIGGER rentals_reserve AFTER INSERT OR UPDATE OF max_spend_cents, settled_at ON rentals DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.api_key_id IS NOT NULL) EXECUTE FUNCTION api_keys_reserve();
 
 CREATE TRIGGER rentals_when_restored BEFORE INSERT ON rentals FOR EACH STATEMENT EXECUTE FUNCTION refuse_when_restored();
 
@@ -1473,7 +1516,7 @@ CREATE TABLE audit_events (
   CONSTRAINT audit_events_client_address_check CHECK (length(client_address) >= 1 AND length(client_address) <= 64),
   CONSTRAINT audit_events_details_check CHECK (jsonb_typeof(details) = 'object'::text),
   CONSTRAINT audit_events_id_check CHECK (id ~ '^aud_[0-9A-HJKMNP-TV-Z]{26}$'::text),
-  CONSTRAINT audit_events_kind_check CHECK ((kind = ANY (ARRAY['signed_in'::text, 'signed_out'::text, 'ssh_key_added'::text, 'ssh_key_removed'::text, 'rental_created'::text, 'rental_stopped'::text, 'checkout_begun'::text, 'card_saved'::text, 'card_removed'::text, 'auto_topup_changed'::text, 'changed_by_operator'::text, 'charges_held'::text, 'notices_changed'::text])) OR kind = 'rental_ended'::text OR (kind = ANY (ARRAY['webhook_created'::text, 'webhook_changed'::text, 'webhook_removed'::text, 'webhook_switched_off'::text, 'notices_changed'::text])) OR kind = 'rental_changed'::text OR (kind = ANY (ARRAY['api_key_created'::text, 'api_key_changed'::text, 'api_key_revoked'::text])) OR kind = 'proof_refreshed'::text),
+  CONSTRAINT audit_events_kind_check CHECK ((kind = ANY (ARRAY['signed_in'::text, 'signed_out'::text, 'ssh_key_added'::text, 'ssh_key_removed'::text, 'rental_created'::text, 'rental_stopped'::text, 'checkout_begun'::text, 'card_saved'::text, 'card_removed'::text, 'auto_topup_changed'::text, 'changed_by_operator'::text, 'charges_held'::text, 'notices_changed'::text])) OR kind = 'rental_ended'::text OR (kind = ANY (ARRAY['webhook_created'::text, 'webhook_changed'::text, 'webhook_removed'::text, 'webhook_switched_off'::text, 'notices_changed'::text])) OR kind = 'rental_changed'::text OR (kind = ANY (ARRAY['api_key_created'::text, 'api_key_changed'::text, 'api_key_revoked'::text])) OR kind = 'budget_changed'::text OR kind = 'proof_refreshed'::text),
   CONSTRAINT audit_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
 );
 
@@ -2429,7 +2472,7 @@ CREATE TABLE user_notices (
   CONSTRAINT user_notices_pkey PRIMARY KEY (id),
   CONSTRAINT user_notices_cause_key UNIQUE (cause),
   CONSTRAINT user_notices_facts_check CHECK (jsonb_typeof(facts) = 'object'::text),
-  CONSTRAINT user_notices_kind_check CHECK ((kind = ANY (ARRAY['rental_auto_stop'::text, 'rental_spend_limit'::text, 'rental_balance_exhausted'::text, 'rental_operator_stop'::text, 'rental_lost'::text, 'rental_failed'::text, 'auto_topup_off'::text, 'ssh_key_added'::text, 'card_saved'::text])) OR kind = 'api_key_created'::text),
+  CONSTRAINT user_notices_kind_check CHECK ((kind = ANY (ARRAY['rental_auto_stop'::text, 'rental_spend_limit'::text, 'rental_balance_exhausted'::text, 'rental_operator_stop'::text, 'rental_lost'::text, 'rental_failed'::text, 'auto_topup_off'::text, 'ssh_key_added'::text, 'card_saved'::text])) OR kind = 'api_key_created'::text OR kind = 'budget_reached'::text),
   CONSTRAINT user_notices_told CHECK ((told_at IS NULL) = (is_mailed IS NULL)),
   CONSTRAINT user_notices_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
 );
@@ -2468,8 +2511,10 @@ CREATE TABLE quotes (
   created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
   expires_at timestamp(3) with time zone NOT NULL,
   rental_id text,
+  api_key_id text,
   CONSTRAINT quotes_pkey PRIMARY KEY (id),
   CONSTRAINT quotes_rental_id_key UNIQUE (rental_id),
+  CONSTRAINT quotes_api_key_id_check CHECK (api_key_id ~ '^key_[0-9A-HJKMNP-TV-Z]{26}$'::text),
   CONSTRAINT quotes_expire CHECK (expires_at > created_at),
   CONSTRAINT quotes_id_check CHECK (id ~ '^quo_[0-9A-HJKMNP-TV-Z]{26}$'::text),
   CONSTRAINT quotes_price_per_hour_cents_check CHECK (price_per_hour_cents >= 1 AND price_per_hour_cents <= 10000000),
@@ -2722,9 +2767,63 @@ ALTER TABLE open_streams ADD CONSTRAINT open_streams_api_key_id_fkey FOREIGN KEY
 
 ALTER TABLE rentals ADD CONSTRAINT rentals_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id) ON DELETE RESTRICT;
 
+CREATE FUNCTION api_keys_spent()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      raise exception '% has spent % cents already', old.id, old.spent_cents
+        using errcode = 'restrict_violation', constraint = 'api_keys_spent';
+    end $function$;
+
+CREATE CONSTRAINT TRIGGER api_keys_reserve AFTER UPDATE OF reserved_cents, spend_cap_cents ON api_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION api_keys_reserve();
+
+CREATE TRIGGER api_keys_spent BEFORE UPDATE OF spent_cents ON api_keys FOR EACH ROW WHEN (new.spent_cents < old.spent_cents) EXECUTE FUNCTION api_keys_spent();
+
 GRANT SELECT, INSERT (id, user_id, name, token_hash, hint, scopes, allowed_cidrs, expires_at, spend_cap_cents), UPDATE (name, allowed_cidrs, spend_cap_cents, last_used_at, last_used_address, revoked_at, suspended_at) ON api_keys TO gpu_rental_api;
 GRANT SELECT, UPDATE (revoked_at) ON api_keys TO gpu_rental_ops;
 GRANT SELECT, UPDATE, DELETE ON api_keys TO gpu_rental_worker;
+
+-- ==== table budgets
+
+CREATE TABLE budgets (
+  user_id text NOT NULL,
+  monthly_cents bigint,
+  hard boolean DEFAULT false NOT NULL,
+  changed_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  looked_at timestamp(3) with time zone,
+  CONSTRAINT budgets_pkey PRIMARY KEY (user_id),
+  CONSTRAINT budgets_hard CHECK (monthly_cents IS NOT NULL OR NOT hard),
+  CONSTRAINT budgets_monthly_cents_check CHECK (monthly_cents >= 1 AND monthly_cents <= 1000000000),
+  CONSTRAINT budgets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
+);
+
+CREATE INDEX budgets_set ON budgets USING btree (user_id) WHERE monthly_cents IS NOT NULL;
+
+GRANT SELECT, INSERT, UPDATE ON budgets TO gpu_rental_api;
+GRANT SELECT ON budgets TO gpu_rental_ops;
+GRANT SELECT, UPDATE (looked_at) ON budgets TO gpu_rental_worker;
+
+-- ==== table budget_alerts
+
+CREATE TABLE budget_alerts (
+  user_id text NOT NULL,
+  month text NOT NULL,
+  percent integer NOT NULL,
+  monthly_cents bigint NOT NULL,
+  spent_cents bigint NOT NULL,
+  told_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT budget_alerts_pkey PRIMARY KEY (user_id, month, percent),
+  CONSTRAINT budget_alerts_month_check CHECK (month ~ '^[0-9]{4}-(0[1-9]|1[0-2])$'::text),
+  CONSTRAINT budget_alerts_percent_check CHECK (percent >= 1 AND percent <= 100),
+  CONSTRAINT budget_alerts_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
+);
+
+CREATE INDEX budget_alerts_age ON budget_alerts USING btree (told_at);
+
+GRANT SELECT ON budget_alerts TO gpu_rental_api;
+GRANT SELECT ON budget_alerts TO gpu_rental_ops;
+GRANT SELECT, INSERT, DELETE ON budget_alerts TO gpu_rental_worker;
 
 -- ==== table proof_codes
 

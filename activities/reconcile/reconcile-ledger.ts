@@ -21,6 +21,7 @@ const kinds: Record<Discrepancy['rule'], FindingKind> = {
   chain: 'chain_broken',
   wallet: 'wallet_differs',
   holds: 'holds_differ',
+  cap: 'cap_differs',
   rental: 'rental_entries_differ',
   price: 'net_charge_differs',
   order: 'order_refund_differs',

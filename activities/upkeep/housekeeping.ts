@@ -5,6 +5,7 @@ import { raiseWatermark } from '../../adapters/postgres/restore/watermark.js';
 import { prune } from '../../adapters/postgres/upkeep/retention.js';
 import { signalWatermark } from '../../adapters/temporal/watermark.js';
 import { retention } from '../../domain/operations/retention.js';
+import { tellBudgets } from './budgets.js';
 import { compareWatermarks, refuseWhenRestored } from '../ask-first.js';
 import type { ActivityDeps } from '../deps.js';
 import { eachItem, eachPart } from '../each-item.js';
@@ -28,6 +29,7 @@ export async function keepHouse(
   await signalWatermark(deps.temporal.workflow, watermark);
   await eachPart(deps, 'notices for operators', () => mailOperators(deps));
   await eachPart(deps, 'warnings of near ends', () => warnOfNearEnds(deps.db));
+  await eachPart(deps, 'alerts of budgets', () => tellBudgets(deps));
   return { watermark, removed: await pruneTables(deps, tell) };
 }
 

@@ -133,10 +133,10 @@ export class EventHub {
     for (const [userId, ofUser] of statesByUser(states)) {
       const connected = this.#users.get(userId);
       if (!connected) continue;
-      const { changed, whole } = connected.told.take(ofUser);
+      const news = connected.told.take(ofUser);
       for (const stream of connected.streams) {
         if (!stream.isLive) continue;
-        const text = stream.knowsState ? changed : whole;
+        const text = stream.knowsState ? news.changed(stream.onlyOf) : news.whole(stream.onlyOf);
         stream.knowsState = true;
         if (text !== '') stream.tell(text);
       }

@@ -2,7 +2,7 @@ import { readEventPage, type EventPage } from '../../adapters/postgres/events/ev
 import type { StreamHolder } from '../../adapters/postgres/events/open-streams.js';
 import { presentEvent } from '../../domain/events/present.js';
 import { Refusal } from '../../domain/refusal.js';
-import { callerOf, type ApiContext, type ApiDeps, type ApiRouter, type Caller } from '../context.js';
+import { callerOf, onlyOf, type ApiContext, type ApiDeps, type ApiRouter, type Caller } from '../context.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
 import { readEventsQuery, readStreamQuery, resyncRefusal } from './query.js';
@@ -17,7 +17,8 @@ export function eventRoutes(router: ApiRouter, deps: ApiDeps): void {
 function listEvents(deps: ApiDeps): Step {
   return async (ctx) => {
     const selection = readEventsQuery(ctx);
-    ctx.body = presentPage(await readEventPage(deps.db, callerOf(ctx).userId, selection), selection.after);
+    const page = await readEventPage(deps.db, callerOf(ctx).userId, { ...selection, onlyOf: onlyOf(ctx) });
+    ctx.body = presentPage(page, selection.after);
   };
 }
 
@@ -37,7 +38,8 @@ function streamEvents(deps: ApiDeps): Step {
     }
     const caller = callerOf(ctx);
     const holder = holderOf(caller);
-    await deps.streams.open({ ...start, userId: caller.userId, holder }, ctx.res, () => {
+    const request = { ...start, userId: caller.userId, holder, onlyOf: onlyOf(ctx) };
+    await deps.streams.open(request, ctx.res, () => {
       beginStream(ctx);
       // From here on the stream writes to the response by itself, for as long as the client stays.
       ctx.respond = false;

@@ -1,14 +1,14 @@
-import type { LiveStates } from '../../adapters/postgres/events/live-states.js';
-import type { RentalId, UserId } from '../../domain/ids.js';
+import type { LiveMeter, LiveStates } from '../../adapters/postgres/events/live-states.js';
+import type { ApiKeyId, RentalId, UserId } from '../../domain/ids.js';
 import { isFinal } from '../../domain/rentals/rental.js';
 import { messages, presentLiveBalance, presentLiveMeter } from './messages.js';
 
 /** What one user is to be told of their balance and meters. */
 export interface StateNews {
-  /** What has changed since the last time; '' when nothing has. */
-  readonly changed: string;
-  /** All of it, for a stream that knows nothing yet. */
-  readonly whole: string;
+  /** What has changed since the last time; '' when nothing has. @param onlyOf a key: of its own rentals alone */
+  changed(onlyOf?: ApiKeyId): string;
+  /** All of it, for a stream that knows nothing yet. @param onlyOf a key: of its own rentals alone */
+  whole(onlyOf?: ApiKeyId): string;
 }
 
 /** What one user was told last, so that only what has changed is told again. */
@@ -23,27 +23,49 @@ export class ToldStates {
 
   /** Takes the newest states of this user, and tells what is to be said of them. */
   take({ readAt, balances, meters }: LiveStates): StateNews {
-    let changed = '';
-    let whole = '';
+    const changed = new Texts();
+    const whole = new Texts();
     for (const balance of balances) {
       const message = messages.balance(JSON.stringify(presentLiveBalance(balance, readAt)));
       const facts = JSON.stringify(balance);
-      if (facts !== this.#balance) changed += message;
+      if (facts !== this.#balance) changed.add(message);
       this.#balance = facts;
-      whole += message;
+      whole.add(message);
     }
     for (const meter of meters) {
       const message = messages.meter(JSON.stringify(presentLiveMeter(meter, readAt)));
       const facts = JSON.stringify(meter);
-      if (facts !== this.#meters.get(meter.rentalId)) changed += message;
+      if (facts !== this.#meters.get(meter.rentalId)) changed.add(message, meter);
       if (isFinal(meter.status)) {
         this.#meters.delete(meter.rentalId);
       } else {
         this.#meters.set(meter.rentalId, facts);
-        whole += message;
+        whole.add(message, meter);
       }
     }
-    return { changed, whole };
+    return { changed: (onlyOf) => changed.of(onlyOf), whole: (onlyOf) => whole.of(onlyOf) };
+  }
+}
+
+/** Messages about a wallet and its rentals, put together for each kind of listener once. */
+class Texts {
+  readonly #parts: { readonly text: string; readonly apiKeyId: ApiKeyId | null | undefined }[] = [];
+  readonly #joined = new Map<ApiKeyId | undefined, string>();
+
+  /** @param rental whose meter it is; undefined for what every listener of the user hears */
+  add(text: string, rental?: Pick<LiveMeter, 'apiKeyId'>): void {
+    this.#parts.push({ text, apiKeyId: rental?.apiKeyId });
+  }
+
+  of(onlyOf: ApiKeyId | undefined): string {
+    const known = this.#joined.get(onlyOf);
+    if (known !== undefined) return known;
+    const parts = this.#parts.filter(
+      ({ apiKeyId }) => onlyOf === undefined || apiKeyId === undefined || apiKeyId === onlyOf,
+    );
+    const text = parts.map((part) => part.text).join('');
+    this.#joined.set(onlyOf, text);
+    return text;
   }
 }
 

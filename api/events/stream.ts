@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { EventPage, FeedRange, ReadEvent } from '../../adapters/postgres/events/event-reads.js';
 import type { EventType } from '../../domain/events/events.js';
 import { streamLimits } from '../../domain/events/stream-limits.js';
-import type { UserId } from '../../domain/ids.js';
+import type { ApiKeyId, UserId } from '../../domain/ids.js';
 import type { StreamHolder } from '../../adapters/postgres/events/open-streams.js';
 import { messages, type CloseReason } from './messages.js';
 
@@ -16,6 +16,8 @@ export interface StreamRequest {
   readonly holder: StreamHolder;
   /** The events that the client wants; undefined: all. */
   readonly types: readonly EventType[] | undefined;
+  /** The key with a cap that asks: it hears of the rentals that it opened alone. undefined for all others. */
+  readonly onlyOf?: ApiKeyId | undefined;
 }
 
 /** Tells whether what a client asked for lies outside of what is kept. */
@@ -34,6 +36,7 @@ export class EventStream {
   readonly id: string;
   readonly userId: UserId;
   readonly holder: StreamHolder;
+  readonly onlyOf: ApiKeyId | undefined;
   /** Whether the hub's events go to the client at once. */
   isLive = false;
   /** Whether the client was told the balance and meters once. */
@@ -54,6 +57,7 @@ export class EventStream {
     this.id = request.id;
     this.userId = request.userId;
     this.holder = request.holder;
+    this.onlyOf = request.onlyOf;
     this.#types = request.types && new Set(request.types);
     this.#response = response;
     this.#pick = pick;
@@ -200,9 +204,13 @@ export class EventStream {
 
   #add(event: ReadEvent, text: () => string = () => messages.event(event)): void {
     this.#cursor = event.seq;
-    if (this.#types?.has(event.type) === false) return;
+    if (this.#types?.has(event.type) === false || !this.#mayHear(event)) return;
     this.#pending += text();
     this.#idTold = event.seq;
+  }
+
+  #mayHear({ type, api_key_id: key }: ReadEvent): boolean {
+    return this.onlyOf === undefined || key === this.onlyOf || type === 'feed.resync';
   }
 
   #write(text: string): void {

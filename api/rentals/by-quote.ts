@@ -44,8 +44,13 @@ export function readQuoteBody(ctx: ApiContext): QuoteBody | undefined {
  * Finds a user's quote.
  * @throws Refusal quote_not_found, for another user's too (decision 5, "Foreign ids")
  */
-export async function getQuote(db: Database, userId: UserId, id: string): Promise<QuoteRow> {
-  const row = isId('quo', id) && (await findQuote(db, userId, id));
+export async function getQuote(
+  db: Database,
+  userId: UserId,
+  id: string,
+  onlyOf?: ApiKeyId,
+): Promise<QuoteRow> {
+  const row = isId('quo', id) && (await findQuote(db, userId, id, onlyOf));
   if (!row) throw noSuchQuote();
   return row;
 }
@@ -59,11 +64,11 @@ export function requestOf(row: QuoteRow, apiKeyId?: ApiKeyId): RentalRequest {
 /** Finds the rental that was opened by a user's quote; undefined until one was. */
 export async function findRentalOfQuote(
   db: Database | Transaction,
-  userId: UserId,
+  { userId, onlyOf }: Pick<Refused, 'userId' | 'onlyOf'>,
   id: string,
 ): Promise<RentalWithHealth | undefined> {
-  const row = isId('quo', id) ? await findQuote(db, userId, id) : undefined;
-  return row?.rental_id ? findRental(db, userId, row.rental_id) : undefined;
+  const row = isId('quo', id) ? await findQuote(db, userId, id, onlyOf) : undefined;
+  return row?.rental_id ? findRental(db, userId, row.rental_id, onlyOf) : undefined;
 }
 
 /** What was refused: a request of a user's own, or one by a quote of theirs. */
@@ -72,6 +77,10 @@ export interface Refused {
   /** undefined for a create by quote, whose quote says it. */
   readonly request: RentalRequest | undefined;
   readonly quoteId: string | undefined;
+  /** The API key that asks; undefined for a session. */
+  readonly apiKeyId: ApiKeyId | undefined;
+  /** The same key, if it has a cap: it knows its own quotes alone. */
+  readonly onlyOf: ApiKeyId | undefined;
 }
 
 /**
@@ -114,10 +123,10 @@ const noOffers: Readonly<Record<string, object>> = {
 
 /** What the user asked for at first: a new quote may be dearer than the old one. */
 async function askedFor(db: Database, refused: Refused): Promise<RentalRequest | undefined> {
-  const { userId, request, quoteId } = refused;
+  const { userId, request, quoteId, apiKeyId, onlyOf } = refused;
   if (request || quoteId === undefined) return request;
-  const row = await findQuote(db, userId, quoteId as QuoteId);
-  return row && { ...row.request, userId };
+  const row = await findQuote(db, userId, quoteId as QuoteId, onlyOf);
+  return row && { ...row.request, userId, ...(apiKeyId !== undefined && { apiKeyId }) };
 }
 
 async function quoteOrAlternatives(

@@ -7,7 +7,7 @@ import { findRental } from '../../adapters/postgres/rentals/rental-reads.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { isId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
-import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { callerOf, onlyOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
 import { joi, readQuery } from '../http/validation.js';
@@ -26,7 +26,7 @@ function showCharges(deps: ApiDeps): Step {
     const { interval } = readQuery(ctx, chargesQuery);
     const { userId } = callerOf(ctx);
     const id = ctx.params['id'] ?? '';
-    const rental = isId('rent', id) && (await findRental(deps.db, userId, id));
+    const rental = isId('rent', id) && (await findRental(deps.db, userId, id, onlyOf(ctx)));
     if (!rental)
       throw new Refusal('rental_not_found', 'You have no such rental: GET /v1/rentals lists yours.');
     const buckets = await sumCharges(deps.db, userId, rental.id, interval);

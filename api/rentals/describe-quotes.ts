@@ -31,6 +31,18 @@ export const quote = named(
     listing,
     pricePerHourCents: cents('Nothing dearer is bought by this quote.'),
     holdCents: cents('What is reserved while the machine runs its first hour.'),
+    maxSpendCents: orNull(
+      cents('The limit that it is opened with: yours; under a cap or a hard budget always one.'),
+      'Null without a limit.',
+    ),
+    capLeftCents: orNull(
+      cents('What is left of the API key’s cap, before this rental.'),
+      'Null without a cap.',
+    ),
+    budgetLeftCents: orNull(
+      cents('What is left of the month’s hard budget, before this rental.'),
+      'Null without one.',
+    ),
     worstCaseCents: orNull(
       cents('The most that it is ever charged, by autoStopAfterHours and maxSpendCents.'),
       'Null without a limit.',
@@ -52,6 +64,9 @@ const exampleQuote = {
   listing: exampleListing,
   pricePerHourCents: 50,
   holdCents: 50,
+  maxSpendCents: 10_000,
+  capLeftCents: null,
+  budgetLeftCents: null,
   worstCaseCents: 600,
   walletAfterCents: 950,
   missingCents: 0,
@@ -79,9 +94,13 @@ export const quoteOperations: readonly Operation[] = [
     },
     answers: [
       {
-        description: 'The quote. Too little money is no refusal here: missingCents tells it.',
+        description:
+          'The quote. Too little money is no refusal here: missingCents tells it, as capLeftCents and budgetLeftCents do.',
         schema: quote,
-        examples: [exampleQuote, { ...exampleQuote, worstCaseCents: null, expectedReadySeconds: null }],
+        examples: [
+          exampleQuote,
+          { ...exampleQuote, maxSpendCents: null, worstCaseCents: null, expectedReadySeconds: null },
+        ],
         links: { createRental: { body: { quoteId: '/quoteId' } } },
       },
     ],

@@ -259,7 +259,7 @@ export const rentalOperations: readonly Operation[] = [
         'blocked',
         'key_not_found',
       ] as const),
-      ...(['quote_not_found', 'quote_expired', 'price_changed'] as const),
+      ...(['quote_not_found', 'quote_expired', 'price_changed', 'cap_reserved', 'budget_reserved'] as const),
       ...(['idempotency_conflict', 'idempotency_in_progress'] as const),
     ],
   },
@@ -294,7 +294,7 @@ export const rentalOperations: readonly Operation[] = [
     tag,
     summary: 'Changes a rental’s name, labels and limits',
     description:
-      'What is sent is changed, to just that; null takes a limit away. Times count from `runningAt`. A limit below what was used ends the rental now, at what was used: nothing is given back. Labels can be changed until it is settled, the name always.',
+      'What is sent is changed, to just that; null takes a limit away. Times count from `runningAt`. A limit below what was used ends the rental now, at what was used: nothing is given back. Under the cap of its API key, or a hard budget, a rental always has a limit, and a raise reserves what it adds. Labels can be changed until it is settled, the name always.',
     parameters: [rentalId, idempotencyKey],
     body: {
       schema: changeSchema,
@@ -308,7 +308,13 @@ export const rentalOperations: readonly Operation[] = [
       { description: 'The rental, changed.', schema: rental, examples: [exampleRental], headers: replayed },
     ],
     refusals: [
-      ...(['rental_not_found', 'rental_ending', 'already_stopped'] as const),
+      ...([
+        'rental_not_found',
+        'rental_ending',
+        'already_stopped',
+        'cap_reserved',
+        'budget_reserved',
+      ] as const),
       ...(['idempotency_conflict', 'idempotency_in_progress'] as const),
     ],
   },

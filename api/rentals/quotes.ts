@@ -8,6 +8,8 @@ import { readReadiness } from '../../adapters/postgres/rentals/readiness.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import { listSshKeys } from '../../adapters/postgres/accounts/ssh-keys.js';
 import { getBalance } from '../../adapters/postgres/wallets/wallet-reads.js';
+import { findPots } from '../../adapters/postgres/spending/pots.js';
+import { leftOf, usualLimit, type AnyPot } from '../../domain/spending/pots.js';
 import { newId } from '../../adapters/ids.js';
 import type { ListingId, QuoteId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/opening.js';
@@ -62,9 +64,22 @@ export async function quote(
       atAnyPrice: false,
     }),
   ];
+  const pots = await findPots(db, request, 'unlocked');
+  // The quote keeps the limit that it tells: its rental never costs more, whatever is left by then.
+  const maxSpendCents = usualLimit(request.maxSpendCents, listing.price_per_hour_cents, pots);
+  const limited = { ...request, maxSpendCents };
   const id = newId('quo');
-  const expiresAt = await insertQuote(db, { id, request, listing });
-  const facts = { id, expiresAt, listing, request, funds: balance, readySeconds, alternatives };
+  const expiresAt = await insertQuote(db, { id, request: limited, listing });
+  const facts = {
+    id,
+    expiresAt,
+    listing,
+    request: limited,
+    pots,
+    funds: balance,
+    readySeconds,
+    alternatives,
+  };
   return presentQuote(facts, reliabilityOf);
 }
 
@@ -95,6 +110,8 @@ interface QuoteFacts {
   readonly expiresAt: Date;
   readonly listing: ListingRow;
   readonly request: RentalRequest;
+  /** What it must fit into. */
+  readonly pots: readonly AnyPot[];
   readonly funds: Funds;
   readonly readySeconds: { readonly p50: number; readonly p90: number } | null;
   readonly alternatives: readonly ListingRow[];
@@ -102,7 +119,7 @@ interface QuoteFacts {
 
 /** A quote: what it costs at most, what it leaves of the wallet, and how long it takes. Amounts in cents. */
 export function presentQuote(facts: QuoteFacts, reliabilityOf: ReliabilityOf) {
-  const { id, expiresAt, listing, request, funds, readySeconds, alternatives } = facts;
+  const { id, expiresAt, listing, request, pots, funds, readySeconds, alternatives } = facts;
   const pricePerHourCents = listing.price_per_hour_cents;
   return {
     quoteId: id,
@@ -110,9 +127,17 @@ export function presentQuote(facts: QuoteFacts, reliabilityOf: ReliabilityOf) {
     listing: presentListing(listing, reliabilityOf),
     pricePerHourCents,
     holdCents: pricePerHourCents,
+    maxSpendCents: request.maxSpendCents,
+    capLeftCents: leftOfKind('cap', pots),
+    budgetLeftCents: leftOfKind('budget', pots),
     worstCaseCents: worstCaseCents(pricePerHourCents, request),
     ...afterwards(pricePerHourCents, funds),
     expectedReadySeconds: readySeconds,
     alternatives: alternatives.map((row) => presentListing(row, reliabilityOf)),
   };
+}
+
+function leftOfKind(kind: AnyPot['kind'], pots: readonly AnyPot[]): number | null {
+  const pot = pots.find((one) => one.kind === kind);
+  return pot === undefined ? null : leftOf(pot);
 }

@@ -12,11 +12,12 @@ import { insertStopRequest } from '../../adapters/postgres/rentals/stop-requests
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import { readUnderWalletLock } from '../../adapters/postgres/requests/last-word.js';
 import { newId } from '../../adapters/ids.js';
-import { isId, type ApiKeyId, type RentalId, type UserId } from '../../domain/ids.js';
+import { isId, type RentalId, type UserId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
+import { noSuchQuote } from '../../domain/rentals/quotes.js';
 import { isFinal } from '../../domain/rentals/rental.js';
 import { auditEvent, noteAudit } from '../accounts/audit-event.js';
-import { callerOf, keyIdOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { callerOf, keyIdOf, onlyOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
@@ -81,13 +82,11 @@ function createRental(deps: ApiDeps): Step {
 /** The request of a create: it says itself what it asks for, or names a quote that does. */
 interface Create extends Refused {
   readonly body: unknown;
-  /** The API key that asks; undefined for a session. */
-  readonly apiKeyId: ApiKeyId | undefined;
 }
 
 async function readCreate(ctx: ApiContext, { db }: ApiDeps, userId: UserId): Promise<Create> {
   const byQuote = readQuoteBody(ctx);
-  const asker = { userId, apiKeyId: keyIdOf(ctx) };
+  const asker = { userId, apiKeyId: keyIdOf(ctx), onlyOf: onlyOf(ctx) };
   if (byQuote) return { ...asker, body: byQuote, request: undefined, quoteId: byQuote.quoteId };
   const { body, request } = await readRentalRequest(ctx, userId, async () =>
     (await listSshKeys(db, userId)).map((key) => key.id),
@@ -100,10 +99,13 @@ async function readCreate(ctx: ApiContext, { db }: ApiDeps, userId: UserId): Pro
  * @throws Refusal quote_not_found
  */
 async function startOpening(deps: ApiDeps, asked: Create, id: RentalId, answerBefore: Date): Promise<void> {
-  const quote =
-    asked.quoteId === undefined ? undefined : await getQuote(deps.db, asked.userId, asked.quoteId);
-  if (quote?.rental_id) return;
-  const request = quote ? requestOf(quote, asked.apiKeyId) : asked.request;
+  const { userId, quoteId, apiKeyId } = asked;
+  const quote = quoteId === undefined ? undefined : await getQuote(deps.db, userId, quoteId, asked.onlyOf);
+  if (quote?.rental_id) {
+    if (await findRental(deps.db, userId, quote.rental_id, asked.onlyOf)) return;
+    throw noSuchQuote();
+  }
+  const request = quote ? requestOf(quote, apiKeyId) : asked.request;
   if (!request) throw new Error('a create asks for something itself, or by a quote');
   await insertRentalRequest(deps.db, id, request, answerBefore, quote?.id);
   await openRental(deps.temporal.client.workflow, id, request, answerBefore);
@@ -112,11 +114,12 @@ async function startOpening(deps: ApiDeps, asked: Create, id: RentalId, answerBe
 /** Finds what a create has opened: under its own id, or by its quote under that of another request. */
 async function findOpened(
   db: Database | Transaction,
-  { userId, quoteId }: Create,
+  { userId, quoteId, onlyOf: key }: Create,
   id: RentalId,
 ): Promise<RentalWithHealth | undefined> {
-  const own = await findRental(db, userId, id);
-  return own ?? (quoteId === undefined ? undefined : findRentalOfQuote(db, userId, quoteId));
+  const own = await findRental(db, userId, id, key);
+  if (own || quoteId === undefined) return own;
+  return findRentalOfQuote(db, { userId, onlyOf: key }, quoteId);
 }
 
 function listRentals(deps: ApiDeps): Step {
@@ -125,9 +128,10 @@ function listRentals(deps: ApiDeps): Step {
     const { userId } = callerOf(ctx);
     const before = await numberOf(
       readCursor(cursor, isIdKey('rent')),
-      async (id) => (await findRental(deps.db, userId, id))?.no,
+      async (id) => (await findRental(deps.db, userId, id, onlyOf(ctx)))?.no,
     );
-    const rows = await listRentalRows(deps.db, userId, { status, label }, before, pageSize + 1);
+    const filter = { status, label, onlyOf: onlyOf(ctx) };
+    const rows = await listRentalRows(deps.db, userId, filter, before, pageSize + 1);
     const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
     ctx.body = { rentals: page.map(presentRental), nextCursor };
   };
@@ -185,16 +189,20 @@ function showMeter(deps: ApiDeps): Step {
     const { userId } = callerOf(ctx);
     const id = ctx.params['id'] ?? '';
     const reading =
-      isId('rent', id) && (await findMeterReading(deps.db, userId, id, deps.settings.meterShards));
+      isId('rent', id) &&
+      (await findMeterReading(deps.db, userId, id, deps.settings.meterShards, onlyOf(ctx)));
     if (!reading) throw noSuchRental();
     ctx.body = presentMeter(reading);
   };
 }
 
-/** The rental that the path names. @throws Refusal rental_not_found for another user's, as for none */
+/**
+ * The rental that the path names.
+ * @throws Refusal rental_not_found for another user's, and to a key with a cap for one that it did not open
+ */
 export async function getRental(ctx: ApiContext, deps: ApiDeps): Promise<RentalWithHealth> {
   const id = ctx.params['id'] ?? '';
-  const row = isId('rent', id) && (await findRental(deps.db, callerOf(ctx).userId, id));
+  const row = isId('rent', id) && (await findRental(deps.db, callerOf(ctx).userId, id, onlyOf(ctx)));
   if (!row) throw noSuchRental();
   return row;
 }

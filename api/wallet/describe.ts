@@ -209,7 +209,7 @@ export const walletOperations: readonly Operation[] = [
     tag,
     summary: 'Every change of the wallet, newest first',
     description:
-      'Each entry’s balanceAfterCents is its amountCents plus the balanceAfterCents of the next older one.',
+      'Each entry’s balanceAfterCents is its amountCents plus the balanceAfterCents of the next older one. An API key with a cap names one of its own rentals.',
     query: ledgerQuery,
     answers: [
       {
@@ -226,7 +226,7 @@ export const walletOperations: readonly Operation[] = [
         links: leadsTo('/entries/0/id', ['explainLedgerEntry']),
       },
     ],
-    refusals: ['rental_not_found'],
+    refusals: ['rental_not_found', 'session_required'],
   },
   {
     method: 'get',
@@ -241,6 +241,7 @@ export const walletOperations: readonly Operation[] = [
     answers: [
       { description: 'The statement.', schema: statement, examples: [exampleStatement, exampleGrouped] },
     ],
+    refusals: ['session_required'],
   },
   {
     method: 'get',
@@ -259,5 +260,6 @@ export const walletOperations: readonly Operation[] = [
         headers: { 'Content-Disposition': text },
       },
     ],
+    refusals: ['session_required'],
   },
 ];

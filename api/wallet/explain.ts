@@ -1,5 +1,5 @@
 import { explainEntry } from '../../adapters/postgres/explain/explain-entry.js';
-import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { callerOf, onlyOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
 import { noSuchEntry, presentExplanation } from './explanation-shapes.js';
@@ -16,7 +16,7 @@ function showExplanation(deps: ApiDeps): Step {
   return async (ctx) => {
     const { userId } = callerOf(ctx);
     const { meterShards } = deps.settings;
-    const explanation = await explainEntry(deps.db, ctx.params['id'] ?? '', meterShards, userId);
+    const explanation = await explainEntry(deps.db, ctx.params['id'] ?? '', meterShards, userId, onlyOf(ctx));
     if (!explanation) throw noSuchEntry();
     ctx.body = presentExplanation(explanation);
   };

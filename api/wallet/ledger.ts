@@ -1,9 +1,10 @@
 import { findRental } from '../../adapters/postgres/rentals/rental-reads.js';
 import { readLedger, type LedgerEntry } from '../../adapters/postgres/wallets/ledger-reads.js';
 import { ledgerEntryTypes, type LedgerEntryType } from '../../domain/ledger/ledger.js';
-import { isId, type RentalId, type UserId } from '../../domain/ids.js';
+import { isId, type ApiKeyId, type RentalId, type UserId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
-import { callerOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { refuseWhenCapped } from '../spending/capped.js';
+import { callerOf, onlyOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { isNumberKey, pageOf, readCursor } from '../http/cursor.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
@@ -34,9 +35,10 @@ function showLedger(deps: ApiDeps): Step {
   return async (ctx) => {
     const { type, rentalId, cursor, pageSize } = readQuery(ctx, ledgerQuery);
     const { userId } = callerOf(ctx);
+    if (rentalId === undefined) refuseWhenCapped(ctx);
     const filter = {
       type,
-      rentalId: await ownRental(deps, userId, rentalId),
+      rentalId: await ownRental(deps, userId, rentalId, onlyOf(ctx)),
       beforeSeq: readCursor(cursor, isNumberKey)?.[0],
     };
     const ledger = await readLedger(deps.db, userId, filter, pageSize + 1);
@@ -49,9 +51,10 @@ async function ownRental(
   deps: ApiDeps,
   userId: UserId,
   id: string | undefined,
+  key: ApiKeyId | undefined,
 ): Promise<RentalId | undefined> {
   if (id === undefined) return undefined;
-  if (isId('rent', id) && (await findRental(deps.db, userId, id))) return id;
+  if (isId('rent', id) && (await findRental(deps.db, userId, id, key))) return id;
   throw new Refusal('rental_not_found', 'You have no such rental: GET /v1/rentals lists yours.');
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../../adapters/postgres/wallets/statement-reads.js';
 import type { RentalId } from '../../domain/ids.js';
 import { labelKeyPattern } from '../../domain/rentals/labels.js';
+import { refuseWhenCapped } from '../spending/capped.js';
 import { callerOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
@@ -59,6 +60,7 @@ function showStatement(deps: ApiDeps): Step {
     const query = readQuery(ctx, statementQuery);
     const { from, to, groupBy: labelKey } = query;
     refuseUnordered(from, to);
+    refuseWhenCapped(ctx);
     const statement = await readStatement(deps.db, callerOf(ctx).userId, { from, to, labelKey });
     ctx.body = presentStatement(query, statement);
   };
@@ -151,6 +153,7 @@ function sendCsv(deps: ApiDeps): Step {
   return async (ctx) => {
     const { from, to } = readQuery(ctx, csvQuery);
     refuseUnordered(from, to);
+    refuseWhenCapped(ctx);
     const stretch = await findStretch(deps.db, callerOf(ctx).userId, from, to);
     sendLedgerFile(ctx, pagesOf(deps, stretch));
   };

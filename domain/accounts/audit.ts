@@ -20,6 +20,7 @@ export const auditKinds = [
   'webhook_changed',
   'webhook_removed',
   'webhook_switched_off',
+  'budget_changed',
   'api_key_created',
   'api_key_changed',
   'api_key_revoked',

@@ -88,6 +88,13 @@ export interface EventData {
   };
   /** The money was over, and these rentals ended by it. */
   'wallet.exhausted': { readonly rentalIds: readonly string[] };
+  /** This share of the month's budget is spent, in percent. The month is in UTC, such as 2026-11. */
+  'budget.reached': {
+    readonly percent: number;
+    readonly month: string;
+    readonly spentCents: number;
+    readonly monthlyCents: number;
+  };
   /** An automatic top-up was paid; its own `topup.succeeded` is told as well. */
   'auto_topup.succeeded': { readonly creditedCents: number };
   /** Nothing is charged automatically any more, until it is switched on. */
@@ -158,6 +165,7 @@ const all: Readonly<Record<EventType, true>> = {
   'wallet.credited': true,
   'wallet.low': true,
   'wallet.exhausted': true,
+  'budget.reached': true,
   'auto_topup.succeeded': true,
   'auto_topup.switched_off': true,
   'card.saved': true,

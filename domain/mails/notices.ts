@@ -33,6 +33,8 @@ function wordsOf(told: Told): Words {
       return keysAdded(told.all);
     case 'card_saved':
       return cardsSaved(told.all);
+    case 'budget_reached':
+      return budgetReached(told.all);
     case 'auto_topup_off':
       return autoTopupOff(told.all);
     default:
@@ -150,6 +152,27 @@ function autoTopupOff(all: readonly NoticeFacts['auto_topup_off'][]): Words {
       'Your machines stop when the balance is used up.',
       '',
       'Save another card in your billing settings and switch automatic top-ups on again.',
+    ],
+  };
+}
+
+/** Several shares may be passed at once: the mail tells the last one. */
+function budgetReached(all: readonly NoticeFacts['budget_reached'][]): Words {
+  const last = all.at(-1);
+  if (last === undefined) throw new Error('a mail about a budget tells of one');
+  const { month, percent, spentCents, monthlyCents, hard } = last;
+  return {
+    subject: `${percent} % of the budget for ${month} is spent`,
+    parts: [
+      'The machines of this month have cost a share of the budget that you set.',
+      '',
+      fact('Month (UTC)', month),
+      fact('Spent', formatUsd(spentCents)),
+      fact('Budget', formatUsd(monthlyCents)),
+      '',
+      hard
+        ? 'The budget is hard: no machine is rented that may cost more than is left of it. Those that run end at their limits.'
+        : 'Nothing stops by this. Stop machines that you do not need, or make the budget a hard one in your billing settings.',
     ],
   };
 }

@@ -33,6 +33,10 @@ export const noticeKinds = {
     description: 'The balance will soon be used up by the machines that run.',
     canSwitchOff: false,
   },
+  budget_reached: {
+    description: 'A half, four fifths or all of the month’s budget is spent.',
+    canSwitchOff: false,
+  },
   auto_topup_off: { description: 'Automatic top-ups were switched off by us.', canSwitchOff: false },
   payments: {
     description: 'Receipts, failed payments, refunds, disputes, invoices, and cards that expire.',

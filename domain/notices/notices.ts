@@ -25,6 +25,14 @@ export interface NoticeFacts extends Record<ToldKind, object> {
   rental_failed: EndedMachine;
   /** Why it is off, besides what has a mail of its own: a charge that failed, or a payment that was denied. */
   auto_topup_off: { readonly why: 'card_gone' | 'card_expired' | 'charges_held' };
+  /** Amounts in cents; the month in UTC, such as 2026-11. */
+  budget_reached: {
+    readonly month: string;
+    readonly percent: number;
+    readonly spentCents: number;
+    readonly monthlyCents: number;
+    readonly hard: boolean;
+  };
   ssh_key_added: { readonly keyId: SshKeyId; readonly name: string; readonly fingerprint: string };
   card_saved: { readonly brand: string; readonly last4: string };
 }

@@ -18,6 +18,7 @@ export const findingKinds = {
   chain_broken: 'ledger',
   wallet_differs: 'ledger',
   holds_differ: 'ledger',
+  cap_differs: 'ledger',
   rental_entries_differ: 'ledger',
   net_charge_differs: 'ledger',
   order_refund_differs: 'ledger',

@@ -108,6 +108,12 @@ export const retention: readonly Kept[] = [
     since: 'told_at',
   },
   {
+    table: 'budget_alerts',
+    what: 'what users were told of their budgets',
+    keptMs: 400 * DAY,
+    since: 'told_at',
+  },
+  {
     table: 'stream_hosts',
     what: 'API processes that hold streams no longer',
     keptMs: DAY,
@@ -220,6 +226,7 @@ export const forGood: Readonly<Record<string, string>> = {
   identities: 'one row per account elsewhere that signs in',
   installation_keys: 'one row per key',
   auto_topups: 'one row per account',
+  budgets: 'one row per account',
   notice_settings: 'one row per kind of mail that its user has switched off',
   saved_cards: 'a late event may not bring a removed card back',
   topups: 'money that came in',

@@ -17,6 +17,7 @@ export const duties = {
   blocked_pod: 'a machine whose wallet can not be metered and that must end',
   attempt: 'a purchase that a crash left open',
   end_date: 'the date at which an upstream itself ends a machine',
+  budget: 'a user who is told how much of a budget is spent',
   card_expiry: 'a user whose saved card has expired',
   mail: 'a mail',
   upkeep: 'a part of the upkeep as a whole',

@@ -15,6 +15,7 @@ import type {
 import { newId } from '../../adapters/ids.js';
 import type { RecordedAnswer } from '../../api/http/idempotency.js';
 import type { QuoteId, SessionId, UserId } from '../../domain/ids.js';
+import type { BudgetSettings } from '../../adapters/postgres/spending/budgets.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import { accountLimits } from '../../domain/accounts/limits.js';
 import type { OptionalKind } from '../../domain/notices/kinds.js';
@@ -67,6 +68,7 @@ export interface Account {
   readonly kept: Map<string, { readonly bodyHash: string; readonly answer: RecordedAnswer }>;
   card: MockCard | undefined;
   autoTopup: AutoTopupRow | undefined;
+  budget: BudgetSettings;
   readonly noticesOff: Set<OptionalKind>;
 }
 
@@ -173,6 +175,7 @@ export class Accounts {
       kept: new Map(),
       card: undefined,
       autoTopup: undefined,
+      budget: { monthlyCents: null, hard: false },
       noticesOff: new Set(),
     };
     this.#byEmail.set(email, account);

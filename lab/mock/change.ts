@@ -7,8 +7,10 @@ import {
   refusalOfSettled,
   type AskedChange,
 } from '../../domain/rentals/changes.js';
+import { refuseRaise } from '../../domain/spending/pots.js';
 import type { Account, MockRental } from './account.js';
 import { meter } from './meter.js';
+import { potsOf } from './spending.js';
 import type { World } from './world.js';
 
 /** What is asked for, and the id of the asking. */
@@ -60,6 +62,10 @@ function changeLimits(world: World, account: Account, rental: MockRental, asked:
     chargedCents: row.charged_cents,
   };
   const limits = limitsAfter(facts, asked, now);
+  if (limits.maxSpendCents !== row.max_spend_cents) {
+    const change = { before: row.max_spend_cents, after: limits.maxSpendCents };
+    refuseRaise(change, potsOf(world, account, row.api_key_id));
+  }
   row.max_spend_cents = limits.maxSpendCents;
   row.spend_limit_at = limits.spendLimitAt;
   row.auto_stop_at = limits.autoStopAt;

@@ -8,7 +8,7 @@ import type { StreamStart } from '../../api/events/service.js';
 import { EventStream } from '../../api/events/stream.js';
 import type { EventData, EventType } from '../../domain/events/events.js';
 import { streamLimits } from '../../domain/events/stream-limits.js';
-import type { UserId } from '../../domain/ids.js';
+import type { ApiKeyId, RentalId, UserId } from '../../domain/ids.js';
 import { isFinal } from '../../domain/rentals/rental.js';
 import type { Account } from './account.js';
 import { readBurn } from './burn.js';
@@ -16,6 +16,8 @@ import { readBurn } from './burn.js';
 /** What happened in the mock, by user, and the live streams of it (decision 100, "Feed and stream"). */
 export class MockEvents {
   readonly #feeds = new Map<UserId, ReadEvent[]>();
+  /** The API keys that opened rentals, by rental. */
+  readonly #keys = new Map<string, ApiKeyId>();
   readonly #now: () => Date;
   readonly #hub = new EventHub(
     (userId, after, limit) => Promise.resolve(this.read(userId, { after, limit })),
@@ -27,6 +29,11 @@ export class MockEvents {
     this.#now = now;
   }
 
+  /** Makes known which API key opened a rental, before anything is told of it. */
+  isOfKey(rentalId: RentalId, key: ApiKeyId): void {
+    this.#keys.set(rentalId, key);
+  }
+
   /** Makes something known to have happened. */
   tell<T extends EventType>(userId: UserId, type: T, entityId: string, data: EventData[T]): void {
     const feed = this.#feeds.get(userId) ?? [];
@@ -35,15 +42,21 @@ export class MockEvents {
     const event: ReadEvent = {
       ...{ no: this.#no, id: newId('evt'), user_id: userId, seq: feed.length + 1 },
       ...{ type, entity_id: entityId, data: { ...data }, at: this.#now() },
+      api_key_id: this.#keys.get(entityId) ?? null,
     };
     feed.push(event);
     this.#hub.tell([event]);
   }
 
   /** Reads a page, as the service does. Nothing is ever pruned here. */
-  read(userId: UserId, { after = 0, types, limit }: EventSelection): EventPage {
+  read(userId: UserId, { after = 0, types, limit, onlyOf }: EventSelection): EventPage {
     const feed = this.#feeds.get(userId) ?? [];
-    const wanted = feed.slice(after).filter(({ type }) => types?.includes(type) ?? true);
+    const wanted = feed
+      .slice(after)
+      .filter(({ type }) => types?.includes(type) ?? true)
+      .filter(
+        ({ api_key_id: key, type }) => onlyOf === undefined || key === onlyOf || type === 'feed.resync',
+      );
     const events = wanted.slice(0, limit);
     const isFull = events.length === limit;
     const lookedAtSeq = isFull ? (events.at(-1)?.seq ?? 0) : feed.length;
@@ -95,6 +108,7 @@ export class MockEvents {
           .map(({ row }) => ({
             userId: user.id,
             rentalId: row.id,
+            apiKeyId: row.api_key_id,
             status: row.status,
             pricePerHourCents: row.price_per_hour_cents,
             chargedCents: row.charged_cents - row.refunded_cents,

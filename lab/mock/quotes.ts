@@ -1,6 +1,7 @@
 import { newId } from '../../adapters/ids.js';
 import { presentQuote, type Quote } from '../../api/rentals/quotes.js';
 import type { RentalRequest } from '../../domain/opening.js';
+import { usualLimit } from '../../domain/spending/pots.js';
 import { noSuchQuote } from '../../domain/rentals/quotes.js';
 import type { Refusal } from '../../domain/refusal.js';
 import type { Account, MockQuote, MockRental, RentalFate } from './account.js';
@@ -9,6 +10,7 @@ import { madeUpReliability } from './history.js';
 import { findAlternatives, findCheapest, unavailable } from './offers.js';
 import { refusalOf } from './refuse.js';
 import { openRental, refuseWhenNotAllowed } from './rentals.js';
+import { potsOf } from './spending.js';
 import type { World } from './world.js';
 
 /** Quotes what a rental would cost (decision 104, "Quotes and alternatives"). @throws Refusal blocked, model_unavailable */
@@ -16,13 +18,17 @@ export function makeQuote(world: World, account: Account, request: RentalRequest
   refuseWhenNotAllowed(account);
   const listing = findCheapest(world, request);
   if (!listing) throw unavailable(world, request);
-  const { id, expiresAt } = keep(world, account, request, listing.price_per_hour_cents);
+  const pots = potsOf(world, account, request.apiKeyId);
+  const maxSpendCents = usualLimit(request.maxSpendCents, listing.price_per_hour_cents, pots);
+  const limited = { ...request, maxSpendCents };
+  const { id, expiresAt } = keep(world, account, limited, listing.price_per_hour_cents);
   const seconds = Math.ceil(world.durations.provisionMs / 1_000);
   const facts = {
     id,
     expiresAt,
     listing,
-    request,
+    request: limited,
+    pots,
     funds: { availableCents: account.wallet.availableCents, ...readBurn(account) },
     readySeconds: { p50: seconds, p90: seconds },
     alternatives: findAlternatives(world, request, listing),

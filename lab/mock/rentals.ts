@@ -3,6 +3,7 @@ import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-re
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
+import { limitOfOpening } from '../../domain/spending/pots.js';
 import { elapsedMsAtCents } from '../../domain/metering/metering.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import type { Account, MockRental, RentalFate } from './account.js';
@@ -10,6 +11,7 @@ import { findCheapest, unavailable } from './offers.js';
 import { queuedFacts, walkPhases } from './phases.js';
 import { refusalOf } from './refuse.js';
 import { failWithFullRefund, settle } from './settle.js';
+import { potsOf } from './spending.js';
 import type { World } from './world.js';
 
 type Request = RentalRequest;
@@ -28,9 +30,13 @@ export function openRental(world: World, account: Account, request: Request, fat
   if (wallet.availableCents < requiredCents) {
     throw refusalOf('insufficient_balance', { requiredCents, availableCents: wallet.availableCents });
   }
+  const pots = potsOf(world, account, request.apiKeyId);
+  const maxSpendCents = limitOfOpening(request.maxSpendCents, requiredCents, pots);
   wallet.hold(requiredCents);
-  const rental: MockRental = { row: newRow(world, account, request, listing), fate, lastTickAt: null };
+  const limited = { ...request, maxSpendCents };
+  const rental: MockRental = { row: newRow(world, account, limited, listing), fate, lastTickAt: null };
   account.rentals.push(rental);
+  if (request.apiKeyId !== undefined) world.events.isOfKey(rental.row.id, request.apiKeyId);
   walkPhases(world, rental.row);
   world.events.tell(account.user.id, 'rental.created', rental.row.id, {
     ...{ familyId: listing.family, gpuCount: listing.gpu_count, region: listing.region },

@@ -9,6 +9,7 @@ import { tick } from './meter.js';
 import { failOnDemand, mockHeaders, wait } from './on-demand.js';
 import { auditRoutes } from './routes/audit.js';
 import { authRoutes } from './routes/auth.js';
+import { budgetRoutes } from './routes/budget.js';
 import { eventRoutes } from './routes/events.js';
 import { catalogRoutes } from './routes/catalog.js';
 import { invoiceRoutes } from './routes/invoices.js';
@@ -51,6 +52,7 @@ const resources = [
   quoteRoutes,
   rentalRoutes,
   walletRoutes,
+  budgetRoutes,
   paymentRoutes,
   invoiceRoutes,
   auditRoutes,

@@ -16,6 +16,7 @@ import { limitsAfter, refusalOfEnding, type RentalLimits } from '../../domain/re
 import { moneyTransaction } from '../ledger/transaction.js';
 import { lockWalletOfRental, type LockedWallet } from '../ledger/wallets.js';
 import { meterWallets } from '../metering/meter.js';
+import { reserveChange } from '../spending/reserve.js';
 import { endWhenLost } from './lost.js';
 import { lockRental, type RentalWithStop } from './rentals.js';
 
@@ -69,6 +70,8 @@ async function changeUnderLock(
   const refusal = refusalOfEnding(endingOf(rental), rental.stop !== null, now);
   if (refusal) return refusal;
   const limits = limitsAfter(factsOf(rental), change.asked, now);
+  const beyond = await reserveChange(trx, rental, limits.maxSpendCents);
+  if (beyond) return beyond;
   await writeLimits(trx, rental, limits);
   await answer(trx, change, { from: limitsOf(rental), to: limits, at: now });
   await applyWords(

@@ -20,6 +20,7 @@ import { rentalLimits } from '../../domain/rentals/limits.js';
 import { moneyTransaction } from '../ledger/transaction.js';
 import { lockWalletOfUser, moveHold, reread, type LockedWallet } from '../ledger/wallets.js';
 import { meterWallets } from '../metering/meter.js';
+import { limitFor, reserve } from '../spending/reserve.js';
 import type { Bargain, Market } from './purchase.js';
 import {
   findRentalOf,
@@ -113,12 +114,14 @@ async function openUnderLock(
 
   // From here on, a machine that is bought and then refused is given back by the caller that receives the refusal.
   await refuseWhenLate(trx, answerBefore);
+  const limit = await limitFor(trx, request, bargain.listing.price_per_hour_cents, 'locked');
   if (!(await adopt(trx, bargain))) {
     throw new Refusal('temporarily_unavailable', 'The machine was given up before it was yours. Try again.');
   }
   // Nothing refuses from here on: a refusal commits, and must not leave a hold without a rental.
   await moveHold(trx, wallet, bargain.listing.price_per_hour_cents);
-  const rental = await insertRental(trx, rentalOf(opening, wallet, bargain));
+  const rental = await insertRental(trx, rentalOf(opening, wallet, bargain, limit));
+  await reserve(trx, request.apiKeyId, limit);
   if (request.labels) await replaceLabels(trx, rental, request.labels);
   if (quote) await takeQuote(trx, quote.id, rentalId);
   const { userId, apiKeyId } = request;
@@ -153,6 +156,7 @@ async function buyCheapest(
     );
     if (!listing) break;
     refuseWhenNotAffordable(wallet, listing);
+    await limitFor(trx, request, listing.price_per_hour_cents, 'unlocked');
     tried.push(listing);
     const purchase = await market.buy({
       rentalId,
@@ -243,6 +247,7 @@ function rentalOf(
   { rentalId, request }: Opening,
   wallet: LockedWallet,
   { listing, purchase }: Bargain,
+  maxSpendCents: number | null,
 ): NewRental {
   return {
     id: rentalId,
@@ -264,7 +269,7 @@ function rentalOf(
     tag: purchase.attempt.tag,
     pod_id: purchase.kind === 'bought' ? purchase.podId : null,
     price_per_hour_cents: listing.price_per_hour_cents,
-    max_spend_cents: request.maxSpendCents,
+    max_spend_cents: maxSpendCents,
     auto_stop_after_ms: request.autoStopAfterMs,
     opened_seq: wallet.seq,
   };

@@ -8,6 +8,7 @@ import { noteEnd } from './end-notices.js';
 import { tellFailed, tellStopped, tellStopping } from './rental-events.js';
 import { acknowledgeEnd, type RentalWithStop } from './rentals.js';
 import { moveHold, type LockedWallet } from '../ledger/wallets.js';
+import { release } from '../spending/reserve.js';
 
 /**
  * Settles a rental whose billing has ended. It charges or gives back the difference between the final price and what
@@ -56,6 +57,7 @@ export async function settle(trx: Transaction, wallet: LockedWallet, rental: Ren
     .returning('*');
   await acknowledgeEnd(trx, rental.no);
   if (!settled) return;
+  await release(trx, settled);
   await tellStopped(trx, settled);
   await noteEnd(trx, settled);
 }
@@ -88,6 +90,7 @@ export async function endUnstarted(
     .returning('*');
   await acknowledgeEnd(trx, rental.no);
   if (!settled?.ended_at) return;
+  await release(trx, settled);
   await tellStopping(trx, settled, { reason, at: settled.ended_at });
   await tellStopped(trx, settled);
   await noteEnd(trx, settled);
@@ -122,6 +125,7 @@ export async function failWithFullRefund(
     .returning('*');
   await acknowledgeEnd(trx, rental.no);
   if (!failed) return;
+  await release(trx, failed);
   await tellFailed(trx, failed);
   await noteEnd(trx, failed);
 }

@@ -6,6 +6,7 @@ import { describeQuotes } from './quotes.js';
 import { assertSameWords, describeRefusals } from './refusals.js';
 import { describeRenting } from './renting.js';
 import { describeChanging } from './changing.js';
+import { describeSpending } from './spending.js';
 
 const backends = { 'the mock': startMockBackend, 'the service': startRealBackend };
 
@@ -29,6 +30,7 @@ describe('the contract', () => {
       describeEvents(() => backend);
       describeQuotes(() => backend);
       describeChanging(() => backend);
+      describeSpending(() => backend);
     });
   }
 

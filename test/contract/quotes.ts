@@ -36,6 +36,7 @@ export function describeQuotes(backend: () => Backend): void {
       assert.deepEqual(sums, {
         pricePerHourCents: priceCents,
         holdCents: priceCents,
+        ...{ maxSpendCents: null, capLeftCents: null, budgetLeftCents: null },
         worstCaseCents: 2 * priceCents,
         walletAfterCents: 1_000 - priceCents,
         missingCents: 0,

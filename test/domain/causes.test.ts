@@ -57,6 +57,10 @@ const kept: readonly [text: string, cause: Cause][] = [
   ],
   [`ssh-key-added:key_${ulid}`, { kind: 'ssh_key_added', keyId }],
   ['card-saved:pm_1', { kind: 'card_saved', cardId: 'pm_1' }],
+  [
+    `budget-reached:usr_${ulid}:2026-11:80`,
+    { kind: 'budget_reached', userId, month: '2026-11', percent: 80 },
+  ],
   [`refund-limit:rent_${ulid}`, { kind: 'refund_limit', rentalId }],
   ['no-funds:runpod:2026-01-02', { kind: 'no_funds', provider: 'runpod', day: '2026-01-02' }],
 ];
@@ -131,6 +135,11 @@ const facts: { readonly [K in Cause['kind']]: fc.Arbitrary<Facts<K>> } = {
   auto_topup_off: fc.record({ userId: ours('usr'), at: fc.date({ noInvalidDate: true }) }),
   ssh_key_added: fc.record({ keyId: ours('key') }),
   card_saved: fc.record({ cardId: foreign }),
+  budget_reached: fc.record({
+    userId: ours('usr'),
+    month: fc.constantFrom('2026-01', '2027-12'),
+    percent: number,
+  }),
   refund_limit: fc.record({ rentalId: ours('rent') }),
   no_funds: fc.record({ provider: foreign, day: fc.constantFrom('2026-01-02', '2027-12-31') }),
 };

@@ -67,6 +67,7 @@ describe('the roles of the database', () => {
       'api_keys (id, user_id, name, token_hash, hint, scopes, allowed_cidrs, expires_at, spend_cap_cents, last_used_at, last_used_address, revoked_at, suspended_at)',
       'audit_events',
       'auto_topups',
+      'budgets',
       'card_setups',
       'event_outbox (user_id, type, entity_id, data)',
       'failed_sign_ins',

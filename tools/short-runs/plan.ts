@@ -28,6 +28,7 @@ export const shortRuns: readonly ShortRun[] = [
   run('campaign', { FAULT_RENTALS: '60', FAULT_SECONDS: '40', FAULT_KILLS: '1' }, 420, faults('meter-kills')),
   run('campaign', { FAULT_PAYMENTS: '150' }, 420, faults('payments')),
   run('campaign', { FAULT_RENTALS: '27' }, 420, faults('upstreams')),
+  run('campaign', { FAULT_CREATES: '40', FAULT_KILLS: '2' }, 300, faults('caps')),
   run(
     'campaign',
     { FAULT_CLIENTS: '8', FAULT_CUTS: '60', FAULT_KILLS: '1', FAULT_STREAMS: '60' },

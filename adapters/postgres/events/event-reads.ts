@@ -1,10 +1,13 @@
 import type { EventType } from '../../../domain/events/events.js';
-import type { UserId } from '../../../domain/ids.js';
+import type { ApiKeyId, UserId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
 import type { EventRow } from '../rows/tables.js';
 
-/** An event as it is read: all but when it was numbered. */
-export type ReadEvent = Omit<EventRow, 'sequenced_at'>;
+/** An event as it is read: all but when it was numbered; and the API key that opened its rental, if one did. */
+export type ReadEvent = Omit<EventRow, 'sequenced_at'> & { readonly api_key_id: ApiKeyId | null };
+
+/** Of a rental alone: nothing else has the id of one. */
+const keySql = '(select api_key_id from rentals where id = events.entity_id) as api_key_id';
 
 /** Where a user's feed begins and ends, all from one moment. */
 export interface FeedRange {
@@ -27,6 +30,8 @@ export interface EventSelection {
   /** undefined: all. */
   readonly types?: readonly EventType[] | undefined;
   readonly limit: number;
+  /** A key: only events of the rentals that it opened. */
+  readonly onlyOf?: ApiKeyId | undefined;
 }
 
 /** The most events that one page looks at under a filter, so that none reads a whole month. */
@@ -43,15 +48,18 @@ interface PageRow extends ReadEvent {
 export async function readEventPage(
   db: Database,
   userId: UserId,
-  { after = 0, types, limit }: EventSelection,
+  { after = 0, types, limit, onlyOf }: EventSelection,
 ): Promise<EventPage> {
-  const look = types === undefined ? limit : LOOKED_AT_MAX;
+  const look = types === undefined && onlyOf === undefined ? limit : LOOKED_AT_MAX;
   const { rows } = await db.raw<{ rows: PageRow[] }>(
     `with looked as (
-       select no, id, user_id, seq, type, entity_id, data, at from events
+       select no, id, user_id, seq, type, entity_id, data, at, ${keySql} from events
         where user_id = :userId and seq > :after order by seq limit :look
      ), wanted as (
-       select * from looked where :types::text[] is null or type = any(:types::text[]) order by seq limit :limit
+       select * from looked
+        where (:types::text[] is null or type = any(:types::text[]))
+          and (:onlyOf::text is null or api_key_id = :onlyOf or type = 'feed.resync')
+        order by seq limit :limit
      )
      select f.*, w.* from (
        select (select min(seq) from events where user_id = :userId) as first_seq,
@@ -59,7 +67,7 @@ export async function readEventPage(
               (select max(seq) from looked) as looked_at,
               (select count(*) from looked) = :look as is_more) f
      left join wanted w on true order by w.seq`,
-    { userId, after, types: types === undefined ? null : [...types], look, limit },
+    { userId, after, types: types === undefined ? null : [...types], look, limit, onlyOf: onlyOf ?? null },
   );
   const [head] = rows;
   if (!head) throw new Error('a page has no range');
@@ -91,7 +99,7 @@ export async function readEventsBeyond(db: Database, no: number, limit: number):
     .where('no', '>', no)
     .orderBy('no')
     .limit(limit)
-    .select('no', 'id', 'user_id', 'seq', 'type', 'entity_id', 'data', 'at');
+    .select('no', 'id', 'user_id', 'seq', 'type', 'entity_id', 'data', 'at', db.raw<ApiKeyId | null>(keySql));
 }
 
 /** Reads the newest global number; 0 without any event. */

@@ -1,4 +1,4 @@
-import type { RentalId, UserId } from '../../../domain/ids.js';
+import type { ApiKeyId, RentalId, UserId } from '../../../domain/ids.js';
 import type { RentalStatus } from '../../../domain/rentals/rental.js';
 import type { Database } from '../database.js';
 
@@ -17,6 +17,8 @@ export interface LiveBalance {
 export interface LiveMeter {
   readonly userId: UserId;
   readonly rentalId: RentalId;
+  /** The API key that opened it; null: a session did. */
+  readonly apiKeyId: ApiKeyId | null;
   readonly status: RentalStatus;
   readonly pricePerHourCents: number;
   /** Less what was refunded. */
@@ -61,7 +63,7 @@ export async function readLiveStates(
               seq as "ledgerSeq", coalesce(burns.cents, 0) as "burnPerHourCents"
          from live left join burns on burns.wallet_id = live.id
      ), meters as (
-       select r.user_id as "userId", r.id as "rentalId", r.status, r.price_per_hour_cents as "pricePerHourCents",
+       select r.user_id as "userId", r.id as "rentalId", r.api_key_id as "apiKeyId", r.status, r.price_per_hour_cents as "pricePerHourCents",
               r.charged_cents - r.refunded_cents as "chargedCents", r.hold_cents as "holdCents",
               r.running_at as "runningAt", r.ended_at as "endedAt"
          from rentals_now r

@@ -7,6 +7,7 @@ import {
 } from '../../../domain/ledger/charge-derivation.js';
 import type { Evidence, ExplainedEntry, Explanation } from '../../../domain/ledger/explanation.js';
 import { whyOf } from '../../../domain/ledger/why.js';
+import type { ApiKeyId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
 import {
   findByHand,
@@ -32,6 +33,7 @@ export interface FoundEntry {
  * over the rental's entries before this one.
  * @param id a public id, of any wallet, or its plain one of release 0.1 (decision 86, "Ids of ledger entries")
  * @param shards how many shards the wallets are hashed to: tells which tick engine wrote it
+ * @param onlyOf a key: entries of other rentals than its own, and of none, count as none
  * @returns undefined when there is no such entry
  */
 export async function explainEntry(
@@ -39,6 +41,7 @@ export async function explainEntry(
   id: string,
   shards: number,
   userId?: string,
+  onlyOf?: ApiKeyId,
 ): Promise<Explanation | undefined> {
   const ids = await getLedgerIds(db);
   const key = ids.parse(id);
@@ -48,6 +51,7 @@ export async function explainEntry(
       const found = await findEntry(trx, key.walletId, key.seq);
       // Another user's entry counts as none (decision 5, "Foreign ids").
       if (!found || (userId !== undefined && found.wallet.user_id !== userId)) return undefined;
+      if (onlyOf !== undefined && !(await isOfKey(trx, found.row, onlyOf))) return undefined;
       // A plain id of an entry that never had one was guessed: by such guesses a user would find the number of their
       // wallet.
       if (key.isPlain && userId !== undefined && found.row.created_at > ids.since) return undefined;
@@ -55,6 +59,12 @@ export async function explainEntry(
     },
     { isolationLevel: 'repeatable read', readOnly: true },
   );
+}
+
+/** Tells whether an entry is of a rental that this key opened. */
+async function isOfKey(trx: Transaction, { rental_no: no }: LedgerEntryRow, key: ApiKeyId): Promise<boolean> {
+  if (no === null) return false;
+  return (await trx('rentals').where({ no, api_key_id: key }).first('no')) !== undefined;
 }
 
 async function findEntry(trx: Transaction, walletId: number, seq: number): Promise<FoundEntry | undefined> {

@@ -1,4 +1,4 @@
-import type { ListingId, QuoteId, RentalId, UserId } from '../../../domain/ids.js';
+import type { ApiKeyId, ListingId, QuoteId, RentalId, UserId } from '../../../domain/ids.js';
 import type { RentalRequest } from '../../../domain/opening.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
 import type { Database, Transaction } from '../database.js';
@@ -11,19 +11,21 @@ export interface NewQuote {
 }
 
 /**
- * Keeps a quote for its minute, by the database's clock. It may be taken by another session or API key of its user.
+ * Keeps a quote for its minute, by the database's clock. It may be taken by another session of its user, or by an
+ * API key of theirs that has no cap.
  * @returns when it expires
  */
 export async function insertQuote(db: Database, { id, request, listing }: NewQuote): Promise<Date> {
   const asked = { ...request, userId: undefined, apiKeyId: undefined };
   const { rows } = await db.raw<{ rows: { expires_at: Date }[] }>(
-    `insert into quotes (id, user_id, request, listing_id, price_per_hour_cents, created_at, expires_at)
-     select :id, :userId, :request, :listingId, :price, c.at, c.at + :quoteMs * interval '1 millisecond'
+    `insert into quotes (id, user_id, api_key_id, request, listing_id, price_per_hour_cents, created_at, expires_at)
+     select :id, :userId, :apiKeyId, :request, :listingId, :price, c.at, c.at + :quoteMs * interval '1 millisecond'
        from (select clock_ms() as at) c
      returning expires_at`,
     {
       id,
       userId: request.userId,
+      apiKeyId: request.apiKeyId ?? null,
       request: JSON.stringify(asked),
       listingId: listing.id,
       price: listing.price_per_hour_cents,
@@ -34,13 +36,18 @@ export async function insertQuote(db: Database, { id, request, listing }: NewQuo
   return rows[0].expires_at;
 }
 
-/** Finds a user's quote; undefined for another user's, as for none (decision 5, "Foreign ids"). */
+/**
+ * Finds a user's quote; undefined for another user's, as for none (decision 5, "Foreign ids").
+ * @param onlyOf a key: then those that others of the user asked for are none either
+ */
 export async function findQuote(
   db: Database | Transaction,
   userId: UserId,
   id: QuoteId,
+  onlyOf?: ApiKeyId,
 ): Promise<QuoteRow | undefined> {
-  return db('quotes').where({ id, user_id: userId }).first();
+  const own = { id, user_id: userId, ...(onlyOf !== undefined && { api_key_id: onlyOf }) };
+  return db('quotes').where(own).first();
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { RentalId, UserId } from '../../../domain/ids.js';
+import type { ApiKeyId, RentalId, UserId } from '../../../domain/ids.js';
 import type { Label, Labels } from '../../../domain/rentals/labels.js';
 import type { RentalStatus } from '../../../domain/rentals/rental.js';
 import type { Database, Transaction } from '../database.js';
@@ -18,13 +18,18 @@ type ReadRental = RentalRow & {
   host_key_changed: boolean | null;
 };
 
-/** Finds a user's rental; undefined for another user's, as for none (decision 5, "Foreign ids"). */
+/**
+ * Finds a user's rental; undefined for another user's, as for none (decision 5, "Foreign ids").
+ * @param onlyOf a key: then those of the user's other keys and sessions are none either
+ */
 export async function findRental(
   db: Database | Transaction,
   userId: UserId,
   id: RentalId,
+  onlyOf?: ApiKeyId,
 ): Promise<RentalWithHealth | undefined> {
-  const row = await withHealth(db).where({ 'r.id': id, 'r.user_id': userId }).first();
+  const own = { 'r.id': id, 'r.user_id': userId, ...(onlyOf !== undefined && { 'r.api_key_id': onlyOf }) };
+  const row = await withHealth(db).where(own).first();
   return row && (await withWaiting(db, [row]))[0];
 }
 
@@ -43,19 +48,28 @@ function withHealth(db: Database | Transaction) {
     );
 }
 
+/** The rentals to list; an absent filter filters nothing. */
+export interface RentalFilter {
+  readonly status?: RentalStatus | undefined;
+  readonly label?: Label | undefined;
+  readonly onlyOf?: ApiKeyId | undefined;
+}
+
 /**
  * Lists a user's rentals, newest first.
  * @param filter.label only those that have this label
+ * @param filter.onlyOf only those of this key
  * @param beforeNo the last one's number of the page before
  */
 export async function listRentals(
   db: Database,
   userId: UserId,
-  { status, label }: { readonly status?: RentalStatus | undefined; readonly label?: Label | undefined },
+  { status, label, onlyOf }: RentalFilter,
   beforeNo: number | undefined,
   limit: number,
 ): Promise<RentalWithHealth[]> {
   const query = withHealth(db).where({ 'r.user_id': userId }).orderBy('r.no', 'desc').limit(limit);
+  if (onlyOf !== undefined) void query.where({ 'r.api_key_id': onlyOf });
   if (status !== undefined) void query.where({ 'r.status': status });
   if (label !== undefined) {
     const labelled = db('rental_labels')
@@ -80,12 +94,14 @@ export interface MeterReading {
  * Reads a rental's meter now, by the database's clock: billing ends at the first of stop request, limits and end
  * (decision 17, "The meter on read", and decision 25, "Usage as running total").
  * @param shards how many shards the wallets are hashed to
+ * @param onlyOf as of `findRental`
  */
 export async function findMeterReading(
   db: Database,
   userId: UserId,
   id: RentalId,
   shards: number,
+  onlyOf?: ApiKeyId,
 ): Promise<MeterReading | undefined> {
   const { rows } = await db.raw<{ rows: (RentalRow & { elapsed_ms: number; last_tick_at: Date | null })[] }>(
     `select r.*, m.last_tick_at,
@@ -95,8 +111,8 @@ export async function findMeterReading(
      from rentals_now r
      left join stop_requests s on s.rental_no = r.no
      left join meter_shards m on m.shard = r.wallet_id % :shards
-     where r.id = :id and r.user_id = :userId`,
-    { id, userId, shards },
+     where r.id = :id and r.user_id = :userId and (:onlyOf::text is null or r.api_key_id = :onlyOf)`,
+    { id, userId, shards, onlyOf: onlyOf ?? null },
   );
   const row = rows[0];
   return row && { rental: row, elapsedMs: row.elapsed_ms, lastTickAt: row.last_tick_at };

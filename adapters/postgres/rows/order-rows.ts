@@ -96,6 +96,8 @@ export interface QuoteRow {
   expires_at: Date;
   /** null until it is taken. */
   rental_id: RentalId | null;
+  /** The key that asked; null: a session did. */
+  api_key_id: ApiKeyId | null;
 }
 
 /** The address at which a machine answered whose billing has not begun yet. */

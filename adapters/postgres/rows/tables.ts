@@ -7,6 +7,7 @@ import type * as progress from './progress-rows.js';
 import type * as notices from './notice-rows.js';
 import type * as reconcile from '../reconcile/rows.js';
 import type * as rows from './service-rows.js';
+import type * as spending from './spending-rows.js';
 import type * as signIn from './sign-in-rows.js';
 import type * as webhooks from './webhook-rows.js';
 
@@ -19,6 +20,7 @@ export type * from './notice-rows.js';
 export type * from '../reconcile/rows.js';
 export type * from './service-rows.js';
 export type * from './sign-in-rows.js';
+export type * from './spending-rows.js';
 export type * from './webhook-rows.js';
 
 /** The values of an insert or update: each column, or an expression that the database evaluates. */
@@ -74,6 +76,8 @@ declare module 'knex/types/tables.js' {
     event_cursor: Table<billing.EventCursorRow>;
     processor_events: Table<billing.ProcessorEventRow>;
     invoices: Table<billing.InvoiceRow>;
+    budgets: Table<spending.BudgetRow>;
+    budget_alerts: Table<spending.BudgetAlertRow>;
     auto_topups: Table<billing.AutoTopupRow>;
     operator_actions: Table<billing.OperatorActionRow>;
     operator_orders: Table<orders.OperatorOrderRow>;

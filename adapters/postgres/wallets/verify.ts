@@ -6,7 +6,7 @@ import { isOperationRentalSql, operationRentalCauseSql, settlementCauseSql } fro
 
 /** An inconsistency, with enough to find it. */
 export interface Discrepancy {
-  readonly rule: 'chain' | 'wallet' | 'holds' | 'rental' | 'price' | 'order';
+  readonly rule: 'chain' | 'wallet' | 'holds' | 'rental' | 'price' | 'order' | 'cap';
   readonly walletId: number;
   /** Of the wallet. */
   readonly userId: UserId;
@@ -109,6 +109,22 @@ const orderRules = `
        join rentals_now r on r.no = g.rental_no join w on w.id = r.wallet_id
       where g.given > r.charged_cents - r.refunded_cents`;
 
+/**
+ * Checks the sums of API keys against their rentals, over w and all of its looked_at: what a key has spent is what its
+ * settled rentals cost, and what it reserves is what the others may cost.
+ */
+const capRule = `
+     select 'cap', w.id, w.user_id, null, null, k.id || ' has spent ' || k.spent_cents || ' and reserves ' ||
+            k.reserved_cents || ', its rentals say ' || coalesce(c.spent, 0) || ' and ' || coalesce(c.reserved, 0)
+       from api_keys k join w on w.user_id = k.user_id
+       left join (
+         select api_key_id,
+                sum(charged_cents - refunded_cents + overage_cents) filter (where settled_at is not null) as spent,
+                sum(max_spend_cents) filter (where settled_at is null) as reserved
+           from looked_at where api_key_id is not null group by api_key_id
+       ) c on c.api_key_id = k.id
+      where k.spent_cents <> coalesce(c.spent, 0) or k.reserved_cents <> coalesce(c.reserved, 0)`;
+
 /** All rules but the chain's, over w (wallets), newest, held, looked_at (rentals), entries, priced and ordered. */
 const rules = `
      select 'wallet' as rule, w.id as "walletId", w.user_id as "userId", null::bigint as seq, null::text as "rentalId",
@@ -163,7 +179,7 @@ export async function findNewestWallet(db: Database): Promise<number> {
  * wallet. The reserved amount equals the holds of its rentals. Each rental's charges and refunds equal its entries.
  * Each settled rental ended when its rows say, no limit of it was lowered below what had accrued, and its net charge, overage and write-off equal the formula of decision
  * 25, "Usage as running total", for that end. Orders of many gave the amounts of their entries, and nobody got more
- * than they were charged.
+ * than they were charged. API keys have spent and reserve what their rentals say.
  * @param userId only this user's wallet
  * @returns every discrepancy, at most 100
  */
@@ -205,6 +221,7 @@ export async function verifyWallets(db: Database, { userId, fromId, toId }: Wall
       where ${isOperationRentalSql('c.cause')}
         and not exists (select 1 from ordered i join rentals r on r.no = i.rental_no
                          where c.cause = ${operationRentalCauseSql('i.order_id', 'r.id')} and i.done_at is not null)
+     union all ${capRule}
      union all ${rules}
      limit ${discrepancyLimit}`,
     { userId: userId ?? null, fromId: fromId ?? null, toId: toId ?? null },

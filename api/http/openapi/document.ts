@@ -13,6 +13,7 @@ import { definitionOf, named, type JsonSchema } from './json-schema.js';
 import { noticeOperations } from '../../notices/describe.js';
 import { oauthOperations } from '../../accounts/describe-oauth.js';
 import type { DescribedAnswer, Links, Operation } from './operation.js';
+import { budgetOperations } from '../../spending/describe.js';
 import { paymentOperations } from '../../topups/describe.js';
 import { quoteOperations } from '../../rentals/describe-quotes.js';
 import { errorSchema, refusalResponses, sharedRefusals } from './refusals.js';
@@ -35,6 +36,7 @@ const operations: readonly Operation[] = [
   ...rentalOperations,
   ...walletOperations,
   ...explainOperations,
+  ...budgetOperations,
   ...paymentOperations,
   ...invoiceOperations,
   ...webhookOperations,

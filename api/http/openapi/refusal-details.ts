@@ -3,6 +3,7 @@ import { feedRange } from '../../events/describe.js';
 import { apiKeyScope } from '../../api-keys/shapes.js';
 import { rentalStatus, stopReason } from '../../rentals/describe.js';
 import { alternatives, quote } from '../../rentals/describe-quotes.js';
+import { budgetReserved, capReserved } from '../../spending/describe.js';
 import {
   cents,
   idOf,
@@ -139,6 +140,8 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
     }),
   },
   key_address: { schema: object({ address: { ...text, description: 'Where the request came from.' } }) },
+  cap_reserved: { schema: capReserved },
+  budget_reserved: { schema: budgetReserved },
   not_found: undefined,
   rental_not_found: undefined,
   invoice_not_found: undefined,

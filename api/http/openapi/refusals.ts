@@ -2,6 +2,7 @@ import { accountLimits } from '../../../domain/accounts/limits.js';
 import { webhookLimits } from '../../../domain/webhooks/limits.js';
 import { Refusal, refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
 import { exampleId, named, object, type JsonSchema } from './json-schema.js';
+import { exampleReserved } from '../../spending/describe.js';
 import { refusalDetails } from './refusal-details.js';
 
 interface Meaning {
@@ -95,6 +96,16 @@ const examples: Readonly<Record<RefusalCode, Meaning>> = {
     message:
       'This API key may not be used from this address. Its owner can allow it: PATCH /v1/api-keys/:id.',
     details: { address: '203.0.113.7' },
+  },
+  cap_reserved: {
+    message:
+      'The rentals of this key may cost 500 cents in all: 20 are spent and 300 are reserved, so 400 more do not fit. Ask for a lower maxSpendCents, stop a rental of the key, or have its cap raised.',
+    details: { apiKeyId: exampleId('key'), ...exampleReserved },
+  },
+  budget_reserved: {
+    message:
+      'The budget for 2026-11 is 500 cents: 20 are spent and 300 are reserved, so 400 more do not fit. Ask for a lower maxSpendCents, stop a rental, or raise the budget: PUT /v1/billing/budget.',
+    details: { month: '2026-11', ...exampleReserved },
   },
   not_found: { message: 'There is nothing at /v1/nothing.' },
   rental_not_found: { message: 'You have no such rental: GET /v1/rentals lists yours.' },

@@ -378,7 +378,7 @@ export interface paths {
         head?: never;
         /**
          * Changes a rental’s name, labels and limits
-         * @description What is sent is changed, to just that; null takes a limit away. Times count from `runningAt`. A limit below what was used ends the rental now, at what was used: nothing is given back. Labels can be changed until it is settled, the name always.
+         * @description What is sent is changed, to just that; null takes a limit away. Times count from `runningAt`. A limit below what was used ends the rental now, at what was used: nothing is given back. Under the cap of its API key, or a hard budget, a rental always has a limit, and a raise reserves what it adds. Labels can be changed until it is settled, the name always.
          */
         patch: operations["changeRental"];
         trace?: never;
@@ -480,7 +480,7 @@ export interface paths {
         };
         /**
          * Every change of the wallet, newest first
-         * @description Each entry’s balanceAfterCents is its amountCents plus the balanceAfterCents of the next older one.
+         * @description Each entry’s balanceAfterCents is its amountCents plus the balanceAfterCents of the next older one. An API key with a cap names one of its own rentals.
          */
         get: operations["listLedger"];
         put?: never;
@@ -541,6 +541,27 @@ export interface paths {
          */
         get: operations["explainLedgerEntry"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/billing/budget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The month’s budget */
+        get: operations["showBudget"];
+        /**
+         * Sets what the rentals of a month may cost
+         * @description At 50, 80 and 100 % of it you are told. A hard budget reserves: each rental gets a limit, four hours’ price where none is asked for, and what all may still cost never passes what is left of the month. So it can’t be set while a rental has no limit (`budget_reserved`). It may be lower than what is spent and reserved already: then nothing new fits, and what runs goes on to its limits. To raise a hard budget, or to make it soft, you sign in afresh.
+         */
+        put: operations["putBudget"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1110,7 +1131,7 @@ export interface components {
         AddWebhook: {
             url: string;
             /** @description Default: []. */
-            types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             /** @description Default: "". */
             description?: string;
         };
@@ -1131,7 +1152,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description None: all but `session.*` and `api_key.*`. */
-            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             description: string;
             /**
              * @description pending: it has not answered its challenge yet.
@@ -1177,7 +1198,7 @@ export interface components {
             /** @description Names the request for support; X-Request-Id says the same. */
             requestId: string;
         };
-        ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
+        ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
         /** @enum {string} */
         ApiKeyScope: "read" | "rentals" | "billing";
         AuditEvent: {
@@ -1204,7 +1225,7 @@ export interface components {
             nextCursor: string | null;
         };
         /** @enum {string} */
-        AuditKind: "signed_in" | "signed_out" | "proof_refreshed" | "ssh_key_added" | "ssh_key_removed" | "rental_created" | "rental_changed" | "rental_stopped" | "checkout_begun" | "card_saved" | "card_removed" | "auto_topup_changed" | "changed_by_operator" | "charges_held" | "rental_ended" | "notices_changed" | "webhook_created" | "webhook_changed" | "webhook_removed" | "webhook_switched_off" | "api_key_created" | "api_key_changed" | "api_key_revoked";
+        AuditKind: "signed_in" | "signed_out" | "proof_refreshed" | "ssh_key_added" | "ssh_key_removed" | "rental_created" | "rental_changed" | "rental_stopped" | "checkout_begun" | "card_saved" | "card_removed" | "auto_topup_changed" | "changed_by_operator" | "charges_held" | "rental_ended" | "notices_changed" | "webhook_created" | "webhook_changed" | "webhook_removed" | "webhook_switched_off" | "budget_changed" | "api_key_created" | "api_key_changed" | "api_key_revoked";
         AutoTopup: {
             enabled: boolean;
             /** @description Charges when less than this is available. */
@@ -1272,6 +1293,90 @@ export interface components {
             /** @description Names the request for support; X-Request-Id says the same. */
             requestId: string;
         };
+        Budget: {
+            /** @description What the rentals of a month may cost in all. Null: there is no budget. */
+            monthlyCents: number | null;
+            /** @description Whether nothing is opened, and no limit raised, that does not fit. Else you are told only. */
+            hard: boolean;
+            /** @description The month in UTC, such as 2026-11. */
+            month: string;
+            /**
+             * Format: date-time
+             * @description From then on the next month counts.
+             */
+            monthEndsAt: string;
+            /** @description What rentals have cost of this month. A cent counts in the month in which it was used. */
+            spentCents: number;
+            /** @description What rentals with a limit may still cost. */
+            reservedCents: number;
+            /** @description What a new rental may cost under a hard budget. Null: there is no budget. */
+            leftCents: number | null;
+            /** @description The shares of the budget at which a mail and the event budget.reached tell of it, once a month each. */
+            alertPercents: number[];
+        };
+        BudgetReserved: {
+            /** @description The month in UTC, such as 2026-11. */
+            month: string;
+            /** @description What was to be reserved. */
+            askedCents: number;
+            /** @description What is left for it. */
+            leftCents?: number;
+            /** @description The cap, or the month’s budget. */
+            limitCents?: number;
+            /** @description What rentals have cost by now. */
+            spentCents?: number;
+            /** @description What others may still cost. */
+            reservedCents?: number;
+            /** @description The rentals that hold the rest, the largest part first: stopping one gives back what it did not use. */
+            reservedBy?: components["schemas"]["HeldByRental"][];
+            /** @description Instead of the sums, where a limit is to be set and these rentals have none. */
+            unlimited?: {
+                rentalId: string;
+            }[];
+        };
+        BudgetReservedError: {
+            /**
+             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            error: "budget_reserved";
+            /** @description For people: what happened, and what to do next. */
+            message: string;
+            details: components["schemas"]["BudgetReserved"];
+            /** @description Names the request for support; X-Request-Id says the same. */
+            requestId: string;
+        };
+        CapReserved: {
+            apiKeyId: string;
+            /** @description What was to be reserved. */
+            askedCents: number;
+            /** @description What is left for it. */
+            leftCents?: number;
+            /** @description The cap, or the month’s budget. */
+            limitCents?: number;
+            /** @description What rentals have cost by now. */
+            spentCents?: number;
+            /** @description What others may still cost. */
+            reservedCents?: number;
+            /** @description The rentals that hold the rest, the largest part first: stopping one gives back what it did not use. */
+            reservedBy?: components["schemas"]["HeldByRental"][];
+            /** @description Instead of the sums, where a limit is to be set and these rentals have none. */
+            unlimited?: {
+                rentalId: string;
+            }[];
+        };
+        CapReservedError: {
+            /**
+             * @description What a client branches on. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            error: "cap_reserved";
+            /** @description For people: what happened, and what to do next. */
+            message: string;
+            details: components["schemas"]["CapReserved"];
+            /** @description Names the request for support; X-Request-Id says the same. */
+            requestId: string;
+        };
         Card: {
             brand: string | null;
             last4: string | null;
@@ -1317,7 +1422,7 @@ export interface components {
         };
         ChangeWebhook: {
             url?: string;
-            types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             description?: string;
         };
         ChargeInProgressError: {
@@ -1435,7 +1540,7 @@ export interface components {
             lastSeq: number;
         };
         /** @enum {string} */
-        EventType: "rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync";
+        EventType: "rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync";
         ExplainedByHand: {
             operationId: string;
             kind: string;
@@ -1648,6 +1753,11 @@ export interface components {
             };
             /** @description Names the request for support; X-Request-Id says the same. */
             requestId: string;
+        };
+        HeldByRental: {
+            rentalId: string;
+            /** @description What of the limit it holds. */
+            reservedCents: number;
         };
         IdempotencyConflictError: {
             /**
@@ -2093,7 +2203,7 @@ export interface components {
             description: string;
         };
         /** @enum {string} */
-        NoticeKind: "rental_auto_stop" | "rental_spend_limit" | "rental_balance_exhausted" | "rental_operator_stop" | "rental_lost" | "rental_failed" | "low_balance" | "auto_topup_off" | "payments" | "ssh_key_added" | "card_saved";
+        NoticeKind: "rental_auto_stop" | "rental_spend_limit" | "rental_balance_exhausted" | "rental_operator_stop" | "rental_lost" | "rental_failed" | "low_balance" | "budget_reached" | "auto_topup_off" | "payments" | "ssh_key_added" | "card_saved";
         NoticeSettings: {
             notices: components["schemas"]["Notice"][];
         };
@@ -2238,6 +2348,11 @@ export interface components {
             topupAmountCents?: number;
             dailyCapCents?: number | null;
         } & unknown;
+        PutBudget: {
+            monthlyCents: number | null;
+            /** @description Default: false. */
+            hard?: boolean;
+        };
         Quote: {
             quoteId: string;
             /**
@@ -2250,6 +2365,12 @@ export interface components {
             pricePerHourCents: number;
             /** @description What is reserved while the machine runs its first hour. */
             holdCents: number;
+            /** @description The limit that it is opened with: yours; under a cap or a hard budget always one. Null without a limit. */
+            maxSpendCents: number | null;
+            /** @description What is left of the API key’s cap, before this rental. Null without a cap. */
+            capLeftCents: number | null;
+            /** @description What is left of the month’s hard budget, before this rental. Null without one. */
+            budgetLeftCents: number | null;
             /** @description The most that it is ever charged, by autoStopAfterHours and maxSpendCents. Null without a limit. */
             worstCaseCents: number | null;
             /** @description What is available once the hour is reserved; below 0 when it can’t be. */
@@ -2498,7 +2619,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description None: all but `session.*` and `api_key.*`. */
-            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             description: string;
             /**
              * @description pending: it has not answered its challenge yet.
@@ -2539,6 +2660,8 @@ export interface components {
                 rental_failed?: boolean;
                 /** @enum {boolean} */
                 low_balance?: true;
+                /** @enum {boolean} */
+                budget_reached?: true;
                 /** @enum {boolean} */
                 auto_topup_off?: true;
                 /** @enum {boolean} */
@@ -2867,7 +2990,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description None: all but `session.*` and `api_key.*`. */
-            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
+            types: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "session.started" | "session.ended" | "feed.resync")[];
             description: string;
             /**
              * @description pending: it has not answered its challenge yet.
@@ -3202,6 +3325,11 @@ export type Balance = components['schemas']['Balance'];
 export type BillingConfig = components['schemas']['BillingConfig'];
 export type BillingDisabledError = components['schemas']['BillingDisabledError'];
 export type BlockedError = components['schemas']['BlockedError'];
+export type Budget = components['schemas']['Budget'];
+export type BudgetReserved = components['schemas']['BudgetReserved'];
+export type BudgetReservedError = components['schemas']['BudgetReservedError'];
+export type CapReserved = components['schemas']['CapReserved'];
+export type CapReservedError = components['schemas']['CapReservedError'];
 export type Card = components['schemas']['Card'];
 export type CardDeclinedError = components['schemas']['CardDeclinedError'];
 export type CardSetup = components['schemas']['CardSetup'];
@@ -3240,6 +3368,7 @@ export type FeedRange = components['schemas']['FeedRange'];
 export type FieldFault = components['schemas']['FieldFault'];
 export type ForbiddenError = components['schemas']['ForbiddenError'];
 export type FreshSignInRequiredError = components['schemas']['FreshSignInRequiredError'];
+export type HeldByRental = components['schemas']['HeldByRental'];
 export type IdempotencyConflictError = components['schemas']['IdempotencyConflictError'];
 export type IdempotencyInProgressError = components['schemas']['IdempotencyInProgressError'];
 export type InsufficientBalanceError = components['schemas']['InsufficientBalanceError'];
@@ -3294,6 +3423,7 @@ export type PeriodCharge = components['schemas']['PeriodCharge'];
 export type PriceChangedError = components['schemas']['PriceChangedError'];
 export type ProcessorEvent = components['schemas']['ProcessorEvent'];
 export type PutAutoTopup = components['schemas']['PutAutoTopup'];
+export type PutBudget = components['schemas']['PutBudget'];
 export type Quote = components['schemas']['Quote'];
 export type QuoteExpiredError = components['schemas']['QuoteExpiredError'];
 export type QuoteNotFoundError = components['schemas']['QuoteNotFoundError'];
@@ -4401,7 +4531,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The quote. Too little money is no refusal here: missingCents tells it. */
+            /** @description The quote. Too little money is no refusal here: missingCents tells it, as capLeftCents and budgetLeftCents do. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4565,14 +4695,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description insufficient_balance, forbidden, blocked, key_scope, key_address */
+            /** @description insufficient_balance, forbidden, blocked, key_scope, key_address, cap_reserved, budget_reserved */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"];
                 };
             };
             /** @description key_not_found, quote_not_found */
@@ -4714,14 +4844,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description forbidden, key_scope, key_address */
+            /** @description forbidden, key_scope, key_address, cap_reserved, budget_reserved */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"];
                 };
             };
             404: components["responses"]["RentalNotFoundError"];
@@ -5068,14 +5198,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description key_scope, key_address */
+            /** @description session_required, key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             404: components["responses"]["RentalNotFoundError"];
@@ -5128,14 +5258,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description key_scope, key_address */
+            /** @description session_required, key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             429: components["responses"]["RateLimitedError"];
@@ -5186,14 +5316,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description key_scope, key_address */
+            /** @description session_required, key_scope, key_address */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             429: components["responses"]["RateLimitedError"];
@@ -5254,6 +5384,115 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    showBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As it is set, and how the month stands. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Budget"];
+                };
+            };
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description key_scope, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    putBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutBudget"];
+            };
+        };
+        responses: {
+            /** @description As it is set, and how the month stands. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Budget"];
+                };
+            };
+            400: components["responses"]["ValidationFailedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, fresh_sign_in_required, session_required, key_address, budget_reserved */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["BudgetReservedError"];
+                };
+            };
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
             429: components["responses"]["RateLimitedError"];
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
             431: {
@@ -6489,7 +6728,7 @@ export interface operations {
     listAuditEvents: {
         parameters: {
             query?: {
-                kind?: "signed_in" | "signed_out" | "proof_refreshed" | "ssh_key_added" | "ssh_key_removed" | "rental_created" | "rental_changed" | "rental_stopped" | "checkout_begun" | "card_saved" | "card_removed" | "auto_topup_changed" | "changed_by_operator" | "charges_held" | "rental_ended" | "notices_changed" | "webhook_created" | "webhook_changed" | "webhook_removed" | "webhook_switched_off" | "api_key_created" | "api_key_changed" | "api_key_revoked";
+                kind?: "signed_in" | "signed_out" | "proof_refreshed" | "ssh_key_added" | "ssh_key_removed" | "rental_created" | "rental_changed" | "rental_stopped" | "checkout_begun" | "card_saved" | "card_removed" | "auto_topup_changed" | "changed_by_operator" | "charges_held" | "rental_ended" | "notices_changed" | "webhook_created" | "webhook_changed" | "webhook_removed" | "webhook_switched_off" | "budget_changed" | "api_key_created" | "api_key_changed" | "api_key_revoked";
                 /** @description The nextCursor of a previous answer. */
                 cursor?: string;
                 pageSize?: number;
@@ -6776,7 +7015,7 @@ export interface operations {
                 /** @description The `seq` of the last event that you know: the answer begins after it. */
                 after?: number;
                 /** @description Only events of these types, separated by commas, and `feed.resync`. */
-                types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync")[];
+                types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync")[];
                 pageSize?: number;
             };
             header?: never;
@@ -6835,7 +7074,7 @@ export interface operations {
                 /** @description The `seq` of the last event that you know: the answer begins after it. */
                 after?: number;
                 /** @description Only events of these types, separated by commas, and `feed.resync`. */
-                types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync")[];
+                types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync")[];
             };
             header?: {
                 /**

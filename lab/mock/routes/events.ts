@@ -1,6 +1,6 @@
 import { readEventsQuery, readStreamQuery } from '../../../api/events/query.js';
 import { beginStream, holderOf, presentPage, refuseForeignPages } from '../../../api/events/routes.js';
-import { callerOf, type ApiRouter } from '../../../api/context.js';
+import { callerOf, onlyOf, type ApiRouter } from '../../../api/context.js';
 import { signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
 
@@ -10,7 +10,10 @@ export function eventRoutes(router: ApiRouter, world: World): void {
     '/v1/events',
     signedIn(world, (ctx, { user }) => {
       const selection = readEventsQuery(ctx);
-      ctx.body = presentPage(world.events.read(user.id, selection), selection.after);
+      ctx.body = presentPage(
+        world.events.read(user.id, { ...selection, onlyOf: onlyOf(ctx) }),
+        selection.after,
+      );
     }),
   );
   router.get(
@@ -23,7 +26,8 @@ export function eventRoutes(router: ApiRouter, world: World): void {
         return;
       }
       const caller = callerOf(ctx);
-      world.events.open({ ...start, userId: caller.userId, holder: holderOf(caller) }, ctx.res, () => {
+      const request = { ...start, userId: caller.userId, holder: holderOf(caller), onlyOf: onlyOf(ctx) };
+      world.events.open(request, ctx.res, () => {
         beginStream(ctx);
         ctx.respond = false;
       });

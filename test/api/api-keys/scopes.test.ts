@@ -30,6 +30,7 @@ const expected: Readonly<Record<Access, readonly string[]>> = {
   billing: [
     'GET /v1/billing/auto-topup',
     'GET /v1/billing/balance',
+    'GET /v1/billing/budget',
     'GET /v1/billing/card',
     'GET /v1/billing/config',
     'GET /v1/billing/invoices',
@@ -60,6 +61,7 @@ const expected: Readonly<Record<Access, readonly string[]>> = {
     'POST /v1/webhooks/:id/redeliver',
     'POST /v1/webhooks/:id/rotate-secret',
     'PUT /v1/billing/auto-topup',
+    'PUT /v1/billing/budget',
     'PUT /v1/notices',
   ],
 };

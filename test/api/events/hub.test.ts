@@ -65,7 +65,7 @@ describe('the hub of streams', () => {
     const seq = table.length + 1;
     const event: ReadEvent = {
       ...{ no: seq, id: newId('evt'), user_id: userId, seq, type: 'ssh_key.added', entity_id: 'key_1' },
-      ...{ data: {}, at: new Date() },
+      ...{ data: {}, at: new Date(), api_key_id: null },
     };
     table.push(event);
     return event;

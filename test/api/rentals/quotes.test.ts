@@ -76,6 +76,7 @@ describe('quotes', () => {
       assert.deepEqual(told, {
         pricePerHourCents: 50,
         holdCents: 50,
+        ...{ maxSpendCents: null, capLeftCents: null, budgetLeftCents: null },
         worstCaseCents: 150,
         walletAfterCents: 950,
         missingCents: 0,

@@ -1,0 +1,33 @@
+import { readBudget, saveBudget, type BudgetNow } from '../../adapters/postgres/spending/budgets.js';
+import { auditAddress } from '../accounts/audit-event.js';
+import { refuseWhenNotFresh } from '../accounts/fresh-proof.js';
+import { callerOf, sessionOf, type ApiDeps, type ApiRouter } from '../context.js';
+import { requireCaller, requireSession } from '../http/middleware/caller.js';
+import type { Step } from '../http/middleware/session.js';
+import { isLoosened, presentBudget, readBudgetSettings } from './budget-shapes.js';
+
+/** The budget of an account for a month (decision 109, "Caps and budgets"). */
+export function budgetRoutes(router: ApiRouter, deps: ApiDeps): void {
+  router.get('/v1/billing/budget', requireCaller(deps, 'billing'), showBudget(deps));
+  router.put('/v1/billing/budget', requireSession(deps), putBudget(deps));
+}
+
+function showBudget(deps: ApiDeps): Step {
+  return async (ctx) => {
+    ctx.body = presentBudget(await readBudget(deps.db, callerOf(ctx).userId));
+  };
+}
+
+/** Sets the budget. Whoever loosens a hard one shows first who they are, as for the cap of a key. */
+function putBudget(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const settings = readBudgetSettings(ctx);
+    const budget: BudgetNow = await saveBudget(deps.db, sessionOf(ctx).userId, settings, {
+      check: (before) => {
+        if (isLoosened(before, settings)) refuseWhenNotFresh(ctx);
+      },
+      clientAddress: auditAddress(ctx),
+    });
+    ctx.body = presentBudget(budget);
+  };
+}

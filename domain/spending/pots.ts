@@ -1,0 +1,159 @@
+import type { ApiKeyId, RentalId } from '../ids.js';
+import { Refusal } from '../refusal.js';
+import { spendingLimits } from './limits.js';
+
+/** A sum that rentals may cost in all: the cap of an API key, or a month's budget. Amounts in cents. */
+export interface Pot {
+  readonly limitCents: number;
+  /** What rentals have cost by now. */
+  readonly spentCents: number;
+  /** What others may still cost at most. */
+  readonly reservedCents: number;
+}
+
+/** What a pot still holds for something new; 0 for one that was lowered below what it already gave. */
+export function leftOf({ limitCents, spentCents, reservedCents }: Pot): number {
+  return Math.max(0, limitCents - spentCents - reservedCents);
+}
+
+/** What a rental holds of a pot, in cents. */
+export interface Holder {
+  readonly rentalId: RentalId;
+  readonly reservedCents: number;
+}
+
+/** The cap of an API key. */
+export interface CapPot extends Pot {
+  readonly kind: 'cap';
+  readonly apiKeyId: ApiKeyId;
+  readonly holders: readonly Holder[];
+}
+
+/** The hard budget of an account for the present month. */
+export interface BudgetPot extends Pot {
+  readonly kind: 'budget';
+  /** The month in UTC, such as 2026-11. */
+  readonly month: string;
+  readonly holders: readonly Holder[];
+}
+
+export type AnyPot = CapPot | BudgetPot;
+
+/**
+ * The spend limit that a rental is opened with (decision 109, "Caps and budgets"): what is asked for; without that,
+ * four hours' price, or what is left of the fullest pot.
+ * @returns cents; null without a limit and without a pot
+ * @throws Refusal cap_reserved or budget_reserved when a pot does not hold it
+ */
+export function limitOfOpening(
+  askedCents: number | null,
+  pricePerHourCents: number,
+  pots: readonly AnyPot[],
+): number | null {
+  const limit = usualLimit(askedCents, pricePerHourCents, pots);
+  if (limit === null) return null;
+  const empty = pots.find((pot) => leftOf(pot) === 0);
+  if (askedCents === null && empty) throw refusalOf(empty, limit);
+  refuseBeyond(limit, pots);
+  return limit;
+}
+
+/** The same limit for a quote, which refuses nothing: four hours' price where nothing is left. */
+export function usualLimit(
+  askedCents: number | null,
+  pricePerHourCents: number,
+  pots: readonly Pot[],
+): number | null {
+  if (askedCents !== null || pots.length === 0) return askedCents;
+  const usual = spendingLimits.usualHours * pricePerHourCents;
+  const left = Math.min(...pots.map(leftOf));
+  return left === 0 ? usual : Math.min(usual, left);
+}
+
+/**
+ * Refuses a limit that is raised by more than the pots hold, or taken away.
+ * @param limits the rental's own limit before and after the change, in cents; null for none
+ * @throws Refusal cap_reserved, budget_reserved, or validation_failed for a limit that is taken away
+ */
+export function refuseRaise(
+  limits: { readonly before: number | null; readonly after: number | null },
+  pots: readonly AnyPot[],
+): void {
+  const [pot] = pots;
+  if (pot === undefined) return;
+  if (limits.after === null) throw refusalOfNoLimit(pot);
+  const raisedBy = limits.after - (limits.before ?? 0);
+  if (raisedBy > 0) refuseBeyond(raisedBy, pots);
+}
+
+function refuseBeyond(cents: number, pots: readonly AnyPot[]): void {
+  const full = pots.find((pot) => leftOf(pot) < cents);
+  if (full) throw refusalOf(full, cents);
+}
+
+function refusalOf(pot: AnyPot, askedCents: number): Refusal {
+  const { limitCents, spentCents, reservedCents } = pot;
+  const facts = {
+    askedCents,
+    leftCents: leftOf(pot),
+    limitCents,
+    spentCents,
+    reservedCents,
+    reservedBy: pot.holders.slice(0, spendingLimits.namedHolders),
+  };
+  const sums = `${spentCents} are spent and ${reservedCents} are reserved, so ${askedCents} more do not fit`;
+  if (pot.kind === 'cap') {
+    return new Refusal(
+      'cap_reserved',
+      `The rentals of this key may cost ${limitCents} cents in all: ${sums}. Ask for a lower maxSpendCents, stop a rental of the key, or have its cap raised.`,
+      { apiKeyId: pot.apiKeyId, ...facts },
+    );
+  }
+  return new Refusal(
+    'budget_reserved',
+    `The budget for ${pot.month} is ${limitCents} cents: ${sums}. Ask for a lower maxSpendCents, stop a rental, or raise the budget: PUT /v1/billing/budget.`,
+    { month: pot.month, ...facts },
+  );
+}
+
+/** What can't be held to a limit while rentals without one are open. */
+export interface Unlimited {
+  readonly unlimited: readonly { readonly rentalId: RentalId }[];
+}
+
+/**
+ * The refusal of a first cap, or of a hard budget, while rentals have no limit: nothing bounds what those may cost.
+ * @param of the key and the cap in cents, or the month and the budget in cents
+ */
+export function refusalOfUnlimitedRentals(
+  of: Unlimited &
+    (
+      | { readonly apiKeyId: ApiKeyId; readonly capCents: number }
+      | { readonly month: string; readonly monthlyCents: number }
+    ),
+): Refusal {
+  const next = 'Give each of them a maxSpendCents first, or stop it.';
+  const unlimited = of.unlimited.slice(0, spendingLimits.namedHolders);
+  if ('apiKeyId' in of) {
+    return new Refusal(
+      'cap_reserved',
+      `Rentals of this key have no limit, so no cap can hold them. ${next}`,
+      {
+        ...{ apiKeyId: of.apiKeyId, askedCents: of.capCents, unlimited },
+      },
+    );
+  }
+  return new Refusal('budget_reserved', `Rentals have no limit, so no hard budget can hold them. ${next}`, {
+    ...{ month: of.month, askedCents: of.monthlyCents, unlimited },
+  });
+}
+
+/** The refusal of a rental without a limit where a pot must hold all that it may cost. */
+function refusalOfNoLimit({ kind }: AnyPot): Refusal {
+  const message =
+    kind === 'cap'
+      ? 'maxSpendCents can’t be null: a rental of a key with a cap has a limit'
+      : 'maxSpendCents can’t be null: a rental under a hard budget has a limit';
+  const fields = [{ field: 'maxSpendCents', message }];
+  return new Refusal('validation_failed', `The request is not right: ${message}.`, { fields });
+}

@@ -1,0 +1,24 @@
+import type { ApiRouter } from '../../../api/context.js';
+import { presentBudget, readBudgetSettings } from '../../../api/spending/budget-shapes.js';
+import { note, signedIn } from '../signed-in.js';
+import { readBudget, saveBudget } from '../spending.js';
+import type { World } from '../world.js';
+
+/** The budget of a month. */
+export function budgetRoutes(router: ApiRouter, world: World): void {
+  router.get(
+    '/v1/billing/budget',
+    signedIn(world, (ctx, account) => {
+      ctx.body = presentBudget(readBudget(world, account));
+    }),
+  );
+  router.put(
+    '/v1/billing/budget',
+    signedIn(world, (ctx, account) => {
+      const settings = readBudgetSettings(ctx);
+      const budget = saveBudget(world, account, settings);
+      note(world, ctx, account, 'budget_changed', null, { ...settings });
+      ctx.body = presentBudget(budget);
+    }),
+  );
+}

@@ -1,0 +1,69 @@
+import type { BudgetNow, BudgetSettings, BudgetUse } from '../../adapters/postgres/spending/budgets.js';
+import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
+import type { ApiKeyId } from '../../domain/ids.js';
+import { accruedCents } from '../../domain/metering/metering.js';
+import { refusalOfUnlimitedRentals, type AnyPot } from '../../domain/spending/pots.js';
+import type { Account } from './account.js';
+import type { World } from './world.js';
+
+/** How the budget of an account stands, as the service counts it (decision 109, "Caps and budgets"). */
+export function readBudget(world: World, account: Account): BudgetNow {
+  return { settings: account.budget, use: useOf(world, account) };
+}
+
+/** Sets the budget. @throws Refusal budget_reserved for a hard one while a rental has no limit */
+export function saveBudget(world: World, account: Account, settings: BudgetSettings): BudgetNow {
+  const use = useOf(world, account);
+  const { monthlyCents, hard } = settings;
+  if (hard && monthlyCents !== null && use.unlimited.length > 0) {
+    throw refusalOfUnlimitedRentals({ monthlyCents, month: use.month, unlimited: use.unlimited });
+  }
+  account.budget = settings;
+  return { settings, use };
+}
+
+/** The sums that a rental must fit into: the cap of its key, and a hard budget. */
+export function potsOf(world: World, account: Account, apiKeyId?: ApiKeyId | null): AnyPot[] {
+  const { monthlyCents, hard } = account.budget;
+  if (!hard || monthlyCents === null) return [];
+  const { month, spentCents, reservedCents, holders } = useOf(world, account);
+  const named = holders.filter((holder) => (apiKeyId ?? null) === null || holder.apiKeyId === apiKeyId);
+  const reservedBy = named.map(({ rentalId, reservedCents: cents }) => ({ rentalId, reservedCents: cents }));
+  return [
+    { kind: 'budget', month, limitCents: monthlyCents, spentCents, reservedCents, holders: reservedBy },
+  ];
+}
+
+function useOf(world: World, { rentals }: Account): BudgetUse {
+  const now = world.now();
+  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
+  const monthMs = Date.UTC(year, month, 1);
+  const shares = rentals.map(({ row }) => ({ row, ...shareOf(row, monthMs) }));
+  const holders = shares
+    .filter(({ reserved }) => reserved > 0)
+    .toSorted((a, b) => b.reserved - a.reserved)
+    .map(({ row, reserved }) => ({ rentalId: row.id, apiKeyId: row.api_key_id, reservedCents: reserved }));
+  return {
+    month: new Date(monthMs).toISOString().slice(0, 7),
+    endsAt: new Date(Date.UTC(year, month + 1, 1)),
+    spentCents: shares.reduce((sum, { spent }) => sum + spent, 0),
+    reservedCents: shares.reduce((sum, { reserved }) => sum + reserved, 0),
+    unlimited: shares
+      .filter(({ row }) => row.settled_at === null && row.max_spend_cents === null)
+      .map(({ row }) => ({ rentalId: row.id })),
+    holders,
+  };
+}
+
+/** What a rental has cost of a month, and may still cost. */
+function shareOf(
+  row: RentalWithHealth,
+  monthMs: number,
+): { readonly spent: number; readonly reserved: number } {
+  if (row.ended_at !== null && row.ended_at.getTime() <= monthMs) return { spent: 0, reserved: 0 };
+  const ranMs = row.running_at === null ? 0 : monthMs - row.running_at.getTime();
+  const earlier = accruedCents(row.price_per_hour_cents, ranMs);
+  const spent = Math.max(0, row.charged_cents - row.refunded_cents - earlier);
+  if (row.settled_at !== null || row.max_spend_cents === null) return { spent, reserved: 0 };
+  return { spent, reserved: Math.max(0, row.max_spend_cents - earlier) - spent };
+}

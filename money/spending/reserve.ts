@@ -1,0 +1,88 @@
+import type { Transaction } from '../../adapters/postgres/database.js';
+import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
+import { findHardBudget } from '../../adapters/postgres/spending/budgets.js';
+import { findCap, type Lock } from '../../adapters/postgres/spending/caps.js';
+import { findPots } from '../../adapters/postgres/spending/pots.js';
+import type { ApiKeyId, UserId } from '../../domain/ids.js';
+import type { RentalRequest } from '../../domain/opening.js';
+import { Refusal } from '../../domain/refusal.js';
+import { limitOfOpening, refuseRaise, type AnyPot } from '../../domain/spending/pots.js';
+
+/**
+ * Finds the spend limit that a rental is opened with, under the lock of its wallet (decision 109, "Caps and budgets").
+ * The sums of a key and of a budget change under that lock alone, so what fits before the purchase fits afterwards,
+ * unless the key was revoked meanwhile, or its cap or the budget was lowered.
+ * @param lock `locked` right before the rental is inserted
+ * @returns cents; null without a limit
+ * @throws Refusal cap_reserved, budget_reserved, or why the key is not alive
+ */
+export async function limitFor(
+  trx: Transaction,
+  request: RentalRequest,
+  pricePerHourCents: number,
+  lock: Lock,
+): Promise<number | null> {
+  return limitOfOpening(request.maxSpendCents, pricePerHourCents, await findPots(trx, request, lock));
+}
+
+/** Takes what a rental may cost out of the cap of its key, in the transaction that inserts the rental. */
+export async function reserve(
+  trx: Transaction,
+  apiKeyId: ApiKeyId | undefined,
+  limitCents: number | null,
+): Promise<void> {
+  if (apiKeyId !== undefined) await move(trx, apiKeyId, { reserved: limitCents ?? 0, spent: 0 });
+}
+
+/**
+ * Reserves what a new limit adds, or gives back what it takes away, under the locks of the wallet and the rental.
+ * @param after the rental's new limit in cents; null for none
+ * @returns the refusal, which changed nothing; undefined when it is done
+ */
+export async function reserveChange(
+  trx: Transaction,
+  rental: Pick<RentalRow, 'user_id' | 'api_key_id' | 'max_spend_cents'>,
+  after: number | null,
+): Promise<Refusal | undefined> {
+  const { user_id: userId, api_key_id: apiKeyId, max_spend_cents: before } = rental;
+  if (before === after) return undefined;
+  try {
+    refuseRaise({ before, after }, await lockPots(trx, userId, apiKeyId));
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+  if (apiKeyId !== null) await move(trx, apiKeyId, { reserved: (after ?? 0) - (before ?? 0), spent: 0 });
+  return undefined;
+}
+
+/**
+ * Gives back what a rental did not use, in the transaction that settles it: what it cost is spent from now on.
+ * @param settled as it was settled
+ */
+export async function release(trx: Transaction, settled: RentalRow): Promise<void> {
+  const { api_key_id: apiKeyId, max_spend_cents: limit } = settled;
+  if (apiKeyId === null) return;
+  const spent = settled.charged_cents - settled.refunded_cents + settled.overage_cents;
+  await move(trx, apiKeyId, { reserved: -(limit ?? 0), spent });
+}
+
+/** A key that was revoked keeps its cap: its rentals may be changed by their owner. */
+async function lockPots(trx: Transaction, userId: UserId, apiKeyId: ApiKeyId | null): Promise<AnyPot[]> {
+  const key =
+    apiKeyId === null ? undefined : await trx('api_keys').where({ id: apiKeyId }).forNoKeyUpdate().first();
+  const cap = key && (await findCap(trx, key));
+  const budget = await findHardBudget(trx, userId, 'locked', cap?.apiKeyId);
+  return [cap, budget].filter((pot) => pot !== undefined);
+}
+
+async function move(
+  trx: Transaction,
+  apiKeyId: ApiKeyId,
+  { reserved, spent }: { readonly reserved: number; readonly spent: number },
+): Promise<void> {
+  await trx.raw(
+    `update api_keys set reserved_cents = reserved_cents + :reserved, spent_cents = spent_cents + :spent where id = :apiKeyId`,
+    { apiKeyId, reserved, spent },
+  );
+}

@@ -1,0 +1,312 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../../adapters/ids.js';
+import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
+import { listAttempts } from '../../../adapters/postgres/machines/attempts.js';
+import { insertStopRequest } from '../../../adapters/postgres/rentals/stop-requests.js';
+import type { ApiKeyRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
+import { saveBudget } from '../../../adapters/postgres/spending/budgets.js';
+import { setCap, stopMachinesOf } from '../../../adapters/postgres/spending/caps.js';
+import type { ApiKeyId, RentalId } from '../../../domain/ids.js';
+import { Refusal } from '../../../domain/refusal.js';
+import { tick } from '../../../money/metering/tick.js';
+import { beginBilling, giveUpRental, settleEnded } from '../../../money/rentals/lifecycle.js';
+import { openRental, type OpenedRental } from '../../../money/rentals/open.js';
+import { insertListing, insertProvider } from '../../support/money/factories.js';
+import { getKey, insertKey } from '../../support/money/keys.js';
+import { getRental, getWallet, insertWallet, onVerifiedDatabase } from '../../support/money/money.js';
+import { TestMarket } from '../../support/money/test-market.js';
+import { until } from '../../support/until.js';
+
+describe('a rental that is opened by a key with a cap', () => {
+  let db: Database;
+  let url: string;
+  let market: TestMarket;
+  let wallet: WalletRow;
+  let key: ApiKeyId;
+  onVerifiedDatabase(async (opened) => {
+    ({ db, url } = opened);
+    await insertListing(db, { price_per_hour_cents: 50, provider_code: await insertProvider(db) });
+  });
+  beforeEach(async () => {
+    market = new TestMarket(db);
+    wallet = await insertWallet(db, 1_000);
+    key = await insertKey(db, wallet.user_id, 500);
+  });
+
+  function open(
+    maxSpendCents: number | null,
+    { by = key, on = db, id = newId('rent') }: { by?: ApiKeyId | null; on?: Database; id?: RentalId } = {},
+  ): Promise<OpenedRental | Refusal> {
+    const request = {
+      ...{ userId: wallet.user_id, familyId: 'rtx-4090', gpuCount: 1, templateId: 'ubuntu-24-04' },
+      ...{ region: null, name: null, sshKeyIds: [], autoStopAfterMs: null, maxPricePerHourCents: null },
+      maxSpendCents,
+      ...(by !== null && { apiKeyId: by }),
+    };
+    const answerBefore = new Date(Date.now() + 30_000).toISOString();
+    return openRental(on, { rentalId: id, request, answerBefore }, market, 100);
+  }
+
+  async function opened(maxSpendCents: number | null, by?: ApiKeyId): Promise<RentalId> {
+    const answer = await open(maxSpendCents, { by: by ?? key });
+    if (answer instanceof Refusal) throw answer;
+    return answer.rentalId;
+  }
+
+  async function sums(): Promise<[spent: number, reserved: number]> {
+    const row = await getKey(db, key);
+    return [row.spent_cents, row.reserved_cents];
+  }
+
+  async function revoke(trx: Database, id = key): Promise<Date> {
+    const [row] = await trx('api_keys')
+      .where({ id })
+      .update({ revoked_at: trx.raw('clock_ms()') })
+      .returning('*');
+    return row!.revoked_at!;
+  }
+
+  it('takes its maxSpendCents out of the cap, and carries the key', async () => {
+    const rental = await getRental(db, await opened(120));
+    assert.deepEqual([rental.api_key_id, rental.max_spend_cents], [key, 120]);
+    assert.deepEqual(await sums(), [0, 120]);
+  });
+
+  it('gets four hours’ price as its limit, and then what is left of the cap', async () => {
+    const limits: (number | null)[] = [];
+    for (let at = 0; at < 3; at += 1) limits.push((await getRental(db, await opened(null))).max_spend_cents);
+    assert.deepEqual(limits, [200, 200, 100]);
+    const refusal = (await open(null)) as Refusal;
+    assert.deepEqual([refusal.code, refusal.details?.['leftCents']], ['cap_reserved', 0]);
+  });
+
+  it('is refused beyond what is left, by an answer that names what holds the rest; no upstream is asked', async () => {
+    const first = await opened(100);
+    const second = await opened(350);
+    const asked = market.asked.length;
+    const refusal = (await open(51)) as Refusal;
+    assert.equal(refusal.code, 'cap_reserved');
+    assert.deepEqual(refusal.details, {
+      ...{ apiKeyId: key, askedCents: 51, leftCents: 50, limitCents: 500, spentCents: 0, reservedCents: 450 },
+      reservedBy: [
+        { rentalId: second, reservedCents: 350 },
+        { rentalId: first, reservedCents: 100 },
+      ],
+    });
+    assert.equal(market.asked.length, asked);
+    assert.deepEqual(await sums(), [0, 450]);
+    await opened(50);
+  });
+
+  it('still needs an hour of the wallet', async () => {
+    await opened(10);
+    await db.raw(
+      'update wallets set available_cents = 49, reserved_cents = reserved_cents + available_cents - 49 where id = ?',
+      [wallet.id],
+    );
+    const refusal = (await open(10)) as Refusal;
+    assert.equal(refusal.code, 'insufficient_balance');
+    assert.deepEqual(await sums(), [0, 10]);
+    await db.raw(
+      'update wallets set available_cents = available_cents + reserved_cents - 50, reserved_cents = 50 where id = ?',
+      [wallet.id],
+    );
+  });
+
+  it('gives all back when it never ran, whether it was stopped or failed, and once', async () => {
+    const stopped = await opened(100);
+    const failed = await opened(100);
+    await insertStopRequest(db, (await getRental(db, stopped)).no, 'user');
+    for (let times = 0; times < 2; times += 1) {
+      await giveUpRental(db, stopped, null);
+      await giveUpRental(db, failed, 'No machine came.');
+    }
+    assert.deepEqual(await sums(), [0, 0]);
+  });
+
+  it('carries a key without a cap too, and may have no limit then', async () => {
+    const uncapped = await insertKey(db, wallet.user_id, null);
+    const rental = await getRental(db, await opened(null, uncapped));
+    assert.deepEqual([rental.api_key_id, rental.max_spend_cents], [uncapped, null]);
+    await assert.rejects(
+      db.transaction((trx) => setCap(trx, { id: uncapped, user_id: wallet.user_id }, 1_000)),
+      (error: Refusal) => {
+        assert.deepEqual(error.details, {
+          ...{ apiKeyId: uncapped, askedCents: 1_000, unlimited: [{ rentalId: rental.id }] },
+        });
+        return error.code === 'cap_reserved';
+      },
+    );
+  });
+
+  it('makes a lowered cap no lower than what is spent and reserved', async () => {
+    await opened(300);
+    const set = (cents: number | null) =>
+      db.transaction((trx) => setCap(trx, { id: key, user_id: wallet.user_id }, cents));
+    assert.equal(await set(100), 300);
+    assert.equal(((await open(1)) as Refusal).code, 'cap_reserved');
+    assert.equal(await set(301), 301);
+    await opened(1);
+    assert.equal(await set(null), null);
+  });
+
+  for (const [code, columns] of [
+    ['key_revoked', { revoked_at: new Date() }],
+    ['key_suspended', { suspended_at: new Date() }],
+    ['key_expired', { created_at: new Date(Date.now() - 2_000), expires_at: new Date(Date.now() - 1_000) }],
+  ] satisfies [string, Partial<ApiKeyRow>][]) {
+    it(`is refused where the key is not alive: ${code}`, async () => {
+      key = await insertKey(db, wallet.user_id, 500, columns);
+      assert.equal(((await open(10)) as Refusal).code, code);
+      assert.equal(market.asked.length, 0);
+    });
+  }
+
+  it('is refused, and its machine given back, when the key is revoked while the machine is bought', async () => {
+    const id = newId('rent');
+    market.sell = async (order) => {
+      await revoke(db);
+      return market.attempt(order);
+    };
+    assert.equal(((await open(10, { id })) as Refusal).code, 'key_revoked');
+    assert.equal(await db('rentals').where({ id }).first('id'), undefined);
+    assert.deepEqual(
+      (await listAttempts(db, id)).map(({ state }) => state),
+      ['open'],
+      'its caller condemns it',
+    );
+    assert.deepEqual(await sums(), [0, 0]);
+    assert.equal((await getWallet(db, wallet.user_id)).reserved_cents, 0);
+  });
+
+  it('is refused when the cap is lowered while the machine is bought', async () => {
+    market.sell = async (order) => {
+      await db.transaction((trx) => setCap(trx, { id: key, user_id: wallet.user_id }, 5));
+      return market.attempt(order);
+    };
+    assert.equal(((await open(10)) as Refusal).code, 'cap_reserved');
+    assert.deepEqual(await sums(), [0, 0]);
+  });
+
+  it('is seen by who revokes the key right before it commits, and stops: its billing ends then', async () => {
+    const id = await opened(100);
+    await beginBilling(db, id, { host: '127.0.0.1', port: 22, username: 'u', hostKeyFingerprint: null });
+    const { no } = await getRental(db, id);
+    let revokedAt: Date | undefined;
+    let revoking: Promise<void> | undefined;
+    const late = newId('rent');
+    // Another process holds the key's row, as an opening does right before it commits.
+    await db.transaction(async (opening) => {
+      await opening('api_keys').where({ id: key }).forNoKeyUpdate().first('id');
+      revoking = db.transaction(async (trx) => {
+        revokedAt = await revoke(trx);
+        await stopMachinesOf(trx, { id: key, user_id: wallet.user_id });
+      });
+      await until('the revoking waits', async () => (await waiting(db)) > 0);
+      await opening.raw(
+        `insert into rentals (id, wallet_id, user_id, status, family, model, gpu_count, region, region_code, interconnect,
+           template_id, ssh_key_ids, listing_id, provider_code, tag, price_per_hour_cents, max_spend_cents, hold_cents,
+           started_at, api_key_id)
+         select :late, wallet_id, user_id, 'provisioning', family, model, gpu_count, region, region_code, interconnect,
+           template_id, ssh_key_ids, listing_id, provider_code, tag || 'x', price_per_hour_cents, 70, 0, clock_ms(), api_key_id
+         from rentals where id = :id`,
+        { late, id },
+      );
+      await opening('api_keys').where({ id: key }).increment('reserved_cents', 70);
+    });
+    await revoking;
+    const stops = await db('stop_requests').whereIn('rental_no', [no, (await getRental(db, late)).no]);
+    assert.equal(stops.length, 2, 'the one that was just committed too');
+    await tick(db, { shard: 0, shards: 1 });
+    await settleEnded(db, id);
+    await giveUpRental(db, late, null);
+    const { ended_at: endedAt, stop_reason: reason } = await getRental(db, id);
+    assert.equal(reason, 'user');
+    const lateMs = endedAt!.getTime() - revokedAt!.getTime();
+    assert.ok(lateMs >= 0 && lateMs < 2_000, `billing ended ${lateMs} ms after the key was revoked`);
+    assert.equal((await sums())[1], 0);
+  });
+
+  it('never goes with a revocation into a deadlock, and none is opened after it', async () => {
+    wallet = await insertWallet(db, 100_000);
+    const other = openDatabase(url, 10, 'test');
+    try {
+      for (let round = 0; round < 15; round += 1) {
+        key = await insertKey(db, wallet.user_id, 500);
+        const opening = Array.from({ length: 4 }, (_, at) => open(100, { on: at % 2 === 0 ? db : other }));
+        let revokedAt: Date | undefined;
+        const revoking = db.transaction(async (trx) => {
+          revokedAt = await revoke(trx);
+          await stopMachinesOf(trx, { id: key, user_id: wallet.user_id });
+        });
+        const settling = opening.map(async (one) => {
+          const answer = await one;
+          if (answer instanceof Refusal) {
+            assert.ok(['key_revoked', 'rate_limited'].includes(answer.code), answer.code);
+            return;
+          }
+          await giveUpRental(other, answer.rentalId, 'No machine came.');
+        });
+        await Promise.all([revoking, ...settling]);
+        const begun = await db('rentals').where({ api_key_id: key }).where('started_at', '>', revokedAt!);
+        assert.deepEqual(begun, [], 'none began after the revocation');
+        const unstopped = await db('rentals as r')
+          .leftJoin('stop_requests as s', 's.rental_no', 'r.no')
+          .where({ 'r.api_key_id': key })
+          .whereNull('s.rental_no')
+          .whereNull('r.settled_at')
+          .count('* as count');
+        assert.equal(Number(unstopped[0]?.['count']), 0);
+        assert.deepEqual(await sums(), [0, 0]);
+      }
+    } finally {
+      await other.destroy();
+    }
+  });
+
+  it('fits into the hard budget of the account as well, and hears of its own rentals alone', async () => {
+    const owners = await open(150, { by: null });
+    assert.ok(!(owners instanceof Refusal));
+    const own = await opened(100);
+    const settings = { monthlyCents: 300, hard: true };
+    await saveBudget(db, wallet.user_id, settings, { check: () => undefined, clientAddress: undefined });
+    const refusal = (await open(51)) as Refusal;
+    assert.equal(refusal.code, 'budget_reserved');
+    const { month, ...details } = refusal.details as Record<string, unknown>;
+    assert.match(String(month), /^\d{4}-\d{2}$/);
+    assert.deepEqual(details, {
+      ...{ askedCents: 51, leftCents: 50, limitCents: 300, spentCents: 0, reservedCents: 250 },
+      reservedBy: [{ rentalId: own, reservedCents: 100 }],
+    });
+    assert.equal((await getRental(db, await opened(null))).max_spend_cents, 50);
+  });
+
+  it('can’t be without a limit when a hard budget is set at the same moment', async () => {
+    const uncapped = await insertKey(db, wallet.user_id, null);
+    let saving: Promise<unknown> | undefined;
+    market.sell = async (order) => {
+      const purchase = await market.attempt(order);
+      // The opening has looked at the budget, and not locked it yet.
+      saving = saveBudget(
+        db,
+        wallet.user_id,
+        { monthlyCents: 900, hard: true },
+        {
+          ...{ check: () => undefined, clientAddress: undefined },
+        },
+      );
+      await saving;
+      return purchase;
+    };
+    const rental = await getRental(db, await opened(null, uncapped));
+    assert.equal(rental.max_spend_cents, 200, 'the budget was there before it was inserted');
+  });
+
+  async function waiting(on: Database): Promise<number> {
+    const { rows } = await on.raw<{ rows: { count: number }[] }>(
+      `select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query ilike '%api_keys%'`,
+    );
+    return rows[0]?.count ?? 0;
+  }
+});

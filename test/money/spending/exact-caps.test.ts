@@ -1,0 +1,325 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { newId } from '../../../adapters/ids.js';
+import type { Database } from '../../../adapters/postgres/database.js';
+import { insertChange } from '../../../adapters/postgres/rentals/changes.js';
+import { insertStopRequest } from '../../../adapters/postgres/rentals/stop-requests.js';
+import type { RentalRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
+import { readBudgetUse } from '../../../adapters/postgres/spending/budgets.js';
+import { setCap } from '../../../adapters/postgres/spending/caps.js';
+import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
+import type { ApiKeyId, RentalId } from '../../../domain/ids.js';
+import { accruedCents } from '../../../domain/metering/metering.js';
+import { Refusal } from '../../../domain/refusal.js';
+import { tick } from '../../../money/metering/tick.js';
+import { changeRental } from '../../../money/rentals/change.js';
+import { beginBilling, giveUpRental, settleEnded } from '../../../money/rentals/lifecycle.js';
+import { endLost } from '../../../money/rentals/lost.js';
+import { openRental } from '../../../money/rentals/open.js';
+import { lockRental } from '../../../money/rentals/rentals.js';
+import { lockWalletOfRental } from '../../../money/ledger/wallets.js';
+import { insertListing, insertProvider } from '../../support/money/factories.js';
+import { getKey, insertKey } from '../../support/money/keys.js';
+import { getRental, insertWallet, openMoneyDatabase } from '../../support/money/money.js';
+import { TestMarket } from '../../support/money/test-market.js';
+import { VirtualClock } from '../../support/money/virtual-clock.js';
+
+const PRICE = 700;
+const SHARD = { shard: 0, shards: 1 };
+
+/** Which of the rentals that were opened before: the number counts from the newest, round and round. */
+type Which = { readonly which: number };
+type Step =
+  | { readonly kind: 'open'; readonly by: number; readonly asked: number | null }
+  | ({ readonly kind: 'change'; readonly to: number | null } & Which)
+  | ({ readonly kind: 'run' | 'stop' | 'settle' | 'fail' | 'lose' } & Which)
+  | { readonly kind: 'pass'; readonly ms: number }
+  | { readonly kind: 'tick' }
+  | { readonly kind: 'cap'; readonly by: number; readonly to: number | null }
+  | { readonly kind: 'budget'; readonly to: number };
+
+const which = { which: fc.nat(5) };
+const cents = fc.oneof(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 6_000 }));
+const orNone = fc.option(cents, { nil: null, freq: 3 });
+const of = <K extends string>(kind: K) => fc.record({ kind: fc.constant(kind), ...which });
+const steps = fc.array(
+  fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({ kind: fc.constant('open' as const), by: fc.nat(2), asked: orNone }),
+    },
+    { weight: 4, arbitrary: fc.record({ kind: fc.constant('change' as const), to: orNone, ...which }) },
+    { weight: 6, arbitrary: of('run' as const) },
+    { weight: 3, arbitrary: of('stop' as const) },
+    { weight: 5, arbitrary: of('settle' as const) },
+    { weight: 1, arbitrary: of('fail' as const) },
+    { weight: 1, arbitrary: of('lose' as const) },
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        kind: fc.constant('pass' as const),
+        ms: fc.oneof(fc.nat(90_000), fc.nat(7_200_000), fc.nat(20 * 86_400_000)),
+      }),
+    },
+    { weight: 5, arbitrary: fc.record({ kind: fc.constant('tick' as const) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constant('cap' as const), by: fc.nat(1), to: orNone }),
+    },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('budget' as const), to: cents }) },
+  ),
+  { minLength: 8, maxLength: 40 },
+);
+
+/** A plain account of what was promised: limits are taken when they are agreed, and costs when they are settled. */
+class Plain {
+  readonly limits = new Map<RentalId, { key: ApiKeyId | undefined; limit: number | null }>();
+  readonly spent = new Map<ApiKeyId, number>();
+  readonly caps = new Map<ApiKeyId, number | null>();
+
+  reserved(key: ApiKeyId): number {
+    return [...this.limits.values()].reduce((sum, one) => sum + (one.key === key ? (one.limit ?? 0) : 0), 0);
+  }
+  left(key: ApiKeyId | undefined): number {
+    const cap = key === undefined ? null : (this.caps.get(key) ?? null);
+    if (key === undefined || cap === null) return Number.POSITIVE_INFINITY;
+    return cap - (this.spent.get(key) ?? 0) - this.reserved(key);
+  }
+  settle(id: RentalId, cost: number): void {
+    const { key } = this.limits.get(id)!;
+    this.limits.delete(id);
+    if (key !== undefined) this.spent.set(key, (this.spent.get(key) ?? 0) + cost);
+  }
+}
+
+describe('caps of keys and budgets of months, whatever happens in whatever order', function () {
+  this.timeout(240_000);
+  let db: Database;
+  let clock: VirtualClock;
+  let close: () => Promise<void>;
+  let wallet: WalletRow;
+  let keys: readonly ApiKeyId[];
+  let opened: RentalId[];
+  let plain: Plain;
+  /** null: no hard budget. */
+  let budget: number | null;
+  before(async () => {
+    const money = await openMoneyDatabase();
+    ({ db } = money);
+    close = () => money.close();
+    clock = await VirtualClock.install(db);
+    await insertListing(db, { price_per_hour_cents: PRICE, provider_code: await insertProvider(db) });
+  });
+  after(() => close());
+
+  for (const isBudgeted of [false, true]) {
+    it(`agree with a plain account${isBudgeted ? ', under a hard budget too' : ''}`, async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.integer({ min: 1, max: 9_000 }), steps, async (cap, story) => {
+          await begin(cap, isBudgeted ? cap * 2 : null);
+          for (const step of story) {
+            await take(step);
+            await agrees(JSON.stringify(step));
+          }
+          await finish();
+        }),
+        { numRuns: 12, endOnFailure: false },
+      );
+    });
+  }
+
+  async function begin(cap: number, monthly: number | null): Promise<void> {
+    wallet = await insertWallet(db, 1_000_000_000);
+    keys = [await insertKey(db, wallet.user_id, cap), await insertKey(db, wallet.user_id, null)];
+    plain = new Plain();
+    plain.caps.set(keys[0]!, cap);
+    opened = [];
+    budget = monthly;
+    if (monthly === null) return;
+    await db('budgets').insert({ user_id: wallet.user_id, monthly_cents: monthly, hard: true });
+  }
+
+  async function take(step: Step): Promise<void> {
+    switch (step.kind) {
+      case 'open':
+        return open(keys[step.by], step.asked);
+      case 'cap':
+        return lowerOrRaise(keys[step.by]!, step.to);
+      case 'budget':
+        if (budget === null) return;
+        budget = step.to;
+        await db('budgets').where({ user_id: wallet.user_id }).update({ monthly_cents: step.to });
+        return;
+      case 'pass':
+        return clock.pass(step.ms);
+      case 'tick':
+        await tick(db, SHARD);
+        return;
+      default:
+        return takeWith(step);
+    }
+  }
+
+  async function takeWith(step: Extract<Step, Which>): Promise<void> {
+    const id = opened.at(-1 - (step.which % Math.max(1, opened.length)));
+    if (id === undefined) return;
+    const rental = await getRental(db, id);
+    switch (step.kind) {
+      case 'change':
+        return change(rental, step.to);
+      case 'run':
+        return beginBilling(db, id, { host: '127.0.0.1', port: 22, username: 'u', hostKeyFingerprint: null });
+      case 'stop':
+        return insertStopRequest(db, rental.no, 'user');
+      case 'settle':
+        return settleEnded(db, id);
+      case 'fail':
+        return giveUpRental(db, id, 'No machine came.');
+      case 'lose':
+        await db.transaction(async (trx) => {
+          const locked = await lockWalletOfRental(trx, id);
+          const row = await lockRental(trx, id);
+          if (row.running_at) await endLost(trx, locked, row, new Date((await clock.nowMs()) - 30_000));
+        });
+    }
+  }
+
+  async function open(key: ApiKeyId | undefined, asked: number | null): Promise<void> {
+    if (plain.limits.size >= 15) return;
+    const left = await leftFor(key);
+    await db('providers').update({ catalog_synced_at: db.raw('clock_ms()') });
+    const rentalId = newId('rent');
+    const request = {
+      ...{ userId: wallet.user_id, familyId: 'rtx-4090', gpuCount: 1, templateId: 'ubuntu-24-04' },
+      ...{ region: null, name: null, sshKeyIds: [], autoStopAfterMs: null, maxPricePerHourCents: null },
+      maxSpendCents: asked,
+      ...(key !== undefined && { apiKeyId: key }),
+    };
+    const answerBefore = new Date('2100-01-01').toISOString();
+    const answer = await openRental(db, { rentalId, request, answerBefore }, new TestMarket(db), 1_000);
+    if (answer instanceof Refusal) {
+      isRightlyRefused(answer, plain.left(key), left, asked ?? 1);
+      return;
+    }
+    assert.ok(left >= (asked ?? 1), 'opened beyond what is left');
+    const usual = left === Number.POSITIVE_INFINITY ? null : Math.min(4 * PRICE, left);
+    opened.push(rentalId);
+    plain.limits.set(rentalId, { key, limit: asked ?? usual });
+  }
+
+  /** What is left of the cap and of the budget. */
+  async function leftFor(key: ApiKeyId | undefined): Promise<number> {
+    if (budget === null) return plain.left(key);
+    const { spentCents, reservedCents } = await readBudgetUse(db, wallet.user_id);
+    return Math.min(plain.left(key), Math.max(0, budget - spentCents - reservedCents));
+  }
+
+  function isRightlyRefused(refusal: Refusal, ofKey: number, left: number, asked: number): void {
+    assert.ok(left < asked, refusal.message);
+    assert.equal(refusal.code, ofKey < asked ? 'cap_reserved' : 'budget_reserved');
+  }
+
+  async function change(rental: RentalRow, to: number | null): Promise<void> {
+    if (!plain.limits.has(rental.id)) return;
+    const id = newId('chg');
+    const answerBefore = new Date('2100-01-01');
+    await insertChange(db, { id, rental, asked: { maxSpendCents: to }, answerBefore });
+    const refusal = await changeRental(db, {
+      ...{ rentalId: rental.id, changeId: id, answerBefore: answerBefore.toISOString() },
+    });
+    if (refusal) return;
+    // What has accrued by now is the least limit.
+    const { max_spend_cents: limit } = await getRental(db, rental.id);
+    const one = plain.limits.get(rental.id)!;
+    const before = plain.left(one.key);
+    plain.limits.set(rental.id, { ...one, limit });
+    if (before !== Number.POSITIVE_INFINITY)
+      assert.ok(plain.left(one.key) >= 0, 'a raise beyond the cap is refused');
+  }
+
+  async function lowerOrRaise(key: ApiKeyId, to: number | null): Promise<void> {
+    const isUnlimited = [...plain.limits.values()].some((one) => one.key === key && one.limit === null);
+    const set = db.transaction((trx) => setCap(trx, { id: key, user_id: wallet.user_id }, to));
+    if (to !== null && isUnlimited) {
+      await assert.rejects(set, (error: Refusal) => error.code === 'cap_reserved');
+      return;
+    }
+    const least = (plain.spent.get(key) ?? 0) + plain.reserved(key);
+    plain.caps.set(key, to === null ? null : Math.max(to, least));
+    assert.equal(await set, plain.caps.get(key));
+  }
+
+  /** The rows say what the plain account says, and no cap is ever passed. */
+  async function agrees(after: string): Promise<void> {
+    for (const id of [...plain.limits.keys()]) {
+      const row = await getRental(db, id);
+      assert.equal(row.max_spend_cents, plain.limits.get(id)!.limit, after);
+      if (row.settled_at === null) continue;
+      plain.settle(id, await costByLedger(row));
+    }
+    for (const key of keys) {
+      const row = await getKey(db, key);
+      const told = { spent: row.spent_cents, reserved: row.reserved_cents, cap: row.spend_cap_cents };
+      const due = {
+        spent: plain.spent.get(key) ?? 0,
+        reserved: plain.reserved(key),
+        cap: plain.caps.get(key) ?? null,
+      };
+      assert.deepEqual(told, due, after);
+      assert.ok(plain.left(key) >= 0, after);
+    }
+    await budgetAgrees(after);
+  }
+
+  async function costByLedger({ no, overage_cents: overage }: RentalRow): Promise<number> {
+    const row = await db('ledger_entries')
+      .where({ rental_no: no })
+      .sum<{ cents: number | null }[]>({ cents: 'amount_cents' });
+    return overage - (row[0]?.cents ?? 0);
+  }
+
+  async function budgetAgrees(after: string): Promise<void> {
+    const now = new Date(await clock.nowMs());
+    const monthMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
+    let spent = 0;
+    let mayCost = 0;
+    for (const id of opened) {
+      const row = await getRental(db, id);
+      const cost = row.charged_cents - row.refunded_cents + row.overage_cents;
+      const before = usedBefore(row, monthMs);
+      spent += Math.max(0, cost - before);
+      if (row.settled_at === null && row.max_spend_cents !== null) {
+        mayCost += Math.max(0, row.max_spend_cents - before) - Math.max(0, cost - before);
+      }
+    }
+    const use = await readBudgetUse(db, wallet.user_id);
+    assert.deepEqual(
+      { spent: use.spentCents, reserved: use.reservedCents },
+      { spent, reserved: mayCost },
+      after,
+    );
+  }
+
+  /** What a rental had used before the month, whatever was charged by then. */
+  function usedBefore(row: RentalRow, monthMs: number): number {
+    if (row.running_at === null) return 0;
+    if (row.ended_at !== null && row.ended_at.getTime() <= monthMs) return Number.POSITIVE_INFINITY;
+    return accruedCents(PRICE, monthMs - row.running_at.getTime());
+  }
+
+  /** At the end nothing is reserved any more, and the keys have spent what their rentals cost by the ledger. */
+  async function finish(): Promise<void> {
+    for (const id of opened) {
+      const { no, settled_at: settledAt } = await getRental(db, id);
+      if (settledAt !== null) continue;
+      await insertStopRequest(db, no, 'user');
+      await giveUpRental(db, id, null);
+    }
+    await clock.pass(1_000);
+    await tick(db, SHARD);
+    for (const id of opened) await settleEnded(db, id);
+    await agrees('the end');
+    assert.equal(plain.limits.size, 0);
+    assert.deepEqual(await verifyLedger(db, wallet.user_id), []);
+  }
+});
