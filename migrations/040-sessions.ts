@@ -2,7 +2,8 @@ import type { Knex } from 'knex';
 import { grant } from './grants.js';
 
 /**
- * Lets users see where they are signed in and end it, and lets a session show anew whose it is.
+ * Lets users see where they are signed in and end it, and lets a session show anew whose it is (decision 110,
+ * "Sessions and fresh proof").
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

@@ -5,7 +5,7 @@ import { sessionOf, type ApiContext } from '../context.js';
 
 /**
  * Refuses what gives others a way into the account or its money, unless its user has shown lately who they are
- *. It stands behind requireSession, and before anything is changed. What
+ * (decision 110, "Sessions and fresh proof"). It stands behind requireSession, and before anything is changed. What
  * lowers, revokes or removes never asks for it.
  * @throws Refusal fresh_sign_in_required
  */

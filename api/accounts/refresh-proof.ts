@@ -15,7 +15,7 @@ import { auditEvent } from './audit-event.js';
 import { endedMeanwhile, tooManyCodes, wrongCode } from './sign-in-refusals.js';
 
 /**
- * Shows anew whose a session is, in two steps: without a code one is mailed;
+ * Shows anew whose a session is, in two steps (decision 110, "Sessions and fresh proof"): without a code one is mailed;
  * the code makes the session fresh and gives it another token.
  */
 export function refreshProofRoutes(router: ApiRouter, deps: ApiDeps): void {

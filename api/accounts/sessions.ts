@@ -17,7 +17,7 @@ import { auditEvent } from './audit-event.js';
 import { endedMeanwhile } from './sign-in-refusals.js';
 
 /**
- * Where a user is signed in, and its end. Nothing here asks for a fresh
+ * Where a user is signed in, and its end (decision 110, "Sessions and fresh proof"). Nothing here asks for a fresh
  * sign-in: whoever finds a stranger's session ends it at once.
  */
 export function sessionRoutes(router: ApiRouter, deps: ApiDeps): void {

@@ -16,7 +16,7 @@ export const accountLimits = {
   sessionMs: 30 * DAY,
   sessionTouchMs: MINUTE,
 
-  /** How long a sign-in is fresh. */
+  /** Decision 110, "Sessions and fresh proof": how long a sign-in is fresh, and mailed codes that make it so. */
   freshProofMs: 15 * MINUTE,
   proofCodesPerHour: 5,
   proofCodesPerDay: 10,

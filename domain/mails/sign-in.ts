@@ -18,7 +18,7 @@ export function loginCodeMail({ code, provider }: { code: string; provider: stri
 }
 
 /**
- * Brings the code by which a session shows anew whose it is.
+ * Brings the code by which a session shows anew whose it is (decision 110, "Sessions and fresh proof").
  * @param device from what it is used, as GET /v1/auth/sessions tells it; null where nothing is known
  */
 export function proofCodeMail({ code, device }: { code: string; device: string | null }): Message {

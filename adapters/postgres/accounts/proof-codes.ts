@@ -18,7 +18,8 @@ export type ProofCodeRequest =
   | { readonly outcome: 'limited'; readonly retryAfterMs: number };
 
 /**
- * Makes a code by which a session shows anew whose it is, unless it or its user asked too often. The budget is its own: codes of sign-ins take nothing from it, and none of it is theirs.
+ * Makes a code by which a session shows anew whose it is, unless it or its user asked too often (decision 110,
+ * "Sessions and fresh proof"). The budget is its own: codes of sign-ins take nothing from it, and none of it is theirs.
  */
 export async function requestProofCode(
   trx: Transaction,

@@ -20,7 +20,7 @@ export interface Session {
   readonly renewed: boolean;
   /** When its user last showed who they are; null where an account elsewhere has not told when. */
   readonly provedAt: Date | null;
-  /** Whether that is recent, by the database's clock. */
+  /** Whether that is recent, by the database's clock (decision 110, "Sessions and fresh proof"). */
   readonly isFresh: boolean;
 }
 
@@ -85,7 +85,8 @@ export async function insertSession(
 
 /**
  * Gives a session another token, because its user has just shown anew who they are: the former token is worth nothing
- * from then on, whoever has it. Streams that were opened by it end.
+ * from then on, whoever has it (decision 110, "Sessions and fresh proof"). Streams that were opened by
+ * it end.
  * @returns undefined when the session has ended meanwhile
  */
 export async function rotateSession(
