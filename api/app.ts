@@ -28,6 +28,7 @@ import { rentalChargeRoutes } from './rentals/charges.js';
 import { rentalRoutes } from './rentals/routes.js';
 import { refreshProofRoutes } from './accounts/refresh-proof.js';
 import { sessionRoutes } from './accounts/sessions.js';
+import { apiKeyRoutes } from './api-keys/routes.js';
 import { sshKeyRoutes } from './accounts/ssh-keys.js';
 import { statementRoutes } from './wallet/statement.js';
 import { webhookEndpointRoutes } from './webhooks/routes.js';
@@ -42,6 +43,7 @@ const resources = [
   sessionRoutes,
   refreshProofRoutes,
   sshKeyRoutes,
+  apiKeyRoutes,
   catalogRoutes,
   offerHistoryRoutes,
   quoteRoutes,

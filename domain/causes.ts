@@ -1,5 +1,6 @@
 import {
   isId,
+  type ApiKeyId,
   type IdPrefix,
   type InvoiceId,
   type OperationId,
@@ -83,6 +84,7 @@ export type UserNoticeCause =
   /** The instant at which it was switched off. */
   | Caused<'auto_topup_off', { userId: UserId; at: Date }>
   | Caused<'ssh_key_added', { keyId: SshKeyId }>
+  | Caused<'api_key_created', { keyId: ApiKeyId }>
   | Caused<'card_saved', { cardId: string }>
   /** A month in UTC, such as 2026-11, and the share of its budget that was spent, in percent. */
   | Caused<'budget_reached', { userId: UserId; month: string; percent: number }>;
@@ -175,6 +177,7 @@ const writers: { readonly [K in Kind]: (cause: Of<K>) => string } = {
   rental_ended: ({ rentalId }) => `rental-ended:${rentalId}`,
   auto_topup_off: ({ userId, at }) => `auto-topup-off:${userId}:${at.toISOString()}`,
   ssh_key_added: ({ keyId }) => `ssh-key-added:${keyId}`,
+  api_key_created: ({ keyId }) => `api-key-created:${keyId}`,
   card_saved: ({ cardId }) => `card-saved:${cardId}`,
   budget_reached: ({ userId, month, percent }) => `budget-reached:${userId}:${month}:${percent}`,
   refund_limit: ({ rentalId }) => `refund-limit:${rentalId}`,
@@ -226,6 +229,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['rental-ended', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'rental_ended', rentalId }))],
   ['auto-topup-off', readAutoTopupOff],
   ['ssh-key-added', (rest) => withId('key', rest, (keyId) => ({ kind: 'ssh_key_added', keyId }))],
+  ['api-key-created', (rest) => withId('key', rest, (keyId) => ({ kind: 'api_key_created', keyId }))],
   ['card-saved', (cardId) => ({ kind: 'card_saved', cardId })],
   ['budget-reached', readBudgetReached],
   ['refund-limit', (rest) => withId('rent', rest, (rentalId) => ({ kind: 'refund_limit', rentalId }))],

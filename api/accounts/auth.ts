@@ -1,4 +1,5 @@
 import type Joi from 'joi';
+import { findApiKeyOf } from '../../adapters/postgres/accounts/api-key-list.js';
 import { countFailedSignIn } from '../../adapters/postgres/accounts/failed-sign-ins.js';
 import { linkIdentity } from '../../adapters/postgres/accounts/identities.js';
 import { tryLoginCode } from '../../adapters/postgres/accounts/login-codes.js';
@@ -10,6 +11,7 @@ import {
   keepBrowser,
   rememberBrowser,
 } from '../http/browser-cookie.js';
+import { presentApiKey } from '../api-keys/present.js';
 import { mailCode } from './code-mail.js';
 import { callerOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
 import { clientOf } from '../http/middleware/client-address.js';
@@ -27,7 +29,7 @@ import { emailField, joi, readBody } from '../http/validation.js';
 export function authRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.post('/v1/auth/request-code', requestCode(deps));
   router.post('/v1/auth/verify-code', verifyCode(deps));
-  router.get('/v1/auth/me', requireCaller(deps, 'read'), showMe());
+  router.get('/v1/auth/me', requireCaller(deps, 'read'), showMe(deps));
   router.post('/v1/auth/logout', requireSession(deps), logOut(deps));
 }
 
@@ -109,16 +111,18 @@ async function count(ctx: ApiContext, { db }: ApiDeps, email: string): Promise<v
   }
 }
 
-function showMe(): Step {
-  return (ctx) => {
+/** Who asks. A key is told what it may do, too. */
+function showMe({ db }: ApiDeps): Step {
+  return async (ctx) => {
     const caller = callerOf(ctx);
     const { userId: id, email, userCreatedAt: createdAt, expiresAt } = caller;
+    const key = caller.kind === 'key' ? await findApiKeyOf(db, id, caller.keyId) : undefined;
     ctx.body = {
       user: presentUser({ id, email, createdAt }),
       expiresAt: expiresAt.toISOString(),
       freshUntil: caller.kind === 'session' ? freshUntil(caller) : null,
+      ...(key && { apiKey: presentApiKey(key) }),
     };
-    return Promise.resolve();
   };
 }
 

@@ -1,3 +1,4 @@
+import { apiKey } from '../api-keys/shapes.js';
 import { requestCodeSchema, verifyCodeSchema } from './auth.js';
 import {
   bool,
@@ -69,17 +70,21 @@ export const authOperations: readonly Operation[] = [
     scope: 'read',
     name: 'showMe',
     tag,
-    summary: 'Who is signed in',
+    summary: 'Who is signed in, or whose key this is',
     answers: [
       {
-        description: 'The user, and when the session ends unless it is used.',
+        description: 'The user, and when the session ends unless it is used, or the key.',
         schema: named(
           'Session',
-          object({
-            user,
-            expiresAt: instant,
-            freshUntil: orNull(instant, 'Until when the sign-in counts as fresh; null: it does not.'),
-          }),
+          object(
+            {
+              user,
+              expiresAt: instant,
+              freshUntil: orNull(instant, 'Until when the sign-in counts as fresh; null: it does not.'),
+              apiKey: { ...apiKey, description: 'Told to the key itself.' },
+            },
+            ['apiKey'],
+          ),
         ),
         examples: [{ user: exampleUser, expiresAt, freshUntil: '2026-11-01T09:45:00.000Z' }],
       },

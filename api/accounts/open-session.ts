@@ -1,3 +1,4 @@
+import { wakeApiKeys } from '../../adapters/postgres/accounts/api-keys.js';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import {
   deleteSession,
@@ -41,6 +42,7 @@ export async function openSession(
     autoTopupDailyCapCents: how.autoTopupDailyCapCents,
   });
   const { by, provedAt } = how;
+  await wakeApiKeys(trx, user.id);
   const session = await insertSession(trx, user.id, { by, provedAt, ...seenFrom(ctx) });
   await insertAuditEvent(
     trx,

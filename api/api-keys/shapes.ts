@@ -1,5 +1,56 @@
 import { apiKeyScopes } from '../../domain/accounts/api-keys.js';
-import { named, oneOf } from '../http/openapi/json-schema.js';
+import {
+  cents,
+  exampleId,
+  idOf,
+  instant,
+  listOf,
+  named,
+  object,
+  oneOf,
+  orNull,
+  text,
+} from '../http/openapi/json-schema.js';
 
 /** What an API key may do, as the description names it. */
 export const apiKeyScope = named('ApiKeyScope', oneOf(apiKeyScopes));
+
+export const apiKeyFields = {
+  id: idOf('key'),
+  name: text,
+  hint: { type: 'string', description: 'Its last four characters.' },
+  scopes: listOf(apiKeyScope),
+  allowedCidrs: orNull(listOf(text), 'From where it may be used; null: from anywhere.'),
+  expiresAt: instant,
+  spendCapCents: orNull(cents('What its rentals may cost in all.'), 'Null: it has no cap.'),
+  spentCents: cents('What its rentals have cost.'),
+  reservedCents: cents('What its rentals may still cost.'),
+  createdAt: instant,
+  lastUsedAt: orNull(instant, 'To the minute; null: never.'),
+  lastUsedAddress: orNull(text, 'From where.'),
+  revokedAt: orNull(instant, 'Null until somebody revokes it.'),
+  suspendedAt: orNull(
+    instant,
+    'The service lost data, and may have forgotten that the key was revoked. It rests from then on, until its owner signs in.',
+  ),
+};
+
+/** An API key, as the description names it. */
+export const apiKey = named('ApiKey', object(apiKeyFields));
+
+export const exampleApiKey = {
+  id: exampleId('key'),
+  name: 'training runs',
+  hint: 'a1Zx',
+  scopes: ['read', 'rentals'],
+  allowedCidrs: ['192.0.2.0/24', '2001:db8::/32'],
+  expiresAt: '2027-01-30T09:30:00.000Z',
+  spendCapCents: null,
+  spentCents: 0,
+  reservedCents: 0,
+  createdAt: '2026-11-01T09:30:00.000Z',
+  lastUsedAt: '2026-11-01T10:12:31.250Z',
+  lastUsedAddress: '192.0.2.7',
+  revokedAt: null,
+  suspendedAt: null,
+};

@@ -30,7 +30,12 @@ export interface RentalBody {
 }
 
 /** Public keys of the rental alone (decision 108, "API keys"). A body holds ten RSA keys of the longest kind. */
-const ownKeysField = joi.array().items(joi.string().max(8_192)).min(1).max(rentalLimits.maxOwnPublicKeys);
+const ownKeysField = joi
+  .array()
+  .items(joi.string().max(8_192))
+  .min(1)
+  .max(rentalLimits.maxOwnPublicKeys)
+  .description('OpenSSH public keys that enter this machine alone, beside those of sshKeyIds.');
 
 export const rentalSchema = joi.object<RentalBody>({
   familyId: joi.text().maxChars(64).required(),

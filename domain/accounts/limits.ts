@@ -38,7 +38,7 @@ export const accountLimits = {
    */
   maxApiKeys: 50,
   apiKeyMs: 90 * DAY,
-  apiKeyMaxMs: 365 * DAY,
+  apiKeyMaxMs: 366 * DAY,
   apiKeyTouchMs: MINUTE,
   apiKeyMaxCidrs: 20,
 } as const;

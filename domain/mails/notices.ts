@@ -31,6 +31,8 @@ function wordsOf(told: Told): Words {
   switch (told.kind) {
     case 'ssh_key_added':
       return keysAdded(told.all);
+    case 'api_key_created':
+      return apiKeysCreated(told.all);
     case 'card_saved':
       return cardsSaved(told.all);
     case 'budget_reached':
@@ -120,6 +122,22 @@ function keysAdded(all: readonly NoticeFacts['ssh_key_added'][]): Words {
       ...listed(all, ({ name, fingerprint }) => fact(name, fingerprint)),
       '',
       'If it was not you, remove it, sign out, and answer to support: somebody else is signed in to your account.',
+    ],
+  };
+}
+
+function apiKeysCreated(all: readonly NoticeFacts['api_key_created'][]): Words {
+  const isOne = all.length === 1;
+  return {
+    subject: isOne
+      ? 'An API key was made in your account'
+      : `${all.length} API keys were made in your account`,
+    parts: [
+      'A program that has one can call the API in your name, as far as its scopes go.',
+      '',
+      ...listed(all, ({ name, scopes, hint }) => fact(name, `${scopes.join(', ')}; it ends with ${hint}`)),
+      '',
+      'If it was not you, revoke it, end your other sessions, and answer to support: somebody else is signed in to your account.',
     ],
   };
 }

@@ -46,6 +46,10 @@ export const noticeKinds = {
     description: 'An SSH key was added: it enters machines that are rented from then on.',
     canSwitchOff: false,
   },
+  api_key_created: {
+    description: 'An API key was made: a program can call the API with it, in the name of this account.',
+    canSwitchOff: false,
+  },
   card_saved: {
     description: 'A card was saved: it can be charged for this account.',
     canSwitchOff: false,

@@ -1,4 +1,5 @@
-import type { RentalId, SshKeyId } from '../ids.js';
+import type { ApiKeyScope } from '../accounts/api-keys.js';
+import type { ApiKeyId, RentalId, SshKeyId } from '../ids.js';
 import type { StopReason } from '../rentals/rental.js';
 import type { ToldKind } from './kinds.js';
 
@@ -34,6 +35,13 @@ export interface NoticeFacts extends Record<ToldKind, object> {
     readonly hard: boolean;
   };
   ssh_key_added: { readonly keyId: SshKeyId; readonly name: string; readonly fingerprint: string };
+  api_key_created: {
+    readonly keyId: ApiKeyId;
+    readonly name: string;
+    readonly scopes: readonly ApiKeyScope[];
+    /** Its last characters. */
+    readonly hint: string;
+  };
   card_saved: { readonly brand: string; readonly last4: string };
 }
 

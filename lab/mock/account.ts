@@ -2,8 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Invoice } from '../../adapters/postgres/invoices/invoice-reads.js';
 import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import type { ShownSession } from '../../adapters/postgres/accounts/session-list.js';
+import type { LiveApiKey } from '../../adapters/postgres/accounts/api-keys.js';
 import type { SeenFrom, Session } from '../../adapters/postgres/accounts/sessions.js';
 import type {
+  ApiKeyRow,
   AuditEventRow,
   AutoTopupRow,
   SavedCardRow,
@@ -53,11 +55,18 @@ export interface MockWebhook {
   readonly deliveries: WebhookDeliveryRow[];
 }
 
+/** An API key, and the text that is sent. */
+export interface MockApiKey {
+  readonly token: string;
+  readonly row: ApiKeyRow;
+}
+
 /** One user with all of their data. Lists are oldest first. */
 export interface Account {
   readonly user: { readonly id: UserId; readonly email: string; readonly createdAt: Date };
   readonly wallet: Wallet;
   sshKeys: SshKeyRow[];
+  readonly apiKeys: MockApiKey[];
   readonly rentals: MockRental[];
   readonly quotes: MockQuote[];
   readonly topups: TopupRow[];
@@ -132,6 +141,19 @@ export class Accounts {
     return { account, session };
   }
 
+  /** Finds an API key, whether it holds or not. */
+  findKey(token: string): { account: Account; key: LiveApiKey; row: ApiKeyRow } | undefined {
+    for (const account of this.#byEmail.values()) {
+      const row = account.apiKeys.find((one) => one.token === token)?.row;
+      if (!row) continue;
+      const { id: userId, email, createdAt: userCreatedAt } = account.user;
+      const { id: keyId, scopes, expires_at: expiresAt, spend_cap_cents: capCents } = row;
+      const isCapped = capCents !== null;
+      return { account, row, key: { keyId, userId, email, userCreatedAt, scopes, isCapped, expiresAt } };
+    }
+    return undefined;
+  }
+
   /** Lists the live sessions of an account, the newest first. */
   sessionsOf(account: Account): ShownSession[] {
     const now = this.now();
@@ -166,6 +188,7 @@ export class Accounts {
       user: { id: newId('usr'), email, createdAt: this.now() },
       wallet: new Wallet(this.#byEmail.size + 1, this.now),
       sshKeys: [],
+      apiKeys: [],
       rentals: [],
       quotes: [],
       topups: [],

@@ -87,6 +87,14 @@ export class MockEvents {
     }
   }
 
+  /** Ends the streams of an API key that was revoked, or has expired. */
+  endKeys(hasEnded: (keyId: ApiKeyId) => boolean): void {
+    for (const stream of this.#hub.streams()) {
+      const { holder } = stream;
+      if (holder.kind === 'key' && hasEnded(holder.keyId)) this.#hub.close(stream, 'key_ended');
+    }
+  }
+
   /** Tells connected users their balance and meters, and sends the comments that are due. Once a second. */
   tick(accounts: Iterable<Account>): void {
     this.#hub.comment();

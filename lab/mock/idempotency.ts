@@ -1,4 +1,4 @@
-import type { ApiContext } from '../../api/context.js';
+import { keyIdOf, type ApiContext } from '../../api/context.js';
 import { hashOf, idempotencyKeyOf, replayAnswer, type RecordedAnswer } from '../../api/http/idempotency.js';
 import { Refusal, refusalStatus } from '../../domain/refusal.js';
 import type { Account } from './account.js';
@@ -17,7 +17,7 @@ export function answerOnce(
   create: () => object,
 ): void {
   const key = idempotencyKeyOf(ctx);
-  const name = `${endpoint} ${key ?? ''}`;
+  const name = `${endpoint} ${keyIdOf(ctx) ?? ''} ${key ?? ''}`;
   const bodyHash = hashOf(body).toString('hex');
   const kept = key === undefined ? undefined : account.kept.get(name);
   if (kept && kept.bodyHash !== bodyHash) throw refusalOf('idempotency_conflict');

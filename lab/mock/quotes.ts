@@ -1,5 +1,6 @@
 import { newId } from '../../adapters/ids.js';
 import { presentQuote, type Quote } from '../../api/rentals/quotes.js';
+import type { ApiKeyId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import { usualLimit } from '../../domain/spending/pots.js';
 import { noSuchQuote } from '../../domain/rentals/quotes.js';
@@ -45,6 +46,7 @@ function keep(world: World, account: Account, request: RentalRequest, pricePerHo
 
 /**
  * Opens a rental by a quote, or finds the one that was opened by it.
+ * @param apiKeyId the key that takes it, which need not be the one that asked for it
  * @throws Refusal quote_not_found; quote_expired with a new quote; what an opening refuses
  */
 export function openByQuote(
@@ -52,6 +54,7 @@ export function openByQuote(
   account: Account,
   quoteId: string,
   fate: RentalFate,
+  apiKeyId: ApiKeyId | undefined,
 ): { readonly rental: MockRental; readonly isTaken: boolean } {
   const quote = account.quotes.find(({ id }) => id === quoteId);
   if (!quote) throw noSuchQuote();
@@ -59,6 +62,7 @@ export function openByQuote(
   if (quote.expiresAt < world.now()) throw expired(world, account, quote);
   const request = { ...quote.request, maxPricePerHourCents: quote.pricePerHourCents };
   const rental = openRental(world, account, request, fate);
+  rental.row.api_key_id = apiKeyId ?? null;
   quote.rental = rental;
   return { rental, isTaken: false };
 }

@@ -7,6 +7,7 @@ import { unreadUnsubscribe } from '../../api/notices/unsubscribe.js';
 import { streamLimits } from '../../domain/events/stream-limits.js';
 import { tick } from './meter.js';
 import { failOnDemand, mockHeaders, wait } from './on-demand.js';
+import { apiKeyRoutes } from './routes/api-keys.js';
 import { auditRoutes } from './routes/audit.js';
 import { authRoutes } from './routes/auth.js';
 import { budgetRoutes } from './routes/budget.js';
@@ -47,6 +48,7 @@ const resources = [
   authRoutes,
   sessionRoutes,
   sshKeyRoutes,
+  apiKeyRoutes,
   webhookEndpointRoutes,
   catalogRoutes,
   quoteRoutes,

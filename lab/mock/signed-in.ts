@@ -1,29 +1,80 @@
+import { BlockList, isIP } from 'node:net';
+import type { FoundApiKey } from '../../adapters/postgres/accounts/api-keys.js';
 import { auditAddress } from '../../api/accounts/audit-event.js';
 import { keyIdOf, type ApiContext } from '../../api/context.js';
+import { bearerOf, keyRefusal, refuseUnless } from '../../api/http/middleware/caller.js';
 import { setSessionCookie, type Step } from '../../api/http/middleware/session.js';
+import { accessOf } from '../../api/http/openapi/document.js';
 import type { AuditKind } from '../../domain/accounts/audit.js';
+import { looksLikeApiKey } from '../../domain/accounts/api-keys.js';
+import { accountLimits } from '../../domain/accounts/limits.js';
 import type { Account } from './account.js';
 import { writeAudit } from './audit-trail.js';
-import { refusalOf } from './refuse.js';
 import type { World } from './world.js';
 
 /** The API's settings that the cookie depends on: the mock speaks plain HTTP. */
 export const cookieDeps = { settings: { secureCookie: false } };
 
-/** Wraps a handler so that only signed-in users reach it (spec: Authentication). */
+/** Wraps a handler so that only callers reach it who may, by the route's description (decision 108, "API keys"). */
 export function signedIn(
   world: World,
   handle: (ctx: ApiContext, account: Account) => void | Promise<void>,
 ): Step {
   return async (ctx) => {
-    const token = tokenOf(ctx);
-    const found = world.accounts.find(token);
-    if (!found) throw refusalOf('unauthorized');
-    ctx.state.caller = { kind: 'session', ...found.session };
+    const account = identify(world, ctx);
+    const method = ctx.method === 'HEAD' ? 'get' : ctx.method.toLowerCase();
+    refuseUnless(ctx, accessOf(method, String(ctx._matchedRoute)));
+    if (!account) throw new Error('whoever may call has an account');
     ctx.set('Cache-Control', 'no-store');
-    if (found.session.renewed) setSessionCookie(ctx, cookieDeps, token);
-    await handle(ctx, found.account);
+    const { caller } = ctx.state;
+    if (caller?.kind === 'session' && caller.renewed) setSessionCookie(ctx, cookieDeps, tokenOf(ctx));
+    await handle(ctx, account);
   };
+}
+
+/** Finds out who asks, as limitRequests of the service does. */
+function identify(world: World, ctx: ApiContext): Account | undefined {
+  const bearer = bearerOf(ctx.get('Authorization'));
+  if (bearer !== undefined) return identifyKey(world, ctx, bearer);
+  const found = world.accounts.find(tokenOf(ctx));
+  if (found) ctx.state.caller = { kind: 'session', ...found.session };
+  return found?.account;
+}
+
+function identifyKey(world: World, ctx: ApiContext, token: string): Account | undefined {
+  const known = looksLikeApiKey(token) ? world.accounts.findKey(token) : undefined;
+  const found = known ? foundKey(world, ctx, known) : { is: 'unknown' as const };
+  if (found.is === 'live') ctx.state.caller = { kind: 'key', ...found.key };
+  else ctx.state.refusedKey = keyRefusal(found, ctx.ip);
+  return known?.account;
+}
+
+type Known = NonNullable<ReturnType<World['accounts']['findKey']>>;
+
+function foundKey(world: World, ctx: ApiContext, { key, row }: Known): FoundApiKey {
+  const now = world.now();
+  const address = auditAddress(ctx);
+  if (row.revoked_at) return { is: 'revoked', at: row.revoked_at };
+  if (row.expires_at <= now) return { is: 'expired', at: row.expires_at };
+  if (row.allowed_cidrs && !isWithin(row.allowed_cidrs, address)) return { is: 'elsewhere' };
+  if ((row.last_used_at?.getTime() ?? 0) < now.getTime() - accountLimits.apiKeyTouchMs) {
+    Object.assign(row, { last_used_at: now, last_used_address: address ?? null });
+  }
+  return { is: 'live', key };
+}
+
+function isWithin(cidrs: readonly string[], address: string | undefined): boolean {
+  if (address === undefined) return false;
+  const list = new BlockList();
+  for (const cidr of cidrs) {
+    const [net = '', prefix] = cidr.split('/');
+    list.addSubnet(net, Number(prefix), familyOf(net));
+  }
+  return list.check(address, familyOf(address));
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 4 ? 'ipv4' : 'ipv6';
 }
 
 export function tokenOf(ctx: ApiContext): string {

@@ -12,10 +12,11 @@ import type { World } from './world.js';
 
 /**
  * Begins a top-up: charges the saved card, or opens a payment page (decision 32, "Checkout and credit").
+ * @param onPage an API key asks, which never charges a card (decision 108, "API keys")
  * @throws Refusal card_declined
  */
-export function beginTopup(world: World, account: Account, amountCents: number): TopupRow {
-  if (!account.card) return openPage(world, account, amountCents);
+export function beginTopup(world: World, account: Account, amountCents: number, onPage = false): TopupRow {
+  if (!account.card || onPage) return openPage(world, account, amountCents);
   const topup = chargeCard(world, account, amountCents, 'saved_card');
   if (topup.status === 'failed') {
     throw refusalOf('card_declined', { declineCode: topup.decline_code, topupId: topup.id });

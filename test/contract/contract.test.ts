@@ -1,5 +1,6 @@
 import { describeAccounts } from './accounts.js';
 import { startMockBackend, startRealBackend, type Backend } from './backends.js';
+import { describeApiKeys } from './api-keys.js';
 import { describeEvents } from './events.js';
 import { describeMoney } from './money.js';
 import { describeQuotes } from './quotes.js';
@@ -24,6 +25,7 @@ describe('the contract', () => {
       after(() => backend.stop());
 
       describeAccounts(() => backend);
+      describeApiKeys(() => backend);
       describeRefusals(() => backend);
       describeMoney(() => backend);
       describeRenting(() => backend);

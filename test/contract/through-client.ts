@@ -28,6 +28,11 @@ export const clientCalls: Readonly<Record<string, Call>> = {
   'GET /v1/ssh-keys': (gpu) => gpu.sshKeys.list(),
   'POST /v1/ssh-keys': (gpu, { body }) => gpu.sshKeys.add(body),
   'DELETE /v1/ssh-keys/{id}': (gpu, { id }) => gpu.sshKeys.delete(id),
+  'GET /v1/api-keys': (gpu, { query }) => gpu.apiKeys.list(query).firstPage(),
+  'POST /v1/api-keys': (gpu, { body }) => gpu.apiKeys.create(body),
+  'GET /v1/api-keys/{id}': (gpu, { id }) => gpu.apiKeys.get(id),
+  'PATCH /v1/api-keys/{id}': (gpu, { id, body }) => gpu.apiKeys.change(id, body),
+  'DELETE /v1/api-keys/{id}': (gpu, { id }) => gpu.apiKeys.revoke(id),
   'GET /v1/catalog/listings': (gpu, { query }) => gpu.catalog.listings(query).firstPage(),
   'GET /v1/catalog/families': (gpu) => gpu.catalog.families(),
   'GET /v1/catalog/families/{id}/history': (gpu, { id, query }) => gpu.catalog.history(id, query),
@@ -106,6 +111,7 @@ export class ContractClient extends ApiClient {
     const gpu = new GpuRental({
       baseUrl: this.url,
       ...(cookie !== undefined && { session: { cookie } }),
+      ...(this.key !== undefined && { apiKey: this.key }),
       retries: 0,
       fetch: async (request) => {
         assertSameRequest(request, method, this.url + path);

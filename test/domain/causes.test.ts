@@ -55,6 +55,7 @@ const kept: readonly [text: string, cause: Cause][] = [
     `auto-topup-off:usr_${ulid}:2026-01-02T03:04:05.678Z`,
     { kind: 'auto_topup_off', userId, at: new Date('2026-01-02T03:04:05.678Z') },
   ],
+  [`api-key-created:key_${ulid}`, { kind: 'api_key_created', keyId }],
   [`ssh-key-added:key_${ulid}`, { kind: 'ssh_key_added', keyId }],
   ['card-saved:pm_1', { kind: 'card_saved', cardId: 'pm_1' }],
   [
@@ -134,6 +135,7 @@ const facts: { readonly [K in Cause['kind']]: fc.Arbitrary<Facts<K>> } = {
   rental_ended: fc.record({ rentalId: ours('rent') }),
   auto_topup_off: fc.record({ userId: ours('usr'), at: fc.date({ noInvalidDate: true }) }),
   ssh_key_added: fc.record({ keyId: ours('key') }),
+  api_key_created: fc.record({ keyId: ours('key') }),
   card_saved: fc.record({ cardId: foreign }),
   budget_reached: fc.record({
     userId: ours('usr'),

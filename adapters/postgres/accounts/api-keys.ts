@@ -3,6 +3,7 @@ import { looksLikeApiKey, writeApiKey, type ApiKeyScope } from '../../../domain/
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import type { ApiKeyId, UserId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
+import { recordEvent } from '../events/outbox.js';
 import type { ApiKeyRow } from '../rows/tables.js';
 
 /** A live key that is used from where it may be, with its user. */
@@ -108,7 +109,7 @@ export interface NewApiKey {
 const LOCK_KEYS = 7_108;
 
 /**
- * Makes a key of 178 random bits. Only its hash is kept, so whoever reads the table can't use it.
+ * Makes a key of 178 random bits, and tells it. Only its hash is kept, so whoever reads the table can't use it.
  * @returns its row and the key itself, which is told once; undefined when the user has the most that a user may have
  */
 export async function insertApiKey(
@@ -129,7 +130,30 @@ export async function insertApiKey(
       ...{ keyMs: accountLimits.apiKeyMs, maxKeys: accountLimits.maxApiKeys },
     },
   );
-  return rows[0] && { row: rows[0], token };
+  const [row] = rows;
+  if (!row) return undefined;
+  await recordEvent(trx, { type: 'api_key.created', userId, entityId: id, data: {} });
+  return { row, token };
+}
+
+/**
+ * Lets all keys rest until their owners sign in: their database was restored, and may have forgotten that some were
+ * revoked (decision 67, "Restored databases").
+ */
+export async function suspendApiKeys(trx: Transaction): Promise<void> {
+  await trx('api_keys')
+    .whereNull('revoked_at')
+    .whereNull('suspended_at')
+    .where('expires_at', '>', trx.raw('clock_ms()'))
+    .update({ suspended_at: trx.raw('clock_ms()') });
+}
+
+/** Lets a user's keys work again: somebody has just shown that they are this user. */
+export async function wakeApiKeys(trx: Transaction, userId: UserId): Promise<void> {
+  await trx('api_keys')
+    .where({ user_id: userId })
+    .whereNotNull('suspended_at')
+    .update({ suspended_at: null });
 }
 
 function hashOf(token: string): Buffer {

@@ -1,4 +1,5 @@
 import { restoredMessage } from '../../../domain/operations/watermark.js';
+import { suspendApiKeys } from '../accounts/api-keys.js';
 import type { Database, Transaction } from '../database.js';
 
 /**
@@ -27,7 +28,7 @@ export async function readWatermark(db: Database | Transaction): Promise<Waterma
 /**
  * Compares the database with Temporal's watermark. A database that is not behind is confirmed in its present
  * incarnation. A database that is behind was restored: it loses its confirmation, and the brake says so until an
- * operator reconciles.
+ * operator reconciles. All API keys rest from then on, because some may have been revoked in the lost time.
  * @param kept Temporal's watermark; null when it never heard of one
  */
 export async function confirmDatabase(db: Database, kept: number | null): Promise<'confirmed' | 'restored'> {
@@ -43,10 +44,12 @@ export async function confirmDatabase(db: Database, kept: number | null): Promis
       return 'confirmed';
     }
     await trx('watermark').update({ confirmed_as: null });
-    await trx('brakes')
+    const pulled = await trx('brakes')
       .insert({ kind: 'restored', pulled_by: 'the service', reason: restoredMessage })
       .onConflict('kind')
-      .ignore();
+      .ignore()
+      .returning('kind');
+    if (pulled.length > 0) await suspendApiKeys(trx);
     return 'restored';
   });
 }

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import { refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
 import { webhookPath } from '../../webhook/path.js';
+import { apiKeyOperations } from '../../api-keys/describe.js';
 import { auditOperations } from '../../accounts/describe-audit.js';
 import { authOperations } from '../../accounts/describe-sign-in.js';
 import { catalogOperations } from '../../catalog/describe.js';
@@ -12,6 +13,7 @@ import { bodySchemaOf, jsonSchemaOf } from './joi-schema.js';
 import { definitionOf, named, type JsonSchema } from './json-schema.js';
 import { noticeOperations } from '../../notices/describe.js';
 import { oauthOperations } from '../../accounts/describe-oauth.js';
+import type { Access } from '../middleware/caller.js';
 import type { DescribedAnswer, Links, Operation } from './operation.js';
 import { budgetOperations } from '../../spending/describe.js';
 import { paymentOperations } from '../../topups/describe.js';
@@ -31,6 +33,7 @@ const operations: readonly Operation[] = [
   ...oauthOperations,
   ...sessionOperations,
   ...sshKeyOperations,
+  ...apiKeyOperations,
   ...catalogOperations,
   ...quoteOperations,
   ...rentalOperations,
@@ -66,6 +69,12 @@ export type OpenApiDocument = Readonly<Record<string, unknown>> & {
     readonly schemas: Readonly<Record<string, JsonSchema>>;
   };
 };
+
+/** Who may call a route, as it is described. @param path as the router writes it */
+export function accessOf(method: string, path: string): Access {
+  const isIt = (one: Operation): boolean => one.method === method && one.path === path;
+  return operations.find(isIt)?.scope ?? 'session';
+}
 
 /** The description of the whole API: OpenAPI 3.1. */
 export function describeApi(): OpenApiDocument {

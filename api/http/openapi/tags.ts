@@ -2,6 +2,7 @@
 export const tags = {
   'Sign-in': 'One-time codes by mail, sign-in elsewhere, and the session.',
   'SSH keys': 'The public keys that machines let in.',
+  'API keys': 'What programs call the API with, in your name.',
   Catalog: 'What can be rented now: listings, GPU families, templates.',
   Rentals: 'Machines: asked for, shown, metered, ended.',
   Wallet: 'The prepaid balance, and each entry of its ledger.',

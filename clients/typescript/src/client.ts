@@ -1,4 +1,5 @@
 import { Audit, Auth, Notices, SshKeys } from './nouns/account.js';
+import { ApiKeys } from './nouns/api-keys.js';
 import { AutoTopup, Card, Checkout, Invoices, Topups, Wallet } from './nouns/billing.js';
 import { Catalog } from './nouns/catalog.js';
 import { Events } from './nouns/events.js';
@@ -10,6 +11,7 @@ import { Transport, type TransportOptions } from './transport.js';
 export class GpuRental {
   readonly auth: Auth;
   readonly sshKeys: SshKeys;
+  readonly apiKeys: ApiKeys;
   readonly catalog: Catalog;
   readonly quotes: Quotes;
   readonly rentals: Rentals;
@@ -31,6 +33,7 @@ export class GpuRental {
     this.#transport = transport;
     this.auth = new Auth(transport);
     this.sshKeys = new SshKeys(transport);
+    this.apiKeys = new ApiKeys(transport);
     this.catalog = new Catalog(transport);
     this.quotes = new Quotes(transport);
     this.events = new Events(transport);

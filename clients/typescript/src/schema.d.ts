@@ -51,7 +51,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who is signed in */
+        /** Who is signed in, or whose key this is */
         get: operations["showMe"];
         put?: never;
         post?: never;
@@ -251,6 +251,55 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/v1/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The keys of your programs
+         * @description The newest first. Those that have ended stay for 90 days, those that rented something for good.
+         */
+        get: operations["listApiKeys"];
+        put?: never;
+        /**
+         * Makes a key
+         * @description The key is in this answer and nowhere else; it is sent as `Authorization: Bearer gpur_…`. It holds for 90 days, or until `expiresAt`, a year ahead at most. Scopes do not hold one another: `read` reads everything outside of /v1/billing, `rentals` creates, changes and stops rentals and asks for quotes, `billing` reads what is below /v1/billing and opens payment pages. No key makes keys, webhooks or stored SSH keys, nor changes cards, auto-topup or notices. Without `allowedCidrs` it may be used from anywhere. A user has 50 keys that hold, at most. It takes a sign-in that is younger than 15 minutes.
+         */
+        post: operations["createApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/api-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One key */
+        get: operations["showApiKey"];
+        put?: never;
+        post?: never;
+        /**
+         * Revokes a key for good
+         * @description Its streams end within 2 seconds. What it rented runs on. Again, it changes nothing.
+         */
+        delete: operations["revokeApiKey"];
+        options?: never;
+        head?: never;
+        /**
+         * Changes a key that is not revoked
+         * @description Its scopes and its end stay: make another one. What lets it be used from more addresses takes a fresh sign-in.
+         */
+        patch: operations["changeApiKey"];
         trace?: never;
     };
     "/v1/catalog/listings": {
@@ -1199,6 +1248,47 @@ export interface components {
             requestId: string;
         };
         ApiError: components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidEmailError"] | components["schemas"]["InvalidAmountError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["DuplicateKeyError"] | components["schemas"]["TooManyKeysError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"] | components["schemas"]["BillingDisabledError"] | components["schemas"]["TooManyWebhooksError"] | components["schemas"]["WebhooksDisabledError"] | components["schemas"]["UnauthorizedError"] | components["schemas"]["CodeInvalidError"] | components["schemas"]["OauthStateMismatchError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"] | components["schemas"]["CardDeclinedError"] | components["schemas"]["InsufficientBalanceError"] | components["schemas"]["ForbiddenError"] | components["schemas"]["BlockedError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyScopeError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["CapReservedError"] | components["schemas"]["BudgetReservedError"] | components["schemas"]["NotFoundError"] | components["schemas"]["RentalNotFoundError"] | components["schemas"]["InvoiceNotFoundError"] | components["schemas"]["TopupNotFoundError"] | components["schemas"]["KeyNotFoundError"] | components["schemas"]["SessionNotFoundError"] | components["schemas"]["QuoteNotFoundError"] | components["schemas"]["WebhookNotFoundError"] | components["schemas"]["MethodNotAllowedError"] | components["schemas"]["ResyncError"] | components["schemas"]["ChargeInProgressError"] | components["schemas"]["AlreadyStoppedError"] | components["schemas"]["QuoteExpiredError"] | components["schemas"]["PriceChangedError"] | components["schemas"]["RentalEndingError"] | components["schemas"]["NoSavedCardError"] | components["schemas"]["WebhookNotEnabledError"] | components["schemas"]["IdempotencyConflictError"] | components["schemas"]["IdempotencyInProgressError"] | components["schemas"]["PayloadTooLargeError"] | components["schemas"]["UnsupportedMediaTypeError"] | components["schemas"]["RateLimitedError"] | components["schemas"]["CodeRequestRateLimitedError"] | components["schemas"]["InternalError"] | components["schemas"]["TemporarilyUnavailableError"];
+        ApiKey: {
+            id: string;
+            name: string;
+            /** @description Its last four characters. */
+            hint: string;
+            scopes: components["schemas"]["ApiKeyScope"][];
+            /** @description From where it may be used; null: from anywhere. */
+            allowedCidrs: string[] | null;
+            /** Format: date-time */
+            expiresAt: string;
+            /** @description What its rentals may cost in all. Null: it has no cap. */
+            spendCapCents: number | null;
+            /** @description What its rentals have cost. */
+            spentCents: number;
+            /** @description What its rentals may still cost. */
+            reservedCents: number;
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description To the minute; null: never.
+             */
+            lastUsedAt: string | null;
+            /** @description From where. */
+            lastUsedAddress: string | null;
+            /**
+             * Format: date-time
+             * @description Null until somebody revokes it.
+             */
+            revokedAt: string | null;
+            /**
+             * Format: date-time
+             * @description The service lost data, and may have forgotten that the key was revoked. It rests from then on, until its owner signs in.
+             */
+            suspendedAt: string | null;
+        };
+        ApiKeyPage: {
+            apiKeys: components["schemas"]["ApiKey"][];
+            /** @description Opaque; what `cursor` takes for the next page. Null on the last page. */
+            nextCursor: string | null;
+        };
         /** @enum {string} */
         ApiKeyScope: "read" | "rentals" | "billing";
         AuditEvent: {
@@ -1405,6 +1495,10 @@ export interface components {
             clientSecret: string;
             publishableKey: string;
         };
+        ChangeApiKey: {
+            name?: string;
+            allowedCidrs?: string[] | null;
+        };
         ChangeRental: {
             name?: string | null;
             /** @description At most 10 pairs of your own words; a key has 1 to 63 characters of a-z, 0-9, "_", "." and "-", and begins with a letter or a digit. */
@@ -1491,10 +1585,59 @@ export interface components {
             /** @description Names the request for support; X-Request-Id says the same. */
             requestId: string;
         };
+        CreateApiKey: {
+            name: string;
+            scopes: ("read" | "rentals" | "billing")[];
+            /**
+             * @description A day, which is its beginning in UTC, or an instant with its offset.
+             * @example 2026-11-01
+             * @example 2026-11-01T00:00:00Z
+             */
+            expiresAt?: string;
+            allowedCidrs?: string[] | null;
+        };
         CreateCheckout: {
             amountCents: number;
         };
         CreateRental: components["schemas"]["NewRental"] | components["schemas"]["TakenQuote"];
+        CreatedApiKey: {
+            id: string;
+            name: string;
+            /** @description Its last four characters. */
+            hint: string;
+            scopes: components["schemas"]["ApiKeyScope"][];
+            /** @description From where it may be used; null: from anywhere. */
+            allowedCidrs: string[] | null;
+            /** Format: date-time */
+            expiresAt: string;
+            /** @description What its rentals may cost in all. Null: it has no cap. */
+            spendCapCents: number | null;
+            /** @description What its rentals have cost. */
+            spentCents: number;
+            /** @description What its rentals may still cost. */
+            reservedCents: number;
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description To the minute; null: never.
+             */
+            lastUsedAt: string | null;
+            /** @description From where. */
+            lastUsedAddress: string | null;
+            /**
+             * Format: date-time
+             * @description Null until somebody revokes it.
+             */
+            revokedAt: string | null;
+            /**
+             * Format: date-time
+             * @description The service lost data, and may have forgotten that the key was revoked. It rests from then on, until its owner signs in.
+             */
+            suspendedAt: string | null;
+            /** @description The key itself, shown once. */
+            key: string;
+        };
         Done: {
             /** @constant */
             ok: true;
@@ -2170,6 +2313,7 @@ export interface components {
             labels?: {
                 [key: string]: string;
             };
+            /** @description OpenSSH public keys that enter this machine alone, beside those of sshKeyIds. */
             sshPublicKeys?: string[];
         };
         NoSavedCardError: {
@@ -2203,7 +2347,7 @@ export interface components {
             description: string;
         };
         /** @enum {string} */
-        NoticeKind: "rental_auto_stop" | "rental_spend_limit" | "rental_balance_exhausted" | "rental_operator_stop" | "rental_lost" | "rental_failed" | "low_balance" | "budget_reached" | "auto_topup_off" | "payments" | "ssh_key_added" | "card_saved";
+        NoticeKind: "rental_auto_stop" | "rental_spend_limit" | "rental_balance_exhausted" | "rental_operator_stop" | "rental_lost" | "rental_failed" | "low_balance" | "budget_reached" | "auto_topup_off" | "payments" | "ssh_key_added" | "api_key_created" | "card_saved";
         NoticeSettings: {
             notices: components["schemas"]["Notice"][];
         };
@@ -2669,6 +2813,8 @@ export interface components {
                 /** @enum {boolean} */
                 ssh_key_added?: true;
                 /** @enum {boolean} */
+                api_key_created?: true;
+                /** @enum {boolean} */
                 card_saved?: true;
             };
         };
@@ -2681,6 +2827,8 @@ export interface components {
              * @description Until when the sign-in counts as fresh; null: it does not.
              */
             freshUntil: string | null;
+            /** @description Told to the key itself. */
+            apiKey?: components["schemas"]["ApiKey"];
         };
         SessionNotFoundError: {
             /**
@@ -3315,6 +3463,8 @@ export type AddedSshKey = components['schemas']['AddedSshKey'];
 export type AddedWebhook = components['schemas']['AddedWebhook'];
 export type AlreadyStoppedError = components['schemas']['AlreadyStoppedError'];
 export type ApiError = components['schemas']['ApiError'];
+export type ApiKey = components['schemas']['ApiKey'];
+export type ApiKeyPage = components['schemas']['ApiKeyPage'];
 export type ApiKeyScope = components['schemas']['ApiKeyScope'];
 export type AuditEvent = components['schemas']['AuditEvent'];
 export type AuditEventPage = components['schemas']['AuditEventPage'];
@@ -3333,6 +3483,7 @@ export type CapReservedError = components['schemas']['CapReservedError'];
 export type Card = components['schemas']['Card'];
 export type CardDeclinedError = components['schemas']['CardDeclinedError'];
 export type CardSetup = components['schemas']['CardSetup'];
+export type ChangeApiKey = components['schemas']['ChangeApiKey'];
 export type ChangeRental = components['schemas']['ChangeRental'];
 export type ChangeWebhook = components['schemas']['ChangeWebhook'];
 export type ChargeInProgressError = components['schemas']['ChargeInProgressError'];
@@ -3342,8 +3493,10 @@ export type CheckoutCharge = components['schemas']['CheckoutCharge'];
 export type CheckoutPage = components['schemas']['CheckoutPage'];
 export type CodeInvalidError = components['schemas']['CodeInvalidError'];
 export type CodeRequestRateLimitedError = components['schemas']['CodeRequestRateLimitedError'];
+export type CreateApiKey = components['schemas']['CreateApiKey'];
 export type CreateCheckout = components['schemas']['CreateCheckout'];
 export type CreateRental = components['schemas']['CreateRental'];
+export type CreatedApiKey = components['schemas']['CreatedApiKey'];
 export type Done = components['schemas']['Done'];
 export type DuplicateKeyError = components['schemas']['DuplicateKeyError'];
 export type EndOtherSessionsAnswer = components['schemas']['EndOtherSessionsAnswer'];
@@ -3633,7 +3786,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The user, and when the session ends unless it is used. */
+            /** @description The user, and when the session ends unless it is used, or the key. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4265,6 +4418,313 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            404: components["responses"]["KeyNotFoundError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    listApiKeys: {
+        parameters: {
+            query?: {
+                /** @description The nextCursor of a previous answer. */
+                cursor?: string;
+                pageSize?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyPage"];
+                };
+            };
+            400: components["responses"]["ValidationFailedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    createApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateApiKey"];
+            };
+        };
+        responses: {
+            /** @description The key. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedApiKey"];
+                };
+            };
+            /** @description validation_failed, too_many_keys */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["TooManyKeysError"];
+                };
+            };
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, fresh_sign_in_required, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    showApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an API key of yours.
+                 * @example key_01JZ8Q4M6T3V5X7Y9A1B2C3D4E
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKey"];
+                };
+            };
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            404: components["responses"]["KeyNotFoundError"];
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    revokeApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an API key of yours.
+                 * @example key_01JZ8Q4M6T3V5X7Y9A1B2C3D4E
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Revoked. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            400: components["responses"]["ValidationFailedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                };
+            };
+            404: components["responses"]["KeyNotFoundError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitedError"];
+            /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["TemporarilyUnavailableError"];
+        };
+    };
+    changeApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an API key of yours.
+                 * @example key_01JZ8Q4M6T3V5X7Y9A1B2C3D4E
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeApiKey"];
+            };
+        };
+        responses: {
+            /** @description The key by now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKey"];
+                };
+            };
+            400: components["responses"]["ValidationFailedError"];
+            /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
+                };
+            };
+            /** @description forbidden, fresh_sign_in_required, session_required, key_address */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
                 };
             };
             404: components["responses"]["KeyNotFoundError"];

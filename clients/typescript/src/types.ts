@@ -1,5 +1,7 @@
 /** The things of the API, by the names of its description. */
 export type {
+  ApiKey,
+  ApiKeyScope,
   AuditEvent,
   AutoTopup,
   Balance,
@@ -8,7 +10,9 @@ export type {
   ChangeRental,
   Charges,
   Checkout,
+  CreateApiKey,
   CreateRental,
+  CreatedApiKey,
   Event,
   EventType,
   Explanation,

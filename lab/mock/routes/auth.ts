@@ -1,8 +1,9 @@
 import { seenFrom } from '../../../api/accounts/seen-from.js';
 import { freshUntil } from '../../../api/accounts/refresh-proof.js';
 import { presentUser, requestCodeSchema, verifyCodeSchema } from '../../../api/accounts/auth.js';
-import { sessionOf, type ApiRouter } from '../../../api/context.js';
+import { callerOf, sessionOf, type ApiRouter } from '../../../api/context.js';
 import { setSessionCookie, takeSessionCookieBack } from '../../../api/http/middleware/session.js';
+import { presentApiKey } from '../../../api/api-keys/present.js';
 import { noSuchProvider } from '../../../api/accounts/oauth.js';
 import { readBody } from '../../../api/http/validation.js';
 import { endSession } from './sessions.js';
@@ -29,10 +30,15 @@ export function authRoutes(router: ApiRouter, world: World): void {
   });
   router.get(
     '/v1/auth/me',
-    signedIn(world, (ctx, { user }) => {
-      const session = sessionOf(ctx);
-      const expiresAt = session.expiresAt.toISOString();
-      ctx.body = { user: presentUser(user), expiresAt, freshUntil: freshUntil(session) };
+    signedIn(world, (ctx, { user, apiKeys }) => {
+      const caller = callerOf(ctx);
+      const key = apiKeys.find(({ row }) => caller.kind === 'key' && row.id === caller.keyId);
+      ctx.body = {
+        user: presentUser(user),
+        expiresAt: caller.expiresAt.toISOString(),
+        freshUntil: caller.kind === 'session' ? freshUntil(caller) : null,
+        ...(key && { apiKey: presentApiKey(key.row) }),
+      };
     }),
   );
   router.post(

@@ -1,4 +1,4 @@
-import type { ApiRouter } from '../../../api/context.js';
+import { keyIdOf, type ApiRouter } from '../../../api/context.js';
 import { pageOf, readCursor } from '../../../api/http/cursor.js';
 import {
   autoTopupSchema,
@@ -46,7 +46,7 @@ function topupRoutes(router: ApiRouter, world: World): void {
     signedIn(world, (ctx, account) => {
       const body = readBody(ctx, checkoutSchema);
       answerOnce(ctx, account, 'POST /v1/billing/checkout', body, () => {
-        const topup = beginTopup(world, account, body.amountCents);
+        const topup = beginTopup(world, account, body.amountCents, keyIdOf(ctx) !== undefined);
         note(world, ctx, account, 'checkout_begun', topup.id);
         return presentCheckout(topup);
       });

@@ -2,7 +2,7 @@ import type { ChargeBucket, ChargeInterval } from '../../../adapters/postgres/re
 import type { RentalWithHealth } from '../../../adapters/postgres/rentals/rental-reads.js';
 import type { LedgerEntry } from '../../../adapters/postgres/wallets/ledger-reads.js';
 import { newId } from '../../../adapters/ids.js';
-import type { ApiContext, ApiRouter } from '../../../api/context.js';
+import { keyIdOf, type ApiContext, type ApiRouter } from '../../../api/context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../../../api/http/cursor.js';
 import { readChange, refuseTooLate } from '../../../api/rentals/change-request.js';
 import { chargesQuery, presentCharges } from '../../../api/rentals/charges.js';
@@ -95,7 +95,7 @@ function createRental(world: World) {
 function takeQuote(world: World, ctx: ApiContext, account: Account, body: QuoteBody): void {
   const fate = choiceOf(ctx, rentalHeader, rentalFates);
   answerOnce(ctx, account, 'POST /v1/rentals', body, () => {
-    const { rental, isTaken } = openByQuote(world, account, body.quoteId, fate);
+    const { rental, isTaken } = openByQuote(world, account, body.quoteId, fate, keyIdOf(ctx));
     if (isTaken) ctx.set('Idempotent-Replayed', 'true');
     else note(world, ctx, account, 'rental_created', rental.row.id);
     return presentOpened(rental.row);

@@ -46,19 +46,19 @@ describe('a request with an API key', () => {
   it('is looked up by one statement, as a session is; its use is written once a minute', async () => {
     const { client, id } = await keyWith();
     const used = () => api.db('api_keys').where({ id }).first('last_used_at', 'last_used_address');
-    const first = await lookUpsIn(() => client.get('/v1/auth/me', { 'X-Forwarded-For': '192.0.2.7' }));
+    const first = await lookUpsIn(() => client.get('/v1/ssh-keys', { 'X-Forwarded-For': '192.0.2.7' }));
     assert.equal(first.length, 2, 'the look-up, and the use');
     const before = await used();
     assert.equal(before?.last_used_address, '192.0.2.7');
-    const second = await lookUpsIn(() => client.get('/v1/auth/me', { 'X-Forwarded-For': '192.0.2.8' }));
+    const second = await lookUpsIn(() => client.get('/v1/ssh-keys', { 'X-Forwarded-For': '192.0.2.8' }));
     assert.equal(second.length, 1);
-    assert.equal((await lookUpsIn(() => owner.get('/v1/auth/me'))).length, 1);
+    assert.equal((await lookUpsIn(() => owner.get('/v1/ssh-keys'))).length, 1);
     assert.deepEqual(await used(), before);
     await api
       .db('api_keys')
       .where({ id })
       .update({ last_used_at: api.db.raw(`clock_ms() - interval '61 s'`) });
-    await client.get('/v1/auth/me', { 'X-Forwarded-For': '192.0.2.8' });
+    await client.get('/v1/ssh-keys', { 'X-Forwarded-For': '192.0.2.8' });
     assert.equal((await used())?.last_used_address, '192.0.2.8');
   });
 

@@ -7,7 +7,13 @@ import type { Answer } from '../../support/http/answers.js';
 import { sealSecret } from '../../../adapters/webhooks/sealed-secrets.js';
 import { sealingKeys, startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { describedOperations, type DescribedOperation } from '../../support/http/described.js';
-import { insertKey, insertRental, insertSessionOf, insertTopup } from '../../support/money/factories.js';
+import {
+  insertApiKeyOf,
+  insertKey,
+  insertRental,
+  insertSessionOf,
+  insertTopup,
+} from '../../support/money/factories.js';
 import { credit, getWallet } from '../../support/money/money.js';
 
 /** A place in a request for the id of something that belongs to a user. */
@@ -47,7 +53,8 @@ describe('two users with each other’s ids', () => {
   for (const place of places) {
     it(`${place.route} answers not-found for another’s ${place.name}, as for an unknown one`, async () => {
       const code = notFoundOf(place);
-      const id = await insert[place.prefix]!(api, owner.user.id);
+      const kind = place.route.includes('/api-keys/') ? 'api-key' : place.prefix;
+      const id = await insert[kind]!(api, owner.user.id);
       const nobodys = `${place.prefix}_${newId('op').slice('op_'.length)}`;
       for (const [user, asked] of [
         [other, id],
@@ -68,6 +75,7 @@ describe('two users with each other’s ids', () => {
 const insert: Record<string, (api: TestApi, userId: UserId) => Promise<string>> = {
   rent: async ({ db }, userId) => (await insertRental(db, userId)).id,
   key: async ({ db }, userId) => (await insertKey(db, userId)).id,
+  'api-key': async ({ db }, userId) => (await insertApiKeyOf(db, userId)).row.id,
   top: async ({ db }, userId) => (await insertTopup(db, userId)).id,
   async ses({ db }, userId) {
     await insertSessionOf(db, userId);

@@ -128,6 +128,24 @@ const mails: readonly Whole[] = [
     ],
   ],
   [
+    'tells of an API key',
+    noticeMail(
+      {
+        kind: 'api_key_created',
+        all: [{ keyId, name: 'nightly', scopes: ['read', 'rentals'], hint: 'a1Zx' }],
+      },
+      null,
+    ),
+    'An API key was made in your account',
+    [
+      'A program that has one can call the API in your name, as far as its scopes go.',
+      '',
+      'nightly: read, rentals; it ends with a1Zx',
+      '',
+      'If it was not you, revoke it, end your other sessions, and answer to support: somebody else is signed in to your account.',
+    ],
+  ],
+  [
     'tells of several keys',
     noticeMail(
       {

@@ -1,0 +1,98 @@
+import type { ApiKeyId, UserId } from '../../../domain/ids.js';
+import type { Database, Transaction } from '../database.js';
+import { recordEvent } from '../events/outbox.js';
+import type { ApiKeyRow } from '../rows/tables.js';
+
+/**
+ * Lists a user's keys, the newest first; ended ones stay in the list for as long as they are kept.
+ * @param before only keys that were made before this one
+ */
+export async function listApiKeys(
+  db: Database,
+  userId: UserId,
+  before: ApiKeyId | undefined,
+  limit: number,
+): Promise<ApiKeyRow[]> {
+  const query = db('api_keys').where({ user_id: userId }).orderBy('id', 'desc').limit(limit);
+  return before === undefined ? query : query.andWhere('id', '<', before);
+}
+
+/** Finds a key of a user; undefined for another user's, as for none (decision 5, "Foreign ids"). */
+export async function findApiKeyOf(
+  db: Database | Transaction,
+  userId: UserId,
+  id: ApiKeyId,
+): Promise<ApiKeyRow | undefined> {
+  return db('api_keys').where({ id, user_id: userId }).first();
+}
+
+/** A key before its change. */
+export type LockedApiKey = ApiKeyRow & {
+  /** Whether it may then be used from where it may not be now. */
+  readonly widens: boolean;
+};
+
+/**
+ * Locks a key that is not revoked, for a change.
+ * @param cidrs from where it may be used then: null, from anywhere; undefined, as before
+ */
+export async function lockApiKey(
+  trx: Transaction,
+  userId: UserId,
+  id: ApiKeyId,
+  cidrs: readonly string[] | null | undefined,
+): Promise<LockedApiKey | undefined> {
+  const { rows } = await trx.raw<{ rows: LockedApiKey[] }>(
+    `select k.*, :isAsked and k.allowed_cidrs is not null and (
+              :cidrs::cidr[] is null or exists (
+                select 1 from unnest(:cidrs::cidr[]) as a (range)
+                 where not exists (select 1 from unnest(k.allowed_cidrs) as b (range) where a.range <<= b.range)
+              )) as widens
+       from api_keys k where k.id = :id and k.user_id = :userId and k.revoked_at is null
+        for no key update`,
+    { id, userId, isAsked: cidrs !== undefined, cidrs: cidrs ? [...cidrs] : null },
+  );
+  return rows[0];
+}
+
+/** What a user may change of a key. A field that is left out stays. */
+export interface ApiKeyChange {
+  readonly name?: string | undefined;
+  readonly allowedCidrs?: readonly string[] | null | undefined;
+}
+
+/** Changes a key that this transaction has locked. @returns its row then */
+export async function changeApiKey(
+  trx: Transaction,
+  id: ApiKeyId,
+  { name, allowedCidrs }: ApiKeyChange,
+): Promise<ApiKeyRow> {
+  const [row] = await trx('api_keys')
+    .where({ id })
+    .update({
+      ...(name !== undefined && { name }),
+      ...(allowedCidrs !== undefined && { allowed_cidrs: allowedCidrs && [...allowedCidrs] }),
+    })
+    .returning('*');
+  if (!row) throw new Error(`the key ${id} is gone although it was locked`);
+  return row;
+}
+
+/**
+ * Revokes a key for good, and tells it.
+ * @returns its row; 'before' when it was revoked before; undefined when the user has none such
+ */
+export async function revokeApiKey(
+  trx: Transaction,
+  userId: UserId,
+  id: ApiKeyId,
+): Promise<ApiKeyRow | 'before' | undefined> {
+  const [row] = await trx('api_keys')
+    .where({ id, user_id: userId })
+    .whereNull('revoked_at')
+    .update({ revoked_at: trx.raw('clock_ms()') })
+    .returning('*');
+  if (!row) return (await findApiKeyOf(trx, userId, id)) && 'before';
+  await recordEvent(trx, { type: 'api_key.revoked', userId, entityId: id, data: {} });
+  return row;
+}

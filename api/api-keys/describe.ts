@@ -1,0 +1,106 @@
+import { writeApiKey } from '../../domain/accounts/api-keys.js';
+import { accountLimits } from '../../domain/accounts/limits.js';
+import { DAY, MINUTE } from '../../domain/durations.js';
+import { done } from '../accounts/describe-sign-in.js';
+import { named, object } from '../http/openapi/json-schema.js';
+import { idParameter, leadsTo, pageOf, type Operation } from '../http/openapi/operation.js';
+import { apiKeyChangeSchema, apiKeySchema, apiKeysQuery } from './request.js';
+import { apiKey, apiKeyFields, exampleApiKey } from './shapes.js';
+
+const tag = 'API keys';
+const { apiKeyMs, freshProofMs, maxApiKeys } = accountLimits;
+
+const unused = { ...exampleApiKey, lastUsedAt: null, lastUsedAddress: null };
+const revoked = { ...exampleApiKey, revokedAt: '2026-11-02T08:00:00.000Z' };
+/** Nobody's key: what anybody may read is no secret. */
+const key = writeApiKey(() => 0);
+
+const parameters = [idParameter('key', 'an API key', exampleApiKey.id)];
+
+export const apiKeyOperations: readonly Operation[] = [
+  {
+    method: 'get',
+    path: '/v1/api-keys',
+    name: 'listApiKeys',
+    tag,
+    summary: 'The keys of your programs',
+    description:
+      'The newest first. Those that have ended stay for 90 days, those that rented something for good.',
+    query: apiKeysQuery,
+    answers: [pageOf('apiKeys', apiKey, exampleApiKey)],
+  },
+  {
+    method: 'post',
+    path: '/v1/api-keys',
+    name: 'createApiKey',
+    tag,
+    summary: 'Makes a key',
+    description: [
+      'The key is in this answer and nowhere else; it is sent as `Authorization: Bearer gpur_…`. It holds for',
+      `${apiKeyMs / DAY} days, or until \`expiresAt\`, a year ahead at most. Scopes do not hold one another: \`read\` reads`,
+      'everything outside of /v1/billing, `rentals` creates, changes and stops rentals and asks for quotes, `billing`',
+      'reads what is below /v1/billing and opens payment pages. No key makes keys, webhooks or stored SSH keys, nor',
+      `changes cards, auto-topup or notices. Without \`allowedCidrs\` it may be used from anywhere. A user has ${maxApiKeys} keys`,
+      `that hold, at most. It takes a sign-in that is younger than ${freshProofMs / MINUTE} minutes.`,
+    ].join(' '),
+    body: {
+      schema: apiKeySchema,
+      examples: [
+        { name: 'dashboard', scopes: ['read'] },
+        {
+          ...{ name: 'training runs', scopes: ['read', 'rentals'], expiresAt: '2027-01-30T09:30:00Z' },
+          allowedCidrs: ['192.0.2.0/24', '2001:db8::/32'],
+        },
+      ],
+    },
+    answers: [
+      {
+        description: 'The key.',
+        schema: named(
+          'CreatedApiKey',
+          object({ ...apiKeyFields, key: { type: 'string', description: 'The key itself, shown once.' } }),
+        ),
+        examples: [{ ...unused, key }],
+        links: leadsTo('/id', ['showApiKey', 'changeApiKey', 'revokeApiKey']),
+      },
+    ],
+    refusals: ['too_many_keys', 'fresh_sign_in_required'],
+  },
+  {
+    method: 'get',
+    path: '/v1/api-keys/:id',
+    name: 'showApiKey',
+    tag,
+    summary: 'One key',
+    parameters,
+    answers: [{ description: 'The key.', schema: apiKey, examples: [exampleApiKey, revoked] }],
+    refusals: ['key_not_found'],
+  },
+  {
+    method: 'patch',
+    path: '/v1/api-keys/:id',
+    name: 'changeApiKey',
+    tag,
+    summary: 'Changes a key that is not revoked',
+    description:
+      'Its scopes and its end stay: make another one. What lets it be used from more addresses takes a fresh sign-in.',
+    parameters,
+    body: {
+      schema: apiKeyChangeSchema,
+      examples: [{ name: 'nightly runs' }, { allowedCidrs: ['203.0.113.7'] }, { allowedCidrs: null }],
+    },
+    answers: [{ description: 'The key by now.', schema: apiKey, examples: [exampleApiKey] }],
+    refusals: ['key_not_found', 'fresh_sign_in_required'],
+  },
+  {
+    method: 'delete',
+    path: '/v1/api-keys/:id',
+    name: 'revokeApiKey',
+    tag,
+    summary: 'Revokes a key for good',
+    description: 'Its streams end within 2 seconds. What it rented runs on. Again, it changes nothing.',
+    parameters,
+    answers: [{ description: 'Revoked.', schema: done, examples: [{ ok: true }] }],
+    refusals: ['key_not_found'],
+  },
+];

@@ -1,0 +1,25 @@
+import type { ApiKeyRow } from '../../adapters/postgres/rows/tables.js';
+
+/** An API key on read. The key itself is in the answer that makes it, and nowhere else. */
+export function presentApiKey(row: ApiKeyRow) {
+  return {
+    id: row.id,
+    name: row.name,
+    hint: row.hint,
+    scopes: row.scopes,
+    allowedCidrs: row.allowed_cidrs,
+    expiresAt: row.expires_at.toISOString(),
+    spendCapCents: row.spend_cap_cents,
+    spentCents: row.spent_cents,
+    reservedCents: row.reserved_cents,
+    createdAt: row.created_at.toISOString(),
+    lastUsedAt: timeOf(row.last_used_at),
+    lastUsedAddress: row.last_used_address,
+    revokedAt: timeOf(row.revoked_at),
+    suspendedAt: timeOf(row.suspended_at),
+  };
+}
+
+function timeOf(at: Date | null): string | null {
+  return at?.toISOString() ?? null;
+}

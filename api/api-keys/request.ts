@@ -1,0 +1,77 @@
+import type { CustomHelpers } from 'joi';
+import { apiKeyScopes, type ApiKeyScope } from '../../domain/accounts/api-keys.js';
+import { accountLimits } from '../../domain/accounts/limits.js';
+import { Refusal } from '../../domain/refusal.js';
+import { fieldRefusal, instantField, joi, pageFields } from '../http/validation.js';
+import { readCidr } from './cidrs.js';
+
+export interface ApiKeyRequest {
+  readonly name: string;
+  readonly scopes: readonly ApiKeyScope[];
+  readonly expiresAt?: Date;
+  readonly allowedCidrs?: readonly string[] | null;
+}
+
+export type ApiKeyChangeRequest = Partial<Pick<ApiKeyRequest, 'name' | 'allowedCidrs'>>;
+
+const { maxApiKeys: maxKeys, apiKeyMaxCidrs, apiKeyMaxMs } = accountLimits;
+
+const cidrField = joi
+  .string()
+  .max(64)
+  .custom((text: string, helpers: CustomHelpers) => {
+    const read = readCidr(text);
+    return 'cidr' in read ? read.cidr : helpers.message({ custom: `{{#label}} ${read.fault}` });
+  })
+  .meta({
+    jsonSchema: {
+      pattern: '^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$',
+      description: 'An IPv4 or IPv6 address, or a range that begins with its first one.',
+      examples: ['192.0.2.0/24', '2001:db8::/32', '203.0.113.7'],
+    },
+  });
+
+const fields = {
+  name: joi.text().min(1).maxChars(64),
+  allowedCidrs: joi.array().items(cidrField).min(1).max(apiKeyMaxCidrs).allow(null),
+};
+
+export const apiKeySchema = joi.object<ApiKeyRequest>({
+  name: fields.name.required(),
+  scopes: joi
+    .array()
+    .items(joi.string().valid(...apiKeyScopes))
+    .unique()
+    .min(1)
+    .max(apiKeyScopes.length)
+    .required(),
+  expiresAt: instantField,
+  allowedCidrs: fields.allowedCidrs,
+});
+
+export const apiKeyChangeSchema = joi.object<ApiKeyChangeRequest>(fields).min(1);
+
+export const apiKeysQuery = joi.object<{ cursor?: string; pageSize: number }>(pageFields);
+
+/** @throws Refusal validation_failed for an end that is over, or more than a year away */
+export function refuseEnd(expiresAt: Date | undefined, now: Date): void {
+  if (expiresAt === undefined) return;
+  if (expiresAt <= now) throw fieldRefusal('expiresAt', 'expiresAt must lie ahead');
+  if (expiresAt.getTime() > now.getTime() + apiKeyMaxMs) {
+    throw fieldRefusal('expiresAt', 'expiresAt must be within a year: make another key then');
+  }
+}
+
+/** The refusal of a key beyond the number that a user may have. */
+export function tooManyApiKeys(): Refusal {
+  return new Refusal(
+    'too_many_keys',
+    `You have ${maxKeys} API keys, as many as one may have. Revoke one that you no longer use: DELETE /v1/api-keys/:id.`,
+    { maxKeys },
+  );
+}
+
+/** The refusal of a key that is none of the user's (decision 5, "Foreign ids"). */
+export function noSuchApiKey(): Refusal {
+  return new Refusal('key_not_found', 'You have no such API key: GET /v1/api-keys lists yours.');
+}

@@ -1,0 +1,131 @@
+import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
+import { insertApiKey } from '../../adapters/postgres/accounts/api-keys.js';
+import {
+  changeApiKey,
+  findApiKeyOf,
+  listApiKeys,
+  lockApiKey,
+  revokeApiKey,
+} from '../../adapters/postgres/accounts/api-key-list.js';
+import { readClock } from '../../adapters/postgres/clock.js';
+import { noteForUser } from '../../adapters/postgres/notices/user-notices.js';
+import type { ApiKeyRow } from '../../adapters/postgres/rows/tables.js';
+import { newId } from '../../adapters/ids.js';
+import { isId, type ApiKeyId } from '../../domain/ids.js';
+import { auditEvent } from '../accounts/audit-event.js';
+import { refuseWhenNotFresh } from '../accounts/fresh-proof.js';
+import { sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { isIdKey, pageOf, readCursor } from '../http/cursor.js';
+import { requireSession } from '../http/middleware/caller.js';
+import type { Step } from '../http/middleware/session.js';
+import { readBody, readQuery } from '../http/validation.js';
+import { presentApiKey } from './present.js';
+import {
+  apiKeyChangeSchema,
+  apiKeySchema,
+  apiKeysQuery,
+  noSuchApiKey,
+  refuseEnd,
+  tooManyApiKeys,
+} from './request.js';
+
+/** The keys with which programs call the API (decision 108, "API keys"). No key may ask for any of it. */
+export function apiKeyRoutes(router: ApiRouter, deps: ApiDeps): void {
+  const session = requireSession(deps);
+  router.get('/v1/api-keys', session, list(deps));
+  router.post('/v1/api-keys', session, add(deps));
+  router.get('/v1/api-keys/:id', session, show(deps));
+  router.patch('/v1/api-keys/:id', session, change(deps));
+  router.delete('/v1/api-keys/:id', session, revoke(deps));
+}
+
+function list(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { cursor, pageSize } = readQuery(ctx, apiKeysQuery);
+    const [before] = readCursor(cursor, isIdKey('key')) ?? [];
+    const rows = await listApiKeys(deps.db, sessionOf(ctx).userId, before, pageSize + 1);
+    const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
+    ctx.body = { apiKeys: page.map(presentApiKey), nextCursor };
+  };
+}
+
+function show(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const row = await findApiKeyOf(deps.db, sessionOf(ctx).userId, keyIdIn(ctx));
+    if (!row) throw noSuchApiKey();
+    ctx.body = presentApiKey(row);
+  };
+}
+
+/** Makes a key. Whoever finds a session that was left open makes none: it would outlive the session. */
+function add(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { name, scopes, expiresAt, allowedCidrs = null } = readBody(ctx, apiKeySchema);
+    refuseWhenNotFresh(ctx);
+    const { userId } = sessionOf(ctx);
+    const made = await deps.db.transaction(async (trx) => {
+      refuseEnd(expiresAt, await readClock(trx));
+      const asked = { name, scopes, allowedCidrs, expiresAt: expiresAt ?? null, spendCapCents: null };
+      const added = await insertApiKey(trx, { id: newId('key'), userId, ...asked });
+      if (!added) throw tooManyApiKeys();
+      const { id: keyId, hint } = added.row;
+      const details = { scopes };
+      await insertAuditEvent(
+        trx,
+        auditEvent(ctx, { userId, kind: 'api_key_created', entityId: keyId, details }),
+      );
+      await noteForUser(trx, {
+        ...{ userId, kind: 'api_key_created', cause: { kind: 'api_key_created', keyId } },
+        facts: { keyId, name, scopes, hint },
+      });
+      return added;
+    });
+    ctx.body = { ...presentApiKey(made.row), key: made.token };
+  };
+}
+
+function change(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const asked = readBody(ctx, apiKeyChangeSchema);
+    const { userId } = sessionOf(ctx);
+    ctx.body = await deps.db.transaction(async (trx): Promise<object> => {
+      const before = await lockApiKey(trx, userId, keyIdIn(ctx), asked.allowedCidrs);
+      if (!before) throw noSuchApiKey();
+      if (before.widens) refuseWhenNotFresh(ctx);
+      const row = await changeApiKey(trx, before.id, asked);
+      const changed = Object.keys(asked).filter((field) => isOther(field, before, row));
+      if (changed.length > 0) {
+        const details = { keyId: row.id, changed };
+        await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'api_key_changed', details }));
+      }
+      return presentApiKey(row);
+    });
+  };
+}
+
+/** Tells whether a field reads otherwise than before. */
+function isOther(field: string, before: ApiKeyRow, after: ApiKeyRow): boolean {
+  const valueIn = (row: ApiKeyRow) => JSON.stringify((presentApiKey(row) as Record<string, unknown>)[field]);
+  return valueIn(before) !== valueIn(after);
+}
+
+/** Revokes a key for good. One that was revoked before stays as it is. */
+function revoke(deps: ApiDeps): Step {
+  return async (ctx) => {
+    const { userId } = sessionOf(ctx);
+    await deps.db.transaction(async (trx) => {
+      const revoked = await revokeApiKey(trx, userId, keyIdIn(ctx));
+      if (!revoked) throw noSuchApiKey();
+      if (revoked === 'before') return;
+      await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'api_key_revoked', entityId: revoked.id }));
+    });
+    ctx.body = { ok: true };
+  };
+}
+
+/** The id in the path. @throws Refusal key_not_found for a text that is no key's id */
+function keyIdIn(ctx: ApiContext): ApiKeyId {
+  const id = ctx.params['id'] ?? '';
+  if (!isId('key', id)) throw noSuchApiKey();
+  return id;
+}

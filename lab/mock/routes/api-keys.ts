@@ -1,0 +1,124 @@
+import { createHash, randomInt } from 'node:crypto';
+import type { ApiKeyRow } from '../../../adapters/postgres/rows/tables.js';
+import { newId } from '../../../adapters/ids.js';
+import { refuseWhenNotFresh } from '../../../api/accounts/fresh-proof.js';
+import { presentApiKey } from '../../../api/api-keys/present.js';
+import {
+  apiKeyChangeSchema,
+  apiKeySchema,
+  apiKeysQuery,
+  noSuchApiKey,
+  refuseEnd,
+  tooManyApiKeys,
+  type ApiKeyRequest,
+} from '../../../api/api-keys/request.js';
+import type { ApiContext, ApiRouter } from '../../../api/context.js';
+import { isIdKey, pageOf, readCursor } from '../../../api/http/cursor.js';
+import type { Step } from '../../../api/http/middleware/session.js';
+import { readBody, readQuery } from '../../../api/http/validation.js';
+import { writeApiKey } from '../../../domain/accounts/api-keys.js';
+import { accountLimits } from '../../../domain/accounts/limits.js';
+import type { Account } from '../account.js';
+import { note, signedIn } from '../signed-in.js';
+import type { World } from '../world.js';
+
+/** API keys: they work as the service's do (decision 108, "API keys"), but for a database that is restored. */
+export function apiKeyRoutes(router: ApiRouter, world: World): void {
+  router.get(
+    '/v1/api-keys',
+    signedIn(world, (ctx, { apiKeys }) => {
+      const { cursor, pageSize } = readQuery(ctx, apiKeysQuery);
+      const [before] = readCursor(cursor, isIdKey('key')) ?? [];
+      const rows = apiKeys.map(({ row }) => row).filter(({ id }) => before === undefined || id < before);
+      const { page, nextCursor } = pageOf(rows.toReversed(), pageSize, (row) => [row.id]);
+      ctx.body = { apiKeys: page.map(presentApiKey), nextCursor };
+    }),
+  );
+  router.post('/v1/api-keys', add(world));
+  router.get(
+    '/v1/api-keys/:id',
+    signedIn(world, (ctx, account) => {
+      ctx.body = presentApiKey(keyIn(ctx, account));
+    }),
+  );
+  router.patch('/v1/api-keys/:id', change(world));
+  router.delete('/v1/api-keys/:id', revoke(world));
+}
+
+function add(world: World): Step {
+  return signedIn(world, (ctx, account) => {
+    const asked = readBody(ctx, apiKeySchema);
+    refuseWhenNotFresh(ctx);
+    const now = world.now();
+    refuseEnd(asked.expiresAt, now);
+    const live = account.apiKeys.filter(({ row }) => row.ended_at > now);
+    if (live.length >= accountLimits.maxApiKeys) throw tooManyApiKeys();
+    const token = writeApiKey(() => randomInt(62));
+    const row = rowOf(account, asked, token, now);
+    account.apiKeys.push({ token, row });
+    note(world, ctx, account, 'api_key_created', row.id, { scopes: row.scopes });
+    world.events.tell(account.user.id, 'api_key.created', row.id, {});
+    ctx.body = { ...presentApiKey(row), key: token };
+  });
+}
+
+function rowOf(account: Account, asked: ApiKeyRequest, token: string, now: Date): ApiKeyRow {
+  const expiresAt = asked.expiresAt ?? new Date(now.getTime() + accountLimits.apiKeyMs);
+  return {
+    id: newId('key'),
+    user_id: account.user.id,
+    name: asked.name,
+    token_hash: createHash('sha256').update(token).digest(),
+    hint: token.slice(-4),
+    scopes: [...asked.scopes],
+    allowed_cidrs: asked.allowedCidrs ? [...asked.allowedCidrs] : null,
+    expires_at: expiresAt,
+    spend_cap_cents: null,
+    spent_cents: 0,
+    reserved_cents: 0,
+    created_at: now,
+    last_used_at: null,
+    last_used_address: null,
+    revoked_at: null,
+    suspended_at: null,
+    ended_at: expiresAt,
+  };
+}
+
+function change(world: World): Step {
+  return signedIn(world, (ctx, account) => {
+    const { name, allowedCidrs } = readBody(ctx, apiKeyChangeSchema);
+    const row = keyIn(ctx, account);
+    if (row.revoked_at) throw noSuchApiKey();
+    if (allowedCidrs !== undefined && widens(row.allowed_cidrs, allowedCidrs)) refuseWhenNotFresh(ctx);
+    if (name !== undefined) row.name = name;
+    if (allowedCidrs !== undefined) row.allowed_cidrs = allowedCidrs && [...allowedCidrs];
+    note(world, ctx, account, 'api_key_changed', null, { keyId: row.id });
+    ctx.body = presentApiKey(row);
+  });
+}
+
+/** The service asks whether the new ranges lie within the old ones; here they must be among them. */
+function widens(before: readonly string[] | null, after: readonly string[] | null): boolean {
+  if (before === null) return false;
+  return after === null || after.some((range) => !before.includes(range));
+}
+
+function revoke(world: World): Step {
+  return signedIn(world, (ctx, account) => {
+    const row = keyIn(ctx, account);
+    if (!row.revoked_at) {
+      row.revoked_at = row.ended_at = world.now();
+      note(world, ctx, account, 'api_key_revoked', row.id);
+      world.events.tell(account.user.id, 'api_key.revoked', row.id, {});
+      world.events.endKeys((keyId) => keyId === row.id);
+    }
+    ctx.body = { ok: true };
+  });
+}
+
+function keyIn(ctx: ApiContext, { apiKeys }: Account): ApiKeyRow {
+  const found = apiKeys.find(({ row }) => row.id === ctx.params['id']);
+  if (!found) throw noSuchApiKey();
+  return found.row;
+}

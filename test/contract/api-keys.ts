@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { ContractClient } from './through-client.js';
+import { signIn, type Backend, type Person } from './backends.js';
+
+interface Key {
+  readonly id: string;
+  readonly key: string;
+  readonly name: string;
+  readonly hint: string;
+  readonly revokedAt: string | null;
+  readonly lastUsedAt: string | null;
+}
+
+/** Keys: made, used within their scopes, and revoked. */
+export function describeApiKeys(backend: () => Backend): void {
+  describe('API keys', () => {
+    let person: Person;
+    before(async () => {
+      person = await signIn(backend());
+    });
+
+    async function make(scopes: string[], more: object = {}): Promise<{ made: Key; client: ContractClient }> {
+      const { status, body } = await person.post('/v1/api-keys', { name: 'a program', scopes, ...more });
+      assert.equal(status, 200, JSON.stringify(body));
+      const made = body as unknown as Key;
+      const client = Object.assign(new ContractClient(backend().url), { key: made.key });
+      return { made, client };
+    }
+
+    it('are shown once, listed, used, renamed and revoked', async () => {
+      const { made, client } = await make(['read', 'billing']);
+      const { key, ...shown } = made;
+      assert.equal(key.slice(-4), shown.hint);
+      assert.deepEqual((await person.get(`/v1/api-keys/${made.id}`)).body, shown);
+      const me = (await client.get('/v1/auth/me')).body as unknown as { user: object; apiKey: Key };
+      assert.deepEqual([me.user, me.apiKey.id], [person.user, made.id]);
+      assert.equal((await client.get('/v1/billing/balance')).body.totalCents, 0);
+      const renamed = (await person.patch(`/v1/api-keys/${made.id}`, { name: 'other' }))
+        .body as unknown as Key;
+      assert.equal(renamed.name, 'other');
+      assert.ok(renamed.lastUsedAt !== null, 'it was used');
+      assert.equal((await person.delete(`/v1/api-keys/${made.id}`)).status, 200);
+      assert.equal((await person.delete(`/v1/api-keys/${made.id}`)).status, 200);
+      const late = await client.get('/v1/auth/me');
+      assert.deepEqual([late.status, late.body.error], [401, 'key_revoked']);
+      const { body } = await person.get('/v1/api-keys?pageSize=1');
+      const [listed] = (body as unknown as { apiKeys: Key[] }).apiKeys;
+      assert.deepEqual([listed?.id, listed?.revokedAt === null], [made.id, false]);
+    });
+
+    it('may do what their scopes say, and never what is their owner’s alone', async () => {
+      const { client } = await make(['read']);
+      const quote = await client.post('/v1/quotes', { familyId: 'rtx-4090', gpuCount: 1 });
+      assert.deepEqual([quote.status, quote.body.error], [403, 'key_scope']);
+      const key = await client.post('/v1/api-keys', { name: 'more', scopes: ['read'] });
+      assert.deepEqual([key.status, key.body.error], [403, 'session_required']);
+      assert.equal((await client.get('/v1/api-keys')).body.error, 'session_required');
+    });
+
+    it('are refused when they are mistyped, and from elsewhere', async () => {
+      const { client } = await make(['read'], { allowedCidrs: ['192.0.2.0/24'] });
+      const elsewhere = await client.get('/v1/rentals');
+      assert.deepEqual([elsewhere.status, elsewhere.body.error], [403, 'key_address']);
+      const mistyped = Object.assign(new ContractClient(backend().url), { key: `gpur_${'0'.repeat(36)}` });
+      const unknown = await mistyped.get('/v1/rentals');
+      assert.deepEqual([unknown.status, unknown.body.error], [401, 'key_unknown']);
+    });
+
+    it('have what they did named in the audit trail', async () => {
+      const { made, client } = await make(['billing']);
+      assert.equal((await client.post('/v1/billing/checkout', { amountCents: 500 })).status, 200);
+      const { body } = await person.get('/v1/audit?kind=checkout_begun');
+      const [begun] = (body as unknown as { events: { apiKeyId: string }[] }).events;
+      assert.equal(begun?.apiKeyId, made.id);
+    });
+
+    it('pay on a page, though a card is saved', async () => {
+      await backend().saveCard(person);
+      const { client } = await make(['billing']);
+      const { body } = await client.post('/v1/billing/checkout', { amountCents: 500 });
+      assert.ok(body.checkoutUrl, JSON.stringify(body));
+    });
+  });
+}
