@@ -59,7 +59,7 @@ export const auditOperations: readonly Operation[] = [
     tag: 'Account',
     summary: 'What was done to the account and its money',
     description:
-      'Newest first. Events are kept for good and never changed. A rental that ended without its user’s request, by a limit, the end of the money, a loss, a failure or an operator, is `rental_ended` and has no client address; `details` tells the reason, what was charged in all and what was given back.',
+      'Newest first. Events are kept for good and never changed. A rental that ended without its user’s request, by a limit, the end of the money, a loss, a failure or an operator, is `rental_ended` and has no client address; `details` tells the reason, what was charged in all and what was given back. An API key with a cap does not read it.',
     query: auditQuery,
     answers: [
       {
@@ -74,5 +74,6 @@ export const auditOperations: readonly Operation[] = [
         ],
       },
     ],
+    refusals: ['session_required'],
   },
 ];

@@ -5,7 +5,7 @@ import { operate } from '../../../money/operations/operations.js';
 import { auditKinds } from '../../../domain/accounts/audit.js';
 import type { UserId } from '../../../domain/ids.js';
 import type { ApiClient, SignedIn } from '../../support/http/api.js';
-import { insertSessionOf } from '../../support/money/factories.js';
+import { insertApiKeyOf, insertSessionOf } from '../../support/money/factories.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
 import { Paying } from '../../support/story/paying.js';
 import { b200, Renting, rtx4090 } from '../../support/story/renting.js';
@@ -232,6 +232,16 @@ describe('GET /v1/audit', () => {
     );
     assert.match(whole.failedSignIns[0]!.hour, /T\d\d:00:00\.000Z$/);
     assert.deepEqual((await trail(user, '?kind=signed_in')).failedSignIns, []);
+  });
+
+  it('is none of a capped key, which sees its own rentals alone', async () => {
+    const keyWith = async (spendCapCents: number | null) => {
+      const { token } = await insertApiKeyOf(service.db, user.user.id, { spendCapCents });
+      return service.api.withKey(token).get('/v1/audit');
+    };
+    assert.equal((await keyWith(null)).status, 200);
+    const { status, body } = await keyWith(500);
+    assert.deepEqual([status, body.error], [403, 'session_required']);
   });
 
   it('shows only the user’s own trail, and nothing without a session', async () => {
