@@ -8,7 +8,7 @@ import { restoredMessage } from '../../../domain/operations/watermark.js';
 import type { UserId } from '../../../domain/ids.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
 import { ScriptedTemporal } from '../../support/activities/scripted-temporal.js';
-import { insertUser } from '../../support/money/factories.js';
+import { insertRunningRental, insertUser } from '../../support/money/factories.js';
 import { ageLoops } from '../../support/story/ageing.js';
 
 const operatorEmail = 'operators@example.com';
@@ -79,6 +79,30 @@ describe('housekeeping', () => {
       await keepHouse();
       const mails = await lone.db('mail_outbox').select('recipient', 'subject', 'body');
       assert.deepEqual(mails, [{ recipient: operatorEmail, subject: 'lab has no funds', body: 'pay it' }]);
+    });
+
+    it('tells users of their budgets, and one who can’t be told keeps no other from it', async () => {
+      const ids: UserId[] = [];
+      for (const spent of [60, 85]) {
+        const { id } = await insertUser(lone.db);
+        ids.push(id);
+        await insertRunningRental(lone.db, id, 1_000, { charged_cents: spent });
+        await lone.db('budgets').insert({ user_id: id, monthly_cents: 100 });
+      }
+      const [unlucky, other] = ids.toSorted();
+      await lone.db.raw(`create function refuse_alert() returns trigger language plpgsql as
+        $$ begin raise exception 'not now'; end $$`);
+      await lone.db.raw(`create trigger refuse_alert before insert on budget_alerts
+        for each row when (new.user_id = '${unlucky!}') execute function refuse_alert()`);
+      const told = async (id: UserId) => (await lone.db('budget_alerts').where({ user_id: id })).length;
+      await keepHouse();
+      assert.deepEqual([await told(unlucky!), (await told(other!)) > 0], [0, true]);
+      assert.deepEqual(await stuck(), [{ duty: 'budget', item: unlucky, attempts: 1 }]);
+      await lone.db.raw('drop trigger refuse_alert on budget_alerts');
+      await ageLoops(lone.db, HOUR);
+      await keepHouse();
+      assert.ok((await told(unlucky!)) > 0);
+      assert.deepEqual(await stuck(), []);
     });
 
     describe('that prunes', () => {

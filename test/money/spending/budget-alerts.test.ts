@@ -144,6 +144,7 @@ describe('what a month has cost of its budget', () => {
     await settleEnded(db, id);
     const untold = (await lookAtBudgets(db, undefined)).reached;
     assert.equal(untold.length, 1);
+    await clock.pass(HOUR_MS);
     assert.equal((await lookAtBudgets(db, undefined)).reached.length, 1, 'until it was told');
     await look();
     await look();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
 import { listAttempts } from '../../../adapters/postgres/machines/attempts.js';
+import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
 import { insertStopRequest } from '../../../adapters/postgres/rentals/stop-requests.js';
 import type { ApiKeyRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
 import { saveBudget } from '../../../adapters/postgres/spending/budgets.js';
@@ -139,6 +140,19 @@ describe('a rental that is opened by a key with a cap', () => {
     );
   });
 
+  it('is verified with the ledger: sums that its rentals do not have are found', async () => {
+    await opened(100);
+    const trx = await db.transaction();
+    await trx('api_keys').where({ id: key }).update({ spent_cents: 7 });
+    const found = await verifyLedger(trx as Database, wallet.user_id);
+    await trx.rollback();
+    assert.deepEqual(
+      found.map(({ rule, detail }) => [rule, detail]),
+      [['cap', `${key} has spent 7 and reserves 100, its rentals say 0 and 100`]],
+    );
+    assert.deepEqual(await sums(), [0, 100]);
+  });
+
   it('makes a lowered cap no lower than what is spent and reserved', async () => {
     await opened(300);
     const set = (cents: number | null) =>
@@ -188,33 +202,32 @@ describe('a rental that is opened by a key with a cap', () => {
     assert.deepEqual(await sums(), [0, 0]);
   });
 
-  it('is seen by who revokes the key right before it commits, and stops: its billing ends then', async () => {
+  it('is seen by who revokes the key while it is inserted, and stops: its billing ends then', async () => {
     const id = await opened(100);
     await beginBilling(db, id, { host: '127.0.0.1', port: 22, username: 'u', hostKeyFingerprint: null });
     const { no } = await getRental(db, id);
-    let revokedAt: Date | undefined;
-    let revoking: Promise<void> | undefined;
+    await db.raw(`create function wait_for_test() returns trigger language plpgsql as
+      $$ begin perform pg_advisory_xact_lock(4711); return new; end $$`);
+    await db.raw(`create trigger wait_for_test before insert on rentals
+      for each row execute function wait_for_test()`);
     const late = newId('rent');
-    // Another process holds the key's row, as an opening does right before it commits.
-    await db.transaction(async (opening) => {
-      await opening('api_keys').where({ id: key }).forNoKeyUpdate().first('id');
-      revoking = db.transaction(async (trx) => {
-        revokedAt = await revoke(trx);
-        await stopMachinesOf(trx, { id: key, user_id: wallet.user_id });
-      });
-      await until('the revoking waits', async () => (await waiting(db)) > 0);
-      await opening.raw(
-        `insert into rentals (id, wallet_id, user_id, status, family, model, gpu_count, region, region_code, interconnect,
-           template_id, ssh_key_ids, listing_id, provider_code, tag, price_per_hour_cents, max_spend_cents, hold_cents,
-           started_at, api_key_id)
-         select :late, wallet_id, user_id, 'provisioning', family, model, gpu_count, region, region_code, interconnect,
-           template_id, ssh_key_ids, listing_id, provider_code, tag || 'x', price_per_hour_cents, 70, 0, clock_ms(), api_key_id
-         from rentals where id = :id`,
-        { late, id },
-      );
-      await opening('api_keys').where({ id: key }).increment('reserved_cents', 70);
+    const holding = await db.transaction();
+    await holding.raw('select pg_advisory_xact_lock(4711)');
+    const opening = open(70, { id: late });
+    await until('the late one is inserted', async () => (await waiting('insert into "rentals"%')) > 0);
+    let revokedAt: Date | undefined;
+    const revoking = db.transaction(async (trx) => {
+      revokedAt = await revoke(trx);
+      await stopMachinesOf(trx, { id: key, user_id: wallet.user_id });
     });
+    const isWaiting = await until('the revoking waits, or is done', async () =>
+      (await waiting('update "api_keys"%')) > 0 ? 'it waits' : revokedAt && 'it is done',
+    );
+    await holding.commit();
+    assert.equal(isWaiting, 'it waits');
+    assert.ok(!((await opening) instanceof Refusal));
     await revoking;
+    await db.raw('drop trigger wait_for_test on rentals');
     const stops = await db('stop_requests').whereIn('rental_no', [no, (await getRental(db, late)).no]);
     assert.equal(stops.length, 2, 'the one that was just committed too');
     await tick(db, { shard: 0, shards: 1 });
@@ -302,10 +315,12 @@ describe('a rental that is opened by a key with a cap', () => {
     assert.equal(rental.max_spend_cents, 200, 'the budget was there before it was inserted');
   });
 
-  async function waiting(on: Database): Promise<number> {
-    const { rows } = await on.raw<{ rows: { count: number }[] }>(
+  /** Counts the statements of this form that wait for a lock. */
+  async function waiting(form: string): Promise<number> {
+    const { rows } = await db.raw<{ rows: { count: number }[] }>(
       `select count(*)::int as count from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock' and query ilike '%api_keys%'`,
+        where datname = current_database() and wait_event_type = 'Lock' and query ilike ?`,
+      [form],
     );
     return rows[0]?.count ?? 0;
   }
