@@ -46,6 +46,9 @@ export async function up(knex: Knex): Promise<void> {
     create index proof_codes_session on proof_codes (session_id, created_at desc);
     create index proof_codes_age on proof_codes (created_at);
 
+    -- From where they were used is cut; some keys stay for good.
+    create index api_keys_addresses on api_keys (ended_at) where last_used_address is not null;
+
     -- One more kind, whichever there are by now.
     do $$ begin
       execute (

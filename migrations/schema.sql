@@ -2759,6 +2759,8 @@ CREATE TABLE api_keys (
   CONSTRAINT api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
 ) WITH (fillfactor=80);
 
+CREATE INDEX api_keys_addresses ON api_keys USING btree (ended_at) WHERE last_used_address IS NOT NULL;
+
 CREATE INDEX api_keys_ended ON api_keys USING btree (ended_at);
 
 CREATE INDEX api_keys_of_user ON api_keys USING btree (user_id, id DESC);

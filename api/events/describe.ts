@@ -152,7 +152,8 @@ const STREAM_DESCRIPTION = [
   '',
   'A comment comes every 15 s. A user has 10 streams at most: one more ends the oldest. The service ends a stream with',
   '`closed` and a reason (`too_many_streams`, `session_ended`, `key_ended`, `session_renewed`: come back with the',
-  'new cookie, `server_stopping`), and says in `retry:` when to come back. A client that does not read is cut.',
+  'new cookie, `key_changed`: come back if the key may still, `server_stopping`), and says in `retry:` when to come',
+  'back. A client that does not read is cut.',
 ].join('\n');
 
 export const eventOperations: readonly Operation[] = [

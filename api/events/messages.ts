@@ -32,6 +32,7 @@ export const closeReasons = [
   'session_ended',
   'session_renewed',
   'key_ended',
+  'key_changed',
   'server_stopping',
 ] as const;
 export type CloseReason = (typeof closeReasons)[number];

@@ -115,6 +115,6 @@ function reasonOf(
   { isHeld, isCrowdedOut, isOutdated }: WrittenStream,
 ): CloseReason | undefined {
   if (!isHeld) return endOf(stream);
-  if (isOutdated) return 'session_renewed';
+  if (isOutdated) return stream.holder.kind === 'key' ? 'key_changed' : 'session_renewed';
   return isCrowdedOut ? 'too_many_streams' : undefined;
 }

@@ -36,6 +36,14 @@ export const retention: readonly Kept[] = [
     since: 'ended_at',
     only: 'not exists (select 1 from rentals r where r.api_key_id = t.id)',
   },
+  {
+    table: 'api_keys',
+    what: 'from where an API key was last used; that it was stays',
+    keptMs: 90 * DAY,
+    since: 'ended_at',
+    only: 't.last_used_address is not null',
+    cut: 'last_used_address',
+  },
   { table: 'login_codes', what: 'one-time codes', keptMs: 2 * DAY, since: 'created_at' },
   {
     table: 'proof_codes',

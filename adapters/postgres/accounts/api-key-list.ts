@@ -67,6 +67,9 @@ export async function changeApiKey(
   id: ApiKeyId,
   { name, allowedCidrs }: ApiKeyChange,
 ): Promise<ApiKeyRow> {
+  // Its streams were opened from where it might be used before.
+  if (allowedCidrs !== undefined)
+    await trx('open_streams').where({ api_key_id: id }).update({ outdated: true });
   const [row] = await trx('api_keys')
     .where({ id })
     .update({

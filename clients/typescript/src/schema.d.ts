@@ -1017,7 +1017,8 @@ export interface paths {
          *
          *     A comment comes every 15 s. A user has 10 streams at most: one more ends the oldest. The service ends a stream with
          *     `closed` and a reason (`too_many_streams`, `session_ended`, `key_ended`, `session_renewed`: come back with the
-         *     new cookie, `server_stopping`), and says in `retry:` when to come back. A client that does not read is cut.
+         *     new cookie, `key_changed`: come back if the key may still, `server_stopping`), and says in `retry:` when to come
+         *     back. A client that does not read is cut.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -2947,7 +2948,7 @@ export interface components {
         };
         StreamClosed: {
             /** @enum {string} */
-            reason: "too_many_streams" | "session_ended" | "session_renewed" | "key_ended" | "server_stopping";
+            reason: "too_many_streams" | "session_ended" | "session_renewed" | "key_ended" | "key_changed" | "server_stopping";
         };
         StreamReady: {
             /** @description The stream tells what comes after this event. */

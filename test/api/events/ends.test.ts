@@ -6,7 +6,7 @@ import type { EventStream } from '../../../api/events/stream.js';
 import { streamLimits } from '../../../domain/events/stream-limits.js';
 import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { openStream, type StreamClient } from '../../support/http/event-stream.js';
-import { insertSessionOf } from '../../support/money/factories.js';
+import { insertApiKeyOf, insertSessionOf } from '../../support/money/factories.js';
 import { happen, times } from '../../support/service/events.js';
 import { until } from '../../support/until.js';
 
@@ -91,6 +91,22 @@ describe('the end of a stream', () => {
         if (stream.status === 'fulfilled') await stream.value.awaitClose();
       }
     }
+  });
+
+  it('comes to the streams of a key whose addresses are changed: what they may be is looked at anew', async () => {
+    const { row, token } = await insertApiKeyOf(one.db, user.user.id);
+    const byKey = async (): Promise<StreamClient> => {
+      const stream = await openStream({ url: two.url }, '', { Authorization: `Bearer ${token}` });
+      opened.push(stream);
+      return stream;
+    };
+    const stream = await byKey();
+    const change = (body: object) => user.patch(`/v1/api-keys/${row.id}`, body);
+    assert.equal((await change({ name: 'renamed' })).status, 200);
+    assert.equal((await change({ allowedCidrs: ['192.0.2.0/24'] })).status, 200);
+    await stream.awaitClose();
+    assert.deepEqual(reasonsOf(stream), ['key_changed']);
+    await assert.rejects(byKey(), /403/);
   });
 
   it('comes when the session’s time is over', async () => {

@@ -6,7 +6,12 @@ import { prune } from '../../../../adapters/postgres/upkeep/retention.js';
 import type { RentalId } from '../../../../domain/ids.js';
 import { forGood, retention, type Kept } from '../../../../domain/operations/retention.js';
 import { databaseRoles } from '../../../../migrations/grants.js';
-import { insertProvider, insertRental, insertUser } from '../../../support/money/factories.js';
+import {
+  insertApiKeyOf,
+  insertProvider,
+  insertRental,
+  insertUser,
+} from '../../../support/money/factories.js';
 import { openMoneyDatabase, type MoneyDatabase } from '../../../support/money/money.js';
 
 const DAY = 86_400_000;
@@ -35,9 +40,12 @@ describe('what is kept for operating is pruned', () => {
         where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relname not like 'knex\\_%'
         order by 1`,
     );
-    // The audit trail stays; the addresses in it are cut.
-    const decided = [...retention.map(({ table }) => table), ...Object.keys(forGood)];
-    assert.deepEqual(decided.toSorted(), rows.map(({ name }) => name).toSorted());
+    // The audit trail stays, and so do keys that rented something; the addresses in them are cut.
+    const decided = new Set(retention.map(({ table }) => table));
+    assert.deepEqual(
+      [...decided, ...Object.keys(forGood)].toSorted(),
+      rows.map(({ name }) => name).toSorted(),
+    );
   });
 
   it('is told to operators, table by table', () => {
@@ -66,6 +74,28 @@ describe('what is kept for operating is pruned', () => {
       });
     });
   }
+
+  it('cuts from where an ended key was used, and leaves the key that rented something', async () => {
+    const { id: userId } = await insertUser(db);
+    const ended = { created_at: ago(100 * DAY), expires_at: ago(91 * DAY) };
+    const used = { last_used_at: ago(92 * DAY), last_used_address: '192.0.2.7' };
+    const keys = await Promise.all(
+      [ended, { created_at: ago(100 * DAY), expires_at: ago(89 * DAY) }].map(async (times) => {
+        const { row } = await insertApiKeyOf(db, userId);
+        await db('api_keys')
+          .where({ id: row.id })
+          .update({ ...times, ...used });
+        await insertRental(db, userId, { api_key_id: row.id });
+        return row.id;
+      }),
+    );
+    for (const kept of retention.filter(({ table }) => table === 'api_keys')) await prune(db, kept);
+    const rows = await db('api_keys').where({ user_id: userId }).select('id', 'last_used_address');
+    assert.deepEqual(
+      keys.map((id) => rows.find((row) => row.id === id)?.last_used_address),
+      [null, '192.0.2.7'],
+    );
+  });
 
   it('removes in small batches what is done and old enough, the oldest first', async () => {
     const user = await insertUser(db);
