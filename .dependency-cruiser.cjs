@@ -123,7 +123,7 @@ module.exports = {
         'What stands in clients/ leaves this house: it knows the service by its answers, and other clients by name.',
       severity: 'error',
       from: { path: '^clients/([^/]+)/' },
-      to: { path: '^(?!clients/|node_modules/)[^/]+/|^config\\.ts$' },
+      to: { path: '^(?!clients/|node_modules/)[^/]+/|^config\\.ts$', dependencyTypesNot: ['core'] },
     },
     {
       name: 'the-typed-client-stands-alone',

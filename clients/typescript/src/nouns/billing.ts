@@ -3,6 +3,7 @@ import type {
   AutoTopup as AutoTopupSettings,
   Balance,
   BillingConfig,
+  Budget,
   Card as SavedCard,
   CardSetup,
   Checkout as CheckoutAnswer,
@@ -13,6 +14,7 @@ import type {
   LedgerEntryPage,
   PayUrl,
   PutAutoTopup,
+  PutBudget,
   Statement,
   StoredAutoTopup,
   Topup,
@@ -62,6 +64,15 @@ export class Wallet extends Noun {
     return this.call('read', options, (api, init) =>
       api.GET('/v1/billing/ledger/{id}/explain', { ...init, params: { path: { id } } }),
     );
+  }
+
+  /** What may be spent in a month, and what was. */
+  budget(options?: CallOptions): Promise<Budget> {
+    return this.call('read', options, (api, init) => api.GET('/v1/billing/budget', init));
+  }
+
+  saveBudget(body: PutBudget, options?: CallOptions): Promise<Budget> {
+    return this.call('same', options, (api, init) => api.PUT('/v1/billing/budget', { ...init, body }));
   }
 
   /** The sums of a span of time. */

@@ -1,0 +1,135 @@
+import { isApiError, type GpuRental, type LedgerEntry, type Listing, type Rental } from '@gpu-rental/client';
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { z } from 'zod';
+import { answering, type Call } from './answers.js';
+import { readKey } from './spending.js';
+
+const gpuCount = z.union([z.literal(1), z.literal(2), z.literal(4), z.literal(8)]);
+export const wish = {
+  familyId: z.string().describe('The kind of GPU, as offers tell it: h100-80gb'),
+  gpuCount: gpuCount.describe('How many GPUs: 1, 2, 4 or 8'),
+  region: z.string().optional().describe('A country (US), or us, eu, apac'),
+  maxPricePerHourCents: z.number().int().positive().optional(),
+};
+const reads = { readOnlyHint: true, openWorldHint: true };
+
+/** Adds the tools that change nothing: offers, list, balance and explain. */
+export function addReadingTools(server: McpServer, { client }: { readonly client: GpuRental }): void {
+  addOffers(server, client);
+  server.registerTool(
+    'list',
+    {
+      description: 'Your rentals, the newest first: state, price, cost so far and limits.',
+      inputSchema: {
+        status: z.enum(['provisioning', 'running', 'stopping', 'stopped', 'failed']).optional(),
+        limit: z.number().int().min(1).max(100).default(20),
+      },
+      annotations: reads,
+    },
+    answering(async ({ status, limit }, call) => {
+      const list = client.rentals.list({ ...(status && { status }), pageSize: limit }, call);
+      return { rentals: (await list.toArray(limit)).map(shownRental) };
+    }),
+  );
+  server.registerTool(
+    'balance',
+    {
+      description:
+        'What is in the wallet, how long it lasts, and what the key of this server may still spend.',
+      inputSchema: {},
+      annotations: reads,
+    },
+    answering(async (_, call) => {
+      const [key, wallet] = await Promise.all([readKey(client, call), readWallet(client, call)]);
+      return { wallet, key: key ?? null };
+    }),
+  );
+  addExplain(server, client);
+}
+
+function addOffers(server: McpServer, client: GpuRental): void {
+  server.registerTool(
+    'offers',
+    {
+      description: 'Machines that can be rented now, the cheapest first, with the price of an hour in cents.',
+      inputSchema: {
+        familyId: wish.familyId.optional(),
+        gpuCount: wish.gpuCount.optional(),
+        region: wish.region,
+        maxPricePerHourCents: wish.maxPricePerHourCents,
+        minVramGb: z.number().int().positive().optional().describe('Memory of one GPU'),
+        limit: z.number().int().min(1).max(100).default(20),
+      },
+      annotations: reads,
+    },
+    answering(async ({ limit, ...wanted }, call) => {
+      const query = { ...withoutUndefined(wanted), pageSize: limit };
+      const listings = await client.catalog.listings(query, call).toArray(limit);
+      return { offers: listings.map(shownOffer) };
+    }),
+  );
+}
+
+function addExplain(server: McpServer, client: GpuRental): void {
+  server.registerTool(
+    'explain',
+    {
+      description:
+        'Why money was charged: with a ledgerEntryId, the sum behind that entry; without, the newest entries of the ledger with their ids, of one rental where it is named.',
+      inputSchema: {
+        ledgerEntryId: z.string().optional(),
+        rentalId: z.string().optional(),
+        limit: z.number().int().min(1).max(100).default(10),
+      },
+      annotations: reads,
+    },
+    answering(async ({ ledgerEntryId, rentalId, limit }, call) => {
+      if (ledgerEntryId !== undefined) return client.wallet.explain(ledgerEntryId, call);
+      const query = { ...(rentalId !== undefined && { rentalId }), pageSize: limit };
+      const entries: LedgerEntry[] = await client.wallet.ledger(query, call).toArray(limit);
+      return { entries };
+    }),
+  );
+}
+
+/** Null where the key may not read money. */
+async function readWallet(client: GpuRental, call: Call): Promise<object | null> {
+  try {
+    return await client.wallet.get(call);
+  } catch (error) {
+    if (isApiError(error, 'key_scope')) return null;
+    throw error;
+  }
+}
+
+function shownOffer(listing: Listing): object {
+  const {
+    family: familyId,
+    gpuCount,
+    vramGb,
+    pricePerHourCents,
+    region,
+    interconnect,
+    reliability,
+  } = listing;
+  return { familyId, gpuCount, vramGb, pricePerHourCents, region, interconnect, reliability };
+}
+
+/** What an agent needs of a rental. */
+export function shownRental(rental: Rental): object {
+  const { id: rentalId, name, status, phase, expectedReadyAt, familyId, gpuCount, region } = rental;
+  const { pricePerHourCents, totalChargedCents, maxSpendCents, autoStopAt, runningAt, stopReason } = rental;
+  return {
+    ...{ rentalId, name, status, phase, expectedReadyAt, familyId, gpuCount, region },
+    ...{ pricePerHourCents, totalChargedCents, maxSpendCents, autoStopAt, runningAt, stopReason },
+    failure: rental.failure,
+  };
+}
+
+/** Leaves out what was not given. */
+export function withoutUndefined<T extends object>(
+  given: T,
+): { [Key in keyof T]: Exclude<T[Key], undefined> } {
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [Key in keyof T]: Exclude<T[Key], undefined> };
+}

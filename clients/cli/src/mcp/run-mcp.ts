@@ -1,0 +1,41 @@
+import { finished } from 'node:stream/promises';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import type { McpOptions } from './options.js';
+import { addReadingTools } from './reading-tools.js';
+import { addRentingTools } from './renting-tools.js';
+import { Spending } from './spending.js';
+
+const INSTRUCTIONS = [
+  'Rents GPU machines by the second from a prepaid wallet. Amounts are US cents.',
+  'To rent: offers, then quote, which tells what it costs at worst, then rent with the quoteId within a minute.',
+  'Then ssh_command, which waits for the machine and gives the command line that enters it.',
+  'Billing begins when the machine can be entered and ends with stop: always stop what is not used any more.',
+  'To let one live longer: quote_extension, which tells the worst case, then extend with the extensionId.',
+  'Machines go on, and cost, when this conversation ends: list shows them.',
+].join(' ');
+
+/**
+ * Serves agents over stdio by the Model Context Protocol, until they leave or the signal is aborted. Machines that were
+ * rented go on, up to their limits.
+ */
+export async function runMcp(options: McpOptions): Promise<void> {
+  const { stdin, stdout, signal } = options;
+  const server = new McpServer({ name: 'gpu', version: options.version }, { instructions: INSTRUCTIONS });
+  addReadingTools(server, options);
+  addRentingTools(server, options, new Spending(options));
+  const transport = new StdioServerTransport(stdin, stdout);
+  await server.connect(transport);
+  try {
+    await finished(stdin, { writable: false, ...(signal && { signal }) });
+  } catch (error) {
+    if (signal?.aborted !== true && !isGone(error)) throw error;
+  } finally {
+    await server.close();
+  }
+}
+
+/** An agent that ends takes its half of the pipe with it, in whatever way. */
+function isGone(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+}

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { isApiError, type ChangeRental, type GpuRental, type Quote, type Rental } from '@gpu-rental/client';
+import { ToolRefusal, type Call } from './answers.js';
+
+/** What is known of the key by which this server asks. */
+export interface KeyState {
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly spendCapCents: number | null;
+  readonly spentCents: number;
+  readonly reservedCents: number;
+  /** What may still be spent; null: there is no cap. */
+  readonly leftCents: number | null;
+}
+
+/** A change of limits whose worst case was told, and that can be made within a minute. */
+export interface QuotedExtension {
+  readonly id: string;
+  readonly rentalId: string;
+  readonly body: ChangeRental;
+  readonly worstCaseCents: number;
+  readonly expiresAtMs: number;
+}
+
+const EXTENSION_MS = 60_000;
+/** More than an agent quotes within the life of a quote. */
+const REMEMBERED_MAX = 1_000;
+
+/**
+ * What lets money be spent: a key with a cap, and a worst case that the agent was told before. Only what was told here
+ * can be taken, so that no agent rents by a number that it made up.
+ */
+export class Spending {
+  readonly #client: GpuRental;
+  readonly #allowUncapped: boolean;
+  readonly #quotes = new Map<string, Quote>();
+  readonly #extensions = new Map<string, QuotedExtension>();
+
+  constructor(options: { readonly client: GpuRental; readonly allowUncapped: boolean }) {
+    this.#client = options.client;
+    this.#allowUncapped = options.allowUncapped;
+  }
+
+  /** The key by which this server asks; undefined: it asks by a session. */
+  key(call: Call): Promise<KeyState | undefined> {
+    return readKey(this.#client, call);
+  }
+
+  /** @throws ToolRefusal where nothing limits what may be spent in all */
+  async requireCap(call: Call): Promise<void> {
+    if (this.#allowUncapped) return;
+    const key = await this.key(call);
+    if (key && key.spendCapCents !== null) return;
+    const what = key
+      ? `The API key “${key.name}” has no spending cap`
+      : 'This is a session, and no API key with a cap';
+    throw new ToolRefusal(
+      'no_spending_cap',
+      `${what}: nothing is rented or extended by it. Ask the user for a key with a cap, made by: gpu keys create --cap 20. Or let them start this server with --allow-uncapped.`,
+    );
+  }
+
+  /** Takes note of a quote that the agent is told now. */
+  remember(quote: Quote): void {
+    remember(this.#quotes, quote.quoteId, quote);
+  }
+
+  /** @throws ToolRefusal for a quote whose worst case this server has not told */
+  quote(quoteId: string): Quote {
+    const quote = this.#quotes.get(quoteId);
+    if (quote) return quote;
+    throw new ToolRefusal(
+      'unknown_quote',
+      `This server has told no quote ${quoteId}. Call quote first: it tells the worst case, and the quoteId to rent by.`,
+    );
+  }
+
+  /** Takes note of the new quote that a refusal of an old one brings. */
+  rememberNewOffer(error: unknown): void {
+    if (!isApiError(error, 'quote_expired') && !isApiError(error, 'price_changed')) return;
+    if (error.details.quote !== null) this.remember(error.details.quote);
+  }
+
+  /** Computes the worst case of a change, and takes note of it. */
+  quoteExtension(rental: Rental, body: ChangeRental): QuotedExtension {
+    const extension = {
+      id: `ext_${randomUUID()}`,
+      rentalId: rental.id,
+      body,
+      worstCaseCents: worstCaseOf(rental, body),
+      expiresAtMs: Date.now() + EXTENSION_MS,
+    };
+    remember(this.#extensions, extension.id, extension);
+    return extension;
+  }
+
+  /** @throws ToolRefusal for one whose worst case this server has not told within the last minute */
+  extension(id: string): QuotedExtension {
+    const extension = this.#extensions.get(id);
+    if (extension && extension.expiresAtMs > Date.now()) return extension;
+    throw new ToolRefusal(
+      'unknown_extension',
+      `This server has told no extension ${id} within the last minute. Call quote_extension first: it tells the worst case.`,
+    );
+  }
+}
+
+function remember<T>(kept: Map<string, T>, id: string, value: T): void {
+  kept.delete(id);
+  kept.set(id, value);
+  const [oldest] = kept.keys();
+  if (kept.size > REMEMBERED_MAX && oldest !== undefined) kept.delete(oldest);
+}
+
+/** The key by which a client asks; undefined: it asks by a session. */
+export async function readKey(client: GpuRental, call: Call): Promise<KeyState | undefined> {
+  const { apiKey } = await client.auth.me(call);
+  if (!apiKey) return undefined;
+  const { name, scopes, spendCapCents, spentCents, reservedCents } = apiKey;
+  const leftCents = spendCapCents === null ? null : spendCapCents - spentCents - reservedCents;
+  return { name, scopes, spendCapCents, spentCents, reservedCents, leftCents };
+}
+
+/**
+ * What a rental costs at most, in all, with these changes: the least of its limits. A limit that is not known yet can
+ * only make it less.
+ * @throws ToolRefusal when nothing would limit it
+ */
+export function worstCaseOf(rental: Rental, change: ChangeRental): number {
+  const spend = change.maxSpendCents ?? rental.maxSpendCents;
+  const hours = change.autoStopAfterHours ?? hoursOf(rental);
+  const limits = [
+    ...(spend === null ? [] : [spend]),
+    ...(hours === null ? [] : [Math.ceil(rental.pricePerHourCents * hours)]),
+  ];
+  if (limits.length === 0)
+    throw new ToolRefusal('no_limit', 'Name maxSpendCents or autoStopAfterHours, or both.');
+  // What was used is never given back.
+  return Math.max(rental.totalChargedCents, Math.min(...limits));
+}
+
+function hoursOf({ runningAt, autoStopAt }: Rental): number | null {
+  if (runningAt === null || autoStopAt === null) return null;
+  return (Date.parse(autoStopAt) - Date.parse(runningAt)) / 3_600_000;
+}
