@@ -10,7 +10,7 @@ import { findOrInsertUser } from '../../adapters/postgres/accounts/users.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 import type { UserRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
-import { auditEvent } from './audit-event.js';
+import { auditAddress, auditEvent } from './audit-event.js';
 import { seenFrom } from './seen-from.js';
 import type { ApiContext } from '../context.js';
 
@@ -44,10 +44,11 @@ export async function openSession(
   const { by, provedAt } = how;
   await wakeApiKeys(trx, user.id);
   const session = await insertSession(trx, user.id, { by, provedAt, ...seenFrom(ctx) });
-  await insertAuditEvent(
-    trx,
-    auditEvent(ctx, { userId: user.id, kind: 'signed_in', entityId: session.id, details: { by } }),
-  );
+  // No API key signs in; one that came along may be another user's.
+  await insertAuditEvent(trx, {
+    ...{ userId: user.id, kind: 'signed_in', entityId: session.id, details: { by } },
+    clientAddress: auditAddress(ctx),
+  });
   return { user, created, session };
 }
 

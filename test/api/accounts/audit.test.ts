@@ -16,6 +16,7 @@ interface Event {
   readonly id: string;
   readonly kind: string;
   readonly entityId: string | null;
+  readonly apiKeyId: string | null;
   readonly details: Record<string, unknown> | null;
   readonly clientAddress: string | null;
   readonly at: string;
@@ -232,6 +233,19 @@ describe('GET /v1/audit', () => {
     );
     assert.match(whole.failedSignIns[0]!.hour, /T\d\d:00:00\.000Z$/);
     assert.deepEqual((await trail(user, '?kind=signed_in')).failedSignIns, []);
+  });
+
+  it('names no API key in a sign-in, which none makes: another user’s may come along', async () => {
+    const mails = new CodeMails(service.api);
+    const email = 'with-a-key@example.com';
+    await service.stopWorker();
+    const { client, code } = await mails.request(email);
+    await service.startWorker();
+    const { token } = await insertApiKeyOf(service.db, user.user.id);
+    const headers = { Authorization: `Bearer ${token}` };
+    assert.equal((await client.post('/v1/auth/verify-code', { email, code }, headers)).status, 200);
+    const [event] = (await trail(client)).events;
+    assert.deepEqual([event?.kind, event?.apiKeyId], ['signed_in', null]);
   });
 
   it('is none of a capped key, which sees its own rentals alone', async () => {
