@@ -104,6 +104,13 @@ export const quoteOperations: readonly Operation[] = [
         links: { createRental: { body: { quoteId: '/quoteId' } } },
       },
     ],
-    refusals: ['invalid_count', 'unknown_family', 'model_unavailable', 'blocked', 'key_not_found'],
+    refusals: [
+      'invalid_count',
+      'weak_key',
+      'unknown_family',
+      'model_unavailable',
+      'blocked',
+      'key_not_found',
+    ],
   },
 ];

@@ -253,6 +253,7 @@ export const rentalOperations: readonly Operation[] = [
     refusals: [
       ...([
         'invalid_count',
+        'weak_key',
         'unknown_family',
         'model_unavailable',
         'insufficient_balance',

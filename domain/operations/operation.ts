@@ -1,4 +1,4 @@
-import type { InvoiceId, OperationId, RentalId, UserId } from '../ids.js';
+import type { ApiKeyId, InvoiceId, OperationId, RentalId, UserId } from '../ids.js';
 
 /** An operator's action on money and invoices; amounts in cents. */
 export type MoneyAction =
@@ -101,6 +101,8 @@ export type DirectAction =
   | { readonly kind: 'block_user'; readonly userId: UserId }
   | { readonly kind: 'unblock_user'; readonly userId: UserId }
   | { readonly kind: 'end_sessions'; readonly userId: UserId }
+  /** Of all of his keys, or of one. */
+  | { readonly kind: 'revoke_api_keys'; readonly userId: UserId; readonly keyId?: ApiKeyId }
   | { readonly kind: 'stop_rental'; readonly rentalId: RentalId }
   | { readonly kind: 'pause_provider'; readonly providerCode: string }
   | { readonly kind: 'resume_provider'; readonly providerCode: string }

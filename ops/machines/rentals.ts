@@ -14,7 +14,7 @@ import { operate } from '../operator.js';
 import { asOperator, countOf, idOf, oneOf, type OperatorOptions } from '../options.js';
 import { iso, printFacts, printRows, readable, whenSet, type Fact, type Print } from '../output.js';
 import { linkTo } from '../temporal-links.js';
-import { getUser } from '../people/users.js';
+import { getUser } from '../people/named-user.js';
 
 type Listing = Print & {
   readonly user?: string;

@@ -10,7 +10,7 @@ import { carryOut, operate, placeOrder } from '../operator.js';
 import { asOperator, centsOf, countOf, idOf, type OperatorOptions } from '../options.js';
 import { iso, printFacts, printRows, readable, whenSet, type Fact, type Print } from '../output.js';
 import { linkTo } from '../temporal-links.js';
-import { getUser, userIdOf } from '../people/users.js';
+import { getUser, userIdOf } from '../people/named-user.js';
 
 type Issue = OperatorOptions & {
   readonly user: string;

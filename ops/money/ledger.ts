@@ -7,7 +7,7 @@ import { ledgerEntryTypes, type LedgerEntryType } from '../../domain/ledger/ledg
 import { using, type OpsContext } from '../context.js';
 import { countOf, idOf, oneOf } from '../options.js';
 import { printRows, readable, type Print } from '../output.js';
-import { getUser } from '../people/users.js';
+import { getUser } from '../people/named-user.js';
 
 type Listing = Print & {
   readonly user: string;

@@ -4,7 +4,7 @@ import { using, type OpsContext } from '../context.js';
 import { actByHand } from '../direct.js';
 import { asOperator, type OperatorOptions } from '../options.js';
 import { iso, printRows, readable, type Print } from '../output.js';
-import { getUser } from '../people/users.js';
+import { getUser } from '../people/named-user.js';
 
 /**
  * `ops marks …`: the users who are not charged while they are away, because a payment of theirs was denied (decision

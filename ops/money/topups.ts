@@ -12,7 +12,7 @@ import { using, type OpsContext } from '../context.js';
 import { countOf, oneOf } from '../options.js';
 import { iso, printFacts, printRows, readable, whenSet, type Fact, type Print } from '../output.js';
 import { linkTo } from '../temporal-links.js';
-import { getUser } from '../people/users.js';
+import { getUser } from '../people/named-user.js';
 
 type Listing = Print & {
   readonly user?: string;

@@ -8,7 +8,7 @@ import { entryLine } from './ledger.js';
 import { operate } from '../operator.js';
 import { asOperator, centsOf, countOf, idOf, type OperatorOptions } from '../options.js';
 import { iso, printFacts, printRows, readable, type Fact, type Print } from '../output.js';
-import { getUser, userIdOf } from '../people/users.js';
+import { getUser, userIdOf } from '../people/named-user.js';
 
 type Move = OperatorOptions & { readonly user: string; readonly amountCents: number };
 

@@ -1,15 +1,13 @@
 import type { Command } from 'commander';
 import { deviceOf } from '../../adapters/device.js';
-import type { Database } from '../../adapters/postgres/database.js';
 import {
-  findUser,
   listUsers,
   readUserSummary,
   type UserSummary,
 } from '../../adapters/postgres/accounts/user-lookup.js';
 import { listSessions } from '../../adapters/postgres/accounts/session-list.js';
-import type { UserRow } from '../../adapters/postgres/rows/tables.js';
-import { isId, type UserId } from '../../domain/ids.js';
+import { getUser, userIdOf } from './named-user.js';
+import { addApiKeyCommands } from './api-keys.js';
 import { using, type OpsContext } from '../context.js';
 import { actByHand } from '../direct.js';
 import { asOperator, countOf, type OperatorOptions } from '../options.js';
@@ -70,6 +68,7 @@ Examples:
         );
       }),
     );
+  addApiKeyCommands(users, context);
   addChanges(users, context);
 }
 
@@ -86,18 +85,6 @@ function addChanges(users: Command, context: OpsContext): void {
         actByHand(context, async (db) => ({ kind, userId: await userIdOf(db, who) }), options),
       );
   }
-}
-
-/** The id of the user that is meant. An id is taken as it is: the action by it says whether there is such a user. */
-export async function userIdOf(db: Database, who: string): Promise<UserId> {
-  return isId('usr', who) ? who : (await getUser(db, who)).id;
-}
-
-/** Finds the user. @throws Error when there is none, with a hint how to look */
-export async function getUser(db: Database, who: string): Promise<UserRow> {
-  const user = await findUser(db, who);
-  if (user) return user;
-  throw new Error(`There is no user ${who}: an e-mail address or an id such as usr_01J… is needed.`);
 }
 
 function factsOf({ user, wallet, ...rest }: UserSummary): Fact[] {

@@ -8,7 +8,7 @@ import { webhookWorkflowId } from '../../domain/webhooks/webhook.js';
 import { using, type OpsContext } from '../context.js';
 import { countOf } from '../options.js';
 import { iso, printFacts, printRows, readable, type Print } from '../output.js';
-import { userIdOf } from '../people/users.js';
+import { userIdOf } from '../people/named-user.js';
 import { linkTo } from '../temporal-links.js';
 
 /** `ops endpoints …`: where users have their events delivered. */

@@ -79,6 +79,8 @@ export function configOf({ sid, examples }: Run): string {
   return [
     '[generation]',
     `max-examples = ${examples}`,
+    // It would make up API keys, which stand before the session.
+    'with-security-parameters = false',
     '[warnings]',
     // A pattern that the tool can't read leaves an endpoint untested.
     'fail-on = ["unsupported_regex"]',

@@ -1,6 +1,6 @@
 import type { ApiKeyId, UserId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
-import { recordEvent } from '../events/outbox.js';
+import { recordEvents } from '../events/outbox.js';
 import type { ApiKeyRow } from '../rows/tables.js';
 
 /**
@@ -90,12 +90,25 @@ export async function revokeApiKey(
   userId: UserId,
   id: ApiKeyId,
 ): Promise<ApiKeyRow | 'before' | undefined> {
-  const [row] = await trx('api_keys')
-    .where({ id, user_id: userId })
+  const [revoked] = await revokeApiKeysOf(trx, userId, id);
+  return revoked ?? ((await findApiKeyOf(trx, userId, id)) && 'before');
+}
+
+/**
+ * Revokes all keys of a user, or this one, for good, and tells each.
+ * @returns those that were revoked now
+ */
+export async function revokeApiKeysOf(
+  trx: Transaction,
+  userId: UserId,
+  id: ApiKeyId | undefined,
+): Promise<ApiKeyRow[]> {
+  const revoked = await trx('api_keys')
+    .where({ user_id: userId, ...(id !== undefined && { id }) })
     .whereNull('revoked_at')
     .update({ revoked_at: trx.raw('clock_ms()') })
     .returning('*');
-  if (!row) return (await findApiKeyOf(trx, userId, id)) && 'before';
-  await recordEvent(trx, { type: 'api_key.revoked', userId, entityId: id, data: {} });
-  return row;
+  const told = revoked.map((row) => ({ userId, entityId: row.id, data: {} }));
+  await recordEvents(trx, 'api_key.revoked', told);
+  return revoked;
 }

@@ -1,8 +1,9 @@
-import type { RentalId, UserId } from '../../../domain/ids.js';
+import type { ApiKeyId, RentalId, UserId } from '../../../domain/ids.js';
 import type { DirectAction, Operation, OperationResult } from '../../../domain/operations/operation.js';
 import { routeOf } from '../../../domain/payments/processor-routes.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { insertAuditEvent } from '../accounts/audit-events.js';
+import { revokeApiKeysOf } from '../accounts/api-key-list.js';
 import { deleteSessionsOf } from '../accounts/sessions.js';
 import { pullBrake, releaseBrake } from './brakes.js';
 import type { Database, Transaction } from '../database.js';
@@ -52,13 +53,8 @@ type Doing = Operation<DirectAction>;
 
 async function act(trx: Transaction, input: Doing): Promise<OperationResult> {
   const { action } = input;
+  if ('userId' in action) return actOnUser(trx, input, action);
   switch (action.kind) {
-    case 'block_user':
-      return blockUser(trx, action.userId, input.reason);
-    case 'unblock_user':
-      return unblockUser(trx, action.userId);
-    case 'end_sessions':
-      return endSessions(trx, action.userId);
     case 'stop_rental':
       return stopRental(trx, action.rentalId, input.reason);
     case 'pause_provider':
@@ -71,6 +67,24 @@ async function act(trx: Transaction, input: Doing): Promise<OperationResult> {
       return replayEvent(trx, action.eventId);
     default:
       return decide(trx, input, action);
+  }
+}
+
+async function actOnUser(
+  trx: Transaction,
+  { reason }: Doing,
+  action: Extract<DirectAction, { userId: UserId }>,
+): Promise<OperationResult> {
+  const { userId } = action;
+  switch (action.kind) {
+    case 'block_user':
+      return blockUser(trx, userId, reason);
+    case 'unblock_user':
+      return unblockUser(trx, userId);
+    case 'end_sessions':
+      return endSessions(trx, userId);
+    case 'revoke_api_keys':
+      return revokeApiKeys(trx, userId, action.keyId);
   }
 }
 
@@ -95,6 +109,23 @@ async function unblockUser(trx: Transaction, userId: UserId): Promise<OperationR
 async function endSessions(trx: Transaction, userId: UserId): Promise<OperationResult> {
   await lockUser(trx, userId);
   return { userId, sessions: await deleteSessionsOf(trx, userId, 'operator') };
+}
+
+/** Revokes keys at once. What they rented runs on: its user pays for it, and can stop it. */
+async function revokeApiKeys(
+  trx: Transaction,
+  userId: UserId,
+  keyId: ApiKeyId | undefined,
+): Promise<OperationResult> {
+  await lockUser(trx, userId);
+  const revoked = await revokeApiKeysOf(trx, userId, keyId);
+  if (keyId !== undefined && revoked.length === 0) {
+    throw new Refusal(
+      'key_not_found',
+      `${userId} has no key ${keyId} that is not revoked: see ops users keys.`,
+    );
+  }
+  return { userId, keys: revoked.length };
 }
 
 async function lockUser(trx: Transaction, userId: UserId): Promise<UserRow> {

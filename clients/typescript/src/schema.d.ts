@@ -5002,14 +5002,14 @@ export interface operations {
                     "application/json": components["schemas"]["Quote"];
                 };
             };
-            /** @description validation_failed, invalid_count, unknown_family, model_unavailable */
+            /** @description validation_failed, invalid_count, weak_key, unknown_family, model_unavailable */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"];
+                    "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"];
                 };
             };
             /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */
@@ -5136,14 +5136,14 @@ export interface operations {
                     "application/json": components["schemas"]["OpenedRental"];
                 };
             };
-            /** @description validation_failed, invalid_count, unknown_family, model_unavailable */
+            /** @description validation_failed, invalid_count, weak_key, unknown_family, model_unavailable */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"];
+                    "application/json": components["schemas"]["ValidationFailedError"] | components["schemas"]["InvalidCountError"] | components["schemas"]["WeakKeyError"] | components["schemas"]["UnknownFamilyError"] | components["schemas"]["ModelUnavailableError"];
                 };
             };
             /** @description unauthorized, key_unknown, key_expired, key_revoked, key_suspended */

@@ -4,6 +4,7 @@ import { DAY } from '../../../domain/durations.js';
 import type { ApiKeyId } from '../../../domain/ids.js';
 import type { Answer } from '../../support/http/answers.js';
 import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
+import { CodeMails } from '../accounts/code-mails.js';
 import { openStream } from '../../support/http/event-stream.js';
 import { insertApiKeyOf } from '../../support/money/factories.js';
 
@@ -219,6 +220,19 @@ describe('the routes of API keys', () => {
       stays.named('closed').map(({ data }) => data['reason']),
       ['key_ended'],
     );
+  });
+
+  it('wake by their owner’s sign-in, and by no other’s', async () => {
+    const mails = new CodeMails(api);
+    const { key } = await made();
+    await api
+      .db('api_keys')
+      .where({ user_id: owner.user.id })
+      .update({ suspended_at: api.db.raw('clock_ms()') });
+    await mails.signIn();
+    assert.equal((await api.withKey(key).get('/v1/rentals')).body.error, 'key_suspended');
+    await mails.signIn(owner.user.email);
+    assert.equal((await api.withKey(key).get('/v1/rentals')).status, 200);
   });
 
   it('tell a key what it may do', async () => {

@@ -83,8 +83,13 @@ describe('the log holds no secrets', () => {
       }),
     });
     assert.equal(forged.status, 400);
+    const asked = { name: 'a program', scopes: ['read', 'rentals'] };
+    const { key } = (await user.post('/v1/api-keys', asked)).body as unknown as { key: string };
+    Object.assign(secrets, { 'the API key': key.slice('gpur_'.length, -4) });
+    const program = service.api.withKey(key);
+    assert.equal((await program.get(`/v1/rentals?key=${key}`)).status, 400);
     const renting = new Renting(service);
-    const rentalId = await renting.open(user, rtx4090);
+    const rentalId = await renting.open(Object.assign(program, { user: user.user }), rtx4090);
     await user.post(`/v1/rentals/${rentalId}/stop`);
     await paying.awaitHandled();
     assert.equal((await user.post('/v1/auth/logout')).status, 200);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
-import { insertSessionOf } from '../../support/money/factories.js';
+import { insertApiKeyOf, insertSessionOf } from '../../support/money/factories.js';
 import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../../support/money/money.js';
 import { runOps, type OpsResult } from '../../support/ops/ops.js';
 import type { UserId } from '../../../domain/ids.js';
@@ -42,6 +42,39 @@ describe('ops users, ops pause and ops providers pause', () => {
     assert.match((await ops('users', 'log-out', userId, ...who)).out, /^Done: userId usr_\w+, sessions 2\n$/);
     assert.equal((await ops('users', 'sessions', userId)).out, 'Nothing.\n');
     assert.equal((await database.db('sessions').where({ user_id: other })).length, 1);
+  });
+
+  it('lists API keys, and revokes one of them or all', async () => {
+    const { db } = database;
+    const { user_id: owner } = await insertWallet(db, 0);
+    const { row: first, token } = await insertApiKeyOf(db, owner, {
+      name: 'nightly',
+      allowedCidrs: ['192.0.2.0/24'],
+    });
+    await insertApiKeyOf(db, owner);
+    const { row: others } = await insertApiKeyOf(db, userId);
+    const { out } = await ops('users', 'keys', owner);
+    assert.match(
+      out,
+      /^key_\w{26} {2}…\w{4} {2}"nightly" {2}read from 192\.0\.2\.0\/24 {2}never used {2}until /m,
+    );
+    const { out: json } = await ops('users', 'keys', owner, '--json');
+    assert.ok(!json.includes('token_hash') && !json.includes(token), json);
+    const one = await ops('users', 'revoke-keys', owner, '--key', first.id, ...who);
+    assert.match(one.out, /^Done: userId usr_\w+, keys 1\n$/);
+    assert.match(
+      (await ops('users', 'revoke-keys', owner, '--key', first.id, ...who)).out,
+      /^Refused \(key_not_found\)/,
+    );
+    assert.match(
+      (await ops('users', 'revoke-keys', owner, '--key', others.id, ...who)).out,
+      /^Refused \(key_not_found\)/,
+    );
+    assert.match((await ops('users', 'revoke-keys', owner, ...who)).out, /^Done: userId usr_\w+, keys 1\n$/);
+    assert.equal((await ops('users', 'keys', owner)).out.match(/REVOKED/g)?.length, 2);
+    const told = await db('event_outbox').where({ user_id: owner, type: 'api_key.revoked' });
+    assert.equal(told.length, 2);
+    assert.equal((await db('api_keys').where({ id: others.id }).first('revoked_at'))?.revoked_at, null);
   });
 
   it('blocks and unblocks, once each, and leaves who and why', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { findApiKey, wakeApiKeys } from '../../../../adapters/postgres/accounts/api-keys.js';
 import { newId } from '../../../../adapters/ids.js';
 import {
   insertLostTopup,
@@ -25,7 +26,7 @@ import {
   openMoneyDatabase,
   type MoneyDatabase,
 } from '../../../support/money/money.js';
-import { insertSessionOf, insertUser } from '../../../support/money/factories.js';
+import { insertApiKeyOf, insertSessionOf, insertUser } from '../../../support/money/factories.js';
 import { placeOrder } from '../../../support/ops/operators.js';
 
 const unknownPod = {
@@ -106,6 +107,27 @@ describe('reconciling a restored database, step by step and twice', () => {
     );
     await resume(db, order, { kept: 62, report, done });
     assert.equal((await db('sessions')).length, 1);
+  });
+
+  it('lets all API keys rest at once, and each owner’s again when they sign in, and never anew', async () => {
+    const [{ user_id: owner }, { user_id: other }] = [await insertWallet(db, 0), await insertWallet(db, 0)];
+    const { token } = await insertApiKeyOf(db, owner);
+    const { token: others } = await insertApiKeyOf(db, other);
+    const { row: revoked } = await insertApiKeyOf(db, owner);
+    await db('api_keys')
+      .where({ id: revoked.id })
+      .update({ revoked_at: db.raw('clock_ms()') });
+    const found = async (text: string) => (await findApiKey(db, text, '192.0.2.1')).is;
+    await confirmDatabase(db, 61);
+    assert.deepEqual([await found(token), await found(others)], ['suspended', 'suspended']);
+    assert.equal((await db('api_keys').where({ id: revoked.id }).first('suspended_at'))?.suspended_at, null);
+    await db.transaction((trx) => wakeApiKeys(trx, owner));
+    // Whoever compares again finds the same brake.
+    await confirmDatabase(db, 61);
+    assert.deepEqual([await found(token), await found(others)], ['live', 'suspended']);
+    const order = await placeOrder(db, reconcile);
+    await resume(db, order, { kept: 61, report, done });
+    assert.deepEqual([await found(token), await found(others)], ['live', 'suspended']);
   });
 
   it('needs no more rights than the worker, the API and the operators have', async () => {
