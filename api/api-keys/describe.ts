@@ -4,7 +4,7 @@ import { DAY, MINUTE } from '../../domain/durations.js';
 import { done } from '../accounts/describe-sign-in.js';
 import { named, object } from '../http/openapi/json-schema.js';
 import { idParameter, leadsTo, pageOf, type Operation } from '../http/openapi/operation.js';
-import { apiKeyChangeSchema, apiKeySchema, apiKeysQuery } from './request.js';
+import { apiKeyChangeSchema, apiKeySchema, apiKeysQuery, revokeQuery } from './request.js';
 import { apiKey, apiKeyFields, exampleApiKey } from './shapes.js';
 
 const tag = 'API keys';
@@ -40,7 +40,7 @@ export const apiKeyOperations: readonly Operation[] = [
       `${apiKeyMs / DAY} days, or until \`expiresAt\`, a year ahead at most. Scopes do not hold one another: \`read\` reads`,
       'everything outside of /v1/billing, `rentals` creates, changes and stops rentals and asks for quotes, `billing`',
       'reads what is below /v1/billing and opens payment pages. No key makes keys, webhooks or stored SSH keys, nor',
-      `changes cards, auto-topup or notices. Without \`allowedCidrs\` it may be used from anywhere. A user has ${maxApiKeys} keys`,
+      `changes cards, auto-topup or notices. Without \`allowedCidrs\` it may be used from anywhere. With \`spendCapCents\` what its rentals cost and may still cost never passes that sum, and it sees its own rentals alone. A user has ${maxApiKeys} keys`,
       `that hold, at most. It takes a sign-in that is younger than ${freshProofMs / MINUTE} minutes.`,
     ].join(' '),
     body: {
@@ -49,7 +49,7 @@ export const apiKeyOperations: readonly Operation[] = [
         { name: 'dashboard', scopes: ['read'] },
         {
           ...{ name: 'training runs', scopes: ['read', 'rentals'], expiresAt: '2027-01-30T09:30:00Z' },
-          allowedCidrs: ['192.0.2.0/24', '2001:db8::/32'],
+          ...{ allowedCidrs: ['192.0.2.0/24', '2001:db8::/32'], spendCapCents: 50_000 },
         },
       ],
     },
@@ -83,14 +83,19 @@ export const apiKeyOperations: readonly Operation[] = [
     tag,
     summary: 'Changes a key that is not revoked',
     description:
-      'Its scopes and its end stay: make another one. What lets it be used from more addresses takes a fresh sign-in.',
+      'Its scopes and its end stay: make another one. What lets it be used from more addresses, or cost more, takes a fresh sign-in. A cap below what is spent and reserved becomes that sum, as the answer shows. The first cap is refused while a rental of the key has no limit (`cap_reserved`).',
     parameters,
     body: {
       schema: apiKeyChangeSchema,
-      examples: [{ name: 'nightly runs' }, { allowedCidrs: ['203.0.113.7'] }, { allowedCidrs: null }],
+      examples: [
+        { name: 'nightly runs' },
+        { allowedCidrs: ['203.0.113.7'] },
+        { allowedCidrs: null },
+        { spendCapCents: 20_000 },
+      ],
     },
     answers: [{ description: 'The key by now.', schema: apiKey, examples: [exampleApiKey] }],
-    refusals: ['key_not_found', 'fresh_sign_in_required'],
+    refusals: ['key_not_found', 'fresh_sign_in_required', 'cap_reserved'],
   },
   {
     method: 'delete',
@@ -98,8 +103,10 @@ export const apiKeyOperations: readonly Operation[] = [
     name: 'revokeApiKey',
     tag,
     summary: 'Revokes a key for good',
-    description: 'Its streams end within 2 seconds. What it rented runs on. Again, it changes nothing.',
+    description:
+      'Its streams end within 2 seconds. What it rented runs on, or with `stopMachines=true` is stopped: nothing is charged for the time after this request. Again, it only stops machines.',
     parameters,
+    query: revokeQuery,
     answers: [{ description: 'Revoked.', schema: done, examples: [{ ok: true }] }],
     refusals: ['key_not_found'],
   },

@@ -1,6 +1,7 @@
 import type { CustomHelpers } from 'joi';
 import { apiKeyScopes, type ApiKeyScope } from '../../domain/accounts/api-keys.js';
 import { accountLimits } from '../../domain/accounts/limits.js';
+import { rentalLimits } from '../../domain/rentals/limits.js';
 import { Refusal } from '../../domain/refusal.js';
 import { fieldRefusal, instantField, joi, pageFields } from '../http/validation.js';
 import { readCidr } from './cidrs.js';
@@ -10,9 +11,11 @@ export interface ApiKeyRequest {
   readonly scopes: readonly ApiKeyScope[];
   readonly expiresAt?: Date;
   readonly allowedCidrs?: readonly string[] | null;
+  /** null: no cap. */
+  readonly spendCapCents?: number | null;
 }
 
-export type ApiKeyChangeRequest = Partial<Pick<ApiKeyRequest, 'name' | 'allowedCidrs'>>;
+export type ApiKeyChangeRequest = Partial<Pick<ApiKeyRequest, 'name' | 'allowedCidrs' | 'spendCapCents'>>;
 
 const { maxApiKeys: maxKeys, apiKeyMaxCidrs, apiKeyMaxMs } = accountLimits;
 
@@ -34,6 +37,7 @@ const cidrField = joi
 const fields = {
   name: joi.text().min(1).maxChars(64),
   allowedCidrs: joi.array().items(cidrField).min(1).max(apiKeyMaxCidrs).allow(null),
+  spendCapCents: joi.number().integer().min(1).max(rentalLimits.maxLimitCents).allow(null),
 };
 
 export const apiKeySchema = joi.object<ApiKeyRequest>({
@@ -47,9 +51,20 @@ export const apiKeySchema = joi.object<ApiKeyRequest>({
     .required(),
   expiresAt: instantField,
   allowedCidrs: fields.allowedCidrs,
+  spendCapCents: fields.spendCapCents,
 });
 
 export const apiKeyChangeSchema = joi.object<ApiKeyChangeRequest>(fields).min(1);
+
+/** The query of DELETE /v1/api-keys/:id. */
+export const revokeQuery = joi.object<{ stopMachines: boolean }>({
+  stopMachines: joi.boolean().default(false).description('Whether what it rented is stopped as well.'),
+});
+
+/** Tells whether another cap lets the rentals of a key cost more. Cents; null: no cap. */
+export function isRaised(before: number | null, after: number | null): boolean {
+  return before !== null && (after === null || after > before);
+}
 
 export const apiKeysQuery = joi.object<{ cursor?: string; pageSize: number }>(pageFields);
 

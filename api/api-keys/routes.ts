@@ -8,6 +8,7 @@ import {
   revokeApiKey,
 } from '../../adapters/postgres/accounts/api-key-list.js';
 import { readClock } from '../../adapters/postgres/clock.js';
+import { setCap, stopMachinesOf } from '../../adapters/postgres/spending/caps.js';
 import { noteForUser } from '../../adapters/postgres/notices/user-notices.js';
 import type { ApiKeyRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
@@ -24,8 +25,10 @@ import {
   apiKeyChangeSchema,
   apiKeySchema,
   apiKeysQuery,
+  isRaised,
   noSuchApiKey,
   refuseEnd,
+  revokeQuery,
   tooManyApiKeys,
 } from './request.js';
 
@@ -60,16 +63,22 @@ function show(deps: ApiDeps): Step {
 /** Makes a key. Whoever finds a session that was left open makes none: it would outlive the session. */
 function add(deps: ApiDeps): Step {
   return async (ctx) => {
-    const { name, scopes, expiresAt, allowedCidrs = null } = readBody(ctx, apiKeySchema);
+    const {
+      name,
+      scopes,
+      expiresAt,
+      allowedCidrs = null,
+      spendCapCents = null,
+    } = readBody(ctx, apiKeySchema);
     refuseWhenNotFresh(ctx);
     const { userId } = sessionOf(ctx);
     const made = await deps.db.transaction(async (trx) => {
       refuseEnd(expiresAt, await readClock(trx));
-      const asked = { name, scopes, allowedCidrs, expiresAt: expiresAt ?? null, spendCapCents: null };
+      const asked = { name, scopes, allowedCidrs, expiresAt: expiresAt ?? null, spendCapCents };
       const added = await insertApiKey(trx, { id: newId('key'), userId, ...asked });
       if (!added) throw tooManyApiKeys();
       const { id: keyId, hint } = added.row;
-      const details = { scopes };
+      const details = { scopes, spendCapCents };
       await insertAuditEvent(
         trx,
         auditEvent(ctx, { userId, kind: 'api_key_created', entityId: keyId, details }),
@@ -91,8 +100,11 @@ function change(deps: ApiDeps): Step {
     ctx.body = await deps.db.transaction(async (trx): Promise<object> => {
       const before = await lockApiKey(trx, userId, keyIdIn(ctx), asked.allowedCidrs);
       if (!before) throw noSuchApiKey();
-      if (before.widens) refuseWhenNotFresh(ctx);
-      const row = await changeApiKey(trx, before.id, asked);
+      const { spendCapCents: cap } = asked;
+      const isLooser = before.widens || (cap !== undefined && isRaised(before.spend_cap_cents, cap));
+      if (isLooser) refuseWhenNotFresh(ctx);
+      const spendCapCents = cap === undefined ? undefined : await setCap(trx, before, cap);
+      const row = await changeApiKey(trx, before.id, { ...asked, spendCapCents });
       const changed = Object.keys(asked).filter((field) => isOther(field, before, row));
       if (changed.length > 0) {
         const details = { keyId: row.id, changed };
@@ -109,15 +121,25 @@ function isOther(field: string, before: ApiKeyRow, after: ApiKeyRow): boolean {
   return valueIn(before) !== valueIn(after);
 }
 
-/** Revokes a key for good. One that was revoked before stays as it is. */
+/**
+ * Revokes a key for good, and then asks for the end of its machines. One that was revoked before stays as it is, and its
+ * machines can still be stopped.
+ */
 function revoke(deps: ApiDeps): Step {
   return async (ctx) => {
+    const { stopMachines } = readQuery(ctx, revokeQuery);
     const { userId } = sessionOf(ctx);
+    const id = keyIdIn(ctx);
     await deps.db.transaction(async (trx) => {
-      const revoked = await revokeApiKey(trx, userId, keyIdIn(ctx));
+      const revoked = await revokeApiKey(trx, userId, id);
       if (!revoked) throw noSuchApiKey();
+      // The row comes first: an opening that saw the key alive has committed its rental by now, and none comes later.
+      const stopped = stopMachines ? await stopMachinesOf(trx, { id, user_id: userId }) : [];
+      for (const rentalId of stopped) {
+        await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'rental_stopped', entityId: rentalId }));
+      }
       if (revoked === 'before') return;
-      await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'api_key_revoked', entityId: revoked.id }));
+      await insertAuditEvent(trx, auditEvent(ctx, { userId, kind: 'api_key_revoked', entityId: id }));
     });
     ctx.body = { ok: true };
   };

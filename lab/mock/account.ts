@@ -16,7 +16,7 @@ import type {
 } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
 import type { RecordedAnswer } from '../../api/http/idempotency.js';
-import type { QuoteId, SessionId, UserId } from '../../domain/ids.js';
+import type { ApiKeyId, QuoteId, SessionId, UserId } from '../../domain/ids.js';
 import type { BudgetSettings } from '../../adapters/postgres/spending/budgets.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import { accountLimits } from '../../domain/accounts/limits.js';
@@ -35,6 +35,8 @@ export interface MockRental {
 export interface MockQuote {
   readonly id: QuoteId;
   readonly request: RentalRequest;
+  /** The API key that asked for it; undefined for a session. */
+  readonly askedBy: ApiKeyId | undefined;
   readonly pricePerHourCents: number;
   readonly expiresAt: Date;
   rental: MockRental | undefined;

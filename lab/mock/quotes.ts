@@ -39,7 +39,11 @@ export function makeQuote(world: World, account: Account, request: RentalRequest
 
 function keep(world: World, account: Account, request: RentalRequest, pricePerHourCents: number): MockQuote {
   const expiresAt = new Date(world.now().getTime() + world.durations.quoteMs);
-  const quote: MockQuote = { id: newId('quo'), request, pricePerHourCents, expiresAt, rental: undefined };
+  const { apiKeyId: askedBy, ...asked } = request;
+  const quote: MockQuote = {
+    ...{ id: newId('quo'), request: asked, askedBy },
+    ...{ pricePerHourCents, expiresAt, rental: undefined },
+  };
   account.quotes.push(quote);
   return quote;
 }
@@ -57,14 +61,21 @@ export function openByQuote(
   apiKeyId: ApiKeyId | undefined,
 ): { readonly rental: MockRental; readonly isTaken: boolean } {
   const quote = account.quotes.find(({ id }) => id === quoteId);
-  if (!quote) throw noSuchQuote();
+  if (!quote || !maySee(account, quote, apiKeyId)) throw noSuchQuote();
   if (quote.rental) return { rental: quote.rental, isTaken: true };
   if (quote.expiresAt < world.now()) throw expired(world, account, quote);
-  const request = { ...quote.request, maxPricePerHourCents: quote.pricePerHourCents };
-  const rental = openRental(world, account, request, fate);
-  rental.row.api_key_id = apiKeyId ?? null;
+  const { pricePerHourCents: maxPricePerHourCents } = quote;
+  const key = apiKeyId === undefined ? {} : { apiKeyId };
+  const rental = openRental(world, account, { ...quote.request, maxPricePerHourCents, ...key }, fate);
   quote.rental = rental;
   return { rental, isTaken: false };
+}
+
+/** A key with a cap knows its own quotes alone, and those whose rental is its own. */
+function maySee({ apiKeys }: Account, { askedBy, rental }: MockQuote, key: ApiKeyId | undefined): boolean {
+  const capped = apiKeys.find(({ row }) => row.id === key && row.spend_cap_cents !== null);
+  if (!capped) return true;
+  return askedBy === key && (rental === undefined || rental.row.api_key_id === key);
 }
 
 function expired(world: World, account: Account, { id, expiresAt, request }: MockQuote): Refusal {

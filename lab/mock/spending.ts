@@ -1,8 +1,14 @@
 import type { BudgetNow, BudgetSettings, BudgetUse } from '../../adapters/postgres/spending/budgets.js';
 import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
+import type { ApiKeyRow } from '../../adapters/postgres/rows/tables.js';
 import type { ApiKeyId } from '../../domain/ids.js';
 import { accruedCents } from '../../domain/metering/metering.js';
-import { refusalOfUnlimitedRentals, type AnyPot } from '../../domain/spending/pots.js';
+import {
+  refusalOfUnlimitedRentals,
+  type AnyPot,
+  type BudgetPot,
+  type CapPot,
+} from '../../domain/spending/pots.js';
 import type { Account } from './account.js';
 import type { World } from './world.js';
 
@@ -22,16 +28,63 @@ export function saveBudget(world: World, account: Account, settings: BudgetSetti
   return { settings, use };
 }
 
+/** Sets the cap of a key, as the service does. @throws Refusal cap_reserved */
+export function setCap(account: Account, row: ApiKeyRow, capCents: number | null): void {
+  const unlimited = openOf(account, row.id)
+    .filter(({ max_spend_cents: limit }) => limit === null)
+    .map(({ id: rentalId }) => ({ rentalId }));
+  if (capCents !== null && unlimited.length > 0) {
+    throw refusalOfUnlimitedRentals({ apiKeyId: row.id, capCents, unlimited });
+  }
+  const { spent_cents: spent, reserved_cents: reserved } = countKey(account, row);
+  row.spend_cap_cents = capCents === null ? null : Math.max(capCents, spent + reserved);
+}
+
+/** Counts what the rentals of a key have cost and may still cost. */
+export function countKey(account: Account, row: ApiKeyRow): ApiKeyRow {
+  const settled = account.rentals.filter(
+    ({ row: rental }) => rental.api_key_id === row.id && rental.settled_at !== null,
+  );
+  row.spent_cents = settled.reduce(
+    (sum, { row: rental }) => sum + rental.charged_cents - rental.refunded_cents,
+    0,
+  );
+  row.reserved_cents = openOf(account, row.id).reduce(
+    (sum, rental) => sum + (rental.max_spend_cents ?? 0),
+    0,
+  );
+  return row;
+}
+
+function openOf({ rentals }: Account, keyId: ApiKeyId): RentalWithHealth[] {
+  return rentals.map(({ row }) => row).filter((row) => row.api_key_id === keyId && row.settled_at === null);
+}
+
 /** The sums that a rental must fit into: the cap of its key, and a hard budget. */
-export function potsOf(world: World, account: Account, apiKeyId?: ApiKeyId | null): AnyPot[] {
+export function potsOf(world: World, account: Account, apiKeyId: ApiKeyId | null = null): AnyPot[] {
+  const cap = apiKeyId === null ? undefined : capOf(account, apiKeyId);
+  return [cap, budgetOf(world, account, cap?.apiKeyId)].filter((pot) => pot !== undefined);
+}
+
+function capOf(account: Account, apiKeyId: ApiKeyId): CapPot | undefined {
+  const found = account.apiKeys.find(({ row }) => row.id === apiKeyId);
+  const limitCents = found?.row.spend_cap_cents ?? null;
+  if (!found || limitCents === null) return undefined;
+  const { spent_cents: spentCents, reserved_cents: reservedCents } = countKey(account, found.row);
+  const holders = openOf(account, apiKeyId)
+    .map(({ id: rentalId, max_spend_cents: limit }) => ({ rentalId, reservedCents: limit ?? 0 }))
+    .toSorted((a, b) => b.reservedCents - a.reservedCents);
+  return { kind: 'cap', apiKeyId, limitCents, spentCents, reservedCents, holders };
+}
+
+/** @param onlyOf a key with a cap: it hears of its own rentals alone */
+function budgetOf(world: World, account: Account, onlyOf: ApiKeyId | undefined): BudgetPot | undefined {
   const { monthlyCents, hard } = account.budget;
-  if (!hard || monthlyCents === null) return [];
-  const { month, spentCents, reservedCents, holders } = useOf(world, account);
-  const named = holders.filter((holder) => (apiKeyId ?? null) === null || holder.apiKeyId === apiKeyId);
-  const reservedBy = named.map(({ rentalId, reservedCents: cents }) => ({ rentalId, reservedCents: cents }));
-  return [
-    { kind: 'budget', month, limitCents: monthlyCents, spentCents, reservedCents, holders: reservedBy },
-  ];
+  if (!hard || monthlyCents === null) return undefined;
+  const { month, spentCents, reservedCents, holders: all } = useOf(world, account);
+  const named = all.filter(({ apiKeyId }) => onlyOf === undefined || apiKeyId === onlyOf);
+  const holders = named.map(({ rentalId, reservedCents: cents }) => ({ rentalId, reservedCents: cents }));
+  return { kind: 'budget', month, limitCents: monthlyCents, spentCents, reservedCents, holders };
 }
 
 function useOf(world: World, { rentals }: Account): BudgetUse {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { until } from '../support/until.js';
+import { ContractClient } from './through-client.js';
 import { signIn, topUp, type Backend, type Person } from './backends.js';
 
 interface Budget {
@@ -69,6 +71,78 @@ export function describeSpending(backend: () => Backend): void {
       for (const one of [id, usual.id]) await person.post(`/v1/rentals/${one}/stop`);
       assert.equal((await person.put('/v1/billing/budget', { monthlyCents: null })).status, 200);
       assert.deepEqual((await budgetOf(person)).leftCents, null);
+    });
+  });
+
+  describe('the cap of a key', () => {
+    const machine = { familyId: 'rtx-4090', gpuCount: 1 };
+    interface Key {
+      readonly id: string;
+      readonly key: string;
+      readonly spendCapCents: number | null;
+      readonly spentCents: number;
+      readonly reservedCents: number;
+    }
+    let person: Person;
+    let key: Key;
+    let program: ContractClient;
+    before(async () => {
+      person = await signIn(backend());
+      await topUp(backend(), person, 5_000);
+      const asked = { name: 'a program', scopes: ['read', 'rentals', 'billing'], spendCapCents: 500 };
+      key = (await person.post('/v1/api-keys', asked)).body as unknown as Key;
+      program = Object.assign(new ContractClient(backend().url), { key: key.key });
+    });
+    const now = async (): Promise<Key> => (await person.get(`/v1/api-keys/${key.id}`)).body as unknown as Key;
+    const change = async (spendCapCents: number | null) =>
+      (await person.patch(`/v1/api-keys/${key.id}`, { spendCapCents })) as unknown as {
+        status: number;
+        body: Key;
+      };
+
+    it('holds what its rentals may cost, and names what holds the rest', async () => {
+      const { body: other } = await person.post('/v1/rentals', machine);
+      const { body: own } = await program.post('/v1/rentals', { ...machine, maxSpendCents: 400 });
+      const refused = await program.post('/v1/rentals', { ...machine, maxSpendCents: 101 });
+      assert.deepEqual([refused.status, refused.body.error], [403, 'cap_reserved']);
+      const details = refused.body.details as unknown as Reserved;
+      assert.deepEqual([details.askedCents, details.leftCents, details.limitCents], [101, 100, 500]);
+      assert.deepEqual(details.reservedBy, [{ rentalId: own.id, reservedCents: 400 }]);
+      const quoted = (await program.post('/v1/quotes', machine)).body;
+      assert.equal((quoted as unknown as { capLeftCents: number }).capLeftCents, 100);
+
+      assert.deepEqual(
+        (await program.get('/v1/rentals')).body.rentals.map(({ id }) => id),
+        [own.id],
+      );
+      assert.equal((await program.get(`/v1/rentals/${other.id}`)).body.error, 'rental_not_found');
+      assert.equal((await program.get('/v1/billing/ledger')).body.error, 'session_required');
+      assert.equal((await program.get(`/v1/billing/ledger?rentalId=${own.id}`)).status, 200);
+      const raised = await program.patch(`/v1/rentals/${own.id}`, { maxSpendCents: 501 });
+      assert.deepEqual([raised.status, raised.body.error], [403, 'cap_reserved']);
+      assert.equal((await program.patch(`/v1/rentals/${own.id}`, { maxSpendCents: 300 })).status, 200);
+      assert.equal((await now()).reservedCents, 300);
+      await person.post(`/v1/rentals/${other.id}/stop`);
+    });
+
+    it('is raised, lowered to what is spent and reserved, and taken away', async () => {
+      const { spentCents, reservedCents } = await now();
+      assert.equal((await change(900)).body.spendCapCents, 900);
+      assert.equal((await change(1)).body.spendCapCents, spentCents + reservedCents);
+      assert.equal((await change(null)).body.spendCapCents, null);
+      assert.equal((await change(600)).body.spendCapCents, 600);
+    });
+
+    it('gets back what was not used, when the key is revoked and its machines stop', async () => {
+      const { status } = await person.delete(`/v1/api-keys/${key.id}?stopMachines=true`);
+      assert.equal(status, 200);
+      const settled = await until('its rental is settled', async () => {
+        const row = await now();
+        return row.reservedCents === 0 && row;
+      });
+      assert.ok(settled.spentCents < 300);
+      const refused = await program.post('/v1/rentals', machine);
+      assert.deepEqual([refused.status, refused.body.error], [401, 'key_revoked']);
     });
   });
 }

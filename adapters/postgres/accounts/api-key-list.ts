@@ -59,13 +59,15 @@ export async function lockApiKey(
 export interface ApiKeyChange {
   readonly name?: string | undefined;
   readonly allowedCidrs?: readonly string[] | null | undefined;
+  /** As `setCap` has set it. */
+  readonly spendCapCents?: number | null | undefined;
 }
 
 /** Changes a key that this transaction has locked. @returns its row then */
 export async function changeApiKey(
   trx: Transaction,
   id: ApiKeyId,
-  { name, allowedCidrs }: ApiKeyChange,
+  { name, allowedCidrs, spendCapCents }: ApiKeyChange,
 ): Promise<ApiKeyRow> {
   // Its streams were opened from where it might be used before.
   if (allowedCidrs !== undefined)
@@ -75,6 +77,7 @@ export async function changeApiKey(
     .update({
       ...(name !== undefined && { name }),
       ...(allowedCidrs !== undefined && { allowed_cidrs: allowedCidrs && [...allowedCidrs] }),
+      ...(spendCapCents !== undefined && { spend_cap_cents: spendCapCents }),
     })
     .returning('*');
   if (!row) throw new Error(`the key ${id} is gone although it was locked`);

@@ -1,4 +1,4 @@
-import type { ApiKeyId, UserId } from '../../../domain/ids.js';
+import type { ApiKeyId, RentalId, UserId } from '../../../domain/ids.js';
 import { refusalOfUnlimitedRentals, type CapPot, type Holder } from '../../../domain/spending/pots.js';
 import { Refusal } from '../../../domain/refusal.js';
 import type { Database, Transaction } from '../database.js';
@@ -110,17 +110,22 @@ export async function setCap(
 /**
  * Asks for the end of all machines of a key, in the transaction that has revoked it before: an opening that saw it
  * alive has committed its rental by then, and none comes later.
+ * @returns the rentals whose end nobody had asked for before
  */
 export async function stopMachinesOf(
   trx: Transaction,
   { id, user_id: userId }: Pick<ApiKeyRow, 'id' | 'user_id'>,
-): Promise<number> {
-  const { rowCount } = await trx.raw<{ rowCount: number }>(
-    `insert into stop_requests (rental_no, requested_by, reason)
-     select no, 'user', 'its API key was revoked' from rentals
-      where user_id = :userId and api_key_id = :id and settled_at is null
-     on conflict (rental_no) do nothing`,
+): Promise<RentalId[]> {
+  const { rows } = await trx.raw<{ rows: { id: RentalId }[] }>(
+    `with asked as (
+       insert into stop_requests (rental_no, requested_by, reason)
+       select no, 'user', 'its API key was revoked' from rentals
+        where user_id = :userId and api_key_id = :id and settled_at is null
+       on conflict (rental_no) do nothing
+       returning rental_no
+     )
+     select r.id from asked a join rentals r on r.no = a.rental_no order by r.no`,
     { id, userId },
   );
-  return rowCount;
+  return rows.map((row) => row.id);
 }

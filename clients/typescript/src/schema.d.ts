@@ -268,7 +268,7 @@ export interface paths {
         put?: never;
         /**
          * Makes a key
-         * @description The key is in this answer and nowhere else; it is sent as `Authorization: Bearer gpur_…`. It holds for 90 days, or until `expiresAt`, a year ahead at most. Scopes do not hold one another: `read` reads everything outside of /v1/billing, `rentals` creates, changes and stops rentals and asks for quotes, `billing` reads what is below /v1/billing and opens payment pages. No key makes keys, webhooks or stored SSH keys, nor changes cards, auto-topup or notices. Without `allowedCidrs` it may be used from anywhere. A user has 50 keys that hold, at most. It takes a sign-in that is younger than 15 minutes.
+         * @description The key is in this answer and nowhere else; it is sent as `Authorization: Bearer gpur_…`. It holds for 90 days, or until `expiresAt`, a year ahead at most. Scopes do not hold one another: `read` reads everything outside of /v1/billing, `rentals` creates, changes and stops rentals and asks for quotes, `billing` reads what is below /v1/billing and opens payment pages. No key makes keys, webhooks or stored SSH keys, nor changes cards, auto-topup or notices. Without `allowedCidrs` it may be used from anywhere. With `spendCapCents` what its rentals cost and may still cost never passes that sum, and it sees its own rentals alone. A user has 50 keys that hold, at most. It takes a sign-in that is younger than 15 minutes.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -290,14 +290,14 @@ export interface paths {
         post?: never;
         /**
          * Revokes a key for good
-         * @description Its streams end within 2 seconds. What it rented runs on. Again, it changes nothing.
+         * @description Its streams end within 2 seconds. What it rented runs on, or with `stopMachines=true` is stopped: nothing is charged for the time after this request. Again, it only stops machines.
          */
         delete: operations["revokeApiKey"];
         options?: never;
         head?: never;
         /**
          * Changes a key that is not revoked
-         * @description Its scopes and its end stay: make another one. What lets it be used from more addresses takes a fresh sign-in.
+         * @description Its scopes and its end stay: make another one. What lets it be used from more addresses, or cost more, takes a fresh sign-in. A cap below what is spent and reserved becomes that sum, as the answer shows. The first cap is refused while a rental of the key has no limit (`cap_reserved`).
          */
         patch: operations["changeApiKey"];
         trace?: never;
@@ -1499,6 +1499,7 @@ export interface components {
         ChangeApiKey: {
             name?: string;
             allowedCidrs?: string[] | null;
+            spendCapCents?: number | null;
         };
         ChangeRental: {
             name?: string | null;
@@ -1596,6 +1597,7 @@ export interface components {
              */
             expiresAt?: string;
             allowedCidrs?: string[] | null;
+            spendCapCents?: number | null;
         };
         CreateCheckout: {
             amountCents: number;
@@ -4619,7 +4621,10 @@ export interface operations {
     };
     revokeApiKey: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether what it rented is stopped as well. */
+                stopMachines?: boolean;
+            };
             header?: never;
             path: {
                 /**
@@ -4718,14 +4723,14 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"] | components["schemas"]["KeyUnknownError"] | components["schemas"]["KeyExpiredError"] | components["schemas"]["KeyRevokedError"] | components["schemas"]["KeySuspendedError"];
                 };
             };
-            /** @description forbidden, fresh_sign_in_required, session_required, key_address */
+            /** @description forbidden, fresh_sign_in_required, session_required, key_address, cap_reserved */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"];
+                    "application/json": components["schemas"]["ForbiddenError"] | components["schemas"]["FreshSignInRequiredError"] | components["schemas"]["SessionRequiredError"] | components["schemas"]["KeyAddressError"] | components["schemas"]["CapReservedError"];
                 };
             };
             404: components["responses"]["KeyNotFoundError"];

@@ -7,8 +7,10 @@ import {
   apiKeyChangeSchema,
   apiKeySchema,
   apiKeysQuery,
+  isRaised,
   noSuchApiKey,
   refuseEnd,
+  revokeQuery,
   tooManyApiKeys,
   type ApiKeyRequest,
 } from '../../../api/api-keys/request.js';
@@ -19,17 +21,21 @@ import { readBody, readQuery } from '../../../api/http/validation.js';
 import { writeApiKey } from '../../../domain/accounts/api-keys.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import type { Account } from '../account.js';
+import { stopRental } from '../rentals.js';
 import { note, signedIn } from '../signed-in.js';
+import { countKey, setCap } from '../spending.js';
 import type { World } from '../world.js';
 
 /** API keys: they work as the service's do (decision 108, "API keys"), but for a database that is restored. */
 export function apiKeyRoutes(router: ApiRouter, world: World): void {
   router.get(
     '/v1/api-keys',
-    signedIn(world, (ctx, { apiKeys }) => {
+    signedIn(world, (ctx, account) => {
       const { cursor, pageSize } = readQuery(ctx, apiKeysQuery);
       const [before] = readCursor(cursor, isIdKey('key')) ?? [];
-      const rows = apiKeys.map(({ row }) => row).filter(({ id }) => before === undefined || id < before);
+      const rows = account.apiKeys
+        .map(({ row }) => countKey(account, row))
+        .filter(({ id }) => before === undefined || id < before);
       const { page, nextCursor } = pageOf(rows.toReversed(), pageSize, (row) => [row.id]);
       ctx.body = { apiKeys: page.map(presentApiKey), nextCursor };
     }),
@@ -73,7 +79,7 @@ function rowOf(account: Account, asked: ApiKeyRequest, token: string, now: Date)
     scopes: [...asked.scopes],
     allowed_cidrs: asked.allowedCidrs ? [...asked.allowedCidrs] : null,
     expires_at: expiresAt,
-    spend_cap_cents: null,
+    spend_cap_cents: asked.spendCapCents ?? null,
     spent_cents: 0,
     reserved_cents: 0,
     created_at: now,
@@ -87,10 +93,14 @@ function rowOf(account: Account, asked: ApiKeyRequest, token: string, now: Date)
 
 function change(world: World): Step {
   return signedIn(world, (ctx, account) => {
-    const { name, allowedCidrs } = readBody(ctx, apiKeyChangeSchema);
+    const { name, allowedCidrs, spendCapCents: cap } = readBody(ctx, apiKeyChangeSchema);
     const row = keyIn(ctx, account);
     if (row.revoked_at) throw noSuchApiKey();
     if (allowedCidrs !== undefined && widens(row.allowed_cidrs, allowedCidrs)) refuseWhenNotFresh(ctx);
+    if (cap !== undefined) {
+      if (isRaised(row.spend_cap_cents, cap)) refuseWhenNotFresh(ctx);
+      setCap(account, row, cap);
+    }
     if (name !== undefined) row.name = name;
     if (allowedCidrs !== undefined) row.allowed_cidrs = allowedCidrs && [...allowedCidrs];
     note(world, ctx, account, 'api_key_changed', null, { keyId: row.id });
@@ -106,6 +116,7 @@ function widens(before: readonly string[] | null, after: readonly string[] | nul
 
 function revoke(world: World): Step {
   return signedIn(world, (ctx, account) => {
+    const { stopMachines } = readQuery(ctx, revokeQuery);
     const row = keyIn(ctx, account);
     if (!row.revoked_at) {
       row.revoked_at = row.ended_at = world.now();
@@ -113,12 +124,15 @@ function revoke(world: World): Step {
       world.events.tell(account.user.id, 'api_key.revoked', row.id, {});
       world.events.endKeys((keyId) => keyId === row.id);
     }
+    for (const { row: rental } of stopMachines ? account.rentals : []) {
+      if (rental.api_key_id === row.id) stopRental(world, account, rental);
+    }
     ctx.body = { ok: true };
   });
 }
 
-function keyIn(ctx: ApiContext, { apiKeys }: Account): ApiKeyRow {
-  const found = apiKeys.find(({ row }) => row.id === ctx.params['id']);
+function keyIn(ctx: ApiContext, account: Account): ApiKeyRow {
+  const found = account.apiKeys.find(({ row }) => row.id === ctx.params['id']);
   if (!found) throw noSuchApiKey();
-  return found.row;
+  return countKey(account, found.row);
 }

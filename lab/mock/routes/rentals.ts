@@ -2,7 +2,7 @@ import type { ChargeBucket, ChargeInterval } from '../../../adapters/postgres/re
 import type { RentalWithHealth } from '../../../adapters/postgres/rentals/rental-reads.js';
 import type { LedgerEntry } from '../../../adapters/postgres/wallets/ledger-reads.js';
 import { newId } from '../../../adapters/ids.js';
-import { keyIdOf, type ApiContext, type ApiRouter } from '../../../api/context.js';
+import { keyIdOf, onlyOf, type ApiContext, type ApiRouter } from '../../../api/context.js';
 import { isIdKey, numberOf, pageOf, readCursor } from '../../../api/http/cursor.js';
 import { readChange, refuseTooLate } from '../../../api/rentals/change-request.js';
 import { chargesQuery, presentCharges } from '../../../api/rentals/charges.js';
@@ -30,9 +30,9 @@ export function rentalRoutes(router: ApiRouter, world: World): void {
     signedIn(world, async (ctx, account) => {
       const { status, label, cursor, pageSize } = readQuery(ctx, rentalsQuery);
       const before = await numberOf(readCursor(cursor, isIdKey('rent')), (id) =>
-        Promise.resolve(account.rentals.find(({ row }) => row.id === id)?.row.no),
+        Promise.resolve(rentalsFor(ctx, account).find(({ row }) => row.id === id)?.row.no),
       );
-      const rows = account.rentals
+      const rows = rentalsFor(ctx, account)
         .map(({ row }) => row)
         .filter((row) => row.no < (before ?? Infinity) && (status === undefined || row.status === status))
         .filter(({ labels }) => label === undefined || labels?.[label.key] === label.value)
@@ -131,8 +131,14 @@ function stop(world: World) {
   });
 }
 
-function getRental(ctx: ApiContext, { rentals }: Account): MockRental {
-  const rental = rentals.find(({ row }) => row.id === ctx.params['id']);
+/** The rentals that a caller sees: a key with a cap sees its own alone. */
+function rentalsFor(ctx: ApiContext, { rentals }: Account): readonly MockRental[] {
+  const key = onlyOf(ctx);
+  return key === undefined ? rentals : rentals.filter(({ row }) => row.api_key_id === key);
+}
+
+function getRental(ctx: ApiContext, account: Account): MockRental {
+  const rental = rentalsFor(ctx, account).find(({ row }) => row.id === ctx.params['id']);
   if (!rental) throw refusalOf('rental_not_found');
   return rental;
 }

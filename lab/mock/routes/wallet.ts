@@ -1,7 +1,8 @@
 import type { LedgerEntry } from '../../../adapters/postgres/wallets/ledger-reads.js';
 import type { Statement, StatementSum } from '../../../adapters/postgres/wallets/statement-reads.js';
 import { presentBalance, presentConfig } from '../../../api/wallet/billing.js';
-import type { ApiRouter } from '../../../api/context.js';
+import { refuseWhenCapped } from '../../../api/spending/capped.js';
+import { onlyOf, type ApiRouter } from '../../../api/context.js';
 import { isNumberKey, pageOf, readCursor } from '../../../api/http/cursor.js';
 import { ledgerQuery, presentEntry } from '../../../api/wallet/ledger.js';
 import {
@@ -46,7 +47,10 @@ export function walletRoutes(router: ApiRouter, world: World): void {
     '/v1/billing/ledger/:id/explain',
     signedIn(world, (ctx, account) => {
       const explanation = explainEntry(account, ctx.params['id'] ?? '');
-      if (!explanation) throw noSuchEntry();
+      const key = onlyOf(ctx);
+      const rentalId = explanation?.entry.rentalId;
+      const isOwn = account.rentals.some(({ row }) => row.id === rentalId && row.api_key_id === key);
+      if (!explanation || (key !== undefined && !isOwn)) throw noSuchEntry();
       ctx.body = presentExplanation(explanation);
     }),
   );
@@ -55,6 +59,7 @@ export function walletRoutes(router: ApiRouter, world: World): void {
     signedIn(world, (ctx, { wallet, rentals }) => {
       const query = readQuery(ctx, statementQuery);
       refuseUnordered(query.from, query.to);
+      refuseWhenCapped(ctx);
       const labelOf = (rentalId: RentalId | null) =>
         rentals.find(({ row }) => row.id === rentalId)?.row.labels?.[query.groupBy ?? ''] ?? null;
       ctx.body = presentStatement(query, statementOf(wallet.entries, query, labelOf));
@@ -65,6 +70,7 @@ export function walletRoutes(router: ApiRouter, world: World): void {
     signedIn(world, (ctx, { wallet }) => {
       const { from, to } = readQuery(ctx, csvQuery);
       refuseUnordered(from, to);
+      refuseWhenCapped(ctx);
       sendLedgerFile(ctx, [between(wallet.entries, from, to)]);
     }),
   );
@@ -73,7 +79,11 @@ export function walletRoutes(router: ApiRouter, world: World): void {
 function showLedger(world: World) {
   return signedIn(world, (ctx, { wallet, rentals }) => {
     const { type, rentalId, cursor, pageSize } = readQuery(ctx, ledgerQuery);
-    if (rentalId !== undefined && !rentals.some(({ row }) => row.id === rentalId)) {
+    const key = onlyOf(ctx);
+    if (rentalId === undefined) refuseWhenCapped(ctx);
+    else if (
+      !rentals.some(({ row }) => row.id === rentalId && (key === undefined || row.api_key_id === key))
+    ) {
       throw refusalOf('rental_not_found');
     }
     const before = readCursor(cursor, isNumberKey)?.[0] ?? Infinity;

@@ -35,10 +35,10 @@ export class ApiKeys extends Noun {
     );
   }
 
-  /** Revokes it for good. */
-  revoke(id: string, options?: CallOptions): Promise<void> {
+  /** Revokes it for good. @param query whether what it rented is stopped as well */
+  revoke(id: string, query: { readonly stopMachines?: boolean } = {}, options?: CallOptions): Promise<void> {
     return this.remove(options, (api, init) =>
-      api.DELETE('/v1/api-keys/{id}', { ...init, params: { path: { id } } }),
+      api.DELETE('/v1/api-keys/{id}', { ...init, params: { path: { id }, query } }),
     );
   }
 }
