@@ -5,7 +5,7 @@ import { openDatabase } from '../../../adapters/postgres/database.js';
 import type { ApiSettings } from '../../../api/settings.js';
 import type { Answer } from '../../support/http/answers.js';
 import { ApiClient, startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
-import { insertSessionOf } from '../../support/money/factories.js';
+import { insertApiKeyOf, insertSessionOf } from '../../support/money/factories.js';
 
 /** Parses `"changes";r=2;t=58` into its parts. */
 function standingIn({ headers }: Answer): { policy: string; left: number; resetSeconds: number } {
@@ -77,6 +77,30 @@ describe('the limits of requests (decisions 12 and 58)', () => {
     assert.equal(refused.headers.get('ratelimit-policy'), '"reads-user";q=100;w=60');
     assert.match(refused.body.message, /At most 100 reads of one user/);
     assert.equal((await (await api.signIn()).get('/v1/rentals')).status, 200);
+  });
+
+  it('count the reads of each API key apart, and all of a user’s reads and changes together', async () => {
+    const keys = await Promise.all(
+      [1, 2, 3].map(async () => api.withKey((await insertApiKeyOf(api.db, user.user.id)).token)),
+    );
+    const reads = await Promise.all(Array.from({ length: 45 }, () => keys[0]!.get('/v1/rentals')));
+    assert.deepEqual([countOf(reads, 200), countOf(reads, 429)], [40, 5]);
+    assert.match(reads.at(-1)!.body.message, /At most 40 reads by one session or key/);
+    const others = await Promise.all(
+      [keys[1]!, user].flatMap((client) => Array.from({ length: 35 }, () => client.get('/v1/rentals'))),
+    );
+    assert.deepEqual([countOf(others, 200), countOf(others, 429)], [60, 10], 'of the user’s 100');
+    assert.equal(standingIn(await keys[2]!.get('/v1/rentals')).policy, 'reads-user');
+    for (const client of [...keys, user, user]) await change(client);
+    assert.equal((await change(keys[0]!)).status, 429);
+  });
+
+  it('count a key that does not hold with all others of its address', async () => {
+    const from = { 'X-Forwarded-For': '198.51.100.77' };
+    const mistyped = api.withKey(`gpur_${'0'.repeat(36)}`);
+    const answers: Answer[] = [];
+    for (let n = 0; n < 8; n += 1) answers.push(await mistyped.get('/v1/rentals', from));
+    assert.deepEqual([countOf(answers, 401), countOf(answers, 429)], [6, 2]);
   });
 
   it('let two processes pass no more changes of a session than the limit, however they race', async () => {
