@@ -38,7 +38,11 @@ export function describeStack(stack: Pick<Stack, 'settings' | 'urls' | 'postgres
           `  ${rentalsAt(urls.temporalUi, settings.temporalNamespace)}`,
         ]),
     line,
-    'Copy and paste into another terminal (bash; curl, node and ssh are all it takes):',
+    'In another terminal, in this folder (docs/cli.md; the code comes to the mail inbox, the card is 4242 4242 4242 4242):',
+    '',
+    gpuStory(urls),
+    line,
+    'Or with curl alone (bash; curl, node and ssh are all it takes):',
     '',
     curlStory(urls),
     line,
@@ -50,6 +54,19 @@ export function describeStack(stack: Pick<Stack, 'settings' | 'urls' | 'postgres
 function rentalsAt(temporalUi: string, namespace: string): string {
   const query = encodeURIComponent('WorkflowType = "rental"');
   return `${temporalUi}/namespaces/${namespace}/workflows?query=${query}`;
+}
+
+/** One rental by the command `gpu`. */
+function gpuStory({ api }: Pick<StackUrls, 'api'>): string {
+  return [
+    `  export GPU_API_URL=${api}`,
+    '  npx gpu login',
+    '  npx gpu pay 50',
+    '  npx gpu rent h100-80gb --gpus 8 --hours 2',
+    '  npx gpu ssh -- nvidia-smi',
+    '  npx gpu watch',
+    '  npx gpu stop',
+  ].join('\n');
 }
 
 /** One rental from the sign-in to the last cent, as a shell script. */

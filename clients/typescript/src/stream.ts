@@ -149,9 +149,13 @@ async function* messagesOf(
       status: response.status,
     });
   }
+  // Node lets go of a request's signal once the request was collected: the reader is told by itself.
+  const stop = (): void => void reader.cancel(silence.signal.reason).catch(() => undefined);
+  silence.signal.addEventListener('abort', stop, { once: true });
   for (;;) {
     silence.begin();
     const { done, value } = await reader.read();
+    silence.signal.throwIfAborted();
     if (done) return;
     const messages = parser.feed(decoder.decode(value, { stream: true }));
     place.retryMs = parser.retryMs ?? place.retryMs;

@@ -26,6 +26,11 @@ describe('what npm start prints', () => {
     assert.match(text, /Database files +\/var\/tmp\/elsewhere\/postgres/);
   });
 
+  it('tells how the command gpu finds it', () => {
+    const text = describeStack({ settings, urls, postgresDir: null });
+    assert.ok(text.includes(`export GPU_API_URL=${urls.api}\n  npx gpu login\n`), text);
+  });
+
   it('ends with a story that a shell understands', () => {
     const shell = spawnSync('bash', ['-n'], { input: curlStory(urls), encoding: 'utf8' });
     assert.equal(shell.stderr, '');

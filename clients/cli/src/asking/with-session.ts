@@ -1,0 +1,105 @@
+import { isApiError, type GpuRental } from '@gpu-rental/client';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cli } from '../cli.js';
+import { Failure } from '../failure.js';
+import { duration } from '../output/time.js';
+import { Progress } from './progress.js';
+
+/** Where somebody left before a code was typed. */
+const nothingDone = 'Nothing was done.';
+
+/** Signs in by a mailed code, as a stranger's client becomes one with a session. The caller ends the session. */
+export async function signInByCode(cli: Cli, email: string, givenUp = nothingDone): Promise<GpuRental> {
+  const { signal } = cli;
+  const client = cli.open();
+  await requestCode(cli, client, email);
+  cli.out.note(`A code is on its way to ${email}.`);
+  for (let tries = 1; ; tries += 1) {
+    const code = await cli.asking.line(
+      { message: 'The six digits of the code', otherwise: howWithoutTerminal, givenUp },
+      (text) => (/^\d{6}$/.test(text) ? undefined : 'It is six digits.'),
+    );
+    try {
+      await client.auth.verifyCode({ email, code }, { signal });
+      return client;
+    } catch (error) {
+      if (!isApiError(error, 'code_invalid') || tries === 3) throw error;
+      cli.out.note('That is not the code of the newest mail. Look again.');
+    }
+  }
+}
+
+/** Has a code mailed. An address gets one each half minute only: who has just got one waits for the next. */
+async function requestCode(cli: Cli, client: GpuRental, email: string): Promise<void> {
+  const { signal } = cli;
+  const progress = new Progress(cli);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await client.auth.requestCode({ email }, { signal });
+      return;
+    } catch (error) {
+      if (!isApiError(error, 'code_request_rate_limited') || tries === 3) throw error;
+      const seconds = error.retryAfterSeconds ?? Infinity;
+      if (seconds > waitAtMostSeconds) throw error;
+      progress.update(`A code was mailed a moment ago. The next one can be in ${duration(seconds)}`);
+      await sleep(seconds * 1_000, undefined, { signal });
+    } finally {
+      progress.end();
+    }
+  }
+}
+
+const waitAtMostSeconds = 60;
+
+/** How a script signs in. */
+export const howWithoutTerminal =
+  'Run it in a terminal. A script signs in with a key: set GPU_API_KEY, or pipe it into: gpu login --key -';
+
+/** Asks for an e-mail address. */
+export function askEmail(cli: Cli, givenUp = nothingDone): Promise<string> {
+  return cli.asking.line(
+    { message: 'Your e-mail address', otherwise: howWithoutTerminal, givenUp },
+    (text) => (/^\S+@\S+$/.test(text) ? undefined : 'It looks like ann@example.com'),
+  );
+}
+
+/**
+ * Does what no key may do, in a session that lasts as long as the work. It asks for a mailed code.
+ * @param why what the code is for, as a sentence
+ */
+export async function withSession<T>(
+  cli: Cli,
+  why: string,
+  work: (client: GpuRental) => Promise<T>,
+): Promise<T> {
+  if (!cli.asking.canAsk) {
+    throw new Failure('refused', why, 'Run it in a terminal: you are then asked for a mailed code.');
+  }
+  cli.out.note(why);
+  const email = cli.store.profile(cli.url)?.email ?? (await askEmail(cli));
+  const client = await signInByCode(cli, email);
+  try {
+    return await work(client);
+  } finally {
+    await endSession(client);
+  }
+}
+
+/** Ends a session of ours. One that can't be ended now ends by itself. */
+export async function endSession(client: GpuRental): Promise<void> {
+  await client.auth.logout({ timeoutMs: 10_000 }).catch(() => undefined);
+}
+
+/** Asks by the key, and where a key may not, in a session as above. */
+export async function askOrSession<T>(
+  cli: Cli,
+  why: string,
+  ask: (client: GpuRental) => Promise<T>,
+): Promise<T> {
+  try {
+    return await ask(cli.client());
+  } catch (error) {
+    if (!isApiError(error, 'session_required')) throw error;
+    return withSession(cli, why, ask);
+  }
+}

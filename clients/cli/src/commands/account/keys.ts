@@ -1,0 +1,205 @@
+import type { ApiKey, ApiKeyScope } from '@gpu-rental/client';
+import { askOrSession, withSession } from '../../asking/with-session.js';
+import type { Cli } from '../../cli.js';
+import { collect, dollars, wholeNumber, type AddCommand } from '../../command.js';
+import { Failure, usageFailure } from '../../failure.js';
+import { usd } from '../../output/money.js';
+import type { Column } from '../../output/table.js';
+import { cut } from '../../output/text.js';
+import { ago, localDate } from '../../output/time.js';
+import { addSshKeys } from './ssh-keys.js';
+
+interface CreateOptions {
+  readonly scopes: readonly ApiKeyScope[];
+  readonly days: number;
+  readonly spendCap?: number;
+  readonly from?: readonly string[];
+}
+
+interface ChangeOptions {
+  readonly name?: string;
+  readonly spendCap?: number;
+  /** false: --no-spend-cap. */
+  readonly noSpendCap?: boolean;
+  readonly from?: readonly string[];
+}
+
+const allScopes: readonly ApiKeyScope[] = ['read', 'rentals', 'billing'];
+const dayMs = 86_400_000;
+
+/** gpu keys */
+export const addKeys: AddCommand = (program, act) => {
+  const keys = program
+    .command('keys')
+    .summary('keys for programs, and your SSH keys')
+    .description('The API keys of your account. What is changed here asks for a mailed code.')
+    .action(
+      act(async (cli) => {
+        await list(cli);
+        return undefined;
+      }),
+    );
+  keys
+    .command('create')
+    .argument('<name>', 'by which you know it')
+    .description('Make a key for a program. It is shown once.')
+    .option('--scopes <scopes>', `what it may do, with commas between: ${allScopes.join(',')}`, scopes, [
+      ...allScopes,
+    ])
+    .option('--days <number>', 'how long it is valid', wholeNumber(1, 365), 90)
+    .option('--spend-cap <dollars>', 'what its machines may cost in all', dollars)
+    .option(
+      '--from <addresses>',
+      'from where alone it may be used, such as 203.0.113.0/24; may be repeated',
+      collect,
+    )
+    .action(
+      act(async (cli, name: string, options: CreateOptions) => {
+        await create(cli, name, options);
+        return undefined;
+      }),
+    );
+  keys
+    .command('change')
+    .argument('<key>', 'its id, or its name')
+    .description('Change the name or the limits of a key.')
+    .option('--name <name>', 'another name')
+    .option('--spend-cap <dollars>', 'what its machines may cost in all', dollars)
+    .option('--no-cap', 'without a cap')
+    .option('--from <addresses>', 'from where alone it may be used; may be repeated', collect)
+    .action(
+      act(async (cli, key: string, options: ChangeOptions & { cap: boolean }) => {
+        await change(cli, key, { ...options, noSpendCap: !options.cap });
+        return undefined;
+      }),
+    );
+  keys
+    .command('revoke')
+    .argument('<key>', 'its id, or its name')
+    .description('Make a key useless, at once.')
+    .option('--stop-machines', 'end the machines that were rented with it as well')
+    .action(
+      act(async (cli, key: string, { stopMachines = false }: { stopMachines?: boolean }) => {
+        await revoke(cli, key, stopMachines);
+        return undefined;
+      }),
+    );
+  addSshKeys(keys, act);
+};
+
+function scopes(text: string): ApiKeyScope[] {
+  const words = text.split(',').map((word) => word.trim());
+  const known = allScopes.filter((scope) => words.includes(scope));
+  if (known.length === words.length) return known;
+  throw usageFailure(`--scopes takes ${allScopes.join(', ')}, with commas between.`);
+}
+
+async function list(cli: Cli): Promise<void> {
+  const { out } = cli;
+  const apiKeys = await askOrSession(cli, 'API keys are listed by a sign-in only.', (client) =>
+    client.apiKeys.list({ pageSize: 200 }).toArray(),
+  );
+  const nowMs = cli.surroundings.now();
+  const own = cli.store.profile(cli.url)?.keyId;
+  const columns: Column<ApiKey>[] = [
+    { title: 'NAME', value: ({ name, id }) => `${cut(name, 24)}${id === own ? ' *' : ''}` },
+    { title: 'ENDS WITH', value: ({ hint }) => hint, dropAs: 3 },
+    { title: 'MAY', value: (key) => key.scopes.join(','), dropAs: 2 },
+    { title: 'SPENT', value: spentWords, align: 'right', dropAs: 4 },
+    { title: 'STATE', value: (key) => stateOf(key, nowMs) },
+    {
+      title: 'USED',
+      value: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : ago(lastUsedAt, nowMs)),
+      dropAs: 5,
+    },
+    { title: 'ID', value: ({ id }) => id, dropAs: 6 },
+  ];
+  out.result({ apiKeys }, () =>
+    apiKeys.length === 0
+      ? ['You have no API keys.']
+      : [
+          ...out.table(columns, apiKeys),
+          ...(apiKeys.some(({ id }) => id === own) ? ['', '* is the key of this machine.'] : []),
+        ],
+  );
+}
+
+function spentWords({ spentCents, spendCapCents }: ApiKey): string {
+  return spendCapCents === null ? '' : `${usd(spentCents)} of ${usd(spendCapCents)}`;
+}
+
+function stateOf({ revokedAt, expiresAt, suspendedAt }: ApiKey, nowMs: number): string {
+  if (revokedAt !== null) return 'revoked';
+  if (Date.parse(expiresAt) <= nowMs) return 'expired';
+  return suspendedAt === null ? `until ${localDate(expiresAt)}` : 'suspended';
+}
+
+async function create(
+  cli: Cli,
+  name: string,
+  { scopes, days, spendCap, from }: CreateOptions,
+): Promise<void> {
+  const { out } = cli;
+  const made = await withSession(cli, 'A key is made by a sign-in only.', (client) =>
+    client.apiKeys.create({
+      name,
+      scopes: [...scopes],
+      expiresAt: new Date(cli.surroundings.now() + days * dayMs).toISOString(),
+      ...(spendCap !== undefined && { spendCapCents: spendCap }),
+      ...(from !== undefined && { allowedCidrs: [...from] }),
+    }),
+  );
+  out.result(made, () => [
+    made.key,
+    '',
+    ...out.text(`Keep it: it is not shown again. It is valid until ${localDate(made.expiresAt)}.`),
+    ...out.text('A program takes it from GPU_API_KEY, or sends it as: Authorization: Bearer'),
+  ]);
+}
+
+async function change(
+  cli: Cli,
+  given: string,
+  { name, spendCap, noSpendCap, from }: ChangeOptions,
+): Promise<void> {
+  if (spendCap !== undefined && noSpendCap === true)
+    throw usageFailure('Say one of --spend-cap and --no-cap.');
+  const body = {
+    ...(name !== undefined && { name }),
+    ...(spendCap !== undefined && { spendCapCents: spendCap }),
+    ...(noSpendCap === true && { spendCapCents: null }),
+    ...(from !== undefined && { allowedCidrs: [...from] }),
+  };
+  if (Object.keys(body).length === 0)
+    throw usageFailure('It is not said what to change.', 'Such as: --spend-cap 50');
+  const changed = await withSession(cli, 'A key is changed by a sign-in only.', async (client) => {
+    const { id } = keyMeant(await client.apiKeys.list().toArray(), given);
+    return client.apiKeys.change(id, body);
+  });
+  cli.out.result(changed, () => [`Changed ${changed.name}.`]);
+}
+
+async function revoke(cli: Cli, given: string, stopMachines: boolean): Promise<void> {
+  const revoked = await withSession(cli, 'A key is revoked by a sign-in only.', async (client) => {
+    const key = keyMeant(await client.apiKeys.list().toArray(), given);
+    await client.apiKeys.revoke(key.id, { stopMachines });
+    return key;
+  });
+  if (revoked.id === cli.store.profile(cli.url)?.keyId) cli.store.forget(cli.url);
+  cli.out.result({ id: revoked.id, revoked: true, stopMachines }, () =>
+    cli.out.text(
+      `Revoked ${revoked.name}. ${stopMachines ? 'Its machines are ending.' : 'Machines that were rented with it go on: gpu ls'}`,
+    ),
+  );
+}
+
+/** Finds a key by its id, its name, or its last characters. */
+function keyMeant(keys: readonly ApiKey[], given: string): ApiKey {
+  const live = keys.filter(({ revokedAt }) => revokedAt === null);
+  const meant = live.filter(({ id, name, hint }) => [id, name, hint].includes(given));
+  const [first, ...others] = meant;
+  if (!first) throw new Failure('notFound', `You have no key "${given}".`, 'See your keys with: gpu keys');
+  if (others.length > 0)
+    throw usageFailure(`Several keys are called "${given}".`, 'Name its id: gpu keys --json');
+  return first;
+}

@@ -1,0 +1,111 @@
+import type { SshKey } from '@gpu-rental/client';
+import type { Command } from 'commander';
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { withSession } from '../../asking/with-session.js';
+import type { Cli } from '../../cli.js';
+import type { Act } from '../../command.js';
+import { readIfThere } from '../../config/files.js';
+import { Failure, usageFailure } from '../../failure.js';
+import type { Column } from '../../output/table.js';
+import { cut } from '../../output/text.js';
+import { localDate } from '../../output/time.js';
+
+/** gpu keys ssh */
+export function addSshKeys(keys: Command, act: Act): void {
+  const ssh = keys
+    .command('ssh')
+    .summary('the SSH keys that new machines let in')
+    .description('The stored SSH keys: machines that are rented from now on let them in.')
+    .action(
+      act(async (cli) => {
+        await list(cli);
+        return undefined;
+      }),
+    );
+  ssh
+    .command('add')
+    .argument('[file]', 'a public key; ~/.ssh/id_ed25519.pub and its like unless told')
+    .description('Store a public key. This asks for a mailed code.')
+    .option('--name <name>', 'by which you know it')
+    .action(
+      act(async (cli, file: string | undefined, { name }: { name?: string }) => {
+        await add(cli, file, name);
+        return undefined;
+      }),
+    );
+  ssh
+    .command('remove')
+    .argument('<key>', 'its id, its name or its fingerprint')
+    .description('Forget a stored key. Machines that run keep it. This asks for a mailed code.')
+    .action(
+      act(async (cli, given: string) => {
+        await remove(cli, given);
+        return undefined;
+      }),
+    );
+}
+
+const columns: Column<SshKey>[] = [
+  { title: 'NAME', value: ({ name }) => cut(name, 24) },
+  { title: 'ADDED', value: ({ createdAt }) => localDate(createdAt) },
+  { title: 'FINGERPRINT', value: ({ fingerprint }) => fingerprint, dropAs: 1 },
+  { title: 'ID', value: ({ id }) => id, dropAs: 2 },
+];
+
+async function list(cli: Cli): Promise<void> {
+  const { out } = cli;
+  const sshKeys = await cli.client().sshKeys.list({ signal: cli.signal });
+  out.result({ sshKeys }, () => [
+    ...(sshKeys.length === 0 ? ['No SSH key is stored.'] : out.table(columns, sshKeys)),
+    '',
+    ...out.text('Machines that you rent here also let in the key of this machine: gpu ssh uses it.'),
+  ]);
+}
+
+async function add(cli: Cli, given: string | undefined, name: string | undefined): Promise<void> {
+  const file = given ?? usualKey(cli);
+  const publicKey = (readIfThere(file) ?? '').trim();
+  if (!/^(ssh-|ecdsa-|sk-)\S+ \S+/.test(publicKey)) {
+    throw usageFailure(
+      `${file} is no public key.`,
+      'Name the half that ends in .pub. Make a pair with: ssh-keygen -t ed25519',
+    );
+  }
+  const added = await withSession(cli, 'An SSH key is stored by a sign-in only.', (client) =>
+    client.sshKeys.add({ name: name ?? nameFor(cli, file), publicKey }),
+  );
+  cli.out.result(added, () =>
+    cli.out.text(
+      `Stored ${added.name} (${added.fingerprint}). Machines that you rent from now on let it in.`,
+    ),
+  );
+}
+
+function usualKey({ surroundings: { home } }: Cli): string {
+  const usual = ['id_ed25519', 'id_ecdsa', 'id_rsa'].map((name) => join(home, '.ssh', `${name}.pub`));
+  const found = usual.find((file) => existsSync(file));
+  if (found !== undefined) return found;
+  throw usageFailure(
+    'There is no public key in ~/.ssh.',
+    'Name one, or make a pair with: ssh-keygen -t ed25519',
+  );
+}
+
+function nameFor({ surroundings: { hostname } }: Cli, file: string): string {
+  return `${basename(file, '.pub')} on ${hostname}`.slice(0, 64);
+}
+
+async function remove(cli: Cli, given: string): Promise<void> {
+  const meant = (await cli.client().sshKeys.list({ signal: cli.signal })).filter(
+    ({ id, name, fingerprint }) => [id, name, fingerprint].includes(given),
+  );
+  const [key, ...others] = meant;
+  if (!key) throw new Failure('notFound', `No SSH key "${given}" is stored.`, 'See them with: gpu keys ssh');
+  if (others.length > 0)
+    throw usageFailure(`Several keys are called "${given}".`, 'Name its id or its fingerprint.');
+  await withSession(cli, 'An SSH key is removed by a sign-in only.', (client) =>
+    client.sshKeys.delete(key.id),
+  );
+  cli.out.result({ removed: key.id }, () => [`Removed ${key.name}.`]);
+}

@@ -1,0 +1,85 @@
+import type { Cli } from '../../cli.js';
+import type { AddCommand } from '../../command.js';
+import { usageFailure } from '../../failure.js';
+import { connectionTo, runAtTerminal, type Connection } from '../../ssh/connection.js';
+
+interface Options {
+  readonly recursive?: boolean;
+  readonly identity?: string;
+}
+
+/** A path as it was written: on this machine, or on a rented one. */
+interface Place {
+  /** undefined: here. '': on the only machine. */
+  readonly machine: string | undefined;
+  readonly path: string;
+}
+
+/** gpu cp */
+export const addCp: AddCommand = (program, act) => {
+  program
+    .command('cp')
+    .usage('[options] <from...> <to>')
+    .argument(
+      '<paths...>',
+      'what to copy, and last where to; a path on a machine is machine:path, or :path for the only one',
+    )
+    .summary('copy files to a machine, or from it')
+    .description('Copy files to a machine, or from it, with your own scp: gpu cp -r data :/root/')
+    .option('-r, --recursive', 'folders with all that is in them')
+    .option('-i, --identity <file>', 'a private key to enter by, instead of the one that is chosen')
+    .action(
+      act(async (cli, paths: string[], { recursive = false, identity }: Options) => {
+        const places = paths.map(placeOf);
+        const machine = machineOf(places);
+        const connection = await connectionTo(cli, machine === '' ? undefined : machine, identity);
+        const { host, port, username, options } = connection;
+        const target = `${username}@${host.includes(':') ? `[${host}]` : host}`;
+        const sides = places.map(({ machine: on, path }) =>
+          on === undefined ? here(path) : `${target}:${path}`,
+        );
+        const args = [...(recursive ? ['-r'] : []), '-P', String(port), ...options, '--', ...sides];
+        return copy(cli, args, connection);
+      }),
+    );
+};
+
+/** Runs scp; on machines that serve no SFTP, by its older way. */
+async function copy(cli: Cli, args: readonly string[], connection: Connection): Promise<number> {
+  const seen = { noSftp: false };
+  const tell = (text: string): void => {
+    seen.noSftp ||= text.includes('subsystem request failed');
+    if (!seen.noSftp) cli.surroundings.stderr.write(text);
+  };
+  return runAtTerminal(cli, 'scp', args, connection, {
+    onStderr: tell,
+    instead: () => (seen.noSftp ? ['-O', ...args] : undefined),
+  });
+}
+
+function placeOf(text: string): Place {
+  const colon = text.indexOf(':');
+  const slash = text.indexOf('/');
+  const isRemote = colon >= 0 && (slash < 0 || colon < slash);
+  return isRemote
+    ? { machine: text.slice(0, colon), path: text.slice(colon + 1) }
+    : { machine: undefined, path: text };
+}
+
+/** One side is here, the other one on a machine. */
+function machineOf(places: readonly Place[]): string {
+  const machines = places.map(({ machine }) => machine);
+  const target = machines.at(-1);
+  const sources = new Set(machines.slice(0, -1));
+  const [source] = sources;
+  if (sources.size === 1 && (source === undefined) !== (target === undefined)) return source ?? target ?? '';
+  throw usageFailure(
+    'One side must be here, and the other one on a machine.',
+    'Such as: gpu cp data.tar :/root/   or: gpu cp :/root/result.txt .',
+  );
+}
+
+/** scp takes a name with a colon for another machine's, and one that begins with a dash for an option. */
+function here(path: string): string {
+  return /^[./]/.test(path) ? path : `./${path}`;
+}

@@ -1,0 +1,60 @@
+import type { Card } from '@gpu-rental/client';
+import { openPage } from '../../asking/open-page.js';
+import { withSession } from '../../asking/with-session.js';
+import type { Cli } from '../../cli.js';
+import type { AddCommand } from '../../command.js';
+import { Failure } from '../../failure.js';
+
+/** gpu card */
+export const addCard: AddCommand = (program, act) => {
+  const card = program
+    .command('card')
+    .summary('your saved card')
+    .description('Your saved card, from which automatic top-ups are paid.')
+    .action(
+      act(async (cli) => {
+        const saved = await cli.client().card.get({ signal: cli.signal });
+        cli.out.result(saved, () => cli.out.text(wordsOf(saved)));
+        return undefined;
+      }),
+    );
+  card
+    .command('add')
+    .description('Save a card, on the page of your account: no card number passes through this command.')
+    .option('--no-browser', 'only print the address of the page')
+    .action(
+      act(async (cli, { browser }: { browser: boolean }) => {
+        const url = `${cli.url}/app/billing`;
+        cli.out.note('A card is saved on the page of your account:');
+        if (cli.out.isJson) cli.out.json({ url });
+        await openPage(cli, url, browser);
+        return undefined;
+      }),
+    );
+  card
+    .command('remove')
+    .description(
+      'Forget the saved card. This asks for a mailed code. Automatic top-ups are switched off by it.',
+    )
+    .action(
+      act(async (cli) => {
+        await remove(cli);
+        return undefined;
+      }),
+    );
+};
+
+async function remove(cli: Cli): Promise<void> {
+  const saved = await cli.client().card.get({ signal: cli.signal });
+  if (saved.pmId === null) throw new Failure('notFound', 'You have no saved card.');
+  await withSession(cli, `The ${wordsOf(saved)} is removed by a sign-in only.`, (client) =>
+    client.card.delete(),
+  );
+  cli.out.result({ removed: true }, () => [`Removed: ${wordsOf(saved)}`]);
+}
+
+function wordsOf({ pmId, brand, last4, expMonth, expYear }: Card): string {
+  if (pmId === null) return 'You have no saved card. Save one with: gpu card add';
+  const expiry = expMonth === null || expYear === null ? '' : `, valid until ${expMonth}/${expYear}`;
+  return `${brand ?? 'card'} ending in ${last4 ?? '????'}${expiry}`;
+}

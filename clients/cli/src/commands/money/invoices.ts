@@ -1,0 +1,94 @@
+import type { Invoice } from '@gpu-rental/client';
+import { openPage } from '../../asking/open-page.js';
+import type { Cli } from '../../cli.js';
+import { wholeNumber, type AddCommand } from '../../command.js';
+import { Failure } from '../../failure.js';
+import { usd } from '../../output/money.js';
+import type { Column } from '../../output/table.js';
+import { localDate } from '../../output/time.js';
+
+/** gpu invoices */
+export const addInvoices: AddCommand = (program, act) => {
+  const invoices = program
+    .command('invoices')
+    .summary('your invoices')
+    .description('Your invoices, the newest first.')
+    .option('-n, --limit <number>', 'at most so many', wholeNumber(1, 200), 50)
+    .action(
+      act(async (cli, { limit }: { limit: number }) => {
+        await list(cli, limit);
+        return undefined;
+      }),
+    );
+  invoices
+    .command('pay')
+    .argument('[invoice]', 'its id; without one, the only one that is open')
+    .description('Pay an open invoice, on the page of the payment processor.')
+    .option('--no-browser', 'only print the address of the page')
+    .action(
+      act(async (cli, given: string | undefined, { browser }: { browser: boolean }) => {
+        await pay(cli, given, browser);
+        return undefined;
+      }),
+    );
+};
+
+async function list(cli: Cli, limit: number): Promise<void> {
+  const { out } = cli;
+  const invoices = await cli.client().invoices.list({ limit }, { signal: cli.signal });
+  const open = invoices.filter(({ status }) => status === 'open');
+  out.result({ invoices }, () => {
+    if (invoices.length === 0) return ['You have no invoices.'];
+    return [
+      ...out.table(columns, invoices),
+      ...(open.length === 0 ? [] : ['', 'Pay one: gpu invoices pay ID']),
+    ];
+  });
+}
+
+const columns: Column<Invoice>[] = [
+  { title: 'WHEN', value: ({ createdAt }) => localDate(createdAt) },
+  { title: 'AMOUNT', value: ({ amountCents }) => usd(amountCents), align: 'right' },
+  { title: 'STATE', value: ({ status }) => stateWords[status] },
+  { title: 'FOR', value: ({ reason }) => reasonWords[reason], dropAs: 1 },
+  {
+    title: 'DUE',
+    value: ({ status, dueAt }) => (status === 'open' && dueAt !== null ? localDate(dueAt) : ''),
+    dropAs: 2,
+  },
+  { title: 'ID', value: ({ id }) => id, dropAs: 3 },
+];
+
+const stateWords: Readonly<Record<Invoice['status'], string>> = {
+  draft: 'draft',
+  open: 'to pay',
+  paid: 'paid',
+  void: 'void',
+  uncollectible: 'not paid',
+};
+
+const reasonWords: Readonly<Record<Invoice['reason'], string>> = {
+  topup_failed: 'a top-up that failed',
+  overage: 'use beyond the wallet',
+  manual: 'other',
+};
+
+async function pay(cli: Cli, given: string | undefined, browser: boolean): Promise<void> {
+  const client = cli.client();
+  const id = given ?? (await onlyOpen(cli));
+  const { url } = await client.invoices.payUrl(id, { signal: cli.signal });
+  if (url === null) {
+    throw new Failure('notReached', 'Its page is not ready yet.', 'Try again in a moment.');
+  }
+  if (cli.out.isJson) cli.out.json({ url });
+  cli.out.note('Pay on this page:');
+  await openPage(cli, url, browser);
+}
+
+async function onlyOpen(cli: Cli): Promise<string> {
+  const [first, ...others] = await cli.client().invoices.list({ status: 'open' }, { signal: cli.signal });
+  if (!first) throw new Failure('notFound', 'You have no open invoice.');
+  if (others.length > 0)
+    throw new Failure('usage', 'You have several open invoices.', 'Name one: gpu invoices');
+  return first.id;
+}

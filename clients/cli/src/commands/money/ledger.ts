@@ -1,0 +1,89 @@
+import type { LedgerEntry } from '@gpu-rental/client';
+import type { Cli } from '../../cli.js';
+import { instant, wholeNumber, type AddCommand } from '../../command.js';
+import { usageFailure } from '../../failure.js';
+import { usd } from '../../output/money.js';
+import type { Column } from '../../output/table.js';
+import { localTime } from '../../output/time.js';
+import { findRental } from '../../rentals/find-rental.js';
+import { shortId } from '../../views/rental.js';
+
+interface Options {
+  readonly machine?: string;
+  readonly type?: LedgerEntry['type'];
+  readonly limit: number;
+  readonly csv?: boolean;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+const kinds: Readonly<Record<LedgerEntry['type'], string>> = {
+  processor_topup: 'paid in',
+  auto_topup: 'automatic top-up',
+  rental_charge: 'machine',
+  refund: 'refund',
+  adjustment: 'correction',
+};
+
+/** gpu ledger */
+export const addLedger: AddCommand = (program, act) => {
+  program
+    .command('ledger')
+    .summary('each change of your wallet')
+    .description('Each change of your wallet, the newest first, with what was in it afterwards.')
+    .option('-m, --machine <machine>', 'only what this machine cost')
+    .option('--type <type>', `only this kind: ${Object.keys(kinds).join(', ')}`, kind)
+    .option('-n, --limit <number>', 'at most so many', wholeNumber(1, 100_000), 20)
+    .option('--csv', 'all of it as a file for a spreadsheet')
+    .option('--from <time>', 'with --csv: from this day or instant on', instant)
+    .option('--to <time>', 'with --csv: before this day or instant', instant)
+    .action(
+      act(async (cli, options: Options) => {
+        await (options.csv === true ? writeCsv(cli, options) : list(cli, options));
+        return undefined;
+      }),
+    );
+};
+
+function kind(text: string): LedgerEntry['type'] {
+  const found = (Object.keys(kinds) as LedgerEntry['type'][]).find((each) => each === text);
+  if (found !== undefined) return found;
+  throw usageFailure(`--type must be one of ${Object.keys(kinds).join(', ')}.`);
+}
+
+async function list(cli: Cli, { machine, type, limit, from, to }: Options): Promise<void> {
+  if (from !== undefined || to !== undefined)
+    throw usageFailure('--from and --to go with --csv. See also: gpu statement');
+  const { out } = cli;
+  const client = cli.client();
+  const rentalId = machine === undefined ? undefined : (await findRental(cli, client, machine, 'see')).id;
+  const query = { ...(rentalId !== undefined && { rentalId }), ...(type !== undefined && { type }) };
+  const entries = await client.wallet
+    .ledger({ ...query, pageSize: Math.min(200, limit) }, { signal: cli.signal })
+    .toArray(limit);
+  out.result({ entries }, () =>
+    entries.length === 0
+      ? ['There is nothing yet.']
+      : [...out.table(columns, entries), '', 'Why one was written: gpu explain ID'],
+  );
+}
+
+const columns: Column<LedgerEntry>[] = [
+  { title: 'ID', value: ({ id }) => shortId(id) },
+  { title: 'WHEN', value: ({ createdAt }) => localTime(createdAt), dropAs: 3 },
+  { title: 'AMOUNT', value: ({ amountCents }) => usd(amountCents), align: 'right' },
+  { title: 'AFTER', value: ({ balanceAfterCents }) => usd(balanceAfterCents), align: 'right', dropAs: 2 },
+  { title: 'WHAT', value: whatWords, shrinksTo: 8 },
+];
+
+function whatWords({ type, rentalId }: LedgerEntry): string {
+  return rentalId === undefined ? kinds[type] : `${kinds[type]} ${shortId(rentalId)}`;
+}
+
+/** The service's own CSV, as it is. */
+async function writeCsv(cli: Cli, { from, to, machine, type }: Options): Promise<void> {
+  if (machine !== undefined || type !== undefined) throw usageFailure('--csv gives all kinds and machines.');
+  if (cli.out.isJson) throw usageFailure('Say --csv or --json.');
+  const query = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+  cli.surroundings.stdout.write(await cli.client().wallet.ledgerCsv(query, { signal: cli.signal }));
+}

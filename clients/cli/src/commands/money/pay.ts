@@ -1,0 +1,105 @@
+import type { GpuRental, Topup } from '@gpu-rental/client';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openPage } from '../../asking/open-page.js';
+import { Progress } from '../../asking/progress.js';
+import type { Cli } from '../../cli.js';
+import { dollars, type AddCommand } from '../../command.js';
+import { Failure } from '../../failure.js';
+import { centsOf, usd } from '../../output/money.js';
+
+interface Options {
+  /** false: --no-browser. */
+  readonly browser: boolean;
+  /** false: --no-wait. */
+  readonly wait: boolean;
+}
+
+const lookEveryMs = 1_000;
+
+/** gpu pay */
+export const addPay: AddCommand = (program, act) => {
+  program
+    .command('pay')
+    .argument('[amount]', 'in dollars, such as 20', dollars)
+    .summary('put money into your wallet')
+    .description(
+      'Put money into your wallet, on the page of the payment processor. It waits until the money is there.',
+    )
+    .option('--no-browser', 'only print the address of the page')
+    .option('--no-wait', 'do not wait for the money')
+    .action(
+      act(async (cli, given: number | undefined, options: Options) => {
+        const client = cli.client();
+        const amountCents = given ?? (await askAmount(cli));
+        const checkout = await client.checkout.create({ amountCents }, { signal: cli.signal });
+        if (checkout.checkoutUrl !== null) await showPage(cli, checkout.checkoutUrl, amountCents, options);
+        if (options.wait) await awaitMoney(cli, client, checkout.topupId);
+        else cli.out.result(checkout, () => ['See what became of it: gpu topup']);
+        return undefined;
+      }),
+    );
+};
+
+async function askAmount(cli: Cli): Promise<number> {
+  const text = await cli.asking.line(
+    { message: 'How many dollars?', otherwise: 'Name the amount: gpu pay 20', givenUp: 'Nothing was paid.' },
+    (given) => (centsOf(given) === undefined ? 'An amount such as 20 or 12.50.' : undefined),
+  );
+  return centsOf(text) ?? 0;
+}
+
+async function showPage(cli: Cli, url: string, amountCents: number, { browser }: Options): Promise<void> {
+  cli.out.note(`Pay ${usd(amountCents)} on this page:`);
+  await openPage(cli, url, browser);
+}
+
+/** Waits until the payment is in the wallet, or has failed. */
+async function awaitMoney(cli: Cli, client: GpuRental, topupId: string): Promise<void> {
+  const { out, signal } = cli;
+  const topup = await awaitTopup(cli, client, topupId);
+  if (topup.status !== 'succeeded') throw notPaid(topup);
+  const balance = await client.wallet.get({ signal });
+  out.result({ topup, balance }, () => [
+    ...out.text(
+      `${out.paint('green', 'Paid')}: ${usd(topup.creditedCents ?? topup.amountCents)} are in your wallet, ${usd(balance.availableCents)} available in all.`,
+    ),
+    ...(topup.receiptUrl === null ? [] : [`Receipt: ${topup.receiptUrl}`]),
+  ]);
+}
+
+async function awaitTopup(cli: Cli, client: GpuRental, topupId: string): Promise<Topup> {
+  const progress = new Progress(cli);
+  try {
+    for (;;) {
+      const topup = await client.topups.get(topupId, { signal: cli.signal });
+      if (['succeeded', 'failed', 'expired'].includes(topup.status)) return topup;
+      progress.update(
+        topup.status === 'processing' ? 'Waiting for the bank' : 'Waiting for your payment',
+        'ctrl-C leaves; the page stays open',
+      );
+      await sleep(lookEveryMs, undefined, { signal: cli.signal });
+    }
+  } catch (error) {
+    progress.end();
+    if (!cli.signal.aborted) throw error;
+    throw new Failure(
+      'givenUp',
+      'The payment page stays open; what you pay there is still credited.',
+      'See what became of it: gpu topup',
+      { cause: error },
+    );
+  } finally {
+    progress.end();
+  }
+}
+
+function notPaid({ status, error }: Topup): Failure {
+  if (status === 'expired') {
+    return new Failure('notReached', 'Nobody paid on the page in time.', 'Begin again with: gpu pay');
+  }
+  return new Failure(
+    'noMoney',
+    error ?? 'The payment failed; nothing was charged.',
+    'Try another card: gpu pay',
+  );
+}

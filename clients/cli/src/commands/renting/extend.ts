@@ -1,0 +1,84 @@
+import type { ChangeRental, Rental } from '@gpu-rental/client';
+import type { Cli } from '../../cli.js';
+import { dollars, instant, timeSpan, type AddCommand } from '../../command.js';
+import { Failure, usageFailure } from '../../failure.js';
+import { findRental } from '../../rentals/find-rental.js';
+import { gpusOf, limitsOf, shortId } from '../../views/rental.js';
+import { rentalArgument } from './show.js';
+
+interface Options {
+  readonly by?: number;
+  readonly until?: string;
+  readonly maxSpend?: number;
+  /** false: --no-time-limit. */
+  readonly timeLimit: boolean;
+  /** false: --no-spend-limit. */
+  readonly spendLimit: boolean;
+}
+
+/** gpu extend */
+export const addExtend: AddCommand = (program, act) => {
+  program
+    .command('extend')
+    .argument(...rentalArgument)
+    .summary('move the limits of a machine')
+    .description(
+      'Move the limits at which a machine ends. What it has cost already is never given back by a lower limit.',
+    )
+    .option('--by <time>', 'so much longer than its limit says now, such as 2h', timeSpan)
+    .option('--until <time>', 'until this day or instant, such as 2026-11-21T18:00', instant)
+    .option('--max-spend <dollars>', 'until it has cost so much in all', dollars)
+    .option('--no-time-limit', 'without a limit of time')
+    .option('--no-spend-limit', 'without a limit of cost')
+    .action(
+      act(async (cli, given: string | undefined, options: Options) => {
+        await extend(cli, given, options);
+        return undefined;
+      }),
+    );
+};
+
+async function extend(cli: Cli, given: string | undefined, options: Options): Promise<void> {
+  refuseContradictions(options);
+  const client = cli.client();
+  const rental = await findRental(cli, client, given, 'extend');
+  const changed = await client.rentals.change(rental.id, changeOf(rental, options));
+  const { out } = cli;
+  out.result(changed, () =>
+    out.text(`${out.paint('bold', shortId(changed.id))} (${gpusOf(changed)}) now ends ${limitsOf(changed)}.`),
+  );
+}
+
+function refuseContradictions({ by, until, maxSpend, timeLimit, spendLimit }: Options): void {
+  const times = [by !== undefined, until !== undefined, !timeLimit].filter(Boolean).length;
+  if (times > 1) throw usageFailure('Say one of --by, --until and --no-time-limit.');
+  if (maxSpend !== undefined && !spendLimit)
+    throw usageFailure('Say one of --max-spend and --no-spend-limit.');
+  if (times === 0 && maxSpend === undefined && spendLimit) {
+    throw usageFailure(
+      'It is not said how long.',
+      'Such as: gpu extend --by 2h, or gpu extend --max-spend 50',
+    );
+  }
+}
+
+function changeOf(rental: Rental, { by, until, maxSpend, timeLimit, spendLimit }: Options): ChangeRental {
+  return {
+    ...(by !== undefined && { autoStopAt: laterBy(rental, by) }),
+    ...(until !== undefined && { autoStopAt: until }),
+    ...(!timeLimit && { autoStopAt: null }),
+    ...(maxSpend !== undefined && { maxSpendCents: maxSpend }),
+    ...(!spendLimit && { maxSpendCents: null }),
+  };
+}
+
+function laterBy({ autoStopAt, id }: Rental, seconds: number): string {
+  if (autoStopAt === null) {
+    throw new Failure(
+      'usage',
+      `${shortId(id)} has no limit of time that could be moved.`,
+      'Set one with: gpu extend --until 2026-11-21T18:00',
+    );
+  }
+  return new Date(Date.parse(autoStopAt) + seconds * 1_000).toISOString();
+}

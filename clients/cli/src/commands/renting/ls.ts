@@ -1,0 +1,123 @@
+import type { Rental } from '@gpu-rental/client';
+import type { Cli } from '../../cli.js';
+import { label, wholeNumber, type AddCommand } from '../../command.js';
+import { usageFailure } from '../../failure.js';
+import { usd } from '../../output/money.js';
+import type { Column } from '../../output/table.js';
+import { cut } from '../../output/text.js';
+import { localTime } from '../../output/time.js';
+import { costNow, gpusOf, isLive, runsFor, shortId, stateOf } from '../../views/rental.js';
+
+interface Options {
+  readonly all?: boolean;
+  readonly limit: number;
+  readonly label?: Readonly<Record<string, string>>;
+}
+
+/** gpu ls */
+export const addLs: AddCommand = (program, act) => {
+  program
+    .command('ls')
+    .alias('list')
+    .summary('your machines')
+    .description('Your machines that live now; with --all the ended ones as well, the newest first.')
+    .option('-a, --all', 'ended ones as well')
+    .option('-n, --limit <number>', 'at most so many', wholeNumber(1, 10_000), 50)
+    .option('--label <key=value>', 'only those with this label', label)
+    .action(
+      act(async (cli, options: Options) => {
+        await list(cli, options);
+        return undefined;
+      }),
+    );
+};
+
+async function list(cli: Cli, { all = false, limit, label: labels }: Options): Promise<void> {
+  const { out } = cli;
+  const rentals = await readRentals(cli, all, limit, labelQuery(labels));
+  const nowMs = cli.surroundings.now();
+  out.result({ rentals }, () => {
+    if (rentals.length === 0) {
+      return out.text(
+        all ? 'You have rented nothing yet. Next: gpu rent' : 'No machine runs. Ended ones: gpu ls --all',
+      );
+    }
+    const burn = rentals
+      .filter(({ status }) => status === 'running')
+      .reduce((sum, { pricePerHourCents }) => sum + pricePerHourCents, 0);
+    return [
+      ...out.table(columnsOf(cli, rentals, nowMs, all), rentals),
+      ...(burn === 0 ? [] : ['', `Together ${usd(burn)} an hour.`]),
+    ];
+  });
+}
+
+/** Live rentals are among the newest, but not always on the first page. */
+async function readRentals(
+  cli: Cli,
+  all: boolean,
+  limit: number,
+  query: { label?: string },
+): Promise<Rental[]> {
+  const client = cli.client();
+  const { signal } = cli;
+  if (all)
+    return client.rentals.list({ ...query, pageSize: Math.min(200, limit) }, { signal }).toArray(limit);
+  const states = ['provisioning', 'running', 'stopping'] as const;
+  const lists = await Promise.all(
+    states.map((status) =>
+      client.rentals.list({ ...query, status, pageSize: 200 }, { signal }).toArray(limit),
+    ),
+  );
+  return lists
+    .flat()
+    .toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1))
+    .slice(0, limit);
+}
+
+function labelQuery(labels: Options['label']): { label?: string } {
+  const [first, ...others] = Object.entries(labels ?? {});
+  if (others.length > 0) throw usageFailure('One label at a time can be asked for.');
+  return first === undefined ? {} : { label: `${first[0]}:${first[1]}` };
+}
+
+function columnsOf({ out }: Cli, rentals: readonly Rental[], nowMs: number, all: boolean): Column<Rental>[] {
+  const hasNames = rentals.some(({ name }) => name !== null);
+  return [
+    { title: 'ID', value: ({ id }) => shortId(id), dress: (cell) => out.paint('bold', cell) },
+    ...(hasNames
+      ? [
+          {
+            title: 'NAME',
+            value: ({ name }: Rental) => cut(name ?? '', 24),
+            dropAs: 2,
+          } satisfies Column<Rental>,
+        ]
+      : []),
+    { title: 'GPUS', value: gpusOf, shrinksTo: 8 },
+    { title: 'STATE', value: stateOf, dress: (cell, rental) => out.paint(colourOf(rental), cell) },
+    { title: 'RAN', value: (rental) => runsFor(rental, nowMs) ?? '', align: 'right', dropAs: 1 },
+    { title: 'COST', value: (rental) => usd(costNow(rental, nowMs)), align: 'right' },
+    {
+      title: 'PER HOUR',
+      value: ({ pricePerHourCents }) => usd(pricePerHourCents),
+      align: 'right',
+      dropAs: 3,
+    },
+    { title: 'REGION', value: ({ region }) => cut(region, 24), dropAs: 5 },
+    all
+      ? { title: 'RENTED', value: ({ startedAt }) => localTime(startedAt), dropAs: 4 }
+      : { title: 'ENDS', value: endsAt, dropAs: 4 },
+  ];
+}
+
+function endsAt(rental: Rental): string {
+  if (!isLive(rental) || rental.autoStopAt === null) return '';
+  return localTime(rental.autoStopAt);
+}
+
+function colourOf({ status }: Rental): 'green' | 'yellow' | 'red' | 'dim' {
+  if (status === 'running') return 'green';
+  if (status === 'provisioning' || status === 'stopping') return 'yellow';
+  return status === 'failed' ? 'red' : 'dim';
+}

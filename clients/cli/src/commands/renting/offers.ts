@@ -1,0 +1,134 @@
+import type { Family, Listing } from '@gpu-rental/client';
+import type { Cli } from '../../cli.js';
+import { dollars, wholeNumber, type AddCommand } from '../../command.js';
+import { Failure } from '../../failure.js';
+import { usd } from '../../output/money.js';
+import type { Column } from '../../output/table.js';
+import { duration } from '../../output/time.js';
+
+interface Options {
+  readonly gpus?: number;
+  readonly region?: string;
+  readonly minVram?: number;
+  readonly maxPrice?: number;
+  readonly limit: number;
+}
+
+/** gpu offers */
+export const addOffers: AddCommand = (program, act) => {
+  program
+    .command('offers')
+    .argument('[family]', 'such as h100-80gb; without one, all families are listed')
+    .summary('what can be rented, and for how much')
+    .description(
+      'What can be rented now, and for how much. Name a family to see its machines, the cheapest first.',
+    )
+    .option('-g, --gpus <number>', 'how many GPUs in one machine: 1, 2, 4 or 8', wholeNumber(1, 8))
+    .option('-r, --region <region>', 'us, eu, apac, or a country such as DE')
+    .option('--min-vram <gb>', 'at least so much memory in each GPU', wholeNumber(1, 10_000))
+    .option('--max-price <dollars>', 'at most so much an hour', dollars)
+    .option('-n, --limit <number>', 'at most so many machines', wholeNumber(1, 10_000), 20)
+    .action(
+      act(async (cli, family: string | undefined, options: Options) => {
+        if (family === undefined && !isFiltered(options)) await showFamilies(cli);
+        else await showListings(cli, family, options);
+        return undefined;
+      }),
+    );
+};
+
+function isFiltered({ gpus, region, minVram, maxPrice }: Options): boolean {
+  return [gpus, region, minVram, maxPrice].some((value) => value !== undefined);
+}
+
+async function showFamilies(cli: Cli): Promise<void> {
+  const { out } = cli;
+  const families = await cli.anyone().catalog.families({ signal: cli.signal });
+  const onOffer = families.filter(({ liveCount }) => liveCount > 0).toSorted(byPrice);
+  const others = families.filter(({ liveCount }) => liveCount === 0);
+  const columns: Column<Family>[] = [
+    { title: 'FAMILY', value: ({ family }) => family },
+    { title: 'FROM', value: priceFrom, align: 'right' },
+    { title: 'MACHINES', value: ({ liveCount }) => String(liveCount), align: 'right', dropAs: 1 },
+  ];
+  out.result({ families }, () => [
+    ...out.table(columns, onOffer),
+    '',
+    ...(others.length === 0
+      ? []
+      : out.text(`Not on offer now: ${others.map(({ family }) => family).join(', ')}`)),
+    ...out.text(`FROM is the lowest price an hour. See the machines: gpu offers ${onOffer[0]?.family ?? ''}`),
+  ]);
+}
+
+function byPrice(a: Family, b: Family): number {
+  return (a.fromPricePerHourCents ?? Infinity) - (b.fromPricePerHourCents ?? Infinity);
+}
+
+function priceFrom({ fromPricePerHourCents }: Family): string {
+  return fromPricePerHourCents === null ? '' : usd(fromPricePerHourCents);
+}
+
+const columns: Column<Listing>[] = [
+  { title: 'GPUS', value: ({ gpuCount, model }) => `${gpuCount} x ${model.replaceAll('_', ' ')}` },
+  { title: 'PER HOUR', value: ({ pricePerHourCents }) => usd(pricePerHourCents), align: 'right' },
+  { title: 'REGION', value: ({ region }) => region, shrinksTo: 8 },
+  { title: 'STARTS', value: startsWords, align: 'right', dropAs: 1 },
+  { title: 'LOST', value: lostWords, align: 'right', dropAs: 2 },
+];
+
+async function showListings(cli: Cli, family: string | undefined, options: Options): Promise<void> {
+  const { out } = cli;
+  const { gpus: gpuCount, region, minVram: minVramGb, maxPrice: maxPricePerHourCents } = options;
+  const query = {
+    ...(family !== undefined && { familyId: family }),
+    ...(gpuCount !== undefined && { gpuCount: gpuCount as 1 | 2 | 4 | 8 }),
+    ...(region !== undefined && { region }),
+    ...(minVramGb !== undefined && { minVramGb }),
+    ...(maxPricePerHourCents !== undefined && { maxPricePerHourCents }),
+  };
+  const found = await cli
+    .anyone()
+    .catalog.listings({ ...query, pageSize: Math.min(200, options.limit + 1) }, { signal: cli.signal })
+    .toArray(options.limit + 1);
+  const listings = found.slice(0, options.limit);
+  const [cheapest] = listings;
+  if (!cheapest && !out.isJson) await throwNothingFound(cli, family);
+  const hasReliability = listings.some(({ reliability }) => Boolean(reliability));
+  const shown = hasReliability ? columns : columns.filter(({ title }) => !['STARTS', 'LOST'].includes(title));
+  out.result({ listings }, () => [
+    ...out.table(shown, listings),
+    '',
+    ...(found.length > listings.length ? [`The ${listings.length} cheapest; more with: --limit`] : []),
+    ...(hasReliability && out.width >= 60
+      ? out.text('STARTS: how many of 100 came up, and how fast, in 30 days. LOST: machines in 1,000 hours.')
+      : []),
+    ...(cheapest
+      ? out.text(`Rent the cheapest: gpu rent ${cheapest.family} --gpus ${cheapest.gpuCount}`)
+      : []),
+  ]);
+}
+
+async function throwNothingFound(cli: Cli, family: string | undefined): Promise<never> {
+  const families = await cli.anyone().catalog.families({ signal: cli.signal });
+  if (family !== undefined && !families.some((each) => each.family === family)) {
+    throw new Failure('usage', `There is no family "${family}".`, 'See what there is with: gpu offers');
+  }
+  throw new Failure(
+    'notAvailable',
+    'No such machine is on offer now.',
+    'Ask for less, or see all with: gpu offers',
+  );
+}
+
+function startsWords({ reliability }: Listing): string {
+  if (!reliability) return '';
+  const speed = reliability.timeToSshSeconds;
+  const share = `${Math.round(reliability.createSuccess * 100)}%`;
+  return speed === null ? share : `${share}, ${duration(speed.p50)}`;
+}
+
+function lostWords({ reliability }: Listing): string {
+  const lost = reliability?.lossesPer1000Hours ?? null;
+  return lost === null ? '' : lost.toFixed(1);
+}

@@ -1,0 +1,32 @@
+import type { AddCommand } from '../../command.js';
+import { duration, secondsBetween } from '../../output/time.js';
+import { quoteFacts } from '../../views/quote.js';
+import { addWish, wishOf, type WishOptions } from './wish.js';
+
+/** gpu quote */
+export const addQuote: AddCommand = (program, act) => {
+  addWish(program.command('quote'))
+    .summary('what a machine would cost')
+    .description(
+      'What a machine would cost, at worst as well. The price holds for a minute; nothing is rented.',
+    )
+    .action(
+      act(async (cli, family: string | undefined, options: WishOptions) => {
+        const { out } = cli;
+        const client = cli.client();
+        const wish = await wishOf(cli, family, options);
+        const quote = await client.quotes.create(wish, { signal: cli.signal });
+        const holdsFor = duration(secondsBetween(cli.surroundings.now(), quote.expiresAt));
+        out.result(quote, () => [
+          ...out.facts(quoteFacts(quote)),
+          '',
+          ...out.text(
+            quote.missingCents > 0
+              ? `Pay first: gpu pay ${Math.max(1, Math.ceil(quote.missingCents / 100))}`
+              : `Take it within ${holdsFor}: gpu rent --quote ${quote.quoteId}`,
+          ),
+        ]);
+        return undefined;
+      }),
+    );
+};

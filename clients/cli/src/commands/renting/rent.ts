@@ -1,0 +1,136 @@
+import { ConnectionError, isApiError, type GpuRental, type NewRental, type Quote } from '@gpu-rental/client';
+import type { Cli } from '../../cli.js';
+import type { AddCommand } from '../../command.js';
+import { Failure, usageFailure } from '../../failure.js';
+import { usd } from '../../output/money.js';
+import { ensureIdentity } from '../../ssh/identity.js';
+import { quoteFacts, worstCase } from '../../views/quote.js';
+import { awaitReady, readyLines, rentedLines } from './await-ready.js';
+import { addWish, wishOf, type WishOptions } from './wish.js';
+
+interface Options extends WishOptions {
+  readonly quote?: string;
+  /** false: --no-wait. */
+  readonly wait: boolean;
+}
+
+const nothingRented = 'Nothing was rented.';
+/** A price that changes while somebody reads it is asked for again, so often. */
+const newPricesAtMost = 5;
+
+/** gpu rent */
+export const addRent: AddCommand = (program, act) => {
+  addWish(program.command('rent'))
+    .summary('rent a machine')
+    .description(
+      'Rent a machine. You see what it costs at worst and are asked; then you see how far it is until you can enter it.',
+    )
+    .option('--quote <id>', 'take a quote of gpu quote; the same one never rents twice')
+    .option('--no-wait', 'return as soon as it is rented, before it is ready')
+    .action(
+      act(async (cli, family: string | undefined, options: Options) => {
+        await rent(cli, family, options);
+        return undefined;
+      }),
+    );
+};
+
+async function rent(cli: Cli, family: string | undefined, options: Options): Promise<void> {
+  const client = cli.client();
+  const id = await open(cli, client, family, options);
+  if (options.wait) {
+    const rental = await awaitReady(cli, client, id);
+    cli.out.result(rental, () => readyLines(cli, rental));
+  } else {
+    const rental = await client.rentals.get(id);
+    cli.out.result(rental, () => rentedLines(cli, rental));
+  }
+}
+
+/** Rents by a quote that was shown and agreed to. @returns the rental's id */
+async function open(
+  cli: Cli,
+  client: GpuRental,
+  family: string | undefined,
+  options: Options,
+): Promise<string> {
+  if (options.quote !== undefined) {
+    if (family !== undefined) throw usageFailure('A quote says what is rented: leave the family out.');
+    return take(cli, client, options.quote);
+  }
+  const wish = await withOwnKey(cli, await wishOf(cli, family, options));
+  let quote = await client.quotes.create(wish, { signal: cli.signal });
+  for (let round = 1; ; round += 1) {
+    await agree(cli, quote);
+    try {
+      return await take(cli, client, quote.quoteId);
+    } catch (error) {
+      const newer = newQuoteIn(error);
+      if (newer === undefined || round === newPricesAtMost) throw error;
+      cli.out.note('The price has changed meanwhile.');
+      quote = newer;
+    }
+  }
+}
+
+/** This machine's own key goes with each rental, for it alone: so that who rents can enter, whatever is stored. */
+async function withOwnKey(cli: Cli, wish: NewRental): Promise<NewRental> {
+  return { ...wish, sshPublicKeys: [await ensureIdentity(cli)] };
+}
+
+async function agree(cli: Cli, quote: Quote): Promise<void> {
+  const { out, asking } = cli;
+  if (quote.missingCents > 0) {
+    throw new Failure(
+      'noMoney',
+      `This machine holds its first hour, ${usd(quote.holdCents)}: ${usd(quote.missingCents)} are missing in your wallet.`,
+      `Pay first: gpu pay ${Math.max(1, Math.ceil(quote.missingCents / 100))}`,
+    );
+  }
+  if (!out.isJson) out.noteFacts(quoteFacts(quote));
+  const agreed = await asking.agree({
+    message: `Rent it for ${usd(quote.pricePerHourCents)} an hour?`,
+    otherwise: `At most it costs ${worstCase(quote)}. Add --yes to rent without being asked.`,
+    givenUp: nothingRented,
+  });
+  if (!agreed) throw new Failure('givenUp', nothingRented);
+}
+
+/**
+ * Takes a quote. Ctrl-C does not end the request: once it was sent, whether there is a machine is worth the wait.
+ * @returns the rental's id
+ */
+async function take(cli: Cli, client: GpuRental, quoteId: string): Promise<string> {
+  if (cli.signal.aborted) throw new Failure('givenUp', nothingRented);
+  const explain = (): void => cli.out.note('\nThe request has been sent. Waiting for its answer.');
+  cli.signal.addEventListener('abort', explain, { once: true });
+  try {
+    return (await client.rentals.create({ quoteId })).id;
+  } catch (error) {
+    if (!isUnknown(error)) throw error;
+    throw new Failure(
+      'server',
+      'The service did not say whether it rented the machine.',
+      'Look with: gpu ls. If it is there, it costs money as soon as it is ready; end it with: gpu stop',
+      { cause: error },
+    );
+  } finally {
+    cli.signal.removeEventListener('abort', explain);
+  }
+}
+
+/** Tells whether the machine may have been rented all the same. */
+function isUnknown(error: unknown): boolean {
+  if (!isApiError(error)) return !(error instanceof Failure) && !isNeverSent(error);
+  if (!isApiError(error, 'temporarily_unavailable') && !isApiError(error, 'internal_error')) return false;
+  return error.details?.outcome !== 'not_done';
+}
+
+function isNeverSent(error: unknown): boolean {
+  return error instanceof ConnectionError && error.neverSent;
+}
+
+function newQuoteIn(error: unknown): Quote | undefined {
+  if (!isApiError(error, 'quote_expired') && !isApiError(error, 'price_changed')) return undefined;
+  return error.details.quote ?? undefined;
+}

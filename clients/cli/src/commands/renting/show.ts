@@ -1,0 +1,78 @@
+import type { Rental } from '@gpu-rental/client';
+import type { Cli } from '../../cli.js';
+import type { AddCommand } from '../../command.js';
+import { usd } from '../../output/money.js';
+import { localTime } from '../../output/time.js';
+import { findRental } from '../../rentals/find-rental.js';
+import {
+  costNow,
+  gpusOf,
+  isLive,
+  limitsOf,
+  phaseWords,
+  runsFor,
+  stateOf,
+  warningWords,
+  whyEnded,
+} from '../../views/rental.js';
+
+/** How a machine may be named on the command line. */
+export const rentalArgument = [
+  '[machine]',
+  'its id, the end of its id, or its name; without one, the only one',
+] as const;
+
+/** gpu show */
+export const addShow: AddCommand = (program, act) => {
+  program
+    .command('show')
+    .argument(...rentalArgument)
+    .summary('all about one machine')
+    .description('All about one of your machines.')
+    .action(
+      act(async (cli, given: string | undefined) => {
+        const rental = await findRental(cli, cli.client(), given, 'see');
+        cli.out.result(rental, () => linesOf(cli, rental));
+        return undefined;
+      }),
+    );
+};
+
+function linesOf(cli: Cli, rental: Rental): string[] {
+  const { out } = cli;
+  const nowMs = cli.surroundings.now();
+  const labels = Object.entries(rental.labels).map(([key, value]) => `${key}=${value}`);
+  return [
+    ...out.facts([
+      ['Id', rental.id],
+      ['Name', rental.name],
+      ['Machine', `${gpusOf(rental)} in ${rental.region}`],
+      ['Installed', rental.templateId],
+      ['State', stateWords(rental)],
+      ['Ended', whyEnded(rental)],
+      ['Ran', runsFor(rental, nowMs)],
+      ['Cost', `${usd(costNow(rental, nowMs))}, at ${usd(rental.pricePerHourCents)} an hour`],
+      ['Ends', isLive(rental) ? limitsOf(rental) : null],
+      ['Labels', labels.length === 0 ? null : labels.join(', ')],
+      ['Rented', localTime(rental.startedAt)],
+      ['Ready', rental.runningAt === null ? null : localTime(rental.runningAt)],
+      ['Stopped', rental.stoppedAt === null ? null : localTime(rental.stoppedAt)],
+      ['SSH', isLive(rental) ? addressOf(rental) : null],
+      ['Host key', isLive(rental) ? rental.hostKeyFingerprint : null],
+    ]),
+    ...(isLive(rental) ? rental.warnings : []).flatMap((warning) =>
+      out.text(`Note: ${warningWords(warning)}`),
+    ),
+  ];
+}
+
+function stateWords(rental: Rental): string {
+  if (rental.status !== 'provisioning' || rental.phase === null) return stateOf(rental);
+  return phaseWords[rental.phase].toLowerCase();
+}
+
+function addressOf({ host, port, username }: Rental): string | null {
+  return host === null || username === null
+    ? null
+    : `${username}@${host}${port === null ? '' : ` port ${port}`}`;
+}

@@ -1,0 +1,99 @@
+import { isApiError, type GpuRental, type Rental, type StoppedRental } from '@gpu-rental/client';
+import type { Cli } from '../../cli.js';
+import type { AddCommand } from '../../command.js';
+import { Failure, usageFailure } from '../../failure.js';
+import { usd } from '../../output/money.js';
+import { findRental } from '../../rentals/find-rental.js';
+import { forgetHostKey } from '../../ssh/known-hosts.js';
+import { costNow, gpusOf, nameOf, shortId } from '../../views/rental.js';
+import { rentalArgument } from './show.js';
+
+/** What became of one stop. */
+interface Outcome {
+  readonly rental: Rental;
+  readonly answer: StoppedRental | undefined;
+  readonly error: unknown;
+}
+
+/** gpu stop */
+export const addStop: AddCommand = (program, act) => {
+  program
+    .command('stop')
+    .argument(...rentalArgument)
+    .summary('end a machine, and its cost')
+    .description('End a machine. It costs nothing from this moment on, and what is on its disk is lost.')
+    .option('--all', 'all of your machines')
+    .action(
+      act(async (cli, given: string | undefined, { all = false }: { all?: boolean }) => {
+        if (all && given !== undefined) throw usageFailure('Name one machine, or say --all.');
+        await stop(cli, given, all);
+        return undefined;
+      }),
+    );
+};
+
+async function stop(cli: Cli, given: string | undefined, all: boolean): Promise<void> {
+  const client = cli.client();
+  const rentals = all ? await liveOnes(cli, client) : [await findRental(cli, client, given, 'end')];
+  await agree(cli, rentals, given);
+  const outcomes = await Promise.all(rentals.map((rental) => stopOne(client, rental)));
+  cli.out.result({ stopped: outcomes.flatMap(({ answer }) => (answer ? [answer] : [])) }, () =>
+    outcomes.flatMap(({ rental, answer }) => (answer ? wordsOf(cli, rental, answer) : [])),
+  );
+  for (const { rental, answer } of outcomes) if (answer) forgetHostKey(cli, rental.id);
+  const [failed] = outcomes.filter(({ answer }) => answer === undefined);
+  if (failed) throw failed.error;
+}
+
+/** Who names a machine means it; otherwise the question says which one. */
+async function agree(cli: Cli, rentals: readonly Rental[], given: string | undefined): Promise<void> {
+  const [first] = rentals;
+  if (given !== undefined || !first) return;
+  const nowMs = cli.surroundings.now();
+  const what =
+    rentals.length === 1
+      ? `${nameOf(first)} (${gpusOf(first)}, ${usd(costNow(first, nowMs))} so far)`
+      : `all ${rentals.length} machines`;
+  const agreed = await cli.asking.agree({
+    message: `End ${what}? Its disk is lost.`.replace('Its', rentals.length === 1 ? 'Its' : 'Their'),
+    otherwise: 'Name the machine, or add --yes.',
+    givenUp: 'Nothing was ended.',
+  });
+  if (!agreed) throw new Failure('givenUp', 'Nothing was ended.');
+}
+
+async function liveOnes(cli: Cli, client: GpuRental): Promise<Rental[]> {
+  const lists = await Promise.all(
+    (['provisioning', 'running'] as const).map((status) =>
+      client.rentals.list({ status, pageSize: 200 }, { signal: cli.signal }).toArray(),
+    ),
+  );
+  const rentals = lists.flat();
+  if (rentals.length === 0)
+    throw new Failure('notFound', 'You have no machine now.', 'See ended ones: gpu ls --all');
+  return rentals;
+}
+
+/** Ctrl-C does not end it: a machine that should stop, should. */
+async function stopOne(client: GpuRental, rental: Rental): Promise<Outcome> {
+  try {
+    return { rental, answer: await client.rentals.stop(rental.id), error: undefined };
+  } catch (error) {
+    if (isApiError(error, 'already_stopped')) {
+      return { rental, answer: { id: rental.id, ...error.details }, error: undefined };
+    }
+    return { rental, answer: undefined, error };
+  }
+}
+
+function wordsOf(
+  { out }: Cli,
+  rental: Rental,
+  { finalChargedCents, refundedCents }: StoppedRental,
+): string[] {
+  const cost =
+    finalChargedCents === null
+      ? 'What it cost is being settled: gpu show'
+      : `It cost ${usd(finalChargedCents)}${refundedCents === null || refundedCents === 0 ? '' : `; ${usd(refundedCents)} of what was held are yours again`}.`;
+  return out.text(`Stopped ${out.paint('bold', shortId(rental.id))} (${gpusOf(rental)}). ${cost}`);
+}

@@ -1,0 +1,82 @@
+import type { NewRental } from '@gpu-rental/client';
+import type { Command } from 'commander';
+import type { Cli } from '../../cli.js';
+import { collect, dollars, label, timeSpan, wholeNumber } from '../../command.js';
+import { usageFailure } from '../../failure.js';
+import { usd } from '../../output/money.js';
+
+/** The options that say what is wanted, of a quote and of a rental. */
+export interface WishOptions {
+  readonly gpus?: number;
+  readonly region?: string;
+  readonly template?: string;
+  readonly name?: string;
+  readonly hours?: number;
+  readonly maxSpend?: number;
+  readonly maxPrice?: number;
+  readonly label?: Readonly<Record<string, string>>;
+  readonly sshKey?: readonly string[];
+}
+
+/** Adds them to a command. */
+export function addWish(command: Command): Command {
+  return command
+    .argument('[family]', 'what to rent, such as h100-80gb (gpu offers lists them)')
+    .option('-g, --gpus <number>', 'how many GPUs: 1, 2, 4 or 8', wholeNumber(1, 8))
+    .option('-r, --region <region>', 'us, eu, apac, or a country such as DE')
+    .option('-t, --template <name>', 'what is installed, such as ubuntu-24-04, pytorch or vllm')
+    .option('--name <name>', 'a name by which you know it')
+    .option('--hours <time>', 'stop it after this time, such as 2h or 90m', timeSpan)
+    .option('--max-spend <dollars>', 'stop it when it has cost so much', dollars)
+    .option('--max-price <dollars>', 'take nothing dearer than this an hour', dollars)
+    .option('--label <key=value>', 'mark it for your statement; may be repeated', label)
+    .option('--ssh-key <id>', 'a stored key that may enter it, instead of all; may be repeated', collect);
+}
+
+const counts = [1, 2, 4, 8] as const;
+
+/** Makes a request of what was said on the command line. Who named no family is asked, where somebody can answer. */
+export async function wishOf(cli: Cli, family: string | undefined, options: WishOptions): Promise<NewRental> {
+  const { region, template, name, label: labels, sshKey } = options;
+  const gpuCount = counts.find((count) => count === (options.gpus ?? 1));
+  if (gpuCount === undefined) throw usageFailure('--gpus must be 1, 2, 4 or 8.');
+  return {
+    familyId: family ?? (await askFamily(cli)),
+    gpuCount,
+    ...limitsOf(options),
+    ...(region !== undefined && { region }),
+    ...(template !== undefined && { templateId: template as NonNullable<NewRental['templateId']> }),
+    ...(name !== undefined && { name }),
+    ...(labels !== undefined && { labels }),
+    ...(sshKey !== undefined && { sshKeyIds: [...sshKey] }),
+  };
+}
+
+function limitsOf({ hours, maxSpend, maxPrice }: WishOptions): Partial<NewRental> {
+  return {
+    ...(hours !== undefined && { autoStopAfterHours: hours / 3_600 }),
+    ...(maxSpend !== undefined && { maxSpendCents: maxSpend }),
+    ...(maxPrice !== undefined && { maxPricePerHourCents: maxPrice }),
+  };
+}
+
+async function askFamily(cli: Cli): Promise<string> {
+  const question = {
+    message: 'Which GPU?',
+    otherwise: 'Name a family, such as: gpu rent h100-80gb. "gpu offers" lists them.',
+    givenUp: 'Nothing was rented.',
+  };
+  if (!cli.asking.canAsk) throw usageFailure('It is not said what to rent.', question.otherwise);
+  const families = await cli.anyone().catalog.families({ signal: cli.signal });
+  return cli.asking.choice(
+    question,
+    families
+      .filter(({ liveCount }) => liveCount > 0)
+      .toSorted((a, b) => (a.fromPricePerHourCents ?? 0) - (b.fromPricePerHourCents ?? 0))
+      .map(({ family, fromPricePerHourCents }) => ({
+        value: family,
+        label: family,
+        ...(fromPricePerHourCents !== null && { hint: `from ${usd(fromPricePerHourCents)} an hour` }),
+      })),
+  );
+}

@@ -1,0 +1,28 @@
+import { version } from '../../cli.js';
+import type { AddCommand } from '../../command.js';
+import { sshCommandFor } from '../../ssh/connection.js';
+import { ensureIdentity } from '../../ssh/identity.js';
+
+/** gpu mcp */
+export const addMcp: AddCommand = (program, act) => {
+  program
+    .command('mcp')
+    .summary('let an agent rent, within a cap')
+    .description(
+      'Serve an agent by the Model Context Protocol, on the standard input and output. It spends by a key with a cap only: make one with gpu keys create --spend-cap, and set GPU_API_KEY.',
+    )
+    .option('--allow-uncapped', 'let it spend by a key without a cap')
+    .action(
+      act(async (cli, { allowUncapped = false }: { allowUncapped?: boolean }) => {
+        const { runMcp } = await import('../../mcp/run-mcp.js');
+        const client = cli.client();
+        const { stdin, stdout } = cli.surroundings;
+        await runMcp({
+          ...{ client, allowUncapped, version, stdin, stdout, signal: cli.signal },
+          publicKey: () => ensureIdentity(cli),
+          sshCommand: (rental) => sshCommandFor(cli, client, rental),
+        });
+        return undefined;
+      }),
+    );
+};

@@ -1,0 +1,167 @@
+import type { Event, EventType, StreamItem } from '@gpu-rental/client';
+import { randomBytes } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import type { Cli } from '../../cli.js';
+import { wholeNumber, type AddCommand } from '../../command.js';
+import { Failure, usageFailure } from '../../failure.js';
+import { pad } from '../../output/text.js';
+import { clockTime } from '../../output/time.js';
+
+interface Options {
+  readonly forwardTo?: string;
+  readonly types?: string;
+  readonly after?: number;
+  readonly secret?: string;
+  readonly printSecret?: boolean;
+}
+
+/** As long as the service waits for a receiver. */
+const answerWithinMs = 10_000;
+/** As for real webhooks: what tells of sign-ins and keys comes to who names it. */
+const onlyWhenNamed = /^(session|api_key)\.|^webhook\.ping$/;
+
+/** gpu webhooks */
+export const addWebhooks: AddCommand = (program, act) => {
+  const webhooks = program
+    .command('webhooks')
+    .summary('try your receiver of webhooks')
+    .description('Try your receiver of webhooks.');
+  webhooks
+    .command('listen')
+    .description(
+      'Hand what happens to your account to a receiver on this machine, as real webhooks would: signed, one after the other. Ctrl-C ends it.',
+    )
+    .option(
+      '-f, --forward-to <url>',
+      'such as http://localhost:3000/hooks; without it, events are only shown',
+    )
+    .option('--types <types>', 'only these, with commas between: rental.running,rental.stopped')
+    .option('--after <number>', 'what came after this event as well', wholeNumber(0, Number.MAX_SAFE_INTEGER))
+    .option('--secret <secret>', 'sign with this secret: whsec_…')
+    .option('--print-secret', 'print the secret, and nothing else')
+    .action(
+      act(async (cli, options: Options) => {
+        const secret = secretOf(cli, options.secret);
+        if (options.printSecret === true) cli.out.print(secret);
+        else await listen(cli, secret, options);
+        return undefined;
+      }),
+    );
+};
+
+/** The secret stays the same from one run to the next, so that a receiver's settings do. */
+function secretOf(cli: Cli, given: string | undefined): string {
+  if (given !== undefined) return readSecret(given);
+  const kept = cli.store.credentials(cli.url).webhookSecret;
+  if (kept !== undefined) return kept;
+  const webhookSecret = `whsec_${randomBytes(32).toString('base64')}`;
+  cli.store.keepSecrets(cli.url, { webhookSecret });
+  return webhookSecret;
+}
+
+function readSecret(given: string): string {
+  if (/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/.test(given)) return given;
+  throw usageFailure(
+    'That is no secret of webhooks.',
+    'It is whsec_ and at least 24 bytes in base64. Without --secret, one is made.',
+  );
+}
+
+async function listen(cli: Cli, secret: string, options: Options): Promise<void> {
+  const { signal } = cli;
+  const target = options.forwardTo === undefined ? undefined : receiverOf(options.forwardTo);
+  const types = options.types?.split(',').map((type) => type.trim() as EventType);
+  const stream = cli.client().events.stream({ signal, types, after: options.after });
+  cli.out.note(`Signing secret: ${secret}`);
+  try {
+    for await (const item of stream) {
+      if (item.kind !== 'event') tellOfConnection(cli, item, target);
+      else if (types !== undefined || isUsual(item.event)) {
+        await handOn(cli, item.event, secret, target);
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+function isUsual({ type }: Event): boolean {
+  return !onlyWhenNamed.test(type);
+}
+
+function tellOfConnection({ out }: Cli, { kind }: StreamItem, target: string | undefined): void {
+  if (kind === 'connected') {
+    out.note(
+      target === undefined
+        ? 'Listening. Ctrl-C ends it.'
+        : `Listening: events go to ${target}. Ctrl-C ends it.`,
+    );
+  }
+  if (kind === 'reconnecting') out.note('The connection is gone. Trying again; nothing is missed.');
+  if (kind === 'resync') out.note('Some events are too old to be had any more.');
+}
+
+function receiverOf(given: string): string {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.href;
+  throw usageFailure(`"${given}" is no address.`, 'It looks like http://localhost:3000/hooks');
+}
+
+/** Sends one event, and says what became of it. It is sent once: a receiver that is away misses it. */
+async function handOn(cli: Cli, event: Event, secret: string, target: string | undefined): Promise<void> {
+  const { out } = cli;
+  const startedMs = cli.surroundings.now();
+  const outcome = target === undefined ? undefined : await send(cli, event, secret, target);
+  const tookMs = cli.surroundings.now() - startedMs;
+  if (out.isJson) {
+    out.jsonLine({ event, ...(outcome && { ...outcome, durationMs: tookMs }) });
+    return;
+  }
+  const what = `${clockTime(event.createdAt)}  ${pad(event.type, 22)}`;
+  if (outcome === undefined) out.print(`${what}  ${event.entityId}`);
+  else if (outcome.status === null)
+    out.print(`${what}  ${out.paint('red', 'no answer')}: ${outcome.fault ?? ''}`);
+  else
+    out.print(
+      `${what}  ${out.paint(outcome.status < 300 ? 'green' : 'red', String(outcome.status))} in ${tookMs} ms`,
+    );
+}
+
+interface Outcome {
+  readonly status: number | null;
+  readonly fault: string | null;
+}
+
+async function send(cli: Cli, event: Event, secret: string, target: string): Promise<Outcome> {
+  const body = JSON.stringify(event);
+  const at = new Date(cli.surroundings.now());
+  try {
+    const response = await fetch(target, {
+      method: 'POST',
+      redirect: 'manual',
+      signal: AbortSignal.timeout(answerWithinMs),
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'gpu-rental-webhooks/1',
+        'webhook-id': event.id,
+        'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+        'webhook-signature': new Webhook(secret).sign(event.id, at, body),
+      },
+      body,
+    });
+    await response.body?.cancel();
+    return { status: response.status, fault: null };
+  } catch (error) {
+    if (cli.signal.aborted) throw new Failure('givenUp', 'Ended.', undefined, { cause: error });
+    return { status: null, fault: faultOf(error) };
+  }
+}
+
+function faultOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return 'not within 10 s';
+  if (error.cause instanceof Error && 'code' in error.cause) {
+    return error.cause.code === 'ECONNREFUSED' ? 'nothing listens there' : String(error.cause.code);
+  }
+  return error.message;
+}

@@ -1,0 +1,137 @@
+import { rmSync } from 'node:fs';
+import { usageFailure } from '../failure.js';
+import type { Surroundings } from '../surroundings.js';
+import { readJsonFile, writePrivately } from './files.js';
+import { pathsOf, type Paths } from './paths.js';
+
+/** Who signed in at a service, and by which key. */
+export interface Profile {
+  readonly email: string | null;
+  readonly keyId: string | null;
+  /** ISO 8601, UTC. */
+  readonly keyExpiresAt: string | null;
+}
+
+/** Secrets that belong to one service. */
+export interface Credentials {
+  readonly apiKey?: string;
+  /** By which `gpu webhooks listen` signs. */
+  readonly webhookSecret?: string;
+}
+
+/** The local stack's address: `npm start` serves there. */
+export const defaultUrl = 'http://127.0.0.1:8080';
+
+/**
+ * What the command remembers: a profile and secrets for each service, by its address. Each change reads the file anew
+ * and writes it as a whole, so that two commands at once lose nothing but the older of two changes of one service.
+ */
+export class Store {
+  readonly paths: Paths;
+
+  constructor(surroundings: Pick<Surroundings, 'env' | 'home'>) {
+    this.paths = pathsOf(surroundings);
+  }
+
+  /** The address of the service that was signed in to last. */
+  currentUrl(): string | undefined {
+    const { current } = readJsonFile(this.paths.profiles);
+    return typeof current === 'string' ? current : undefined;
+  }
+
+  profile(url: string): Profile | undefined {
+    const found = recordIn(readJsonFile(this.paths.profiles), 'profiles')[url];
+    if (!isRecord(found)) return undefined;
+    return {
+      email: text(found, 'email'),
+      keyId: text(found, 'keyId'),
+      keyExpiresAt: text(found, 'keyExpiresAt'),
+    };
+  }
+
+  credentials(url: string): Credentials {
+    const found = readJsonFile(this.paths.credentials)[url];
+    if (!isRecord(found)) return {};
+    const apiKey = text(found, 'apiKey');
+    const webhookSecret = text(found, 'webhookSecret');
+    return { ...(apiKey !== null && { apiKey }), ...(webhookSecret !== null && { webhookSecret }) };
+  }
+
+  /** Keeps a sign-in. The secret is written first: a profile without its key would only be confusing. */
+  keepSignIn(url: string, profile: Profile, apiKey: string): void {
+    this.keepSecrets(url, { apiKey });
+    this.#writeProfiles(url, { ...this.#profiles(), [url]: profile });
+  }
+
+  /** Adds secrets to those of a service. */
+  keepSecrets(url: string, more: Credentials): void {
+    const all = readJsonFile(this.paths.credentials);
+    writeJson(this.paths.credentials, { ...all, [url]: { ...this.credentials(url), ...more } });
+  }
+
+  /** Forgets the sign-in at a service. */
+  forget(url: string): void {
+    const secrets = { ...readJsonFile(this.paths.credentials) };
+    const { webhookSecret } = this.credentials(url);
+    if (webhookSecret === undefined) Reflect.deleteProperty(secrets, url);
+    else secrets[url] = { webhookSecret };
+    if (Object.keys(secrets).length === 0) rmSync(this.paths.credentials, { force: true });
+    else writeJson(this.paths.credentials, secrets);
+    const profiles = { ...this.#profiles() };
+    Reflect.deleteProperty(profiles, url);
+    this.#writeProfiles(this.currentUrl(), profiles);
+  }
+
+  #profiles(): Readonly<Record<string, unknown>> {
+    return recordIn(readJsonFile(this.paths.profiles), 'profiles');
+  }
+
+  #writeProfiles(current: string | undefined, profiles: Readonly<Record<string, unknown>>): void {
+    writeJson(this.paths.profiles, { current, profiles });
+  }
+}
+
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/**
+ * Reads the address of a service as its user wrote it.
+ * @throws Failure unless it is https, or http on this machine: a key never crosses a network in the clear
+ */
+export function readUrl(given: string): string {
+  const withScheme = /^[a-z]+:\/\//i.test(given) ? given : `https://${given}`;
+  const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.username !== '') {
+    throw usageFailure(
+      `"${given}" is not the address of a service.`,
+      'It looks like https://gpu.example.com',
+    );
+  }
+  if (url.protocol === 'http:' && !loopback.test(url.hostname)) {
+    throw usageFailure(
+      `${url.origin} is not encrypted: your key could be read on its way.`,
+      `Use https://${url.host} instead.`,
+    );
+  }
+  return url.origin;
+}
+
+function writeJson(file: string, value: unknown): void {
+  writePrivately(file, `${JSON.stringify(value, null, 2)}\n`);
+}
+
+function recordIn(
+  record: Readonly<Record<string, unknown>>,
+  name: string,
+): Readonly<Record<string, unknown>> {
+  const value = record[name];
+  return isRecord(value) ? value : {};
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+function text(record: Readonly<Record<string, unknown>>, name: string): string | null {
+  const value = record[name];
+  return typeof value === 'string' ? value : null;
+}

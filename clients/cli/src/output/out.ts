@@ -1,0 +1,86 @@
+import type { OutStream, Surroundings } from '../surroundings.js';
+import { createPaint, type Paint } from './colour.js';
+import { facts, table, type Column } from './table.js';
+import { wrap } from './text.js';
+
+const usualWidth = 80;
+const widest = 120;
+
+/**
+ * What the command says. Results go to the standard output, as text or, with --json, as JSON; what only accompanies
+ * them (progress, questions, hints) goes to the standard error, so that a pipe gets results alone.
+ */
+export class Out {
+  readonly paint: Paint;
+  readonly paintNote: Paint;
+
+  constructor(
+    private readonly surroundings: Pick<Surroundings, 'stdout' | 'stderr' | 'env'>,
+    readonly isJson: boolean,
+  ) {
+    this.paint = createPaint(surroundings.stdout, surroundings.env);
+    this.paintNote = createPaint(surroundings.stderr, surroundings.env);
+  }
+
+  /** The columns of the terminal that shows results; a pipe has as many as it takes. */
+  get width(): number {
+    return widthOfStream(this.surroundings.stdout) ?? Infinity;
+  }
+
+  get noteWidth(): number {
+    return widthOfStream(this.surroundings.stderr) ?? usualWidth;
+  }
+
+  /** Prints a result as JSON under --json, else as the lines that it is given. */
+  result(value: unknown, lines: () => readonly string[]): void {
+    if (this.isJson) this.json(value);
+    else this.print(...lines());
+  }
+
+  json(value: unknown): void {
+    this.surroundings.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  }
+
+  /** Prints one value of a sequence, as a line of its own. */
+  jsonLine(value: unknown): void {
+    this.surroundings.stdout.write(`${JSON.stringify(value)}\n`);
+  }
+
+  print(...lines: readonly string[]): void {
+    this.surroundings.stdout.write(lines.map((line) => `${line}\n`).join(''));
+  }
+
+  /** Prints sentences of a result, broken to the terminal's width. */
+  say(text: string): void {
+    this.print(...wrap(text, this.width));
+  }
+
+  /** Says something beside the results. */
+  note(text: string): void {
+    this.surroundings.stderr.write(`${wrap(text, this.noteWidth).join('\n')}\n`);
+  }
+
+  /** Facts beside the results, such as what a question is about. */
+  noteFacts(pairs: readonly (readonly [string, string | null | undefined])[]): void {
+    const lines = facts(pairs, this.noteWidth, (name) => this.paintNote('dim', name));
+    this.surroundings.stderr.write(lines.map((line) => `${line}\n`).join(''));
+  }
+
+  table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[] {
+    return table(columns, rows, this.width, (title) => this.paint('dim', title));
+  }
+
+  facts(pairs: readonly (readonly [string, string | null | undefined])[]): string[] {
+    return facts(pairs, this.width, (name) => this.paint('dim', name));
+  }
+
+  /** Sentences among a result's lines, broken to the width of the terminal. */
+  text(text: string): string[] {
+    return wrap(text, Math.min(this.width, widest));
+  }
+}
+
+function widthOfStream(stream: OutStream): number | undefined {
+  if (stream.isTTY !== true) return undefined;
+  return stream.columns === undefined || stream.columns === 0 ? usualWidth : stream.columns;
+}

@@ -1,0 +1,119 @@
+import { isApiError, type AnyApiError } from '@gpu-rental/client';
+import type { ExitKind } from './exit-codes.js';
+import { faultWords } from './fields.js';
+import { usd } from './output/money.js';
+import { duration } from './output/time.js';
+
+/** What a refusal means here: its kind, and the next step in terms of this command. */
+export interface Advice {
+  readonly kind: ExitKind;
+  readonly next: string | undefined;
+  /** Where the service's own words name something that this command calls differently. */
+  readonly message?: string;
+}
+
+const signIn = 'Sign in with: gpu login';
+
+const fixed: Readonly<Record<string, Advice>> = {
+  unauthorized: { kind: 'signedOut', next: signIn },
+  key_unknown: { kind: 'signedOut', next: signIn },
+  key_expired: { kind: 'signedOut', next: signIn },
+  key_revoked: { kind: 'signedOut', next: signIn },
+  key_suspended: { kind: 'signedOut', next: signIn },
+  code_invalid: { kind: 'signedOut', next: 'Ask for a new code with: gpu login' },
+  key_address: { kind: 'refused', next: 'Use a key that is allowed from here: gpu keys' },
+  key_scope: {
+    kind: 'refused',
+    next: 'Use a key that may do this: gpu keys, or sign in again with: gpu login',
+  },
+  session_required: { kind: 'refused', next: 'Run it in a terminal: you are then asked for a mailed code.' },
+  fresh_sign_in_required: {
+    kind: 'refused',
+    next: 'Run it in a terminal: you are then asked for a mailed code.',
+  },
+  card_declined: { kind: 'noMoney', next: 'Pay with another card: gpu pay' },
+  cap_reserved: {
+    kind: 'noMoney',
+    next: 'See what holds the rest with: gpu ls. Stop a machine, lower its --max-spend with gpu extend, or raise the cap with: gpu keys change',
+  },
+  budget_reserved: {
+    kind: 'noMoney',
+    next: 'See what holds the rest with: gpu ls. Stop a machine, or lower its --max-spend with: gpu extend',
+  },
+  unknown_family: { kind: 'usage', next: 'See what there is with: gpu offers' },
+  quote_expired: { kind: 'notAvailable', next: 'Ask for the price again with: gpu rent' },
+  price_changed: { kind: 'notAvailable', next: 'Ask for the price again with: gpu rent' },
+  quote_not_found: { kind: 'notFound', next: 'Ask for a price with: gpu quote' },
+  rental_not_found: { kind: 'notFound', next: 'See your rentals with: gpu ls --all' },
+  topup_not_found: { kind: 'notFound', next: 'See your payments with: gpu topup' },
+  invoice_not_found: { kind: 'notFound', next: 'See your invoices with: gpu invoices' },
+  key_not_found: { kind: 'notFound', next: 'See your keys with: gpu keys' },
+  already_stopped: { kind: 'refused', next: 'See what it cost with: gpu show' },
+  rental_ending: { kind: 'refused', next: 'See what it cost with: gpu show' },
+  no_saved_card: { kind: 'refused', next: 'Save a card first: gpu card add' },
+  duplicate_key: { kind: 'usage', next: 'See your keys with: gpu keys ssh' },
+  idempotency_conflict: { kind: 'usage', next: 'Take another --idempotency-key for another wish.' },
+};
+
+/** Finds the kind of a refusal, and the step that leads on. */
+export function adviceFor(error: AnyApiError): Advice {
+  return fixed[error.code] ?? byDetails(error) ?? byStatus(error);
+}
+
+function byDetails(error: AnyApiError): Advice | undefined {
+  if (isApiError(error, 'insufficient_balance')) {
+    const { requiredCents, availableCents } = error.details;
+    const missing = Math.max(1, Math.ceil((requiredCents - availableCents) / 100));
+    return {
+      kind: 'noMoney',
+      message: `This machine holds its first hour, ${usd(requiredCents)}, and ${usd(availableCents)} are available.`,
+      next: `Pay at least ${usd(missing * 100)} more: gpu pay ${missing}`,
+    };
+  }
+  if (isApiError(error, 'model_unavailable')) {
+    const others = error.details.alternatives;
+    const named = others.map(
+      ({ family, gpuCount, region, pricePerHourCents }) =>
+        `gpu rent ${family} --gpus ${gpuCount} (${region}, ${usd(pricePerHourCents)} an hour)`,
+    );
+    return {
+      kind: 'notAvailable',
+      next:
+        named.length === 0 ? 'See what is on offer with: gpu offers' : `To be had now: ${named.join(', ')}`,
+    };
+  }
+  if (isApiError(error, 'blocked'))
+    return {
+      kind: 'refused',
+      next: whenBlocked[error.details.reason] ?? 'Ask support, and name this request.',
+    };
+  return whenInvalid(error);
+}
+
+function whenInvalid(error: AnyApiError): Advice | undefined {
+  const isInvalid =
+    isApiError(error, 'validation_failed') ||
+    isApiError(error, 'invalid_amount') ||
+    isApiError(error, 'invalid_count') ||
+    isApiError(error, 'invalid_email');
+  if (!isInvalid) return undefined;
+  const faults = error.details?.fields ?? [];
+  const next = 'See what it takes: --help';
+  return { kind: 'usage', next, ...(faults.length > 0 && { message: faultWords(faults) }) };
+}
+
+const whenBlocked: Readonly<Record<string, string>> = {
+  unpaid_invoice: 'Pay the open invoice first: gpu invoices',
+  too_many_rentals: 'Stop one of your machines first: gpu ls',
+};
+
+function byStatus({ status, retryAfterSeconds }: AnyApiError): Advice {
+  const wait = retryAfterSeconds === undefined ? 'in a moment' : `in ${duration(retryAfterSeconds)}`;
+  if (status >= 500 || status === 429) return { kind: 'server', next: `Try again ${wait}.` };
+  if (status === 401) return { kind: 'signedOut', next: signIn };
+  if (status === 402) return { kind: 'noMoney', next: 'Pay with: gpu pay' };
+  if (status === 404) return { kind: 'notFound', next: 'Check the id.' };
+  if (status === 400 || status === 413 || status === 415)
+    return { kind: 'usage', next: 'See what it takes: --help' };
+  return { kind: 'refused', next: 'See your account with: gpu balance' };
+}

@@ -1,0 +1,123 @@
+import type { GpuRental, Rental } from '@gpu-rental/client';
+import type { Cli } from '../cli.js';
+import { awaitReady } from '../commands/renting/await-ready.js';
+import { Failure } from '../failure.js';
+import { findRental } from '../rentals/find-rental.js';
+import { nameOf, whyEnded } from '../views/rental.js';
+import { checkHostKey, pinHostKey, type Reachable } from './known-hosts.js';
+import { chooseKeys } from './own-keys.js';
+import { isMissingProgram } from './programs.js';
+
+/** How ssh, scp and forwards reach a machine: by its pinned host key, and by the right keys of ours. */
+export interface Connection extends Reachable {
+  /** `-o` options that each of the programs takes. */
+  readonly options: readonly string[];
+}
+
+/** How ssh says that it could not connect, or was not let in. */
+const sshFailed = 255;
+
+/**
+ * Finds a machine, waits until it is ready, and pins its host key.
+ * @param identity a private key to enter by, instead of those that are chosen
+ */
+export async function connectionTo(
+  cli: Cli,
+  given: string | undefined,
+  identity: string | undefined,
+): Promise<Connection> {
+  const client = cli.client();
+  const found = await findRental(cli, client, given, 'enter');
+  const rental = found.status === 'provisioning' ? await awaitReady(cli, client, found.id) : found;
+  const machine = reachable(rental);
+  const file = await pinHostKey(cli, machine);
+  const options = await optionsFor(cli, client, machine, file, identity);
+  return { ...machine, options };
+}
+
+/** The command line that enters a machine that runs: ssh, its options, its address. Its host key is pinned. */
+export async function sshCommandFor(cli: Cli, client: GpuRental, rental: Rental): Promise<string[]> {
+  const machine = reachable(rental);
+  const options = await optionsFor(cli, client, machine, await pinHostKey(cli, machine), undefined);
+  return ['ssh', '-p', String(machine.port), '-l', machine.username, ...options, '--', machine.host];
+}
+
+/** What a program may need besides its arguments. */
+interface AtTerminal {
+  readonly onStderr?: (text: string) => void;
+  /** After a failure: the arguments of another try. */
+  readonly instead?: () => readonly string[] | undefined;
+}
+
+/** Runs one of OpenSSH's programs at the terminal. @returns its exit code */
+export async function runAtTerminal(
+  cli: Cli,
+  program: string,
+  args: readonly string[],
+  connection: Connection,
+  { onStderr, instead }: AtTerminal = {},
+): Promise<number> {
+  try {
+    const { code } = await cli.surroundings.run(program, args, {
+      inherit: true,
+      ...(onStderr && { onStderr }),
+    });
+    const others = code === sshFailed ? instead?.() : undefined;
+    if (others) return await runAtTerminal(cli, program, others, connection);
+    if (code === sshFailed && !cli.signal.aborted) await explainFailedLogin(cli, connection);
+    return code;
+  } catch (error) {
+    if (!isMissingProgram(error)) throw error;
+    throw new Failure(
+      'usage',
+      `There is no ${program} on this machine.`,
+      'Install OpenSSH, and run it again.',
+    );
+  }
+}
+
+function reachable(rental: Rental): Reachable {
+  const { host, port, username, hostKeyFingerprint } = rental;
+  if (rental.status !== 'running' || host === null || username === null || hostKeyFingerprint === null) {
+    const why = whyEnded(rental);
+    throw new Failure(
+      'notFound',
+      `${nameOf(rental)} does not run any more${why === undefined ? '' : `: ${why}`}.`,
+      'See your machines with: gpu ls. Rent another one with: gpu rent',
+    );
+  }
+  return { rental, host, port: port ?? 22, username, hostKeyFingerprint };
+}
+
+async function optionsFor(
+  cli: Cli,
+  client: GpuRental,
+  machine: Reachable,
+  knownHosts: string,
+  identity: string | undefined,
+): Promise<string[]> {
+  const keys = await chooseKeys(cli, client, identity);
+  const settings = [
+    `UserKnownHostsFile=${quoted(knownHosts)}`,
+    ...['GlobalKnownHostsFile=/dev/null', 'StrictHostKeyChecking=yes', 'UpdateHostKeys=no', 'CheckHostIP=no'],
+    `HostKeyAlias=${machine.rental.id}`,
+    // A shared connection of before may lead to another machine at the same address.
+    'ControlPath=none',
+    ...(keys.length === 0 ? [] : ['IdentitiesOnly=yes']),
+    ...keys.map((file) => `IdentityFile=${quoted(file)}`),
+  ];
+  return settings.flatMap((setting) => ['-o', setting]);
+}
+
+/** ssh reads the value of an option as a line of its configuration: % begins a token there. */
+function quoted(path: string): string {
+  return `"${path.replaceAll('%', '%%')}"`;
+}
+
+/** ssh has said what went wrong in its own words; whether the machine is still the same one, it can't know. */
+async function explainFailedLogin(cli: Cli, connection: Connection): Promise<void> {
+  await checkHostKey(cli, connection);
+  cli.out.note(
+    'If you were not let in: name a key that the machine knows with --identity. Machines know the keys that were stored (gpu keys ssh) when they were rented.',
+  );
+}

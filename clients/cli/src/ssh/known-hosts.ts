@@ -1,0 +1,106 @@
+import type { Rental } from '@gpu-rental/client';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Cli } from '../cli.js';
+import { readIfThere, writePrivately } from '../config/files.js';
+import { Failure } from '../failure.js';
+import { nameOf } from '../views/rental.js';
+import { fingerprintOf } from './fingerprint.js';
+import { isMissingProgram } from './programs.js';
+
+/** A machine whose SSH answers. */
+export interface Reachable {
+  readonly rental: Rental;
+  readonly host: string;
+  readonly port: number;
+  readonly username: string;
+  readonly hostKeyFingerprint: string;
+}
+
+const scanSeconds = 10;
+
+/**
+ * Pins a machine's host key: the file names the one key whose fingerprint the service saw when the machine came up, and
+ * ssh takes no other one. The service tells a fingerprint, so the key itself is asked of the machine, and believed only
+ * when the fingerprint is that one.
+ * @returns the file
+ * @throws Failure hostKey when the machine shows another key; network when it shows none
+ */
+export async function pinHostKey(cli: Cli, machine: Reachable): Promise<string> {
+  const file = knownHostsFile(cli, machine.rental.id);
+  const pinned = keysIn(readIfThere(file) ?? '');
+  if (pinned.some((key) => fingerprintOf(key.key) === machine.hostKeyFingerprint)) return file;
+  const key = await scanRightKey(cli, machine);
+  writePrivately(file, `${machine.rental.id} ${key.type} ${key.key}\n`);
+  return file;
+}
+
+/** Forgets the host key of a machine that has ended. */
+export function forgetHostKey(cli: Cli, rentalId: string): void {
+  rmSync(knownHostsFile(cli, rentalId), { force: true });
+}
+
+/**
+ * Looks whether a machine still shows the key that the service saw.
+ * @throws Failure as above
+ */
+export async function checkHostKey(cli: Cli, machine: Reachable): Promise<void> {
+  await scanRightKey(cli, machine);
+}
+
+async function scanRightKey(cli: Cli, machine: Reachable): Promise<HostKey> {
+  const shown = await scan(cli, machine);
+  const right = shown.find(({ key }) => fingerprintOf(key) === machine.hostKeyFingerprint);
+  if (right) return right;
+  if (shown.length === 0) throw silent(machine);
+  throw changed(machine, shown);
+}
+
+function silent({ host, port, rental }: Reachable): Failure {
+  return new Failure(
+    'network',
+    `${nameOf(rental)} does not answer at ${host} port ${port}.`,
+    'See whether it still runs: gpu show. Your network may also forbid this port.',
+  );
+}
+
+function changed({ rental, hostKeyFingerprint }: Reachable, shown: readonly HostKey[]): Failure {
+  const others = [...new Set(shown.map(({ key }) => fingerprintOf(key)))].join(', ');
+  return new Failure(
+    'hostKey',
+    `${nameOf(rental)} shows another host key than when it came up, so you are not connected. Expected: ${hostKeyFingerprint}. Shown: ${others}`,
+    'Somebody may sit between you and the machine, or its system was installed anew. Send nothing secret. If you did not do this yourself, end it and rent another one: gpu stop',
+  );
+}
+
+interface HostKey {
+  readonly type: string;
+  readonly key: string;
+}
+
+async function scan(cli: Cli, { host, port }: Reachable): Promise<HostKey[]> {
+  try {
+    const args = ['-T', String(scanSeconds), '-p', String(port), host];
+    const { stdout } = await cli.surroundings.run('ssh-keyscan', args, { limitMs: 3 * scanSeconds * 1_000 });
+    return keysIn(stdout);
+  } catch (error) {
+    if (!isMissingProgram(error)) throw error;
+    throw new Failure(
+      'usage',
+      'There is no ssh-keyscan on this machine.',
+      'Install OpenSSH, and run it again.',
+    );
+  }
+}
+
+/** The keys of known_hosts lines: host, type, key in base64. */
+function keysIn(text: string): HostKey[] {
+  return text.split('\n').flatMap((line) => {
+    const [host = '', type, key] = line.trim().split(/\s+/);
+    return host.startsWith('#') || type === undefined || key === undefined ? [] : [{ type, key }];
+  });
+}
+
+function knownHostsFile(cli: Cli, rentalId: string): string {
+  return join(cli.store.paths.knownHosts, rentalId);
+}

@@ -1,0 +1,99 @@
+import { spawn, type StdioOptions } from 'node:child_process';
+import { homedir, hostname } from 'node:os';
+import type { Readable, Writable } from 'node:stream';
+
+/** Where text is written: a terminal, a pipe or a file. */
+export type OutStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+/** Where answers come from. */
+export type InStream = Readable & { readonly isTTY?: boolean; setRawMode?(on: boolean): unknown };
+
+/** How a program ended that was run. */
+export interface Ended {
+  /** 128 and the signal's number, as a shell says it, when a signal ended it. */
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  /** With the terminal as its own; otherwise what it writes is returned. */
+  readonly inherit?: boolean;
+  /** With inherit: takes what it writes to its standard error, which then goes nowhere else. */
+  readonly onStderr?: (text: string) => void;
+  readonly input?: string;
+  readonly limitMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Everything outside of the command: tests bring their own. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdin: InStream;
+  readonly stdout: OutStream;
+  readonly stderr: OutStream;
+  readonly home: string;
+  readonly hostname: string;
+  readonly platform: NodeJS.Platform;
+  now(): number;
+  /** Aborted by the first ctrl-C. */
+  readonly signal: AbortSignal;
+  /** Requests over HTTP; default: Node's own, through a proxy where the environment names one. */
+  readonly fetch?: typeof fetch;
+  /** How often a request is sent again at most; default: the client's. */
+  readonly retries?: number;
+  /** Runs another program. @throws Error with code ENOENT when there is no such program */
+  run(program: string, args: readonly string[], options?: RunOptions): Promise<Ended>;
+}
+
+/** The surroundings of a real process. */
+export function realSurroundings(signal: AbortSignal): Surroundings {
+  return {
+    env: process.env,
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    home: homedir(),
+    hostname: hostname(),
+    platform: process.platform,
+    now: () => Date.now(),
+    signal,
+    run: runProgram,
+  };
+}
+
+const signalNumbers: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 };
+
+/** Runs a program and waits until it has ended. */
+export function runProgram(
+  program: string,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<Ended> {
+  const { inherit = false, onStderr, input, limitMs, signal } = options;
+  const outer = inherit ? 'inherit' : 'pipe';
+  const stdio: StdioOptions = [
+    inherit ? 'inherit' : input === undefined ? 'ignore' : 'pipe',
+    outer,
+    onStderr === undefined ? outer : 'pipe',
+  ];
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      stdio,
+      ...(limitMs !== undefined && { timeout: limitMs }),
+      ...(signal && { signal }),
+    });
+    const texts = { stdout: '', stderr: '' };
+    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (texts.stdout += chunk));
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      texts.stderr += chunk;
+      onStderr?.(chunk);
+    });
+    child.once('error', reject);
+    child.once('close', (code, by) =>
+      resolve({ code: code ?? 128 + (signalNumbers[by ?? ''] ?? 15), ...texts }),
+    );
+    // Who reads no input closes it early: nothing is lost.
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(input);
+  });
+}

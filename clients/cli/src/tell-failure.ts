@@ -1,0 +1,29 @@
+import type { Told } from './explain-failure.js';
+import { exitCodes } from './exit-codes.js';
+import { createPaint } from './output/colour.js';
+import { plain, wrap } from './output/text.js';
+import type { Surroundings } from './surroundings.js';
+
+const usualWidth = 80;
+
+/** Tells a failure on the standard error: what is wrong, what to do next, and the request's id for support. */
+export function tellFailure(
+  { kind, code, message, next, requestId, details }: Told,
+  { surroundings, isJson }: { readonly surroundings: Surroundings; readonly isJson: boolean },
+): void {
+  const { stderr, env } = surroundings;
+  if (isJson) {
+    const told = { error: code, message, next, requestId, details, exitCode: exitCodes[kind] };
+    stderr.write(`${JSON.stringify(told, null, 2)}\n`);
+    return;
+  }
+  const paint = createPaint(stderr, env);
+  const width = stderr.isTTY === true && stderr.columns ? stderr.columns : usualWidth;
+  const told = (text: string): string[] => text.split('\n').flatMap((line) => wrap(plain(line), width));
+  const lines = [
+    ...told(message),
+    ...(next === undefined ? [] : told(next)),
+    ...(requestId === undefined ? [] : [paint('dim', `Request ${plain(requestId)}`)]),
+  ];
+  stderr.write(lines.map((line) => `${line}\n`).join(''));
+}

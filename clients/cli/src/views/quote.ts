@@ -1,0 +1,35 @@
+import type { Listing, Quote } from '@gpu-rental/client';
+import { usd } from '../output/money.js';
+import { duration } from '../output/time.js';
+
+/** The facts of a quote, in the order in which they matter. */
+export function quoteFacts(quote: Quote): readonly (readonly [string, string | null])[] {
+  const { listing, expectedReadySeconds } = quote;
+  return [
+    ['Machine', machineWords(listing)],
+    ['Price', `${usd(quote.pricePerHourCents)} an hour, billed by the second`],
+    ['At most', worstCase(quote)],
+    ['Held now', `${usd(quote.holdCents)}, which pays the first hour`],
+    ['Left after', quote.missingCents > 0 ? null : leftWords(quote)],
+    ['Ready in', expectedReadySeconds === null ? null : readyWords(expectedReadySeconds)],
+    ['Missing', quote.missingCents > 0 ? `${usd(quote.missingCents)} in your wallet` : null],
+  ];
+}
+
+/** What a rental by this quote costs at worst. */
+export function worstCase({ worstCaseCents }: Pick<Quote, 'worstCaseCents'>): string {
+  if (worstCaseCents !== null) return `${usd(worstCaseCents)}: then it is stopped`;
+  return 'all that is in your wallet: it has no limit (--hours or --max-spend sets one)';
+}
+
+export function machineWords({ gpuCount, model, vramGb, region }: Omit<Listing, 'reliability'>): string {
+  return `${gpuCount} x ${model.replaceAll('_', ' ')} (${vramGb} GB each) in ${region}`;
+}
+
+function readyWords({ p50, p90 }: NonNullable<Quote['expectedReadySeconds']>): string {
+  return p50 === p90 ? `about ${duration(p50)}` : `${duration(p50)}, seldom more than ${duration(p90)}`;
+}
+
+function leftWords({ walletAfterCents, runwaySecondsAfter }: Quote): string {
+  return `${usd(walletAfterCents)}; all of it lasts ${duration(runwaySecondsAfter)}`;
+}

@@ -1,0 +1,101 @@
+import type { Rental } from '@gpu-rental/client';
+import { usd } from '../output/money.js';
+import { cut } from '../output/text.js';
+import { duration, localTime, secondsBetween } from '../output/time.js';
+
+/** What a rental's row tells that is worth showing while it lives. */
+export type Phase = NonNullable<Rental['phase']>;
+
+/** What happens in each phase, as people say it. */
+export const phaseWords: Readonly<Record<Phase, string>> = {
+  queued: 'Waiting for its turn',
+  buying: 'Getting the machine',
+  booting: 'Starting the machine',
+  installing: 'Installing',
+  checking: 'Checking that SSH answers',
+  ready: 'Ready',
+};
+
+/** The end of a rental's id, by which people name it: 2N3M4X. */
+export function shortId(id: string): string {
+  return id.slice(-6);
+}
+
+/** A rental as a sentence names it. */
+export function nameOf({ name, id }: Pick<Rental, 'name' | 'id'>): string {
+  return name === null ? shortId(id) : cut(name, 32);
+}
+
+/** "8 x H100" */
+export function gpusOf({ gpuCount, model }: { readonly gpuCount: number; readonly model: string }): string {
+  return `${gpuCount} x ${model.replaceAll('_', ' ')}`;
+}
+
+export function isLive({ status }: Pick<Rental, 'status'>): boolean {
+  return status === 'provisioning' || status === 'running';
+}
+
+/** What a rental is doing, in one or two words. */
+export function stateOf({ status, phase }: Pick<Rental, 'status' | 'phase'>): string {
+  if (status !== 'provisioning') return status;
+  return phase ?? 'starting';
+}
+
+/**
+ * What a rental has cost until now, in cents: what was charged, and for one that runs what the clock says since.
+ */
+export function costNow(
+  rental: Pick<Rental, 'status' | 'runningAt' | 'pricePerHourCents' | 'totalChargedCents'>,
+  nowMs: number,
+): number {
+  const { status, runningAt, pricePerHourCents, totalChargedCents } = rental;
+  if (status !== 'running' || runningAt === null) return totalChargedCents;
+  const elapsedMs = Math.max(0, nowMs - Date.parse(runningAt));
+  return Math.max(totalChargedCents, Math.floor((pricePerHourCents * elapsedMs) / 3_600_000));
+}
+
+/** How long a rental has run, or ran; undefined when it never did. */
+export function runsFor(rental: Pick<Rental, 'runningAt' | 'stoppedAt'>, nowMs: number): string | undefined {
+  const { runningAt, stoppedAt } = rental;
+  return runningAt === null ? undefined : duration(secondsBetween(runningAt, stoppedAt ?? nowMs));
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  user: 'you stopped it',
+  auto_stop: 'its time was over',
+  spend_limit: 'its spending limit was reached',
+  balance_exhausted: 'the money was over',
+  pod_lost: 'the machine was lost',
+  operator: 'the service stopped it',
+};
+
+/** Why a rental ended; undefined while it lives. */
+export function whyEnded({
+  stopReason,
+  failure,
+}: Pick<Rental, 'stopReason' | 'failure'>): string | undefined {
+  if (failure !== null) return failure.message;
+  return stopReason === null ? undefined : (reasons[stopReason] ?? stopReason);
+}
+
+/** When its limits end a rental. */
+export function limitsOf({
+  autoStopAt,
+  maxSpendCents,
+}: Pick<Rental, 'autoStopAt' | 'maxSpendCents'>): string {
+  const limits = [
+    ...(autoStopAt === null ? [] : [`at ${localTime(autoStopAt)}`]),
+    ...(maxSpendCents === null ? [] : [`when it has cost ${usd(maxSpendCents)}`]),
+  ];
+  return limits.length === 0 ? 'when you stop it, or the money is over' : limits.join(', or ');
+}
+
+const warnings: Readonly<Record<string, string>> = {
+  no_ssh_key: 'It holds no SSH key: nobody can enter it.',
+  ssh_unreachable: 'Its SSH does not answer now.',
+  host_key_changed: 'It shows another host key than at its start.',
+};
+
+export function warningWords(warning: string): string {
+  return warnings[warning] ?? warning;
+}

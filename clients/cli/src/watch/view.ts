@@ -1,0 +1,75 @@
+import type { Paint } from '../output/colour.js';
+import { usd } from '../output/money.js';
+import { table, type Column } from '../output/table.js';
+import { cut } from '../output/text.js';
+import { duration } from '../output/time.js';
+import { shortId } from '../views/rental.js';
+import type { Row, Seen } from './live-state.js';
+
+/** Draws what is seen, for a terminal of a width; each line fits. */
+export function viewOf(seen: Seen, news: readonly string[], width: number, paint: Paint): string[] {
+  const last = width - 1;
+  return [
+    walletLine(seen, last, paint),
+    '',
+    ...(seen.rows.length === 0
+      ? ['No machine runs. Rent one: gpu rent']
+      : table(columnsOf(seen, paint), seen.rows, last, (title) => paint('dim', title))),
+    '',
+    ...news.map((line) => cut(line, last)),
+    ...(news.length === 0 ? [] : ['']),
+    paint('dim', cut(connectionWords[seen.connection], last)),
+  ];
+}
+
+const connectionWords: Readonly<Record<Seen['connection'], string>> = {
+  connecting: 'Connecting. q ends it.',
+  live: 'Live. q ends it; your machines go on.',
+  cut: 'No connection: trying again. q ends it.',
+};
+
+function walletLine(
+  { walletCents, burnPerHourCents, lastsSeconds }: Seen,
+  width: number,
+  paint: Paint,
+): string {
+  if (walletCents === undefined) return 'Wallet …';
+  const wallet = `Wallet ${usd(walletCents)}`;
+  const more = [
+    ...(burnPerHourCents === 0 ? [] : [`${usd(burnPerHourCents)} an hour`]),
+    ...(lastsSeconds === undefined ? [] : [`lasts ${duration(lastsSeconds)}`]),
+  ];
+  const fitting = more.filter(
+    (_, index) => [wallet, ...more.slice(0, index + 1)].join('   ').length <= width,
+  );
+  return [paint('bold', wallet), ...fitting].join('   ');
+}
+
+function columnsOf({ rows }: Seen, paint: Paint): Column<Row>[] {
+  const hasNames = rows.some(({ name }) => name !== null);
+  return [
+    { title: 'ID', value: ({ id }) => shortId(id) },
+    ...(hasNames
+      ? [{ title: 'NAME', value: ({ name }: Row) => cut(name ?? '', 20), dropAs: 3 } satisfies Column<Row>]
+      : []),
+    { title: 'GPUS', value: ({ gpus }) => gpus, dropAs: 2 },
+    {
+      title: 'STATE',
+      value: ({ state }) => state,
+      dress: (cell, { isRunning }) => paint(isRunning ? 'green' : 'yellow', cell),
+    },
+    {
+      title: 'RAN',
+      value: ({ ranSeconds }) => (ranSeconds === undefined ? '' : duration(ranSeconds)),
+      align: 'right',
+      dropAs: 1,
+    },
+    { title: 'COST', value: ({ costCents }) => usd(costCents), align: 'right' },
+    {
+      title: 'PER HOUR',
+      value: ({ pricePerHourCents }) => usd(pricePerHourCents),
+      align: 'right',
+      dropAs: 4,
+    },
+  ];
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { writePrivately } from '../../../clients/cli/src/config/files.js';
+import { pathsOf } from '../../../clients/cli/src/config/paths.js';
+import { readUrl, Store } from '../../../clients/cli/src/config/store.js';
+import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
+import { GpuUser } from './support/gpu.js';
+
+describe('what gpu remembers', () => {
+  const a = 'https://a.example.com';
+  const b = 'https://b.example.com';
+  const profile = { email: 'ann@example.com', keyId: 'key_1', keyExpiresAt: '2027-01-01T00:00:00.000Z' };
+
+  function store(env: Record<string, string> = {}): Store {
+    return new Store({ env, home: new GpuUser(a).home });
+  }
+
+  it('stands where the XDG variables say, and never at a relative path', () => {
+    const home = '/home/ann';
+    assert.deepEqual(pathsOf({ env: {}, home }), {
+      profiles: '/home/ann/.config/gpu-rental/profiles.json',
+      credentials: '/home/ann/.config/gpu-rental/credentials.json',
+      identity: '/home/ann/.local/share/gpu-rental/id_ed25519',
+      knownHosts: '/home/ann/.local/state/gpu-rental/known_hosts',
+    });
+    const env = { XDG_CONFIG_HOME: '/c', XDG_DATA_HOME: '/d', XDG_STATE_HOME: 'relative' };
+    const { credentials, identity, knownHosts } = pathsOf({ env, home });
+    assert.equal(credentials, '/c/gpu-rental/credentials.json');
+    assert.equal(identity, '/d/gpu-rental/id_ed25519');
+    assert.equal(knownHosts, '/home/ann/.local/state/gpu-rental/known_hosts');
+  });
+
+  it('keeps a profile for each service, and the key apart from it', () => {
+    const kept = store();
+    kept.keepSignIn(a, profile, 'gpur_a');
+    kept.keepSignIn(b, { ...profile, email: 'bob@example.com' }, 'gpur_b');
+    assert.equal(kept.currentUrl(), b);
+    assert.deepEqual(kept.profile(a), profile);
+    assert.deepEqual(kept.credentials(a), { apiKey: 'gpur_a' });
+    assert.doesNotMatch(readFileSync(kept.paths.profiles, 'utf8'), /gpur_/);
+    kept.keepSecrets(b, { webhookSecret: 'whsec_x' });
+    kept.forget(b);
+    assert.deepEqual(kept.credentials(b), { webhookSecret: 'whsec_x' });
+    assert.equal(kept.profile(b), undefined);
+    kept.forget(a);
+    assert.deepEqual(kept.credentials(a), {});
+  });
+
+  it('is readable by its owner only, also where the folder and file were open before', () => {
+    const kept = store();
+    mkdirSync(dirname(kept.paths.credentials), { recursive: true });
+    writeFileSync(kept.paths.credentials, '{}');
+    chmodSync(kept.paths.credentials, 0o644);
+    kept.keepSignIn(a, profile, 'gpur_a');
+    assert.equal(statSync(kept.paths.credentials).mode & 0o777, 0o600);
+    assert.equal(statSync(kept.paths.profiles).mode & 0o777, 0o600);
+  });
+
+  it('is written as a whole or not at all, and leaves no drafts', () => {
+    const kept = store();
+    kept.keepSignIn(a, profile, 'gpur_a');
+    const folder = dirname(kept.paths.credentials);
+    // A folder in its place can't be replaced by a file.
+    const file = join(folder, 'taken');
+    mkdirSync(file);
+    assert.throws(() => writePrivately(file, 'x'));
+    assert.deepEqual(readdirSync(folder).toSorted(), ['credentials.json', 'profiles.json', 'taken']);
+    assert.deepEqual(kept.credentials(a), { apiKey: 'gpur_a' });
+  });
+
+  it('says which file is broken, and how to go on', async () => {
+    const ann = new GpuUser(a);
+    const file = join(ann.home, '.config/gpu-rental/credentials.json');
+    mkdirSync(dirname(file), { recursive: true });
+    for (const broken of ['{"a":', '[]', '"x"']) {
+      writeFileSync(file, broken);
+      const { code, err } = await ann.type('balance');
+      assert.equal(code, exitCodes.usage, err);
+      assert.ok(err.replace(/\n/g, '').includes(file), err);
+      assert.match(err, /gpu login/);
+    }
+  });
+
+  it('takes addresses as people write them, and refuses what would send a key in the clear', () => {
+    assert.equal(readUrl('gpu.example.com'), 'https://gpu.example.com');
+    assert.equal(readUrl('https://gpu.example.com/v1/'), 'https://gpu.example.com');
+    assert.equal(readUrl('http://localhost:8080/'), 'http://localhost:8080');
+    assert.equal(readUrl('http://127.0.0.1:8080'), 'http://127.0.0.1:8080');
+    for (const wrong of [
+      'http://gpu.example.com',
+      'http://127.0.0.1.example.com',
+      'ftp://x',
+      'https://a:b@x',
+      'a b',
+    ]) {
+      assert.throws(() => readUrl(wrong), wrong);
+    }
+  });
+
+  it('is not even looked for where the environment says all', async () => {
+    const ann = new GpuUser('http://127.0.0.1:1', 'gpur_x');
+    assert.equal((await ann.type('balance')).code, exitCodes.network);
+    assert.equal(existsSync(join(ann.home, '.config')), false);
+  });
+});

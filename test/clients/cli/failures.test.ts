@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
+import { refusalStatus } from '../../../domain/refusal.js';
+import { startMock, type MockServer } from '../../../lab/mock/server.js';
+import { GpuUser } from './support/gpu.js';
+import { Person } from './support/person.js';
+
+describe('gpu, when something fails', () => {
+  let mock: MockServer;
+  let ann: Person;
+  const servers: Server[] = [];
+
+  before(async () => {
+    mock = await startMock({ port: 0, durations: { provisionMs: 50, tickMs: 100, endMs: 20 } });
+    ann = await Person.at(mock);
+  });
+  after(async () => {
+    for (const server of servers) {
+      server.close();
+      server.closeAllConnections();
+    }
+    await mock.stop();
+  });
+
+  async function serve(answer: { status: number; type?: string; body: string }): Promise<string> {
+    const server = createServer((_request, response) => {
+      response
+        .writeHead(answer.status, { 'content-type': answer.type ?? 'application/json' })
+        .end(answer.body);
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  /** Asks the mock for a refusal. */
+  const refusing =
+    (code: string): typeof fetch =>
+    (input, init) => {
+      const request = new Request(input, init);
+      request.headers.set('X-Mock-Failure', code);
+      return fetch(request);
+    };
+
+  it('says that nobody is signed in, and how to sign in', async () => {
+    const { code, out, err } = await new GpuUser(mock.url).type('balance');
+    assert.equal(code, exitCodes.signedOut);
+    assert.equal(out, '');
+    assert.equal(err, `You are not signed in at ${mock.url}.\nSign in with: gpu login\n`);
+  });
+
+  it('says that there is no network, and what to check', async () => {
+    const url = await serve({ status: 200, body: '' });
+    const [server] = servers.splice(-1);
+    await new Promise((resolve) => server!.close(resolve));
+    const { code, err } = await new GpuUser(url, 'gpur_x').type('balance');
+    assert.equal(code, exitCodes.network);
+    assert.ok(err.startsWith(`No connection to ${url}: nothing listens there.\nCheck your network`), err);
+    const nameless = await new GpuUser('https://gpu.invalid', 'gpur_x').type('balance');
+    assert.equal(nameless.code, exitCodes.network);
+    assert.match(
+      nameless.err,
+      /^No connection to https:\/\/gpu\.invalid: (there is no such host|names are not resolved)\./,
+    );
+  });
+
+  it('tells the id of the request that a 503 refused, for people and for programs', async () => {
+    const options = { fetch: refusing('temporarily_unavailable') };
+    const { code, err } = await ann.type('balance', options);
+    assert.equal(code, exitCodes.server);
+    assert.match(err, /\nTry again in .*\nRequest [A-Za-z0-9._-]+\n$/);
+    const told = JSON.parse((await ann.type('balance --json', options)).err) as Record<string, unknown>;
+    assert.equal(told['error'], 'temporarily_unavailable');
+    assert.equal(told['exitCode'], exitCodes.server);
+    assert.match(String(told['requestId']), /^[A-Za-z0-9._-]+$/);
+    assert.match(String(told['next']), /^Try again in /);
+  });
+
+  it('knows a proxy’s 502, a page and a redirect from answers of the service', async () => {
+    const cases = [
+      [{ status: 502, type: 'text/html', body: '<h1>Bad gateway</h1>' }, exitCodes.server],
+      [{ status: 200, type: 'text/html', body: '<h1>Welcome</h1>' }, exitCodes.network],
+      [{ status: 404, type: 'text/html', body: '<h1>Nothing</h1>' }, exitCodes.network],
+    ] as const;
+    for (const [answer, expected] of cases) {
+      const { code, err } = await new GpuUser(await serve(answer), 'gpur_x').type('balance');
+      assert.equal(code, expected, `${answer.status}: ${err}`);
+      assert.ok(err.split('\n').length >= 2, err);
+    }
+  });
+
+  it('gives each refusal of the service an exit code and a next step', async () => {
+    for (const refusal of Object.keys(refusalStatus)) {
+      const { code, out, err } = await ann.type('balance', { fetch: refusing(refusal) });
+      assert.equal(out, '', refusal);
+      assert.ok(code >= 2 && code <= 9, `${refusal}: ${code}`);
+      const [message = '', next = '', id = ''] = joined(err);
+      assert.match(message, /[.?]$/, refusal);
+      assert.ok(next.length > 10, `${refusal}: no next step\n${err}`);
+      assert.match(id, /^Request /, refusal);
+      // What only programs can use is no help here.
+      assert.doesNotMatch(err, /\/v1\/|Cents\b/, refusal);
+    }
+  });
+
+  it('tells kinds of failures apart by the exit code', async () => {
+    const kinds = {
+      unauthorized: 'signedOut',
+      insufficient_balance: 'noMoney',
+      card_declined: 'noMoney',
+      model_unavailable: 'notAvailable',
+      price_changed: 'notAvailable',
+      blocked: 'refused',
+      rental_not_found: 'notFound',
+      validation_failed: 'usage',
+      unknown_family: 'usage',
+      rate_limited: 'server',
+      internal_error: 'server',
+    } as const;
+    for (const [refusal, kind] of Object.entries(kinds)) {
+      const { code } = await ann.type('balance', { fetch: refusing(refusal) });
+      assert.equal(code, exitCodes[kind], refusal);
+    }
+  });
+
+  it('refuses a wrong command line before anything is asked, and leads to the help', async () => {
+    const wrong = [
+      'frobnicate',
+      'rent b200 --gpus 3',
+      'rent b200 --max-spend much',
+      'extend --by soon',
+      'extend',
+      'ports 0',
+      'cp a b',
+      'cp :a :b',
+      'ledger --type none',
+      'webhooks listen --forward-to nowhere',
+      'webhooks listen --secret none',
+      'completion tcsh',
+      'balance too much',
+      'balance --frob',
+      'quote b200 --label nothing',
+    ];
+    const unused = (): never => assert.fail('nothing may be asked');
+    for (const line of wrong) {
+      const { code, out, err } = await ann.type(line, { fetch: unused });
+      assert.equal(code, exitCodes.usage, `${line}: ${err}`);
+      assert.equal(out, '', line);
+      assert.ok(err.length > 20, line);
+    }
+  });
+
+  it('guesses what was meant by a mistyped command', async () => {
+    assert.match((await ann.type('rnt')).err, /Unknown command 'rnt'\.\n\(Did you mean rent\?\)/);
+  });
+
+  it('never sends a key over a network in the clear', async () => {
+    const { code, err } = await new GpuUser('http://gpu.example.com', 'gpur_x').type('balance');
+    assert.equal(code, exitCodes.usage);
+    assert.match(err, /not encrypted.*\nUse https:\/\/gpu\.example\.com instead\./);
+  });
+
+  it('asks nothing where nobody can answer, and says how a script answers', async () => {
+    const lines = {
+      login: /GPU_API_KEY/,
+      pay: /gpu pay 20/,
+      rent: /gpu rent h100-80gb/,
+      'keys create x': /mailed code/,
+    };
+    for (const [line, next] of Object.entries(lines)) {
+      const { code, out, err } = await ann.type(line);
+      assert.ok(code === exitCodes.usage || code === exitCodes.refused, `${line}: ${code}`);
+      assert.equal(out, '');
+      assert.match(err, next, line);
+      assert.ok(!err.includes('\u001b'));
+    }
+    await ann.pay(10);
+    const rent = await ann.type('rent rtx-4090');
+    assert.equal(rent.code, exitCodes.usage);
+    assert.match(rent.err, /--yes/);
+    assert.deepEqual(await ann.json('ls --all'), { rentals: [] });
+  });
+
+  it('has a row for each exit code in docs/cli.md', () => {
+    const rows = [...readFileSync('docs/cli.md', 'utf8').matchAll(/^\| (\d+) +\|/gm)].map(([, code]) =>
+      Number(code),
+    );
+    assert.deepEqual(rows, Object.values(exitCodes));
+  });
+});
+
+/** The sentences of a failure, with lines that were only broken put together: each begins with a capital letter. */
+function joined(text: string): string[] {
+  return text
+    .trimEnd()
+    .replace(/\n(?=[a-z0-9$(–-])/g, ' ')
+    .split('\n');
+}

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { createServer } from 'node:http';
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
+import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
+import { startMock, type MockServer } from '../../../lab/mock/server.js';
+import { until } from '../../support/until.js';
+import { Person } from './support/person.js';
+import { SshMachine } from './support/ssh-machine.js';
+import { gpuFile, keys, Terminal } from './support/terminal.js';
+
+describe('gpu, on a machine', () => {
+  let mock: MockServer;
+  let ann: Person;
+  let machine: SshMachine;
+  let rentalId: string;
+
+  before(async () => {
+    mock = await startMock({ port: 0, durations: { provisionMs: 50, tickMs: 200, endMs: 20 } });
+    machine = await SshMachine.start();
+    ann = await Person.at(mock);
+    await ann.pay(20);
+    rentalId = await ann.rent('rtx-4090 --name box');
+  });
+  after(async () => {
+    await machine.stop();
+    await mock.stop();
+  });
+
+  /** The mock's machines are at addresses that nobody has: this one is at ours. */
+  const at =
+    (over: { port?: number; hostKeyFingerprint?: string } = {}): typeof fetch =>
+    async (input, init) => {
+      const response = await fetch(input, init);
+      if (!response.headers.get('content-type')?.startsWith('application/json')) return response;
+      const text = (await response.text())
+        .replace(/"host":"203[^"]*"/g, '"host":"127.0.0.1"')
+        .replace(/"port":22\b/g, `"port":${over.port ?? machine.port}`)
+        .replace(/"username":"root"/g, '"username":"ubuntu"')
+        .replace(
+          /"hostKeyFingerprint":"[^"]*"/g,
+          `"hostKeyFingerprint":"${over.hostKeyFingerprint ?? machine.fingerprint}"`,
+        );
+      return new Response(text, { status: response.status, headers: response.headers });
+    };
+
+  const knownHosts = (): string => join(ann.home, '.local/state/gpu-rental/known_hosts', rentalId);
+
+  it('made a key pair of its own for it, readable by its owner only, and sent the public half', async () => {
+    const file = join(ann.home, '.local/share/gpu-rental/id_ed25519');
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.match(readFileSync(`${file}.pub`, 'utf8'), /^ssh-ed25519 \S+ gpu-rental\n$/);
+    assert.deepEqual(readdirSync(join(file, '..')).toSorted(), ['id_ed25519', 'id_ed25519.pub']);
+    const before = readFileSync(file, 'utf8');
+    await ann.json('quote rtx-4090');
+    assert.equal(readFileSync(file, 'utf8'), before);
+    const { body } = await ann.elsewhere.get(`/v1/rentals/${rentalId}`);
+    assert.deepEqual(body.warnings, [], 'the machine knows a key');
+  });
+
+  // What ssh writes goes to the terminal of whoever runs it; here the files that commands leave are looked at.
+  it('runs a command by the user’s own ssh, with the pinned host key and the right key of theirs', async () => {
+    const mark = join(ann.home, 'mark');
+    const { code, err } = await ann.run(['ssh', 'box', '--', `echo done > ${mark}`], { fetch: at() });
+    assert.equal(code, 0, err);
+    assert.equal(readFileSync(mark, 'utf8'), 'done\n');
+    const own = spawnSync('ssh-keygen', ['-lf', join(ann.home, '.local/share/gpu-rental/id_ed25519.pub')], {
+      encoding: 'utf8',
+    });
+    assert.deepEqual(machine.entered.at(-1), { username: 'ubuntu', fingerprint: own.stdout.split(' ')[1] });
+    assert.match(readFileSync(knownHosts(), 'utf8'), new RegExp(`^${rentalId} ssh-rsa \\S+\n$`));
+  });
+
+  it('passes the exit code of the command on, and takes the only machine when none is named', async () => {
+    assert.equal((await ann.run(['ssh', '--', 'exit 7'], { fetch: at() })).code, 7);
+    assert.equal((await ann.run(['ssh', rentalId.slice(-6), '--', 'exit 3'], { fetch: at() })).code, 3);
+    assert.equal(
+      (await ann.run(['ssh', rentalId.slice(-6).toLowerCase(), '--', 'true'], { fetch: at() })).code,
+      0,
+    );
+  });
+
+  it('refuses a machine that shows another host key than the service saw, and says what that may mean', async () => {
+    const other = `SHA256:${'A'.repeat(43)}`;
+    const before = machine.entered.length;
+    const { code, err } = await ann.run(['ssh', 'box', '--', 'true'], {
+      fetch: at({ hostKeyFingerprint: other }),
+    });
+    assert.equal(code, exitCodes.hostKey, err);
+    const text = err.replace(/\n/g, ' ');
+    assert.match(text, /shows another host key than when it came up, so you are not connected/);
+    assert.ok(text.includes(`Expected: ${other}`), text);
+    assert.ok(text.includes(`Shown: ${machine.fingerprint}`), text);
+    assert.match(text, /Somebody may sit between you and the machine/);
+    assert.equal(machine.entered.length, before);
+  });
+
+  it('refuses a machine whose host key has changed after it was pinned', async () => {
+    assert.equal((await ann.run(['ssh', 'box', '--', 'true'], { fetch: at() })).code, 0);
+    const { port, fingerprint } = machine;
+    await machine.stop();
+    const impostor = await SshMachine.start(port);
+    try {
+      const { code, err } = await ann.run(['ssh', 'box', '--', 'true'], {
+        fetch: at({ hostKeyFingerprint: fingerprint, port }),
+      });
+      assert.equal(code, exitCodes.hostKey, err);
+      assert.ok(err.replace(/\n/g, ' ').includes(`Shown: ${impostor.fingerprint}`), err);
+      assert.deepEqual(impostor.entered, []);
+    } finally {
+      await impostor.stop();
+      machine = await SshMachine.start();
+    }
+  });
+
+  it('says that a machine does not answer, and where', async () => {
+    const closed = await SshMachine.start();
+    const { port } = closed;
+    await closed.stop();
+    const silent = { port, hostKeyFingerprint: closed.fingerprint };
+    const { code, err } = await ann.run(['ssh', 'box', '--', 'true'], { fetch: at(silent) });
+    assert.equal(code, exitCodes.network, err);
+    assert.match(err, new RegExp(`box does not answer at 127\\.0\\.0\\.1 port ${port}\\.`));
+  });
+
+  it('enters by a stored key of ~/.ssh as well, or by the one that is named', async () => {
+    const folder = join(ann.home, '.ssh');
+    mkdirSync(folder);
+    for (const name of ['id_ed25519', 'other']) {
+      spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'x', '-f', join(folder, name)]);
+    }
+    const publicKey = readFileSync(join(folder, 'id_ed25519.pub'), 'utf8').trim();
+    const { body: stored } = await ann.elsewhere.post('/v1/ssh-keys', { name: 'laptop', publicKey });
+    machine.letsIn = [stored.fingerprint];
+    assert.equal((await ann.run(['ssh', 'box', '--', 'true'], { fetch: at() })).code, 0);
+    const refused = await ann.run(['ssh', 'box', '-i', join(folder, 'other'), '--', 'true'], { fetch: at() });
+    assert.equal(refused.code, 255);
+    assert.match(refused.err, /--identity/);
+    const missing = await ann.run(['ssh', 'box', '-i', join(folder, 'none'), '--', 'true'], { fetch: at() });
+    assert.equal(missing.code, exitCodes.usage);
+    machine.letsIn = undefined;
+  });
+
+  it('copies files there and back, folders too', async () => {
+    const [from, there, back] = ['from', 'there', 'back'].map((name) => join(ann.home, name)) as [
+      string,
+      string,
+      string,
+    ];
+    mkdirSync(from);
+    writeFileSync(join(from, 'a file.txt'), 'content');
+    const up = await ann.run(['cp', '-r', from, `box:${there}`], { fetch: at() });
+    assert.equal(up.code, 0, up.err);
+    assert.equal(readFileSync(join(there, 'a file.txt'), 'utf8'), 'content');
+    const down = await ann.run(['cp', '-r', `:${there}`, back], { fetch: at() });
+    assert.equal(down.code, 0, down.err);
+    assert.equal(readFileSync(join(back, 'a file.txt'), 'utf8'), 'content');
+  });
+
+  it('says that a machine has ended, and does not connect', async () => {
+    const ended = await ann.rent('rtx-4090 --name ended');
+    assert.equal((await ann.type('stop ended')).code, 0);
+    const { code, err } = await ann.run(['ssh', 'ended', '--', 'true'], { fetch: at() });
+    assert.equal(code, exitCodes.notFound);
+    assert.match(err, /ended does not run any more: you stopped it\./);
+    assert.equal(existsSync(join(knownHosts(), '..', ended)), false);
+  });
+
+  it('forwards a port of the machine to this one until ctrl-C', async () => {
+    const page = createServer((_request, response) => response.end('a notebook'));
+    await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve));
+    const remotePort = (page.address() as AddressInfo).port;
+    const localPort = await freePort();
+    // The mock is asked through a proxy of this process, because the command runs in another one.
+    const proxy = await changingProxy(at());
+    const terminal = new Terminal(`${gpuFile} ports ${localPort}:${remotePort}`, {
+      env: { HOME: ann.home, GPU_API_URL: proxy.url, GPU_API_KEY: ann.apiKey ?? '' },
+      columns: 60,
+    });
+    try {
+      await terminal.sees(`http://127.0.0.1:${localPort} is port ${remotePort} of box`);
+      await terminal.sees('Connected. Ctrl-C ends it.');
+      assert.equal(await (await fetch(`http://127.0.0.1:${localPort}`)).text(), 'a notebook');
+      terminal.press(keys.ctrlC);
+      assert.equal(await terminal.ended(), 0);
+    } finally {
+      terminal.kill();
+      proxy.close();
+      page.close();
+      page.closeAllConnections();
+    }
+  });
+
+  async function changingProxy(change: typeof fetch): Promise<{ url: string; close(): void }> {
+    const server = createServer((request, response) => {
+      void change(`${mock.url}${request.url ?? ''}`, {
+        headers: { authorization: request.headers.authorization ?? '', cookie: request.headers.cookie ?? '' },
+      }).then(async (answer) => {
+        response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
+        response.end(await answer.text());
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      close: () => server.closeAllConnections(),
+    };
+  }
+
+  async function freePort(): Promise<number> {
+    const server = createTcpServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    return until('a free port', () => port);
+  }
+});

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Webhook } from 'standardwebhooks';
+import { Store } from '../../../clients/cli/src/config/store.js';
+import { startService, type TestService } from '../../support/service/living-service.js';
+import { until } from '../../support/until.js';
+import { gpuFile, keys, Terminal } from './support/terminal.js';
+
+const page = 'docs/cli.md';
+const [begin, end] = ['<!-- recorded -->', '<!-- end of the recording -->'];
+
+/** The whole way of one user, each command at a real pseudo-terminal, against the whole service. */
+describe('gpu, from the sign-in to the last cent', function () {
+  this.timeout(300_000);
+
+  let service: TestService;
+  let folder: string;
+  let env: Readonly<Record<string, string>>;
+  let receiver: Server;
+  const received: string[] = [];
+  const terminals: Terminal[] = [];
+  /** What was typed, and what the terminal showed then. */
+  const recorded: string[] = [];
+  const email = 'ann@example.com';
+
+  before(async () => {
+    service = await startService({ bootMs: 1_500 });
+    folder = mkdtempSync(join(tmpdir(), 'gpu-cli-story-'));
+    const home = join(folder, 'home');
+    mkdirSync(home);
+    env = { HOME: home, GPU_API_URL: service.api.url, BROWSER: browser(), NO_COLOR: '1' };
+    receiver = createServer((request, response) => {
+      void request.toArray().then((chunks) => {
+        const event = new Webhook(readFileSync(join(folder, 'secret'), 'utf8').trim()).verify(
+          Buffer.concat(chunks as Buffer[]).toString(),
+          request.headers as Record<string, string>,
+        ) as { type: string };
+        received.push(event.type);
+        response.writeHead(204).end();
+      });
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  });
+  afterEach(() => terminals.splice(0).forEach((terminal) => terminal.kill()));
+  after(async () => {
+    receiver.close();
+    receiver.closeAllConnections();
+    rmSync(folder, { recursive: true, force: true });
+    await service.stop();
+  });
+
+  /** A browser whose user fills in the payment page, and sends it. */
+  function browser(): string {
+    const file = join(folder, 'browser.mjs');
+    const card = 'cardNumber=4242424242424242&cardExpiry=12/34&cardCvc=123';
+    writeFileSync(
+      file,
+      `#!${process.execPath}
+const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+await fetch(process.argv[2], { method: 'POST', headers, body: '${card}', redirect: 'manual' });\n`,
+    );
+    chmodSync(file, 0o755);
+    return file;
+  }
+
+  function open(line: string): Terminal {
+    const terminal = new Terminal(`${gpuFile} ${line}`, { env, columns: 100 });
+    terminals.push(terminal);
+    return terminal;
+  }
+
+  /** Keeps what a terminal shows for the page. */
+  function keep(line: string, terminal: Terminal): void {
+    recorded.push(`$ gpu ${line}`, terminal.shown.trimEnd(), '');
+  }
+
+  /** Runs a command to its end, while somebody answers. */
+  async function play(
+    line: string,
+    act: (terminal: Terminal) => Promise<void> = () => Promise.resolve(),
+  ): Promise<string> {
+    const terminal = open(line);
+    await act(terminal);
+    assert.equal(await terminal.ended(), 0, terminal.shown);
+    keep(line, terminal);
+    return terminal.shown;
+  }
+
+  it('signs in with the mailed code, keeps a key of its own, and ends the session', async () => {
+    const shown = await play('login', async (terminal) => {
+      await terminal.sees('Your e-mail address');
+      terminal.enter(email);
+      await terminal.sees('The six digits of the code');
+      const code = await until('the code arrives', async () => {
+        const answer = await fetch(`${service.inbox.url}/mails?to=${encodeURIComponent(email)}`);
+        return /code is (\d{6})/.exec(await answer.text())?.[1];
+      });
+      terminal.enter(code);
+    });
+    assert.match(shown, /Signed in as ann@example\.com until \d{4}-/);
+    const user = await service.db('users').where({ email }).first();
+    assert.ok(user);
+    assert.deepEqual(await service.db('sessions').where({ user_id: user.id }).select(), []);
+    const made = await service.db('api_keys').where({ user_id: user.id }).select('name', 'scopes');
+    assert.deepEqual(
+      made.map(({ scopes }) => scopes),
+      [['read', 'rentals', 'billing']],
+    );
+    const { apiKey = '' } = new Store({ env: {}, home: env['HOME']! }).credentials(service.api.url);
+    assert.match(apiKey, /^gpur_/);
+    assert.ok(!shown.includes(apiKey), 'the key is not shown');
+  });
+
+  it('pays on the page that it opens', async () => {
+    const shown = await play('pay 50');
+    assert.match(shown, /Paid: \$50\.00 are in your wallet/);
+  });
+
+  it('rents after it was asked, with a second terminal that sees the events, verified', async () => {
+    const secret = new Terminal(`${gpuFile} webhooks listen --print-secret`, { env });
+    assert.equal(await secret.ended(), 0);
+    writeFileSync(join(folder, 'secret'), secret.shown.trim());
+    const target = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hooks`;
+    const second = open(`webhooks listen --forward-to ${target}`);
+    await second.sees('Listening: events go to');
+    const shown = await play('rent h100-80gb --gpus 8 --hours 2 --name training', async (terminal) => {
+      await terminal.sees('Rent it for $23.92 an hour?');
+      terminal.press(keys.enter);
+    });
+    assert.match(shown, /At most +\$47\.84/);
+    assert.match(shown, /Ready after \d+ s: \w{6}, 8 x H100/);
+    await second.sees(/rental\.running +204 in \d+ ms/);
+    second.press(keys.ctrlC);
+    assert.equal(await second.ended(), 0);
+    assert.deepEqual(received.slice(0, 4), [
+      ...['rental.created', 'rental.machine_found', 'rental.ssh_answered', 'rental.running'],
+    ]);
+  });
+
+  it('enters the machine by its pinned host key', async () => {
+    const shown = await play('ssh training -- nvidia-smi --list-gpus');
+    assert.equal(shown.match(/^GPU \d: NVIDIA H100/gm)?.length, 8, shown);
+  });
+
+  it('copies a file to it and back', async () => {
+    const [file, back] = [join(folder, 'a.txt'), join(folder, 'b.txt')];
+    writeFileSync(file, 'content');
+    for (const line of [`cp ${file} training:a.txt`, `cp :a.txt ${back}`]) {
+      const terminal = open(line);
+      assert.equal(await terminal.ended(), 0, terminal.shown);
+    }
+    assert.equal(readFileSync(back, 'utf8'), 'content');
+  });
+
+  it('watches its cost, live', async () => {
+    await play('watch', async (terminal) => {
+      await terminal.sees(/running .*\$(?!0\.00)\d+\.\d\d .*\$23\.92/);
+      await terminal.sees('Live.');
+      terminal.press('q');
+    });
+  });
+
+  it('stops it, and finds every cent', async () => {
+    const shown = await play('stop training');
+    const cost = /It cost \$(\d+\.\d\d)/.exec(shown)![1]!;
+    const statement = await play('statement');
+    assert.match(statement, new RegExp(`Machines +-\\$${cost.replace('.', '\\.')}`));
+    const left = (50 - Number(cost)).toFixed(2);
+    assert.match(await play('balance'), new RegExp(`Available +\\$${left.replace('.', '\\.')}`));
+  });
+
+  it(`is what ${page} shows`, () => {
+    const told = recorded.join('\n').replaceAll(folder, '/home/ann').trimEnd();
+    const text = readFileSync(page, 'utf8');
+    const [before = '', rest = ''] = text.split(begin);
+    const [shown = '', after = ''] = rest.split(end);
+    if (process.env['RECORD_CLI'] === '1') {
+      writeFileSync(page, `${before}${begin}\n\n\`\`\`text\n${told}\n\`\`\`\n\n${end}${after}`);
+      return;
+    }
+    assert.deepEqual(
+      stable(told),
+      stable(shown.replace(/^\s*```text\n|\n```\s*$/g, '')),
+      'record it anew: RECORD_CLI=1 npx mocha test/clients/cli/story.test.ts',
+    );
+  });
+});
+
+/** What is the same in each run: the words, without ids, times, ports and what grew by the second. */
+function stable(text: string): string[] {
+  return text
+    .replace(/https?:\/\/\S+/g, 'URL')
+    .replace(/GPU-[0-9a-f-]{36}/g, 'UUID')
+    .replace(/\b[0-9A-HJKMNP-TV-Z]{6}\b/g, 'ID')
+    .replace(/\b(quo|rent|led|top)_\w+/g, 'ID')
+    .replace(/\d+ (s|min|h)( \d+ (s|min|h))?\b/g, 'TIME')
+    .replace(/\d+/g, '0')
+    .split('\n')
+    .map((line) => line.replace(/\s+/g, ' ').trim())
+    .filter((line) => line !== '');
+}

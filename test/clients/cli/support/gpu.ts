@@ -1,0 +1,91 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
+import { runGpu } from '../../../../clients/cli/src/program.js';
+import { runProgram, type InStream, type Surroundings } from '../../../../clients/cli/src/surroundings.js';
+
+/** What one command line gave. */
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** As a terminal of this many columns; default: pipes. */
+  readonly columns?: number;
+  /** What is piped in. */
+  readonly input?: string;
+  readonly signal?: AbortSignal;
+  readonly fetch?: typeof fetch;
+  readonly run?: Surroundings['run'];
+  readonly now?: () => number;
+  /** Is told what is written, as it is written, to both outputs. */
+  readonly onOutput?: (all: string) => void;
+}
+
+/** A person with a home folder of their own, who uses `gpu` at one service: the command runs in this process. */
+export class GpuUser {
+  readonly home = mkdtempSync(join(tmpdir(), 'gpu-cli-test-'));
+
+  constructor(
+    readonly url: string,
+    /** The key by which they are signed in; default: they are not. */
+    readonly apiKey?: string,
+  ) {}
+
+  /** Runs `gpu` with these words. */
+  async run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+    const written = { out: '', err: '', all: '' };
+    const stream = (name: 'out' | 'err'): Writable =>
+      Object.assign(
+        new Writable({
+          write(chunk: Buffer, _encoding, done) {
+            written[name] += chunk.toString();
+            written.all += chunk.toString();
+            options.onOutput?.(written.all);
+            done();
+          },
+        }),
+        options.columns === undefined ? {} : { isTTY: true, columns: options.columns },
+      );
+    const stdin = Object.assign(new PassThrough(), {}) as InStream & PassThrough;
+    stdin.end(options.input ?? '');
+    const code = await runGpu(args, {
+      env: {
+        PATH: process.env['PATH'],
+        GPU_API_URL: this.url,
+        ...(this.apiKey !== undefined && { GPU_API_KEY: this.apiKey }),
+        NO_COLOR: '1',
+        CI: '1',
+        ...options.env,
+      },
+      stdin,
+      stdout: stream('out'),
+      stderr: stream('err'),
+      home: this.home,
+      hostname: 'laptop',
+      platform: 'linux',
+      now: options.now ?? (() => Date.now()),
+      signal: options.signal ?? new AbortController().signal,
+      retries: 0,
+      run: options.run ?? runProgram,
+      ...(options.fetch && { fetch: options.fetch }),
+    });
+    return { code, out: written.out, err: written.err };
+  }
+
+  /** Runs a line without quotes, as typed. */
+  type(line: string, options?: RunOptions): Promise<Ran> {
+    return this.run(line.split(' '), options);
+  }
+
+  /** Runs a line with --json, and returns what it printed. */
+  async json<T>(line: string, options?: RunOptions): Promise<T> {
+    const { code, out, err } = await this.type(`${line} --json`, options);
+    if (code !== 0) throw new Error(`gpu ${line}: ${code}\n${err}`);
+    return JSON.parse(out) as T;
+  }
+}
