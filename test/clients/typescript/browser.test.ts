@@ -12,6 +12,9 @@ describe('the typed client on a page', () => {
     mock = await startMock({ port: 0, allowedOrigins: [origin], durations: { provisionMs: 50 } });
   });
   after(() => mock.stop());
+  // By this a client sees that it is on a page.
+  before(() => void Object.assign(globalThis, { document: {} }));
+  after(() => void Reflect.deleteProperty(globalThis, 'document'));
 
   it('goes by the cookies that the browser keeps, and shows none of them', async () => {
     const browser = new BrowserFetch(origin);

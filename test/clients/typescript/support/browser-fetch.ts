@@ -1,7 +1,7 @@
 /** Headers that a page may send to another origin without asking (Fetch standard, "CORS-safelisted request-header"). */
 const safelisted = ['accept', 'accept-language', 'content-language', 'range'];
 /** What a page may not set at all: it is dropped without a word. */
-const forbidden = ['cookie', 'user-agent', 'origin', 'host'];
+const forbidden = ['cookie', 'origin', 'host'];
 /** What a page sees of another origin's answer without being shown it. */
 const shown = [
   'cache-control',

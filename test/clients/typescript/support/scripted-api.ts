@@ -18,6 +18,8 @@ export type Reply =
 /** An API that answers requests one after the other as it was told to; one that nobody foresaw is a fault. */
 export class ScriptedApi {
   readonly arrived: Arrived[] = [];
+  /** Requests that nobody foresaw. */
+  unforeseen = 0;
   readonly #replies: Reply[] = [];
   readonly #server: Server;
 
@@ -53,6 +55,7 @@ export class ScriptedApi {
     const body = Buffer.concat((await request.toArray()) as Buffer[]).toString('utf8');
     const { method = '', url = '', headers } = request;
     this.arrived.push({ method, path: url, headers, body });
+    if (this.#replies.length === 0) this.unforeseen += 1;
     const reply = this.#replies.shift() ?? { status: 599, body: { error: 'unforeseen', message: url } };
     if (typeof reply === 'function') {
       reply(response, request);
