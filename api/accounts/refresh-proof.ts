@@ -3,7 +3,7 @@ import type Joi from 'joi';
 import { insertAuditEvent } from '../../adapters/postgres/accounts/audit-events.js';
 import { countFailedSignIn } from '../../adapters/postgres/accounts/failed-sign-ins.js';
 import { requestProofCode, tryProofCode } from '../../adapters/postgres/accounts/proof-codes.js';
-import { rotateSession, type Session } from '../../adapters/postgres/accounts/sessions.js';
+import { lockSession, rotateSession, type Session } from '../../adapters/postgres/accounts/sessions.js';
 import { insertMail } from '../../adapters/postgres/upkeep/outbox.js';
 import { accountLimits } from '../../domain/accounts/limits.js';
 import { proofCodeMail } from '../../domain/mails/sign-in.js';
@@ -58,6 +58,7 @@ async function prove(ctx: ApiContext, deps: ApiDeps, code: string): Promise<void
   const { userId, id: entityId, tokenHash } = session;
   // A wrong try must be counted, so the transaction commits whatever the verdict is.
   const proved = await deps.db.transaction(async (trx) => {
+    if (!(await lockSession(trx, tokenHash))) throw endedMeanwhile();
     if (!(await tryProofCode(trx, session, code))) return undefined;
     const rotated = await rotateSession(trx, tokenHash);
     if (!rotated) throw endedMeanwhile();

@@ -84,6 +84,18 @@ export async function insertSession(
 }
 
 /**
+ * Locks a live session for a transaction that goes on to its codes: whoever ends a session takes the same order.
+ * @returns false when it has ended
+ */
+export async function lockSession(trx: Transaction, tokenHash: Buffer): Promise<boolean> {
+  const { rows } = await trx.raw<{ rows: unknown[] }>(
+    'select 1 from sessions where token_hash = :tokenHash and expires_at > clock_ms() for update',
+    { tokenHash },
+  );
+  return rows.length > 0;
+}
+
+/**
  * Gives a session another token, because its user has just shown anew who they are: the former token is worth nothing
  * from then on, whoever has it (decision 110, "Sessions and fresh proof"). Streams that were opened by
  * it end.

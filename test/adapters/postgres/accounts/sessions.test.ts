@@ -4,6 +4,7 @@ import {
   deleteOtherSessions,
   findSession,
   insertSession,
+  lockSession,
   rotateSession,
   type Session,
 } from '../../../../adapters/postgres/accounts/sessions.js';
@@ -36,6 +37,15 @@ describe('two transactions about the sessions of a user', () => {
     [here, there] = [await begin(), await begin()];
   });
 
+  async function someoneWaits(): Promise<void> {
+    await until('the second one waits', async () => {
+      const { rows } = await db.raw<{ rows: unknown[] }>(
+        `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+      );
+      return rows.length > 0;
+    });
+  }
+
   async function race<One, Two>(
     first: (trx: Transaction) => Promise<One>,
     second: (trx: Transaction) => Promise<Two>,
@@ -45,12 +55,7 @@ describe('two transactions about the sessions of a user', () => {
       const done = await first(trx);
       later = db.transaction(second);
       later.catch(() => undefined);
-      await until('the second one waits', async () => {
-        const { rows } = await db.raw<{ rows: unknown[] }>(
-          `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-        );
-        return rows.length > 0;
-      });
+      await someoneWaits();
       return done;
     });
     return [one, await later!];
@@ -91,5 +96,23 @@ describe('two transactions about the sessions of a user', () => {
     );
     assert.deepEqual([ended, rotated], [1, undefined]);
     assert.equal((await db('sessions').where({ user_id: here.userId })).length, 1);
+  });
+
+  it('end a session that shows anew whose it is: the one waits for the other, and not each for each', async () => {
+    const made = await db.transaction((trx) => requestProofCode(trx, here));
+    const code = made.outcome === 'made' ? made.code : '';
+    let proving: Promise<unknown> | undefined;
+    await db.transaction(async (trx) => {
+      await trx('sessions').where({ id: here.id }).forUpdate().first();
+      proving = db.transaction(async (other) => {
+        if (!(await lockSession(other, here.tokenHash))) return 'ended';
+        await tryProofCode(other, here, code);
+        return rotateSession(other, here.tokenHash);
+      });
+      proving.catch(() => undefined);
+      await someoneWaits();
+      assert.equal(await deleteOtherSessions(trx, there, 'other_session'), 1);
+    });
+    assert.equal(await proving, 'ended');
   });
 });
