@@ -69,8 +69,8 @@ export async function changeApiKey(
   id: ApiKeyId,
   { name, allowedCidrs, spendCapCents }: ApiKeyChange,
 ): Promise<ApiKeyRow> {
-  // Its streams were opened from where it might be used before.
-  if (allowedCidrs !== undefined)
+  // Its streams were opened from where it might be used before, and a key with a cap sees its own rentals alone.
+  if (allowedCidrs !== undefined || spendCapCents !== undefined)
     await trx('open_streams').where({ api_key_id: id }).update({ outdated: true });
   const [row] = await trx('api_keys')
     .where({ id })

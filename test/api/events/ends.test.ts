@@ -93,7 +93,7 @@ describe('the end of a stream', () => {
     }
   });
 
-  it('comes to the streams of a key whose addresses are changed: what they may be is looked at anew', async () => {
+  it('comes to the streams of a key whose addresses or cap are changed: what they may be is looked at anew', async () => {
     const { row, token } = await insertApiKeyOf(one.db, user.user.id);
     const byKey = async (): Promise<StreamClient> => {
       const stream = await openStream({ url: two.url }, '', { Authorization: `Bearer ${token}` });
@@ -103,9 +103,13 @@ describe('the end of a stream', () => {
     const stream = await byKey();
     const change = (body: object) => user.patch(`/v1/api-keys/${row.id}`, body);
     assert.equal((await change({ name: 'renamed' })).status, 200);
-    assert.equal((await change({ allowedCidrs: ['192.0.2.0/24'] })).status, 200);
+    assert.equal((await change({ spendCapCents: 500 })).status, 200);
     await stream.awaitClose();
     assert.deepEqual(reasonsOf(stream), ['key_changed']);
+    const capped = await byKey();
+    assert.equal((await change({ allowedCidrs: ['192.0.2.0/24'] })).status, 200);
+    await capped.awaitClose();
+    assert.deepEqual(reasonsOf(capped), ['key_changed']);
     await assert.rejects(byKey(), /403/);
   });
 
