@@ -40,6 +40,16 @@ const fixed: Readonly<Record<string, Advice>> = {
     kind: 'noMoney',
     next: 'See what holds the rest with: gpu ls. Stop a machine, or lower its --max-spend with: gpu extend',
   },
+  not_found: {
+    kind: 'notFound',
+    message: 'The service does not know this request.',
+    next: 'It may be older than this command, or another service: check --url',
+  },
+  method_not_allowed: {
+    kind: 'refused',
+    message: 'The service does not know this request.',
+    next: 'It may be older than this command, or another service: check --url',
+  },
   unknown_family: { kind: 'usage', next: 'See what there is with: gpu offers' },
   quote_expired: { kind: 'notAvailable', next: 'Ask for the price again with: gpu rent' },
   price_changed: { kind: 'notAvailable', next: 'Ask for the price again with: gpu rent' },
@@ -57,7 +67,21 @@ const fixed: Readonly<Record<string, Advice>> = {
 
 /** Finds the kind of a refusal, and the step that leads on. */
 export function adviceFor(error: AnyApiError): Advice {
-  return fixed[error.code] ?? byDetails(error) ?? byStatus(error);
+  const advice = fixed[error.code];
+  const message = reservedWords(error);
+  if (advice && message !== undefined) return { ...advice, message };
+  return advice ?? byDetails(error) ?? byStatus(error);
+}
+
+/** What a cap or a budget leaves, and which machines hold the rest. */
+function reservedWords(error: AnyApiError): string | undefined {
+  if (!isApiError(error, 'cap_reserved') && !isApiError(error, 'budget_reserved')) return undefined;
+  const { askedCents, leftCents, limitCents, reservedBy = [] } = error.details;
+  if (limitCents === undefined || leftCents === undefined) return undefined;
+  const what = error.code === 'cap_reserved' ? 'The cap of this key' : 'The budget of this month';
+  const holders = reservedBy.map(({ rentalId }) => rentalId.slice(-6)).join(', ');
+  const held = holders === '' ? '' : ` Held by: ${holders}.`;
+  return `${what} is ${usd(limitCents)}: ${usd(leftCents)} are left, and ${usd(askedCents)} were asked for.${held}`;
 }
 
 function byDetails(error: AnyApiError): Advice | undefined {

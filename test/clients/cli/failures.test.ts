@@ -97,10 +97,11 @@ describe('gpu, when something fails', () => {
       const { code, out, err } = await ann.type('balance', { fetch: refusing(refusal) });
       assert.equal(out, '', refusal);
       assert.ok(code >= 2 && code <= 9, `${refusal}: ${code}`);
-      const [message = '', next = '', id = ''] = joined(err);
+      const { err: json } = await ann.type('balance --json', { fetch: refusing(refusal) });
+      const { message, next } = JSON.parse(json) as { message: string; next?: string };
       assert.match(message, /[.?]$/, refusal);
-      assert.ok(next.length > 10, `${refusal}: no next step\n${err}`);
-      assert.match(id, /^Request /, refusal);
+      assert.ok(next !== undefined && next.length > 10, `${refusal}: no next step\n${err}`);
+      assert.match(err, /\nRequest \S+\n$/, refusal);
       // What only programs can use is no help here.
       assert.doesNotMatch(err, /\/v1\/|Cents\b/, refusal);
     }
@@ -191,11 +192,3 @@ describe('gpu, when something fails', () => {
     assert.deepEqual(rows, Object.values(exitCodes));
   });
 });
-
-/** The sentences of a failure, with lines that were only broken put together: each begins with a capital letter. */
-function joined(text: string): string[] {
-  return text
-    .trimEnd()
-    .replace(/\n(?=[a-z0-9$(–-])/g, ' ')
-    .split('\n');
-}
