@@ -92,9 +92,10 @@ describe('npm run demo', function () {
     assert.match(output, /the payment page is http:[^ ]+\n +paid by card; \$100\.00 available\n/);
     assert.match(output, /visa ending in 4242 is saved/);
     assert.match(output, /succeeded, charge ch_\w+; \$125\.00 available\n/);
-    assert.match(output, /\n +\$ ssh -p \d+ shadeform@127\.0\.0\.1 nvidia-smi/);
+    assert.match(output, /\n +\$ gpu ssh demo -- nvidia-smi\n/);
     assert.equal(output.match(/^ +\| +\d +NVIDIA B200 /gm)?.length, 8, output);
     assert.ok((output.match(/ rental_charge +-\$0\.0\d +balance \$/g)?.length ?? 0) >= 3, output);
+    assert.match(output, /\n +\$ gpu stop demo\n +Stopped \w{6} /);
     assert.match(output, /All of it held\.\n/);
   });
 

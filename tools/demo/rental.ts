@@ -64,13 +64,31 @@ export async function awaitMachine(stage: Stage, id: string): Promise<Rental> {
   );
 }
 
-/** Stops the rental and waits until its machine is gone at the provider and its charges are settled. */
+/** The newest rental of the user. */
+export async function readNewest(stage: Stage): Promise<Rental> {
+  const { rentals } = (await stage.api.get('/v1/rentals?pageSize=1')) as { rentals: Rental[] };
+  claim(rentals[0] !== undefined, 'GET /v1/rentals shows none.');
+  return rentals[0];
+}
+
+/** Stops the rental and waits until it has ended. */
 export async function stop(stage: Stage, id: string): Promise<Rental> {
   const answer = (await stage.api.post(`/v1/rentals/${id}/stop`, {})) as {
     finalChargedCents: number | null;
     refundedCents: number | null;
   };
   tell(stage, stopWords(answer.finalChargedCents, answer.refundedCents));
+  const ended = await awaitEnd(stage, id);
+  const { finalChargedCents } = answer;
+  claim(
+    [null, ended.totalChargedCents].includes(finalChargedCents),
+    `the stop was answered with ${finalChargedCents ?? 'no'} cents, but the rental shows ${ended.totalChargedCents}.`,
+  );
+  return ended;
+}
+
+/** Waits until the machine is gone at the provider and its charges are settled. */
+export async function awaitEnd(stage: Stage, id: string): Promise<Rental> {
   const ended = await waitFor(
     stage,
     {
@@ -83,11 +101,6 @@ export async function stop(stage: Stage, id: string): Promise<Rental> {
       const rental = await readRental(stage, id);
       return rental.status === 'stopped' ? rental : undefined;
     },
-  );
-  const { finalChargedCents } = answer;
-  claim(
-    [null, ended.totalChargedCents].includes(finalChargedCents),
-    `the stop was answered with ${finalChargedCents ?? 'no'} cents, but the rental shows ${ended.totalChargedCents}.`,
   );
   tell(stage, 'the provider shows the machine gone');
   return ended;

@@ -33,7 +33,7 @@ export async function step<T>(stage: Stage, name: string, play: () => Promise<T>
 
 /** Prints a detail of the present step below its line. */
 export function tell(stage: Stage, detail: string): void {
-  for (const line of detail.trimEnd().split('\n')) stage.log(`${' '.repeat(10)}${line}`);
+  for (const line of detail.trimEnd().split('\n')) stage.log(`${' '.repeat(10)}${line}`.trimEnd());
 }
 
 /** The seconds since the start, in the form of the stack's own lines. */

@@ -1,8 +1,7 @@
 import { createApi } from './api.js';
 import { watchLedger } from './ledger.js';
-import { logIn } from './log-in.js';
-import { awaitMachine, rent, stop, stopAll } from './rental.js';
-import { addKey } from './renter-key.js';
+import { stopAll } from './rental.js';
+import { playRenting } from './renting.js';
 import { saveCard } from './save-card.js';
 import { signIn } from './sign-in.js';
 import { elapsed, step, type Stage } from './stage.js';
@@ -24,13 +23,10 @@ export async function playStory(stage: Stage): Promise<Statement> {
   await step(stage, 'Top up $100.00 on the hosted payment page', () => topUp(stage, topUpCents));
   await step(stage, 'Save a card for later charges', () => saveCard(stage));
   await step(stage, 'Top up $25.00 by the saved card', () => topUpBySavedCard(stage, secondTopUpCents));
-  const key = await step(stage, 'Add an SSH key', () => addKey(stage));
   try {
-    const { id } = await step(stage, 'Rent eight B200 GPUs', () => rent(stage, wish));
-    const rental = await step(stage, 'Wait for the machine', () => awaitMachine(stage, id));
-    await step(stage, 'Enter it over SSH', () => logIn(stage, rental, key));
-    await step(stage, `Watch the ledger for ${watchSeconds} seconds`, () => watchLedger(stage, watchSeconds));
-    const ended = await step(stage, 'Stop it', () => stop(stage, id));
+    const ended = await playRenting(stage, wish, () =>
+      step(stage, `Watch the ledger for ${watchSeconds} seconds`, () => watchLedger(stage, watchSeconds)),
+    );
     const statement = await step(stage, 'Check the final statement', () => checkStatement(stage, ended));
     stage.log(`${elapsed(stage)}  All of it held.`);
     return statement;

@@ -15,7 +15,9 @@ export async function awaitReady(cli: Cli, client: GpuRental, id: string): Promi
   const seen: { rental: Rental | undefined } = { rental: undefined };
   const show = (): void => {
     const { rental } = seen;
-    if (rental) progress.update(phaseOf(rental), timesOf(rental, cli.surroundings.now()));
+    // The result says that it is ready, and more.
+    if (rental && rental.phase !== 'ready')
+      progress.update(phaseOf(rental), timesOf(rental, cli.surroundings.now()));
   };
   const timer = setInterval(show, 1_000);
   try {
