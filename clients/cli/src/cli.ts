@@ -50,9 +50,14 @@ export class Cli {
     return this.surroundings.signal;
   }
 
+  /** The key of the environment. It may belong to another account than the sign-in. */
+  get givenKey(): string | undefined {
+    return filled(this.surroundings.env['GPU_API_KEY']);
+  }
+
   /** The key by which requests are made: of the environment first, then of the sign-in. */
   get apiKey(): string | undefined {
-    return filled(this.surroundings.env['GPU_API_KEY']) ?? this.store.credentials(this.url).apiKey;
+    return this.givenKey ?? this.store.credentials(this.url).apiKey;
   }
 
   /** A client of whoever is signed in. @throws Failure when nobody is */

@@ -26,12 +26,37 @@ const names: Readonly<Record<string, string>> = {
   topupAmountCents: '--amount',
   dailyCapCents: '--daily-cap',
   spendCapCents: '--spend-cap',
+  monthlyCents: 'The budget',
+  hard: '--hard',
   allowedCidrs: '--from',
   expiresAt: '--days',
   scopes: '--scopes',
   minVramGb: '--min-vram',
   label: '--label',
 };
+
+/** Puts the options into a sentence of the service that names amounts by their fields: "topupAmountCents above 500". */
+export function inOptions(text: string): string {
+  return withoutFieldNames(
+    text.replace(
+      /\b([a-z]+[A-Za-z]*Cents above) (\d+)/g,
+      (_, what: string, cents: string) => `${what} ${usd(Number(cents))}`,
+    ),
+  );
+}
+
+/** Where a sentence names its own field. One that is a common word too, such as "to", counts at the beginning only. */
+function ownName(field: string): RegExp {
+  const isCommon = /^[a-z]+$/.test(field);
+  return new RegExp(
+    `${isCommon ? '^' : String.raw`\b`}${field.replace(/\W/g, '')}${String.raw`(\[\d+\]|\b)`}`,
+    'g',
+  );
+}
+
+function withoutFieldNames(text: string): string {
+  return text.replace(/\b[a-z][A-Za-z]*Cents\b/g, (name) => names[name] ?? name);
+}
 
 /** One fault of a request, as the service tells it. */
 interface Fault {
@@ -46,7 +71,10 @@ export function faultWords(faults: readonly Fault[]): string {
 
 function wordsOf({ field, message }: Fault): string {
   const [first = field] = field.split(/[.[]/);
-  const words = message.replaceAll(field, names[first] ?? field);
+  const name = names[first] ?? field;
+  const named = message.replace(ownName(first), name);
+  // Some sentences leave out what they are about: "must be at least 5".
+  const words = withoutFieldNames(named === message && /^[a-z]/.test(message) ? `${name} ${message}` : named);
   const told = first.endsWith('Cents') ? words.replace(/\b\d+\b/g, (cents) => usd(Number(cents))) : words;
   return /[.?!]$/.test(told) ? told : `${told}.`;
 }

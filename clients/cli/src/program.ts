@@ -9,6 +9,7 @@ import { addPorts } from './commands/machine/ports.js';
 import { addSsh } from './commands/machine/ssh.js';
 import { addWatch } from './commands/machine/watch.js';
 import { addBalance } from './commands/money/balance.js';
+import { addBudget } from './commands/money/budget.js';
 import { addCard } from './commands/money/card.js';
 import { addExplain } from './commands/money/explain.js';
 import { addInvoices } from './commands/money/invoices.js';
@@ -38,7 +39,10 @@ const groups: readonly (readonly [heading: string, commands: readonly AddCommand
   ['Your account:', [addLogin, addLogout, addKeys]],
   ['Renting:', [addOffers, addQuote, addRent, addLs, addShow, addExtend, addStop]],
   ['Using a machine:', [addSsh, addCp, addPorts, addWatch]],
-  ['Money:', [addBalance, addPay, addCard, addTopup, addLedger, addExplain, addStatement, addInvoices]],
+  [
+    'Money:',
+    [addBalance, addPay, addCard, addTopup, addBudget, addLedger, addExplain, addStatement, addInvoices],
+  ],
   ['Tools:', [addWebhooks, addMcp, addCompletion]],
 ];
 
@@ -117,6 +121,10 @@ const narrow = 60;
 
 const helpForm: Partial<Help> = {
   showGlobalOptions: true,
+  styleUsage(this: Help, usage) {
+    const title = 'Usage: '.length;
+    return wrap(usage, (this.helpWidth ?? 80) - title).join(`\n${' '.repeat(title)}`);
+  },
   formatItem(this: Help, term, termWidth, description, helper) {
     const width = this.helpWidth ?? 80;
     if (width >= narrow || description === '') {

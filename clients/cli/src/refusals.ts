@@ -38,7 +38,7 @@ const fixed: Readonly<Record<string, Advice>> = {
   },
   budget_reserved: {
     kind: 'noMoney',
-    next: 'See what holds the rest with: gpu ls. Stop a machine, or lower its --max-spend with: gpu extend',
+    next: 'See what holds the rest with: gpu ls. Stop a machine, lower its --max-spend with gpu extend, or raise the budget with: gpu budget set',
   },
   not_found: {
     kind: 'notFound',
@@ -60,17 +60,38 @@ const fixed: Readonly<Record<string, Advice>> = {
   key_not_found: { kind: 'notFound', next: 'See your keys with: gpu keys' },
   already_stopped: { kind: 'refused', next: 'See what it cost with: gpu show' },
   rental_ending: { kind: 'refused', next: 'See what it cost with: gpu show' },
-  no_saved_card: { kind: 'refused', next: 'Save a card first: gpu card add' },
+  no_saved_card: {
+    kind: 'refused',
+    message: 'You have no saved card, or it has expired.',
+    next: 'Save one first: gpu card add',
+  },
   duplicate_key: { kind: 'usage', next: 'See your keys with: gpu keys ssh' },
   idempotency_conflict: { kind: 'usage', next: 'Take another --idempotency-key for another wish.' },
 };
 
 /** Finds the kind of a refusal, and the step that leads on. */
 export function adviceFor(error: AnyApiError): Advice {
-  const advice = fixed[error.code];
+  const advice = unlimitedAdvice(error) ?? fixed[error.code];
   const message = reservedWords(error);
   if (advice && message !== undefined) return { ...advice, message };
   return advice ?? byDetails(error) ?? byStatus(error);
+}
+
+/** A cap or a hard budget is refused while machines live that have no limit: they are named, and what to do. */
+function unlimitedAdvice(error: AnyApiError): Advice | undefined {
+  if (!isApiError(error, 'cap_reserved') && !isApiError(error, 'budget_reserved')) return undefined;
+  const ids = (error.details.unlimited ?? []).map(({ rentalId }) => rentalId.slice(-6));
+  const [first] = ids;
+  if (first === undefined) return undefined;
+  const what =
+    error.code === 'cap_reserved'
+      ? 'No cap can hold machines of this key'
+      : 'No hard budget can hold machines';
+  return {
+    kind: 'refused',
+    message: `${what} that have no limit of cost: ${ids.join(', ')}.`,
+    next: `Give each one a limit first, such as: gpu extend ${first} --max-spend 20. Or stop it: gpu stop ${first}`,
+  };
 }
 
 /** What a cap or a budget leaves, and which machines hold the rest. */

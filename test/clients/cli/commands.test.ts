@@ -199,6 +199,7 @@ describe('gpu, from the offers to the statement', () => {
       'topup',
       'topup auto',
       'card',
+      'budget',
       'ledger',
       'statement',
       'statement --by team',

@@ -20,6 +20,8 @@ _gpu; printf '%s\\n' "\${COMPREPLY[@]}"`;
     assert.deepEqual(complete(['gpu', 're']), ['rent']);
     assert.deepEqual(complete(['gpu', 'keys', 's']), ['ssh']);
     assert.deepEqual(complete(['gpu', 'keys', 'ssh', 'a']), ['add']);
+    assert.deepEqual(complete(['gpu', 'budget', 's']), ['set']);
+    assert.deepEqual(complete(['gpu', 'budget', 'set', '50', '--h']), ['--hard']);
     assert.deepEqual(complete(['gpu', 'rent', 'b200', '--max']), ['--max-spend', '--max-price']);
     assert.deepEqual(complete(['gpu', '--json', 'webhooks', 'listen', '--forw']), ['--forward-to']);
     assert.ok(complete(['gpu', '']).includes('watch'));

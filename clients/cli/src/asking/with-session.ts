@@ -76,12 +76,25 @@ export async function withSession<T>(
     throw new Failure('refused', why, 'Run it in a terminal: you are then asked for a mailed code.');
   }
   cli.out.note(why);
-  const email = cli.store.profile(cli.url)?.email ?? (await askEmail(cli));
+  const email = (await emailOf(cli)) ?? (await askEmail(cli));
   const client = await signInByCode(cli, email);
   try {
     return await work(client);
   } finally {
     await endSession(client);
+  }
+}
+
+/** The address of the account that the key belongs to: a session of another one would change another one's things. */
+async function emailOf(cli: Cli): Promise<string | undefined> {
+  const known = cli.givenKey === undefined ? cli.store.profile(cli.url)?.email : undefined;
+  if (typeof known === 'string' || cli.apiKey === undefined) return known ?? undefined;
+  try {
+    return (await cli.client().auth.me({ signal: cli.signal })).user.email;
+  } catch (error) {
+    // A key that is not valid any more tells nothing.
+    if (isApiError(error)) return undefined;
+    throw error;
   }
 }
 

@@ -56,7 +56,7 @@ export class Spending {
       : 'This is a session, and no API key with a cap';
     throw new ToolRefusal(
       'no_spending_cap',
-      `${what}: nothing is rented or extended by it. Ask the user for a key with a cap, made by: gpu keys create --cap 20. Or let them start this server with --allow-uncapped.`,
+      `${what}: nothing is rented or extended by it. Ask the user for a key with a cap, made by: gpu keys create agent --spend-cap 20. Or let them start this server with --allow-uncapped.`,
     );
   }
 

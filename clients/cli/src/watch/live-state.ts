@@ -186,6 +186,8 @@ export function sentenceOf({ type, entityId, data }: Event): string | undefined 
     const warning = String(data['warning']);
     return `${shortId(entityId)} ${warningWords[warning] ?? warning}`;
   }
+  if (type === 'budget.reached')
+    return `${String(data['percent'])} % of the month's budget are spent: gpu budget`;
   const words = eventWords[type];
   if (words === undefined) return undefined;
   return type.startsWith('rental.') ? `${shortId(entityId)} ${words}` : words;

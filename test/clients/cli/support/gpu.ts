@@ -18,6 +18,8 @@ export interface RunOptions {
   readonly columns?: number;
   /** What is piped in. */
   readonly input?: string;
+  /** As a terminal at which somebody types: a line for each question, by the question. */
+  readonly types?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
   readonly fetch?: typeof fetch;
   readonly run?: Surroundings['run'];
@@ -38,21 +40,22 @@ export class GpuUser {
 
   /** Runs `gpu` with these words. */
   async run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+    const { types, columns = types && 80 } = options;
     const written = { out: '', err: '', all: '' };
+    const { stdin, answer } = types === undefined ? piped(options.input) : typist(types);
     const stream = (name: 'out' | 'err'): Writable =>
       Object.assign(
         new Writable({
           write(chunk: Buffer, _encoding, done) {
             written[name] += chunk.toString();
             written.all += chunk.toString();
+            answer(written.all);
             options.onOutput?.(written.all);
             done();
           },
         }),
-        options.columns === undefined ? {} : { isTTY: true, columns: options.columns },
+        columns === undefined ? {} : { isTTY: true, columns },
       );
-    const stdin = Object.assign(new PassThrough(), {}) as InStream & PassThrough;
-    stdin.end(options.input ?? '');
     const code = await runGpu(args, {
       env: {
         PATH: process.env['PATH'],
@@ -88,4 +91,30 @@ export class GpuUser {
     if (code !== 0) throw new Error(`gpu ${line}: ${code}\n${err}`);
     return JSON.parse(out) as T;
   }
+}
+
+/** Where text comes from, and who is told all that was written. */
+interface Input {
+  readonly stdin: InStream;
+  readonly answer: (written: string) => void;
+}
+
+function piped(text = ''): Input {
+  const stdin = new PassThrough();
+  stdin.end(text);
+  return { stdin, answer: () => undefined };
+}
+
+/** Somebody who types a line when they see its question, once each. */
+function typist(lines: Readonly<Record<string, string>>): Input {
+  const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => stdin });
+  const left = new Map(Object.entries(lines));
+  return {
+    stdin,
+    answer(written) {
+      for (const [question, line] of left) {
+        if (written.includes(question) && left.delete(question)) setImmediate(() => stdin.write(`${line}\r`));
+      }
+    },
+  };
 }

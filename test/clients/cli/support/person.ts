@@ -3,6 +3,9 @@ import { until } from '../../../support/until.js';
 import { ApiClient } from '../../../support/http/api.js';
 import { GpuUser, type Ran, type RunOptions } from './gpu.js';
 
+/** What somebody types who is asked for a mailed code. */
+export const mailedCode = { 'The six digits of the code': '123456' };
+
 let people = 0;
 
 /** Somebody who is signed in at the mock, by an API key as `gpu login` makes it. */
@@ -35,6 +38,11 @@ export class Person extends GpuUser {
       'the money is there',
       async () => (await this.elsewhere.get('/v1/billing/balance')).body.availableCents >= dollars * 100,
     );
+  }
+
+  /** Runs a line, and types the mailed code that it asks for. */
+  withCode(line: string, options?: RunOptions): Promise<Ran> {
+    return this.type(line, { types: mailedCode, ...options });
   }
 
   /** Rents the cheapest machine of a family. @returns its id */

@@ -22,6 +22,7 @@ interface ChangeOptions {
   /** false: --no-spend-cap. */
   readonly noSpendCap?: boolean;
   readonly from?: readonly string[];
+  readonly anywhere?: boolean;
 }
 
 const allScopes: readonly ApiKeyScope[] = ['read', 'rentals', 'billing'];
@@ -67,6 +68,7 @@ export const addKeys: AddCommand = (program, act) => {
     .option('--spend-cap <dollars>', 'what its machines may cost in all', dollars)
     .option('--no-cap', 'without a cap')
     .option('--from <addresses>', 'from where alone it may be used; may be repeated', collect)
+    .option('--anywhere', 'it may be used from anywhere')
     .action(
       act(async (cli, key: string, options: ChangeOptions & { cap: boolean }) => {
         await change(cli, key, { ...options, noSpendCap: !options.cap });
@@ -102,15 +104,15 @@ async function list(cli: Cli): Promise<void> {
   const nowMs = cli.surroundings.now();
   const own = cli.store.profile(cli.url)?.keyId;
   const columns: Column<ApiKey>[] = [
-    { title: 'NAME', value: ({ name, id }) => `${cut(name, 24)}${id === own ? ' *' : ''}` },
+    { title: 'NAME', value: ({ name, id }) => `${cut(name, 24)}${id === own ? ' *' : ''}`, shrinksTo: 6 },
     { title: 'ENDS WITH', value: ({ hint }) => hint, dropAs: 3 },
-    { title: 'MAY', value: (key) => key.scopes.join(','), dropAs: 2 },
-    { title: 'SPENT', value: spentWords, align: 'right', dropAs: 4 },
+    { title: 'MAY', value: (key) => key.scopes.join(','), dropAs: 5 },
+    { title: 'SPENT', value: spentWords, align: 'right' },
     { title: 'STATE', value: (key) => stateOf(key, nowMs) },
     {
       title: 'USED',
       value: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : ago(lastUsedAt, nowMs)),
-      dropAs: 5,
+      dropAs: 4,
     },
     { title: 'ID', value: ({ id }) => id, dropAs: 6 },
   ];
@@ -152,36 +154,77 @@ async function create(
   out.result(made, () => [
     made.key,
     '',
-    ...out.text(`Keep it: it is not shown again. It is valid until ${localDate(made.expiresAt)}.`),
-    ...out.text('A program takes it from GPU_API_KEY, or sends it as: Authorization: Bearer'),
+    ...out.facts(factsOf(made)),
+    '',
+    ...out.text('Keep it: it is not shown again.'),
+    ...out.text('gpu takes it from GPU_API_KEY. Other programs send it as: Authorization: Bearer'),
   ]);
 }
 
-async function change(
-  cli: Cli,
-  given: string,
-  { name, spendCap, noSpendCap, from }: ChangeOptions,
-): Promise<void> {
-  if (spendCap !== undefined && noSpendCap === true)
-    throw usageFailure('Say one of --spend-cap and --no-cap.');
-  const body = {
-    ...(name !== undefined && { name }),
-    ...(spendCap !== undefined && { spendCapCents: spendCap }),
-    ...(noSpendCap === true && { spendCapCents: null }),
-    ...(from !== undefined && { allowedCidrs: [...from] }),
-  };
+/** What a key may do, and until what. */
+function factsOf({
+  name,
+  scopes,
+  spendCapCents,
+  spentCents,
+  reservedCents,
+  allowedCidrs,
+  expiresAt,
+}: ApiKey) {
+  const used =
+    spentCents + reservedCents === 0 ? '' : `, ${usd(spentCents)} spent, ${usd(reservedCents)} reserved`;
+  return [
+    ['Name', name],
+    ['May', scopes.join(', ')],
+    ['Cap', spendCapCents === null ? 'none' : `${usd(spendCapCents)}${used}`],
+    ['From', allowedCidrs === null ? 'anywhere' : allowedCidrs.join(', ')],
+    ['Until', localDate(expiresAt)],
+  ] as const;
+}
+
+async function change(cli: Cli, given: string, options: ChangeOptions): Promise<void> {
+  const body = changeOf(options);
   if (Object.keys(body).length === 0)
     throw usageFailure('It is not said what to change.', 'Such as: --spend-cap 50');
   const changed = await withSession(cli, 'A key is changed by a sign-in only.', async (client) => {
     const { id } = keyMeant(await client.apiKeys.list().toArray(), given);
     return client.apiKeys.change(id, body);
   });
-  cli.out.result(changed, () => [`Changed ${changed.name}.`]);
+  const { out } = cli;
+  out.result(changed, () => [
+    ...out.facts(factsOf(changed)),
+    ...capWords(changed, options).flatMap((line) => out.text(line)),
+  ]);
+}
+
+function changeOf({ name, spendCap, noSpendCap = false, from, anywhere = false }: ChangeOptions) {
+  const spendCapCents = oneOf('Say one of --spend-cap and --no-cap.', spendCap, noSpendCap);
+  const allowedCidrs = oneOf('Say one of --from and --anywhere.', from && [...from], anywhere);
+  return {
+    ...(name !== undefined && { name }),
+    ...(spendCapCents !== undefined && { spendCapCents }),
+    ...(allowedCidrs !== undefined && { allowedCidrs }),
+  };
+}
+
+/** A limit, or null for none; undefined leaves it as it is. */
+function oneOf<T>(contradiction: string, limit: T | undefined, without: boolean): T | null | undefined {
+  if (!without) return limit;
+  if (limit !== undefined) throw usageFailure(contradiction);
+  return null;
+}
+
+/** A cap can't be less than what is gone already. */
+function capWords({ spendCapCents }: ApiKey, { spendCap }: ChangeOptions): string[] {
+  if (spendCap === undefined || spendCapCents === spendCap) return [];
+  return ['', `${usd(spendCap)} is less than what is spent and reserved already: that is its cap now.`];
 }
 
 async function revoke(cli: Cli, given: string, stopMachines: boolean): Promise<void> {
   const revoked = await withSession(cli, 'A key is revoked by a sign-in only.', async (client) => {
-    const key = keyMeant(await client.apiKeys.list().toArray(), given);
+    const keys = await client.apiKeys.list().toArray();
+    // Its machines may be stopped later as well.
+    const key = keys.find(({ id }) => id === given) ?? keyMeant(keys, given);
     await client.apiKeys.revoke(key.id, { stopMachines });
     return key;
   });
@@ -200,6 +243,9 @@ function keyMeant(keys: readonly ApiKey[], given: string): ApiKey {
   const [first, ...others] = meant;
   if (!first) throw new Failure('notFound', `You have no key "${given}".`, 'See your keys with: gpu keys');
   if (others.length > 0)
-    throw usageFailure(`Several keys are called "${given}".`, 'Name its id: gpu keys --json');
+    throw usageFailure(
+      `Several keys are called "${given}".`,
+      `Name how it ends: ${meant.map(({ hint }) => hint).join(', ')}`,
+    );
   return first;
 }

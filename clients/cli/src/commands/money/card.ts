@@ -47,10 +47,15 @@ export const addCard: AddCommand = (program, act) => {
 async function remove(cli: Cli): Promise<void> {
   const saved = await cli.client().card.get({ signal: cli.signal });
   if (saved.pmId === null) throw new Failure('notFound', 'You have no saved card.');
-  await withSession(cli, `The ${wordsOf(saved)} is removed by a sign-in only.`, (client) =>
-    client.card.delete(),
-  );
-  cli.out.result({ removed: true }, () => [`Removed: ${wordsOf(saved)}`]);
+  const why = `Your card is removed by a sign-in only: ${wordsOf(saved)}`;
+  const topups = await withSession(cli, why, async (client) => {
+    await client.card.delete();
+    return client.autoTopup.get();
+  });
+  cli.out.result({ removed: true }, () => [
+    ...cli.out.text(`Removed: ${wordsOf(saved)}`),
+    ...(topups.disabledReason === 'card_removed' ? cli.out.text('Automatic top-ups are off now.') : []),
+  ]);
 }
 
 function wordsOf({ pmId, brand, last4, expMonth, expYear }: Card): string {

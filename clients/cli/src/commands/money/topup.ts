@@ -3,6 +3,7 @@ import { withSession } from '../../asking/with-session.js';
 import type { Cli } from '../../cli.js';
 import { dollars, wholeNumber, type AddCommand } from '../../command.js';
 import { usageFailure } from '../../failure.js';
+import { inOptions } from '../../fields.js';
 import { usd } from '../../output/money.js';
 import type { Column } from '../../output/table.js';
 import { localTime } from '../../output/time.js';
@@ -10,7 +11,8 @@ import { localTime } from '../../output/time.js';
 interface AutoOptions {
   readonly below?: number;
   readonly amount?: number;
-  readonly dailyCap?: number;
+  /** false: --no-daily-cap. */
+  readonly dailyCap?: number | false;
 }
 
 /** gpu topup */
@@ -42,7 +44,8 @@ export const addTopup: AddCommand = (program, act) => {
     .description('Charge the saved card by itself when the money runs low. This asks for a mailed code.')
     .requiredOption('--below <dollars>', 'when less than this is available', dollars)
     .requiredOption('--amount <dollars>', 'so much each time', dollars)
-    .option('--daily-cap <dollars>', 'at most so much a day', dollars)
+    .option('--daily-cap <dollars>', 'at most so much a day; stays as it is when it is not said', dollars)
+    .option('--no-daily-cap', 'as often as it is needed')
     .action(act((cli, options: AutoOptions) => switchOn(cli, options)));
   auto
     .command('off')
@@ -67,12 +70,12 @@ async function switchOn(cli: Cli, { below, amount, dailyCap }: AutoOptions): Pro
       enabled: true,
       thresholdCents: below,
       topupAmountCents: amount,
-      ...(dailyCap !== undefined && { dailyCapCents: dailyCap }),
+      ...(dailyCap !== undefined && { dailyCapCents: dailyCap === false ? null : dailyCap }),
     }),
   );
   cli.out.result(settings, () => [
     ...cli.out.text(wordsOf(settings)),
-    ...settings.warnings.flatMap((warning) => cli.out.text(`Note: ${warning}`)),
+    ...settings.warnings.flatMap((warning) => cli.out.text(`Note: ${inOptions(warning)}`)),
   ]);
   return undefined;
 }

@@ -1,0 +1,93 @@
+import type { Budget, PutBudget } from '@gpu-rental/client';
+import { withSession } from '../../asking/with-session.js';
+import type { Cli } from '../../cli.js';
+import { dollars, type AddCommand } from '../../command.js';
+import { usageFailure } from '../../failure.js';
+import { usd } from '../../output/money.js';
+import { localTime } from '../../output/time.js';
+
+interface SetOptions {
+  readonly hard?: boolean;
+  readonly soft?: boolean;
+}
+
+/** gpu budget */
+export const addBudget: AddCommand = (program, act) => {
+  const budget = program
+    .command('budget')
+    .summary('what machines may cost in a month')
+    .description('What the machines of a month may cost in all, and what they have cost by now.')
+    .action(
+      act(async (cli) => {
+        show(cli, await cli.client().wallet.budget({ signal: cli.signal }));
+        return undefined;
+      }),
+    );
+  budget
+    .command('set')
+    .argument('<dollars>', 'for each month, such as 50', dollars)
+    .description('Set the budget of a month. This asks for a mailed code.')
+    .option('--hard', 'rent nothing that does not fit')
+    .option('--soft', 'only tell you of it; without both it stays as it is, and is soft at first')
+    .action(
+      act(async (cli, monthlyCents: number, options: SetOptions) => {
+        await set(cli, monthlyCents, options);
+        return undefined;
+      }),
+    );
+  budget
+    .command('off')
+    .description('Have no budget any more. This asks for a mailed code.')
+    .action(
+      act(async (cli) => {
+        await save(cli, () => Promise.resolve({ monthlyCents: null }));
+        return undefined;
+      }),
+    );
+};
+
+async function set(
+  cli: Cli,
+  monthlyCents: number,
+  { hard = false, soft = false }: SetOptions,
+): Promise<void> {
+  if (hard && soft) throw usageFailure('Say one of --hard and --soft.');
+  await save(cli, async (before) => ({ monthlyCents, hard: hard || (!soft && (await before()).hard) }));
+}
+
+/** @param bodyFor makes the request; `before` reads what holds until now: a request that leaves `hard` out makes it soft */
+async function save(cli: Cli, bodyFor: (before: () => Promise<Budget>) => Promise<PutBudget>): Promise<void> {
+  const { signal } = cli;
+  const saved = await withSession(cli, 'The budget is set by a sign-in only.', async ({ wallet }) =>
+    wallet.saveBudget(await bodyFor(() => wallet.budget({ signal })), { signal }),
+  );
+  show(cli, saved);
+}
+
+function show(cli: Cli, budget: Budget): void {
+  const { out } = cli;
+  const { month, monthEndsAt, monthlyCents, hard, spentCents, reservedCents, leftCents } = budget;
+  out.result(budget, () => [
+    ...out.facts([
+      ['Month', `${month}, in UTC`],
+      ['Ends', localTime(monthEndsAt)],
+      ['Budget', monthlyCents === null ? 'none' : `${usd(monthlyCents)}, ${hard ? 'hard' : 'soft'}`],
+      ['Spent', usd(spentCents)],
+      ['Reserved', reservedCents === 0 ? usd(0) : `${usd(reservedCents)} for machines that run`],
+      ['Left', leftCents === null ? null : usd(leftCents)],
+    ]),
+    '',
+    ...out.text(effectOf(budget)),
+  ]);
+}
+
+function effectOf({ monthlyCents, hard, alertPercents }: Budget): string {
+  if (monthlyCents === null) return 'Set one with: gpu budget set 50 --hard';
+  const shares = alertPercents.length === 0 ? 'it' : `${listed(alertPercents.map(String))} % of it`;
+  const told = `A mail tells you when ${shares} are spent.`;
+  return hard ? `Nothing is rented that does not fit. ${told}` : `${told} Nothing is refused.`;
+}
+
+function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1) ?? ''}`;
+}
