@@ -42,7 +42,7 @@ const pot = {
       'The rentals that hold the rest, the largest part first: stopping one gives back what it did not use.',
   },
   unlimited: {
-    ...listOf(object({ rentalId: idOf('rent') })),
+    ...listOf(named('UnlimitedRental', object({ rentalId: idOf('rent') }))),
     description: 'Instead of the sums, where a limit is to be set and these rentals have none.',
   },
 };

@@ -1421,9 +1421,7 @@ export interface components {
             /** @description The rentals that hold the rest, the largest part first: stopping one gives back what it did not use. */
             reservedBy?: components["schemas"]["HeldByRental"][];
             /** @description Instead of the sums, where a limit is to be set and these rentals have none. */
-            unlimited?: {
-                rentalId: string;
-            }[];
+            unlimited?: components["schemas"]["UnlimitedRental"][];
         };
         BudgetReservedError: {
             /**
@@ -1452,9 +1450,7 @@ export interface components {
             /** @description The rentals that hold the rest, the largest part first: stopping one gives back what it did not use. */
             reservedBy?: components["schemas"]["HeldByRental"][];
             /** @description Instead of the sums, where a limit is to be set and these rentals have none. */
-            unlimited?: {
-                rentalId: string;
-            }[];
+            unlimited?: components["schemas"]["UnlimitedRental"][];
         };
         CapReservedError: {
             /**
@@ -3086,6 +3082,9 @@ export interface components {
             /** @description Names the request for support; X-Request-Id says the same. */
             requestId: string;
         };
+        UnlimitedRental: {
+            rentalId: string;
+        };
         Unreadiness: {
             /** @enum {string} */
             status: "unavailable";
@@ -3633,6 +3632,7 @@ export type TopupSource = components['schemas']['TopupSource'];
 export type TopupStatus = components['schemas']['TopupStatus'];
 export type UnauthorizedError = components['schemas']['UnauthorizedError'];
 export type UnknownFamilyError = components['schemas']['UnknownFamilyError'];
+export type UnlimitedRental = components['schemas']['UnlimitedRental'];
 export type Unreadiness = components['schemas']['Unreadiness'];
 export type UnsupportedMediaTypeError = components['schemas']['UnsupportedMediaTypeError'];
 export type User = components['schemas']['User'];
