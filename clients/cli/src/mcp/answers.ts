@@ -1,5 +1,6 @@
 import { ConnectionError, isApiError, RentalNotReadyError } from '@gpu-rental/client';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { Failure } from '../failure.js';
 
 /** Why a tool did not do what it was asked, in its own words. */
 export class ToolRefusal extends Error {
@@ -42,6 +43,7 @@ function textOf(value: object): { type: 'text'; text: string } {
 
 function failureOf(error: unknown): object {
   if (error instanceof ToolRefusal) return { error: error.code, message: error.message };
+  if (error instanceof Failure) return { error: error.kind, message: error.message, next: error.next };
   if (isApiError(error)) {
     const { code, message, details, requestId, retryAfterSeconds } = error;
     return { error: code, message, details, requestId, retryAfterSeconds };

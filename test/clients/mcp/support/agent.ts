@@ -30,20 +30,24 @@ export class Agent {
     readonly transport: StdioClientTransport,
   ) {}
 
-  static async start(options: AgentOptions): Promise<Agent> {
+  static start(options: AgentOptions): Promise<Agent> {
+    return Agent.spawn(['--import', 'tsx', program], {
+      API_URL: options.apiUrl,
+      SSH_DIR: options.sshDir,
+      ...(options.apiKey !== undefined && { API_KEY: options.apiKey }),
+      ...(options.session !== undefined && { SESSION: options.session }),
+      ...(options.allowUncapped === true && { ALLOW_UNCAPPED: 'yes' }),
+    });
+  }
+
+  /** @param args with which Node is started, at the project's folder */
+  static async spawn(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Agent> {
     const transport = new StdioClientTransport({
       command: process.execPath,
-      args: ['--import', 'tsx', program],
+      args: [...args],
       cwd: project,
       stderr: 'pipe',
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        API_URL: options.apiUrl,
-        SSH_DIR: options.sshDir,
-        ...(options.apiKey !== undefined && { API_KEY: options.apiKey }),
-        ...(options.session !== undefined && { SESSION: options.session }),
-        ...(options.allowUncapped === true && { ALLOW_UNCAPPED: 'yes' }),
-      },
+      env: { PATH: process.env['PATH'] ?? '', ...env },
     });
     const agent = new Agent(new Client({ name: 'agent', version: '1' }), transport);
     agent.client.onerror = (error) => agent.faults.push(error);
