@@ -80,6 +80,8 @@ export interface Account {
   card: MockCard | undefined;
   autoTopup: AutoTopupRow | undefined;
   budget: BudgetSettings;
+  /** The shares of budgets that were told of, by month: "2026-11 50". */
+  readonly budgetTold: Set<string>;
   readonly noticesOff: Set<OptionalKind>;
 }
 
@@ -201,6 +203,7 @@ export class Accounts {
       card: undefined,
       autoTopup: undefined,
       budget: { monthlyCents: null, hard: false },
+      budgetTold: new Set(),
       noticesOff: new Set(),
     };
     this.#byEmail.set(email, account);

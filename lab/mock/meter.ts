@@ -3,6 +3,7 @@ import { accruedCents, elapsedMsAtCents } from '../../domain/metering/metering.j
 import type { Account, MockRental } from './account.js';
 import { topUpWhenLow } from './auto-topup.js';
 import { charge, settle } from './settle.js';
+import { tellBudget } from './spending.js';
 import type { World } from './world.js';
 
 /**
@@ -13,6 +14,7 @@ export function tick(world: World): void {
   for (const account of world.accounts.all()) {
     for (const rental of account.rentals) if (rental.row.status === 'running') meter(world, account, rental);
     topUpWhenLow(world, account);
+    tellBudget(world, account);
   }
 }
 

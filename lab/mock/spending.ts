@@ -3,6 +3,7 @@ import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-re
 import type { ApiKeyRow } from '../../adapters/postgres/rows/tables.js';
 import type { ApiKeyId } from '../../domain/ids.js';
 import { accruedCents } from '../../domain/metering/metering.js';
+import { spendingLimits } from '../../domain/spending/limits.js';
 import {
   refusalOfUnlimitedRentals,
   type AnyPot,
@@ -26,6 +27,20 @@ export function saveBudget(world: World, account: Account, settings: BudgetSetti
   }
   account.budget = settings;
   return { settings, use };
+}
+
+/** Tells which shares of the budget are spent, once a month each. The service looks each minute, the mock at each tick. */
+export function tellBudget(world: World, account: Account): void {
+  const { monthlyCents } = account.budget;
+  if (monthlyCents === null) return;
+  const { month, spentCents } = useOf(world, account);
+  const { id: userId } = account.user;
+  for (const percent of spendingLimits.alertPercents) {
+    const share = `${month} ${percent}`;
+    if (spentCents * 100 < monthlyCents * percent) continue;
+    account.budgetTold.add(share);
+    world.events.tell(userId, 'budget.reached', userId, { percent, month, spentCents, monthlyCents });
+  }
 }
 
 /** Sets the cap of a key, as the service does. @throws Refusal cap_reserved */

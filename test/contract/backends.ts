@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { QuoteId, UserId } from '../../domain/ids.js';
+import { lookAtBudgets, tellReached } from '../../adapters/postgres/spending/budget-alerts.js';
 import { startMock } from '../../lab/mock/server.js';
 import { ContractClient } from './through-client.js';
 import { Invoicing } from '../support/story/invoicing.js';
@@ -27,6 +28,8 @@ export interface Backend {
   payInvoice(pageUrl: string): Promise<void>;
   /** Lets the time of a quote be over. */
   expireQuote(quote: { readonly quoteId: string; readonly expiresAt: string }): Promise<void>;
+  /** Has budgets looked at now. */
+  lookAtBudgets(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -63,6 +66,8 @@ export async function startMockBackend(): Promise<Backend> {
     async expireQuote({ expiresAt }) {
       await until('the quote expires', () => Promise.resolve(Date.now() > Date.parse(expiresAt)));
     },
+    // It looks at each tick.
+    lookAtBudgets: () => Promise.resolve(),
     stop: () => mock.stop(),
   };
 }
@@ -108,6 +113,10 @@ export async function startRealBackend(): Promise<Backend> {
           created_at: service.db.raw(`clock_ms() - interval '2 minutes'`),
           expires_at: service.db.raw(`clock_ms() - interval '1 minute'`),
         });
+    },
+    async lookAtBudgets() {
+      const { reached } = await lookAtBudgets(service.db, undefined);
+      for (const one of reached) await tellReached(service.db, one);
     },
     stop: () => service.stop(),
   };

@@ -14,6 +14,18 @@ interface Budget {
   readonly alertPercents: readonly number[];
 }
 
+interface Reached {
+  readonly events: readonly {
+    readonly entityId: string;
+    readonly data: {
+      readonly percent: number;
+      readonly month: string;
+      readonly spentCents: number;
+      readonly monthlyCents: number;
+    };
+  }[];
+}
+
 interface Reserved {
   readonly leftCents: number;
   readonly askedCents: number;
@@ -72,6 +84,31 @@ export function describeSpending(backend: () => Backend): void {
       assert.equal((await person.put('/v1/billing/budget', { monthlyCents: null })).status, 200);
       assert.deepEqual((await budgetOf(person)).leftCents, null);
     });
+  });
+
+  it('tells of each share of a budget that is spent, once', async () => {
+    const person = await signIn(backend());
+    await topUp(backend(), person, 20_000);
+    await person.put('/v1/billing/budget', { monthlyCents: 1 });
+    const { id } = (await person.post('/v1/rentals', { familyId: 'b200', gpuCount: 8 })).body;
+    await until(
+      'a cent is charged',
+      async () => (await person.get(`/v1/rentals/${id}`)).body.totalChargedCents >= 1,
+    );
+    await person.post(`/v1/rentals/${id}/stop`);
+    const told = async () => {
+      await backend().lookAtBudgets();
+      const { events } = (await person.get('/v1/events?types=budget.reached')).body as unknown as Reached;
+      return events.length >= 3 && events;
+    };
+    const events = await until('it is told', told);
+    assert.deepEqual(await told(), events);
+    const { month } = (await person.get('/v1/billing/budget')).body as unknown as Budget;
+    assert.deepEqual(
+      events.map(({ entityId, data }) => [entityId, data.percent, data.month, data.monthlyCents]),
+      [50, 80, 100].map((percent) => [person.user.id, percent, month, 1]),
+    );
+    assert.ok(events.every(({ data }) => data.spentCents >= 1));
   });
 
   describe('the cap of a key', () => {

@@ -36,7 +36,12 @@ class TestClock implements Clock {
 }
 
 /** The mock's memory without its server, and one account in it. */
-export function createTestWorld(): { world: World; account: Account; live: (ms: number) => void } {
+export function createTestWorld(): {
+  world: World;
+  account: Account;
+  live: (ms: number) => void;
+  jump: (ms: number) => void;
+} {
   const clock = new TestClock();
   const world = new World('http://127.0.0.1:1', mockDurations, clock);
   const { account } = world.accounts.signIn('ann@example.com', {});
@@ -49,6 +54,11 @@ export function createTestWorld(): { world: World; account: Account; live: (ms: 
         clock.advance(Math.min(1_000, leftMs));
         tick(world);
       }
+    },
+    /** Lets time pass with one tick, at its end. */
+    jump(ms) {
+      clock.advance(ms);
+      tick(world);
     },
   };
 }
