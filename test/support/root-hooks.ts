@@ -37,6 +37,19 @@ async function startShared(): Promise<void> {
 /** Runs once after all files, in the process that began the run. */
 export async function mochaGlobalTeardown(): Promise<void> {
   await stopTestServers();
+  setTimeout(failWhatStillRuns, STILL_RUNS_MS).unref();
+}
+
+/** How long a run may take to end after its last test. */
+const STILL_RUNS_MS = 30_000;
+
+/** A server or a timer that a test left open would keep the run from ever ending. */
+function failWhatStillRuns(): void {
+  const open = process.getActiveResourcesInfo().join(', ');
+  process.stderr.write(`The tests have ended, and one of them left open: ${open}\n`);
+  // Mocha sets the exit code to the number of failed tests at this event.
+  process.once('exit', () => (process.exitCode = 1));
+  process.exit();
 }
 
 /**

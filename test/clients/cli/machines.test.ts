@@ -205,7 +205,10 @@ describe('gpu, on a machine', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return {
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      close: () => server.closeAllConnections(),
+      close() {
+        server.close();
+        server.closeAllConnections();
+      },
     };
   }
 
