@@ -37,7 +37,7 @@ export function tellBudget(world: World, account: Account): void {
   const { id: userId } = account.user;
   for (const percent of spendingLimits.alertPercents) {
     const share = `${month} ${percent}`;
-    if (spentCents * 100 < monthlyCents * percent) continue;
+    if (spentCents * 100 < monthlyCents * percent || account.budgetTold.has(share)) continue;
     account.budgetTold.add(share);
     world.events.tell(userId, 'budget.reached', userId, { percent, month, spentCents, monthlyCents });
   }
