@@ -1,5 +1,5 @@
 import type { FeedRange } from '../../adapters/postgres/events/event-reads.js';
-import { eventTypes, neverLeftOut, type EventType } from '../../domain/events/events.js';
+import { eventTypes, withGaps, type EventType } from '../../domain/events/events.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ApiContext } from '../context.js';
 import { fieldRefusal, joi, pageFields, readQuery } from '../http/validation.js';
@@ -62,7 +62,7 @@ function typesOf(text: string | undefined): readonly EventType[] | undefined {
   if (text === undefined) return undefined;
   const names = text.split(',');
   const unknown = names.find((name) => !isEventType(name));
-  if (unknown === undefined) return [...new Set([...names.filter(isEventType), ...neverLeftOut])];
+  if (unknown === undefined) return withGaps(names.filter(isEventType));
   const shown = unknown.length <= 50 ? unknown : `${unknown.slice(0, 50)}…`;
   throw fieldRefusal(
     'types',

@@ -191,5 +191,7 @@ const all: Readonly<Record<EventType, true>> = {
 /** All types, in the order in which documents list them. */
 export const eventTypes = Object.keys(all) as readonly EventType[];
 
-/** What every reader gets, whatever types they ask for: it tells that events are missing, of any type. */
-export const neverLeftOut: readonly EventType[] = ['feed.resync'];
+/** The types that a reader gets who asks for some: `feed.resync` as well, which tells that events of any type are missing. */
+export function withGaps<Type extends string>(asked: readonly Type[]): (Type | 'feed.resync')[] {
+  return [...new Set([...asked, 'feed.resync' as const])];
+}

@@ -1,5 +1,5 @@
 import { growingPauseMs } from '../backoff.js';
-import { eventTypes, neverLeftOut, type EventType } from '../events/events.js';
+import { eventTypes, withGaps, type EventType } from '../events/events.js';
 import { webhookLimits } from './limits.js';
 
 /** pending: it has not answered its challenge yet. */
@@ -35,7 +35,7 @@ export function wantedTypes(types: readonly string[]): {
 } {
   return types.length === 0
     ? { only: null, except: onlyWhenNamed }
-    : { only: [...new Set([...types, ...neverLeftOut])], except: ['webhook.ping'] };
+    : { only: withGaps(types), except: ['webhook.ping'] };
 }
 
 /** The id of an endpoint's workflow. */

@@ -33,6 +33,7 @@ _gpu; printf '%s\\n' "\${COMPREPLY[@]}"`;
       assert.match(script, /gpu/);
       assert.ok(script.includes('max-spend') && script.includes('listen'));
       const { error, status, stderr } = spawnSync(shell, ['-n'], { input: script, encoding: 'utf8' });
+      // The shell is not a part of Node nor of npm: where it is missing, nobody can ask it.
       if (error) return this.skip();
       assert.equal(status, 0, stderr);
     });

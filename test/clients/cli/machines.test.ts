@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createServer as createTcpServer, type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { exitCodes } from '../../../clients/cli/src/exit-codes.js';
+import { findFreePorts } from '../../../lab/stack/ports.js';
 import { startMock, type MockServer } from '../../../lab/mock/server.js';
-import { until } from '../../support/until.js';
 import { Person } from './support/person.js';
 import { SshMachine } from './support/ssh-machine.js';
 import { gpuFile, keys, Terminal } from './support/terminal.js';
@@ -172,7 +172,7 @@ describe('gpu, on a machine', () => {
     const page = createServer((_request, response) => response.end('a notebook'));
     await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve));
     const remotePort = (page.address() as AddressInfo).port;
-    const localPort = await freePort();
+    const [localPort = 0] = await findFreePorts(1);
     // The mock is asked through a proxy of this process, because the command runs in another one.
     const proxy = await changingProxy(at());
     const terminal = new Terminal(`${gpuFile} ports ${localPort}:${remotePort}`, {
@@ -210,13 +210,5 @@ describe('gpu, on a machine', () => {
         server.closeAllConnections();
       },
     };
-  }
-
-  async function freePort(): Promise<number> {
-    const server = createTcpServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    return until('a free port', () => port);
   }
 });

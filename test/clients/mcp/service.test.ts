@@ -25,6 +25,7 @@ describe('an agent at the whole service', () => {
   });
 
   it('rents, runs a command over SSH and stops, within the cap of its key', async function () {
+    // The agent enters by the user's own ssh: without OpenSSH there is none to enter by.
     if (!hasOpenSsh) this.skip();
     const spendCapCents = 1_000;
     const { user } = await service.signIn(50_000);

@@ -25,7 +25,7 @@ export const addCp: AddCommand = (program, act) => {
       'what to copy, and last where to; a path on a machine is machine:path, or :path for the only one',
     )
     .summary('copy files to a machine, or from it')
-    .description('Copy files to a machine, or from it, with your own scp: gpu cp -r data :/root/')
+    .description('Copy files to a machine, or from it, with your own scp: gpu cp -r data :work/')
     .option('-r, --recursive', 'folders with all that is in them')
     .option('-i, --identity <file>', 'a private key to enter by, instead of the one that is chosen')
     .action(
@@ -75,7 +75,7 @@ function machineOf(places: readonly Place[]): string {
   if (sources.size === 1 && (source === undefined) !== (target === undefined)) return source ?? target ?? '';
   throw usageFailure(
     'One side must be here, and the other one on a machine.',
-    'Such as: gpu cp data.tar :/root/   or: gpu cp :/root/result.txt .',
+    'Such as: gpu cp data.tar :work/   or: gpu cp :work/result.txt .',
   );
 }
 
