@@ -4,6 +4,9 @@
 FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+# The dashboard is built of packages of its own and of the typed client.
+COPY clients/dashboard/package.json clients/dashboard/
+COPY clients/typescript/package.json clients/typescript/
 # No install script is needed here: TypeScript only compiles, and the native parts come prebuilt.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
@@ -11,6 +14,7 @@ RUN npm run build
 
 FROM node:24-slim AS dependencies
 WORKDIR /app
+# Without the clients: what the dashboard is made of stays in the stage that builds it.
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 

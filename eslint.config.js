@@ -1,11 +1,25 @@
 import js from '@eslint/js';
+import query from '@tanstack/eslint-plugin-query';
+import router from '@tanstack/eslint-plugin-router';
 import { defineConfig } from 'eslint/config';
+import jsxA11y from 'eslint-plugin-jsx-a11y';
+import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  { ignores: ['dist/**', 'node_modules/**', '.data/**', '**/*.cjs', 'eslint.config.js', '**/schema.d.ts'] },
   {
-    files: ['**/*.ts'],
+    ignores: [
+      'dist/**',
+      'node_modules/**',
+      '.data/**',
+      '**/*.cjs',
+      'eslint.config.js',
+      '**/schema.d.ts',
+      'clients/dashboard/public/**',
+    ],
+  },
+  {
+    files: ['**/*.ts', '**/*.tsx'],
     extends: [
       js.configs.recommended,
       tseslint.configs.strictTypeChecked,
@@ -56,6 +70,33 @@ export default defineConfig(
           object: 'process',
           property: 'env',
           message: 'Only config.ts reads the environment: take it from the typed config.',
+        },
+      ],
+    },
+  },
+  {
+    files: ['clients/dashboard/**/*.{ts,tsx}'],
+    extends: [
+      reactHooks.configs.flat.recommended,
+      jsxA11y.flatConfigs.strict,
+      query.configs['flat/recommended'],
+      router.configs['flat/recommended'],
+    ],
+    rules: {
+      '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { attributes: false } }],
+      // The router catches what is no error: where to go instead.
+      '@typescript-eslint/only-throw-error': [
+        'error',
+        {
+          allow: [{ from: 'package', package: '@tanstack/router-core', name: ['Redirect', 'NotFoundError'] }],
+        },
+      ],
+      // Whatever a person reads stands in src/texts.
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'JSXText[value=/[A-Za-z]{2}/]',
+          message: 'Texts stand in src/texts, one catalogue a noun.',
         },
       ],
     },

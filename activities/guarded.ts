@@ -43,7 +43,7 @@ const guards = {
   stepsRental: (deps: Guarding, activity: Activity, name: string) =>
     askingFirst(deps, countingSteps(deps, name, activity)),
 
-  /** Looks at a rental and takes its step in one activity. */
+  /** Takes a rental's step and looks at it in one activity, which handles the signals that came before it. */
   looksAndStepsRental: (deps: Guarding, activity: Activity, name: string) =>
     askingFirst(deps, countingSteps(deps, name, handlingSignals(deps, activity))),
 } as const;

@@ -35,11 +35,11 @@ export function createActivities(given: ActivityDeps) {
     ...guarded(deps, { changeRental: createChangeRental(deps) }, { changeRental: 'answersCaller' }),
     ...guarded(deps, createRentalActivities(deps), {
       lookAtRental: 'looksAtRental',
-      startMetering: 'stepsRental',
-      giveUpProvisioning: 'stepsRental',
+      startMetering: 'looksAndStepsRental',
+      giveUpProvisioning: 'looksAndStepsRental',
       meterRental: 'looksAndStepsRental',
-      settleRental: 'stepsRental',
-      closeRental: 'stepsRental',
+      settleRental: 'looksAndStepsRental',
+      closeRental: 'looksAndStepsRental',
     }),
     ...guarded(deps, createPodActivities(deps), {
       findPod: 'stepsRental',

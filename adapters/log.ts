@@ -1,5 +1,11 @@
 import { pino, type DestinationStream, type Logger, type SerializedError } from 'pino';
 
+/**
+ * Lines are written together, after a tenth of a second at the latest. As many wait for a slow reader as fit in
+ * `maxLength` bytes; the ones beyond are dropped, because a hung reader must not stop the program.
+ */
+const writing = { minLength: 4_096, periodicFlush: 100, maxLength: 16 * 1024 * 1024 } as const;
+
 export interface LogOptions {
   readonly level: string;
   /** The name of the program that writes. */
@@ -12,7 +18,8 @@ export interface LogOptions {
 
 /**
  * Makes the log of a program, as lines of JSON. Of an error it shows only what names it: the database, for one, puts
- * the whole row that it refused into an error, and with it codes and addresses.
+ * the whole row that it refused into an error, and with it codes and addresses. Lines are written beside the program's
+ * work; a program that exits writes the rest first.
  */
 export function createLog({ level, service, fields, destination }: LogOptions): Logger {
   const options = {
@@ -21,7 +28,7 @@ export function createLog({ level, service, fields, destination }: LogOptions): 
     serializers: { err: presentError },
     ...(fields && { mixin: fields }),
   };
-  return destination ? pino(options, destination) : pino(options);
+  return pino(options, destination ?? pino.destination({ sync: false, ...writing }));
 }
 
 /**

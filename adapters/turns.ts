@@ -38,6 +38,19 @@ export class Turns<Key> {
     this.#keys.set(key, ofKey);
     if (ofKey.atWork < this.#limits.atOnce) ofKey.atWork += 1;
     else await this.#wait(ofKey, waitMs);
+    return this.#passOf(key, ofKey);
+  }
+
+  /** Takes a turn that is free at once; undefined where it would have to be waited for. */
+  tryTake(key: Key): PassTurn | undefined {
+    const ofKey = this.#keys.get(key) ?? { atWork: 0, waiting: [] };
+    if (ofKey.atWork >= this.#limits.atOnce) return undefined;
+    this.#keys.set(key, ofKey);
+    ofKey.atWork += 1;
+    return this.#passOf(key, ofKey);
+  }
+
+  #passOf(key: Key, ofKey: OfKey): PassTurn {
     let passed = false;
     return () => {
       if (passed) return;

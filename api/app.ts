@@ -20,7 +20,7 @@ import { limitRequests } from './http/middleware/request-limits.js';
 import { oauthRoutes } from './accounts/oauth.js';
 import { noticeRoutes } from './notices/routes.js';
 import { unreadUnsubscribe, unsubscribeRoutes } from './notices/unsubscribe.js';
-import { plainPageRoutes } from './service/plain-pages.js';
+import { pageRoutes } from './service/pages.js';
 import { openApiRoutes } from './service/description.js';
 import { quoteRoutes } from './rentals/quotes.js';
 import { changeRoutes } from './rentals/change.js';
@@ -66,7 +66,7 @@ const resources = [
   unsubscribeRoutes,
   eventRoutes,
   openApiRoutes,
-  plainPageRoutes,
+  pageRoutes,
 ];
 
 /** Makes every route; deps holds what the handlers work with. */

@@ -5,6 +5,7 @@ import type { LiveApiKey } from '../adapters/postgres/accounts/api-keys.js';
 import type { Session } from '../adapters/postgres/accounts/sessions.js';
 import type { AnsweredRequest } from '../adapters/metrics/requests.js';
 import type { Database } from '../adapters/postgres/database.js';
+import type { ReadAhead } from '../adapters/postgres/prepared.js';
 import type { Processor } from '../adapters/processor/processor.js';
 import type { WebhookVerifier } from '../adapters/processor/webhook.js';
 import type { ApiKeyId } from '../domain/ids.js';
@@ -31,6 +32,8 @@ export interface ApiDeps {
   readonly verifyWebhook: WebhookVerifier | null;
   /** The enabled ones, in the order in which they are shown (decision 11, "Sign-in elsewhere"). */
   readonly identityProviders: readonly IdentityProvider[];
+  /** The folder of the built dashboard; undefined: plain pages stand in. */
+  readonly dashboardFolder?: string | undefined;
 }
 
 /** The middleware's findings about a request. */
@@ -43,6 +46,8 @@ export interface ApiState {
   body: unknown;
   /** Who asks; undefined until limitRequests has looked them up, and for nobody known. */
   caller?: Caller;
+  /** What was read with the look-up of the caller, in the hope that it is what the request asks for. */
+  ahead?: ReadAhead;
   /** Why the API key that was sent does not hold. Routes that need a caller throw it. */
   refusedKey?: Refusal;
   /**

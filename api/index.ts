@@ -13,6 +13,8 @@ import { createWebhookVerifier } from '../adapters/processor/webhook.js';
 import { readConfig } from '../config.js';
 import { schemaSteps } from '../migrations/migrate.js';
 import { createApp } from './app.js';
+import { findDashboardFolder } from './service/dashboard/files.js';
+import { describedOnce } from './service/description.js';
 import { createEventStreams, type EventStreams } from './events/service.js';
 import { startServer, stopWithinMs, type ApiServer } from './server.js';
 import { settingsOf } from './settings.js';
@@ -46,7 +48,9 @@ const app = createApp({
   processor: createStripeProcessor(config.processor),
   verifyWebhook: webhookSecrets.length === 0 ? null : createWebhookVerifier({ secrets: webhookSecrets }),
   identityProviders: createIdentityProviders(config.identity),
+  dashboardFolder: findDashboardFolder(),
 });
+describedOnce();
 const server = await startServer(app.callback(), config.api);
 const { host: metricsHost, port: metricsPort } = config.metrics;
 const metrics =

@@ -31,6 +31,8 @@ export interface ApiSettings {
     readonly publishableKey: string;
     /** Whether the secret key is one for real money. */
     readonly livemode: boolean;
+    /** The address of a simulator that stands in for the processor; its pages take cards. */
+    readonly simulatorUrl: string | null;
   };
   /** The daily cap of auto-topup for accounts that are made now, in cents; null: no cap. */
   readonly autoTopupDailyCapCents: number | null;
@@ -83,6 +85,7 @@ export function settingsOf(config: Config): ApiSettings {
       enabled: config.processor.secretKey !== '',
       publishableKey: config.processor.publishableKey,
       livemode: /^[sr]k_live_/.test(config.processor.secretKey),
+      simulatorUrl: config.processor.apiUrl,
     },
     autoTopupDailyCapCents: config.autoTopupDailyCapCents,
     webhooks: {
@@ -111,7 +114,7 @@ export const defaultSettings: ApiSettings = {
   changesPerMinute: requestLimits.changesPerMinute,
   strangersPerMinute: requestLimits.strangersPerMinute,
   requestsAtOnce: requestLimits.requestsAtOnce,
-  billing: { enabled: false, publishableKey: '', livemode: false },
+  billing: { enabled: false, publishableKey: '', livemode: false, simulatorUrl: null },
   autoTopupDailyCapCents: null,
   webhooks: { publicKey: '', allowPrivate: false, ownHosts: [] },
   meterShards: 1,

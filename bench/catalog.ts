@@ -258,6 +258,21 @@ try {
       pick,
       sync,
     },
+    [
+      ...Object.entries(results).map(([name, { httpP99Ms, bareP99Ms }]) => ({
+        id: `catalog.${name}.p99`,
+        what: `GET catalog, ${name}, p99`,
+        ours: httpP99Ms ?? Number.NaN,
+        unit: 'ms',
+        peer: { what: 'bare query', value: bareP99Ms ?? Number.NaN },
+      })),
+      ...Object.entries(sync).map(([name, ms]) => ({
+        id: `catalog.${name}`,
+        what: `sync of ${listings / providers.length} offers, ${name.replace(/^sync|Ms$/g, '')}`,
+        ours: ms,
+        unit: 'ms',
+      })),
+    ],
   );
 } finally {
   await bare.end();

@@ -138,6 +138,23 @@ try {
       `${idleClients} idle streams: ${idle} cores; a client costs ${round(byStream)} µs a second by the stream, ` +
       `${round(byPolling)} by polling each 2 s: ${round(byPolling / byStream, 1)} times`,
     { clients, seconds, p50, p99, lost, idleClients, idle, quiet, streaming, polling },
+    [
+      {
+        id: `events.p99.${clients}`,
+        what: `commit to client, ${clients} streams, p99`,
+        ours: p99,
+        unit: 'ms',
+      },
+      { id: `events.lost.${clients}`, what: `events lost, ${clients} streams`, ours: lost, unit: '' },
+      { id: `events.idle.${idleClients}`, what: `${idleClients} idle streams`, ours: idle, unit: 'cores' },
+      {
+        id: `events.client.${clients}`,
+        what: 'a client by its stream',
+        ours: round(byStream, 1),
+        unit: 'µs/s',
+        peer: { what: 'by polling each 2 s', value: round(byPolling, 1) },
+      },
+    ],
   );
 } finally {
   await bench.stop();

@@ -22,7 +22,7 @@ export async function seedFleet(db: Database, rentals: number, mix: PriceMix): P
      insert into ledger_entries (wallet_id, seq, type, amount_cents, balance_after_cents, created_at)
      select id, 1, 'processor_topup', 100000000, 100000000, clock_ms() from w`,
   );
-  const price = mix === 'realistic' ? '20 + (n * 7919) % 381' : '3600';
+  const price = mix === 'realistic' ? '20 + (n * 7919::bigint) % 381' : '3600';
   await db.raw(
     `insert into rentals (id, wallet_id, user_id, status, family, model, gpu_count, region, region_code, interconnect,
        template_id, ssh_key_ids, listing_id, provider_code, tag, pod_id, price_per_hour_cents, hold_cents,

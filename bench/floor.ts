@@ -8,7 +8,10 @@ export async function makeFloor(db: Database): Promise<void> {
     if (table !== 'ledger_entries') await db.raw(`alter table floor_${table} set (fillfactor = 45)`);
   }
   await db.raw('insert into floor_wallets overriding system value select * from wallets');
-  await db.raw('insert into floor_meters select * from meters');
+  await db.raw(`insert into floor_meters
+      (rental_no, wallet_id, price_per_hour_cents, hold_cents, charged_cents, running_ms, limit_ms, starved_ms)
+    select rental_no, wallet_id, price_per_hour_cents, hold_cents, charged_cents, running_ms, limit_ms, starved_ms
+      from meters`);
   await db.raw('vacuum analyze');
 }
 

@@ -182,7 +182,7 @@ async function measure(ailment: 'sshRefused' | 'sshSilent'): Promise<void> {
     const bare = round(await bareCores(db), 3);
     const [worker = 0, postgres = 0, temporal = 0] = cores;
     report(
-      'bench:probe',
+      'probe',
       `${pods} machines that are ${ailment === 'sshRefused' ? 'refusing' : 'silent'}: worker ${worker} cores, ` +
         `${round(worker / bare, 1)} times the bare prober (${bare}); Postgres ${postgres}, Temporal ${temporal}; ` +
         `${perMinute} requests a minute to the upstream`,
@@ -196,6 +196,15 @@ async function measure(ailment: 'sshRefused' | 'sshSilent'): Promise<void> {
         perMinute,
         waiting: waiting[0]?.count ?? 0,
       },
+      [
+        {
+          id: `probe.${ailment}.${pods}`,
+          what: `worker while ${pods} machines ${ailment === 'sshRefused' ? 'refuse' : 'say nothing'}`,
+          ours: worker,
+          unit: 'cores',
+          peer: { what: 'bare prober', value: bare },
+        },
+      ],
     );
     await connection.close();
   } finally {

@@ -1,24 +1,52 @@
 import autocannon from 'autocannon';
-import { startBare } from './bare.js';
-import { report, round } from './report.js';
-import { insertRichUser, startBenchStack } from './stack.js';
+import { startBareProcess, type BareProcess, type BareQuery } from './bare-process.js';
+import { cpuSecondsOfTree } from './cpu.js';
+import { percentile, report, round } from './report.js';
+import { insertRichUser, startBenchStack, type BenchStack } from './stack.js';
 import { newId } from '../adapters/ids.js';
 import { insertApiKey } from '../adapters/postgres/accounts/api-keys.js';
 import type { Database } from '../adapters/postgres/database.js';
 import type { UserId } from '../domain/ids.js';
+import { until } from '../test/support/until.js';
 
 /**
- * bench:read. GET a rental and GET the ledger, by a session and by an API key, against a bare Koa handler that runs the
- * same query and nothing else: no session, no limits, no log, no presenter.
+ * bench:read. GET a rental that runs, a page of the ledger and the balance, by a session and by an API key, in turns
+ * with a bare Koa handler in a process of its own that runs the same query and nothing else: no session, no limits, no
+ * log, no presenter. Each turn tells requests a second, and the processor time of a request: the handler's and
+ * PostgreSQL's. The metering of the rental goes on meanwhile.
  */
-const seconds = Number(process.env['BENCH_SECONDS'] ?? '8');
+const seconds = Number(process.env['BENCH_SECONDS'] ?? '2');
+const rounds = Number(process.env['BENCH_ROUNDS'] ?? '7');
 const connections = 8;
+const pageOfLedger = 51;
+const patienceMs = 180_000;
 
-async function shoot(url: string, headers: Record<string, string>): Promise<number> {
+/** One side of one turn. */
+interface Turn {
+  readonly perSecond: number;
+  /** Microseconds of a core for each request: the process that answers, and PostgreSQL. */
+  readonly cpuUs: number;
+  readonly postgresUs: number;
+}
+
+interface Side {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly pid: number;
+}
+
+async function shoot({ url, headers, pid }: Side, postgresPid: number): Promise<Turn> {
+  const [cpu, postgres] = [cpuSecondsOfTree(pid), cpuSecondsOfTree(postgresPid)];
   const result = await autocannon({ url, connections, duration: seconds, headers });
   if (result.non2xx > 0 || result.errors > 0)
     throw new Error(`${url}: ${result.non2xx} refused, ${result.errors} errors`);
-  return result.requests.average;
+  const each = (of: number, before: number) =>
+    ((cpuSecondsOfTree(of) - before) * 1e6) / result.requests.total;
+  return {
+    perSecond: result.requests.total / result.duration,
+    cpuUs: each(pid, cpu),
+    postgresUs: each(postgresPid, postgres),
+  };
 }
 
 async function insertKey(db: Database, userId: UserId): Promise<string> {
@@ -29,54 +57,145 @@ async function insertKey(db: Database, userId: UserId): Promise<string> {
   return made.token;
 }
 
-const bench = await startBenchStack();
-try {
-  const { userId, cookie } = await insertRichUser(bench.db, 1_000_000);
-  const token = await insertKey(bench.db, userId);
-  const api = bench.stack.urls.api;
-  const created = await fetch(`${api}/v1/rentals`, {
-    method: 'POST',
-    headers: { cookie, 'content-type': 'application/json' },
-    body: JSON.stringify({ familyId: 'b200', gpuCount: 8 }),
+/** Rents a machine, and waits until it runs and has filled a page of the ledger. @returns its id */
+async function rentOne({ stack, db }: BenchStack, userId: UserId, cookie: string): Promise<string> {
+  // What an upstream offers comes and goes.
+  const id = await until('a machine is there to be rented', async () => {
+    const created = await fetch(`${stack.urls.api}/v1/rentals`, {
+      method: 'POST',
+      headers: { cookie, 'content-type': 'application/json' },
+      body: JSON.stringify({ familyId: 'b200', gpuCount: 8 }),
+    });
+    return created.status === 200 && ((await created.json()) as { id: string }).id;
   });
-  const { id } = (await created.json()) as { id: string };
-  const cases = [
-    {
-      name: 'GET /v1/rentals/:id',
-      path: `/v1/rentals/${id}`,
+  const filled = async () => {
+    const wallet = await db('wallets').where({ user_id: userId }).first('seq');
+    return (wallet?.seq ?? 0) > pageOfLedger;
+  };
+  await until('the rental has filled a page of the ledger', filled, patienceMs);
+  return id;
+}
+
+/** The paths, each with the query that answers it. */
+function queriesOf(rentalId: string, userId: UserId): Record<string, BareQuery> {
+  return {
+    [`/v1/rentals/${rentalId}`]: {
       sql: 'select * from rentals_now where id = ? and user_id = ?',
-      bindings: [id, userId],
+      bindings: [rentalId, userId],
     },
-    {
-      name: 'GET /v1/billing/ledger',
-      path: '/v1/billing/ledger',
+    '/v1/billing/ledger': {
       sql: `select e.*, r.id as rental_id from wallets w join ledger_entries e on e.wallet_id = w.id
               left join rentals r on r.no = e.rental_no where w.user_id = ? order by e.seq desc limit 51`,
       bindings: [userId],
     },
-  ];
-  for (const { name, path, sql, bindings } of cases) {
-    const bare = await startBare(bench.db, () => ({ sql, bindings }));
-    await shoot(`${api}${path}`, { cookie });
-    const ours = await shoot(`${api}${path}`, { cookie });
-    const byKey = await shoot(`${api}${path}`, { authorization: `Bearer ${token}` });
-    const floor = await shoot(bare.url, {});
-    bare.close();
-    report(
-      'read',
-      `${name}: ${round(ours)} requests/s, by a key ${round(byKey)}, bare ${round(floor)}: ` +
-        `${round(ours / floor, 2)} and ${round(byKey / floor, 2)} of it`,
-      {
-        name,
-        connections,
-        requestsPerSecond: round(ours),
-        byKeyRequestsPerSecond: round(byKey),
-        bareRequestsPerSecond: round(floor),
-        ratio: round(ours / floor, 2),
-        byKeyRatio: round(byKey / floor, 2),
-      },
-    );
+    '/v1/billing/balance': {
+      sql: `select w.available_cents, w.reserved_cents, clock_ms() as read_at, i.*, r.*
+              from wallets w
+              cross join lateral (
+                select coalesce(sum(amount_cents), 0)::bigint as open_invoices_cents, count(*) as open_invoice_count
+                  from invoices where user_id = w.user_id and status = 'open' and void_requested_at is null
+                   and reason in ('overage', 'manual')) i
+              cross join lateral (
+                select coalesce(sum(price_per_hour_cents), 0)::bigint as burn_per_hour_cents,
+                       coalesce(sum(hold_cents), 0)::bigint as holds_cents
+                  from meters where wallet_id = w.id) r
+             where w.user_id = ?`,
+      bindings: [userId],
+    },
+  };
+}
+
+type Sides = Readonly<Record<'session' | 'key' | 'bare', Side>>;
+
+/** Lets the sides take turns; the first round warms them up and is not counted. */
+async function compare(sides: Sides, postgresPid: number): Promise<Record<keyof Sides, Turn[]>> {
+  const turns: Record<keyof Sides, Turn[]> = { session: [], key: [], bare: [] };
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const name of ['session', 'key', 'bare'] as const) {
+      const turn = await shoot(sides[name], postgresPid);
+      if (round > 0) turns[name].push(turn);
+    }
+  }
+  return turns;
+}
+
+const totalUs = ({ cpuUs, postgresUs }: Turn): number => cpuUs + postgresUs;
+
+/** The middle, the least and the most of what one side's turns are of the bare handler's in the same round. */
+function ratios(ours: readonly Turn[], bare: readonly Turn[]) {
+  const spread = (of: (mine: Turn, floor: Turn) => number) => {
+    const all = ours.flatMap((mine, index) => {
+      const floor = bare[index];
+      return floor ? [of(mine, floor)] : [];
+    });
+    const figures = { p50: percentile(all, 0.5), least: Math.min(...all), most: Math.max(...all) };
+    return Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, round(value, 2)]));
+  };
+  return {
+    ofBare: spread((mine, floor) => mine.perSecond / floor.perSecond),
+    ofBareByCpu: spread((mine, floor) => totalUs(floor) / totalUs(mine)),
+  };
+}
+
+function figures(turns: readonly Turn[]) {
+  const middle = (of: (turn: Turn) => number) => round(percentile(turns.map(of), 0.5));
+  return {
+    requestsPerSecond: middle(({ perSecond }) => perSecond),
+    cpuUs: middle(({ cpuUs }) => cpuUs),
+    postgresUs: middle(({ postgresUs }) => postgresUs),
+  };
+}
+
+function tell(name: string, { session, key, bare }: Record<keyof Sides, Turn[]>): void {
+  const [bySession, byKey, floor] = [figures(session), figures(key), figures(bare)];
+  const [ofSession, ofKey] = [ratios(session, bare), ratios(key, bare)];
+  const words = ({ ofBare, ofBareByCpu }: ReturnType<typeof ratios>) =>
+    `${ofBare['p50']} (${ofBare['least']} to ${ofBare['most']}) of it, by processor time ${ofBareByCpu['p50']}`;
+  report(
+    'read',
+    `${name}: bare ${floor.requestsPerSecond} requests/s; by a session ${bySession.requestsPerSecond}: ` +
+      `${words(ofSession)}; by a key ${byKey.requestsPerSecond}: ${words(ofKey)}`,
+    {
+      ...{ name, connections, seconds, rounds },
+      bySession: { ...bySession, ...ofSession },
+      byKey: { ...byKey, ...ofKey },
+      bare: floor,
+    },
+    (
+      [
+        ['session', bySession],
+        ['key', byKey],
+      ] as const
+    ).map(([by, { requestsPerSecond }]) => ({
+      id: `read.${name}.${by}`,
+      what: `${name} by a ${by}`,
+      ours: requestsPerSecond,
+      unit: '/s',
+      peer: { what: 'bare handler', value: floor.requestsPerSecond },
+    })),
+  );
+}
+
+const bench = await startBenchStack();
+const open: { bare?: BareProcess } = {};
+try {
+  const { userId, cookie } = await insertRichUser(bench.db, 1_000_000);
+  const token = await insertKey(bench.db, userId);
+  const rentalId = await rentOne(bench, userId, cookie);
+  const queries = queriesOf(rentalId, userId);
+  const bare = (open.bare = await startBareProcess(bench.stack.urls.database, queries));
+  const pid = bench.stack.pid('API') ?? 0;
+  const postgresPid = bench.stack.pid('PostgreSQL') ?? 0;
+  for (const path of Object.keys(queries)) {
+    const url = `${bench.stack.urls.api}${path}`;
+    const sides = {
+      session: { url, pid, headers: { cookie } },
+      key: { url, pid, headers: { authorization: `Bearer ${token}` } },
+      bare: { url: `${bare.url}${path}`, pid: bare.pid, headers: {} },
+    };
+    tell(`GET ${path.replace(rentalId, ':id')}`, await compare(sides, postgresPid));
   }
 } finally {
+  open.bare?.close();
   await bench.stop();
 }

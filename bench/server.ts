@@ -3,14 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase, type Database } from '../adapters/postgres/database.js';
 import { databaseDeadlines } from '../adapters/postgres/deadlines.js';
+import { describeMachine } from '../lab/servers/machine.js';
 import { choosePostgresFolder } from '../lab/servers/postgres-home.js';
 import { startPostgres } from '../lab/servers/postgres.js';
 import { findFreePorts } from '../lab/stack/ports.js';
 import { migrateToLatest } from '../migrations/migrate.js';
+import { notePostgres } from './report.js';
 
 const HOUR = 3_600_000;
 /** Limits that let millions of rows be made before the measurement. 0 means no limit at the server. */
-const patient = { ...databaseDeadlines.worker, transactionMs: 0, answerMs: 10 * HOUR };
+const patient = { ...databaseDeadlines.worker, statementMs: 0, transactionMs: 0, answerMs: 10 * HOUR };
 
 export interface BenchServer {
   readonly db: Database;
@@ -21,7 +23,8 @@ export interface BenchServer {
 
 /**
  * Starts the benchmark's own PostgreSQL with an empty, migrated database. It writes as durably as in production:
- * figures with fsync off would look too good.
+ * figures with fsync off would look too good. BENCH_POSTGRES_BIN names the folder of another PostgreSQL's programs: npm's
+ * are compiled for their size, a distribution's for speed.
  */
 export async function startBenchServer(): Promise<BenchServer> {
   const folder = mkdtempSync(join(tmpdir(), 'gpu-rental-bench-'));
@@ -32,9 +35,12 @@ export async function startBenchServer(): Promise<BenchServer> {
     port,
     logFile: join(folder, 'postgres.log'),
     log: () => undefined,
+    machine: describeMachine(dataDir),
+    binDir: process.env['BENCH_POSTGRES_BIN'],
   });
   await migrateToLatest(server.url);
   const db = openDatabase(server.url, 8, 'bench', null, patient);
+  await notePostgres(db);
   return {
     db,
     url: server.url,

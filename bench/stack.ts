@@ -10,6 +10,7 @@ import type { UserId } from '../domain/ids.js';
 import { findFreePorts } from '../lab/stack/ports.js';
 import { portVariables, readStackSettings } from '../lab/stack/settings.js';
 import { startStack, type Stack } from '../lab/stack/start.js';
+import { notePostgres } from './report.js';
 
 export interface BenchStack {
   readonly stack: Stack;
@@ -25,15 +26,27 @@ const unlimited = {
   API_STRANGERS_PER_MINUTE: '1000000000',
 };
 
-/** Starts the whole service on free ports with its own data, as `npm start` does. */
-export async function startBenchStack(): Promise<BenchStack> {
+/**
+ * Starts the whole service on free ports with its own data, as `npm start` does.
+ * @param external variables that name servers which run already
+ */
+export async function startBenchStack(
+  external?: Readonly<Record<'TEMPORAL_ADDRESS', string>>,
+): Promise<BenchStack> {
   const folder = mkdtempSync(join(tmpdir(), 'gpu-rental-bench-'));
   const names = Object.values(portVariables).map(({ variable }) => variable);
   const ports = await findFreePorts(names.length);
   const env = Object.fromEntries(names.map((name, index) => [name, String(ports[index])]));
-  const settings = readStackSettings({ ...process.env, ...unlimited, ...env, LAB_DATA_DIR: folder });
-  const stack = await startStack({ settings, log: (line) => console.error(line) });
+  const settings = readStackSettings({
+    ...process.env,
+    ...unlimited,
+    ...env,
+    ...external,
+    LAB_DATA_DIR: folder,
+  });
+  const stack = await startStack({ settings, isSized: true, log: (line) => console.error(line) });
   const db = openDatabase(stack.urls.database, 4, 'bench');
+  await notePostgres(db);
   return {
     stack,
     db,

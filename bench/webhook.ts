@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { readSecrets } from '../lab/stack/secrets.js';
+import { cpuSecondsOfTree } from './cpu.js';
 import { percentile, report, round } from './report.js';
 import { insertRichUser, startBenchStack, type BenchStack } from './stack.js';
 
@@ -14,6 +15,7 @@ import { insertRichUser, startBenchStack, type BenchStack } from './stack.js';
  */
 const payments = Number(process.env['BENCH_PAYMENTS'] ?? '100');
 const events = Number(process.env['BENCH_EVENTS'] ?? '5000');
+const rounds = Number(process.env['BENCH_ROUNDS'] ?? '5');
 const connections = 8;
 const topupCents = 2_500;
 const lookEveryMs = 10;
@@ -50,11 +52,11 @@ async function payAndWait({ stack, db }: BenchStack): Promise<number> {
 }
 
 /** Starts the peer. */
-async function startBare(databaseUrl: string): Promise<{ url: string; close(): void }> {
+async function startBare(databaseUrl: string): Promise<{ url: string; pid: number; close(): void }> {
   const file = fileURLToPath(new URL('./bare-webhook.ts', import.meta.url));
   const bare = fork(file, [databaseUrl], { execArgv: ['--import', 'tsx'] });
   const [port] = (await once(bare, 'message')) as [number];
-  return { url: `http://127.0.0.1:${port}`, close: () => bare.disconnect() };
+  return { url: `http://127.0.0.1:${port}`, pid: bare.pid ?? 0, close: () => bare.disconnect() };
 }
 
 interface SignedEvent {
@@ -64,7 +66,7 @@ interface SignedEvent {
 
 /** Signs events of a kind that has no effect, each with its own id, before the measurement begins. */
 function signEvents(name: string, secret: string): SignedEvent[] {
-  return Array.from({ length: events }, (_, index) => {
+  return Array.from({ length: Math.ceil(events / rounds) }, (_, index) => {
     const payload = JSON.stringify({
       id: `evt_${name}_${index}`,
       object: 'event',
@@ -84,9 +86,18 @@ function signEvents(name: string, secret: string): SignedEvent[] {
   });
 }
 
-/** Delivers all of them, a few at a time. @returns events accepted per second */
-async function deliver(url: string, signed: readonly SignedEvent[]): Promise<number> {
+/** What one side did in one turn. */
+interface Turn {
+  readonly perSecond: number;
+  /** Microseconds of a core for each event: of the process that answers, and of PostgreSQL. */
+  readonly cpuUs: number;
+}
+
+/** Delivers all of them, a few at a time. @param pids of those whose processor time counts */
+async function deliver(url: string, signed: readonly SignedEvent[], pids: readonly number[]): Promise<Turn> {
+  const used = () => pids.reduce((sum, pid) => sum + cpuSecondsOfTree(pid), 0);
   const next = { index: 0 };
+  const before = used();
   const begun = performance.now();
   const result = await autocannon({
     url,
@@ -102,7 +113,42 @@ async function deliver(url: string, signed: readonly SignedEvent[]): Promise<num
   const seconds = (performance.now() - begun) / 1_000;
   if (result.non2xx > 0 || result.errors > 0)
     throw new Error(`${url}: ${result.non2xx} refused, ${result.errors} errors`);
-  return signed.length / seconds;
+  return {
+    perSecond: signed.length / seconds,
+    cpuUs: ((used() - before) * 1e6) / signed.length,
+  };
+}
+
+/** Lets both sides take turns; the first round warms them up and is not counted. */
+async function compare({ stack }: BenchStack): Promise<{ ours: Turn[]; floor: Turn[] }> {
+  const { webhookSecret } = readSecrets(stack.settings.dataDir);
+  const bare = await startBare(stack.urls.database);
+  const postgres = stack.pid('PostgreSQL') ?? 0;
+  const turns: { ours: Turn[]; floor: Turn[] } = { ours: [], floor: [] };
+  for (let round = 0; round <= rounds; round += 1) {
+    const signed = signEvents(`round${round}`, webhookSecret);
+    const hook = `${stack.urls.api}/v1/billing/processor/webhook`;
+    const ours = await deliver(hook, signed, [stack.pid('API') ?? 0, postgres]);
+    const floor = await deliver(bare.url, signed, [bare.pid, postgres]);
+    if (round === 0) continue;
+    turns.ours.push(ours);
+    turns.floor.push(floor);
+  }
+  bare.close();
+  return turns;
+}
+
+/** The middle, the least and the most of a figure of our turns by that of the floor's in the same round. */
+function spread({ ours, floor }: { ours: Turn[]; floor: Turn[] }, of: (mine: Turn, other: Turn) => number) {
+  const all = ours.flatMap((mine, index) => {
+    const other = floor[index];
+    return other ? [of(mine, other)] : [];
+  });
+  return {
+    p50: round(percentile(all, 0.5), 2),
+    least: round(Math.min(...all), 2),
+    most: round(Math.max(...all), 2),
+  };
 }
 
 const bench = await startBenchStack();
@@ -113,30 +159,42 @@ try {
   for (let turn = 0; turn < payments; turn += 1) ms.push(await payAndWait(bench));
   const [p50, p99] = [round(percentile(ms, 0.5)), round(percentile(ms, 0.99))];
 
-  const { webhookSecret } = readSecrets(bench.stack.settings.dataDir);
-  const bare = await startBare(bench.stack.urls.database);
-  const hook = `${bench.stack.urls.api}/v1/billing/processor/webhook`;
-  const rates = { ours: 0, floor: 0 };
-  for (const name of ['warm', 'counted']) {
-    rates.ours = await deliver(hook, signEvents(name, webhookSecret));
-    rates.floor = await deliver(bare.url, signEvents(name, webhookSecret));
-  }
-  bare.close();
-  const ratio = round(rates.ours / rates.floor, 2);
+  const turns = await compare(bench);
+  const middle = (of: readonly Turn[], key: keyof Turn) =>
+    round(
+      percentile(
+        of.map((turn) => turn[key]),
+        0.5,
+      ),
+    );
+  const [accepts, bareAccepts] = [middle(turns.ours, 'perSecond'), middle(turns.floor, 'perSecond')];
+  const ofBare = spread(turns, (mine, floor) => mine.perSecond / floor.perSecond);
+  const ofBareByCpu = spread(turns, (mine, floor) => floor.cpuUs / mine.cpuUs);
   report(
     'webhook',
-    `paid until in the balance p50 ${p50} ms, p99 ${p99} ms; ${round(rates.ours)} webhooks/s accepted, ` +
-      `bare ${round(rates.floor)}: ${ratio} of it`,
+    `paid until in the balance p50 ${p50} ms, p99 ${p99} ms; ${accepts} webhooks/s accepted, bare ${bareAccepts}: ` +
+      `${ofBare.p50} (${ofBare.least} to ${ofBare.most}) of it, by processor time ${ofBareByCpu.p50}`,
     {
       payments,
       paidToBalanceP50Ms: p50,
       paidToBalanceP99Ms: p99,
-      connections,
-      events,
-      acceptsPerSecond: round(rates.ours),
-      bareAcceptsPerSecond: round(rates.floor),
-      ratio,
+      ...{ connections, events, rounds },
+      acceptsPerSecond: accepts,
+      bareAcceptsPerSecond: bareAccepts,
+      cpuUs: middle(turns.ours, 'cpuUs'),
+      bareCpuUs: middle(turns.floor, 'cpuUs'),
+      ...{ ofBare, ofBareByCpu },
     },
+    [
+      { id: 'webhook.paid.p99', what: 'paid until in the balance, p99', ours: p99, unit: 'ms' },
+      {
+        id: 'webhook.accepted',
+        what: 'webhooks accepted a second',
+        ours: accepts,
+        unit: '/s',
+        peer: { what: 'bare handler', value: bareAccepts },
+      },
+    ],
   );
 } finally {
   await bench.stop();

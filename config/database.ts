@@ -13,7 +13,7 @@ export const databaseVariables = {
   DATABASE_POOL_MAX: withDefault(integer(2, 200), 20),
   DATABASE_OPEN_POOL_MAX: withDefault(integer(1, 100), 20),
   DATABASE_METER_POOL_MAX: optional(integer(1, 257).empty('')),
-  METER_SHARDS: withDefault(integer(1, 256), 1),
+  METER_SHARDS: withDefault(integer(1, 256), 2),
 };
 
 type DatabaseValues = ValuesOf<typeof databaseVariables>;

@@ -30,7 +30,12 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 const log = (line: string) => console.log(line);
 
 try {
-  const stack = await startStack({ settings: readStackSettings(), log, signal: stopping.signal });
+  const stack = await startStack({
+    settings: readStackSettings(),
+    isSized: true,
+    log,
+    signal: stopping.signal,
+  });
   state.stack = stack;
   if (!stopping.signal.aborted) console.log(describeStack(stack));
   await new Promise<void>((resolve) => {

@@ -39,6 +39,7 @@ import * as progress from './037-progress.js';
 import * as apiKeys from './038-api-keys.js';
 import * as capsAndBudgets from './039-caps-and-budgets.js';
 import * as sessions from './040-sessions.js';
+import * as oneLook from './041-one-look.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -84,6 +85,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['038-api-keys', apiKeys],
   ['039-caps-and-budgets', capsAndBudgets],
   ['040-sessions', sessions],
+  ['041-one-look', oneLook],
 ];
 
 /** The names of all steps: a database must have them for this code to work on it. */

@@ -301,29 +301,43 @@ CREATE INDEX wallets_blocked ON wallets USING btree (metering_blocked_at) WHERE 
 CREATE FUNCTION wallets_changed()
  RETURNS trigger
  LANGUAGE plpgsql
- SET enable_hashjoin TO 'off'
+ SET enable_nestloop TO 'off'
  SET enable_mergejoin TO 'off'
  SET enable_seqscan TO 'off'
 AS $function$
+    declare
+      chain_broken boolean;
+      differs boolean;
     begin
-      if exists (
-        select 1 from changed w
-          left join ledger_entries e on e.wallet_id = w.id and e.seq = w.seq
-        where w.available_cents + w.reserved_cents <> case when w.seq = 0 then 0 else coalesce(e.balance_after_cents, -1) end
-      ) then
+      select bool_or(case when earlier_seq is null then seq <> greatest(old_seq, 1) or (old_seq = 0 and balance <> amount)
+                          else seq <> earlier_seq + 1 or balance - amount <> earlier_balance end),
+             bool_or(case when seq is null then (old_seq = 0 and new_seq = 0 and total = 0) is not true
+                          when later_seq is null then seq <> new_seq or balance <> total end)
+        into chain_broken, differs
+        from (
+          select moved.*, e.seq, e.amount_cents as amount, e.balance_after_cents as balance,
+                 lag(e.seq) over chain as earlier_seq, lag(e.balance_after_cents) over chain as earlier_balance,
+                 lead(e.seq) over chain as later_seq
+            from (
+              select changed.id, before.seq as old_seq, changed.seq as new_seq,
+                     changed.available_cents + changed.reserved_cents as total
+                from changed left join before on before.id = changed.id
+            ) moved
+            left join lateral (
+              select * from ledger_entries
+               where wallet_id = moved.id and seq >= old_seq and seq <= new_seq
+              offset 0
+            ) e on true
+          window chain as (partition by moved.id order by e.seq)
+        ) walked;
+      if chain_broken then
+        raise exception 'ledger chain broken: an entry does not continue its predecessor or its wallet'
+          using errcode = 'check_violation', constraint = 'ledger_chain';
+      elsif differs then
         raise exception 'wallet differs from its newest ledger entry'
           using errcode = 'check_violation', constraint = 'wallet_is_newest_entry';
       end if;
       return null;
-    end $function$;
-
-CREATE FUNCTION wallets_seq_shrinks()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-    begin
-      raise exception 'the newest entry of a wallet never becomes an older one'
-        using errcode = 'check_violation', constraint = 'wallet_is_newest_entry';
     end $function$;
 
 CREATE FUNCTION wallets_start_empty()
@@ -338,9 +352,7 @@ AS $function$
       return new;
     end $function$;
 
-CREATE TRIGGER wallets_changed AFTER UPDATE ON wallets REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION wallets_changed();
-
-CREATE TRIGGER wallets_seq_shrinks BEFORE UPDATE ON wallets FOR EACH ROW WHEN (new.seq < old.seq) EXECUTE FUNCTION wallets_seq_shrinks();
+CREATE TRIGGER wallets_changed AFTER UPDATE ON wallets REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION wallets_changed();
 
 CREATE TRIGGER wallets_start_empty BEFORE INSERT ON wallets FOR EACH ROW EXECUTE FUNCTION wallets_start_empty();
 
@@ -381,18 +393,14 @@ CREATE INDEX ledger_entries_rare ON ledger_entries USING btree (wallet_id, type,
 CREATE FUNCTION ledger_entries_added()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET enable_nestloop TO 'on'
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
  SET enable_seqscan TO 'off'
 AS $function$
     begin
       if exists (
-        select 1 from added a
-          left join ledger_entries p on p.wallet_id = a.wallet_id and p.seq = a.seq - 1
-          left join wallets w on w.id = a.wallet_id
-        where case when a.seq = 1 then 0 else p.balance_after_cents end
-              is distinct from a.balance_after_cents - a.amount_cents
-           or w.seq is null or a.seq > w.seq
+        select 1 from added a left join wallets w on w.id = a.wallet_id where w.seq is null or a.seq > w.seq
       ) then
         raise exception 'ledger chain broken: an entry does not continue its predecessor or its wallet'
           using errcode = 'check_violation', constraint = 'ledger_chain';
@@ -689,6 +697,7 @@ CREATE TABLE meters (
   running_ms bigint NOT NULL,
   limit_ms bigint,
   starved_ms bigint,
+  due_ms bigint GENERATED ALWAYS AS (LEAST(limit_ms, running_ms + ((charged_cents + 1) * 3600000 + price_per_hour_cents - 1) / price_per_hour_cents)) STORED NOT NULL,
   CONSTRAINT meters_pkey PRIMARY KEY (rental_no),
   CONSTRAINT meters_charged_cents_check CHECK (charged_cents >= 0),
   CONSTRAINT meters_hold_cents_check CHECK (hold_cents >= 0)

@@ -3,6 +3,7 @@ import { addAffectedCommands } from './money/affected.js';
 import { addBrakeCommands } from './machines/brakes.js';
 import { addCatalogCommands } from './machines/catalog.js';
 import type { OpsContext } from './context.js';
+import { addDatabaseCommands } from './service/database.js';
 import { addEndpointCommands } from './service/endpoints.js';
 import { addExplainCommand } from './money/explain.js';
 import { addInvoiceCommands } from './money/invoices.js';
@@ -49,6 +50,7 @@ const groups = [
   addMarkCommands,
   addNoticeCommands,
   addAffectedCommands,
+  addDatabaseCommands,
 ];
 
 /** Makes the operators' command line, new for each run: each command keeps the options that it read. */
@@ -65,6 +67,7 @@ By question (docs/operations has a page for each):
   the provider is down       ops providers             ops affected --provider … --from … --to …
   do the three truths agree? ops reconcile              ops findings
   what is stuck?             ops set-aside list
+  is the database set well?  ops database
   what must I look at?       ops notices                ops parked
   stop everything            ops pause creates --by ada --reason "…"
   what did we do by hand?    ops actions --about usr_…    ops orders list --all

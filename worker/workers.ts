@@ -20,6 +20,13 @@ export interface WorkersOptions {
 /** How many activities of each queue run at once (design: Temporal 3). */
 const slots = { rentals: 100, upstream: 2_000, meter: 300, mail: 4, webhooks: 300 } as const;
 
+/**
+ * How many steps at once run within their workflows' tasks (decision 120, "Steps within a task"). It is half of the
+ * tasks that run at once, so that slow steps leave room for the workflows that take none. A step that finds no room is
+ * scheduled as an activity of its queue.
+ */
+const stepsWithinTasks = 20;
+
 /** Short activities end within it; it ends the loops. */
 const SHUTDOWN_GRACE_MS = 2_000;
 
@@ -60,6 +67,7 @@ export async function createWorkers(options: WorkersOptions): Promise<Worker[]> 
       // A dead worker's workflows move to another one after this; the SDK's default is ten seconds.
       stickyQueueScheduleToStartTimeout: '5s',
       maxConcurrentActivityTaskExecutions: slots.rentals,
+      maxConcurrentLocalActivityExecutions: stepsWithinTasks,
     }),
     await Worker.create({
       ...shared,

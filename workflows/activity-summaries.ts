@@ -51,14 +51,18 @@ const summaries: Record<keyof Activities, string> = {
   resumeAfterRestore: 'Confirms the database and lifts the brake',
 };
 
+/** Adds the activity's summary, unless its caller has set one. */
+function withSummary<I extends { activityType: string; options: { summary?: string } }>(input: I): I {
+  const summary: string | undefined = (summaries as Record<string, string>)[input.activityType];
+  return summary === undefined ? input : { ...input, options: { summary, ...input.options } };
+}
+
 /** Replays do not compare the summaries: histories that were recorded without them go on. */
 export const interceptors: WorkflowInterceptorsFactory = () => ({
   outbound: [
     {
-      scheduleActivity: (input, next) => {
-        const summary: string | undefined = (summaries as Record<string, string>)[input.activityType];
-        return next(summary === undefined ? input : { ...input, options: { summary, ...input.options } });
-      },
+      scheduleActivity: (input, next) => next(withSummary(input)),
+      scheduleLocalActivity: (input, next) => next(withSummary(input)),
     },
   ],
 });

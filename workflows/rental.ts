@@ -2,6 +2,7 @@ import {
   allHandlersFinished,
   condition,
   continueAsNew,
+  patched,
   setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
@@ -14,6 +15,7 @@ import { rentalLimits } from '../domain/rentals/limits.js';
 import { changing, opening, steps, upstream } from './activity-proxies.js';
 import { answerOf, openingOf, type Opening } from './early-answer.js';
 import { goOnAfter, isLong, pauseMs } from './generations.js';
+import { withinTask, type ShortSteps } from './steps-within-task.js';
 import {
   changeUpdate,
   openUpdate,
@@ -36,8 +38,6 @@ const defaultDurations: RentalDurations = {
   beltMs: meteringLimits.beltMs,
 };
 
-type Opened = Awaited<ReturnType<typeof opening.openRental>>;
-
 /**
  * One rental, from its opening until its pod is gone and all is settled. The row is the state: each round reads where
  * the rental stands and takes the next step. So a new run goes on where a lost run stood.
@@ -45,9 +45,11 @@ type Opened = Awaited<ReturnType<typeof opening.openRental>>;
 export async function rental(input: RentalInput): Promise<RentalOutcome> {
   const { rentalId, open } = input;
   const durations: RentalDurations = { ...defaultDurations, ...input.durations };
-  const state = { looks: 0, settled: false, stuck: false };
+  const way = { isShort: false, steps, left: undefined, told: {} };
+  const state: RunState = { looks: 0, settled: false, stuck: false, ...way };
   const opened = open === undefined ? taken(rentalId) : beginOpening(rentalId, open);
-  setHandler(openUpdate, () => answerOf(opened));
+  // Where the rental stands is the workflow's own.
+  setHandler(openUpdate, async () => ({ ...(await answerOf(opened)), look: undefined }));
   setHandler(lookSignal, () => void (state.looks += 1));
   setHandler(stopUpdate, async () => {
     state.looks += 1;
@@ -69,6 +71,9 @@ export async function rental(input: RentalInput): Promise<RentalOutcome> {
   const outcome = await opened;
   if (outcome.kind === 'refused')
     return end(state, { outcome: 'refused', code: outcome.failure.type ?? 'unknown' });
+  // A refusal ends the run before this: it needs no mark of which way it goes.
+  if (patched('steps-within-task')) Object.assign(state, { isShort: true, steps: withinTask });
+  state.left = outcome.value.look;
 
   for (let failures = 0; ;) {
     const looks = state.looks;
@@ -95,10 +100,10 @@ async function goOn(
   durations: RentalDurations,
   state: RunState,
 ): Promise<RentalOutcome | undefined> {
-  const look = await steps.lookAtRental(rentalId);
+  const look = await lookAt(rentalId, state);
   // The rental goes on, maybe for weeks: callers who stop it wait for its bill again.
   state.stuck = false;
-  tellOperators(look);
+  tellOperators(look, state);
   state.settled = look.phase === 'end_pod' || look.phase === 'closed';
   if (look.phase === 'missing') return { outcome: 'missing' };
   if (look.phase === 'closed') return { outcome: look.facts?.status === 'failed' ? 'failed' : 'stopped' };
@@ -112,6 +117,26 @@ interface RunState {
   settled: boolean;
   /** Whether the last step used up its schedule, and nothing has gone well since. */
   stuck: boolean;
+  /**
+   * Whether the run takes its short steps within its own tasks and goes on from what they answer. Runs that began before
+   * that go their old way until they end or continue as new.
+   */
+  isShort: boolean;
+  steps: ShortSteps;
+  /** Where the last step left the rental; undefined when it must be looked at. */
+  left: RentalLook | undefined;
+  /** What operators were last told to filter by. */
+  told: Partial<RentalFacts>;
+}
+
+type RentalFacts = NonNullable<RentalLook['facts']>;
+
+/** Returns where the last step left the rental; without an answer of it, reads the row. */
+async function lookAt(rentalId: RentalId, state: RunState): Promise<RentalLook> {
+  const left = state.isShort ? state.left : undefined;
+  // A step that fails leaves the rental anywhere.
+  state.left = undefined;
+  return left ?? state.steps.lookAtRental(rentalId);
 }
 
 /** For each phase, what a rental waits for, in words for a person at night. */
@@ -127,17 +152,24 @@ const comesNext: Record<RentalPhase, string> = {
   closed: 'All is settled and the machine is gone.',
 };
 
-/** Sets what the Temporal UI shows of the rental, and what operators filter by. */
-function tellOperators({ phase, summary, facts }: RentalLook): void {
+/**
+ * Sets what the Temporal UI shows of the rental, which is no event, and what operators filter by, which is one: it is
+ * written where something has changed.
+ */
+function tellOperators({ phase, summary, facts }: RentalLook, state: RunState): void {
   // An error that the summary ends with is a sentence already.
   setCurrentDetails(`${summary.replace(/\.$/, '')}. ${comesNext[phase]}`);
   if (facts === null) return;
-  upsertSearchAttributes([
-    { key: entityStatusAttribute, value: facts.status },
-    { key: userIdAttribute, value: facts.userId },
-    { key: providerAttribute, value: facts.provider },
-    { key: pricePerHourAttribute, value: facts.pricePerHourCents },
-  ]);
+  const told = state.isShort ? state.told : {};
+  const changed = (name: keyof RentalFacts): boolean => told[name] !== facts[name];
+  const pairs = [
+    ...(changed('status') ? [{ key: entityStatusAttribute, value: facts.status }] : []),
+    ...(changed('userId') ? [{ key: userIdAttribute, value: facts.userId }] : []),
+    ...(changed('provider') ? [{ key: providerAttribute, value: facts.provider }] : []),
+    ...(changed('pricePerHourCents') ? [{ key: pricePerHourAttribute, value: facts.pricePerHourCents }] : []),
+  ];
+  if (pairs.length > 0) upsertSearchAttributes(pairs);
+  state.told = facts;
 }
 
 /** Takes the one step of a phase. The step moves the row on, so that the next look finds another phase. */
@@ -145,39 +177,47 @@ async function takeStep(
   phase: Exclude<RentalPhase, 'missing' | 'closed'>,
   rentalId: RentalId,
   durations: RentalDurations,
-  state: { looks: number },
+  state: RunState,
 ): Promise<void> {
   switch (phase) {
     case 'find_pod': {
       const missed = await upstream.findPod(rentalId, durations.unknownFindMs);
-      if (missed) await giveUp(rentalId, missed);
+      if (missed) await giveUp(rentalId, missed, state);
       return;
     }
     case 'await_pod': {
       const pod = await upstream.awaitPod(rentalId, durations.provisionDeadlineMs);
-      if (pod.kind === 'answered') await beginBilling(rentalId, pod.address);
-      else await giveUp(rentalId, pod);
+      if (pod.kind === 'answered') await beginBilling(rentalId, pod.address, state);
+      else await giveUp(rentalId, pod, state);
       return;
     }
     case 'running':
       return meterUntilEnded(rentalId, durations, state);
     case 'ended':
-      return steps.settleRental(rentalId);
+      state.left = await state.steps.settleRental(rentalId);
+      return;
     case 'end_pod':
       await upstream.endPods(rentalId);
-      await steps.closeRental(rentalId);
+      state.left = await state.steps.closeRental(rentalId);
   }
 }
 
 /** Begins billing. A row says where the machine answered; only a run that 0.1 began was told it, and hands it on. */
-async function beginBilling(rentalId: RentalId, from01: Answered['address']): Promise<void> {
-  await (from01 === undefined ? steps.startMetering(rentalId) : steps.startMetering(rentalId, from01));
+async function beginBilling(rentalId: RentalId, from01: Answered['address'], state: RunState): Promise<void> {
+  const args: Parameters<ShortSteps['startMetering']> =
+    from01 === undefined ? [rentalId] : [rentalId, from01];
+  state.left = await state.steps.startMetering(...args);
 }
 
 type Answered = Extract<PodOutcome, { kind: 'answered' }>;
 
-async function giveUp(rentalId: RentalId, pod: Exclude<PodOutcome, { kind: 'answered' }>): Promise<void> {
-  await steps.giveUpProvisioning(rentalId, pod.kind === 'failed' ? pod.error : null);
+async function giveUp(
+  rentalId: RentalId,
+  pod: Exclude<PodOutcome, { kind: 'answered' }>,
+  state: RunState,
+): Promise<void> {
+  const error = pod.kind === 'failed' ? pod.error : null;
+  state.left = await state.steps.giveUpProvisioning(rentalId, error);
 }
 
 /**
@@ -187,12 +227,19 @@ async function giveUp(rentalId: RentalId, pod: Exclude<PodOutcome, { kind: 'answ
 async function meterUntilEnded(
   rentalId: RentalId,
   durations: RentalDurations,
-  state: { looks: number },
+  state: RunState,
 ): Promise<void> {
   for (;;) {
     const seen = state.looks;
-    const { nextLookMs } = await steps.meterRental(rentalId, durations.beltMs);
-    if (nextLookMs === 0 || (await steps.lookAtRental(rentalId)).phase !== 'running') return;
+    const { nextLookMs, look } = await state.steps.meterRental(rentalId, durations.beltMs);
+    state.left = look;
+    if (nextLookMs === 0) return;
+    const now = await lookAt(rentalId, state);
+    if (now.phase !== 'running') {
+      state.left = now;
+      return;
+    }
+    if (state.isShort) tellOperators(now, state);
     await condition(() => state.looks !== seen, nextLookMs);
     // A caller who waits for a stop is answered by this run: it is about to end anyway.
     if (allHandlersFinished() && isLong()) {
@@ -207,7 +254,8 @@ async function end(state: { settled: boolean }, outcome: RentalOutcome): Promise
   return outcome;
 }
 
-type OpenedRental = Opening<Pick<Opened, 'rentalId'>>;
+type Opened = Pick<Awaited<ReturnType<typeof opening.openRental>>, 'rentalId' | 'look'>;
+type OpenedRental = Opening<Opened>;
 
 function beginOpening(
   rentalId: RentalInput['rentalId'],

@@ -2,6 +2,7 @@ import { sleep } from '@temporalio/activity';
 import { tick, tickApart, type Shard } from '../../money/metering/tick.js';
 import { isDatabaseAway } from '../../adapters/postgres/availability.js';
 import type { Metered } from '../../money/metering/meter.js';
+import { nextTickMs } from '../../domain/metering/instants.js';
 import { meteringLimits } from '../../domain/metering/limits.js';
 import { refuseWhenRestored } from '../ask-first.js';
 import { Delivery } from '../upkeep/delivery.js';
@@ -19,8 +20,9 @@ export function createMeterActivities(deps: ActivityDeps) {
   return {
     /**
      * Ticks for `forMs` and returns; its workflow starts it again. A late tick does not queue up others: usage is a
-     * running total, and the next tick catches up. It works over connections of its own and waits for nothing else: the
-     * intents that it leaves are delivered beside it (decision 73, "Turns at the wallet").
+     * running total, and the next tick, which follows one that took longer than a second at once, catches up. It works
+     * over connections of its own and waits for nothing else: the intents that it leaves are delivered beside it
+     * (decision 73, "Turns at the wallet").
      */
     async runMeter(shard: number, forMs: number): Promise<'again' | 'retired'> {
       const { shards } = deps.settings;
@@ -29,8 +31,11 @@ export function createMeterActivities(deps: ActivityDeps) {
       const resting = new Resting();
       const run = async (tell: Tell): Promise<'again'> => {
         const end = performance.now() + forMs;
+        let instantMs: number | undefined;
         for (let tickNo = 1; performance.now() < end; tickNo += 1) {
-          const lagMs = await sleepUntilTick({ shard, shards });
+          instantMs = nextTickMs({ shard, shards }, instantMs, Date.now());
+          await sleep(Math.max(0, instantMs - Date.now()));
+          const lagMs = Date.now() - instantMs;
           const started = performance.now();
           const onPart = (): void => tell({ tick: tickNo, apart: true });
           const metered = await again(() => tickOnce(deps, { shard, shards }, resting, onPart));
@@ -68,19 +73,6 @@ class Resting {
   add(walletIds: readonly number[]): void {
     for (const id of walletIds) this.#untilMs.set(id, performance.now() + meteringLimits.heldUpRestMs);
   }
-}
-
-/**
- * Sleeps until the shard's next tick; shards tick at different parts of the second, so that they do not all fire at
- * once. Returns how late the tick is.
- */
-async function sleepUntilTick({ shard, shards }: Shard): Promise<number> {
-  const offset = (meteringLimits.tickEveryMs * shard) / shards;
-  const now = Date.now();
-  const next =
-    Math.floor((now - offset) / meteringLimits.tickEveryMs + 1) * meteringLimits.tickEveryMs + offset;
-  await sleep(next - now);
-  return Date.now() - next;
 }
 
 /** Repeats a tick whose connection was lost. Charges that the lost connection has committed are not due any more. */

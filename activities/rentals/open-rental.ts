@@ -18,10 +18,17 @@ import type { ActivityDeps } from '../deps.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
 import { answeringRefusals, tellingNothingDone } from '../refusals.js';
 import { buyPod, condemn, providersFor, resolveAttempt } from './allocation.js';
+import { readLook, type RentalLook } from './rental.js';
 
 export interface OpenRentalInput {
   readonly rentalId: RentalId;
   readonly open: OpenInput | OpenInput01;
+}
+
+/** What was opened, and where the rental stands: its caller gets the first, its workflow goes on from the second. */
+export interface OpenedWithLook extends OpenedRental {
+  /** Absent when the row could not be read after the commit: the workflow reads it by itself. */
+  readonly look?: RentalLook;
 }
 
 /**
@@ -30,10 +37,27 @@ export interface OpenRentalInput {
  * @throws ApplicationFailure with the code of a refusal, which leaves no hold and no rental
  */
 export function createOpenRental(deps: ActivityDeps) {
-  return (input: OpenRentalInput): Promise<OpenedRental> =>
-    withHeartbeat((tell) => answeringRefusals(() => tellingNothingDone(() => openOnce(deps, input, tell))), {
-      stalledAfterMs: ONE_CALL_MS,
-    });
+  return (input: OpenRentalInput): Promise<OpenedWithLook> =>
+    withHeartbeat(
+      async (tell) => {
+        const opened = await answeringRefusals(() => tellingNothingDone(() => openOnce(deps, input, tell)));
+        return { ...opened, ...(await lookAfterwards(deps, input.rentalId)) };
+      },
+      { stalledAfterMs: ONE_CALL_MS },
+    );
+}
+
+/** Looks at the row. A look that fails takes nothing back, and no caller waits for another one. */
+async function lookAfterwards(
+  { db, log }: ActivityDeps,
+  rentalId: RentalId,
+): Promise<Pick<OpenedWithLook, 'look'>> {
+  try {
+    return { look: await readLook(db, rentalId) };
+  } catch (err) {
+    log.warn({ err, rentalId }, 'a rental was opened and could not be read; its workflow reads it again');
+    return {};
+  }
 }
 
 /**

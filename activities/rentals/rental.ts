@@ -1,3 +1,4 @@
+import type { Database } from '../../adapters/postgres/database.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../domain/ids.js';
 import { advanceMetering, beginBilling, giveUpRental, settleEnded } from '../../money/rentals/lifecycle.js';
@@ -15,59 +16,77 @@ export interface RentalLook {
   readonly summary: string;
 }
 
+/** A round of the metering loop, and where the rental stands after it. */
+export interface MeterRound {
+  /** When the next round is due, in milliseconds from now; 0 when the rental runs no more. */
+  readonly nextLookMs: number;
+  readonly look: RentalLook;
+}
+
+/** Reads where a rental stands. */
+export async function readLook(db: Database, rentalId: RentalId): Promise<RentalLook> {
+  const rental = await findRental(db, rentalId);
+  if (!rental) return { phase: 'missing', facts: null, summary: 'no such rental' };
+  const facts = {
+    status: rental.status,
+    userId: rental.user_id,
+    provider: rental.provider_code,
+    pricePerHourCents: rental.price_per_hour_cents,
+  };
+  return { phase: phaseOf(rental), facts, summary: summaryOf(rental) };
+}
+
 /**
  * The activities that read and move a rental's row. Each may run twice, and leaves alone what is done already. Those
- * that move money do it in money/rentals/lifecycle.ts, and come again later while somebody else holds the wallet.
+ * that move money do it in money/rentals/lifecycle.ts, and come again later while somebody else holds the wallet. Each
+ * step answers with a look that it takes after its commit, so that its workflow needs none of its own (decision 120,
+ * "Steps within a task").
  */
 export function createRentalActivities(deps: ActivityDeps) {
   const { db } = deps;
   return {
     /** Reads where a rental stands. */
-    async lookAtRental(rentalId: RentalId): Promise<RentalLook> {
-      const rental = await findRental(db, rentalId);
-      if (!rental) return { phase: 'missing', facts: null, summary: 'no such rental' };
-      const facts = {
-        status: rental.status,
-        userId: rental.user_id,
-        provider: rental.provider_code,
-        pricePerHourCents: rental.price_per_hour_cents,
-      };
-      return { phase: phaseOf(rental), facts, summary: summaryOf(rental) };
+    lookAtRental(rentalId: RentalId): Promise<RentalLook> {
+      return readLook(db, rentalId);
     },
 
     /**
      * Begins billing once the SSH daemon has answered, unless a stop came first.
      * @param from01 the address that a run of 0.1 was told, which has no row for it
      */
-    async startMetering(rentalId: RentalId, from01?: PodAddress): Promise<void> {
+    async startMetering(rentalId: RentalId, from01?: PodAddress): Promise<RentalLook> {
       await laterWhenBusy(() => beginBilling(db, rentalId, from01));
+      return readLook(db, rentalId);
     },
 
     /** Gives up a rental that never ran: a stop frees its hold, a failure refunds it. */
-    async giveUpProvisioning(rentalId: RentalId, error: string | null): Promise<void> {
+    async giveUpProvisioning(rentalId: RentalId, error: string | null): Promise<RentalLook> {
       await laterWhenBusy(() => giveUpRental(db, rentalId, error));
+      return readLook(db, rentalId);
     },
 
     /**
      * Does one round of the metering loop (second belt).
      * @param beltMs how long the next round may wait at most, in milliseconds
-     * @returns when the next round is due, in milliseconds from now
      */
-    async meterRental(rentalId: RentalId, beltMs: number): Promise<{ nextLookMs: number }> {
-      return { nextLookMs: await laterWhenBusy(() => advanceMetering(db, rentalId, beltMs)) };
+    async meterRental(rentalId: RentalId, beltMs: number): Promise<MeterRound> {
+      const nextLookMs = await laterWhenBusy(() => advanceMetering(db, rentalId, beltMs));
+      return { nextLookMs, look: await readLook(db, rentalId) };
     },
 
     /**
      * Settles a rental whose billing has ended (decision 25, "Usage as running total"), if its machine was not lost
      * before.
      */
-    async settleRental(rentalId: RentalId): Promise<void> {
+    async settleRental(rentalId: RentalId): Promise<RentalLook> {
       await laterWhenBusy(() => settleEnded(db, rentalId));
+      return readLook(db, rentalId);
     },
 
     /** Closes a rental whose pod is gone: nothing more is owed to it. */
-    async closeRental(rentalId: RentalId): Promise<void> {
+    async closeRental(rentalId: RentalId): Promise<RentalLook> {
       await closeRental(db, rentalId);
+      return readLook(db, rentalId);
     },
   };
 }

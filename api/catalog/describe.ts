@@ -137,12 +137,16 @@ export const catalogOperations: readonly Operation[] = [
     name: 'listListings',
     tag,
     summary: 'What can be rented now, cheapest first',
+    description:
+      'The ETag stands for what the answer says: send it as If-None-Match, and 304 tells that nothing has changed. It costs a request like any other.',
     query: listingQuery,
     answers: [
       {
         ...pageOf('listings', listing, exampleListing, 'A page of live listings.'),
         links: { createRental: { body: wish }, createQuote: { body: wish } },
+        headers: { ETag: text },
       },
+      { status: 304, description: 'It is what If-None-Match names.', headers: { ETag: text } },
     ],
     refusals: ['invalid_count'],
   },

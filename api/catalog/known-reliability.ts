@@ -33,6 +33,10 @@ export type ReliabilityOf = (row: ListingRow) => Reliability | null;
 
 /** Makes `ReliabilityOf` of what is known now. */
 export async function reliabilityNow(db: Database): Promise<ReliabilityOf> {
-  const known = await knownReliability(db);
+  return reliabilityIn(await knownReliability(db));
+}
+
+/** Makes `ReliabilityOf` of what is known. */
+export function reliabilityIn(known: KnownReliability): ReliabilityOf {
   return ({ provider_code: code, family }) => known.get(`${code} ${family}`) ?? null;
 }

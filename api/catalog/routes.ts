@@ -1,5 +1,6 @@
 import {
   listLiveListings,
+  readCatalogVersion,
   summarizeFamilies,
   type FamilyOffer,
   type ListingFilter,
@@ -15,7 +16,8 @@ import type { ApiDeps, ApiRouter } from '../context.js';
 import { pageOf, readCursor } from '../http/cursor.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
-import { reliabilityNow, type ReliabilityOf } from './known-reliability.js';
+import { knownReliability, reliabilityIn, type ReliabilityOf } from './known-reliability.js';
+import { isKnownVersion } from '../http/known-version.js';
 import { joi, pageFields, readQuery, regionField } from '../http/validation.js';
 
 /** The routes of what can be rented (spec: GET /v1/catalog/listings; decision 13, "Live listings"). */
@@ -46,13 +48,20 @@ export const listingQuery = joi.object<ListingQuery>({
   ...pageFields,
 });
 
+/** One more whenever presentListing tells something else of the same row. */
+const ANSWER_FORM = 1;
+
 function showListings(deps: ApiDeps): Step {
   return async (ctx) => {
     const query = readQuery(ctx, listingQuery);
     const after = readCursor(query.cursor, isListingKey);
+    // Both are read before the listings: a change in between is told under an older version, and never the other way.
+    const version = await readCatalogVersion(deps.db);
+    const reliability = await knownReliability(deps.db);
+    if (isKnownVersion(ctx, [ANSWER_FORM, version, [...reliability]])) return;
     const rows = await listLiveListings(deps.db, filterOf(query), after && keyOf(after), query.pageSize + 1);
     const { page, nextCursor } = pageOf(rows, query.pageSize, (row) => [row.price_per_hour_cents, row.id]);
-    const reliabilityOf = await reliabilityNow(deps.db);
+    const reliabilityOf = reliabilityIn(reliability);
     ctx.body = { listings: page.map((row) => presentListing(row, reliabilityOf)), nextCursor };
   };
 }

@@ -167,7 +167,8 @@ export const eventOperations: readonly Operation[] = [
     description: [
       'Oldest first. Ask again with `after` as the `lastSeq` of the answer: you are at the end when it does not move.',
       'Without `after` the answer begins with the oldest event that is kept (30 days). An `after` that no kept event',
-      'follows on is 409 `resync`.',
+      'follows on is 409 `resync`. With `before` it is newest first: ask again with it as the `lastSeq` of the answer, until',
+      'that does not move or is 0.',
     ].join(' '),
     query: eventsQuery,
     answers: [

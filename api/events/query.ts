@@ -28,8 +28,13 @@ interface StreamQuery {
   readonly types?: string;
 }
 
-export const eventsQuery = joi.object<StreamQuery & { pageSize: number }>({
+export const eventsQuery = joi.object<StreamQuery & { before?: number; pageSize: number }>({
   ...fields,
+  before: joi
+    .number()
+    .integer()
+    .min(0)
+    .description('The answer holds the events below this number instead, newest first.'),
   pageSize: pageFields.pageSize,
 });
 
@@ -37,8 +42,14 @@ export const streamQuery = joi.object<StreamQuery>(fields);
 
 /** Reads which page of the feed is asked for. @throws Refusal validation_failed */
 export function readEventsQuery(ctx: ApiContext) {
-  const { after, types, pageSize } = readQuery(ctx, eventsQuery);
-  return { after, types: typesOf(types), limit: pageSize };
+  const { after, before, types, pageSize } = readQuery(ctx, eventsQuery);
+  if (after !== undefined && before !== undefined) {
+    throw fieldRefusal(
+      'before',
+      'before and after do not go together: the one reads back, the other forward',
+    );
+  }
+  return { after, before, types: typesOf(types), limit: pageSize };
 }
 
 /**

@@ -26,6 +26,8 @@ export interface Precompressed {
   readonly type: string;
   readonly cacheControl: string;
   readonly make: () => Promise<Buffer> | Buffer;
+  /** The same in a content coding, where that was made before; the others are made here. */
+  readonly coded?: Readonly<Partial<Record<Coding, Buffer>>>;
 }
 
 /**
@@ -36,7 +38,7 @@ export interface Precompressed {
 export function precompressed(content: Precompressed): (ctx: ApiContext) => Promise<void> {
   let made: Promise<Variants> | undefined;
   const variants = async (): Promise<Variants> => {
-    made ??= Promise.resolve(content.make()).then(variantsOf);
+    made ??= Promise.resolve(content.make()).then((bytes) => variantsOf(bytes, content.coded ?? {}));
     try {
       return await made;
     } catch (error) {
@@ -70,13 +72,14 @@ function codingOf(ctx: ApiContext, all: Variants): Coding | 'identity' {
   return available.find((coding) => coding === wanted) ?? 'identity';
 }
 
-async function variantsOf(bytes: Buffer): Promise<Variants> {
+async function variantsOf(bytes: Buffer, coded: NonNullable<Precompressed['coded']>): Promise<Variants> {
   const name = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
   const identity = { bytes, etag: `"${name}"` };
   if (bytes.length < SMALLEST_BYTES) return { identity };
   const [br, zipped] = await Promise.all([
-    promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
-    promisify(gzip)(bytes, { level: constants.Z_BEST_COMPRESSION }),
+    coded.br ??
+      promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
+    coded.gzip ?? promisify(gzip)(bytes, { level: constants.Z_BEST_COMPRESSION }),
   ]);
   return {
     identity,

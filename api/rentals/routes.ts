@@ -202,7 +202,8 @@ function showMeter(deps: ApiDeps): Step {
  */
 export async function getRental(ctx: ApiContext, deps: ApiDeps): Promise<RentalWithHealth> {
   const id = ctx.params['id'] ?? '';
-  const row = isId('rent', id) && (await findRental(deps.db, callerOf(ctx).userId, id, onlyOf(ctx)));
+  const { userId } = callerOf(ctx);
+  const row = isId('rent', id) && (await findRental(deps.db, userId, id, onlyOf(ctx), ctx.state.ahead));
   if (!row) throw noSuchRental();
   return row;
 }

@@ -1,7 +1,16 @@
 import { docsFiles, docsPath, documentPath } from './docs-page.js';
 import { indexPath, paidPath } from './plain-pages.js';
 import { webhookPath } from '../webhook/path.js';
-import { listOf, named, object, oneOf, text, yes, type JsonSchema } from '../http/openapi/json-schema.js';
+import {
+  listOf,
+  named,
+  object,
+  oneOf,
+  text,
+  url,
+  yes,
+  type JsonSchema,
+} from '../http/openapi/json-schema.js';
 import type { Operation } from '../http/openapi/operation.js';
 
 const tag = 'Service';
@@ -182,14 +191,24 @@ const pages: readonly Operation[] = [
     tag,
     summary: 'Links to what there is',
     isPublic: true,
-    answers: [page],
+    answers: [
+      page,
+      {
+        status: 302,
+        description: 'To the dashboard, where there is one.',
+        type: '*/*',
+        schema: {},
+        examples: [],
+        headers: { Location: url },
+      },
+    ],
   },
   {
     method: 'get',
     path: paidPath,
     name: 'showPaid',
     tag,
-    summary: 'Where the payment page leads back to, where there is no dashboard',
+    summary: 'Where the payment page leads back to: a page of the dashboard, where there is one',
     isPublic: true,
     parameters: [
       {

@@ -14,6 +14,18 @@ function showDocument(): Step {
   return precompressed({
     type: 'application/json',
     cacheControl: pageCache,
-    make: () => Buffer.from(JSON.stringify(describeApi())),
+    make: describedOnce,
   });
+}
+
+let described: Buffer | undefined;
+
+/**
+ * Makes the description, once in a process. It takes up to a tenth of a second, in which nobody is answered: a process
+ * makes it before it listens.
+ * @returns JSON
+ */
+export function describedOnce(): Buffer {
+  described ??= Buffer.from(JSON.stringify(describeApi()));
+  return described;
 }

@@ -64,6 +64,7 @@ export function presentAutoTopup(row: AutoTopupRow | undefined) {
     topupAmountCents: row.topup_amount_cents,
     dailyCapCents: row.daily_cap_cents,
     disabledReason: row.disabled_why,
+    nextAttemptAt: row.next_attempt_at?.toISOString() ?? null,
   };
 }
 
@@ -73,4 +74,5 @@ const beforeTheFirstPut = {
   topupAmountCents: null,
   dailyCapCents: null,
   disabledReason: null,
+  nextAttemptAt: null,
 };

@@ -1,12 +1,14 @@
 import { ensureCustomer } from '../../adapters/customer-of-user.js';
 import { beginCardSetup, recordCardSetup } from '../../adapters/postgres/payments/card-setups.js';
 import { findSavedCard, removeCardOfUser } from '../../adapters/postgres/payments/saved-cards.js';
-import { ProcessorError } from '../../adapters/processor/processor.js';
+import { ProcessorError, type CardSetup } from '../../adapters/processor/processor.js';
 import { signalLook } from '../../adapters/temporal/signal-look.js';
 import type { UserId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
 import { auditAddress } from '../accounts/audit-event.js';
 import { callerOf, sessionOf, type ApiContext, type ApiDeps, type ApiRouter } from '../context.js';
+import { paidPath } from '../service/plain-pages.js';
+import type { ApiSettings } from '../settings.js';
 import { requireCaller, requireSession } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
 import { presentCard } from './card-shapes.js';
@@ -31,19 +33,23 @@ function beginSetup(deps: ApiDeps): Step {
     if (!billing.enabled) {
       throw new Refusal('billing_disabled', 'Payments are switched off here, so no card can be saved.');
     }
-    const clientSecret = await setUp(ctx, deps, userId);
-    ctx.body = { clientSecret, publishableKey: billing.publishableKey };
+    const setup = await setUp(ctx, deps, userId);
+    ctx.body = {
+      clientSecret: setup.clientSecret,
+      publishableKey: billing.publishableKey,
+      pageUrl: pageUrlOf(deps.settings, setup),
+    };
   };
 }
 
-async function setUp(ctx: ApiContext, deps: ApiDeps, userId: UserId): Promise<string> {
+async function setUp(ctx: ApiContext, deps: ApiDeps, userId: UserId): Promise<CardSetup> {
   const setupNo = await beginCardSetup(deps.db, userId);
   try {
     ctx.state.passTurn?.();
     const customerId = await ensureCustomer(deps, userId);
     const setup = await deps.processor.createCardSetup({ userId, customerId, setupNo });
     await recordCardSetup(deps.db, setupNo, setup.setupId);
-    return setup.clientSecret;
+    return setup;
   } catch (error) {
     if (!(error instanceof ProcessorError)) throw error;
     ctx.state.log.error({ err: error, setupNo }, 'the saving of a card could not be begun');
@@ -52,6 +58,18 @@ async function setUp(ctx: ApiContext, deps: ApiDeps, userId: UserId): Promise<st
       'The payment processor can’t be reached right now. No card was saved: try again in a few seconds.',
     );
   }
+}
+
+/**
+ * The simulator's page, which takes the card in place of the processor's own form and leads back with what the
+ * processor adds to a return address. Null with the real processor, which has no such page.
+ */
+function pageUrlOf({ billing, dashboardUrl }: ApiSettings, setup: CardSetup): string | null {
+  if (billing.simulatorUrl === null) return null;
+  const url = new URL(`/setup/${setup.setupId}`, billing.simulatorUrl);
+  url.searchParams.set('client_secret', setup.clientSecret);
+  url.searchParams.set('return_url', `${dashboardUrl}${paidPath}`);
+  return url.toString();
 }
 
 function showCard(deps: ApiDeps): Step {

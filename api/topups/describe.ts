@@ -59,6 +59,10 @@ const topup = named(
     processorChargeId: orNull(text),
     receiptUrl: orNull(url),
     error: orNull(text),
+    declineCode: orNull(
+      text,
+      'Why a charge of the saved card failed, in the words of the payment processor: `details.declineCode` of `card_declined`.',
+    ),
     createdAt: instant,
     expiresAt: orNull(instant),
     creditedAt: orNull(instant),
@@ -76,6 +80,7 @@ const exampleTopup = {
   processorChargeId: 'ch_1',
   receiptUrl: 'https://pay.example.com/receipts/1',
   error: null,
+  declineCode: null,
   createdAt: '2026-11-01T09:00:00.000Z',
   expiresAt: '2026-11-02T09:00:00.000Z',
   creditedAt: '2026-11-01T09:01:00.000Z',
@@ -106,6 +111,7 @@ const autoTopup = {
     ),
     'Why the service switched it off.',
   ),
+  nextAttemptAt: orNull(instant, 'Not before then is the card charged again. Null: it never was.'),
 };
 const exampleAutoTopup = {
   enabled: true,
@@ -113,6 +119,7 @@ const exampleAutoTopup = {
   topupAmountCents: 2_000,
   dailyCapCents: null,
   disabledReason: null,
+  nextAttemptAt: null,
 };
 
 const topups: readonly Operation[] = [
@@ -186,8 +193,25 @@ const cards: readonly Operation[] = [
     answers: [
       {
         description: 'What the processor’s form needs.',
-        schema: named('CardSetup', object({ clientSecret: text, publishableKey: text })),
-        examples: [{ clientSecret: 'seti_1_secret_1', publishableKey: 'pk_test_example' }],
+        schema: named(
+          'CardSetup',
+          object({
+            clientSecret: text,
+            publishableKey: text,
+            pageUrl: orNull(
+              url,
+              'A page that takes the card in place of the processor’s own form, and leads back. Null with the real processor.',
+            ),
+          }),
+        ),
+        examples: [
+          { clientSecret: 'seti_1_secret_1', publishableKey: 'pk_test_example', pageUrl: null },
+          {
+            clientSecret: 'seti_1_secret_1',
+            publishableKey: 'pk_test_example',
+            pageUrl: 'http://127.0.0.1:9200/setup/seti_1?client_secret=seti_1_secret_1',
+          },
+        ],
       },
     ],
     refusals: ['billing_disabled'],

@@ -54,6 +54,7 @@ export function presentTopup(row: TopupRow) {
     processorChargeId: row.charge_id,
     receiptUrl: row.receipt_url,
     error: row.error,
+    declineCode: row.decline_code,
     createdAt: row.created_at.toISOString(),
     expiresAt: row.session_expires_at?.toISOString() ?? null,
     creditedAt: row.credited_at?.toISOString() ?? null,

@@ -12,7 +12,7 @@ export function billingRoutes(router: ApiRouter, deps: ApiDeps): void {
 
 function showBalance(deps: ApiDeps): Step {
   return async (ctx) => {
-    ctx.body = presentBalance(await getBalance(deps.db, callerOf(ctx).userId));
+    ctx.body = presentBalance(await getBalance(deps.db, callerOf(ctx).userId, ctx.state.ahead));
   };
 }
 

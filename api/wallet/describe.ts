@@ -55,6 +55,17 @@ const entry = named(
   ),
 );
 
+const ledgerRange = named(
+  'LedgerRange',
+  object({
+    oldestSeq: { ...count, description: 'Of the oldest entry; one beyond newestSeq when there is none.' },
+    newestSeq: {
+      ...count,
+      description: 'Of the newest entry, as `ledgerSeq` of the stream says; 0 before the first.',
+    },
+  }),
+);
+
 const statement = named(
   'Statement',
   object(
@@ -216,13 +227,27 @@ export const walletOperations: readonly Operation[] = [
         description: 'A page.',
         schema: named(
           'LedgerEntryPage',
-          object({
-            entries: listOf(entry),
-            balanceCents: cents('The wallet’s total now.'),
-            nextCursor,
-          }),
+          object(
+            {
+              entries: listOf(entry),
+              balanceCents: cents('The wallet’s total now.'),
+              range: {
+                ...ledgerRange,
+                description:
+                  'Only with beforeSeq: the numbers between `from` and `to`, whatever else is asked for.',
+              },
+              nextCursor,
+            },
+            ['range'],
+          ),
         ),
-        examples: [{ entries: [exampleEntry], balanceCents: 1_999, nextCursor: 'WzQyXQ' }],
+        examples: [
+          { entries: [exampleEntry], balanceCents: 1_999, nextCursor: 'WzQyXQ' },
+          {
+            ...{ entries: [exampleEntry], balanceCents: 1_999, nextCursor: 'WzQyXQ' },
+            range: { oldestSeq: 1, newestSeq: 42 },
+          },
+        ],
         links: leadsTo('/entries/0/id', ['explainLedgerEntry']),
       },
     ],

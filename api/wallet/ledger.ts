@@ -1,5 +1,6 @@
 import { findRental } from '../../adapters/postgres/rentals/rental-reads.js';
 import { readLedger, type LedgerEntry } from '../../adapters/postgres/wallets/ledger-reads.js';
+import { findStretch } from '../../adapters/postgres/wallets/statement-reads.js';
 import { ledgerEntryTypes, type LedgerEntryType } from '../../domain/ledger/ledger.js';
 import { isId, type ApiKeyId, type RentalId, type UserId } from '../../domain/ids.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -8,16 +9,20 @@ import { callerOf, onlyOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { isNumberKey, pageOf, readCursor } from '../http/cursor.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
-import { joi, pageFields, readQuery } from '../http/validation.js';
+import { instantField, joi, pageFields, readQuery } from '../http/validation.js';
+import { refuseUnordered } from './statement.js';
 
 /** The route of a wallet's ledger, newest entry first (spec: GET /v1/billing/ledger). */
 export function ledgerRoutes(router: ApiRouter, deps: ApiDeps): void {
   router.get('/v1/billing/ledger', requireCaller(deps, 'billing'), showLedger(deps));
 }
 
-interface LedgerQuery {
+export interface LedgerQuery {
   readonly type?: LedgerEntryType;
   readonly rentalId?: string;
+  readonly from?: Date;
+  readonly to?: Date;
+  readonly beforeSeq?: number;
   readonly cursor?: string;
   readonly pageSize: number;
 }
@@ -28,22 +33,46 @@ export const ledgerQuery = joi.object<LedgerQuery>({
     .text()
     .maxChars(64)
     .meta({ jsonSchema: { 'x-id-prefix': 'rent' } }),
+  from: instantField,
+  to: instantField,
+  beforeSeq: joi
+    .number()
+    .integer()
+    .min(1)
+    .description(
+      'Only entries that are numbered below: they are numbered from 1, the oldest, without a gap. The answer tells the `range`.',
+    ),
   ...pageFields,
 });
 
 function showLedger(deps: ApiDeps): Step {
   return async (ctx) => {
-    const { type, rentalId, cursor, pageSize } = readQuery(ctx, ledgerQuery);
+    const query = readQuery(ctx, ledgerQuery);
+    const { type, rentalId, from, to, cursor, pageSize } = query;
+    refuseUnordered(from, to);
     const { userId } = callerOf(ctx);
     if (rentalId === undefined) refuseWhenCapped(ctx);
+    const ofRental = await ownRental(deps, userId, rentalId, onlyOf(ctx));
+    const between = await findRange(deps, userId, from, to);
     const filter = {
       type,
-      rentalId: await ownRental(deps, userId, rentalId, onlyOf(ctx)),
-      beforeSeq: readCursor(cursor, isNumberKey)?.[0],
+      rentalId: ofRental,
+      fromSeq: between.fromSeq,
+      beforeSeq: lowest(readCursor(cursor, isNumberKey)?.[0], query.beforeSeq, between.toSeq),
     };
-    const ledger = await readLedger(deps.db, userId, filter, pageSize + 1);
-    const { page, nextCursor } = pageOf(ledger.entries, pageSize, (entry) => [entry.seq]);
-    ctx.body = { entries: page.map(presentEntry), balanceCents: ledger.balanceCents, nextCursor };
+    const { entries, newestSeq, balanceCents } = await readLedger(
+      deps.db,
+      userId,
+      filter,
+      pageSize + 1,
+      ctx.state.ahead,
+    );
+    const { page, nextCursor } = pageOf(entries, pageSize, (entry) => [entry.seq]);
+    const range = {
+      oldestSeq: between.fromSeq ?? 1,
+      newestSeq: between.toSeq === undefined ? newestSeq : between.toSeq - 1,
+    };
+    ctx.body = presentLedger(query, { page, balanceCents, nextCursor, range });
   };
 }
 
@@ -58,8 +87,46 @@ async function ownRental(
   throw new Refusal('rental_not_found', 'You have no such rental: GET /v1/rentals lists yours.');
 }
 
+/** Finds which numbers lie between two instants; an end that is not asked for is undefined. */
+async function findRange(
+  deps: ApiDeps,
+  userId: UserId,
+  from: Date | undefined,
+  to: Date | undefined,
+): Promise<{ fromSeq: number | undefined; toSeq: number | undefined }> {
+  if (!from && !to) return { fromSeq: undefined, toSeq: undefined };
+  const { fromSeq, toSeq } = await findStretch(deps.db, userId, from, to);
+  return { fromSeq: from && fromSeq, toSeq: to && toSeq };
+}
+
+function lowest(...seqs: readonly (number | undefined)[]): number | undefined {
+  const known = seqs.filter((seq) => seq !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
+interface LedgerPage {
+  readonly page: readonly LedgerEntry[];
+  readonly balanceCents: number;
+  readonly nextCursor: string | null;
+  /** The numbers of the oldest and the newest entry between the asked instants, whatever other filters say. */
+  readonly range: { readonly oldestSeq: number; readonly newestSeq: number };
+}
+
+/** A page of the ledger on read; who asks by numbers is told which there are. */
+export function presentLedger(
+  { beforeSeq }: LedgerQuery,
+  { page, balanceCents, nextCursor, range }: LedgerPage,
+) {
+  return {
+    entries: page.map(presentEntry),
+    balanceCents,
+    ...(beforeSeq !== undefined && { range }),
+    nextCursor,
+  };
+}
+
 /** A ledger entry on read. */
-export function presentEntry(entry: LedgerEntry) {
+function presentEntry(entry: LedgerEntry) {
   return {
     id: entry.id,
     type: entry.type,

@@ -27,15 +27,20 @@ export function entryKeyOf(bits: bigint): EntryKey | undefined {
   return Number.isSafeInteger(walletId) && Number.isSafeInteger(seq) ? { walletId, seq } : undefined;
 }
 
+/** As many bits as six characters have, which a number holds: large integers cost the most of writing an id. */
+const STEP_BITS = 30n;
+const STEP_MASK = (1n << STEP_BITS) - 1n;
+
 /** An id of a ledger entry of up to 130 bits. */
 export function ledgerIdOf(bits: bigint): LedgerEntryId {
   let rest = bits;
   let text = '';
-  for (let index = 0; index < LENGTH; index += 1) {
-    text = ALPHABET.charAt(Number(rest & 31n)) + text;
-    rest >>= 5n;
+  while (text.length < LENGTH) {
+    const step = Number(rest & STEP_MASK);
+    for (let shift = 0; shift < 30; shift += 5) text = ALPHABET.charAt((step >>> shift) & 31) + text;
+    rest >>= STEP_BITS;
   }
-  return `led_${text}`;
+  return `led_${text.slice(-LENGTH)}`;
 }
 
 /** The 130 bits of an id; undefined for a text that is no id of a ledger entry. */

@@ -49,18 +49,20 @@ export class MockEvents {
   }
 
   /** Reads a page, as the service does. Nothing is ever pruned here. */
-  read(userId: UserId, { after = 0, types, limit, onlyOf }: EventSelection): EventPage {
+  read(userId: UserId, { after = 0, before, types, limit, onlyOf }: EventSelection): EventPage {
     const feed = this.#feeds.get(userId) ?? [];
-    const wanted = feed
-      .slice(after)
+    const isBackward = before !== undefined;
+    const looked = isBackward ? feed.slice(0, Math.max(0, before - 1)).toReversed() : feed.slice(after);
+    const wanted = looked
       .filter(({ type }) => types?.includes(type) ?? true)
       .filter(
         ({ api_key_id: key, type }) => onlyOf === undefined || key === onlyOf || type === 'feed.resync',
       );
     const events = wanted.slice(0, limit);
     const isFull = events.length === limit;
-    const lookedAtSeq = isFull ? (events.at(-1)?.seq ?? 0) : feed.length;
-    return { firstSeq: 1, lastSeq: feed.length, events, lookedAtSeq: Math.max(after, lookedAtSeq) };
+    const end = isBackward ? Math.min(1, feed.length, before) : Math.max(after, feed.length);
+    const lookedAtSeq = isFull ? (events.at(-1)?.seq ?? 0) : end;
+    return { firstSeq: 1, lastSeq: feed.length, events, lookedAtSeq };
   }
 
   /** Opens a stream, as the service does. */

@@ -6,6 +6,8 @@ import { reliabilityOf, type Reliability } from '../../domain/catalog/reliabilit
 import { countriesOf } from '../../domain/catalog/regions.js';
 import { DAY, HOUR } from '../../domain/durations.js';
 
+const PRICE_STAYS = 12 * HOUR;
+
 /**
  * Makes up the hours of a family: the same each time for the same family, hour and region. The present hour is what is
  * on sale. Of ten hours one has nothing on sale, and of a hundred nobody looked at one.
@@ -24,7 +26,9 @@ export function madeUpHistory(
   const thisHour = Math.floor(now.getTime() / HOUR) * HOUR;
   const hours: OfferHour[] = [];
   for (let at = thisHour - catalogLimits.historyDays * DAY; at < thisHour; at += HOUR) {
-    const [kind, price, count] = diceOf(`${familyId} ${at}`);
+    const [kind] = diceOf(`${familyId} ${at}`);
+    // A price stays for a while, as prices do.
+    const [, price, count] = diceOf(`${familyId} ${Math.floor(at / PRICE_STAYS)}`);
     if (kind % 100 === 0) continue;
     const isOffered = offers.length > 0 && kind % 10 !== 1;
     const cents = Math.max(1, Math.round((lowest * (90 + (price % 31))) / 100));

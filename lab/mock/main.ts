@@ -1,8 +1,12 @@
+import { fileURLToPath } from 'node:url';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { refusalStatus } from '../../domain/refusal.js';
+import { buildDashboardIfChanged, dashboardFolderOf } from '../dashboard/build.js';
 import { rentalFates } from './account.js';
 import { cardHeader, failureHeader, rentalHeader } from './on-demand.js';
 import { startMock } from './server.js';
+
+const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The usual origins of dashboards' development servers. */
 const usualOrigins = [3000, 4173, 4200, 5173, 8081].flatMap((port) => [
@@ -55,11 +59,24 @@ Any e-mail address and any six digits sign in. What else would happen by chance 
   ${cardHeader}: pays | declines  on POST /v1/billing/setup-intent: how the card's bank answers`;
 }
 
+/** @returns its folder; undefined when it can't be built, which keeps nobody from the API */
+async function buildDashboard(): Promise<string | undefined> {
+  try {
+    await buildDashboardIfChanged({ projectDir });
+    return dashboardFolderOf(projectDir);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    return undefined;
+  }
+}
+
 async function run(): Promise<void> {
   const { port, latency, dashboard, origin: origins = [], log } = program.parse().opts<Options>();
+  const dashboardFolder = await buildDashboard();
   const mock = await startMock({
     port,
     latencyMs: latency,
+    dashboardFolder,
     ...(dashboard !== undefined && { dashboardUrl: dashboard }),
     allowedOrigins: [
       ...usualOrigins,
@@ -69,6 +86,7 @@ async function run(): Promise<void> {
     logLevel: log ? 'info' : 'silent',
   });
   console.log(`The mock API is at ${mock.url}, its description at ${mock.url}/docs. Ctrl-C ends it.`);
+  if (dashboardFolder !== undefined) console.log(`The dashboard is at ${mock.url}/app.`);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void mock.stop());
 }
 

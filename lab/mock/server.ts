@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { createFrame, createPlainRouter } from '../../api/http/frame.js';
 import { unreadUnsubscribe } from '../../api/notices/unsubscribe.js';
+import { readDashboard } from '../../api/service/dashboard/files.js';
+import { dashboardRoutes } from '../../api/service/dashboard/routes.js';
 import { streamLimits } from '../../domain/events/stream-limits.js';
 import { tick } from './meter.js';
 import { failOnDemand, mockHeaders, wait } from './on-demand.js';
@@ -24,7 +26,7 @@ import { serviceRoutes } from './routes/service.js';
 import { sshKeyRoutes } from './routes/ssh-keys.js';
 import { webhookEndpointRoutes } from './routes/webhooks.js';
 import { walletRoutes } from './routes/wallet.js';
-import { mockDurations, World, type MockDurations } from './world.js';
+import { mockDurations, World, type Clock, type MockDurations } from './world.js';
 
 export interface MockOptions {
   /** 0 takes a free port. */
@@ -33,14 +35,22 @@ export interface MockOptions {
   readonly allowedOrigins?: readonly string[];
   /** The address to which browsers return after a payment; default: the mock itself. */
   readonly dashboardUrl?: string;
+  /** The folder of the built dashboard; default: plain pages stand in. */
+  readonly dashboardFolder?: string | undefined;
   /** The minimum time of each answer, in milliseconds. */
   readonly latencyMs?: number;
   readonly durations?: Partial<MockDurations>;
+  /** What time it is, and when planned events happen; default: the system's clock. */
+  readonly clock?: Clock;
   readonly logLevel?: string;
 }
 
 export interface MockServer {
   readonly url: string;
+  /** All that it knows, for who makes up a past. */
+  readonly world: World;
+  /** Brings every meter up to now, as happens once a second anyway. */
+  tick(): void;
   stop(): Promise<void>;
 }
 
@@ -68,7 +78,7 @@ export async function startMock(options: MockOptions): Promise<MockServer> {
   server.listen(options.port, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const world = new World(url, { ...mockDurations, ...options.durations }, undefined, [
+  const world = new World(url, { ...mockDurations, ...options.durations }, options.clock, [
     url,
     ...(options.allowedOrigins ?? []),
   ]);
@@ -78,6 +88,8 @@ export async function startMock(options: MockOptions): Promise<MockServer> {
   const telling = setInterval(() => world.events.tick(world.accounts.all()), streamLimits.stateEveryMs);
   return {
     url,
+    world,
+    tick: () => tick(world),
     async stop() {
       clearInterval(ticking);
       clearInterval(telling);
@@ -94,6 +106,9 @@ function createMock(world: World, options: MockOptions) {
   const { dashboardUrl = world.url, latencyMs = 0, logLevel = 'silent' } = options;
   const router = createPlainRouter();
   for (const addRoutes of resources) addRoutes(router, world);
+  const files = readDashboard(options.dashboardFolder);
+  // What is found first answers: the plain pages stand behind the dashboard.
+  if (files) dashboardRoutes(router, { files, url: dashboardUrl, apiOrigin: undefined, takesCards: false });
   serviceRoutes(router);
   pageRoutes(router, world, dashboardUrl);
   return createFrame(

@@ -10,6 +10,8 @@ export interface Posting {
   readonly reservedCents?: number;
   readonly rentalId?: RentalId;
   readonly processorChargeId?: string;
+  /** Now, unless a past is made up. */
+  readonly at?: Date;
 }
 
 /**
@@ -44,7 +46,7 @@ export class Wallet {
   }
 
   /** Writes one entry. @throws RangeError when the wallet holds less than the entry takes */
-  post({ type, availableCents = 0, reservedCents = 0, rentalId, processorChargeId }: Posting): void {
+  post({ type, availableCents = 0, reservedCents = 0, rentalId, processorChargeId, at }: Posting): void {
     const amountCents = availableCents + reservedCents;
     if (amountCents === 0) return;
     this.#move(availableCents, reservedCents);
@@ -57,7 +59,7 @@ export class Wallet {
       type,
       amountCents,
       balanceAfterCents: this.totalCents,
-      createdAt: this.now(),
+      createdAt: at ?? this.now(),
       rentalId: rentalId ?? null,
       processorChargeId: processorChargeId ?? null,
     });

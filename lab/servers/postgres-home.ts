@@ -77,8 +77,15 @@ function canEnter(folder: string, user: SystemUser): boolean {
  * signals of the process that imports it and shares its terminal's process group, so that a Ctrl-C would stop the
  * database before its clients.
  * @param copyDir the place of a copy when the postgres user can't reach node_modules
+ * @param chosen the folder of another installation's, such as a distribution's: npm's are compiled for their size
+ * @throws Error when they do not run on this machine, or not as that user
  */
-export function findPostgresBinaries(user: SystemUser | undefined, copyDir: string): PostgresBinaries {
+export function findPostgresBinaries(
+  user: SystemUser | undefined,
+  copyDir: string,
+  chosen?: string,
+): PostgresBinaries {
+  if (chosen !== undefined) return chosenBinaries(chosen, user);
   const binDir = join(packageFolder(), 'native', 'bin');
   const binaries = { initdb: join(binDir, 'initdb'), postgres: join(binDir, 'postgres') };
   if (runs(binaries.postgres, user)) return binaries;
@@ -88,6 +95,15 @@ export function findPostgresBinaries(user: SystemUser | undefined, copyDir: stri
   throw new Error(
     `The PostgreSQL that npm installed does not run on this machine (${binaries.postgres} --version failed). ` +
       'Run "npm ci" again with install scripts allowed, or set DATABASE_URL to a server that already runs.',
+  );
+}
+
+function chosenBinaries(folder: string, user: SystemUser | undefined): PostgresBinaries {
+  const binaries = { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };
+  if (runs(binaries.postgres, user)) return binaries;
+  throw new Error(
+    `${binaries.postgres} --version failed${user ? ' as the user postgres' : ''}. ` +
+      'Name the folder that holds postgres and initdb, and that this user can enter.',
   );
 }
 

@@ -1,8 +1,13 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { chownSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import {
+  sizeDatabase,
+  type DatabaseMachine,
+  type DatabaseSettings,
+} from '../../domain/operations/database-size.js';
 import {
   findPostgresBinaries,
   findPostgresUser,
@@ -21,6 +26,10 @@ export interface PostgresOptions {
   readonly log: (line: string) => void;
   /** For tests: faster, but a power failure loses the data. */
   readonly disposable?: boolean;
+  /** Sizes the server to this machine. Without it the server stays small, as many of them may run at once. */
+  readonly machine?: DatabaseMachine | undefined;
+  /** The folder of another installation's programs; undefined: npm's. */
+  readonly binDir?: string | undefined;
   /** Gives up a start that is under way. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -36,7 +45,8 @@ export interface PostgresServer extends Program {
 const databaseName = 'gpu_rental';
 /** The server listens on loopback only, and holds play money. */
 const password = 'gpu_rental';
-const leftoverLimitMs = 20_000;
+/** The end of a server writes all of its buffers, and the start after a crash reads the log since a checkpoint. */
+const limits = { small: { readyMs: 60_000, stopMs: 20_000 }, sized: { readyMs: 600_000, stopMs: 120_000 } };
 
 const serverSettings = {
   listen_addresses: '127.0.0.1',
@@ -58,10 +68,19 @@ const disposableSettings = { fsync: 'off', synchronous_commit: 'off', full_page_
  */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
   const user = findPostgresUser();
-  const binaries = findPostgresBinaries(user, join(dirname(options.dataDir), 'postgres-binaries'));
+  const copyDir = join(dirname(options.dataDir), 'postgres-binaries');
+  const binaries = findPostgresBinaries(user, copyDir, options.binDir);
   await stopLeftover(options.dataDir, options.log);
   if (!existsSync(join(options.dataDir, 'gpu-rental-ready'))) await makeCluster(options, binaries, user);
-  const settings = { ...serverSettings, ...(options.disposable === true ? disposableSettings : {}) };
+  const { machine } = options;
+  const { readyMs, stopMs } = machine ? limits.sized : limits.small;
+  const settings = {
+    ...serverSettings,
+    ...(options.disposable === true ? disposableSettings : {}),
+    ...(machine
+      ? sizedSettings(machine, (name, value) => takesSetting(binaries, user, options.dataDir, name, value))
+      : {}),
+  };
   const adminUrl = urlOf('postgres', options.port, 'postgres');
   const program = await startProgram({
     name: 'PostgreSQL',
@@ -76,10 +95,10 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
     logFile: options.logFile,
     user,
     isReady: () => acceptsConnections(adminUrl),
-    readyLimitMs: 60_000,
+    readyLimitMs: readyMs,
     // "Fast shutdown" ends open sessions. SIGTERM would wait for them.
     stopSignal: 'SIGINT',
-    stopLimitMs: 20_000,
+    stopLimitMs: stopMs,
     signal: options.signal,
   });
   try {
@@ -89,6 +108,34 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
     throw error;
   }
   return { ...program, url: urlOf(databaseName, options.port, databaseName), adminUrl };
+}
+
+/**
+ * The settings of a server that has a machine to itself or shares it with few others.
+ * @param takes whether the build of the server knows this value
+ */
+export function sizedSettings(
+  machine: DatabaseMachine,
+  takes: (name: string, value: string) => boolean,
+): DatabaseSettings {
+  const compression = { wal_compression: 'lz4' };
+  return {
+    ...sizeDatabase(machine),
+    // The other methods cost more processor time than their smaller log saves.
+    ...(takes('wal_compression', compression.wal_compression) ? compression : {}),
+  };
+}
+
+/** Asks the program itself: it refuses a value that it was built without. */
+export function takesSetting(
+  { postgres }: PostgresBinaries,
+  user: SystemUser | undefined,
+  dataDir: string,
+  name: string,
+  value: string,
+): boolean {
+  const args = ['-D', dataDir, '-c', `${name}=${value}`, '-C', name];
+  return spawnSync(postgres, args, { ...user, cwd: '/', stdio: 'ignore' }).status === 0;
 }
 
 function urlOf(role: string, port: number, database: string): string {
@@ -136,7 +183,7 @@ async function stopLeftover(dataDir: string, log: (line: string) => void): Promi
   }
   log(`an earlier PostgreSQL still runs on this folder (process ${pid}): stopping it`);
   process.kill(pid, 'SIGINT');
-  const deadline = performance.now() + leftoverLimitMs;
+  const deadline = performance.now() + limits.sized.stopMs;
   while (isRunning()) {
     if (performance.now() > deadline) {
       throw new Error(

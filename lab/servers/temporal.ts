@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Connection } from '@temporalio/client';
+import type { Connection } from '@temporalio/client';
 import type { SearchAttributeType } from '@temporalio/common';
 import { startProgram, type Program } from './program.js';
 
@@ -130,7 +130,9 @@ export async function registerSearchAttributes(
 }
 
 async function withConnection<T>(address: string, use: (connection: Connection) => Promise<T>): Promise<T> {
-  const connection = await Connection.connect({ address, connectTimeout: 2000 });
+  // It takes a while to load: meanwhile the server starts.
+  const client = await import('@temporalio/client');
+  const connection = await client.Connection.connect({ address, connectTimeout: 2000 });
   try {
     return await connection.withDeadline(Date.now() + 10_000, () => use(connection));
   } finally {

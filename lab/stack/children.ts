@@ -19,8 +19,11 @@ export interface Child {
   readonly metricsPort?: number;
 }
 
-/** The children in groups: the members of a group start together, the groups one after the other. */
-export function childrenOf(settings: StackSettings, secrets: StackSecrets): Child[][] {
+/** The children: what stands in for the outside needs nobody; the service needs all of it, and the servers. */
+export function childrenOf(
+  settings: StackSettings,
+  secrets: StackSecrets,
+): { readonly outside: readonly Child[]; readonly service: readonly Child[] } {
   const { ports, dataDir } = settings;
   const urls = urlsOf(settings);
   const outside: Child[] = [
@@ -69,7 +72,7 @@ export function childrenOf(settings: StackSettings, secrets: StackSecrets): Chil
     stopLimitMs: 15_000,
     metricsPort: ports.apiMetrics,
   };
-  return [outside, [worker], [api]];
+  return { outside, service: [worker, api] };
 }
 
 /** The plan of a child: by this Node, under tsx, with its output in a separate file. */

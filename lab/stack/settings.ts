@@ -30,7 +30,7 @@ export interface StackSettings {
   readonly temporalAddress: string | null;
   readonly temporalNamespace: string;
   readonly cliPlaces: TemporalCliPlaces;
-  /** null: the API's own plain pages, for there is no dashboard here. */
+  /** null: the API serves it at its own address. */
   readonly dashboardUrl: string | null;
   /** The environment that the children inherit. */
   readonly env: NodeJS.ProcessEnv;

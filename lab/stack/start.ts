@@ -2,12 +2,15 @@ import { copyFileSync, readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { migrateToLatest } from '../../migrations/migrate.js';
 import { searchAttributes } from '../../workflows/contracts/search-attributes.js';
+import { describeMachine } from '../servers/machine.js';
+import { argsToRun } from '../programs/built.js';
 import { choosePostgresFolder } from '../servers/postgres-home.js';
 import { findConnectionFault, startPostgres } from '../servers/postgres.js';
 import { startProgram } from '../servers/program.js';
 import { findTemporalCli } from '../servers/temporal-cli.js';
 import { findTemporalFault, registerSearchAttributes, startTemporal } from '../servers/temporal.js';
-import { childrenOf, logFileOf, planOf } from './children.js';
+import { childrenOf, logFileOf, planOf, type Child } from './children.js';
+import { dashboardUrlOf, prepareDashboard } from './dashboard.js';
 import { lockDataDir } from './lock.js';
 import { forgetOperators, makeOperators } from './operators.js';
 import { assertPortsFree } from './ports.js';
@@ -18,6 +21,8 @@ import { urlsOf, type StackUrls } from './urls.js';
 
 export interface StackOptions {
   readonly settings: StackSettings;
+  /** Sizes its own database to this machine (`npm start`, benchmarks). Else it stays small: several stacks may run. */
+  readonly isSized?: boolean;
   /** Gets a line per step, and a line for each later event. */
   readonly log: (line: string) => void;
   /** Gives up a start that is under way; the parts that run already are stopped. */
@@ -28,11 +33,13 @@ export interface StackOptions {
 export interface Stack {
   readonly settings: StackSettings;
   readonly urls: StackUrls;
+  /** The address of the dashboard; null when it could not be built. */
+  readonly dashboardUrl: string | null;
   /** The folder of the database; null when the database is not the stack's own. */
   readonly postgresDir: string | null;
   /** Returns the pid of a part by its name ("worker", "API", "GPU provider", …); undefined when it is not running. */
   pid(name: string): number | undefined;
-  /** Stops all parts in the reverse order of their start, each within its time limit. */
+  /** Stops the API, then the worker, then the rest together, each within its time limit. */
   stop(): Promise<void>;
   /** Kills all parts at once. */
   kill(): void;
@@ -40,6 +47,9 @@ export interface Stack {
 
 /** A stack in the making: the parts that have been started so far. */
 interface Build extends StackOptions {
+  /** Fires also when a part has failed: then the others need not come up. */
+  readonly signal: AbortSignal;
+  readonly giveUp: (reason: unknown) => void;
   readonly urls: StackUrls;
   readonly parts: Supervised[];
   /** Runs one step and prints a line with the elapsed seconds when it is done. */
@@ -51,65 +61,127 @@ const maxLogBytes = 20 * 1024 * 1024;
 
 /**
  * Brings the whole service up on this machine: PostgreSQL, Temporal, the schema, the lab's GPU provider, payment
- * processor and mail inbox, the worker and the API. It waits until each is ready.
+ * processor and mail inbox, the worker and the API. What needs nobody starts at once and together, the dashboard's build
+ * too; the worker and the API follow. It waits until each is ready.
  * @throws Error saying what to do; the parts that were started are stopped again
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { settings, log } = options;
   const urls = urlsOf(settings);
   const lock = lockDataDir(settings.dataDir, urls);
+  // What needs nobody, and what needs it.
   const parts: Supervised[] = [];
+  const serving: Supervised[] = [];
   const stop = async () => {
     forgetOperators(settings);
-    // A part leaves the list once it is stopped, so that a kill meanwhile reaches all parts that still run.
-    for (const part of [...parts].reverse()) {
-      log(`stopping ${part.name}`);
-      await part.stop();
-      parts.splice(parts.indexOf(part), 1);
-    }
+    for (const part of [...serving].reverse()) await stopPart(part, serving, log);
+    await Promise.all([...parts].reverse().map((part) => stopPart(part, parts, log)));
     lock.release();
   };
+  const givenUp = new AbortController();
+  const signal = either(givenUp.signal, options.signal);
+  const giveUp = (reason: unknown) => givenUp.abort(reason);
+  const build: Build = { ...options, signal, giveUp, urls, parts, step: createStep(log, signal) };
   try {
-    const build: Build = { ...options, urls, parts, step: createStep(options) };
     await assertPortsFree(settings, { afterCrash: lock.afterCrash, log });
-    const postgresDir = await startDatabase(build);
-    await startWorkflowServer(build);
+    const { outside, service } = childrenOf(settings, readSecrets(settings.dataDir));
+    const dashboard = startDashboard(build);
+    const postgresDir = await startServers(build, outside);
     await makeOperators(settings, readSecrets(settings.dataDir));
-    await startChildren(build);
+    await startChildren({ ...build, parts: serving }, service, { API: dashboard });
     const trimming = setInterval(() => trimLogs(settings), logCheckMs);
     return {
       settings,
       urls,
+      dashboardUrl: (await dashboard) ? dashboardUrlOf(settings) : null,
       postgresDir,
-      pid: (name) => parts.find((part) => part.name === name)?.pid(),
+      pid: (name) => [...parts, ...serving].find((part) => part.name === name)?.pid(),
       async stop() {
         clearInterval(trimming);
         await stop();
       },
       kill() {
         clearInterval(trimming);
-        for (const part of parts) part.kill();
+        for (const part of [...parts, ...serving]) part.kill();
         forgetOperators(settings);
         lock.release();
       },
     };
   } catch (error) {
+    giveUp(error);
     await stop();
     throw error;
   }
 }
 
-function createStep({ log, signal }: StackOptions): Build['step'] {
+/** A part leaves its list once it is stopped, so that a kill meanwhile reaches all parts that still run. */
+async function stopPart(part: Supervised, among: Supervised[], log: StackOptions['log']): Promise<void> {
+  log(`stopping ${part.name}`);
+  await part.stop();
+  among.splice(among.indexOf(part), 1);
+}
+
+/** Starts what needs nobody. @returns the folder of the database; null when it is not the stack's own */
+async function startServers(build: Build, outside: readonly Child[]): Promise<string | null> {
+  const [postgresDir] = await together(build, [
+    startDatabase(build),
+    startWorkflowServer(build),
+    startChildren(build, outside),
+  ] as const);
+  return postgresDir;
+}
+
+/**
+ * Waits for all, also after the failure of one: a part that came up later would miss the stop.
+ * @throws what failed first; the others are given up
+ */
+async function together<T extends readonly Promise<unknown>[]>(
+  { giveUp }: Build,
+  starts: T,
+): Promise<{ -readonly [Index in keyof T]: Awaited<T[Index]> }> {
+  const failures: unknown[] = [];
+  for (const start of starts) {
+    start.catch((reason: unknown) => {
+      failures.push(reason);
+      giveUp(reason);
+    });
+  }
+  await Promise.allSettled(starts);
+  if (failures.length > 0) throw failures[0];
+  return Promise.all(starts);
+}
+
+function createStep(log: StackOptions['log'], signal: AbortSignal): Build['step'] {
   const startedAt = Date.now();
   return async (what, run) => {
-    signal?.throwIfAborted();
+    signal.throwIfAborted();
     const words = await run();
     const elapsed = ((Date.now() - startedAt) / 1000).toFixed(1).padStart(6);
     log(`${elapsed} s  ${what}${words === undefined ? '' : `: ${words}`}`);
   };
 }
 
-async function startDatabase({ settings, log, signal, urls, parts, step }: Build): Promise<string | null> {
+/** @returns whether there is one; it never rejects, because whoever waits for it may have failed before */
+async function startDashboard({ settings, log, signal, step }: Build): Promise<boolean> {
+  const state = { isBuilt: false };
+  const building = step('dashboard', async () => {
+    const { isBuilt, words } = await prepareDashboard(settings, log, signal);
+    state.isBuilt = isBuilt;
+    return words;
+  });
+  await building.catch(() => undefined);
+  return state.isBuilt;
+}
+
+async function startDatabase({
+  settings,
+  isSized,
+  log,
+  signal,
+  urls,
+  parts,
+  step,
+}: Build): Promise<string | null> {
   const folder = settings.databaseUrl === null ? choosePostgresFolder(settings.dataDir) : null;
   const databaseUrl = settings.databaseUrl ?? urls.database;
   await step('PostgreSQL', async () => {
@@ -126,6 +198,7 @@ async function startDatabase({ settings, log, signal, urls, parts, step }: Build
         port: settings.ports.postgres,
         logFile: logFileOf('postgres', settings),
         log,
+        machine: isSized === true ? describeMachine(folder) : undefined,
         signal: either(ended, signal),
       });
     parts.push(await supervise('PostgreSQL', start, log));
@@ -177,20 +250,33 @@ async function startWorkflowServer({ settings, log, signal, urls, parts, step }:
   });
 }
 
-async function startChildren({ settings, log, signal, parts, step }: Build): Promise<void> {
+/** @param awaited what the child of a name waits for before it starts */
+async function startChildren(
+  build: Build,
+  children: readonly Child[],
+  awaited: Readonly<Record<string, Promise<unknown>>> = {},
+): Promise<void> {
+  const { settings, log, signal, parts, step } = build;
   const secrets = readSecrets(settings.dataDir);
-  for (const group of childrenOf(settings, secrets)) {
-    const starts = group.map(async (child) => {
-      const plan = planOf(child, settings, secrets);
-      await step(child.name, async () => {
-        const start = (ended: AbortSignal) => startProgram({ ...plan, signal: either(ended, signal) });
-        parts.push(await supervise(child.name, start, log));
-        return 'ready';
-      });
+  const started: (Supervised | undefined)[] = children.map(() => undefined);
+  const starts = children.map(async (child, index) => {
+    await awaited[child.name];
+    const plan = planOf(child, settings, secrets);
+    await step(child.name, async () => {
+      // Asked at each start: who changes the sources gets the new ones when the part is started again.
+      const start = async (ended: AbortSignal) => {
+        const args = [...(await argsToRun(child.file)), ...(child.args ?? [])];
+        return startProgram({ ...plan, args, signal: either(ended, signal) });
+      };
+      started[index] = await supervise(child.name, start, log);
+      return 'ready';
     });
-    // Waits for all of a group: otherwise a late one would miss the stop after the failure of another.
-    const failed = (await Promise.allSettled(starts)).find((end) => end.status === 'rejected');
-    if (failed) throw failed.reason;
+  });
+  try {
+    await together(build, starts);
+  } finally {
+    // Whoever was ready first: the API is stopped before the worker.
+    parts.push(...started.filter((part) => part !== undefined));
   }
 }
 

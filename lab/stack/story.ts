@@ -3,9 +3,12 @@ import type { Stack } from './start.js';
 import type { StackUrls } from './urls.js';
 
 /** The text that `npm start` prints once all is up: one table, and a story to copy and paste. */
-export function describeStack(stack: Pick<Stack, 'settings' | 'urls' | 'postgresDir'>): string {
-  const { settings, urls, postgresDir } = stack;
+export function describeStack(
+  stack: Pick<Stack, 'settings' | 'urls' | 'dashboardUrl' | 'postgresDir'>,
+): string {
+  const { settings, urls, dashboardUrl, postgresDir } = stack;
   const rows: [string, string][] = [
+    ['Dashboard', dashboardUrl ?? 'none: it could not be built (above)'],
     ['API', urls.api],
     ['Temporal UI', urls.temporalUi ?? `none: Temporal is your own, ${urls.temporal}`],
     ['Mail inbox', urls.mail],

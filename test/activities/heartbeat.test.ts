@@ -16,7 +16,7 @@ describe('withHeartbeat', () => {
           }
           return 'done';
         },
-        { stalledAfterMs: 100, everyMs: 20 },
+        { stalledAfterMs: 20_000, everyMs: 20 },
       ),
     );
     assert.equal(await result, 'done');

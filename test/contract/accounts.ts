@@ -209,6 +209,19 @@ export function describeAccounts(backend: () => Backend): void {
       person = await signIn(backend());
     });
 
+    it('tells in a word that the listings are what a reader has', async () => {
+      const path = '/v1/catalog/listings?gpuCount=1';
+      const first = await person.get(path);
+      const etag = first.headers.get('etag')!;
+      assert.match(etag, /^W\/"[\w-]{22}"$/);
+      assert.equal(first.headers.get('cache-control'), 'private, no-cache');
+      const again = await person.get(path, { 'If-None-Match': etag });
+      assert.deepEqual([again.status, again.body], [304, '']);
+      assert.equal(again.headers.get('etag'), etag);
+      const other = await person.get('/v1/catalog/listings?gpuCount=8', { 'If-None-Match': etag });
+      assert.equal(other.status, 200, 'each page has its own');
+    });
+
     it('pages through all listings, cheapest first, without repeating any', async () => {
       const all = (await person.get('/v1/catalog/listings?pageSize=200')).body.listings;
       const seen: string[] = [];

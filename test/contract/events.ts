@@ -62,6 +62,22 @@ export function describeEvents(backend: () => Backend): void {
       );
     });
 
+    it('are read back from the newest, with and without a filter', async () => {
+      await addKey();
+      await addKey();
+      const back = async (query: string) => {
+        const { events, lastSeq } = (await person.get(`/v1/events?${query}`)).body as unknown as Page;
+        return [events.map(({ seq }) => seq), lastSeq];
+      };
+      await until('all three are numbered', async () => (await pageFrom(0)).lastSeq === 3);
+      assert.deepEqual(await back('before=1000&pageSize=2'), [[3, 2], 2]);
+      assert.deepEqual(await back('before=2&pageSize=2'), [[1], 1]);
+      assert.deepEqual(await back('before=1000&types=session.started'), [[1], 1]);
+      assert.deepEqual(await back('before=1'), [[], 1]);
+      assert.deepEqual(await back('before=0'), [[], 0]);
+      assert.equal((await person.get('/v1/events?before=3&after=1')).status, 400);
+    });
+
     it('go on where a stream was cut, and move on under a filter', async () => {
       const first = await open('?after=0');
       await first.awaitSeq(1);

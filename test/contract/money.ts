@@ -53,6 +53,13 @@ export function describeMoney(backend: () => Backend): void {
         [700, 300],
       );
       assert.equal(older.nextCursor, null);
+      const numbered = (await person.get('/v1/billing/ledger?beforeSeq=2&from=2020-01-01')).body;
+      assert.deepEqual(
+        [numbered.entries.map((entry) => entry.balanceAfterCents), numbered.range],
+        [[300], { oldestSeq: 1, newestSeq: 2 }],
+      );
+      const none = (await person.get('/v1/billing/ledger?beforeSeq=9&to=2020-01-01')).body;
+      assert.deepEqual([none.entries, none.range], [[], { oldestSeq: 1, newestSeq: 0 }]);
       const statement = await person.get('/v1/billing/statement?from=2020-01-01&to=2100-01-01');
       const { totals, closingBalanceCents } = statement.body as unknown as Record<string, unknown>;
       assert.deepEqual(
@@ -98,7 +105,7 @@ export function describeMoney(backend: () => Backend): void {
 
       const settings = { enabled: true, thresholdCents: 500, topupAmountCents: 3_000, dailyCapCents: 6_000 };
       const stored = (await person.put('/v1/billing/auto-topup', settings)).body;
-      assert.deepEqual(stored, { ...settings, disabledReason: null, warnings: [] });
+      assert.deepEqual(stored, { ...settings, disabledReason: null, nextAttemptAt: null, warnings: [] });
       const less = (await person.put('/v1/billing/auto-topup', { enabled: true, thresholdCents: 600 })).body;
       assert.deepEqual([less.thresholdCents, less.topupAmountCents, less.dailyCapCents], [600, 3_000, 6_000]);
 

@@ -76,7 +76,10 @@ export const clientCalls: Readonly<Record<string, Call>> = {
   'GET /v1/audit': (gpu, { query }) => gpu.audit.list(query).firstPage(),
   'GET /v1/notices': (gpu) => gpu.notices.get(),
   'PUT /v1/notices': (gpu, { body }) => gpu.notices.save(body),
-  'GET /v1/events': (gpu, { query }) => gpu.events.list(query).firstPage(),
+  'GET /v1/events': (gpu, { query }) =>
+    Object.hasOwn(query, 'before')
+      ? gpu.events.newestFirst(query).firstPage()
+      : gpu.events.list(query).firstPage(),
 };
 
 const templates = Object.keys(clientCalls).map((operation) => ({

@@ -1,6 +1,7 @@
 /** A service of docker-compose.yml, with the keys that tests read. */
 interface ComposeService {
   readonly image: string;
+  readonly command?: readonly string[];
   readonly restart?: string;
   readonly environment?: Readonly<Record<string, string | number | null>>;
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;

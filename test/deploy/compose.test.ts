@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { stopWithinMs } from '../../api/server.js';
+import { sizeDatabase } from '../../domain/operations/database-size.js';
 import { findOnPath } from '../../lab/servers/temporal-cli-binary.js';
 import { temporalServerVersion } from '../../lab/servers/temporal-server-build.js';
 import { searchAttributes } from '../../workflows/contracts/search-attributes.js';
@@ -217,6 +218,18 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('sizes PostgreSQL to the memory that its container may use', () => {
+    const { command = [], mem_limit: limit = '', stop_grace_period: grace } = services['postgres'] ?? {};
+    const memoryBytes = Number(/^(\d+)g$/.exec(limit)?.[1]) * 2 ** 30;
+    const settings = {
+      ...sizeDatabase({ memoryBytes, cores: 2, freeBytes: 16 * 2 ** 30, isAlone: true }),
+      wal_compression: 'lz4',
+    };
+    const words = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
+    assert.deepEqual(command, ['postgres', ...words]);
+    assert.equal(grace, '120s', 'its end writes all buffers');
+  });
+
   it('runs the Temporal server that the lab builds, and nothing of the deprecated auto-setup', () => {
     const version = temporalServerVersion.replace('v', '');
     assert.equal(services['temporal']?.image, `temporalio/server:${version}`);
@@ -275,13 +288,32 @@ describe('Dockerfile', () => {
     for (const major of majors) assert.ok(major >= 24 && major % 2 === 0, String(major));
   });
 
+  it('installs what the dashboard is built of in the building stage alone', () => {
+    const stages = lines
+      .join('\n')
+      .split(/^FROM /m)
+      .slice(1);
+    const [building = '', dependencies = ''] = stages;
+    const installed = building.slice(0, building.indexOf('npm ci'));
+    for (const client of ['dashboard', 'typescript']) {
+      assert.ok(installed.includes(`COPY clients/${client}/package.json clients/${client}/`), client);
+    }
+    assert.ok(!dependencies.includes('clients/'));
+  });
+
   it('gets only the build’s sources through .dockerignore', () => {
     const build = JSON.parse(readFileSync(`${projectDir}/tsconfig.build.json`, 'utf8')) as {
       include: string[];
     };
     const ignore = readFileSync(`${projectDir}/.dockerignore`, 'utf8').split('\n');
     const letIn = ignore.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
-    for (const path of build.include) assert.ok(letIn.includes(path), path);
+    const dashboard = ['clients/dashboard', 'clients/typescript'];
+    for (const path of [...build.include, ...dashboard]) assert.ok(letIn.includes(path), path);
+    assert.equal(
+      ignore.filter((line) => line !== '').at(-1),
+      '**/node_modules',
+      'a later line would let some in',
+    );
     assert.ok(ignore.includes('*'));
   });
 });

@@ -97,6 +97,7 @@ describe('npm run demo', function () {
     assert.ok((output.match(/ rental_charge +-\$0\.0\d +balance \$/g)?.length ?? 0) >= 3, output);
     assert.match(output, /\n +\$ gpu stop demo\n +Stopped \w{6} /);
     assert.match(output, /All of it held\.\n/);
+    assert.ok(output.includes(`in the dashboard: http://127.0.0.1:${settings.ports.api}/app\n`), output);
   });
 
   it('stops what it started', async () => {

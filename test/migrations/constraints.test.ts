@@ -164,7 +164,9 @@ describe('the schema refuses what does not add up', () => {
     [
       'a second meter of a rental',
       'meters_pkey',
-      'insert into meters select * from meters where rental_no = :no',
+      `insert into meters (rental_no, wallet_id, price_per_hour_cents, hold_cents, charged_cents, running_ms)
+       select rental_no, wallet_id, price_per_hour_cents, hold_cents, charged_cents, running_ms from meters
+        where rental_no = :no`,
     ],
     ['a refund beyond the charge', 'rentals_refund', rental('refunded_cents', 'charged_cents + 1')],
     ['negative overage', 'rentals_overage_cents_check', rental('overage_cents', '-1')],

@@ -61,8 +61,8 @@ describe('migrations/schema.sql', () => {
     ],
     ['alter table wallets reset (fillfactor)', /table wallets:\n {2}- .*fillfactor=45.*\n {2}\+ \);/],
     [
-      'drop trigger wallets_seq_shrinks on wallets',
-      /table wallets:\n(?:.*\n)* {2}- CREATE TRIGGER wallets_seq_shrinks/,
+      'drop trigger wallets_start_empty on wallets',
+      /table wallets:\n(?:.*\n)* {2}- CREATE TRIGGER wallets_start_empty/,
     ],
     [
       'grant delete on wallets to gpu_rental_api',

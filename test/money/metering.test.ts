@@ -248,4 +248,55 @@ describe('metering', () => {
       { numRuns: 30 },
     );
   });
+
+  it('keeps a wallet that differs from its ledger from moving on, and lets it be repaired', async () => {
+    const wallet = await insertWallet(db, 1_000);
+    const id = await insertRunning(db, wallet, { priceCents: 100, ranMs: HOUR });
+    const add = (cents: number) => db('wallets').where({ id: wallet.id }).increment('available_cents', cents);
+    await db.raw('alter table wallets disable trigger wallets_changed');
+    await add(-1);
+    await db.raw('alter table wallets enable trigger wallets_changed');
+    await assert.rejects(tick(db, whole), { constraint: 'ledger_chain' });
+    await add(1);
+    await tick(db, whole);
+    assert.equal((await getRental(db, id)).charged_cents, 100);
+  });
+
+  it('looks at a meter from the very millisecond in which a cent more is due', async () => {
+    const wallet = await insertWallet(db, 1_000);
+    const { no } = await getRental(db, await insertRunning(db, wallet, { priceCents: 100, ranMs: 0 }));
+    const startedMs = Date.now();
+    const trx = await db.transaction();
+    try {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.integer({ min: 1, max: 10_000_000 }),
+          fc.integer({ min: 0, max: 1_000_000_000 }),
+          fc.option(fc.integer({ min: 0, max: 400 * 24 * HOUR })),
+          async (priceCents, charged, limitMs) => {
+            const [meter] = await trx('meters')
+              .where({ rental_no: no })
+              .update({
+                price_per_hour_cents: priceCents,
+                charged_cents: charged,
+                running_ms: startedMs,
+                limit_ms: limitMs === null ? null : startedMs + limitMs,
+              })
+              .returning('due_ms');
+            const dueMs = BigInt(meter!.due_ms - startedMs);
+            const owed = (ms: bigint): bigint => (BigInt(priceCents) * ms) / BigInt(HOUR);
+            if (limitMs !== null && dueMs === BigInt(limitMs)) assert.ok(owed(dueMs - 1n) <= BigInt(charged));
+            else {
+              assert.ok(owed(dueMs) > BigInt(charged));
+              assert.ok(owed(dueMs - 1n) <= BigInt(charged));
+              assert.ok(limitMs === null || dueMs < BigInt(limitMs));
+            }
+          },
+        ),
+        { numRuns: 100 },
+      );
+    } finally {
+      await trx.rollback();
+    }
+  });
 });

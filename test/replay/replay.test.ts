@@ -41,6 +41,9 @@ describe('replaying recorded workflows', () => {
   it('has runs from before a patch and after it: both go their own way to the end', () => {
     assert.deepEqual(activitiesOf('housekeeping.before-cards-apart'), ['keepHouse']);
     assert.deepEqual(activitiesOf('housekeeping.done'), ['keepHouse', 'tellOfExpiredCards']);
+    const scheduled = activitiesOf('rental.stopped.before-steps-within-task');
+    assert.equal(scheduled.length, 13);
+    assert.deepEqual(activitiesOf('rental.stopped'), ['openRental', 'awaitPod', 'endPods']);
   });
 
   it('notices a workflow that would go another way', async () => {
@@ -48,7 +51,7 @@ describe('replaying recorded workflows', () => {
     assert.ok(one);
     const changed = structuredClone(one.history.events).map((event) => {
       const scheduled = event.activityTaskScheduledEventAttributes;
-      if (scheduled?.activityType.name !== 'settleRental') return event;
+      if (scheduled?.activityType.name !== 'endPods') return event;
       return {
         ...event,
         activityTaskScheduledEventAttributes: { ...scheduled, activityType: { name: 'other' } },

@@ -1,6 +1,8 @@
 import { findProcess } from '../../lab/servers/process-table.js';
 import { findTemporalCli } from '../../lab/servers/temporal-cli.js';
 import { readStackSettings } from '../../lab/stack/settings.js';
+import { keepEvidence } from './dashboard/evidence.js';
+import { areBrowsersOpen, stopOpenBrowsers } from './dashboard/open-browsers.js';
 import { offerServers } from './servers/shared-servers.js';
 import { stopTestServers } from './servers/started-servers.js';
 
@@ -39,6 +41,25 @@ export async function mochaGlobalTeardown(): Promise<void> {
   await stopTestServers();
   setTimeout(failWhatStillRuns, STILL_RUNS_MS).unref();
 }
+
+/** In each process that runs tests. */
+export const mochaHooks = {
+  /** A test's own hooks close its pages, so that a picture of a failed one is taken before them. */
+  beforeEach(this: Mocha.Context): void {
+    const test = this.currentTest;
+    const run = test?.fn;
+    if (!test || !run || run.length > 0 || !areBrowsersOpen()) return;
+    test.fn = async function (this: Mocha.Context): Promise<void> {
+      try {
+        await (run as Mocha.AsyncFunc).call(this);
+      } catch (error) {
+        await keepEvidence(test.fullTitle());
+        throw error;
+      }
+    };
+  },
+  afterAll: stopOpenBrowsers,
+};
 
 /** How long a run may take to end after its last test. */
 const STILL_RUNS_MS = 30_000;

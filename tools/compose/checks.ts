@@ -63,3 +63,13 @@ export async function findUiFaults(url: string): Promise<string[]> {
     ...(change.status >= 400 ? [] : [`temporal-ui: it let a workflow be ended (${change.status})`]),
   ];
 }
+
+/** Checks that the image has the dashboard in it: its document, and the script that it names. @returns the faults */
+export async function findDashboardFaults(apiUrl: string): Promise<string[]> {
+  const page = await (await fetch(`${apiUrl}/app`)).text();
+  const [, script] = /<script type="module"[^>]* src="([^"]+)"/.exec(page) ?? [];
+  if (script === undefined) return ['api: it serves no dashboard'];
+  const { status, headers } = await fetch(new URL(script, apiUrl));
+  const isKept = headers.get('cache-control')?.includes('immutable') === true;
+  return status === 200 && isKept ? [] : [`api: the dashboard's script is not there (${status})`];
+}

@@ -102,8 +102,11 @@ function nodeImage(image: string, node: string): Stand {
   };
 }
 
-/** Works as the official image does: the first start makes the cluster, by the environment. */
-const postgresEntry = `#!/bin/sh
+/**
+ * Works as the official image does: the first start makes the cluster, by the environment, and the command is the server's
+ * with its settings.
+ */
+export const postgresEntry = `#!/bin/sh
 set -eu
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
   mkdir -p "$PGDATA"
@@ -116,7 +119,17 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
   createdb --username "$POSTGRES_USER" "$POSTGRES_DB"
   pg_ctl --pgdata "$PGDATA" --wait --mode fast stop
 fi
-exec postgres -D "$PGDATA" -c listen_addresses='*' -c unix_socket_directories=/var/run/postgresql
+# The command of the file begins with the program's name, where there is one.
+[ "$#" -eq 0 ] || shift
+for setting in "$@"; do
+  shift
+  case "$setting" in
+    # The official image has every compression built in, this one may lack some.
+    --wal_compression=*) postgres -D "$PGDATA" "$setting" -C wal_compression > /dev/null 2>&1 || continue ;;
+  esac
+  set -- "$@" "$setting"
+done
+exec postgres -D "$PGDATA" -c listen_addresses='*' -c unix_socket_directories=/var/run/postgresql "$@"
 `;
 
 function postgresImage(image: string): Stand {

@@ -1,6 +1,6 @@
 import { elapsed } from '../demo/stage.js';
 import { openStage, playStory } from '../demo/story.js';
-import { findLockFaults, findMemory, findUiFaults } from './checks.js';
+import { findDashboardFaults, findLockFaults, findMemory, findUiFaults } from './checks.js';
 import type { ComposeFile } from './compose-file.js';
 import type { Engine } from './engine.js';
 import type { StandIns } from './stand-ins.js';
@@ -32,6 +32,7 @@ export async function playCompose(play: Play): Promise<string[]> {
   say('Look at each container from inside');
   const faults = (await Promise.all(running.map((name) => findLockFaults(engine, name, play.file)))).flat();
   const { api, mail, processor, ui } = standIns.urls;
+  faults.push(...(await findDashboardFaults(api)));
   await playStory(openStage({ urls: { api, mail, processor }, log, startedAtMs, signal }));
   if (hasUi) {
     say('Try to change something in Temporal’s UI');

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { formatUsd } from '../../domain/money.js';
+import { argsToRun, ourPrograms } from '../../lab/programs/built.js';
 import { tell, type Stage } from './stage.js';
 import { claim } from './story-error.js';
 
-const program = join(import.meta.dirname, '..', '..', 'clients', 'cli', 'bin', 'gpu.mjs');
+const program = 'clients/cli/src/main.ts';
 const limitMs = 120_000;
 
 /** The command `gpu` as the story's user types it. */
@@ -52,7 +53,8 @@ export async function openGpu(stage: Stage, spendCapCents: number): Promise<Gpu>
   return {
     async run(...args) {
       tell(stage, `$ gpu ${args.join(' ')}`);
-      const child = spawn(process.execPath, [program, ...args], {
+      const child = spawn(process.execPath, [...(await argsToRun(program)), ...args], {
+        cwd: ourPrograms.projectDir,
         env,
         stdio: ['ignore', 'pipe', 'pipe'],
         signal: stage.signal,

@@ -1,3 +1,4 @@
+import { answersOk } from '../../lab/servers/program.js';
 import { findRunningStack } from '../../lab/stack/running.js';
 import type { StackSettings } from '../../lab/stack/settings.js';
 import { startStack, type Stack } from '../../lab/stack/start.js';
@@ -7,6 +8,8 @@ import { waitFor } from './stage.js';
 /** A stack for the story, started by anyone. */
 export interface Host {
   readonly urls: StackUrls;
+  /** The address of its dashboard; null without one. */
+  readonly dashboardUrl: string | null;
   /** The stack when we must stop it; undefined when it ran before. */
   readonly own: Stack | undefined;
 }
@@ -21,7 +24,7 @@ export async function findOrStartStack(
   if (!running) {
     log('No stack runs on this data: starting one, which is stopped at the end.');
     const own = await startStack({ settings, log, signal });
-    return { urls: own.urls, own };
+    return { urls: own.urls, dashboardUrl: own.dashboardUrl, own };
   }
   log(`A stack runs already (process ${running.pid}, API at ${running.urls.api}): playing on it.`);
   const wait = {
@@ -34,5 +37,11 @@ export async function findOrStartStack(
     const now = await findRunningStack(settings.dataDir);
     return now?.ready === true ? true : undefined;
   });
-  return { urls: running.urls, own: undefined };
+  return { urls: running.urls, dashboardUrl: await findDashboard(running.urls.api), own: undefined };
+}
+
+/** Asks a stack of another process. */
+async function findDashboard(api: string): Promise<string | null> {
+  const url = `${api}/app`;
+  return (await answersOk(url)) ? url : null;
 }

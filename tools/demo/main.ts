@@ -33,10 +33,11 @@ const log = (line: string) => console.log(line);
 async function play(): Promise<void> {
   const startedAtMs = Date.now();
   const settings = readStackSettings();
-  const { urls, own } = await findOrStartStack(settings, log, stopping.signal);
+  const { urls, own, dashboardUrl } = await findOrStartStack(settings, log, stopping.signal);
   state.own = own;
   try {
     await playStory(openStage({ urls, log, startedAtMs, signal: stopping.signal }));
+    if (dashboardUrl !== null) log(`People do all of this in the dashboard: ${dashboardUrl}`);
   } catch (error) {
     if (error instanceof StoryError) log(`The logs are in ${join(settings.dataDir, 'logs')}.`);
     throw error;

@@ -4,17 +4,19 @@ import { readProductionPackages, type ProductionPackage } from './production-pac
 /**
  * Prints the licences of all packages that the service runs with, and those that are not allowed.
  * @param options.brief prints only the number of packages of each licence
+ * @param options.bundled the packages that browsers get with the dashboard
  * @returns whether all of them are allowed
  */
 export function tellLicences(
   projectDir: string,
   policy: LicencePolicy,
   log: (line: string) => void,
-  options: { readonly brief: boolean },
+  options: { readonly brief: boolean; readonly bundled?: readonly ProductionPackage[] },
 ): boolean {
-  const packages = readProductionPackages(projectDir);
+  const packages = together(readProductionPackages(projectDir), options.bundled ?? []);
   const { refused, stale } = judge(packages, policy);
-  if (options.brief) log(`${packages.length} packages that the service runs with: ${countsOf(packages)}`);
+  if (options.brief)
+    log(`${packages.length} packages that the service or its dashboard runs with: ${countsOf(packages)}`);
   else for (const one of packages) log(lineOf(one, policy));
   for (const { name, why } of refused) log(`NOT ALLOWED: ${name}: ${why}`);
   for (const name of stale) log(`NOT THERE ANY MORE: ${name}`);
@@ -23,6 +25,15 @@ export function tellLicences(
   }
   if (stale.length > 0) log('Remove from tools/licences/policy.ts what was accepted and is gone.');
   return refused.length === 0 && stale.length === 0;
+}
+
+/** One that is in both lists counts once. */
+function together(
+  installed: readonly ProductionPackage[],
+  bundled: readonly ProductionPackage[],
+): ProductionPackage[] {
+  const known = new Set(installed.map(fullName));
+  return [...installed, ...bundled.filter((one) => !known.has(fullName(one)))];
 }
 
 function lineOf(one: ProductionPackage, { accepted }: LicencePolicy): string {

@@ -101,7 +101,7 @@ async function startParts(
   await add('Temporal', () => startTemporalOnPostgres(temporal));
   await registerNamespace(addressOf(temporal), settings.temporalNamespace);
   await untilRegistered(addressOf(temporal), settings.temporalNamespace);
-  const [outside = []] = childrenOf(settings, readSecrets(folder));
+  const { outside } = childrenOf(settings, readSecrets(folder));
   for (const child of outside) {
     const program = await startProgram(planOf(child, settings, readSecrets(folder)));
     stops.push(() => program.stop());

@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
+import { LEFT_OUT, runInGroup } from '../../lab/servers/script-run.js';
 import { shortRuns, type ShortRun } from './plan.js';
 
 /**
@@ -18,53 +17,31 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 const nameOf = ({ script, args }: ShortRun): string => [script, ...args].join(' ');
 
 /**
- * Runs one in a separate process group, so that it ends with all processes that it started.
+ * Runs one.
  * @param show takes what it writes
- * @returns why it failed
+ * @returns how it ended; why, where it failed
  */
-async function play(short: ShortRun, show: (text: string) => void): Promise<string | undefined> {
-  const child = spawn('npm', ['run', '--silent', short.script, '--', ...short.args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+async function play(
+  short: ShortRun,
+  show: (text: string) => void,
+): Promise<'passed' | 'left out' | { why: string }> {
+  const ended = await runInGroup({
+    command: ['npm', 'run', '--silent', short.script, '--', ...short.args],
     env: { ...process.env, ...short.env },
-    detached: true,
+    limitSeconds: short.limitSeconds,
+    onOutput: show,
+    onError: show,
+    signal: stopping.signal,
   });
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', show);
-  const ended = new Promise<string | undefined>((resolve) => {
-    child.once('error', (error) => resolve(error.message));
-    child.once('exit', (code, signal) => resolve(code === 0 ? undefined : `exit ${code ?? signal ?? ''}`));
-  });
-  const given = new AbortController();
-  const limit = sleep(short.limitSeconds * 1_000, undefined, {
-    signal: AbortSignal.any([given.signal, stopping.signal]),
-  }).then(
-    () => `it did not end within ${short.limitSeconds} s`,
-    () => (given.signal.aborted ? undefined : 'given up'),
-  );
-  const first = await Promise.race([ended, limit.then((why) => why ?? ended)]);
-  given.abort();
-  await endGroup(child.pid, ended);
-  return first;
-}
-
-/** Ends the rest of the group: asks it to end, then kills it. */
-async function endGroup(pid: number | undefined, ended: Promise<unknown>): Promise<void> {
-  if (pid === undefined) return;
-  if (!signalGroup(pid, 'SIGTERM')) return;
-  await Promise.race([ended, sleep(15_000, undefined, { ref: false })]);
-  signalGroup(pid, 'SIGKILL');
-}
-
-/** @returns whether any process of the group was still there */
-function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
-  try {
-    return process.kill(-pid, signal);
-  } catch {
-    return false;
-  }
+  if ('why' in ended) return ended;
+  if (ended.code === LEFT_OUT) return 'left out';
+  return ended.code === 0 ? 'passed' : { why: `exit ${ended.code}` };
 }
 
 const wanted = process.argv.slice(2);
 const failures: string[] = [];
+/** What needs something that can't be had here: it neither passed nor failed. */
+const leftOut: string[] = [];
 const chosen = shortRuns.filter(({ script }) => wanted.length === 0 || wanted.includes(script));
 if (chosen.length === 0) {
   console.error(
@@ -92,16 +69,17 @@ async function tell(short: ShortRun, show: (text: string) => void): Promise<void
   if (stopping.signal.aborted) return;
   show(`-- ${nameOf(short)}\n`);
   const begun = performance.now();
-  const why = await play(short, show);
+  const ended = await play(short, show);
   const seconds = ((performance.now() - begun) / 1_000).toFixed(0);
-  show(`-- ${nameOf(short)}: ${why === undefined ? 'passed' : `FAILED (${why})`}, ${seconds} s\n`);
-  if (why !== undefined) failures.push(`${nameOf(short)} (${why})`);
+  show(`-- ${nameOf(short)}: ${typeof ended === 'string' ? ended : `FAILED (${ended.why})`}, ${seconds} s\n`);
+  if (ended === 'left out') leftOut.push(nameOf(short));
+  else if (ended !== 'passed') failures.push(`${nameOf(short)} (${ended.why})`);
 }
 const told = failures.map((name) => `failed: ${name}\n`).join('');
 process.stdout.write(told);
 const counts = process.env['SHORT_RUN_COUNTS'];
 if (counts !== undefined) {
-  writeFileSync(counts, `${chosen.length - failures.length} ${failures.length}\n${told}`);
+  writeFileSync(counts, `${chosen.length - leftOut.length - failures.length} ${failures.length}\n${told}`);
 }
-console.log(`${chosen.length - failures.length} passed, ${failures.length} failed`);
+console.log(`${chosen.length - leftOut.length - failures.length} passed, ${failures.length} failed`);
 process.exit(failures.length === 0 && !stopping.signal.aborted ? 0 : 1);

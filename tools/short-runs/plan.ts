@@ -1,3 +1,6 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 /** One command in its shortest form. */
 export interface ShortRun {
   /** The npm script. */
@@ -48,11 +51,25 @@ export const shortRuns: readonly ShortRun[] = [
   // The longest one first: the others run beside it.
   run('bench:probe', { BENCH_PODS: '10', BENCH_SECONDS: '4' }, 400),
   run('bench:meter', { BENCH_RENTALS: '500', BENCH_SECONDS: '2' }, 300),
+  run('bench:shards', { BENCH_RENTALS: '500', BENCH_ROUNDS: '1' }, 200),
   run('bench:ledger', { BENCH_ENTRIES: '1000,10000', BENCH_PAGES: '20' }, 180),
-  run('bench:create', { BENCH_ROUNDS: '1', BENCH_CREATES: '4', BENCH_CALLERS: '2' }, 180),
+  run('bench:create', { BENCH_ROUNDS: '1', BENCH_CREATES: '4', BENCH_CALLERS: '2' }, 400),
   run('bench:read', { BENCH_SECONDS: '1' }, 180),
   run('bench:api', { BENCH_CLIENTS: '5', BENCH_SECONDS: '8' }, 180),
   run('bench:events', { BENCH_CLIENTS: '20', BENCH_IDLE: '40', BENCH_SECONDS: '4' }, 180),
   run('bench:webhook', { BENCH_PAYMENTS: '3', BENCH_EVENTS: '100' }, 180),
+  run(
+    'bench:dashboard',
+    { BENCH_ROUNDS: '1', BENCH_ENTRIES: '2000', BENCH_SECONDS: '2', BENCH_PAYMENTS: '2' },
+    240,
+  ),
+  run('bench:start', { BENCH_ROUNDS: '1', BENCH_DEMOS: '0' }, 160),
   run('bench:catalog', { BENCH_LISTINGS: '1000', BENCH_ROUNDS: '10' }, 240),
+  run('bench:soak', { BENCH_MINUTES: '0.3', BENCH_RENTALS: '500', BENCH_RATE: '10' }, 240),
+  run('bench:blnk', { BENCH_RENTALS: '100', BENCH_SECONDS: '3', BENCH_ROUNDS: '1' }, 1_500),
+  // One benchmark is enough for a table; the figures that were measured in earnest stay where they are.
+  run('bench:all', { BENCH_ENTRIES: '1000', BENCH_PAGES: '2' }, 180, [
+    ...['--out', join(tmpdir(), 'gpu-rental-bench-table')],
+    'bench:ledger',
+  ]),
 ];

@@ -4,6 +4,8 @@ import { accountLimits } from '../../../domain/accounts/limits.js';
 import type { ApiKeyId, UserId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
 import { recordEvent } from '../events/outbox.js';
+import { lockBy } from '../locks.js';
+import { readPreparedWith, type Prepared, type ReadAhead } from '../prepared.js';
 import type { ApiKeyRow } from '../rows/tables.js';
 
 /** A live key that is used from where it may be, with its user. */
@@ -35,27 +37,31 @@ interface Row extends Pick<
   stale: boolean;
 }
 
+const keyOfToken: Prepared<readonly [tokenHash: Buffer, address: string | null, touchMs: number]> = {
+  name: 'key_of_token',
+  sql: `select k.id, k.user_id, k.scopes, k.spend_cap_cents, k.expires_at, k.revoked_at, k.suspended_at,
+               u.email, u.created_at as user_created_at, k.expires_at <= clock_ms() as expired,
+               k.allowed_cidrs is null or coalesce($2::inet <<= any (k.allowed_cidrs::inet[]), false) as is_allowed,
+               coalesce(k.last_used_at < clock_ms() - $3::bigint * interval '1 millisecond', true) as stale
+          from api_keys k join users u on u.id = k.user_id
+         where k.token_hash = $1`,
+};
+
 /**
  * Looks a key up, in one statement, as sessions are; none for a text that can't be a key. Its last use is written at
  * most once a minute (decision 108, "API keys").
  * @param address the client's, as plainAddress writes it; undefined when a proxy sent a text that is no address
+ * @param ahead is sent along, and answered after it
  */
 export async function findApiKey(
   db: Database,
   token: string,
   address: string | undefined,
+  ahead?: ReadAhead,
 ): Promise<FoundApiKey> {
   if (!looksLikeApiKey(token)) return { is: 'unknown' };
-  const { rows } = await db.raw<{ rows: Row[] }>(
-    `select k.id, k.user_id, k.scopes, k.spend_cap_cents, k.expires_at, k.revoked_at, k.suspended_at,
-            u.email, u.created_at as user_created_at, k.expires_at <= clock_ms() as expired,
-            k.allowed_cidrs is null or coalesce(:address::inet <<= any (k.allowed_cidrs::inet[]), false) as is_allowed,
-            coalesce(k.last_used_at < clock_ms() - :touchMs * interval '1 millisecond', true) as stale
-     from api_keys k join users u on u.id = k.user_id
-     where k.token_hash = :hash`,
-    { hash: hashOf(token), address: address ?? null, touchMs: accountLimits.apiKeyTouchMs },
-  );
-  const [row] = rows;
+  const values = [hashOf(token), address ?? null, accountLimits.apiKeyTouchMs] as const;
+  const [row] = await readPreparedWith<Row, typeof values>(db, keyOfToken, values, ahead);
   const found = foundIn(row);
   if (row && found.is === 'live' && row.stale) await touch(db, row.id, address);
   return found;
@@ -105,9 +111,6 @@ export interface NewApiKey {
   readonly spendCapCents: number | null;
 }
 
-/** Keys of one user are made one at a time, so that they are counted. */
-const LOCK_KEYS = 7_108;
-
 /**
  * Makes a key of 178 random bits, and tells it. Only its hash is kept, so whoever reads the table can't use it.
  * @returns its row and the key itself, which is told once; undefined when the user has the most that a user may have
@@ -116,7 +119,7 @@ export async function insertApiKey(
   trx: Transaction,
   { id, userId, name, scopes, allowedCidrs, expiresAt, spendCapCents }: NewApiKey,
 ): Promise<{ readonly row: ApiKeyRow; readonly token: string } | undefined> {
-  await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK_KEYS, userId]);
+  await lockBy(trx, 'apiKeysOfUser', userId);
   const token = writeApiKey(() => randomInt(62));
   const { rows } = await trx.raw<{ rows: ApiKeyRow[] }>(
     `insert into api_keys (id, user_id, name, token_hash, hint, scopes, allowed_cidrs, expires_at, spend_cap_cents)

@@ -1,15 +1,11 @@
-import { createHash, randomInt, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import { mailboxOf } from '../../../domain/accounts/mailbox.js';
+import { DAY, HOUR } from '../../../domain/durations.js';
 import type { Transaction } from '../database.js';
+import { lockBy } from '../locks.js';
 import type { LoginCodeRow } from '../rows/tables.js';
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-
-/** Separate lock spaces for mailboxes and clients. Everybody takes them in this order, so nobody waits in a circle. */
-const LOCK_MAILBOX = 7_101;
-const LOCK_CLIENT = 7_102;
+import { newCode, readExpiry, spansSql, tryCode, waitMs } from './one-time-codes.js';
 
 /** An account at an identity provider (OpenID Connect Core 5.7). */
 export interface Identity {
@@ -52,14 +48,13 @@ export async function requestLoginCode(
   clientPerHour: number,
 ): Promise<CodeRequest> {
   const mailbox = mailboxOf(wish.email);
-  await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK_MAILBOX, mailbox]);
-  await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK_CLIENT, wish.clientAddress]);
+  // Everybody takes them in this order, so nobody waits in a circle.
+  await lockBy(trx, 'loginCodesOfMailbox', mailbox);
+  await lockBy(trx, 'loginCodesOfClient', wish.clientAddress);
   // Nobody waits for an answer to a provider's request: only the share of the mailbox limits it.
   const retryAfterMs = wish.askedBy === 'identity' ? 0 : await ownWaitMs(trx, wish, mailbox, clientPerHour);
   if (retryAfterMs > 0) return { outcome: 'limited', retryAfterMs };
-  const code = (await hasShareLeft(trx, wish, mailbox))
-    ? randomInt(1_000_000).toString().padStart(6, '0')
-    : undefined;
+  const code = (await hasShareLeft(trx, wish, mailbox)) ? newCode() : undefined;
   const id = await insertCode(trx, wish, mailbox, code);
   return code === undefined ? { outcome: 'spared' } : { outcome: 'made', id, code };
 }
@@ -70,7 +65,7 @@ async function insertCode(
   mailbox: string,
   code: string | undefined,
 ): Promise<number> {
-  const expiresAt = await expiry(trx);
+  const expiresAt = await readExpiry(trx);
   const [row] = await trx('login_codes')
     .insert({
       email: wish.email,
@@ -99,7 +94,7 @@ async function ownWaitMs(
 ): Promise<number> {
   const isKnown = wish.askedBy === 'known_browser';
   const own = isKnown ? 'browser_hash = :browser' : '(browser_hash = :browser or client_address = :client)';
-  const ofClient = `('client', cast(:clientPerHour as bigint), cast(${HOUR_MS} as bigint))`;
+  const ofClient = `('client', cast(:clientPerHour as bigint), cast(${HOUR} as bigint))`;
   return waitMs(
     trx,
     `select 'mailbox' as what, created_at from login_codes
@@ -124,32 +119,11 @@ async function hasShareLeft(trx: Transaction, { askedBy }: CodeWish, mailbox: st
 }
 
 /** The limits of codes per span of time (decision 8, "One-time codes"), as rows of SQL. */
-const everySpan = [
-  [1, accountLimits.codeRequestEveryMs],
-  [accountLimits.codeRequestsPerHour, HOUR_MS],
-  [accountLimits.codeRequestsPerDay, DAY_MS],
-]
-  .map(([nth, ms]) => `('mailbox', cast(${nth} as bigint), cast(${ms} as bigint))`)
-  .join(', ');
-
-/** Returns the milliseconds until each of the spans lets one more request in. */
-async function waitMs(
-  trx: Transaction,
-  requests: string,
-  spans: string,
-  bindings: Readonly<Record<string, string | number | Buffer>>,
-): Promise<number> {
-  const { rows } = await trx.raw<{ rows: { wait_ms: number }[] }>(
-    `with clock as materialized (select clock_ms() as now),
-      nth as (select what, created_at, row_number() over (partition by what order by created_at desc) as nth
-                from (${requests.replaceAll(':since', `(select now - interval '1 day' from clock)`)}) r)
-     select coalesce(ceil(extract(epoch from
-              max(created_at + window_ms * interval '1 millisecond') - (select now from clock)) * 1000), 0)::bigint as wait_ms
-       from nth join (values ${spans}) s (what, nth, window_ms) using (what, nth)`,
-    bindings,
-  );
-  return Math.max(0, rows[0]?.wait_ms ?? 0);
-}
+const everySpan = spansSql([
+  ['mailbox', 1, accountLimits.codeRequestEveryMs],
+  ['mailbox', accountLimits.codeRequestsPerHour, HOUR],
+  ['mailbox', accountLimits.codeRequestsPerDay, DAY],
+]);
 
 export type CodeVerdict =
   { readonly right: true; readonly identity: Identity | undefined } | { readonly right: false };
@@ -206,13 +180,8 @@ async function tryOne(
   counter: 'tries' | 'other_tries',
   code: string,
 ): Promise<boolean> {
-  if (!row.alive || row[counter] >= accountLimits.codeMaxTries) return false;
-  if (!timingSafeEqual(row.code_hash, hashOf(row.email, row.expires_at, code))) {
-    await trx('login_codes').where({ id: row.id }).increment(counter, 1);
-    return false;
-  }
-  await trx.raw('update login_codes set used_at = clock_ms() where id = ?', [row.id]);
-  return true;
+  const hash = hashOf(row.email, row.expires_at, code);
+  return tryCode(trx, 'login_codes', row, { counter, tries: row[counter], hash });
 }
 
 /**
@@ -231,16 +200,6 @@ async function findWaitingIdentity(
     .orderBy('id', 'desc')
     .first('issuer', 'subject');
   return row?.issuer && row.subject ? { issuer: row.issuer, subject: row.subject } : undefined;
-}
-
-async function expiry(trx: Transaction): Promise<Date> {
-  const { rows } = await trx.raw<{ rows: { expires_at: Date }[] }>(
-    "select clock_ms() + ? * interval '1 millisecond' as expires_at",
-    [accountLimits.codeValidMs],
-  );
-  const row = rows[0];
-  if (!row) throw new Error('the database did not tell its time');
-  return row.expires_at;
 }
 
 /** The address and the instant make the hash of each row unique: equal codes don't show as equal hashes. */

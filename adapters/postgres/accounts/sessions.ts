@@ -5,6 +5,7 @@ import type { SessionEndedBy } from '../../../domain/events/events.js';
 import { newId } from '../../ids.js';
 import type { Database, Transaction } from '../database.js';
 import { recordEvent, recordEvents } from '../events/outbox.js';
+import { readPreparedWith, type Prepared, type ReadAhead } from '../prepared.js';
 import type { SessionRow } from '../rows/tables.js';
 
 /** A live session with its user. */
@@ -127,29 +128,29 @@ type Row = Pick<SessionRow, 'id' | 'token_hash' | 'user_id' | 'expires_at' | 'pr
   fresh: boolean;
 };
 
+const liveSession: Prepared<readonly [tokenHash: Buffer, freshMs: number, touchMs: number]> = {
+  name: 'live_session',
+  sql: `select s.id, s.token_hash, s.user_id, s.expires_at, s.proved_at, u.email, u.created_at as user_created_at,
+               coalesce(s.proved_at > clock_ms() - $2::bigint * interval '1 millisecond', false) as fresh,
+               s.last_seen_at < clock_ms() - $3::bigint * interval '1 millisecond' as stale
+          from sessions s join users u on u.id = s.user_id
+         where s.token_hash = $1 and s.expires_at > clock_ms()`,
+};
+
 /**
  * Finds the live session of a token. Its expiry slides, but is written at most once a minute (decision 9, "Session
  * cookies"), and with it from what and from where the session is used.
+ * @param ahead is sent along, and answered after it
  */
 export async function findSession(
   db: Database,
   token: string,
   from: SeenFrom = {},
+  ahead?: ReadAhead,
 ): Promise<Session | undefined> {
   if (!TOKEN.test(token)) return undefined;
-  const { rows } = await db.raw<{ rows: Row[] }>(
-    `select s.id, s.token_hash, s.user_id, s.expires_at, s.proved_at, u.email, u.created_at as user_created_at,
-            coalesce(s.proved_at > clock_ms() - :freshMs * interval '1 millisecond', false) as fresh,
-            s.last_seen_at < clock_ms() - :touchMs * interval '1 millisecond' as stale
-     from sessions s join users u on u.id = s.user_id
-     where s.token_hash = :hash and s.expires_at > clock_ms()`,
-    {
-      hash: hashOf(token),
-      touchMs: accountLimits.sessionTouchMs,
-      freshMs: accountLimits.freshProofMs,
-    },
-  );
-  const row = rows[0];
+  const values = [hashOf(token), accountLimits.freshProofMs, accountLimits.sessionTouchMs] as const;
+  const [row] = await readPreparedWith<Row, typeof values>(db, liveSession, values, ahead);
   if (!row) return undefined;
   const renewedUntil = row.stale ? await touch(db, row.token_hash, from) : undefined;
   return {

@@ -3,6 +3,7 @@ import type { RentalRequest } from '../../../domain/opening.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import type { Database, Transaction } from '../database.js';
 import { recordEvent } from '../events/outbox.js';
+import { lockBy } from '../locks.js';
 import type { SshKeyRow } from '../rows/tables.js';
 
 /** Lists all keys of a user, oldest first. */
@@ -29,9 +30,6 @@ export async function listKeysOf(
   return [...new Set([...(await listPublicKeys(db, userId, sshKeyIds)), ...own])];
 }
 
-/** Keys of one user are added one at a time, so that they are counted. */
-const LOCK_KEYS = 7_104;
-
 /**
  * Keeps a key, and tells it, unless the user already has one with this fingerprint, or has the most that a user may have (decision
  * 14, "SSH keys").
@@ -41,7 +39,7 @@ export async function insertSshKey(
   trx: Transaction,
   key: { id: SshKeyId; userId: UserId; name: string; publicKey: string; fingerprint: string },
 ): Promise<SshKeyRow | 'known' | 'too many'> {
-  await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK_KEYS, key.userId]);
+  await lockBy(trx, 'sshKeysOfUser', key.userId);
   const has = await listSshKeys(trx, key.userId);
   if (has.some(({ fingerprint }) => fingerprint === key.fingerprint)) return 'known';
   if (has.length >= accountLimits.maxSshKeys) return 'too many';

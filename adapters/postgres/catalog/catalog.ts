@@ -1,9 +1,7 @@
 import { newId } from '../../ids.js';
 import type { Offer } from '../../providers/provider.js';
 import type { Database, Transaction } from '../database.js';
-
-/** The first key of the advisory lock of a sync; login-codes.ts has the keys before it. */
-const LOCK_CATALOG = 7_103;
+import { lockBy } from '../locks.js';
 
 /**
  * Makes sure that the provider has a row: all that is known of it refers to that row.
@@ -35,7 +33,7 @@ export async function replaceListings(
   await db.transaction(async (trx) => {
     // Syncs of one provider come one after the other. A lock of the provider's row would also delay those who note its
     // health.
-    await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK_CATALOG, providerCode]);
+    await lockBy(trx, 'catalogOfProvider', providerCode);
     const gone = await readOffered(trx, providerCode);
     const news: Offer[] = [];
     for (const offer of offers) {

@@ -1,6 +1,7 @@
 import type { ListingId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
 import { liveProviderCodes } from './provider-health.js';
+import { runPrepared, type Prepared } from '../prepared.js';
 import type { ListingRow } from '../rows/tables.js';
 
 export interface ListingFilter {
@@ -48,6 +49,28 @@ export async function listLiveListings(
   }
   return query;
 }
+
+/** What of one upstream's listings is told: another number after each change. */
+export type CatalogVersion = readonly (readonly [providerCode: string, version: number])[];
+
+/**
+ * Reads which listings listLiveListings would read now, without reading them: the live upstreams, each with the number of
+ * the transaction that changed its listings last. Each change of a listing writes all rows of its upstream's families
+ * (migrations/010-catalog-speed.ts), a sync that finds none writes none.
+ */
+export async function readCatalogVersion(db: Database): Promise<CatalogVersion> {
+  const rows = await runPrepared<{ code: string; version: number }, readonly []>(db, catalogVersion, []);
+  return rows.map(({ code, version }) => [code, version]);
+}
+
+const catalogVersion: Prepared<readonly []> = {
+  name: 'catalog_version',
+  sql: `select f.provider_code as code, max(f.xmin::text::bigint) as version
+          from provider_families f
+         where f.provider_code = any (${liveProviderCodes})
+         group by f.provider_code
+         order by f.provider_code`,
+};
 
 /** Finds a listing, also one that is no longer on offer; undefined when there never was one. */
 export async function findListing(db: Database, id: ListingId): Promise<ListingRow | undefined> {

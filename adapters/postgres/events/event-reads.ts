@@ -27,6 +27,8 @@ export interface EventPage extends FeedRange {
 export interface EventSelection {
   /** Events beyond this number; undefined: from the oldest that is kept. */
   readonly after?: number | undefined;
+  /** Events below this number instead, newest first. */
+  readonly before?: number | undefined;
   /** undefined: all. */
   readonly types?: readonly EventType[] | undefined;
   readonly limit: number;
@@ -44,30 +46,42 @@ interface PageRow extends ReadEvent {
   is_more: boolean;
 }
 
-/** Reads a page of a user's feed, oldest first, and its range, by one statement. */
+const forward = { where: 'seq > :after', order: 'seq', last: 'max' } as const;
+const backward = { where: 'seq < :before', order: 'seq desc', last: 'min' } as const;
+
+/** Reads a page of a user's feed, oldest first unless `before` asks for the newest, and its range, by one statement. */
 export async function readEventPage(
   db: Database,
   userId: UserId,
-  { after = 0, types, limit, onlyOf }: EventSelection,
+  { after = 0, before, types, limit, onlyOf }: EventSelection,
 ): Promise<EventPage> {
+  const way = before === undefined ? forward : backward;
   const look = types === undefined && onlyOf === undefined ? limit : LOOKED_AT_MAX;
   const { rows } = await db.raw<{ rows: PageRow[] }>(
     `with looked as (
        select no, id, user_id, seq, type, entity_id, data, at, ${keySql} from events
-        where user_id = :userId and seq > :after order by seq limit :look
+        where user_id = :userId and ${way.where} order by ${way.order} limit :look
      ), wanted as (
        select * from looked
         where (:types::text[] is null or type = any(:types::text[]))
           and (:onlyOf::text is null or api_key_id = :onlyOf or type = 'feed.resync')
-        order by seq limit :limit
+        order by ${way.order} limit :limit
      )
      select f.*, w.* from (
        select (select min(seq) from events where user_id = :userId) as first_seq,
               coalesce((select last_seq from event_feeds where user_id = :userId), 0) as last_seq,
-              (select max(seq) from looked) as looked_at,
+              (select ${way.last}(seq) from looked) as looked_at,
               (select count(*) from looked) = :look as is_more) f
-     left join wanted w on true order by w.seq`,
-    { userId, after, types: types === undefined ? null : [...types], look, limit, onlyOf: onlyOf ?? null },
+     left join wanted w on true order by w.${way.order}`,
+    {
+      userId,
+      after,
+      before: before ?? null,
+      types: types === undefined ? null : [...types],
+      look,
+      limit,
+      onlyOf: onlyOf ?? null,
+    },
   );
   const [head] = rows;
   if (!head) throw new Error('a page has no range');
@@ -77,17 +91,20 @@ export async function readEventPage(
     firstSeq: head.first_seq ?? head.last_seq + 1,
     lastSeq: head.last_seq,
     events,
-    lookedAtSeq: Math.max(events.length === limit ? seqOfLast(events) : endOf(head), after),
+    lookedAtSeq: lookedAt(head, events, limit, { after, before }),
   };
 }
 
-function seqOfLast(events: readonly ReadEvent[]): number {
-  return events.at(-1)?.seq ?? 0;
-}
-
 /** A page that is not full has looked at the whole rest of the feed, or at as many events as it may. */
-function endOf(head: PageRow): number {
-  return head.is_more ? (head.looked_at ?? 0) : head.last_seq;
+function lookedAt(
+  head: PageRow,
+  events: readonly ReadEvent[],
+  limit: number,
+  { after, before }: { readonly after: number; readonly before: number | undefined },
+): number {
+  const end = before === undefined ? head.last_seq : (head.first_seq ?? 0);
+  const seq = events.length === limit ? events.at(-1)?.seq : head.is_more ? head.looked_at : end;
+  return before === undefined ? Math.max(seq ?? 0, after) : Math.min(seq ?? 0, before);
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { ApiKeyId, UserId } from '../../../domain/ids.js';
 import { streamLimits } from '../../../domain/events/stream-limits.js';
 import type { Database } from '../database.js';
+import { lockStreamsOf } from '../locks.js';
 import { sqlStateOf } from '../sql-state.js';
 
 /** The session or the API key whose end ends its streams. */
@@ -39,7 +40,7 @@ export async function insertOpenStream(
   try {
     await db.transaction(async (trx) => {
       // Two at once would each count without the other.
-      await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 100))', [userId]);
+      await lockStreamsOf(trx, userId);
       await trx.raw(
         `with surplus as (
            select o.no from open_streams o join stream_hosts h on h.id = o.host_id

@@ -1,8 +1,6 @@
 import { eventLimits } from '../../../domain/events/limits.js';
 import type { Database, Transaction } from '../database.js';
-
-/** The key of the sequencer's lock: the letters "evnt". */
-const SEQUENCER_LOCK = 0x65766e74;
+import { SEQUENCER_LOCK } from '../locks.js';
 
 /**
  * Moves what waits. The lock is held until the commit, so that numbers ascend in the order of commits. The statement

@@ -1,6 +1,7 @@
 import type { UserId } from '../../../domain/ids.js';
 import type { NoticeKind, OptionalKind } from '../../../domain/notices/kinds.js';
 import type { Database, Transaction } from '../database.js';
+import { lockBy } from '../locks.js';
 
 /** The kinds of notices that a user has switched off. */
 export async function listSwitchedOff(
@@ -21,7 +22,7 @@ export async function switchNotices(
   userId: UserId,
   wanted: Readonly<Partial<Record<OptionalKind, boolean>>>,
 ): Promise<Readonly<Partial<Record<OptionalKind, boolean>>>> {
-  await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK_SETTINGS, userId]);
+  await lockBy(trx, 'noticeSettingsOfUser', userId);
   const off = await listSwitchedOff(trx, userId);
   const changes = (Object.entries(wanted) as [OptionalKind, boolean][]).filter(
     ([kind, on]) => on === off.has(kind),
@@ -32,5 +33,3 @@ export async function switchNotices(
   }
   return Object.fromEntries(changes);
 }
-
-const LOCK_SETTINGS = 7_105;

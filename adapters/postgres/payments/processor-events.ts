@@ -1,6 +1,33 @@
 import type { EventRoute, EventWorkflow } from '../../../domain/payments/processor-routes.js';
 import type { ProcessorEvent } from '../../processor/processor.js';
 import type { Database } from '../database.js';
+import { runPrepared, type Prepared } from '../prepared.js';
+
+type Values = readonly [
+  id: string,
+  kind: string,
+  createdAt: Date,
+  livemode: boolean,
+  apiVersion: string | null,
+  object: string,
+  workflow: EventWorkflow | null,
+  workflowId: string | null,
+];
+
+const keepEvent: Prepared<Values> = {
+  name: 'keep_event',
+  sql: `with fresh as (
+          insert into processor_events
+            (id, kind, created_at, livemode, api_version, object, workflow_type, workflow_id, handled_at, note)
+          values ($1, $2, $3, $4, $5, $6, $7, $8,
+                  case when $8::text is null then clock_ms() end,
+                  case when $8::text is null then 'nothing acts on it' end)
+          on conflict (id) do nothing
+          returning workflow_type, workflow_id, handled_at is not null as handled, true as is_new)
+        select * from fresh
+        union all
+        select workflow_type, workflow_id, handled_at is not null, false from processor_events where id = $1`,
+};
 
 /**
  * Keeps an event as it arrived, once: the processor redelivers for days (decision 30, "Reversed payments", reference of
@@ -13,30 +40,17 @@ export async function insertProcessorEvent(
   event: ProcessorEvent,
   route: EventRoute | null,
 ): Promise<{ unhandledBy: EventRoute | null; isNew: boolean }> {
-  const { rows } = await db.raw<{ rows: Kept[] }>(
-    `with fresh as (
-       insert into processor_events
-         (id, kind, created_at, livemode, api_version, object, workflow_type, workflow_id, handled_at, note)
-       values (:id, :kind, :createdAt, :livemode, :apiVersion, :object, :workflow, :workflowId,
-               case when cast(:workflowId as text) is null then clock_ms() end,
-               case when cast(:workflowId as text) is null then 'nothing acts on it' end)
-       on conflict (id) do nothing
-       returning workflow_type, workflow_id, handled_at is not null as handled, true as is_new)
-     select * from fresh
-     union all
-     select workflow_type, workflow_id, handled_at is not null, false from processor_events where id = :id`,
-    {
-      id: event.id,
-      kind: event.kind,
-      createdAt: event.createdAt,
-      livemode: event.livemode,
-      apiVersion: event.apiVersion,
-      object: toJsonb(event.object),
-      workflow: route?.workflow ?? null,
-      workflowId: route?.workflowId ?? null,
-    },
-  );
-  const row = rows[0];
+  const values = [
+    event.id,
+    event.kind,
+    event.createdAt,
+    event.livemode,
+    event.apiVersion,
+    toJsonb(event.object),
+    route?.workflow ?? null,
+    route?.workflowId ?? null,
+  ] as const;
+  const [row] = await runPrepared<Kept, typeof values>(db, keepEvent, values);
   // A twin of the event is being committed at this moment. Its transaction tells the workflow, and telling twice is
   // harmless.
   if (!row) return { unhandledBy: route, isNew: false };
@@ -52,8 +66,13 @@ interface Kept {
   is_new: boolean;
 }
 
+/** How JSON writes a NUL character. Behind a backslash it may stand for itself. */
+const NUL = '\\u0000';
+
 /** jsonb holds no NUL characters: an event with one would be refused and redelivered for days. */
 function toJsonb(object: Record<string, unknown>): string {
+  const text = JSON.stringify(object);
+  if (!text.includes(NUL)) return text;
   return JSON.stringify(object, (_key, value: unknown) =>
     typeof value === 'string' ? value.replaceAll('\0', '') : value,
   );

@@ -2,6 +2,7 @@ import type { ApiKeyId, RentalId, UserId } from '../../../domain/ids.js';
 import type { Label, Labels } from '../../../domain/rentals/labels.js';
 import type { RentalStatus } from '../../../domain/rentals/rental.js';
 import type { Database, Transaction } from '../database.js';
+import { runPrepared, ReadAhead, type Prepared } from '../prepared.js';
 import type { RentalRow } from '../rows/tables.js';
 import { withWaiting, type WaitingFacts } from './progress-reads.js';
 
@@ -18,19 +19,34 @@ type ReadRental = RentalRow & {
   host_key_changed: boolean | null;
 };
 
+const rentalOfUser: Prepared<readonly [RentalId, UserId, ApiKeyId | null]> = {
+  name: 'rental_of_user',
+  sql: `select r.*, p.silent_probes, p.host_key_changed,
+               (select json_object_agg(key, value order by place) from rental_labels where rental_no = r.no) as labels
+          from rentals_now r left join pods p on p.provider_code = r.provider_code and p.pod_id = r.pod_id
+         where r.id = $1 and r.user_id = $2 and ($3::text is null or r.api_key_id = $3)`,
+};
+
 /**
  * Finds a user's rental; undefined for another user's, as for none (decision 5, "Foreign ids").
  * @param onlyOf a key: then those of the user's other keys and sessions are none either
+ * @param ahead where it may have been read already
  */
 export async function findRental(
   db: Database | Transaction,
   userId: UserId,
   id: RentalId,
   onlyOf?: ApiKeyId,
+  ahead?: ReadAhead,
 ): Promise<RentalWithHealth | undefined> {
-  const own = { 'r.id': id, 'r.user_id': userId, ...(onlyOf !== undefined && { 'r.api_key_id': onlyOf }) };
-  const row = await withHealth(db).where(own).first();
+  const values = [id, userId, onlyOf ?? null] as const;
+  const [row] = await runPrepared<ReadRental, typeof values>(db, rentalOfUser, values, ahead);
   return row && (await withWaiting(db, [row]))[0];
+}
+
+/** What findRental will read. */
+export function rentalAhead(userId: UserId, id: RentalId, onlyOf: ApiKeyId | undefined): ReadAhead {
+  return new ReadAhead(rentalOfUser, [id, userId, onlyOf ?? null]);
 }
 
 function withHealth(db: Database | Transaction) {

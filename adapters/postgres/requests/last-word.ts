@@ -1,9 +1,7 @@
 import type { TopupId, UserId } from '../../../domain/ids.js';
 import type { Database, Transaction } from '../database.js';
+import { lockBy } from '../locks.js';
 import { inTurnOfUser, isWalletBusy } from './user-turns.js';
-
-/** The first key of the advisory lock of a top-up. */
-const LOCK_TOPUP = 7_105;
 
 export type LastWord<Row> =
   | { readonly kind: 'there'; readonly row: Row }
@@ -63,7 +61,7 @@ export async function readUnderTopupLock<Row>(
 
 /** Locks the beginning of a top-up, and the sending for its page or charge, against the last look at it. */
 export async function lockTopup(trx: Transaction, topupId: TopupId): Promise<void> {
-  await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK_TOPUP, topupId]);
+  await lockBy(trx, 'topup', topupId);
 }
 
 async function readUnder<Row>(

@@ -215,6 +215,8 @@ export interface MeterRow {
   running_ms: number;
   limit_ms: number | null;
   starved_ms: number | null;
+  /** Generated: the first millisecond in which a cent more is due, or the limit. */
+  readonly due_ms: number;
 }
 
 export interface StopRequestRow {

@@ -1,3 +1,4 @@
+import { keyRefusals } from '../../../domain/accounts/api-key-refusals.js';
 import type { ApiKeyId, RentalId, UserId } from '../../../domain/ids.js';
 import { refusalOfUnlimitedRentals, type CapPot, type Holder } from '../../../domain/spending/pots.js';
 import { Refusal } from '../../../domain/refusal.js';
@@ -26,22 +27,9 @@ export async function getLiveKey(
   );
   const [key] = rows;
   if (!key) throw new Refusal('key_unknown', 'There is no such API key any more.');
-  if (key.revoked_at !== null) {
-    throw new Refusal('key_revoked', 'This API key was revoked. Sign in and make another one.', {
-      revokedAt: key.revoked_at.toISOString(),
-    });
-  }
-  if (key.suspended_at !== null) {
-    throw new Refusal(
-      'key_suspended',
-      'This API key rests until its owner signs in once: POST /v1/auth/request-code.',
-    );
-  }
-  if (key.expired) {
-    throw new Refusal('key_expired', 'This API key has expired. Sign in and make another one.', {
-      expiredAt: key.expires_at.toISOString(),
-    });
-  }
+  if (key.revoked_at !== null) throw keyRefusals.revoked(key.revoked_at);
+  if (key.suspended_at !== null) throw keyRefusals.suspended();
+  if (key.expired) throw keyRefusals.expired(key.expires_at);
   return key;
 }
 

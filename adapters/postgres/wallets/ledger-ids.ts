@@ -8,6 +8,8 @@ import { getInstallationKey } from './installation-keys.js';
 export interface LedgerIds {
   /** Returns the public id. */
   of(walletId: number, seq: number): LedgerEntryId;
+  /** Adds their public ids to many entries, for much less than one by one. */
+  withIds<Entry extends EntryKey>(entries: readonly Entry[]): (Entry & { readonly id: LedgerEntryId })[];
   /** Reads an id, in this form or the plain one of release 0.1; undefined for a text that is neither. */
   parse(text: string): (EntryKey & { readonly isPlain: boolean }) | undefined;
   /** Younger entries were never shown with a plain id. */
@@ -25,16 +27,28 @@ const FORM = 1n << 128n;
  * @param since when the key was made
  */
 export function createLedgerIds(key: Buffer, since: Date): LedgerIds {
-  // ECB fits here: there is only one block, so there is nothing to chain.
+  // ECB fits here: each block is an id by itself, and nothing chains them.
   const cipher = createCipheriv('aes-128-ecb', key, null).setAutoPadding(false);
   const decipher = createDecipheriv('aes-128-ecb', key, null).setAutoPadding(false);
+  const withIds: LedgerIds['withIds'] = (entries) => {
+    const blocks = Buffer.alloc(BLOCK_BYTES * entries.length);
+    entries.forEach(({ walletId, seq }, index) => {
+      blocks.writeBigUInt64BE(BigInt(walletId), index * BLOCK_BYTES);
+      blocks.writeBigUInt64BE(BigInt(seq), index * BLOCK_BYTES + 8);
+    });
+    const enciphered = cipher.update(blocks);
+    return entries.map((entry, index) => ({
+      ...entry,
+      id: ledgerIdOf(FORM | bitsOf(enciphered, index * BLOCK_BYTES)),
+    }));
+  };
   return {
     since,
+    withIds,
     of(walletId, seq) {
-      const block = Buffer.alloc(BLOCK_BYTES);
-      block.writeBigUInt64BE(BigInt(walletId), 0);
-      block.writeBigUInt64BE(BigInt(seq), 8);
-      return ledgerIdOf(FORM | bitsOf(cipher.update(block)));
+      const [entry] = withIds([{ walletId, seq }]);
+      if (!entry) throw new Error('an entry has an id');
+      return entry.id;
     },
     parse(text) {
       const bits = ledgerIdBits(text);
@@ -48,8 +62,8 @@ export function createLedgerIds(key: Buffer, since: Date): LedgerIds {
   };
 }
 
-function bitsOf(block: Buffer): bigint {
-  return (block.readBigUInt64BE(0) << 64n) | block.readBigUInt64BE(8);
+function bitsOf(blocks: Buffer, offset = 0): bigint {
+  return (blocks.readBigUInt64BE(offset) << 64n) | blocks.readBigUInt64BE(offset + 8);
 }
 
 function blockOf(bits: bigint): Buffer {

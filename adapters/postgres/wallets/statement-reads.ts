@@ -125,5 +125,5 @@ export async function readStretch(db: Database, stretch: Stretch, limit: number)
       order by e.seq limit :limit`,
     { ...stretch, limit },
   );
-  return rows.map((row) => ({ id: ids.of(row.walletId, row.seq), ...row }));
+  return ids.withIds(rows);
 }

@@ -1,5 +1,6 @@
 import type { UserId } from '../../../domain/ids.js';
 import type { Database } from '../database.js';
+import { runPrepared, ReadAhead, type Prepared } from '../prepared.js';
 
 /** The answer of GET /v1/billing/balance (decision 31, "Balance and config"). Amounts in cents. */
 export interface Balance {
@@ -24,27 +25,34 @@ interface Row {
   read_at: Date;
 }
 
+const balanceOfUser: Prepared<readonly [UserId]> = {
+  name: 'balance_of_user',
+  sql: `select w.available_cents, w.reserved_cents, clock_ms() as read_at,
+               i.open_invoices_cents, i.open_invoice_count, r.burn_per_hour_cents, r.holds_cents
+          from wallets w
+          cross join lateral (
+            select coalesce(sum(amount_cents), 0)::bigint as open_invoices_cents, count(*) as open_invoice_count
+            from invoices where user_id = w.user_id and status = 'open' and void_requested_at is null
+              and reason in ('overage', 'manual')) i
+          cross join lateral (
+            select coalesce(sum(price_per_hour_cents), 0)::bigint as burn_per_hour_cents,
+                   coalesce(sum(hold_cents), 0)::bigint as holds_cents
+            from meters where wallet_id = w.id) r
+         where w.user_id = $1`,
+};
+
+/** What getBalance will read. */
+export function balanceAhead(userId: UserId): ReadAhead {
+  return new ReadAhead(balanceOfUser, [userId]);
+}
+
 /**
  * Reads a user's balance, all from one moment. Open invoices are debts only: overage and manual (decision 31, "Balance
  * and config").
+ * @param ahead where it may have been read already
  */
-export async function getBalance(db: Database, userId: UserId): Promise<Balance> {
-  const { rows } = await db.raw<{ rows: Row[] }>(
-    `select w.available_cents, w.reserved_cents, clock_ms() as read_at,
-            i.open_invoices_cents, i.open_invoice_count, r.burn_per_hour_cents, r.holds_cents
-     from wallets w
-     cross join lateral (
-       select coalesce(sum(amount_cents), 0)::bigint as open_invoices_cents, count(*) as open_invoice_count
-       from invoices where user_id = w.user_id and status = 'open' and void_requested_at is null
-         and reason in ('overage', 'manual')) i
-     cross join lateral (
-       select coalesce(sum(price_per_hour_cents), 0)::bigint as burn_per_hour_cents,
-              coalesce(sum(hold_cents), 0)::bigint as holds_cents
-       from meters where wallet_id = w.id) r
-     where w.user_id = ?`,
-    [userId],
-  );
-  const row = rows[0];
+export async function getBalance(db: Database, userId: UserId, ahead?: ReadAhead): Promise<Balance> {
+  const [row] = await runPrepared<Row, readonly [UserId]>(db, balanceOfUser, [userId], ahead);
   if (!row) throw new Error(`no wallet of user ${userId}`);
   return {
     availableCents: row.available_cents,

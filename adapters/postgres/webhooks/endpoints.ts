@@ -2,10 +2,8 @@ import type { EventType } from '../../../domain/events/events.js';
 import type { UserId, WebhookId } from '../../../domain/ids.js';
 import { webhookLimits } from '../../../domain/webhooks/limits.js';
 import type { Database, Transaction } from '../database.js';
+import { lockBy } from '../locks.js';
 import type { WebhookRow } from '../rows/tables.js';
-
-/** Endpoints of one user are added one at a time, so that they are counted. */
-const LOCK_WEBHOOKS = 7_105;
 
 /** Lists a user's endpoints, oldest first. */
 export async function listWebhooks(db: Database | Transaction, userId: UserId): Promise<WebhookRow[]> {
@@ -44,7 +42,7 @@ export interface NewWebhook {
 
 /** Keeps an endpoint with its secret, unless the user has as many as one may have. It gets events from now on. */
 export async function insertWebhook(trx: Transaction, hook: NewWebhook): Promise<WebhookRow | 'too many'> {
-  await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK_WEBHOOKS, hook.userId]);
+  await lockBy(trx, 'webhooksOfUser', hook.userId);
   if ((await listWebhooks(trx, hook.userId)).length >= webhookLimits.perUser) return 'too many';
   const [row] = await trx('webhooks')
     .insert({

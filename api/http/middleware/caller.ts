@@ -1,4 +1,5 @@
 import type { FoundApiKey } from '../../../adapters/postgres/accounts/api-keys.js';
+import { keyRefusals } from '../../../domain/accounts/api-key-refusals.js';
 import type { ApiKeyScope } from '../../../domain/accounts/api-keys.js';
 import { Refusal } from '../../../domain/refusal.js';
 import type { ApiContext } from '../../context.js';
@@ -75,18 +76,11 @@ export function keyRefusal(found: Exclude<FoundApiKey, { is: 'live' }>, ip: stri
         'There is no such API key. See that it is whole: gpur_ and 36 characters.',
       );
     case 'expired':
-      return new Refusal('key_expired', 'This API key has expired. Sign in and make another one.', {
-        expiredAt: found.at.toISOString(),
-      });
+      return keyRefusals.expired(found.at);
     case 'revoked':
-      return new Refusal('key_revoked', 'This API key was revoked. Sign in and make another one.', {
-        revokedAt: found.at.toISOString(),
-      });
+      return keyRefusals.revoked(found.at);
     case 'suspended':
-      return new Refusal(
-        'key_suspended',
-        'This API key rests until its owner signs in once: POST /v1/auth/request-code.',
-      );
+      return keyRefusals.suspended();
     case 'elsewhere':
       return new Refusal(
         'key_address',

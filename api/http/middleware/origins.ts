@@ -19,8 +19,22 @@ export function allowOrigins(
     },
     credentials: true,
     allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    allowHeaders: ['Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'X-Request-Id', ...headers],
-    exposeHeaders: ['Idempotent-Replayed', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'],
+    allowHeaders: [
+      'Content-Type',
+      'Idempotency-Key',
+      'If-None-Match',
+      'Last-Event-ID',
+      'X-Request-Id',
+      ...headers,
+    ],
+    exposeHeaders: [
+      'ETag',
+      'Idempotent-Replayed',
+      'RateLimit',
+      'RateLimit-Policy',
+      'Retry-After',
+      'X-Request-Id',
+    ],
     maxAge: 600,
   }) as Middleware<ApiState, object>;
 }

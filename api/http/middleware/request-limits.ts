@@ -7,15 +7,19 @@ import {
 } from '../../../adapters/postgres/requests/request-counts.js';
 import { findApiKey } from '../../../adapters/postgres/accounts/api-keys.js';
 import { findSession } from '../../../adapters/postgres/accounts/sessions.js';
+import type { PassTurn } from '../../../adapters/turns.js';
+import type { UserId } from '../../../domain/ids.js';
 import { requestLimits } from '../../../domain/requests/limits.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { seenFrom } from '../../accounts/seen-from.js';
-import type { ApiDeps, ApiState, Caller } from '../../context.js';
+import { onlyOf, type ApiDeps, type ApiState, type Caller } from '../../context.js';
+import type { ReadAhead } from '../../../adapters/postgres/prepared.js';
 import { addressOf } from './client-address.js';
 import { bearerOf, keyRefusal } from './caller.js';
 import { clientOf } from './client-address.js';
+import { KnownCallers, readAheadOf, type Whose } from './read-ahead.js';
 import { isReading } from './safe-methods.js';
-import { createRequestTurns } from './turns.js';
+import { createRequestTurns, type RequestTurns } from './turns.js';
 
 type Context = Parameters<Middleware<ApiState, object>>[0];
 
@@ -30,22 +34,77 @@ type Context = Parameters<Middleware<ApiState, object>>[0];
 export function limitRequests(deps: ApiDeps, exempt: readonly string[]): Middleware<ApiState, object> {
   const policies = policiesOf(deps);
   const turns = createRequestTurns(deps.settings.requestsAtOnce);
+  const known = new KnownCallers();
   return async (ctx, next) => {
     if (!ctx.path.startsWith('/v1/') || exempt.includes(ctx.path)) {
       await next();
       return;
     }
-    const { caller, refusedKey, failure } = await turns.lookUp(ctx, () => lookUp(ctx, deps));
-    await turns.inTurn(ctx, caller, async () => {
+    const asked = credentialOf(ctx);
+    const whose = known.get(asked.credential);
+    const begun = begin(ctx, whose, turns);
+    const { caller, refusedKey, failure } = await lookUpInTurn(ctx, { deps, turns, asked, begun });
+    const taken = turnFor(caller, begun);
+    const work = async (): Promise<void> => {
       const nearest = await count(ctx, policies, caller);
       tell(ctx, nearest);
+      // Nothing is read ahead for whoever is refused: not even once more.
+      if (!caller || !nearest.standing.allowed) known.forget(asked.credential);
       if (!nearest.standing.allowed) throw tooMany(nearest);
       if (failure !== undefined) throw failure;
-      if (caller) ctx.state.caller = caller;
+      if (caller) {
+        ctx.state.caller = caller;
+        const now = { userId: caller.userId, onlyOf: onlyOf(ctx) };
+        if (!whose || whose.onlyOf !== now.onlyOf) known.remember(asked.credential, now);
+      }
+      if (begun) ctx.state.ahead = begun.ahead;
       if (refusedKey) ctx.state.refusedKey = refusedKey;
       await next();
-    });
+    };
+    await turns.inTurn(ctx, caller, work, taken);
   };
+}
+
+/** A read that goes along with the look-up of its caller, in the turn of whom it probably is. */
+interface Begun {
+  readonly ahead: ReadAhead;
+  readonly userId: UserId;
+  readonly pass: PassTurn;
+}
+
+/** Begins to read ahead, where it is known for whom and what, and their turn is free at once. */
+function begin(ctx: Context, whose: Whose | undefined, turns: RequestTurns): Begun | undefined {
+  const ahead = whose && readAheadOf(ctx, whose);
+  const pass = ahead && turns.tryRead(whose.userId);
+  return pass && { ahead, userId: whose.userId, pass };
+}
+
+/** Looks the caller up: in the turn of what is read ahead, which may be slow, or else in one that nothing slower takes. */
+async function lookUpInTurn(
+  ctx: Context,
+  { deps, turns, asked, begun }: Begin,
+): Promise<LookedUp & { failure?: Error }> {
+  if (!begun) return turns.lookUp(ctx, () => lookUp(ctx, deps, asked, undefined));
+  try {
+    return await lookUp(ctx, deps, asked, begun.ahead);
+  } catch (error) {
+    begun.pass();
+    throw error;
+  }
+}
+
+interface Begin {
+  readonly deps: ApiDeps;
+  readonly turns: RequestTurns;
+  readonly asked: Credential;
+  readonly begun: Begun | undefined;
+}
+
+/** The turn that was taken ahead, if it is this caller's. */
+function turnFor(caller: Caller | undefined, begun: Begun | undefined): PassTurn | undefined {
+  if (begun && caller?.userId === begun.userId) return begun.pass;
+  begun?.pass();
+  return undefined;
 }
 
 interface Policy {
@@ -107,30 +166,54 @@ interface LookedUp {
   readonly refusedKey?: Refusal;
 }
 
+/** What a request shows to be known by. */
+interface Credential {
+  readonly isKey: boolean;
+  /** Empty for none. */
+  readonly credential: string;
+}
+
+/** A key stands before a cookie that comes along: whoever sends one means it. */
+function credentialOf(ctx: Context): Credential {
+  const bearer = bearerOf(ctx.get('Authorization'));
+  if (bearer !== undefined) return { isKey: true, credential: bearer };
+  return { isKey: false, credential: ctx.cookies.get('sid') ?? '' };
+}
+
 /**
  * Looks the caller up. While the database is away nobody is known: the request counts as a stranger's, and then fails.
  */
-async function lookUp(ctx: Context, deps: ApiDeps): Promise<LookedUp & { failure?: Error }> {
-  const bearer = bearerOf(ctx.get('Authorization'));
+async function lookUp(
+  ctx: Context,
+  deps: ApiDeps,
+  { isKey, credential }: Credential,
+  ahead: ReadAhead | undefined,
+): Promise<LookedUp & { failure?: Error }> {
   try {
-    return await (bearer === undefined ? lookUpSession(ctx, deps) : lookUpKey(ctx, deps, bearer));
+    return await (isKey ? lookUpKey : lookUpSession)(ctx, deps, credential, ahead);
   } catch (failure) {
     if (failure instanceof Error && isDatabaseAway(failure)) return { failure };
     throw failure;
   }
 }
 
-async function lookUpSession(ctx: Context, { db }: ApiDeps): Promise<LookedUp> {
-  const session = await findSession(db, ctx.cookies.get('sid') ?? '', seenFrom(ctx));
-  return session ? { caller: { kind: 'session', ...session } } : {};
-}
+type LookUp = (
+  ctx: Context,
+  deps: ApiDeps,
+  credential: string,
+  ahead: ReadAhead | undefined,
+) => Promise<LookedUp>;
 
-/** A key stands before a cookie that comes along: whoever sends one means it. */
-async function lookUpKey(ctx: Context, { db }: ApiDeps, token: string): Promise<LookedUp> {
-  const found = await findApiKey(db, token, addressOf(ctx.ip));
+const lookUpSession: LookUp = async (ctx, { db }, token, ahead) => {
+  const session = await findSession(db, token, seenFrom(ctx), ahead);
+  return session ? { caller: { kind: 'session', ...session } } : {};
+};
+
+const lookUpKey: LookUp = async (ctx, { db }, token, ahead) => {
+  const found = await findApiKey(db, token, addressOf(ctx.ip), ahead);
   if (found.is === 'live') return { caller: { kind: 'key', ...found.key } };
   return { refusedKey: keyRefusal(found, ctx.ip) };
-}
+};
 
 /** Writes the fields of the IETF's draft (draft-ietf-httpapi-ratelimit-headers), which name their limit. */
 function tell(ctx: Context, { policy, standing }: Counted): void {

@@ -1,6 +1,6 @@
 import { finished, Readable } from 'node:stream';
 import type { Middleware } from 'koa';
-import { Turns } from '../../../adapters/turns.js';
+import { Turns, type PassTurn } from '../../../adapters/turns.js';
 import type { UserId } from '../../../domain/ids.js';
 import { requestLimits } from '../../../domain/requests/limits.js';
 import { Refusal } from '../../../domain/refusal.js';
@@ -19,12 +19,20 @@ type Context = Parameters<Middleware<ApiState, object>>[0];
 export interface RequestTurns {
   /** Finds out who asks. An address has separate turns for it, which nothing slower takes. */
   lookUp<T>(ctx: Context, find: () => Promise<T>): Promise<T>;
+  /** Takes a turn for reads of a user that is free at once; undefined where it would have to be waited for. */
+  tryRead(userId: UserId): PassTurn | undefined;
   /**
    * Does a request's work in its caller's turn. The turn lasts until `work` ends and its answer's stream is closed, or
    * until `ctx.state.passTurn` is called.
+   * @param taken the caller's turn, where it was taken already
    * @throws Refusal rate_limited when the turn did not come: nothing was begun
    */
-  inTurn(ctx: Context, caller: Caller | undefined, work: () => Promise<void>): Promise<void>;
+  inTurn(
+    ctx: Context,
+    caller: Caller | undefined,
+    work: () => Promise<void>,
+    taken?: PassTurn,
+  ): Promise<void>;
 }
 
 /** @param atOnce how many requests of one caller and kind may be under way */
@@ -41,6 +49,8 @@ export function createRequestTurns(atOnce: number): RequestTurns {
   const strangers = turnsOf<string>('your address', requestsWaiting);
   const reads = turnsOf<UserId>('yours', requestsWaiting);
   const changes = turnsOf<UserId>('yours', requestsWaiting);
+  const turnOf = (ctx: Context, caller: Caller | undefined): Promise<PassTurn> =>
+    caller ? (isReading(ctx.method) ? reads : changes).take(caller.userId) : strangers.take(clientOf(ctx.ip));
   return {
     async lookUp(ctx, find) {
       const pass = await lookUps.take(clientOf(ctx.ip));
@@ -50,10 +60,9 @@ export function createRequestTurns(atOnce: number): RequestTurns {
         pass();
       }
     },
-    async inTurn(ctx, caller, work) {
-      const pass = caller
-        ? await (isReading(ctx.method) ? reads : changes).take(caller.userId)
-        : await strangers.take(clientOf(ctx.ip));
+    tryRead: (userId) => reads.tryTake(userId),
+    async inTurn(ctx, caller, work, taken) {
+      const pass = taken ?? (await turnOf(ctx, caller));
       ctx.state.passTurn = pass;
       try {
         await work();

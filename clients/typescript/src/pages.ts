@@ -27,8 +27,13 @@ export class Paged<Item, Page, Cursor = string> implements AsyncIterable<Item> {
   }
 
   /** The first page. */
-  async firstPage(): Promise<Page> {
-    return (await this.#read(undefined)).page;
+  firstPage(): Promise<Page> {
+    return this.page(undefined);
+  }
+
+  /** One page: the one that the page before it names as its next, for whoever reads on by hand. */
+  async page(cursor: Cursor | undefined): Promise<Page> {
+    return (await this.#read(cursor)).page;
   }
 
   /** All items, or the first ones up to a number. */

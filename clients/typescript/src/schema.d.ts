@@ -309,7 +309,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What can be rented now, cheapest first */
+        /**
+         * What can be rented now, cheapest first
+         * @description The ETag stands for what the answer says: send it as If-None-Match, and 304 tells that nothing has changed. It costs a request like any other.
+         */
         get: operations["listListings"];
         put?: never;
         post?: never;
@@ -982,7 +985,7 @@ export interface paths {
         };
         /**
          * What happened to the account, in order
-         * @description Oldest first. Ask again with `after` as the `lastSeq` of the answer: you are at the end when it does not move. Without `after` the answer begins with the oldest event that is kept (30 days). An `after` that no kept event follows on is 409 `resync`.
+         * @description Oldest first. Ask again with `after` as the `lastSeq` of the answer: you are at the end when it does not move. Without `after` the answer begins with the oldest event that is kept (30 days). An `after` that no kept event follows on is 409 `resync`. With `before` it is newest first: ask again with it as the `lastSeq` of the answer, until that does not move or is 0.
          */
         get: operations["listEvents"];
         put?: never;
@@ -1158,7 +1161,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where the payment page leads back to, where there is no dashboard */
+        /** Where the payment page leads back to: a page of the dashboard, where there is one */
         get: operations["showPaid"];
         put?: never;
         post?: never;
@@ -1327,6 +1330,11 @@ export interface components {
             dailyCapCents: number | null;
             /** @description Why the service switched it off. */
             disabledReason: components["schemas"]["AutoTopupDisabledReason"] | null;
+            /**
+             * Format: date-time
+             * @description Not before then is the card charged again. Null: it never was.
+             */
+            nextAttemptAt: string | null;
         };
         /** @enum {string} */
         AutoTopupDisabledReason: "charge_failed" | "card_removed" | "card_expired" | "charges_held";
@@ -1491,6 +1499,11 @@ export interface components {
         CardSetup: {
             clientSecret: string;
             publishableKey: string;
+            /**
+             * Format: uri
+             * @description A page that takes the card in place of the processor’s own form, and leads back. Null with the real processor.
+             */
+            pageUrl: string | null;
         };
         ChangeApiKey: {
             name?: string;
@@ -2172,11 +2185,19 @@ export interface components {
             entries: components["schemas"]["LedgerEntry"][];
             /** @description The wallet’s total now. */
             balanceCents: number;
+            /** @description Only with beforeSeq: the numbers between `from` and `to`, whatever else is asked for. */
+            range?: components["schemas"]["LedgerRange"];
             /** @description Opaque; what `cursor` takes for the next page. Null on the last page. */
             nextCursor: string | null;
         };
         /** @enum {string} */
         LedgerEntryType: "processor_topup" | "auto_topup" | "rental_charge" | "refund" | "adjustment";
+        LedgerRange: {
+            /** @description Of the oldest entry; one beyond newestSeq when there is none. */
+            oldestSeq: number;
+            /** @description Of the newest entry, as `ledgerSeq` of the stream says; 0 before the first. */
+            newestSeq: number;
+        };
         ListFamiliesAnswer: {
             families: components["schemas"]["Family"][];
         };
@@ -2942,6 +2963,11 @@ export interface components {
             dailyCapCents: number | null;
             /** @description Why the service switched it off. */
             disabledReason: components["schemas"]["AutoTopupDisabledReason"] | null;
+            /**
+             * Format: date-time
+             * @description Not before then is the card charged again. Null: it never was.
+             */
+            nextAttemptAt: string | null;
             warnings: string[];
         };
         StreamClosed: {
@@ -3030,6 +3056,8 @@ export interface components {
             /** Format: uri */
             receiptUrl: string | null;
             error: string | null;
+            /** @description Why a charge of the saved card failed, in the words of the payment processor: `details.declineCode` of `card_declined`. */
+            declineCode: string | null;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */
@@ -3547,6 +3575,7 @@ export type KeyUnknownError = components['schemas']['KeyUnknownError'];
 export type LedgerEntry = components['schemas']['LedgerEntry'];
 export type LedgerEntryPage = components['schemas']['LedgerEntryPage'];
 export type LedgerEntryType = components['schemas']['LedgerEntryType'];
+export type LedgerRange = components['schemas']['LedgerRange'];
 export type ListFamiliesAnswer = components['schemas']['ListFamiliesAnswer'];
 export type ListInvoicesAnswer = components['schemas']['ListInvoicesAnswer'];
 export type ListProvidersAnswer = components['schemas']['ListProvidersAnswer'];
@@ -4772,11 +4801,21 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ListingPage"];
                 };
+            };
+            /** @description It is what If-None-Match names. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description validation_failed, invalid_count */
             400: {
@@ -5633,6 +5672,12 @@ export interface operations {
             query?: {
                 type?: "processor_topup" | "auto_topup" | "rental_charge" | "refund" | "adjustment";
                 rentalId?: string;
+                /** @description A day, which is its beginning in UTC, or an instant with its offset. */
+                from?: string;
+                /** @description A day, which is its beginning in UTC, or an instant with its offset. */
+                to?: string;
+                /** @description Only entries that are numbered below: they are numbered from 1, the oldest, without a gap. The answer tells the `range`. */
+                beforeSeq?: number;
                 /** @description The nextCursor of a previous answer. */
                 cursor?: string;
                 pageSize?: number;
@@ -7482,6 +7527,8 @@ export interface operations {
                 after?: number;
                 /** @description Only events of these types, separated by commas, and `feed.resync`. */
                 types?: ("rental.created" | "rental.machine_found" | "rental.ssh_answered" | "rental.running" | "rental.warned" | "rental.changed" | "rental.stopping" | "rental.stopped" | "rental.failed" | "topup.succeeded" | "topup.failed" | "topup.expired" | "wallet.credited" | "wallet.low" | "wallet.exhausted" | "budget.reached" | "auto_topup.succeeded" | "auto_topup.switched_off" | "card.saved" | "card.removed" | "invoice.opened" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "ssh_key.added" | "ssh_key.removed" | "api_key.created" | "api_key.revoked" | "webhook.created" | "webhook.changed" | "webhook.switched_off" | "webhook.removed" | "webhook.ping" | "session.started" | "session.ended" | "feed.resync")[];
+                /** @description The answer holds the events below this number instead, newest first. */
+                before?: number;
                 pageSize?: number;
             };
             header?: never;
@@ -7866,6 +7913,17 @@ export interface operations {
                 };
                 content: {
                     "text/html": string;
+                };
+            };
+            /** @description To the dashboard, where there is one. */
+            302: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": unknown;
                 };
             };
             /** @description The address and the headers have more than 16 KiB. The connection is closed, without a body. */

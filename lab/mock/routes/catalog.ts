@@ -10,6 +10,7 @@ import {
 } from '../../../api/catalog/routes.js';
 import { historyQuery, knownFamily, presentHistory } from '../../../api/catalog/history.js';
 import { pageOf, readCursor } from '../../../api/http/cursor.js';
+import { isKnownVersion } from '../../../api/http/known-version.js';
 import { readQuery } from '../../../api/http/validation.js';
 import { madeUpHistory, madeUpReliability } from '../history.js';
 import { findListings, offeredFamilies } from '../listings.js';
@@ -25,7 +26,8 @@ export function catalogRoutes(router: ApiRouter, world: World): void {
       const after = readCursor(query.cursor, isListingKey);
       const rows = findListings(world.listings, filterOf(query), after && keyOf(after), query.pageSize + 1);
       const { page, nextCursor } = pageOf(rows, query.pageSize, (row) => [row.price_per_hour_cents, row.id]);
-      ctx.body = { listings: page.map((row) => presentListing(row, madeUpReliability)), nextCursor };
+      const body = { listings: page.map((row) => presentListing(row, madeUpReliability)), nextCursor };
+      if (!isKnownVersion(ctx, body)) ctx.body = body;
     }),
   );
   router.get(

@@ -13,6 +13,13 @@ import type { World } from '../world.js';
 export function pageRoutes(router: ApiRouter, world: World, dashboardUrl: string): void {
   checkoutPages(router, world, dashboardUrl);
   invoicePages(router, world);
+  // The card saves itself (routes/payments.ts), so there is nothing to ask: the page leads straight back.
+  router.get('/mock/setup/:id', (ctx) => {
+    const back = new URLSearchParams({ setup_intent: ctx.params['id'] ?? '', redirect_status: 'succeeded' });
+    ctx.set('Cache-Control', 'no-store');
+    ctx.status = 303;
+    ctx.redirect(`${dashboardUrl}/app/billing?${back.toString()}`);
+  });
   router.get('/mock/receipts/:id', (ctx) => {
     show(ctx, 'Receipt', `<p>Charge <code>${escapeHtml(ctx.params['id'] ?? '')}</code> was paid.</p>`);
   });
@@ -91,6 +98,8 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self
 
 function show(ctx: ApiContext, title: string, body: string): void {
   ctx.set('Content-Security-Policy', POLICY);
+  // Without a referrer a browser names no origin with a form, and changes of such are refused.
+  ctx.set('Referrer-Policy', 'same-origin');
   ctx.type = 'text/html; charset=utf-8';
   ctx.body = htmlPage(title, body);
 }

@@ -83,7 +83,11 @@ function cardRoutes(router: ApiRouter, world: World): void {
         note(world, ctx, account, 'card_saved', account.card?.row.pm_id);
       });
       const setupId = newProcessorId('seti');
-      ctx.body = { clientSecret: `${setupId}_secret_mock`, publishableKey: mockPublishableKey };
+      ctx.body = {
+        clientSecret: `${setupId}_secret_mock`,
+        publishableKey: mockPublishableKey,
+        pageUrl: `${world.url}/mock/setup/${setupId}`,
+      };
     }),
   );
   router.get(

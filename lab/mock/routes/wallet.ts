@@ -4,7 +4,7 @@ import { presentBalance, presentConfig } from '../../../api/wallet/billing.js';
 import { refuseWhenCapped } from '../../../api/spending/capped.js';
 import { onlyOf, type ApiRouter } from '../../../api/context.js';
 import { isNumberKey, pageOf, readCursor } from '../../../api/http/cursor.js';
-import { ledgerQuery, presentEntry } from '../../../api/wallet/ledger.js';
+import { ledgerQuery, presentLedger } from '../../../api/wallet/ledger.js';
 import {
   csvQuery,
   presentStatement,
@@ -78,7 +78,9 @@ export function walletRoutes(router: ApiRouter, world: World): void {
 
 function showLedger(world: World) {
   return signedIn(world, (ctx, { wallet, rentals }) => {
-    const { type, rentalId, cursor, pageSize } = readQuery(ctx, ledgerQuery);
+    const query = readQuery(ctx, ledgerQuery);
+    const { type, rentalId, from, to, cursor, pageSize, beforeSeq = Infinity } = query;
+    refuseUnordered(from, to);
     const key = onlyOf(ctx);
     if (rentalId === undefined) refuseWhenCapped(ctx);
     else if (
@@ -86,14 +88,25 @@ function showLedger(world: World) {
     ) {
       throw refusalOf('rental_not_found');
     }
-    const before = readCursor(cursor, isNumberKey)?.[0] ?? Infinity;
+    const before = Math.min(readCursor(cursor, isNumberKey)?.[0] ?? Infinity, beforeSeq);
+    const fromSeq = from ? firstSeqAt(wallet.entries, from) : 1;
+    const toSeq = to ? firstSeqAt(wallet.entries, to) : wallet.entries.length + 1;
+    // Numbers begin with 1 and have no gap, so they are places in the list.
     const entries = wallet.entries
-      .filter((entry) => entry.seq < before && (type === undefined || entry.type === type))
+      .slice(fromSeq - 1, Math.min(before, toSeq) - 1)
+      .filter((entry) => type === undefined || entry.type === type)
       .filter((entry) => rentalId === undefined || entry.rentalId === rentalId)
       .toReversed();
+    const range = { oldestSeq: fromSeq, newestSeq: toSeq - 1 };
     const { page, nextCursor } = pageOf(entries, pageSize, (entry) => [entry.seq]);
-    ctx.body = { entries: page.map(presentEntry), balanceCents: wallet.totalCents, nextCursor };
+    ctx.body = presentLedger(query, { page, balanceCents: wallet.totalCents, nextCursor, range });
   });
+}
+
+/** The number of the first entry at or after an instant. */
+function firstSeqAt(entries: readonly LedgerEntry[], at: Date): number {
+  const index = entries.findIndex(({ createdAt }) => createdAt >= at);
+  return index === -1 ? entries.length + 1 : index + 1;
 }
 
 function between(

@@ -6,6 +6,7 @@ import { notFound, readPageForm, show, successUrl, type PageOutcome } from '../c
 import type { World } from '../http/endpoint.js';
 import { ApiError } from '../http/errors.js';
 import { dollars, escapeHtml } from '../http/html.js';
+import { returnAddress } from '../http/return-address.js';
 import { finishSetupAuthentication } from './setup-intents.js';
 
 type Waiting = Stripe.PaymentIntent | Stripe.SetupIntent;
@@ -88,14 +89,8 @@ function settle(
   }
 }
 
-/** Sends the payer back to the caller's page with the parameters that the processor adds to a return_url. */
 function goBack(intent: Waiting, returnUrl: string | null, succeeded: boolean): PageOutcome {
-  if (returnUrl === null || !URL.canParse(returnUrl)) {
-    return { status: 200, title: 'Done', body: '<p>Your answer was kept. You can close this page.</p>' };
-  }
-  const url = new URL(returnUrl);
-  url.searchParams.set(intent.object, intent.id);
-  url.searchParams.set(`${intent.object}_client_secret`, intent.client_secret ?? '');
-  url.searchParams.set('redirect_status', succeeded ? 'succeeded' : 'failed');
-  return { redirect: url.toString() };
+  const redirect = returnAddress(intent, returnUrl, succeeded);
+  if (redirect !== undefined) return { redirect };
+  return { status: 200, title: 'Done', body: '<p>Your answer was kept. You can close this page.</p>' };
 }

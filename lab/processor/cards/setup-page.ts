@@ -3,6 +3,7 @@ import type Stripe from 'stripe';
 import { alertOf, cardFields, methodOfForm } from './card-form.js';
 import { notFound, readPageForm, show, type PageOutcome } from '../checkout/checkout-page.js';
 import type { World } from '../http/endpoint.js';
+import { returnAddress } from '../http/return-address.js';
 import { ApiError } from '../http/errors.js';
 import { escapeHtml } from '../http/html.js';
 import { idOf } from '../ids.js';
@@ -10,7 +11,8 @@ import { attemptSetup, isOpen } from './setup-intents.js';
 
 /**
  * A page that saves a card, as a shop's own page does with the processor's form. A browser reaches it with the
- * SetupIntent's client_secret, and so does `curl -d client_secret=… -d cardNumber=…`.
+ * SetupIntent's client_secret, and so does `curl -d client_secret=… -d cardNumber=…`. With a return_url in the address it
+ * leads back to there.
  */
 export function createSetupPages(world: World): Router {
   const router = new Router();
@@ -22,7 +24,7 @@ export function createSetupPages(world: World): Router {
     const form = await readPageForm(ctx);
     // A form that was opened with the secret in its address may be posted to that same address.
     const secret = form.get('client_secret') ?? ctx.URL.searchParams.get('client_secret');
-    show(ctx, save(world, ctx.params['id'] ?? '', secret, form));
+    show(ctx, save(world, ctx.params['id'] ?? '', secret, form, ctx.URL.searchParams.get('return_url')));
   });
   return router;
 }
@@ -33,11 +35,18 @@ function findSetup(world: World, id: string, secret: string | null): Stripe.Setu
   return setup?.client_secret === secret ? setup : undefined;
 }
 
-function save(world: World, id: string, secret: string | null, form: URLSearchParams): PageOutcome {
+function save(
+  world: World,
+  id: string,
+  secret: string | null,
+  form: URLSearchParams,
+  returnUrl: string | null,
+): PageOutcome {
   try {
     return world.transact(null, () => {
       const setup = findSetup(world, id, secret);
       if (setup === undefined || !isOpen(setup)) return setupPage(setup, null, 409);
+      if (returnUrl !== null) world.store.put('intent_details', { id, sessionId: null, returnUrl });
       const customer = world.store.find('customers', idOf(setup.customer) ?? '');
       return attempt(world, setup, methodOfForm(world, form, customer?.email ?? null));
     });
@@ -51,7 +60,8 @@ function attempt(world: World, setup: Stripe.SetupIntent, method: Stripe.Payment
   try {
     const after = attemptSetup(world, setup, method);
     if (after.status === 'requires_action') return { redirect: `/c/authenticate/${after.id}` };
-    return setupPage(after, null, 200);
+    const back = returnAddress(after, world.store.find('intent_details', setup.id)?.returnUrl ?? null, true);
+    return back === undefined ? setupPage(after, null, 200) : { redirect: back };
   } catch (error) {
     // Caught inside the transaction, so that the failed setup and its events stay.
     if (!(error instanceof ApiError) || !error.isDecline) throw error;
@@ -83,7 +93,7 @@ function setupPage(
     status,
     title: 'Save a card',
     body: `${alertOf(message ?? setup.last_setup_error?.message ?? null)}
-<form method="post" action="/setup/${setup.id}">
+<form method="post">
 <input type="hidden" name="client_secret" value="${escapeHtml(setup.client_secret ?? '')}">
 ${cardFields}
 <button type="submit">Save this card</button>

@@ -85,9 +85,11 @@ describe('the activities of a rental', () => {
   describe('openRental', () => {
     it('buys the cheapest machine and holds its first hour, and does neither again when it runs twice', async () => {
       const { rentalId, userId } = await ask();
-      const answer = { rentalId, pricePerHourCents: CHEAP, providerCode: 'lab' };
-      assert.deepEqual(await open(rentalId), answer);
-      assert.deepEqual(await open(rentalId), answer);
+      const first = await open(rentalId);
+      const { look, ...answer } = first;
+      assert.deepEqual(answer, { rentalId, pricePerHourCents: CHEAP, providerCode: 'lab' });
+      assert.deepEqual(look, await lone.run('lookAtRental', rentalId));
+      assert.deepEqual(await open(rentalId), first);
       assert.deepEqual(upstream.asked, [['allocate', 'cheap']]);
       assert.deepEqual(await purse(userId), { available: BALANCE - CHEAP, reserved: CHEAP });
       const [attempt] = await attempts(rentalId);
@@ -218,6 +220,32 @@ describe('the activities of a rental', () => {
     });
   });
 
+  describe('each step', () => {
+    it('answers with a look at what it left, also when it runs again', async () => {
+      const steps = ['startMetering', 'giveUpProvisioning', 'closeRental'] as const;
+      const phases: string[] = [];
+      const { rentalId } = await opened();
+      for (const step of steps) {
+        for (let time = 1; time <= 2; time += 1) {
+          const look =
+            step === 'giveUpProvisioning'
+              ? await lone.run(step, rentalId, null)
+              : await lone.run(step, rentalId);
+          assert.deepEqual(look, await lone.run('lookAtRental', rentalId), step);
+          phases.push(look.phase);
+        }
+      }
+      assert.deepEqual(phases, ['await_pod', 'await_pod', 'end_pod', 'end_pod', 'closed', 'closed']);
+      const wallet = await insertWallet(lone.db, BALANCE);
+      const ran = await insertRunning(lone.db, wallet, { priceCents: 360, ranMs: 100_000 });
+      assert.equal((await lone.run('meterRental', ran, 60_000)).look.phase, 'running');
+      assert.equal((await lone.run('settleRental', ran)).phase, 'running');
+      await requestStop(ran);
+      assert.equal((await lone.run('meterRental', ran, 60_000)).look.phase, 'ended');
+      assert.equal((await lone.run('settleRental', ran)).phase, 'end_pod');
+    });
+  });
+
   describe('startMetering', () => {
     async function answered(rentalId: RentalId): Promise<void> {
       const { no } = await getRental(lone.db, rentalId);
@@ -296,7 +324,8 @@ describe('the activities of a rental', () => {
       await lone.run('meterRental', rentalId, 60_000);
       const ended = await getRental(lone.db, rentalId);
       assert.notEqual(ended.ended_at, null);
-      assert.deepEqual(await lone.run('meterRental', rentalId, 60_000), { nextLookMs: 0 });
+      const again = await lone.run('meterRental', rentalId, 60_000);
+      assert.deepEqual(again, { nextLookMs: 0, look: await lone.run('lookAtRental', rentalId) });
       assert.deepEqual(await getRental(lone.db, rentalId), ended);
     });
 

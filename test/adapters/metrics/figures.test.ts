@@ -124,13 +124,13 @@ describe('figures of the business', () => {
 
   it('have a limit of time', async () => {
     const slow = counting(async (trx) => {
-      await trx.raw('select pg_sleep(5)');
+      await trx.raw('select pg_sleep(120)');
       return [{ metric: 'tested', value: 1 }];
     });
     const startMs = performance.now();
     const shown = await expose([slow], { limitMs: 200 }).scrape();
     assert.equal(shown.get('gpu_rental_figures_failed', { figures: 'tested' }), 1);
-    assert.ok(performance.now() - startMs < 2_000);
+    assert.ok(performance.now() - startMs < 60_000);
   });
 
   it('are read once for all who ask within some seconds', async () => {

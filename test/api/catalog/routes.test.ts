@@ -48,6 +48,59 @@ describe('the catalog', () => {
       });
     });
 
+    /** Asks for the listings with the ETag of an earlier answer. @returns the new ETag, or undefined for a 304 */
+    async function tagAfter(etag: string, query = ''): Promise<string | undefined> {
+      const answer = await user.get(`/v1/catalog/listings${query}`, { 'If-None-Match': etag });
+      if (answer.status === 304) return undefined;
+      assert.equal(answer.status, 200);
+      return answer.headers.get('etag')!;
+    }
+
+    it('are told in a word when nothing has changed, without being read', async () => {
+      await insertListing(api.db);
+      const etag = (await tagAfter('"none"'))!;
+      const sent: string[] = [];
+      const listen = ({ sql }: { sql: string }) => sent.push(sql);
+      api.deps.db.on('query', listen);
+      assert.equal(await tagAfter(etag), undefined);
+      api.deps.db.removeListener('query', listen);
+      assert.ok(sent.length > 0 && !sent.some((sql) => sql.includes('"listings"')), sent.join('\n'));
+      // A sync that finds the same.
+      await insertProvider(api.db, 'lab');
+      assert.equal(await tagAfter(etag), undefined);
+      assert.notEqual(await tagAfter(etag, '?pageSize=7'), undefined, 'another page');
+      const out = await api.stranger().get('/v1/catalog/listings', { 'If-None-Match': etag });
+      assert.equal(out.status, 401);
+      assert.equal(out.headers.get('cache-control'), null);
+    });
+
+    it('are told anew after each change, of a listing or of an upstream', async () => {
+      const listing = await insertListing(api.db);
+      let etag = (await tagAfter('"none"'))!;
+      const changes: Record<string, () => Promise<unknown>> = {
+        'a text': () => api.db('listings').where({ id: listing.id }).update({ region: 'Bergen, Norway' }),
+        'another one': () => insertListing(api.db),
+        'taken off': () => api.db('listings').where({ id: listing.id }).update({ offered: false }),
+        'the upstream is out': () => insertProvider(api.db, 'lab', 121_000),
+        'it is back': () => insertProvider(api.db, 'lab'),
+        'it is paused': () =>
+          api.db('providers').update({ paused_at: new Date(), paused_by: 'ops', paused_reason: 'a test' }),
+        'and goes on': () =>
+          api.db('providers').update({ paused_at: null, paused_by: null, paused_reason: null }),
+        'all gone': () => api.db('listings').delete(),
+      };
+      const former = new Set<string>();
+      for (const [what, change] of Object.entries(changes)) {
+        await change();
+        const next = await tagAfter(etag);
+        assert.ok(next !== undefined, what);
+        former.add(etag);
+        etag = next;
+      }
+      // An upstream that comes back as it was has the ETag that it had.
+      assert.equal(former.size, 5);
+    });
+
     it('sorts by price, cheapest first, ties by id', async () => {
       const dear = await insertListing(api.db, { price_per_hour_cents: 900 });
       const one = await insertListing(api.db, { price_per_hour_cents: 100 });

@@ -53,6 +53,37 @@ describe('GET /v1/events', () => {
     );
   });
 
+  describe('back from a number', () => {
+    async function backFrom(first: number, query = ''): Promise<number[][]> {
+      const pages: number[][] = [];
+      for (let before = first, last = -1; before !== last;) {
+        const page = await pageOf(`?before=${before}&pageSize=3${query}`);
+        pages.push(seqs(page));
+        [last, before] = [before, page.lastSeq];
+      }
+      return pages;
+    }
+
+    it('tells everything once, the newest first', async () => {
+      await happen(api.db, user.user.id, times(7));
+      assert.deepEqual(await backFrom(Number.MAX_SAFE_INTEGER), [[7, 6, 5], [4, 3, 2], [1], []]);
+      assert.deepEqual(await backFrom(3), [[2, 1], []]);
+      assert.deepEqual(await pageOf('?before=0'), { events: [], lastSeq: 0 });
+    });
+
+    it('moves on past what a filter leaves out, and ends where the feed is kept from', async () => {
+      await happen(api.db, user.user.id, [...times(3), 'card.removed', ...times(4), 'card.removed']);
+      assert.deepEqual(await backFrom(100, '&types=card.removed'), [[9, 4], []]);
+      await prune(api.db, user.user.id, 5);
+      assert.deepEqual(await backFrom(100, '&types=card.removed'), [[9], []]);
+    });
+
+    it('does not go together with a number to go on from', async () => {
+      const { status, body } = await user.get('/v1/events?before=4&after=1');
+      assert.deepEqual([status, body.error], [400, 'validation_failed']);
+    });
+  });
+
   describe('with a filter', () => {
     it('moves on past what is left out', async () => {
       await happen(api.db, user.user.id, ['card.saved', ...times(5), 'card.removed', ...times(4)]);

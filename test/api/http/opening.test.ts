@@ -80,7 +80,7 @@ describe('opening an entity', () => {
     bench.workflow = bench.saysNothing;
     const startMs = performance.now();
     const answer = await bench.open();
-    assert.ok(performance.now() - startMs < 2_500);
+    assert.ok(performance.now() - startMs < 20_000);
     isNotDone(answer);
   });
 

@@ -95,10 +95,13 @@ describe('a server that is stopped', () => {
   let server: ApiServer;
   let port: number;
   let asked: number;
+  /** The server's ends of its connections. */
+  let accepted: Socket[];
   const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
   beforeEach(async () => {
     asked = 0;
+    accepted = [];
     const gate = new Promise<void>((resolve) => (release = resolve));
     server = await startServer(
       async ({ url }, response) => {
@@ -109,6 +112,7 @@ describe('a server that is stopped', () => {
       },
       { host: '127.0.0.1', port: 0 },
     );
+    server.server.on('connection', (socket) => accepted.push(socket));
     port = (server.server.address() as AddressInfo).port;
   });
   afterEach(() => {
@@ -116,6 +120,12 @@ describe('a server that is stopped', () => {
     server.server.closeAllConnections();
     server.server.close();
   });
+
+  /** Sends on the one connection, and waits until the server has it. */
+  async function send(socket: Socket, text: string): Promise<void> {
+    socket.write(text);
+    await until('it has come', () => accepted[0]?.bytesRead === socket.bytesWritten);
+  }
 
   it('ends the request under way, then its connection, and takes no new connection', async () => {
     const running = await open(port);
@@ -146,8 +156,7 @@ describe('a server that is stopped', () => {
     running.socket.write(request);
     await until('the request is under way', () => asked === 1);
     const stopped = server.stop(10_000);
-    running.socket.write('GET /quick HTTP/1.1\r\nHost: a\r\n\r\n');
-    await sleep(50);
+    await send(running.socket, 'GET /quick HTTP/1.1\r\nHost: a\r\n\r\n');
     release();
     await stopped;
     assert.equal(asked, 1, 'the second one reached no handler');
@@ -159,8 +168,7 @@ describe('a server that is stopped', () => {
     running.socket.write('GET /begun HTTP/1.1\r\nHost: a\r\n\r\n');
     await until('the request is under way', () => running.received().includes('begun'));
     const stopped = server.stop(10_000);
-    running.socket.write('POST /v1/rentals HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n');
-    await sleep(50);
+    await send(running.socket, 'POST /v1/rentals HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n');
     release();
     await Promise.all([stopped, running.closed]);
     assert.match(running.received(), /"details":\{"outcome":"not_done"\}/);

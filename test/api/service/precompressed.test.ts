@@ -1,18 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { request, type IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describeApi } from '../../../api/http/openapi/document.js';
+import { askRaw, type RawAnswer } from '../../support/http/raw.js';
 import { startApi, type TestApi } from '../../support/http/api.js';
-
-interface Answer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  /** As they came over the wire. */
-  readonly bytes: Buffer;
-}
 
 const DOCUMENT = '/v1/openapi.json';
 const BUNDLE = '/docs/swagger-ui-bundle.js';
@@ -32,25 +25,8 @@ describe('the description, precompressed', () => {
   });
   after(() => api.stop());
 
-  /** One request as it is written, unlike fetch's, which asks for its own codings and undoes them. */
-  function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      const sent = request(api.url + path, { method, headers, timeout: 30_000 }, (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('end', () => {
-          resolve({
-            status: response.statusCode ?? 0,
-            headers: response.headers,
-            bytes: Buffer.concat(chunks),
-          });
-        });
-      });
-      sent.on('timeout', () => sent.destroy(new Error('no answer in 30 s')));
-      sent.on('error', reject).end();
-    });
-  }
-
+  const ask = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+    askRaw(api.url, path, headers, method);
   const coded = (path: string, coding: string) => ask(path, { 'accept-encoding': coding });
 
   it('is the same to the byte in each coding, with a length, a strong ETag and what it varies by', async () => {
@@ -151,7 +127,7 @@ describe('the description, precompressed', () => {
       for (const coding of ['', 'gzip', 'br']) {
         const got = await coded(path, coding);
         const head = await ask(path, { 'accept-encoding': coding }, 'HEAD');
-        const told = ({ headers }: Answer) =>
+        const told = ({ headers }: RawAnswer) =>
           ['content-length', 'content-encoding', 'content-type', 'etag', 'vary', 'cache-control'].map(
             (name) => headers[name],
           );

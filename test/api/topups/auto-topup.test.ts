@@ -24,7 +24,7 @@ describe('PUT and GET /v1/billing/auto-topup', () => {
     assert.equal(status, 200);
     assert.deepEqual(body, {
       ...{ enabled: false, thresholdCents: null, topupAmountCents: null },
-      ...{ dailyCapCents: null, disabledReason: null },
+      ...{ dailyCapCents: null, disabledReason: null, nextAttemptAt: null },
     });
   });
 
@@ -33,7 +33,7 @@ describe('PUT and GET /v1/billing/auto-topup', () => {
     const stored = await topping.put(user, { enabled: true, thresholdCents: 500 });
     assert.deepEqual(stored, {
       ...{ enabled: true, thresholdCents: 500, topupAmountCents: 2_000 },
-      ...{ dailyCapCents: null, disabledReason: null, warnings: [] },
+      ...{ dailyCapCents: null, disabledReason: null, nextAttemptAt: null, warnings: [] },
     });
     assert.deepEqual({ ...(await user.get(path)).body, warnings: [] }, stored);
   });

@@ -47,7 +47,7 @@ describe('checkout', () => {
 
     it('is billing_disabled without a key of the processor', async () => {
       const free = await startApi({
-        settings: { billing: { enabled: false, publishableKey: '', livemode: false } },
+        settings: { billing: { enabled: false, publishableKey: '', livemode: false, simulatorUrl: null } },
       });
       try {
         const answer = await (await free.signIn()).post('/v1/billing/checkout', { amountCents: 100 });
@@ -100,6 +100,7 @@ describe('checkout', () => {
         status: 'requires_payment',
         amountCents: 2_000,
         creditedCents: null,
+        declineCode: null,
         checkoutUrl: topup.checkout_url,
         sessionId: topup.session_id,
         processorChargeId: null,

@@ -195,6 +195,40 @@ describe('billing reads', () => {
       }
     });
 
+    it('reads from any number on, and tells which numbers there are', async () => {
+      for (const cents of [100, 20, 3]) await move(user.user.id, 'processor_topup', cents);
+      const read = async (query: string) => {
+        const { body } = await user.get(`/v1/billing/ledger?${query}`);
+        return [body.entries.map(({ amountCents }) => amountCents), body.range, body.nextCursor !== null];
+      };
+      const range = { oldestSeq: 1, newestSeq: 3 };
+      assert.deepEqual(await read('beforeSeq=9007199254740991'), [[3, 20, 100], range, false]);
+      assert.deepEqual(await read('beforeSeq=3&pageSize=1'), [[20], range, true]);
+      assert.deepEqual(await read('beforeSeq=1'), [[], range, false]);
+      assert.deepEqual(await read('pageSize=1'), [[3], undefined, true]);
+      const { body: newest } = await user.get('/v1/billing/ledger?beforeSeq=3&pageSize=1');
+      assert.deepEqual(await read(`beforeSeq=3&cursor=${newest.nextCursor ?? ''}`), [[100], range, false]);
+    });
+
+    it('shows what lies between two instants, and the numbers of that alone', async () => {
+      for (const cents of [100, 20, 3]) await move(user.user.id, 'processor_topup', cents);
+      const { entries } = (await user.get('/v1/billing/ledger')).body;
+      const [newest, middle] = entries as unknown as { createdAt: string }[];
+      const read = async (query: string) => {
+        const { body } = await user.get(`/v1/billing/ledger?beforeSeq=1000&${query}`);
+        return [body.entries.map(({ amountCents }) => amountCents), body.range];
+      };
+      const [from, to] = [middle!.createdAt, newest!.createdAt];
+      assert.deepEqual(await read(`from=${from}`), [[3, 20], { oldestSeq: 2, newestSeq: 3 }]);
+      assert.deepEqual(await read(`to=${to}`), [[20, 100], { oldestSeq: 1, newestSeq: 2 }]);
+      assert.deepEqual(await read(`from=${from}&to=${to}`), [[20], { oldestSeq: 2, newestSeq: 2 }]);
+      assert.deepEqual(await read(`from=${from}&to=${to}&type=refund`), [[], { oldestSeq: 2, newestSeq: 2 }]);
+      assert.deepEqual(await read('to=2020-01-01'), [[], { oldestSeq: 1, newestSeq: 0 }]);
+      assert.deepEqual(await read('from=2100-01-01'), [[], { oldestSeq: 4, newestSeq: 3 }]);
+      const backwards = await user.get('/v1/billing/ledger?from=2026-02-01&to=2026-01-01');
+      assert.deepEqual([backwards.status, backwards.body.error], [400, 'validation_failed']);
+    });
+
     it('shows nothing of another user', async () => {
       const other = await api.signIn();
       await move(other.user.id, 'processor_topup', 500);
@@ -209,6 +243,8 @@ describe('billing reads', () => {
         '?cursor=xyz',
         '?cursor=WzAuNV0',
         '?from=1',
+        '?beforeSeq=0',
+        '?beforeSeq=x',
       ];
       for (const query of wrong) {
         const answer = await user.get(`/v1/billing/ledger${query}`);

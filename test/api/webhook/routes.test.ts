@@ -9,6 +9,7 @@ import type { Answer } from '../../support/http/answers.js';
 import { startApi, type TestApi, webhookSecret } from '../../support/http/api.js';
 import { runOps } from '../../support/ops/ops.js';
 import { getTemporal } from '../../support/servers/servers.js';
+import { until } from '../../support/until.js';
 
 const PATH = '/v1/billing/processor/webhook';
 
@@ -66,7 +67,7 @@ describe('POST /v1/billing/processor/webhook', () => {
   }
 
   async function untilSignalled(topupId: TopupId, times: number): Promise<void> {
-    for (let tries = 0; tries < 100 && (await signalsOf(topupId)) < times; tries += 1) await sleep(50);
+    await until('it is signalled', async () => (await signalsOf(topupId)) >= times);
     assert.equal(await signalsOf(topupId), times);
   }
 

@@ -165,7 +165,8 @@ describe('the mock backend', () => {
         return answer.status === 402 && answer;
       });
       assert.equal(declined.body.error, 'card_declined');
-      assert.match(declined.body.details.topupId, /^top_/);
+      const failed = await payer.get(`/v1/billing/topups/${declined.body.details.topupId}`);
+      assert.deepEqual([failed.body.status, failed.body.declineCode], ['failed', 'generic_decline']);
     });
   });
 

@@ -2,38 +2,8 @@ import { newId } from '../../../adapters/ids.js';
 import type { RentalRequest } from '../../../domain/opening.js';
 import type { Account } from '../../../lab/mock/account.js';
 import { tick } from '../../../lab/mock/meter.js';
-import { mockDurations, World, type Clock } from '../../../lab/mock/world.js';
-
-/** A clock that stands still until a test advances it. */
-class TestClock implements Clock {
-  #nowMs = Date.parse('2026-11-01T00:00:00Z');
-  #due: { atMs: number; happen: () => void }[] = [];
-
-  now(): Date {
-    return new Date(this.#nowMs);
-  }
-
-  after(ms: number, happen: () => void): () => void {
-    const due = { atMs: this.#nowMs + ms, happen };
-    this.#due.push(due);
-    return () => {
-      this.#due = this.#due.filter((each) => each !== due);
-    };
-  }
-
-  /** Goes on, and lets each event happen at its own instant. */
-  advance(ms: number): void {
-    const untilMs = this.#nowMs + ms;
-    for (;;) {
-      const next = this.#due.toSorted((a, b) => a.atMs - b.atMs)[0];
-      if (!next || next.atMs > untilMs) break;
-      this.#due = this.#due.filter((each) => each !== next);
-      this.#nowMs = next.atMs;
-      next.happen();
-    }
-    this.#nowMs = untilMs;
-  }
-}
+import { SteeredClock } from '../../../lab/mock/steered-clock.js';
+import { mockDurations, World } from '../../../lab/mock/world.js';
 
 /** The mock's memory without its server, and one account in it. */
 export function createTestWorld(): {
@@ -42,7 +12,7 @@ export function createTestWorld(): {
   live: (ms: number) => void;
   jump: (ms: number) => void;
 } {
-  const clock = new TestClock();
+  const clock = new SteeredClock('2026-11-01T00:00:00Z');
   const world = new World('http://127.0.0.1:1', mockDurations, clock);
   const { account } = world.accounts.signIn('ann@example.com', {});
   return {

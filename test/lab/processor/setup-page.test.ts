@@ -77,6 +77,28 @@ describe('the lab processor’s card form', () => {
     ]);
   });
 
+  it('leads back to the address that it was opened with, also by way of the bank', async () => {
+    const shop = 'http://127.0.0.1:8080/app/billing';
+    for (const card of [cards.good, cards.authentication]) {
+      const { id, page } = await begin();
+      const opened = `${page}&return_url=${encodeURIComponent(shop)}`;
+      const form = /<form method="post"([^>]*)>/.exec(await (await fetch(opened)).text());
+      assert.equal(form?.[1], '', 'the form is posted to the address of its page');
+      const paid = await payPage(opened, card);
+      const answer =
+        card === cards.good
+          ? paid
+          : await postForm(`${bench.lab.url}/c/authenticate/${id}`, { outcome: 'approve' });
+      assert.equal(answer.status, 303);
+      const back = new URL(answer.headers.get('location') ?? '');
+      assert.equal(back.origin + back.pathname, shop);
+      assert.deepEqual(
+        [back.searchParams.get('setup_intent'), back.searchParams.get('redirect_status')],
+        [id, 'succeeded'],
+      );
+    }
+  });
+
   it('sends the payer to their bank when it asks, and saves once', async () => {
     const { id, page } = await begin();
     const answer = await payPage(page, cards.authentication);

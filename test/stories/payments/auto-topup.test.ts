@@ -107,7 +107,8 @@ describe('auto-topup', () => {
       await topping.put(user, settings);
       const attempt = await topping.awaitAttempt(user, 'failed');
       assert.equal(attempt.decline_code, 'generic_decline');
-      const shown = (await user.get('/v1/billing/auto-topup')).body;
+      const { nextAttemptAt, ...shown } = (await user.get('/v1/billing/auto-topup')).body;
+      assert.ok(Date.parse(nextAttemptAt ?? '') > attempt.created_at.getTime(), nextAttemptAt ?? 'null');
       assert.deepEqual(shown, {
         ...{ enabled: false, thresholdCents: 1_000, topupAmountCents: 2_000, dailyCapCents: null },
         disabledReason: 'charge_failed',

@@ -78,6 +78,8 @@ describe('a top-up by the saved card', () => {
     assert.equal(details.declineCode, 'generic_decline');
     const topup = await paying.topup(details.topupId);
     assert.deepEqual([topup.status, topup.closed_at instanceof Date], ['failed', true]);
+    const shown = (await user.get(`/v1/billing/topups/${details.topupId}`)).body;
+    assert.deepEqual([shown.status, shown.declineCode], ['failed', 'generic_decline']);
     assert.deepEqual(await paying.entries(user), []);
     assert.deepEqual(await paying.mails(user), [], 'he was told in the answer');
     await paying.saveCard(user);

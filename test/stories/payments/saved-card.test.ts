@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { defaultSettings } from '../../../api/settings.js';
 import { taskQueues } from '../../../domain/task-queues.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { publishableKey, startService, type TestService } from '../../support/service/living-service.js';
@@ -28,11 +29,21 @@ describe('the saved card', () => {
     it('answers the secret with which the processor’s form goes on, and charges nothing', async () => {
       const { status, body } = await user.post('/v1/billing/setup-intent');
       assert.equal(status, 200);
-      assert.deepEqual(Object.keys(body), ['clientSecret', 'publishableKey']);
+      assert.deepEqual(Object.keys(body), ['clientSecret', 'publishableKey', 'pageUrl']);
       const { clientSecret } = body as unknown as { clientSecret: string };
       const setup = await service.stripe.setupIntents.retrieve(clientSecret.split('_secret_')[0]!);
       assert.deepEqual([setup.usage, setup.metadata], ['off_session', { user_id: user.user.id }]);
       assert.equal((body as unknown as { publishableKey: string }).publishableKey, publishableKey);
+    });
+
+    it('names the simulator’s page, which leads back to the dashboard', async () => {
+      const { body } = await user.post('/v1/billing/setup-intent');
+      const { clientSecret, pageUrl } = body as unknown as { clientSecret: string; pageUrl: string };
+      const { origin, pathname, searchParams } = new URL(pageUrl);
+      assert.equal(origin + pathname, `${service.processor.url}/setup/${clientSecret.split('_secret_')[0]}`);
+      assert.equal(searchParams.get('client_secret'), clientSecret);
+      assert.equal(searchParams.get('return_url'), `${defaultSettings.dashboardUrl}/app/billing`);
+      assert.match(await (await fetch(pageUrl)).text(), /name="cardNumber"/);
     });
 
     it('makes one customer of the user for two at once', async () => {

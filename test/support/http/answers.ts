@@ -26,6 +26,7 @@ export interface AnswerBody extends Item {
   readonly topups: readonly Item[];
   readonly nextCursor: string | null;
   readonly balanceCents: number;
+  readonly range?: { readonly oldestSeq: number; readonly newestSeq: number };
 
   readonly data: readonly Item[];
   readonly url: string | null;
@@ -35,6 +36,8 @@ export interface AnswerBody extends Item {
   readonly topupAmountCents: number | null;
   readonly dailyCapCents: number | null;
   readonly disabledReason: string | null;
+  readonly nextAttemptAt: string | null;
+  readonly declineCode: string | null;
   readonly warnings: readonly string[];
 
   readonly availableCents: number;

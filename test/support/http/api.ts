@@ -62,6 +62,10 @@ export interface ApiOptions {
   readonly processor?: () => Processor;
   /** The identity providers to sign in with; default: none. */
   readonly identityProviders?: readonly IdentityProvider[];
+  /** The folder of a built dashboard; default: none. */
+  readonly dashboardFolder?: string | undefined;
+  /** Default: a free one. */
+  readonly port?: number | undefined;
 }
 
 const disabled = createStripeProcessor({ secretKey: '', apiUrl: null });
@@ -94,7 +98,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     settings: {
       ...defaultSettings,
       secureCookie: false,
-      billing: { enabled: true, publishableKey: 'pk_test_api', livemode: false },
+      billing: { enabled: true, publishableKey: 'pk_test_api', livemode: false, simulatorUrl: null },
       readyKeptMs: 0,
       codeRequestsPerClientPerHour: 1_000,
       readsPerMinute: 1_000_000,
@@ -109,10 +113,11 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     },
     verifyWebhook: createWebhookVerifier({ secrets: [webhookSecret] }),
     identityProviders: options.identityProviders ?? [],
+    dashboardFolder: options.dashboardFolder,
   };
   const server = await startServer(
     createApp(deps).callback(),
-    { host: '127.0.0.1', port: 0 },
+    { host: '127.0.0.1', port: options.port ?? 0 },
     options.timeouts,
   );
   const url = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}`;

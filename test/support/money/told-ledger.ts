@@ -1,3 +1,4 @@
+import { until } from '../until.js';
 import { newId } from '../../../adapters/ids.js';
 import { getLedgerIds } from '../../../adapters/postgres/wallets/ledger-ids.js';
 import type { Database, Transaction } from '../../../adapters/postgres/database.js';
@@ -73,7 +74,11 @@ export class ToldLedger {
   /** Stops and settles a rental as its workflow does. */
   async stopMachine(id: RentalId): Promise<void> {
     await insertStopRequest(this.db, (await getRental(this.db, id)).no, 'user');
-    await tick(this.db, whole);
+    // A service that runs beside it ticks too, and this tick skips what that one holds.
+    await until('a tick has ended it', async () => {
+      await tick(this.db, whole);
+      return (await getRental(this.db, id)).ended_at !== null;
+    });
     await this.locked(id, (trx, wallet, rental) => settle(trx, wallet, rental));
     await this.db('rentals')
       .where({ id })

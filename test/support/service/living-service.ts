@@ -26,6 +26,7 @@ import { sealingKeys, startApi, webhookSecret, type SignedIn, type TestApi } fro
 import { createTestDatabase } from '../servers/database.js';
 import { credit } from '../money/money.js';
 import { assertToldAgrees } from '../story/told-events.js';
+import { findFreePorts } from '../../../lab/stack/ports.js';
 import { createTestNamespace, type TestNamespace } from '../servers/namespace.js';
 import { until } from '../until.js';
 import { startTestWorkers, type WorkerParts } from './workers.js';
@@ -88,6 +89,8 @@ export interface ServiceOptions {
   readonly webhookSender?: Partial<SenderOptions>;
   /** How long the worker waits for one answer of the processor, in milliseconds; default: the product's limits. */
   readonly processorTimeoutMs?: number;
+  /** The folder of a built dashboard, to which the payment pages lead back; default: none. */
+  readonly dashboardFolder?: string;
 }
 
 export const secretKey = 'sk_test_service';
@@ -135,13 +138,24 @@ async function startParts(options: ServiceOptions, stops: Stops): Promise<Parts>
     () => database.drop(),
     () => namespace.close(),
   );
+  const place = await placeOfDashboard(options);
   const api = await startApi({
+    ...{ port: place?.port, dashboardFolder: options.dashboardFolder },
     databaseUrl: database.url,
     temporalAddress: namespace.address,
     namespace: namespace.name,
     settings: {
       reachMs: 2_000,
-      billing: { enabled: true, publishableKey, livemode: false },
+      billing: {
+        enabled: true,
+        publishableKey,
+        livemode: false,
+        // It gets its port later.
+        get simulatorUrl() {
+          return processor.url;
+        },
+      },
+      ...place?.settings,
       ...options.settings,
     },
     ...(options.logLevel !== undefined && { logLevel: options.logLevel }),
@@ -151,7 +165,7 @@ async function startParts(options: ServiceOptions, stops: Stops): Promise<Parts>
   const gpus = await startLivingLab({ bootMs: options.bootMs ?? 100 });
   stops.push(() => gpus.stop());
   const processor = await startLabProcessor({
-    port: 0,
+    port: place?.processorPort ?? 0,
     dataDir: join(folder, 'processor'),
     secretKey,
     publishableKey,
@@ -161,6 +175,25 @@ async function startParts(options: ServiceOptions, stops: Stops): Promise<Parts>
   const inbox = await startMailInbox({ smtpPort: 0, httpPort: 0, dataDir: null });
   stops.push(() => inbox.close());
   return { databaseUrl: database.url, namespace, api, gpus, processor, inbox };
+}
+
+interface PlaceOfDashboard {
+  readonly port: number;
+  readonly processorPort: number;
+  readonly settings: Partial<ApiSettings>;
+}
+
+/** Where the dashboard is seen: the API must know its own address, and the processor's, before it starts. */
+async function placeOfDashboard(options: ServiceOptions): Promise<PlaceOfDashboard | undefined> {
+  if (options.dashboardFolder === undefined) return undefined;
+  const [port = 0, processorPort = 0] = await findFreePorts(2);
+  const url = `http://127.0.0.1:${port}`;
+  const simulatorUrl = `http://127.0.0.1:${processorPort}`;
+  const settings = {
+    ...{ publicUrl: url, dashboardUrl: url, allowedOrigins: [url] },
+    billing: { enabled: true, publishableKey, livemode: false, simulatorUrl },
+  };
+  return { port, processorPort, settings };
 }
 
 function assemble(parts: Parts, options: ServiceOptions, stops: Stops): TestService {
@@ -258,12 +291,20 @@ function openDeps(parts: Parts, options: ServiceOptions, stops: Stops): WorkerPa
       withoutUpkeep: options.upkeep !== true,
       publicUrl: parts.api.url,
       noticeQuietMs: options.noticeQuietMs ?? 3_600_000,
-      checkoutUrls: { success: 'http://127.0.0.1/success', cancel: 'http://127.0.0.1/cancel' },
+      checkoutUrls: checkoutUrlsOf(parts, options),
       pollMs: options.pollMs ?? 100,
       operatorEmail: options.operatorEmail ?? null,
       ...limitsOf(options),
     },
   };
+}
+
+function checkoutUrlsOf({ api }: Parts, { dashboardFolder }: ServiceOptions) {
+  if (dashboardFolder === undefined) {
+    return { success: 'http://127.0.0.1/success', cancel: 'http://127.0.0.1/cancel' };
+  }
+  const back = `${api.url}/app/billing?session=`;
+  return { success: `${back}success`, cancel: `${back}cancel` };
 }
 
 /** The product's limits that a test changes. */

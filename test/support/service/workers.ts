@@ -4,7 +4,7 @@ import type { ActivityDeps } from '../../../activities/deps.js';
 import { startLongLived } from '../../../activities/upkeep/long-lived.js';
 import { connectTemporal } from '../../../adapters/temporal/client.js';
 import { createWorkers } from '../../../worker/workers.js';
-import { getKeptBundle } from './kept-bundle.js';
+import { bundleWorkflows } from '../../../worker/bundle.js';
 
 /** The product's workers in this process. */
 export interface TestWorkers {
@@ -16,7 +16,7 @@ let bundle: Promise<WorkflowBundleWithSourceMap> | undefined;
 
 /** The workflows' code, read once per process. */
 export function getBundle(): Promise<WorkflowBundleWithSourceMap> {
-  bundle ??= getKeptBundle();
+  bundle ??= bundleWorkflows();
   return bundle;
 }
 

@@ -113,8 +113,9 @@ export class MockedRun {
   async attributes(): Promise<Record<string, unknown>> {
     const { typedSearchAttributes } = await this.handle.describe();
     const all = typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value] as const);
-    // The server's own attribute names the worker.
-    return Object.fromEntries(all.filter(([name]) => name !== 'BuildIds'));
+    // The server's own attributes name the worker and the patches that the run goes by.
+    const own = ['BuildIds', 'TemporalChangeVersion'];
+    return Object.fromEntries(all.filter(([name]) => !own.includes(name)));
   }
 
   /** Answers a call as scripted. Only the worker calls it. */

@@ -1,4 +1,4 @@
-import type { RentalLook, RentalPhase } from '../../../activities/rentals/rental.js';
+import type { MeterRound, RentalLook, RentalPhase } from '../../../activities/rentals/rental.js';
 import type { RentalId } from '../../../domain/ids.js';
 import { newId } from '../../../adapters/ids.js';
 import { rentalWorkflow, stopUpdate, type RentalDurations } from '../../../workflows/contracts/rental.js';
@@ -23,11 +23,27 @@ export function looks(...phases: (RentalPhase | RentalLook)[]): () => Promise<Re
   return inTurn(...phases.map((phase) => (typeof phase === 'string' ? look(phase) : phase)));
 }
 
+/** A round of the metering loop that leaves the rental in this phase. */
+export function round(nextLookMs: number, phase: RentalPhase = 'running'): MeterRound {
+  return { nextLookMs, look: look(phase) };
+}
+
+/** The status of a rental's row in each phase, as stops lead to it. */
+const statusOf: Record<RentalPhase, string> = {
+  missing: '',
+  find_pod: 'provisioning',
+  await_pod: 'provisioning',
+  running: 'running',
+  ended: 'stopping',
+  end_pod: 'stopping',
+  closed: 'stopped',
+};
+
 /** A row that moves on as the activities are called, for tests that do not know the looks beforehand. */
 export class ScriptedRow {
   readonly script = {
-    lookAtRental: () => Promise.resolve(look(this.phase)),
-    meterRental: () => Promise.resolve({ nextLookMs: this.phase === 'running' ? never : 0 }),
+    lookAtRental: () => Promise.resolve(this.seen()),
+    meterRental: () => this.meter(),
     settleRental: () => this.moveTo('end_pod'),
     endPods: done,
     closeRental: () => this.moveTo('closed'),
@@ -36,9 +52,18 @@ export class ScriptedRow {
 
   constructor(public phase: RentalPhase) {}
 
-  moveTo(phase: RentalPhase): Promise<void> {
+  meter(): Promise<MeterRound> {
+    return Promise.resolve({ nextLookMs: this.phase === 'running' ? never : 0, look: this.seen() });
+  }
+
+  /** The row as a look sees it: only its statuses differ. */
+  seen(): RentalLook {
+    return look(this.phase, statusOf[this.phase]);
+  }
+
+  moveTo(phase: RentalPhase): Promise<RentalLook> {
     this.phase = phase;
-    return Promise.resolve();
+    return Promise.resolve(this.seen());
   }
 }
 

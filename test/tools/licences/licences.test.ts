@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readBundledPackages } from '../../../tools/licences/bundled-packages.js';
 import { licencePolicy, type LicencePolicy } from '../../../tools/licences/policy.js';
 import { readProductionPackages } from '../../../tools/licences/production-packages.js';
 import { tellLicences } from '../../../tools/licences/tell-licences.js';
@@ -45,6 +46,31 @@ describe('the licences of what the service runs with', () => {
     assert.ok(lines.some((line) => /^koa@\S+ {2}MIT$/.test(line)));
   });
 
+  it('are judged of what the dashboard brings to browsers too', () => {
+    writeFileSync(
+      join(projectDir, 'licences.txt'),
+      '# Licenses\n\n## ui - 1.2.0 (GPL-3.0-only)\n\nThe text\n\n## @a/both - 2.0.0 (MIT)\n\n## none - 3.0.0\n',
+    );
+    const bundled = readBundledPackages(projectDir);
+    assert.deepEqual(bundled, [
+      { name: 'ui', version: '1.2.0', licence: 'GPL-3.0-only' },
+      { name: '@a/both', version: '2.0.0', licence: 'MIT' },
+      { name: 'none', version: '3.0.0', licence: undefined },
+    ]);
+    lock({ 'node_modules/@a/both': { version: '2.0.0', license: 'MIT' } });
+    const lines: string[] = [];
+    assert.ok(!tellLicences(projectDir, policy, (line) => lines.push(line), { brief: false, bundled }));
+    assert.deepEqual(lines.slice(0, 5), [
+      '@a/both@2.0.0  MIT',
+      'ui@1.2.0  GPL-3.0-only',
+      'none@3.0.0  (none said)',
+      'NOT ALLOWED: ui@1.2.0: GPL-3.0-only',
+      'NOT ALLOWED: none@3.0.0: says nothing of its licence',
+    ]);
+    writeFileSync(join(projectDir, 'licences.txt'), '# Licenses\n');
+    assert.throws(() => readBundledPackages(projectDir), /names no package/);
+  });
+
   it('are listed of every copy, and not of packages for development nor of workspaces', () => {
     lock({
       'node_modules/a': { version: '1.0.0', license: 'MIT' },
@@ -57,7 +83,9 @@ describe('the licences of what the service runs with', () => {
       isFine: true,
       lines: ['@scope/b@1.5.0  MIT', '@scope/b@2.0.0  ISC', 'a@1.0.0  MIT'],
     });
-    assert.deepEqual(told(policy, true).lines, ['3 packages that the service runs with: 2 MIT, 1 ISC']);
+    assert.deepEqual(told(policy, true).lines, [
+      '3 packages that the service or its dashboard runs with: 2 MIT, 1 ISC',
+    ]);
   });
 
   for (const licence of [

@@ -18,7 +18,10 @@ export class Events extends Noun {
    * The events after a number, oldest first, up to the newest one.
    * @throws ApiError `resync`: what comes after it is not kept any more
    */
-  list(query: QueryOf<'/v1/events'> = {}, options?: CallOptions): Paged<Event, EventPage, number> {
+  list(
+    query: Omit<QueryOf<'/v1/events'>, 'before'> = {},
+    options?: CallOptions,
+  ): Paged<Event, EventPage, number> {
     return new Paged(
       async (cursor) => {
         const from = cursor ?? query.after;
@@ -27,6 +30,24 @@ export class Events extends Noun {
           api.GET('/v1/events', { ...init, params: { query: asked } }),
         );
         return { page, next: page.lastSeq === (from ?? 0) ? undefined : page.lastSeq };
+      },
+      ({ events }) => events,
+    );
+  }
+
+  /** The events before a number, newest first; without one from the newest on. */
+  newestFirst(
+    query: Omit<QueryOf<'/v1/events'>, 'after'> = {},
+    options?: CallOptions,
+  ): Paged<Event, EventPage, number> {
+    return new Paged(
+      async (cursor) => {
+        const before = cursor ?? query.before ?? Number.MAX_SAFE_INTEGER;
+        const page = await this.call('read', options, (api, init) =>
+          api.GET('/v1/events', { ...init, params: { query: { ...query, before } } }),
+        );
+        // The feed is numbered from 1: below that there is nothing.
+        return { page, next: page.lastSeq <= 1 || page.lastSeq === before ? undefined : page.lastSeq };
       },
       ({ events }) => events,
     );

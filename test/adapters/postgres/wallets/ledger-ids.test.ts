@@ -24,6 +24,15 @@ describe('ids of ledger entries (decision 86)', () => {
     }
   });
 
+  it('are the same one by one and together', () => {
+    const together = ids.withIds(places.map(([walletId, seq]) => ({ walletId, seq }))).map(({ id }) => id);
+    assert.deepEqual(
+      together,
+      places.map(([walletId, seq]) => ids.of(walletId, seq)),
+    );
+    assert.deepEqual(ids.withIds([]), []);
+  });
+
   it('are all different, and tell nothing: neighbours share no more than chance', () => {
     const all = Array.from({ length: 2_000 }, (_, nth) => ids.of(1 + (nth % 2), 1 + Math.floor(nth / 2)));
     assert.equal(new Set(all).size, all.length);

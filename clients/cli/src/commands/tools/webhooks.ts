@@ -1,6 +1,5 @@
-import type { Event, EventType, StreamItem } from '@gpu-rental/client';
+import { signWebhook, type Event, type EventType, type StreamItem } from '@gpu-rental/client';
 import { randomBytes } from 'node:crypto';
-import { Webhook } from 'standardwebhooks';
 import type { Cli } from '../../cli.js';
 import { wholeNumber, type AddCommand } from '../../command.js';
 import { Failure, usageFailure } from '../../failure.js';
@@ -143,9 +142,7 @@ async function send(cli: Cli, event: Event, secret: string, target: string): Pro
       headers: {
         'content-type': 'application/json',
         'user-agent': 'gpu-rental-webhooks/1',
-        'webhook-id': event.id,
-        'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
-        'webhook-signature': new Webhook(secret).sign(event.id, at, body),
+        ...(await signWebhook(body, event.id, secret, at)),
       },
       body,
     });

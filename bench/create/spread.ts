@@ -1,0 +1,34 @@
+import { percentile } from '../report.js';
+
+/** A median of turns, and how far it may be off: the interval that holds it in 95 of 100 repetitions. */
+export interface Spread {
+  readonly median: number;
+  readonly low: number;
+  readonly high: number;
+  readonly turns: number;
+}
+
+const RESAMPLES = 4_000;
+
+/**
+ * The median of what each turn gave, with its bootstrap interval: as many turns are drawn from those that there were,
+ * again and again, and of all medians of such draws the middle 95 % are kept. Few turns give a wide interval, and one
+ * turn none at all: then both ends are what it gave.
+ */
+export function spreadOf(samples: readonly number[], random: () => number = Math.random): Spread {
+  const draw = (): number => samples[Math.floor(random() * samples.length)] ?? Number.NaN;
+  const medians = Array.from({ length: RESAMPLES }, () => medianOf(samples.map(draw)));
+  return {
+    median: medianOf(samples),
+    low: percentile(medians, 0.025),
+    high: percentile(medians, 0.975),
+    turns: samples.length,
+  };
+}
+
+export function medianOf(samples: readonly number[]): number {
+  const sorted = [...samples].sort((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const at = (index: number): number => sorted[index] ?? Number.NaN;
+  return Number.isInteger(middle) ? (at(middle - 1) + at(middle)) / 2 : at(Math.floor(middle));
+}

@@ -1,0 +1,20 @@
+import { useMutation, useSuspenseQuery } from '@tanstack/react-query';
+import { meQuery } from '../data/account.js';
+import { api } from '../data/client.js';
+import { readableError } from '../data/errors.js';
+import { tellTabs } from '../live/channel.js';
+import { shellTexts } from '../texts/shell.js';
+import { useToasts } from './toasts.js';
+
+/** Signs out: this tab hears of it as the others do, and all of them leave. */
+export function useSignOut(): { readonly signOut: () => void; readonly isBusy: boolean } {
+  const { data } = useSuspenseQuery(meQuery);
+  const toasts = useToasts();
+  const { mutate, isPending } = useMutation({
+    mutationFn: () => api.auth.logout(),
+    onSuccess: () => tellTabs(data.user.id, 'signed-out'),
+    onError: (error) =>
+      toasts.show({ tone: 'bad', title: shellTexts.signOutFailed, text: readableError(error).message }),
+  });
+  return { signOut: () => mutate(), isBusy: isPending };
+}

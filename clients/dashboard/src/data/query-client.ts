@@ -1,0 +1,24 @@
+import { isApiError } from '@gpu-rental/client';
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+
+const signedOutListeners = new Set<() => void>();
+
+/** Calls back once the service says that nobody is signed in any more. Returns how to stop that. */
+export function onSignedOut(listener: () => void): () => void {
+  signedOutListeners.add(listener);
+  return () => signedOutListeners.delete(listener);
+}
+
+function tellSignedOut(error: unknown): void {
+  if (isApiError(error, 'unauthorized')) for (const listener of signedOutListeners) listener();
+}
+
+/** What the service said, kept while somebody looks at it. The client repeats by itself what failed. */
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: tellSignedOut }),
+  mutationCache: new MutationCache({ onError: tellSignedOut }),
+  defaultOptions: {
+    queries: { retry: false, staleTime: 10_000, gcTime: 5 * 60_000, refetchOnWindowFocus: true },
+    mutations: { retry: false },
+  },
+});

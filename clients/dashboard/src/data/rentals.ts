@@ -1,0 +1,87 @@
+import {
+  GpuRental,
+  type ChangeRental,
+  type NewRental,
+  type Rental,
+  type RentalStatus,
+} from '@gpu-rental/client';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { api, apiOrigin } from './client.js';
+
+/** What the service filters rentals by. */
+export interface RentalFilter {
+  readonly status?: RentalStatus;
+  /** `key:value`. */
+  readonly label?: string;
+}
+
+/** The states in which a rental still has a machine. */
+export const liveStatuses = ['provisioning', 'running', 'stopping'] as const satisfies RentalStatus[];
+
+/** Tells whether a rental still has a machine, or may have one. */
+export const isLive = ({ status }: Pick<Rental, 'status'>): boolean =>
+  liveStatuses.some((live) => live === status);
+
+/** Rentals, newest first, page by page. */
+export const rentalsQuery = (filter: RentalFilter = {}) =>
+  infiniteQueryOptions({
+    queryKey: ['rentals', 'pages', filter],
+    queryFn: ({ pageParam, signal }) =>
+      api.rentals.list({ ...filter, pageSize: 50 }, { signal }).page(pageParam),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  });
+
+/** All rentals that still have a machine, newest first: they are few, and may be older than all of a first page. */
+export const liveRentalsQuery = queryOptions({
+  queryKey: ['rentals', 'live'],
+  queryFn: async ({ signal }): Promise<Rental[]> => {
+    const lists = await Promise.all(
+      liveStatuses.map((status) => api.rentals.list({ status, pageSize: 200 }, { signal }).toArray()),
+    );
+    return lists.flat().sort((a, b) => (a.startedAt < b.startedAt ? 1 : -1));
+  },
+});
+
+/** One rental. */
+export const rentalQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['rental', id],
+    queryFn: ({ signal }) => api.rentals.get(id, { signal }),
+  });
+
+/** The meter of one rental, for where the stream has told nothing of it yet. */
+export const meterQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['rental', id, 'meter'],
+    queryFn: ({ signal }) => api.rentals.meter(id, { signal }),
+  });
+
+export type ChargesInterval = 'hour' | 'day';
+
+/** What a rental cost, by hours or days. */
+export const chargesQuery = (id: string, interval: ChargesInterval) =>
+  queryOptions({
+    queryKey: ['charges', id, interval],
+    queryFn: ({ signal }) => api.rentals.charges(id, { interval }, { signal }),
+  });
+
+/** Changes name, labels or limits; a retry of the same form sends the same key. */
+export const changeRental = (id: string, change: ChangeRental, idempotencyKey: string): Promise<Rental> =>
+  api.rentals.change(id, change, { idempotencyKey });
+
+/** Ends a rental: billing ends with the request. */
+export const stopRental = (id: string) => api.rentals.stop(id);
+
+/** Asks what a rental would cost. The quote holds for a minute. */
+export const makeQuote = (request: NewRental, signal: AbortSignal) => api.quotes.create(request, { signal });
+
+/**
+ * The client that rents. It sends nothing again by itself: the form tells at once what hinders, and sends again under
+ * the same key when asked to.
+ */
+const renting = new GpuRental({ baseUrl: apiOrigin, retries: 0 });
+
+/** Rents what was quoted. Nothing is bought twice by one quote, however often this is sent. */
+export const takeQuote = (quoteId: string, idempotencyKey: string) =>
+  renting.rentals.create({ quoteId }, { idempotencyKey });

@@ -1,0 +1,26 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api } from './client.js';
+
+/** The sums between two instants, and by the values of a label where a key is given. */
+export const statementQuery = (from: string, to: string, labelKey: string | undefined) =>
+  queryOptions({
+    queryKey: ['statement', from, to, labelKey],
+    queryFn: ({ signal }) =>
+      api.wallet.statement(
+        { from, to, ...(labelKey !== undefined && { groupBy: `label:${labelKey}` }) },
+        { signal },
+      ),
+  });
+
+/** How the last rentals are called, and the keys of their labels, by which a statement can be grouped. */
+export const rentalNamesQuery = queryOptions({
+  queryKey: ['rentals', 'names'],
+  queryFn: async ({ signal }) => {
+    const rentals = await api.rentals.list({ pageSize: 200 }, { signal }).toArray(1_000);
+    const names: Readonly<Record<string, string | undefined>> = Object.fromEntries(
+      rentals.map(({ id, name, model }) => [id, name ?? model]),
+    );
+    return { names, labelKeys: [...new Set(rentals.flatMap(({ labels }) => Object.keys(labels)))].sort() };
+  },
+  staleTime: 60_000,
+});

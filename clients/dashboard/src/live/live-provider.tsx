@@ -1,0 +1,40 @@
+import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import { useRouter } from '@tanstack/react-router';
+import { useEffect, type ReactNode } from 'react';
+import { meQuery } from '../data/account.js';
+import { onSignedOut } from '../data/query-client.js';
+import { Live } from './live.js';
+
+/** Keeps all pages of who is signed in at what the service says, and leaves once somebody else is, or nobody. */
+export function LiveProvider({ children }: { readonly children: ReactNode }) {
+  const { data } = useSuspenseQuery(meQuery);
+  const userId = data.user.id;
+  const queryClient = useQueryClient();
+  const router = useRouter();
+  useEffect(() => {
+    // A new document: nothing of the one may stay in memory when the next one looks.
+    const goTo = (address: string): void => {
+      stop();
+      location.replace(address);
+    };
+    const comeBack = (): void => goTo(signInThenBackTo(router.state.location.href));
+    const live = new Live({
+      userId,
+      queryClient,
+      // Nobody is led to what the one before looked at.
+      onSignedOut: () => goTo('/login'),
+      onSessionEnded: comeBack,
+      onOtherUser: () => goTo('/app'),
+    });
+    const stopListening = onSignedOut(comeBack);
+    const stop = (): void => {
+      stopListening();
+      live.stop();
+    };
+    return stop;
+  }, [userId, queryClient, router]);
+  return children;
+}
+
+const signInThenBackTo = (returnTo: string): string =>
+  `/login?${new URLSearchParams({ returnTo }).toString()}`;

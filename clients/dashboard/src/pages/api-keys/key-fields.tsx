@@ -1,0 +1,66 @@
+import { apiKeyTexts as t } from '../../texts/api-keys.js';
+import { Field, Input, Textarea } from '../../ui/field.js';
+import { MoneyInput } from '../../ui/money-input.js';
+import type { KeyFaults, KeyFields } from './form.js';
+
+interface NameFieldProps {
+  readonly value: string;
+  readonly error: string | undefined;
+  readonly onChange: (name: string) => void;
+}
+
+export function NameField({ value, error, onChange }: NameFieldProps) {
+  return (
+    <Field label={t.name} hint={t.nameHint} error={error}>
+      {(ids) => (
+        <Input
+          {...ids}
+          name="name"
+          required
+          maxLength={64}
+          autoComplete="off"
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+interface LimitFieldsProps {
+  readonly fields: KeyFields;
+  readonly faults: Pick<KeyFaults, 'cap' | 'cidrs'>;
+  readonly onChange: (fields: KeyFields) => void;
+}
+
+/** How much a key may spend, and from where. */
+export function LimitFields({ fields, faults, onChange }: LimitFieldsProps) {
+  return (
+    <>
+      <Field label={t.cap} hint={t.capHint} error={faults.cap}>
+        {(ids) => (
+          <MoneyInput
+            {...ids}
+            name="cap"
+            value={fields.cap}
+            onChange={({ target }) => onChange({ ...fields, cap: target.value })}
+          />
+        )}
+      </Field>
+      <Field label={t.cidrs} hint={t.cidrsHint} error={faults.cidrs}>
+        {(ids) => (
+          <Textarea
+            {...ids}
+            name="cidrs"
+            rows={2}
+            spellCheck={false}
+            autoComplete="off"
+            autoCapitalize="off"
+            value={fields.cidrs}
+            onChange={({ target }) => onChange({ ...fields, cidrs: target.value })}
+          />
+        )}
+      </Field>
+    </>
+  );
+}

@@ -1,0 +1,102 @@
+import type { Topup } from '@gpu-rental/client';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { topupsQuery } from '../../data/topups.js';
+import { money } from '../../format/money.js';
+import { shortTime } from '../../format/time.js';
+import { billingTexts } from '../../texts/billing.js';
+import { declineOf } from '../../texts/declines.js';
+import { Badge, type Tone } from '../../ui/badge.js';
+import { Card } from '../../ui/card.js';
+import { More } from '../../ui/more.js';
+import { Money } from '../../ui/money.js';
+import { EmptyState, Skeleton } from '../../ui/states.js';
+import { Time } from '../../ui/time.js';
+
+const t = billingTexts.list;
+
+/** All payments, newest first. */
+export function TopupList() {
+  const list = useInfiniteQuery(topupsQuery);
+  const topups = list.data?.pages.flatMap((page) => page.topups);
+  return (
+    <Card title={t.title} isFlush>
+      {list.isPending && <Skeleton className="m-4 h-40" />}
+      {topups?.length === 0 && <EmptyState title={t.empty}>{t.emptyWhy}</EmptyState>}
+      {topups !== undefined && topups.length > 0 && (
+        <>
+          <ul className="divide-y divide-line">
+            {topups.map((topup) => (
+              <TopupRow key={topup.id} topup={topup} />
+            ))}
+          </ul>
+          <p className="border-t border-line px-4 py-3 text-[13px] text-muted">
+            {t.refunds}{' '}
+            <Link to="/app/ledger" className="underline">
+              {t.ledger}
+            </Link>
+          </p>
+        </>
+      )}
+      <More pages={list} label={t.more} isFoot />
+    </Card>
+  );
+}
+
+const tones: Readonly<Record<Topup['status'], Tone>> = {
+  creating: 'info',
+  requires_payment: 'neutral',
+  processing: 'info',
+  succeeded: 'good',
+  expired: 'neutral',
+  failed: 'bad',
+};
+
+function TopupRow({ topup }: { readonly topup: Topup }) {
+  const { amountCents, creditedCents, status, source, createdAt } = topup;
+  const isOther = creditedCents !== null && creditedCents !== amountCents;
+  return (
+    <li className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-4 gap-y-1 px-4 py-3 md:grid-cols-[10rem_minmax(0,1fr)_7rem_minmax(8rem,auto)] md:items-baseline">
+      <span className="text-muted md:col-start-1">
+        <Time at={createdAt} />
+      </span>
+      <div className="col-start-1 min-w-0 gap-x-4 md:col-start-2 md:flex md:flex-wrap md:items-baseline">
+        <p className="break-words">{t.sources[source]}</p>
+        <TopupDetail topup={topup} />
+      </div>
+      <span className="col-start-2 row-start-2 text-right md:col-start-3 md:row-start-1 md:text-left">
+        <Badge tone={tones[status]}>{t.states[status]}</Badge>
+      </span>
+      <span className="col-start-2 row-start-1 text-right md:col-start-4">
+        <Money cents={amountCents} className="font-medium" />
+        {isOther && <span className="block text-[13px] text-muted">{t.received(money(creditedCents))}</span>}
+      </span>
+    </li>
+  );
+}
+
+/** What there is to know or to do about one payment beside its state. */
+function TopupDetail({ topup }: { readonly topup: Topup }) {
+  const { status, error, declineCode, receiptUrl, checkoutUrl, expiresAt } = topup;
+  const why = declineCode === null ? error : declineOf(declineCode).text;
+  return (
+    <div className="flex flex-wrap gap-x-3 text-[13px] text-muted">
+      {status === 'failed' && why !== null && <span className="break-words">{why}</span>}
+      {receiptUrl !== null && (
+        <a href={receiptUrl} target="_blank" rel="noreferrer" className="underline">
+          {t.receipt}
+        </a>
+      )}
+      {checkoutUrl !== null && (
+        <a href={checkoutUrl} className="underline">
+          {t.goOn}
+        </a>
+      )}
+      {checkoutUrl !== null && expiresAt !== null && <Until at={expiresAt} />}
+    </div>
+  );
+}
+
+function Until({ at }: { readonly at: string }) {
+  return <span>{t.until(shortTime(at))}</span>;
+}

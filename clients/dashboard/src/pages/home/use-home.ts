@@ -1,0 +1,59 @@
+import type { AutoTopup, Budget, Card, Rental } from '@gpu-rental/client';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { autoTopupQuery } from '../../data/auto-topup.js';
+import { budgetQuery } from '../../data/budget.js';
+import { cardQuery } from '../../data/card.js';
+import { keysQuery } from '../../data/keys.js';
+import { liveRentalsQuery, rentalsQuery } from '../../data/rentals.js';
+import { balanceQuery } from '../../data/wallet.js';
+
+/** What the overview shows besides the wallet; undefined where the service did not tell it. */
+export interface HomeFacts {
+  /** Machines that there are now, newest first. */
+  readonly rentals: readonly Rental[] | undefined;
+  /** There never was one. */
+  readonly isNew: boolean;
+  readonly keyCount: number | undefined;
+  readonly autoTopup: AutoTopup | undefined;
+  readonly card: Card | undefined;
+  readonly budget: Budget | undefined;
+}
+
+interface Home {
+  /** Undefined until each answer is there, or has failed: what comes late would move what is being read. */
+  readonly facts: HomeFacts | undefined;
+  readonly error: Error | null;
+  readonly retry: () => void;
+}
+
+/** Reads what the overview shows. */
+export function useHome(): Home {
+  const rentals = useQuery(liveRentalsQuery);
+  const balance = useQuery(balanceQuery);
+  const autoTopup = useQuery(autoTopupQuery);
+  const card = useQuery(cardQuery);
+  const budget = useQuery(budgetQuery);
+  // Whether there ever was one matters only while there is none.
+  const isIdle = rentals.data?.length === 0;
+  const ever = useInfiniteQuery({ ...rentalsQuery(), enabled: isIdle });
+  const isNew = isIdle && ever.data?.pages[0]?.rentals.length === 0;
+  const keys = useQuery({ ...keysQuery, enabled: isNew });
+  const isComing = [rentals, balance, autoTopup, card, budget, ever, keys].some(isFirstComing);
+  const facts = {
+    rentals: rentals.data,
+    isNew,
+    keyCount: keys.data?.length,
+    autoTopup: autoTopup.data,
+    card: card.data,
+    budget: budget.data,
+  };
+  return {
+    facts: isComing ? undefined : facts,
+    error: rentals.error,
+    retry: () => void rentals.refetch(),
+  };
+}
+
+/** Not what is asked for again after a failure: it would take what stands there away. */
+const isFirstComing = ({ isLoading, isFetched }: { isLoading: boolean; isFetched: boolean }): boolean =>
+  isLoading && !isFetched;

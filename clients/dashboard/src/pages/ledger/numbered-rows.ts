@@ -1,0 +1,96 @@
+import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { blockOf, findEntry, ledgerBlockQuery, ledgerRangeQuery, type Between } from '../../data/ledger.js';
+import type { LedgerHead } from '../../data/ledger-join.js';
+import type { LedgerRows, Window } from './rows.js';
+import { spanOf, type Span } from './span.js';
+import { useLedgerHead } from './use-ledger-head.js';
+
+interface NumberedOptions {
+  readonly between: Between;
+  /** Only entries that are numbered below. */
+  readonly before: number | undefined;
+  readonly looked: Window;
+  /** True: new entries appear on top. */
+  readonly isFollowing: boolean;
+}
+
+/**
+ * Entries without a gap in their numbers. A line's entry is known by its number, so that any part of the list is read
+ * without what lies before it, and forgotten again.
+ */
+export function useNumberedRows({ between, before, looked, isFollowing }: NumberedOptions): LedgerRows {
+  const client = useQueryClient();
+  const head = useLedgerHead();
+  const [openedMs] = useState(() => Date.now());
+  const isOpen = isOpenEnded(between, before, openedMs);
+  const isBounded = between.from !== undefined || !isOpen;
+  const range = useQuery({ ...ledgerRangeQuery(between), enabled: isBounded });
+  const top = isOpen ? head.data?.newestSeq : range.data && newestOf(range.data, before);
+  const newest = useShownTop(top, isFollowing || !isOpen);
+  const span = spanOf(newest, isBounded ? range.data?.oldestSeq : 1);
+  const blocks = useBlocks(head.data, span, looked);
+  return {
+    ...span,
+    ...stateOf(isBounded ? [head, range] : [head], blocks),
+    at: (index) => findEntry(client, head.data, span.newest - index),
+    newer: top === undefined ? 0 : top - span.newest,
+  };
+}
+
+interface Read {
+  readonly data: unknown;
+  readonly error: Error | null;
+  readonly refetch: () => unknown;
+}
+
+/** What is still to come, and what failed: nothing is shown without the first reads, but a line may wait for its block. */
+function stateOf(first: readonly Read[], blocks: readonly Read[]) {
+  const failed = [...first, ...blocks].filter(({ error }) => error !== null);
+  return {
+    isPending: first.some(({ data }) => data === undefined),
+    error: failed[0]?.error ?? null,
+    retry: () => {
+      for (const { refetch } of failed) void refetch();
+    },
+  };
+}
+
+/** Tells whether entries that are written from now on are part of the list. */
+function isOpenEnded({ to }: Between, before: number | undefined, nowMs: number): boolean {
+  return before === undefined && (to === undefined || Date.parse(to) > nowMs);
+}
+
+const newestOf = ({ newestSeq }: { readonly newestSeq: number }, before = Infinity): number =>
+  Math.min(newestSeq, before - 1);
+
+/** The number of the first line: it stands still while somebody reads further below. */
+function useShownTop(top: number | undefined, isMoving: boolean): number | undefined {
+  const [shown, setShown] = useState(top);
+  if ((isMoving || shown === undefined) && shown !== top) setShown(top);
+  return shown;
+}
+
+/** What the head surely still holds when the blocks below are read. */
+const SURE = 300;
+
+function useBlocks(head: LedgerHead | undefined, { newest, count }: Span, { first, last }: Window) {
+  const highest = newest - first;
+  const lowest = newest - Math.min(last, count - 1);
+  const wanted: number[] = [];
+  if (head && count > 0) {
+    for (let block = blockOf(highest); block >= 0 && block >= blockOf(lowest); block -= 1) {
+      if (isNeeded(head, block)) wanted.push(block);
+    }
+  }
+  const blocks = useQueries({ queries: wanted.map((block) => ledgerBlockQuery(block)) });
+  // Only what is looked at here has the lines drawn anew: lines find their entries in the cache.
+  return blocks.map(({ data, error, refetch }) => ({ data, error, refetch }));
+}
+
+/** A block that is not full yet lies in the head. */
+function isNeeded({ newestSeq, entries }: LedgerHead, block: number): boolean {
+  const isFull = blockOf(newestSeq + 1) > block;
+  const isSure = blockOf(newestSeq - Math.min(SURE, entries.length) + 1) < block;
+  return isFull && !isSure;
+}

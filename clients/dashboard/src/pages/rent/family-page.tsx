@@ -1,0 +1,168 @@
+import type { Listing } from '@gpu-rental/client';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useCallback, useRef, useState } from 'react';
+import { listingsQuery } from '../../data/catalog.js';
+import { familyName } from '../../format/machine.js';
+import { useEvents } from '../../live/hooks.js';
+import { rentTexts } from '../../texts/rent.js';
+import { buttonClasses } from '../../ui/button.js';
+import { Card } from '../../ui/card.js';
+import { ArrowLeftIcon } from '../../ui/icons.js';
+import { Page } from '../../ui/page.js';
+import { EmptyState, ErrorNote, Skeleton } from '../../ui/states.js';
+import { AccessChoice, useChosenKeys } from './access-choice.js';
+import { LimitChoice, NamingChoice, SoftwareChoice, type OnFault } from './further-choices.js';
+import { MachineChoice } from './machine-choice.js';
+import { requestOf } from './offers.js';
+import { QuotePanel } from './quote-panel.js';
+import { RentBar } from './rent-bar.js';
+import { readFamilySearch, type FamilySearch } from './search.js';
+import { Sparkline } from './sparkline.js';
+import { useRenting, type Renting } from './use-renting.js';
+
+const route = getRouteApi('/app/rent/$familyId');
+
+/** One family: its offers, the choices, and what they cost. The choices are in the address. */
+export function FamilyPage() {
+  const { familyId } = route.useParams();
+  const { gpus, region, max } = route.useSearch();
+  const listings = useQuery(listingsQuery({ familyId }));
+  return (
+    <Page
+      title={rentTexts.choose(familyName(familyId))}
+      actions={
+        <Link
+          to="/app/rent"
+          search={{
+            ...(gpus !== undefined && { gpus }),
+            ...(region !== undefined && { region }),
+            ...(max !== undefined && { max }),
+          }}
+          className={buttonClasses('quiet', 'small')}
+        >
+          <ArrowLeftIcon />
+          {rentTexts.family.back}
+        </Link>
+      }
+    >
+      {listings.isError && <ErrorNote error={listings.error} onRetry={() => void listings.refetch()} />}
+      {listings.isPending && <FormSkeleton />}
+      {listings.data?.length === 0 && (
+        <Card>
+          <EmptyState title={rentTexts.family.noneTitle}>{rentTexts.family.none}</EmptyState>
+        </Card>
+      )}
+      {/* A family's form begins anew with another one. */}
+      {listings.data && listings.data.length > 0 && (
+        <RentForm key={familyId} familyId={familyId} listings={listings.data} />
+      )}
+    </Page>
+  );
+}
+
+interface RentFormProps {
+  readonly familyId: string;
+  readonly listings: readonly Listing[];
+}
+
+function RentForm({ familyId, listings }: RentFormProps) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const gpuCount = search.gpus ?? listings[0]?.gpuCount ?? 1;
+  const { ids, obstacle } = useChosenKeys(search.keys);
+  const renting = useRenting(requestOf(familyId, gpuCount, search, ids), ids !== undefined, (rentalId) => {
+    void navigate({ to: '/app/rentals/$rentalId', params: { rentalId } });
+  });
+  useEvents(['wallet.credited'], () => {
+    if ((renting.held?.quote.missingCents ?? 0) > 0) renting.renew();
+  });
+  const { hasFault, onFault } = useFaults();
+  const panel = useRef<HTMLDivElement>(null);
+  /** Several fields may tell at once: each change is made to the address as it is by then. */
+  const change = (fields: FamilySearch | Readonly<Record<string, unknown>>): void =>
+    void navigate({
+      search: (before) => readFamilySearch({ ...before, ...fields }),
+      replace: true,
+      resetScroll: false,
+    });
+  const choose = ({ family, gpuCount: gpus, regionCode: region }: Listing): void =>
+    void navigate({
+      to: '/app/rent/$familyId',
+      params: { familyId: family },
+      search: (before) => readFamilySearch({ ...before, gpus, region, max: undefined }),
+      resetScroll: false,
+    });
+  return (
+    <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem]">
+      <Choices {...{ familyId, listings, gpuCount, search, renting, change, onFault }} />
+      <RentBar
+        renting={renting}
+        onReview={() => {
+          panel.current?.scrollIntoView();
+          panel.current?.focus({ preventScroll: true });
+        }}
+      />
+      <div
+        ref={panel}
+        tabIndex={-1}
+        className="flex scroll-mt-18 flex-col gap-5 lg:sticky lg:top-5 lg:max-h-[calc(100dvh-2.5rem)] lg:overflow-y-auto outline-none"
+      >
+        <QuotePanel
+          renting={renting}
+          obstacle={hasFault ? rentTexts.quote.fault : obstacle}
+          onChoose={choose}
+        />
+      </div>
+    </div>
+  );
+}
+
+/** Whether something that was typed is not right: it would be left out of what is rented. */
+function useFaults(): { readonly hasFault: boolean; readonly onFault: OnFault } {
+  const [faults, setFaults] = useState({ limits: false, labels: false });
+  const onFault = useCallback<OnFault>((part, isWrong) => {
+    setFaults((before) => (before[part] === isWrong ? before : { ...before, [part]: isWrong }));
+  }, []);
+  return { hasFault: faults.limits || faults.labels, onFault };
+}
+
+interface ChoicesProps extends RentFormProps {
+  readonly onFault: OnFault;
+  readonly gpuCount: Listing['gpuCount'];
+  readonly search: FamilySearch;
+  readonly renting: Renting;
+  readonly change: (fields: FamilySearch | Readonly<Record<string, unknown>>) => void;
+}
+
+function Choices({ familyId, listings, gpuCount, search, renting, change, onFault }: ChoicesProps) {
+  // The choices of a create whose outcome is not known stay as they were sent.
+  const isFixed = renting.isRenting || renting.isUnknown;
+  const further = { search, onChange: change, error: renting.failure ?? renting.quoteError };
+  return (
+    <fieldset disabled={isFixed} className="flex min-w-0 flex-col gap-5">
+      <MachineChoice
+        listings={listings}
+        gpuCount={gpuCount}
+        search={search}
+        onChange={(fields) => change({ gpus: gpuCount, region: search.region, ...fields })}
+      />
+      <AccessChoice keys={search.keys} onChange={(keys) => change({ keys })} />
+      <SoftwareChoice {...further} />
+      <LimitChoice {...further} onFault={onFault} />
+      <NamingChoice {...further} onFault={onFault} />
+      <Card title={rentTexts.family.history}>
+        <Sparkline familyId={familyId} days={30} className="h-16 max-w-none!" />
+      </Card>
+    </fieldset>
+  );
+}
+
+function FormSkeleton() {
+  return (
+    <div className="grid gap-5 lg:grid-cols-[minmax(0,1fr)_22rem]">
+      <Skeleton className="h-[30rem] w-full" />
+      <Skeleton className="h-[26rem] w-full" />
+    </div>
+  );
+}

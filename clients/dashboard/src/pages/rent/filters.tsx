@@ -1,0 +1,146 @@
+import { decimal, decimalOf, parseMoney } from '../../format/money.js';
+import { rentTexts } from '../../texts/rent.js';
+import { Button } from '../../ui/button.js';
+import { Field, Input, Select } from '../../ui/field.js';
+import { useTyped } from '../../ui/use-typed.js';
+import { gpuCounts } from './gpu-counts.js';
+import { RegionOptions } from './region-options.js';
+import { familySorts, readRentSearch, type RentSearch } from './search.js';
+
+const texts = rentTexts.filters;
+const memories = [16, 24, 40, 48, 80, 96, 141] as const;
+
+interface FiltersProps {
+  readonly search: RentSearch;
+  readonly onChange: (search: RentSearch) => void;
+  /** The codes of the countries that have offers. */
+  readonly countries: readonly string[];
+}
+
+/** What the list of families may be narrowed by. */
+export function Filters({ search, onChange, countries }: FiltersProps) {
+  /** Anew from the fields: an empty one takes its filter away. */
+  const change = (fields: Readonly<Record<string, unknown>>): void =>
+    onChange(readRentSearch({ ...search, ...fields }));
+  const hasFilter = Object.keys(search).length > 0;
+  return (
+    <search
+      aria-label={texts.title}
+      className="grid grid-cols-2 items-start gap-3 rounded-lg border border-line bg-surface p-4 md:grid-cols-3 xl:grid-cols-[1.3fr_0.9fr_1.1fr_1fr_1.4fr_1.6fr]"
+    >
+      <SearchField kept={search.q ?? ''} onKeep={(q) => change({ q })} />
+      <Field label={texts.gpus}>
+        {(ids) => (
+          <Select
+            {...ids}
+            value={search.gpus ?? ''}
+            onChange={(event) => change({ gpus: Number(event.target.value) })}
+          >
+            <option value="">{texts.anyGpus}</option>
+            {gpuCounts.map((count) => (
+              <option key={count} value={count}>
+                {rentTexts.gpuCount(count)}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <Field label={texts.vram}>
+        {(ids) => (
+          <Select
+            {...ids}
+            value={search.vram ?? ''}
+            onChange={(event) => change({ vram: Number(event.target.value) })}
+          >
+            <option value="">{texts.anyVram}</option>
+            {memories.map((gb) => (
+              <option key={gb} value={gb}>
+                {texts.vramAtLeast(gb)}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <PriceField kept={search.max} onKeep={(max) => change({ max })} />
+      <Field label={texts.region}>
+        {(ids) => (
+          <Select
+            {...ids}
+            value={search.region ?? ''}
+            onChange={(event) => change({ region: event.target.value })}
+          >
+            <RegionOptions countries={countries} chosen={search.region} />
+          </Select>
+        )}
+      </Field>
+      <SortField search={search} onChange={change} />
+      {hasFilter && (
+        <div className="col-span-full">
+          <Button look="quiet" size="small" onClick={() => onChange({})}>
+            {texts.clear}
+          </Button>
+        </div>
+      )}
+    </search>
+  );
+}
+
+function SortField({
+  search,
+  onChange,
+}: {
+  readonly search: RentSearch;
+  readonly onChange: (fields: { readonly sort: string }) => void;
+}) {
+  return (
+    <Field label={texts.sort} className="max-md:col-span-2">
+      {(ids) => (
+        <Select
+          {...ids}
+          value={search.sort ?? 'price'}
+          onChange={(event) => onChange({ sort: event.target.value })}
+        >
+          {familySorts.map((sort) => (
+            <option key={sort} value={sort}>
+              {texts.sorts[sort]}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
+  );
+}
+
+function SearchField({ kept, onKeep }: { readonly kept: string; readonly onKeep: (text: string) => void }) {
+  const typed = useTyped(kept, (text) => onKeep(text.trim()));
+  return (
+    <Field label={texts.search} className="max-md:col-span-2">
+      {(ids) => <Input {...ids} {...typed} type="search" placeholder={texts.searchHint} autoComplete="off" />}
+    </Field>
+  );
+}
+
+interface PriceFieldProps {
+  readonly kept: number | undefined;
+  readonly onKeep: (cents: number | undefined) => void;
+}
+
+/** Dollars as people type them; what is no amount is told, and left out of the address. */
+function PriceField({ kept, onKeep }: PriceFieldProps) {
+  const typed = useTyped(
+    kept === undefined ? '' : decimal(kept),
+    (text) => {
+      const cents = parseMoney(text);
+      if (text.trim() === '' || cents !== undefined) onKeep(cents);
+    },
+    decimalOf,
+  );
+  const isWrong = typed.value.trim() !== '' && parseMoney(typed.value) === undefined;
+  return (
+    <Field label={texts.max} error={isWrong ? texts.maxError : undefined}>
+      {(ids) => (
+        <Input {...ids} {...typed} inputMode="decimal" placeholder={texts.maxHint} autoComplete="off" />
+      )}
+    </Field>
+  );
+}

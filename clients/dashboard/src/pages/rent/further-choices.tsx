@@ -1,0 +1,152 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { templatesQuery } from '../../data/catalog.js';
+import { fieldError } from '../../data/errors.js';
+import { decimal, decimalOf, parseMoney } from '../../format/money.js';
+import { rentTexts } from '../../texts/rent.js';
+import { Card } from '../../ui/card.js';
+import { Field, Input, Select } from '../../ui/field.js';
+import { LabelEditor } from '../../ui/label-editor.js';
+import { labelsOf, pairsOf, type LabelPair } from '../../ui/label-pairs.js';
+import { useAfterPause, useTyped } from '../../ui/use-typed.js';
+import { hoursOf } from './hours.js';
+import type { FamilySearch } from './search.js';
+
+interface ChoiceProps {
+  readonly search: FamilySearch;
+  readonly onChange: (fields: FamilySearch | Readonly<Record<string, unknown>>) => void;
+  /** What the service said of the choices. */
+  readonly error: unknown;
+  /** Is told whether something typed is not right, and so is no part of the quote. */
+  readonly onFault: OnFault;
+}
+
+export type OnFault = (part: 'limits' | 'labels', isWrong: boolean) => void;
+
+/** What is installed on the machine. */
+export function SoftwareChoice({ search, onChange, error }: Omit<ChoiceProps, 'onFault'>) {
+  const { data: templates = [] } = useQuery(templatesQuery);
+  const chosen = templates.find(({ id, isDefault }) =>
+    search.template === undefined ? isDefault : id === search.template,
+  );
+  return (
+    <Card title={rentTexts.software.title}>
+      <Field
+        label={rentTexts.software.template}
+        hint={chosen && <WithCode text={chosen.description} />}
+        error={fieldError(error, 'templateId')}
+      >
+        {(ids) => (
+          <Select
+            {...ids}
+            value={chosen?.id ?? ''}
+            onChange={(event) => onChange({ template: event.target.value })}
+          >
+            {!chosen && <option value="">{search.template ?? ''}</option>}
+            {templates.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+    </Card>
+  );
+}
+
+/** The service writes commands between backticks. */
+function WithCode({ text }: { readonly text: string }) {
+  return text.split('`').map((part, place) =>
+    place % 2 === 0 ? (
+      part
+    ) : (
+      <code key={`${place} ${part}`} className="font-mono text-xs break-words">
+        {part}
+      </code>
+    ),
+  );
+}
+
+/** For how long it may run, and what it may cost. */
+export function LimitChoice({ search, onChange, error, onFault }: ChoiceProps) {
+  const texts = rentTexts.limits;
+  const hours = useTyped(
+    search.hours?.toString() ?? '',
+    (text) => {
+      if (text.trim() === '' || hoursOf(text) !== undefined) onChange({ hours: hoursOf(text) });
+    },
+    (text) => hoursOf(text)?.toString() ?? '',
+  );
+  const spend = useTyped(
+    search.spend === undefined ? '' : decimal(search.spend),
+    (text) => {
+      if (text.trim() === '' || isAmount(text)) onChange({ spend: parseMoney(text) });
+    },
+    decimalOf,
+  );
+  const isHoursWrong = hours.value.trim() !== '' && hoursOf(hours.value) === undefined;
+  const isSpendWrong = spend.value.trim() !== '' && !isAmount(spend.value);
+  useEffect(() => onFault('limits', isHoursWrong || isSpendWrong), [onFault, isHoursWrong, isSpendWrong]);
+  return (
+    <Card title={texts.title}>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field
+          label={texts.hours}
+          hint={texts.hoursHint}
+          error={isHoursWrong ? texts.hoursError : fieldError(error, 'autoStopAfterHours')}
+        >
+          {(ids) => (
+            <Input {...ids} {...hours} inputMode="decimal" placeholder={texts.none} autoComplete="off" />
+          )}
+        </Field>
+        <Field
+          label={texts.spend}
+          hint={texts.spendHint}
+          error={isSpendWrong ? texts.spendError : fieldError(error, 'maxSpendCents')}
+        >
+          {(ids) => (
+            <Input {...ids} {...spend} inputMode="decimal" placeholder={texts.none} autoComplete="off" />
+          )}
+        </Field>
+      </div>
+    </Card>
+  );
+}
+
+function isAmount(text: string): boolean {
+  return (parseMoney(text) ?? 0) > 0;
+}
+
+/** What the renter calls it. */
+export function NamingChoice({ search, onChange, error, onFault }: ChoiceProps) {
+  const texts = rentTexts.naming;
+  const name = useTyped(search.name ?? '', (text) => onChange({ name: text.trim() }));
+  const [pairs, setPairs] = useState(() => pairsOf(search.labels ?? {}));
+  const [tellLabels, tellLabelsNow] = useAfterPause((next: readonly LabelPair[]) => {
+    const labels = labelsOf(next);
+    if (labels) onChange({ labels });
+  });
+  const areLabelsWrong = labelsOf(pairs) === undefined;
+  useEffect(() => onFault('labels', areLabelsWrong), [onFault, areLabelsWrong]);
+  return (
+    <Card title={texts.title}>
+      <div className="flex flex-col gap-4">
+        <Field label={texts.name} hint={texts.nameHint} error={fieldError(error, 'name')}>
+          {(ids) => (
+            <Input {...ids} {...name} maxLength={64} placeholder={texts.namePlaceholder} autoComplete="off" />
+          )}
+        </Field>
+        <LabelEditor
+          pairs={pairs}
+          onChange={(next) => {
+            setPairs(next);
+            tellLabels(next);
+          }}
+          onLeave={tellLabelsNow}
+          error={fieldError(error, 'labels')}
+        />
+      </div>
+    </Card>
+  );
+}

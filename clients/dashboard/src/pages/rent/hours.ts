@@ -1,0 +1,6 @@
+/** Reads hours as people type them: “2”, “0.5”. @returns undefined for anything else, and beyond 720 */
+export function hoursOf(text: string): number | undefined {
+  if (!/^\d{1,3}(?:\.\d{1,4})?$/.test(text.trim())) return undefined;
+  const hours = Number(text);
+  return hours > 0 && hours <= 720 ? hours : undefined;
+}

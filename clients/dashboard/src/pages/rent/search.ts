@@ -1,0 +1,104 @@
+import { gpuCounts, type GpuCount } from './gpu-counts.js';
+
+/** The orders in which families may stand. */
+export const familySorts = ['price', 'memory', 'offers', 'name'] as const;
+export type FamilySort = (typeof familySorts)[number];
+
+/** What the address of the list of families tells: its filters. */
+export interface RentSearch {
+  /** A part of a family's name. */
+  readonly q?: string;
+  readonly gpus?: GpuCount;
+  /** The memory of one GPU at least, in GB. */
+  readonly vram?: number;
+  /** Cents an hour at most. */
+  readonly max?: number;
+  /** A country, or one of us, eu and apac. */
+  readonly region?: string;
+  readonly sort?: FamilySort;
+}
+
+/** What the address of one family tells: the choices of the form, so that whoever leaves for money comes back to them. */
+export interface FamilySearch {
+  readonly gpus?: GpuCount;
+  readonly region?: string;
+  /** Cents an hour at most. */
+  readonly max?: number;
+  readonly template?: string;
+  readonly name?: string;
+  /** Hours after which it stops. */
+  readonly hours?: number;
+  /** Cents that it may cost. */
+  readonly spend?: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** The ids of the SSH keys that open it; without it all do. */
+  readonly keys?: readonly string[];
+}
+
+type Search = Readonly<Record<string, unknown>>;
+
+/** Reads the filters of the address; what is none of them is left out. */
+export function readRentSearch(search: Search): RentSearch {
+  const q = textOf(search['q']);
+  const gpus = gpuCounts.find((count) => count === search['gpus']);
+  const vram = wholeNumberOf(search['vram']);
+  const max = wholeNumberOf(search['max']);
+  const region = textOf(search['region']);
+  const sort = familySorts.find((one) => one === search['sort']);
+  return {
+    ...(q !== undefined && { q }),
+    ...(gpus !== undefined && { gpus }),
+    ...(vram !== undefined && { vram }),
+    ...(max !== undefined && { max }),
+    ...(region !== undefined && { region }),
+    ...(sort !== undefined && sort !== 'price' && { sort }),
+  };
+}
+
+/** Reads the choices of the address; what is none of them is left out. */
+export function readFamilySearch(search: Search): FamilySearch {
+  const { gpus, max, region } = readRentSearch(search);
+  const template = textOf(search['template']);
+  const name = textOf(search['name']);
+  const hours = positiveOf(search['hours']);
+  const spend = wholeNumberOf(search['spend']);
+  const labels = labelsOf(search['labels']);
+  const keys = idsOf(search['keys']);
+  return {
+    ...(gpus !== undefined && { gpus }),
+    ...(region !== undefined && { region }),
+    ...(max !== undefined && { max }),
+    ...(template !== undefined && { template }),
+    ...(name !== undefined && { name }),
+    ...(hours !== undefined && { hours }),
+    ...(spend !== undefined && { spend }),
+    ...(labels !== undefined && { labels }),
+    ...(keys !== undefined && { keys }),
+  };
+}
+
+/** A text; addresses show one of digits alone as a number. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'number') return value.toString();
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function positiveOf(value: unknown): number | undefined {
+  return typeof value === 'number' && value > 0 && Number.isFinite(value) ? value : undefined;
+}
+
+function wholeNumberOf(value: unknown): number | undefined {
+  const number = positiveOf(value);
+  return Number.isSafeInteger(number) ? number : undefined;
+}
+
+function labelsOf(value: unknown): Readonly<Record<string, string>> | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const pairs = Object.entries(value).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
+  return pairs.length === 0 ? undefined : Object.fromEntries(pairs);
+}
+
+function idsOf(value: unknown): readonly string[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  return value.filter((id): id is string => typeof id === 'string');
+}

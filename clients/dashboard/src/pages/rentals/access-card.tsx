@@ -1,0 +1,48 @@
+import type { Rental } from '@gpu-rental/client';
+import { rentalTexts } from '../../texts/rentals.js';
+import { Card } from '../../ui/card.js';
+import { CopyButton } from '../../ui/copy-button.js';
+import { sshCommand } from './ssh-command.js';
+
+const texts = rentalTexts.access;
+
+/** The command that enters the machine, and what its host says of itself. */
+export function AccessCard({ rental }: { readonly rental: Rental }) {
+  const command = sshCommand(rental);
+  const { hostKeyFingerprint } = rental;
+  return (
+    <Card title={texts.title}>
+      {command === undefined ? (
+        <p className="text-muted">{texts.waiting}</p>
+      ) : (
+        <div className="flex flex-col gap-3">
+          <Copied label={texts.command} copy={texts.copyCommand} text={command} />
+          {hostKeyFingerprint !== null && (
+            <div>
+              <Copied label={texts.fingerprint} copy={texts.copyFingerprint} text={hostKeyFingerprint} />
+              <p className="mt-1 text-[13px] text-muted">{texts.fingerprintHint}</p>
+            </div>
+          )}
+        </div>
+      )}
+    </Card>
+  );
+}
+
+interface CopiedProps {
+  readonly label: string;
+  readonly copy: string;
+  readonly text: string;
+}
+
+function Copied({ label, copy, text }: CopiedProps) {
+  return (
+    <div>
+      <p className="text-[13px] text-muted">{label}</p>
+      <div className="mt-1 flex items-center justify-between gap-2 rounded-md border border-line bg-sunken py-1 pr-1 pl-3">
+        <code className="min-w-0 font-mono text-[13px] break-all">{text}</code>
+        <CopyButton text={text} label={copy} />
+      </div>
+    </div>
+  );
+}

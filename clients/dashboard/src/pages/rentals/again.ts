@@ -1,0 +1,24 @@
+import type { Rental } from '@gpu-rental/client';
+import { readFamilySearch, type FamilySearch } from '../rent/search.js';
+
+/**
+ * The choices of a rental, for another one like it. A time limit is told as the hours from its begin. The place is left
+ * open: machines come and go, and the price is asked for anew anyway.
+ */
+export function againSearch(rental: Rental): FamilySearch {
+  const { gpuCount, templateId, name, autoStopAt, runningAt, startedAt, maxSpendCents, labels } = rental;
+  const fromMs = Date.parse(runningAt ?? startedAt);
+  return readFamilySearch({
+    gpus: gpuCount,
+    template: templateId,
+    name: name ?? undefined,
+    hours: autoStopAt === null ? undefined : roundedHours(Date.parse(autoStopAt) - fromMs),
+    spend: maxSpendCents ?? undefined,
+    labels,
+  });
+}
+
+/** To the hundredth of an hour: nobody asked for more. */
+function roundedHours(ms: number): number {
+  return Math.round(ms / 36_000) / 100;
+}

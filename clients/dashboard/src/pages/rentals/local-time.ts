@@ -1,0 +1,14 @@
+/** An instant as a field of day and time shows it, by the clock of this place: “2026-11-22T14:05”. */
+export function toLocalField(iso: string): string {
+  const at = new Date(iso);
+  const pad = (part: number): string => part.toString().padStart(2, '0');
+  const day = `${at.getFullYear().toString().padStart(4, '0')}-${pad(at.getMonth() + 1)}-${pad(at.getDate())}`;
+  return `${day}T${pad(at.getHours())}:${pad(at.getMinutes())}`;
+}
+
+/** Reads what such a field holds. @returns the instant; undefined for what is none */
+export function fromLocalField(text: string): string | undefined {
+  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?$/.test(text)) return undefined;
+  const at = new Date(text);
+  return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
+}

@@ -1,0 +1,23 @@
+import type { RentalPhase } from '@gpu-rental/client';
+
+export const phases = [
+  'queued',
+  'buying',
+  'booting',
+  'installing',
+  'checking',
+  'ready',
+] as const satisfies RentalPhase[];
+
+export type PhaseState = 'done' | 'now' | 'ahead';
+
+/** The state of each phase while a machine is in one of them. */
+export function phaseSteps(
+  current: RentalPhase,
+): { readonly phase: RentalPhase; readonly state: PhaseState }[] {
+  const place = phases.indexOf(current);
+  return phases.map((phase, index) => ({
+    phase,
+    state: index < place || current === 'ready' ? 'done' : index === place ? 'now' : 'ahead',
+  }));
+}

@@ -1,0 +1,68 @@
+import { rentalTexts } from '../../texts/rentals.js';
+import { Button } from '../../ui/button.js';
+import { Field, Input, Select } from '../../ui/field.js';
+import { useTyped } from '../../ui/use-typed.js';
+import { isLabel, readRentalsSearch, rentalStatuses, type RentalsSearch } from './search.js';
+
+const texts = rentalTexts.list;
+
+interface RentalFiltersProps {
+  readonly search: RentalsSearch;
+  readonly onChange: (search: RentalsSearch) => void;
+}
+
+/** What the list of rentals may be narrowed by. */
+export function RentalFilters({ search, onChange }: RentalFiltersProps) {
+  const change = (fields: Readonly<Record<string, unknown>>): void =>
+    onChange(readRentalsSearch({ ...search, ...fields }));
+  const q = useTyped(search.q ?? '', (text) => change({ q: text.trim() }));
+  const label = useTyped(search.label ?? '', (text) => {
+    if (text.trim() === '' || isLabel(text.trim())) change({ label: text.trim() });
+  });
+  const isWrong = label.value.trim() !== '' && !isLabel(label.value.trim());
+  return (
+    <search
+      aria-label={texts.filters}
+      className="grid grid-cols-2 items-start gap-3 rounded-lg border border-line bg-surface p-4 sm:grid-cols-[2fr_1fr_1.3fr]"
+    >
+      <Field label={texts.search} className="max-sm:col-span-2">
+        {(ids) => <Input {...ids} {...q} type="search" placeholder={texts.searchHint} autoComplete="off" />}
+      </Field>
+      <Field label={texts.status}>
+        {(ids) => (
+          <Select
+            {...ids}
+            value={search.status ?? ''}
+            onChange={(event) => change({ status: event.target.value })}
+          >
+            <option value="">{texts.anyStatus}</option>
+            {rentalStatuses.map((status) => (
+              <option key={status} value={status}>
+                {rentalTexts.status[status]}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <Field label={texts.label} error={isWrong ? texts.labelError : undefined}>
+        {(ids) => (
+          <Input
+            {...ids}
+            {...label}
+            placeholder={texts.labelHint}
+            autoComplete="off"
+            autoCapitalize="off"
+            spellCheck={false}
+          />
+        )}
+      </Field>
+      {Object.keys(search).length > 0 && (
+        <div className="col-span-full">
+          <Button look="quiet" size="small" onClick={() => onChange({})}>
+            {texts.clear}
+          </Button>
+        </div>
+      )}
+    </search>
+  );
+}

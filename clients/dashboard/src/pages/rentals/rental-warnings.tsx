@@ -1,0 +1,45 @@
+import type { Rental } from '@gpu-rental/client';
+import { Link } from '@tanstack/react-router';
+import { rentalTexts } from '../../texts/rentals.js';
+import { Callout, type Tone } from '../../ui/badge.js';
+import { Button, buttonClasses } from '../../ui/button.js';
+
+const texts = rentalTexts.warnings;
+type RentalWarning = Rental['warnings'][number];
+
+const tones: Readonly<Record<RentalWarning, Tone>> = {
+  no_ssh_key: 'warn',
+  ssh_unreachable: 'warn',
+  host_key_changed: 'bad',
+};
+
+interface RentalWarningsProps {
+  readonly rental: Rental;
+  readonly onStop: () => void;
+}
+
+/** What is not right with a machine, and what to do. A newer service may warn of more than this page knows. */
+export function RentalWarnings({ rental: { warnings }, onStop }: RentalWarningsProps) {
+  return warnings.map((warning) => (
+    <Callout
+      key={warning}
+      role="alert"
+      tone={tones[warning]}
+      title={texts[warning]}
+      actions={
+        <>
+          <Button size="small" onClick={onStop}>
+            {rentalTexts.stop.action}
+          </Button>
+          {warning === 'no_ssh_key' && (
+            <Link to="/app/keys" className={buttonClasses('secondary', 'small')}>
+              {texts.keys}
+            </Link>
+          )}
+        </>
+      }
+    >
+      {texts[`${warning}_text`]}
+    </Callout>
+  ));
+}

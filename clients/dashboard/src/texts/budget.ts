@@ -1,0 +1,38 @@
+import { texts } from './texts.js';
+
+/** The budget of a month. */
+export const budgetTexts = texts({
+  lead: 'What the rentals of a month may cost in all. API keys can have caps of their own.',
+  keys: 'Caps of API keys',
+  title: (month: string) => `Budget for ${month}`,
+  none: 'There is no budget',
+  noneWhy: 'Without one, what is in the wallet is the only limit.',
+  spent: 'Spent',
+  reserved: 'Reserved',
+  reservedNote: 'What rentals with a limit may still cost',
+  left: 'Left',
+  over: 'Over the budget',
+  of: (amount: string) => `of ${amount}`,
+  bar: 'Spent of the budget',
+  percent: (share: string) => `${share} spent`,
+  told: (marks: string) => `You are told at ${marks}, by mail and here.`,
+  next: (day: string) => `The next month counts from ${day} (UTC).`,
+  hard: 'Hard',
+  soft: 'Only tells',
+  settings: 'Settings',
+  amount: 'Budget a month',
+  amountHint: 'Leave it empty for no budget.',
+  notMoney: 'Type an amount in dollars, such as 250 or 99.50.',
+  outside: (least: string, most: string) => `It must be from ${least} to ${most}.`,
+  how: 'When the budget is reached',
+  softLabel: 'Tell me',
+  softHint: 'Machines run on, and more can be rented.',
+  hardLabel: 'Rent nothing beyond it',
+  hardHint:
+    'Each rental reserves what it may cost at most; one that does not fit is refused, and one without a limit gets one. Loosening this later asks for a mailed code.',
+  save: 'Save',
+  saved: 'The budget is saved',
+  unlimitedTitle: 'A rental has no limit yet',
+  unlimited: 'A hard budget needs a limit on each machine that runs. Give these one first, or stop them:',
+  rentals: 'See your rentals',
+});

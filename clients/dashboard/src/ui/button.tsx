@@ -1,0 +1,82 @@
+import type { ComponentProps } from 'react';
+import { classes } from './classes.js';
+
+export type ButtonLook = 'primary' | 'secondary' | 'quiet' | 'danger';
+export type ButtonSize = 'medium' | 'small';
+
+const looks: Readonly<Record<ButtonLook, string>> = {
+  primary: 'bg-accent text-accent-ink hover:bg-accent-strong border-transparent',
+  secondary: 'bg-surface text-ink border-line-strong hover:bg-sunken',
+  quiet: 'bg-transparent text-soft border-transparent hover:bg-sunken hover:text-ink',
+  danger: 'bg-bad text-bad-ink border-transparent hover:opacity-90',
+};
+
+/** The classes of a button, for links that look like one. */
+export function buttonClasses(look: ButtonLook = 'secondary', size: ButtonSize = 'medium'): string {
+  return classes(
+    'inline-flex items-center justify-center gap-2 rounded-md border font-medium whitespace-nowrap select-none transition-colors',
+    'disabled:opacity-50 aria-disabled:opacity-50',
+    size === 'medium'
+      ? 'min-h-10 px-3.5 text-sm pointer-coarse:min-h-11'
+      : 'min-h-8 px-2.5 text-[13px] pointer-coarse:min-h-10',
+    looks[look],
+  );
+}
+
+interface ButtonProps extends ComponentProps<'button'> {
+  readonly look?: ButtonLook;
+  readonly size?: ButtonSize;
+  /** Work is under way: it can't be pressed, and says so. */
+  readonly isBusy?: boolean;
+}
+
+export function Button({ look, size, isBusy = false, className, disabled, children, ...rest }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      disabled={isBusy || disabled}
+      aria-busy={isBusy || undefined}
+      className={classes(buttonClasses(look, size), className)}
+    >
+      {isBusy && <Spinner />}
+      {children}
+    </button>
+  );
+}
+
+/** A button of an icon alone: `label` is what it says. */
+export function IconButton({
+  label,
+  className,
+  children,
+  ...rest
+}: ComponentProps<'button'> & { readonly label: string }) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      aria-label={label}
+      title={label}
+      className={classes(
+        'inline-flex size-9 items-center justify-center rounded-md text-soft hover:bg-sunken hover:text-ink pointer-coarse:size-11',
+        className,
+      )}
+    >
+      {children}
+    </button>
+  );
+}
+
+/** A turning circle, which says nothing by itself. */
+export function Spinner({ className = 'size-4' }: { readonly className?: string }) {
+  return (
+    <span
+      aria-hidden="true"
+      className={classes(
+        'inline-block animate-spin rounded-full border-2 border-current border-r-transparent',
+        className,
+      )}
+    />
+  );
+}

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { lockNumbers } from '../../../adapters/postgres/locks.js';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const sourcesIn = (folder: string): string[] =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name));
+
+describe('the numbers of locks', () => {
+  it('are each one lock’s', () => {
+    const numbers = Object.values(lockNumbers);
+    assert.equal(new Set<number>(numbers).size, numbers.length);
+  });
+
+  it('stand in one place', () => {
+    const folders = ['activities', 'adapters', 'api', 'money', 'ops', 'worker'];
+    const others = folders
+      .flatMap(sourcesIn)
+      .filter((file) => /advisory_xact_lock|advisory_lock/.test(readFileSync(join(root, file), 'utf8')));
+    assert.deepEqual(others.toSorted(), [
+      'adapters/postgres/events/sequence.ts',
+      'adapters/postgres/locks.ts',
+    ]);
+  });
+
+  it('are what the schema’s triggers know', () => {
+    const schema = readFileSync(join(root, 'migrations', 'schema.sql'), 'utf8');
+    const known = [...schema.matchAll(/advisory_xact_lock\((\d+),/g)].map(([, number]) => Number(number));
+    assert.deepEqual(known, [lockNumbers.catalogOfProvider]);
+  });
+});

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
+import { failedRequest, readAgain } from '../support/dashboard/failures.js';
+import { Renter } from '../support/dashboard/renter.js';
+import { until } from '../support/until.js';
+
+/** The search part of the address as the page has written it. */
+const searchOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
+
+describe('finding a machine', function () {
+  this.timeout(60_000);
+  let lab: DashboardLab;
+  let visitor: Visitor;
+  let page: Page;
+  before(async () => {
+    lab = await DashboardLab.start();
+    visitor = await lab.visit();
+    await Renter.signIn(visitor);
+    page = visitor.page;
+  });
+  after(() => lab.stop());
+  afterEach(async () => {
+    await page.unrouteAll();
+    assert.deepEqual(visitor.complaints.splice(0), []);
+  });
+
+  const families = () => page.getByRole('list', { name: 'GPUs on offer' }).getByRole('heading', { level: 2 });
+  const names = async () => (await families().allInnerTexts()).map((text) => text.split('\n')[0]);
+
+  it('shows the families, the cheapest first, with price and reliability', async () => {
+    await visitor.open('/app/rent');
+    await families().first().waitFor();
+    assert.deepEqual(await names(), ['RTX 4090', 'RTX 5090', 'L40S', 'A100 80 GB', 'H100 80 GB', 'B200']);
+    const first = page.getByRole('list', { name: 'GPUs on offer' }).getByRole('listitem').first();
+    assert.match(await first.innerText(), /24 GB · 1, 2, 8 GPUs[\s\S]*\$0\.40[\s\S]*96\.5%/);
+    await page.getByText('Not on offer right now:').waitFor();
+  });
+
+  it('draws a price line of what is seen, a few at a time', async () => {
+    let [most, open] = [0, 0];
+    await page.route('**/history', async (route) => {
+      most = Math.max(most, (open += 1));
+      const response = await route.fetch();
+      open -= 1;
+      await route.fulfill({ response });
+    });
+    await visitor.open('/app/rent');
+    await until('all lines are drawn', async () => (await page.getByRole('img').count()) === 6);
+    assert.match(
+      (await page.getByRole('img').first().getAttribute('aria-label')) ?? '',
+      /in 7 days: between \$/,
+    );
+    assert(most <= 3, `${most} at once`);
+  });
+
+  it('keeps its filters in the address, and shows what fits', async () => {
+    await visitor.open('/app/rent');
+    await page.getByLabel('GPUs', { exact: true }).selectOption('8');
+    await page.getByLabel('Memory per GPU').selectOption('80');
+    await page.getByLabel('Price/h at most').fill('30');
+    await until('the dearest is gone', async () => (await names()).join() === 'A100 80 GB,H100 80 GB');
+    assert.deepEqual(searchOf(page), { gpus: '8', vram: '80', max: '3000' });
+    await page.getByText('Cheapest that fits').waitFor();
+    await page.reload();
+    await until('the same stands there', async () => (await names()).join() === 'A100 80 GB,H100 80 GB');
+    assert.equal(await page.getByLabel('Price/h at most').inputValue(), '30.00');
+    await page.getByLabel('Order').selectOption('name');
+    await page.getByLabel('Search').fill('h100');
+    await until('one is left', async () => (await names()).join() === 'H100 80 GB');
+    assert.deepEqual(searchOf(page), { q: 'h100', gpus: '8', vram: '80', max: '3000', sort: 'name' });
+    await page.getByLabel('Region').selectOption('apac');
+    await page.getByText('Nothing on offer fits').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).last().click();
+    await until('all are back', async () => (await names()).length === 6);
+    assert.deepEqual(searchOf(page), {});
+  });
+
+  it('leaves a text as it was typed, whatever it is kept as', async () => {
+    await visitor.open('/app/rent');
+    await page.getByLabel('Price/h at most').fill('5');
+    await until('it is kept', () => searchOf(page)['max'] === '500');
+    await page.getByLabel('Price/h at most').pressSequentially('0');
+    await until('it is kept', () => searchOf(page)['max'] === '5000');
+    assert.equal(await page.getByLabel('Price/h at most').inputValue(), '50');
+  });
+
+  it('says what no price is, and filters by none', async () => {
+    await visitor.open('/app/rent?max=3000');
+    await page.getByLabel('Price/h at most').fill('cheap');
+    await page.getByText('An amount such as 2.50').waitFor();
+    await page.getByLabel('Search').focus();
+    assert.deepEqual(searchOf(page), { max: '3000' });
+  });
+
+  for (const path of ['/v1/catalog/families', '/v1/catalog/listings']) {
+    it(`says that ${path} failed, and shows all once it answers`, async () => {
+      await visitor.fail('GET', path, 'forbidden');
+      await visitor.open('/app/rent');
+      await failedRequest(page).waitFor();
+      await page.unrouteAll();
+      await readAgain(page, families().first());
+    });
+  }
+
+  it('goes without a price line that is not to be had', async () => {
+    await visitor.fail('GET', '/v1/catalog/families/rtx-4090/history', 'forbidden');
+    await visitor.open('/app/rent');
+    await until('the others are drawn', async () => (await page.getByRole('img').count()) === 5);
+  });
+});

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import { askProof, endProof, openProof } from '../../clients/dashboard/src/app/open-proof.js';
+import { ProofCancelled } from '../../clients/dashboard/src/data/errors.js';
+import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
+import { failedRequest } from '../support/dashboard/failures.js';
+
+describe('a question that is open', () => {
+  it('answers all who ask meanwhile, once', async () => {
+    const both = [askProof('first'), askProof('second')];
+    const open = openProof();
+    assert.equal(open?.owner, 'first');
+    endProof(open, 'proved');
+    await Promise.all(both);
+    assert.equal(openProof(), undefined);
+    endProof(open, 'cancelled');
+    assert.equal(openProof(), undefined);
+  });
+
+  it('rejects all who ask meanwhile when it is closed, and can be asked again', async () => {
+    const both = [askProof('first'), askProof('second')];
+    const open = openProof();
+    assert(open);
+    endProof(open, 'cancelled');
+    for (const asked of both) await assert.rejects(asked, ProofCancelled);
+    void askProof('third');
+    assert.equal(openProof()?.owner, 'third');
+    endProof(openProof()!, 'proved');
+  });
+});
+
+describe('the question whether it is still the same person', function () {
+  this.timeout(60_000);
+  let lab: DashboardLab;
+  let visitor: Visitor;
+  let page: Page;
+  let users = 0;
+  before(async () => {
+    lab = await DashboardLab.start();
+    visitor = await lab.visit();
+  });
+  after(() => lab.stop());
+  beforeEach(async () => {
+    await visitor.signInAnew(`proof-${(users += 1)}@example.com`);
+    page = visitor.page;
+  });
+  afterEach(async () => {
+    page.removeAllListeners('response');
+    await page.unrouteAll();
+  });
+
+  const question = () => page.getByRole('dialog', { name: 'Confirm that it is you' });
+  const code = () => question().getByRole('textbox', { name: 'Code from the mail' });
+
+  /** Asks for a key in a session that is not fresh until a code was given. */
+  async function askForKey(): Promise<void> {
+    let isFresh = false;
+    page.on('response', (answer) => {
+      const isCode = answer.url().endsWith('/refresh-proof') && answer.request().postData()?.includes('code');
+      if (isCode && answer.ok()) isFresh = true;
+    });
+    await page.route('**/v1/api-keys', (route, request) =>
+      request.method() === 'POST' && !isFresh
+        ? route.continue({ headers: { ...request.headers(), 'x-mock-failure': 'fresh_sign_in_required' } })
+        : route.fallback(),
+    );
+    await visitor.open('/app/api-keys');
+    await page.getByRole('button', { name: 'Make a key' }).first().click();
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('mine');
+    await page.getByRole('dialog').getByRole('button', { name: 'Make a key' }).click();
+  }
+
+  it('mails a code, takes it as it is pasted, and does what was asked for', async () => {
+    await askForKey();
+    await question().getByText(`A code of six digits was mailed to proof-${users}@example.com.`).waitFor();
+    await page.evaluate(() => navigator.clipboard.writeText('Your code: 123 456\n'));
+    await code().focus();
+    await page.keyboard.press('ControlOrMeta+V');
+    await page.getByRole('heading', { name: 'Copy the key now' }).waitFor();
+  });
+
+  it('is answered by hand and by the keyboard alone', async () => {
+    await askForKey();
+    await code().waitFor();
+    assert.equal(await code().evaluate((input) => input === document.activeElement), true);
+    assert.equal(await code().getAttribute('autocomplete'), 'one-time-code');
+    assert.equal(await question().getByRole('button', { name: 'Confirm' }).isDisabled(), true);
+    await page.keyboard.type('654321');
+    await page.getByRole('heading', { name: 'Copy the key now' }).waitFor();
+  });
+
+  it('says that a code is wrong, and takes the next one', async () => {
+    await askForKey();
+    await visitor.fail('POST', '/v1/auth/refresh-proof', 'code_invalid');
+    await code().fill('111111');
+    await question().getByText('This code is not right').waitFor();
+    assert.equal(await code().inputValue(), '111111');
+    await page.unrouteAll();
+    await code().fill('222222');
+    await page.getByRole('heading', { name: 'Copy the key now' }).waitFor();
+  });
+
+  it('takes the code of a mail that was sent a moment ago, and counts down to another', async () => {
+    await visitor.fail('POST', '/v1/auth/refresh-proof', 'code_request_rate_limited');
+    await askForKey();
+    await question().getByText('Use the last code that was mailed to you').waitFor();
+    const again = question().getByRole('button', { name: /^Another code in 0:/ });
+    await again.waitFor();
+    assert.equal(await again.isDisabled(), true);
+  });
+
+  it('mails another code after half a minute', async () => {
+    await page.clock.install();
+    let mails = 0;
+    page.on('request', (request) => {
+      if (request.url().endsWith('/refresh-proof')) mails += 1;
+    });
+    await askForKey();
+    await question().getByText('Another code in 0:30').waitFor();
+    await page.clock.runFor(31_000);
+    await question().getByRole('button', { name: 'Mail another code' }).click();
+    await question().getByText('Another code in 0:30').waitFor();
+    assert.equal(mails, 2);
+  });
+
+  it('tells that no code could be mailed, and tries again', async () => {
+    await askForKey();
+    await question().waitFor();
+    await page.getByRole('dialog').last().getByRole('button', { name: 'Cancel' }).click();
+    await visitor.fail('POST', '/v1/auth/refresh-proof', 'internal_error');
+    await page.getByRole('dialog').getByRole('button', { name: 'Make a key' }).click();
+    await question().getByRole('alert').getByText('No code was mailed').waitFor();
+    await page.unrouteAll();
+    await question().getByRole('button', { name: 'Try again' }).click();
+    await question().getByText('A code of six digits was mailed').waitFor();
+  });
+
+  it('tells another failure of the code with the request’s id', async () => {
+    await askForKey();
+    await question().getByText('A code of six digits was mailed').waitFor();
+    await visitor.fail('POST', '/v1/auth/refresh-proof', 'internal_error');
+    await code().fill('123456');
+    await failedRequest(question()).waitFor();
+  });
+
+  it('does nothing when it is closed, says so, and keeps the form', async () => {
+    await askForKey();
+    await code().waitFor();
+    await page.keyboard.press('Escape');
+    await question().waitFor({ state: 'hidden' });
+    const form = page.getByRole('dialog');
+    await form.getByRole('alert').getByText('You did not confirm that it is you').waitFor();
+    assert.equal(await form.getByRole('textbox', { name: 'Name' }).inputValue(), 'mine');
+    const answer = await visitor.context.request.get('/v1/api-keys');
+    assert.deepEqual(((await answer.json()) as { apiKeys: unknown[] }).apiKeys, []);
+  });
+});

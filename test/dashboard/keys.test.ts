@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import ssh2 from 'ssh2';
+import { commentOf, fileNameOf, isPrivateKey } from '../../clients/dashboard/src/data/key-text.js';
+import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
+import { assertReadAgain, failedRequest } from '../support/dashboard/failures.js';
+
+const { public: publicKey, private: privateKey } = ssh2.utils.generateKeyPairSync('ed25519', {
+  comment: 'ada@laptop',
+});
+
+describe('the text of a key', () => {
+  it('is known as private by any of its usual forms', () => {
+    const pem = generateKeyPairSync('ec', {
+      namedCurve: 'P-256',
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' },
+    }).privateKey;
+    const withoutItsFirstLine = privateKey.split('\n').slice(1).join('\n');
+    for (const text of [privateKey, pem, withoutItsFirstLine, `  ${privateKey}`])
+      assert(isPrivateKey(text), text);
+    assert(isPrivateKey('PuTTY-User-Key-File-3: ssh-ed25519'));
+    assert.equal(isPrivateKey(publicKey), false);
+    assert.equal(isPrivateKey('-----BEGIN PUBLIC KEY-----'), false);
+  });
+
+  it('tells its comment, and lends its name to a file', () => {
+    assert.equal(commentOf(`${publicKey}\n`), 'ada@laptop');
+    assert.equal(commentOf(publicKey.replace(' ada@laptop', '')), undefined);
+    assert.equal(commentOf('nothing of the kind'), undefined);
+    assert.equal(fileNameOf('Ada’s  Laptop!'), 'ada-s-laptop.pem');
+    assert.equal(fileNameOf('鍵'), 'gpu-rental.pem');
+  });
+});
+
+describe('the page of SSH keys', function () {
+  this.timeout(60_000);
+  let lab: DashboardLab;
+  let visitor: Visitor;
+  let page: Page;
+  let users = 0;
+  before(async () => {
+    lab = await DashboardLab.start();
+    visitor = await lab.visit();
+  });
+  after(() => lab.stop());
+  beforeEach(async () => {
+    await visitor.signInAnew(`keys-${(users += 1)}@example.com`);
+    page = visitor.page;
+  });
+  afterEach(() => page.unrouteAll());
+
+  const dialog = () => page.getByRole('dialog');
+  const addByApi = (name: string, key = publicKey) =>
+    visitor.context.request.post('/v1/ssh-keys', { data: { name, publicKey: key } });
+  /** Opens the dialog and fills in a key that is the user's own. */
+  async function fillIn(): Promise<void> {
+    await visitor.open('/app/keys');
+    await page.getByRole('button', { name: 'Add a key' }).first().click();
+    await dialog().getByLabel('Public key').fill(publicKey);
+  }
+
+  it('adds a key that is pasted, under the name that its comment tells', async () => {
+    await visitor.open('/app/keys');
+    await page.getByText('No keys yet').waitFor();
+    await page.getByRole('button', { name: 'Add a key' }).first().click();
+    await dialog().getByLabel('Public key').fill(publicKey);
+    assert.equal(await dialog().getByLabel('Name').inputValue(), 'ada@laptop');
+    await dialog().getByRole('button', { name: 'Add the key' }).click();
+    await dialog().waitFor({ state: 'hidden' });
+    const row = page.getByRole('listitem').filter({ hasText: 'SHA256:' });
+    await row.getByText('ada@laptop').waitFor();
+    await row.getByRole('button', { name: 'Copy the public key ada@laptop' }).click();
+    assert.equal(
+      await page.evaluate(() => navigator.clipboard.readText()),
+      publicKey.replace(' ada@laptop', ''),
+    );
+  });
+
+  it('never sends a private key, and says so', async () => {
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(`${request.url()} ${request.postData() ?? ''}`));
+    await visitor.open('/app/keys');
+    await page.getByRole('button', { name: 'Add a key' }).first().click();
+    await dialog().getByLabel('Name').fill('mine');
+    await dialog().getByLabel('Public key').fill(privateKey);
+    await dialog().getByRole('alert').getByText('That is a private key').waitFor();
+    assert.equal(await dialog().getByLabel('Public key').inputValue(), '');
+    await dialog().getByRole('button', { name: 'Add the key' }).click();
+    await dialog().getByLabel('Public key').fill(publicKey);
+    await dialog().getByRole('alert').waitFor({ state: 'hidden' });
+    await dialog().getByRole('button', { name: 'Add the key' }).click();
+    await dialog().waitFor({ state: 'hidden' });
+    const secret = privateKey.split('\n')[2]!;
+    assert.deepEqual(
+      sent.filter((request) => request.includes(secret) || request.includes('PRIVATE')),
+      [],
+    );
+  });
+
+  it('has a pair made, shows its private half once, and warns before it is lost', async () => {
+    await visitor.open('/app/keys');
+    await page.getByRole('button', { name: 'Add a key' }).first().click();
+    await dialog().getByText('Make a pair').click();
+    await dialog().getByLabel('Name').fill('Made here');
+    await dialog().getByRole('button', { name: 'Make the pair' }).click();
+    await dialog().getByText('-----BEGIN EC PRIVATE KEY-----').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog().getByText('It is not saved yet').waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      dialog().getByRole('button', { name: 'Download the file' }).click(),
+    ]);
+    assert.equal(download.suggestedFilename(), 'made-here.pem');
+    const saved = await readFile(await download.path(), 'utf8');
+    assert(!(ssh2.utils.parseKey(saved) instanceof Error));
+    await dialog().getByRole('button', { name: 'Copy the private key' }).click();
+    await dialog().getByText('Copied').waitFor();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), saved);
+    await dialog().getByRole('button', { name: 'Done' }).click();
+    await dialog().waitFor({ state: 'hidden' });
+    await page.getByText('Made here').waitFor();
+    assert.equal(await page.getByText('PRIVATE KEY').count(), 0);
+  });
+
+  it('says that a browser lets nothing be copied, and takes that for not saved', async () => {
+    await visitor.open('/app/keys');
+    await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
+    await page.getByRole('button', { name: 'Add a key' }).first().click();
+    await dialog().getByText('Make a pair').click();
+    await dialog().getByLabel('Name').fill('by hand');
+    await dialog().getByRole('button', { name: 'Make the pair' }).click();
+    await dialog().getByRole('button', { name: 'Copy the private key' }).click();
+    await dialog().getByText('The browser did not let it be copied').waitFor();
+    await dialog().getByRole('button', { name: 'Done' }).click();
+    await dialog().getByText('It is not saved yet').waitFor();
+  });
+
+  it('lets go of a made key that nobody saved, when they insist', async () => {
+    await visitor.open('/app/keys');
+    await page.getByRole('button', { name: 'Add a key' }).first().click();
+    await dialog().getByText('Make a pair').click();
+    await dialog().getByLabel('Name').fill('lost');
+    await dialog().getByRole('button', { name: 'Make the pair' }).click();
+    await dialog().getByRole('button', { name: 'Done' }).click();
+    await dialog().getByRole('button', { name: 'Close without it' }).click();
+    await dialog().waitFor({ state: 'hidden' });
+  });
+
+  it('removes a key after a question', async () => {
+    await addByApi('old laptop');
+    await visitor.open('/app/keys');
+    await page.getByRole('button', { name: 'Remove the key old laptop' }).click();
+    await dialog().getByRole('heading', { name: 'Remove old laptop?' }).waitFor();
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
+    await dialog().waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Remove the key old laptop' }).click();
+    await dialog().getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('No keys yet').waitFor();
+  });
+
+  it('says at the field what is wrong with a key, and keeps what was typed', async () => {
+    await addByApi('before');
+    await fillIn();
+    await dialog().getByRole('button', { name: 'Add the key' }).click();
+    const field = dialog().getByLabel('Public key');
+    await dialog().getByText('You have this key already.').waitFor();
+    assert.equal(await field.getAttribute('aria-invalid'), 'true');
+    assert.equal(await field.inputValue(), publicKey);
+    await field.fill('ssh-ed25519 nonsense');
+    await dialog().getByRole('button', { name: 'Add the key' }).click();
+    await dialog().getByText('publicKey must be one line of an OpenSSH public key').waitFor();
+    await visitor.fail('POST', '/v1/ssh-keys', 'weak_key');
+    await dialog().getByRole('button', { name: 'Add the key' }).click();
+    await dialog().getByText('at least 2048 are needed').waitFor();
+    assert.equal(await field.getAttribute('aria-invalid'), 'true');
+  });
+
+  it('says that there are too many keys', async () => {
+    await fillIn();
+    await visitor.fail('POST', '/v1/ssh-keys', 'too_many_keys');
+    await dialog().getByRole('button', { name: 'Add the key' }).click();
+    await dialog().getByRole('alert').getByText('You have 100 keys').waitFor();
+    assert.equal(await dialog().getByLabel('Public key').inputValue(), publicKey);
+  });
+
+  for (const code of ['internal_error', 'temporarily_unavailable'] as const) {
+    it(`tells of a ${code} when a key is added, with the request’s id`, async () => {
+      await fillIn();
+      await visitor.fail('POST', '/v1/ssh-keys', code);
+      await dialog().getByRole('button', { name: 'Add the key' }).click();
+      await failedRequest(dialog()).waitFor();
+      assert.equal(await dialog().getByLabel('Public key').inputValue(), publicKey);
+    });
+  }
+
+  it('tells in the question that a key could not be removed', async () => {
+    await addByApi('stays');
+    await visitor.open('/app/keys');
+    await visitor.fail('DELETE', `/v1/ssh-keys/${await onlyKeyId()}`, 'key_not_found');
+    await page.getByRole('button', { name: 'Remove the key stays' }).click();
+    await dialog().getByRole('button', { name: 'Remove' }).click();
+    await failedRequest(dialog()).waitFor();
+  });
+
+  it('tells that the list could not be read, and reads it when asked again', async () => {
+    await assertReadAgain(visitor, {
+      page: '/app/keys',
+      reads: '/v1/ssh-keys',
+      shows: page.getByText('No keys yet'),
+    });
+  });
+
+  async function onlyKeyId(): Promise<string> {
+    const answer = await visitor.context.request.get('/v1/ssh-keys');
+    const { sshKeys } = (await answer.json()) as { sshKeys: { id: string }[] };
+    return sshKeys[0]!.id;
+  }
+});

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
+import { failedRequest } from '../support/dashboard/failures.js';
+
+describe('the sign-in of the dashboard', function () {
+  this.timeout(60_000);
+  let lab: DashboardLab;
+  let visitor: Visitor;
+  before(async () => {
+    lab = await DashboardLab.start();
+  });
+  after(() => lab.stop());
+  beforeEach(async () => {
+    visitor = await lab.visit();
+  });
+  afterEach(() => visitor.close());
+
+  const emailField = (page: Page) => page.getByLabel('E-mail address');
+  const codeField = (page: Page) => page.getByLabel('Code of six digits');
+  const askForCode = async (page: Page, email = 'grace@example.com'): Promise<void> => {
+    await emailField(page).fill(email);
+    await page.getByRole('button', { name: 'Mail me a code' }).click();
+    await codeField(page).waitFor();
+  };
+
+  it('signs in by a mailed code as it was pasted, and goes on to where one wanted to go', async () => {
+    const page = await visitor.open('/app/invoices?status=open');
+    await askForCode(page);
+    await page.getByText('on its way to grace@example.com').waitFor();
+    assert.equal(await codeField(page).getAttribute('autocomplete'), 'one-time-code');
+    assert.equal(await codeField(page).getAttribute('inputmode'), 'numeric');
+    await page.evaluate(() => navigator.clipboard.writeText(' 123-456 \n'));
+    await codeField(page).focus();
+    await page.keyboard.press('Control+v');
+    await page.getByRole('heading', { level: 1, name: 'Invoices' }).waitFor();
+    assert.equal(page.url(), `${lab.mock.url}/app/invoices?status=open`);
+    assert.deepEqual(visitor.complaints, []);
+  });
+
+  it('asks for a whole address before anything is sent', async () => {
+    const page = await visitor.open('/login');
+    await emailField(page).fill('grace');
+    await page.keyboard.press('Enter');
+    await page.getByText('Enter your e-mail address').waitFor();
+    assert.equal(await emailField(page).getAttribute('aria-invalid'), 'true');
+    assert.equal(await emailField(page).inputValue(), 'grace');
+  });
+
+  it('keeps a wrong code, says so, and takes the right one', async () => {
+    const page = await visitor.open('/login');
+    await askForCode(page);
+    await visitor.fail('POST', '/v1/auth/verify-code', 'code_invalid');
+    await codeField(page).fill('12 34 56');
+    await page.getByText('This code is not right').or(page.getByText('code_invalid')).first().waitFor();
+    assert.equal(await codeField(page).inputValue(), '123456');
+    assert.equal(await codeField(page).getAttribute('aria-invalid'), 'true');
+    await page.unrouteAll();
+    await codeField(page).fill('654321');
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  });
+
+  it('mails another code only after its time, and says when', async () => {
+    await visitor.page.clock.install();
+    const page = await visitor.open('/login');
+    await askForCode(page);
+    const waiting = page.getByRole('button', { name: 'Another code in 0:' });
+    await waiting.waitFor();
+    assert.equal(await waiting.isDisabled(), true);
+    await page.clock.runFor(31_000);
+    await page.getByRole('button', { name: 'Mail another code' }).click();
+    await page.getByText('Another code was mailed').waitFor();
+    await waiting.waitFor();
+  });
+
+  it('tells who asked too often when to ask again, and lets them enter what was mailed', async () => {
+    const page = await visitor.open('/login');
+    await visitor.fail('POST', '/v1/auth/request-code', 'code_request_rate_limited');
+    await emailField(page).fill('grace@example.com');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    assert.equal(await emailField(page).inputValue(), 'grace@example.com');
+    await page.getByRole('button', { name: 'I have a code' }).click();
+    await codeField(page).fill('123456');
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  });
+
+  it('keeps the code when the service is away, and tells the request’s id', async () => {
+    const page = await visitor.open('/login');
+    await askForCode(page);
+    await visitor.fail('POST', '/v1/auth/verify-code', 'temporarily_unavailable');
+    await codeField(page).fill('123456');
+    await failedRequest(page).waitFor();
+    assert.equal(await codeField(page).inputValue(), '123456');
+    await page.getByRole('button', { name: 'Another address' }).click();
+    assert.equal(await emailField(page).inputValue(), 'grace@example.com');
+  });
+
+  it('offers the accounts elsewhere that are set up, and brings the way back along', async () => {
+    await visitor.page.route('**/v1/auth/providers', (route) =>
+      route.fulfill({ json: { providers: [{ id: 'github', name: 'GitHub' }] } }),
+    );
+    const page = await visitor.open('/login?returnTo=/app/rentals?status=running');
+    const link = page.getByRole('link', { name: 'Continue with GitHub' });
+    const address = new URL((await link.getAttribute('href')) ?? '');
+    assert.equal(address.pathname, '/v1/auth/oauth/github/start');
+    assert.equal(address.searchParams.get('returnTo'), '/app/rentals?status=running');
+  });
+
+  for (const [fault, words] of Object.entries({
+    oauth_denied: 'The sign-in was cancelled',
+    oauth_no_email: 'That account has no verified e-mail address',
+    oauth_provider_unavailable: 'The other service does not answer',
+    oauth_failed: 'The sign-in did not come to an end',
+    oauth_of_the_future: 'The sign-in did not work',
+  })) {
+    it(`says why a sign-in elsewhere failed: ${fault}`, async () => {
+      const page = await visitor.open(`/login?error=${fault}`);
+      await page.getByText(words).waitFor();
+      await emailField(page).waitFor();
+    });
+  }
+
+  it('asks the owner of an address for the code that was mailed, and takes the address out of the page’s own', async () => {
+    const page = await visitor.open('/login?error=oauth_confirm#email=grace%2Bgpu%40example.com');
+    await page.getByText('Is this account yours?').waitFor();
+    await page.getByText('the last mail to grace+gpu@example.com').waitFor();
+    assert.equal(new URL(page.url()).hash, '');
+    const [request] = await Promise.all([
+      page.waitForRequest('**/v1/auth/verify-code'),
+      codeField(page).fill('123456'),
+    ]);
+    assert.deepEqual(request.postDataJSON(), { email: 'grace+gpu@example.com', code: '123456' });
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  });
+
+  it('leads whoever is signed in straight on', async () => {
+    await visitor.signIn();
+    const page = visitor.page;
+    await page.goto('/login?returnTo=/app/keys');
+    await page.getByRole('heading', { level: 1, name: 'SSH keys' }).waitFor();
+  });
+
+  it('leads no one away from the dashboard', async () => {
+    await visitor.signIn();
+    await visitor.page.goto('/login?returnTo=https://example.com/');
+    await visitor.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  });
+
+  it('goes on once somebody signs in in another tab', async () => {
+    const page = await visitor.open('/login?returnTo=/app/keys');
+    const other = await visitor.context.newPage();
+    await other.goto('/login');
+    await askForCode(other);
+    await codeField(other).fill('123456');
+    await page.getByRole('heading', { level: 1, name: 'SSH keys' }).waitFor();
+  });
+});

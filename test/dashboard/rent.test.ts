@@ -1,0 +1,391 @@
+import assert from 'node:assert/strict';
+import type { Page, Request } from 'playwright-core';
+import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
+import { readAgain } from '../support/dashboard/failures.js';
+import { Renter } from '../support/dashboard/renter.js';
+import { until } from '../support/until.js';
+
+/** The search part of the address as the page has written it. */
+const searchOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
+
+describe('renting a machine', function () {
+  this.timeout(60_000);
+  let lab: DashboardLab;
+  let visitor: Visitor;
+  let page: Page;
+  let renter: Renter;
+  before(async () => {
+    lab = await DashboardLab.start({ durations: { provisionMs: 500 } });
+  });
+  after(() => lab.stop());
+  beforeEach(async () => {
+    visitor = await lab.visit();
+    page = visitor.page;
+    renter = await Renter.signIn(visitor);
+  });
+  afterEach(async () => {
+    assert.deepEqual(visitor.complaints, []);
+    await visitor.close();
+  });
+
+  const quote = () => page.getByRole('region', { name: 'Your quote' });
+  const rentButton = () => quote().getByRole('button', { name: /^Rent for/ });
+  const alert = () => quote().getByRole('alert');
+  const isThere = async (path: RegExp) =>
+    until(`${path} is there`, () => path.test(new URL(page.url()).pathname));
+  /** The keys of the creates that the page has sent. */
+  function watchCreates(): { key: string | undefined; quoteId: string }[] {
+    const sent: { key: string | undefined; quoteId: string }[] = [];
+    page.on('request', (request: Request) => {
+      if (request.method() !== 'POST' || new URL(request.url()).pathname !== '/v1/rentals') return;
+      const { quoteId } = request.postDataJSON() as { quoteId: string };
+      sent.push({ key: request.headers()['idempotency-key'], quoteId });
+    });
+    return sent;
+  }
+
+  it('quotes the choices, and rents what was quoted', async () => {
+    await visitor.open('/app/rent/h100-80gb?gpus=8');
+    await rentButton().waitFor();
+    assert.match(
+      (await quote().innerText()).replaceAll('\n', ' '),
+      /8 × H100 80 GB .*Price \$23\.92\/h .*Held while it runs \$23\.92 .*No limit .*Available afterwards \$76\.08 .*lasts 4 h 10 min .*ready in 1 s; nine of ten in 1 s .*holds for (1:00|0:5\d)/,
+    );
+    await page.getByLabel('Stop after hours').fill('2');
+    await page.getByLabel('Name', { exact: true }).fill('training');
+    await page.getByRole('button', { name: 'Add a label' }).click();
+    await page.keyboard.type('project');
+    await page.getByLabel('Value of label 1').fill('atlas');
+    await page.getByLabel('Template').selectOption({ label: 'vLLM' });
+    await quote().getByText('$47.84').waitFor();
+    await until('all stands in the address', () => searchOf(page)['labels'] !== undefined);
+    await rentButton().click();
+    await isThere(/^\/app\/rentals\/rent_/);
+    await page.getByRole('heading', { level: 1, name: 'training' }).waitFor();
+    const [rental, ...others] = await renter.rentals();
+    assert.deepEqual(others, []);
+    assert.deepEqual(
+      [rental?.familyId, rental?.gpuCount, rental?.templateId, rental?.name, rental?.labels],
+      ['h100-80gb', 8, 'vllm', 'training', { project: 'atlas' }],
+    );
+  });
+
+  it('can be walked by keyboard alone', async () => {
+    await visitor.open('/app/rent?q=l40s');
+    await page.getByRole('link', { name: 'L40S' }).waitFor();
+    await page.getByLabel('Order').focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await rentButton().waitFor();
+    const reach = async (name: string, isReached: () => Promise<boolean>): Promise<void> => {
+      for (let steps = 0; steps < 60; steps += 1) {
+        if (await isReached()) return;
+        await page.keyboard.press('Tab');
+      }
+      assert.fail(`Tab never reached ${name}`);
+    };
+    const hasFocus = (label: string) => () =>
+      page.evaluate(
+        (text) => document.activeElement?.closest('label')?.textContent.includes(text) === true,
+        label,
+      );
+    await reach('the number of GPUs', hasFocus('1 GPU'));
+    await page.keyboard.press('ArrowRight');
+    await until('four are chosen', () => searchOf(page)['gpus'] === '4');
+    const field = page.getByLabel('Spend at most');
+    await reach('the spending limit', () => field.evaluate((element) => element === document.activeElement));
+    await page.keyboard.type('12.50');
+    await quote().getByText('$12.50').waitFor();
+    await until('the price is that of four', async () => (await rentButton().innerText()).includes('$6.'));
+    await until('it can be rented', () => rentButton().isEnabled());
+    await reach('the button', () => rentButton().evaluate((element) => element === document.activeElement));
+    await page.keyboard.press('Enter');
+    await isThere(/^\/app\/rentals\/rent_/);
+    assert.equal((await renter.rentals())[0]?.maxSpendCents, 1_250);
+  });
+
+  it('asks for the price again when its minute is over, and never takes another one silently', async () => {
+    await page.clock.install();
+    await visitor.open('/app/rent/rtx-4090');
+    await rentButton().waitFor();
+    await page.route('**/v1/quotes', async (route) => {
+      const response = await route.fetch();
+      const json = (await response.json()) as object;
+      await route.fulfill({ response, json: { ...json, pricePerHourCents: 47, holdCents: 47 } });
+    });
+    await page.clock.runFor(61_000);
+    await quote().getByText('The price is no longer held.').waitFor();
+    assert.equal(await rentButton().count(), 0);
+    await quote().getByRole('button', { name: 'Get the price again' }).click();
+    await page.clock.runFor(1_000);
+    await quote().getByText('The price changed from $0.40 to $0.47 an hour').waitFor();
+    await quote().getByRole('button', { name: 'Rent for $0.47/h' }).waitFor();
+  });
+
+  it('says what is missing without a key, takes one, and quotes for it', async () => {
+    await visitor.context.clearCookies();
+    renter = await Renter.signIn(visitor, { hasKey: false });
+    await visitor.open('/app/rent/rtx-4090');
+    await quote().getByText('You have no SSH key yet: nobody could enter the machine.').waitFor();
+    assert(await rentButton().isDisabled());
+    await page.getByRole('button', { name: 'Add a key' }).click();
+    await page.keyboard.press('Escape');
+    await renter.addKey('from elsewhere');
+    await page.getByLabel('from elsewhere').waitFor();
+    await until('it can be rented', () => rentButton().isEnabled());
+    await page.getByLabel('from elsewhere').uncheck();
+    await quote().getByText('Without a key nobody can enter the machine. Choose one at least.').waitFor();
+    await page.getByLabel('from elsewhere').check();
+    await until('it can be rented', () => rentButton().isEnabled());
+    await rentButton().click();
+    await isThere(/^\/app\/rentals\/rent_/);
+    assert.deepEqual((await renter.rentals())[0]?.warnings, []);
+  });
+
+  it('leads to money where it is missing, and rents once it has come', async () => {
+    await visitor.context.clearCookies();
+    renter = await Renter.signIn(visitor, { cents: 100 });
+    await visitor.open('/app/rent/h100-80gb?gpus=8&hours=1&name=run');
+    await quote().getByText('$22.92 are missing').waitFor();
+    assert.equal(await rentButton().count(), 0);
+    await quote().getByRole('link', { name: 'Add money' }).click();
+    await isThere(/^\/app\/billing$/);
+    assert.equal(searchOf(page)['amountCents'], '2292');
+    await page.goBack();
+    assert.equal(await page.getByLabel('Stop after hours').inputValue(), '1');
+    assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'run');
+    await quote().getByText('$22.92 are missing').waitFor();
+    await renter.pay(5_000);
+    await rentButton().waitFor();
+  });
+
+  it('tells what the service finds wrong at the field, and keeps what was typed', async () => {
+    await visitor.open('/app/rent/rtx-4090');
+    await rentButton().waitFor();
+    await page.getByLabel('Stop after hours').fill('721');
+    await page.getByText('A number above 0, at most 720').waitFor();
+    await page.getByLabel('Stop after hours').fill('3');
+    await page.getByLabel('Spend at most').fill('99999999');
+    await page
+      .getByText(/maxSpendCents/)
+      .first()
+      .waitFor();
+    assert.equal(await page.getByLabel('Spend at most').inputValue(), '99999999');
+    assert.equal(await page.getByLabel('Spend at most').getAttribute('aria-invalid'), 'true');
+  });
+
+  it('rents nothing while a limit or a label is not right: it would be left out', async () => {
+    await visitor.open('/app/rent/h100-80gb');
+    await rentButton().waitFor();
+    const rents = () => rentButton().isEnabled();
+    await until('it can be rented', rents);
+    const field = page.getByLabel('Spend at most');
+    await field.fill('1O');
+    await quote().getByText('Put right what is marked: it is not part of this price.').waitFor();
+    assert.equal(await rents(), false);
+    await field.fill('10');
+    await until('the right limit is quoted', rents);
+    await quote().getByText('$10.00').waitFor();
+    await page.getByRole('button', { name: 'Add a label' }).click();
+    await page.keyboard.type('Not A Key');
+    await quote().getByText('Put right what is marked: it is not part of this price.').waitFor();
+    assert.equal(await rents(), false);
+    await page.getByLabel('Key of label 1').fill('team');
+    await until('it can be rented again', rents);
+  });
+
+  it('takes a press while the price is on its way, where it is the price that was seen', async () => {
+    await visitor.open('/app/rent/h100-80gb');
+    await rentButton().waitFor();
+    await page.getByLabel('Name', { exact: true }).fill('in a hurry');
+    await rentButton().click();
+    await isThere(/^\/app\/rentals\/rent_/);
+    assert.equal((await renter.rentals())[0]?.name, 'in a hurry');
+  });
+
+  it('rents nothing by a press on a price without the limit that was typed last', async () => {
+    await visitor.open('/app/rent/h100-80gb');
+    await rentButton().waitFor();
+    await page.getByLabel('Spend at most').fill('10');
+    await rentButton().click();
+    await quote().getByText('$10.00').waitFor();
+    assert.deepEqual(await renter.rentals(), []);
+    await until('it can be pressed again', () => rentButton().isEnabled());
+    await rentButton().click();
+    await isThere(/^\/app\/rentals\/rent_/);
+    assert.equal((await renter.rentals())[0]?.maxSpendCents, 1_000);
+  });
+
+  it('chooses an alternative', async () => {
+    await visitor.open('/app/rent/h100-80gb?gpus=8&hours=5');
+    await quote()
+      .getByRole('button', { name: /8 × A100 80 GB/ })
+      .click();
+    await page.getByRole('heading', { level: 1, name: 'Rent A100 80 GB' }).waitFor();
+    await quote().getByText('8 × A100 80 GB').first().waitFor();
+    assert.equal(searchOf(page)['hours'], '5');
+  });
+
+  const refusals: [code: string, words: RegExp, link?: string][] = [
+    ['price_changed', /The price changed before you rented\.[\s\S]*Request /],
+    ['quote_expired', /The minute of the price was over\.[\s\S]*Request /],
+    ['model_unavailable', /It is gone/],
+    ['insufficient_balance', /There is not enough money/, 'Add money'],
+    ['budget_reserved', /Your budget leaves no room/, 'See the budget'],
+    ['cap_reserved', /The key’s cap leaves no room/],
+    ['key_not_found', /An SSH key is gone/],
+    ['blocked', /Nothing was rented|An invoice is unpaid|As many machines/],
+    ['quote_not_found', /Nothing was rented/],
+    ['validation_failed', /Nothing was rented/],
+    ['forbidden', /Nothing was rented/],
+    ['idempotency_conflict', /Nothing was rented/],
+  ];
+  for (const [code, words, link] of refusals) {
+    it(`has its own words for ${code}, and takes another key for the next try`, async () => {
+      const creates = watchCreates();
+      await visitor.open('/app/rent/rtx-4090?name=kept');
+      await visitor.fail('POST', '/v1/rentals', code);
+      await rentButton().click();
+      await alert().waitFor();
+      assert.match(await alert().innerText(), words);
+      assert.match(await alert().innerText(), /Request \S+/);
+      if (link !== undefined) await alert().getByRole('link', { name: link }).waitFor();
+      assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'kept');
+      await page.unrouteAll();
+      await until('it can be rented', () => rentButton().isEnabled());
+      await rentButton().click();
+      await isThere(/^\/app\/rentals\/rent_/);
+      assert.equal(creates.length, 2);
+      assert.notEqual(creates[0]?.key, creates[1]?.key);
+    });
+  }
+
+  it('offers what else there is when the machine is gone', async () => {
+    await visitor.open('/app/rent/rtx-4090?gpus=8&max=1');
+    await alert().getByText('It is gone').waitFor();
+    await alert()
+      .getByRole('button', { name: /RTX 4090/ })
+      .first()
+      .click();
+    await rentButton().waitFor();
+    assert.equal(searchOf(page)['max'], undefined);
+  });
+
+  it('tells the new price when the quote has run out at the service, and rents by the new quote', async () => {
+    const slow = await DashboardLab.start({ durations: { quoteMs: 1 } });
+    const other = await slow.visit();
+    await Renter.signIn(other);
+    await other.open('/app/rent/rtx-4090');
+    const button = other.page.getByRole('button', { name: /^Rent for/ }).last();
+    await button.click();
+    await other.page.getByText('There is a new price: look at it, and rent if it is right.').waitFor();
+    await button.waitFor();
+    await other.close();
+    await slow.stop();
+  });
+
+  it('says when to try again after too many free machines, and sends the same key', async () => {
+    const creates = watchCreates();
+    await visitor.open('/app/rent/rtx-4090');
+    // What ran for less than a cent counts for an hour, however slow this machine is.
+    const runBriefly = async () => {
+      const id = await renter.rent();
+      await renter.reaches(id, 'running');
+      await renter.stop(id);
+      await renter.reaches(id, 'stopped');
+    };
+    await Promise.all(Array.from({ length: 10 }, runBriefly));
+    await rentButton().click();
+    await alert().getByText('Too many machines that cost nothing').waitFor();
+    assert.match(await alert().innerText(), /At most 10 in an hour/);
+    const again = alert().getByRole('button');
+    assert.match(await again.innerText(), /^Try again in \d+ s$/);
+    assert(await again.isDisabled());
+    assert.equal(creates.length, 1);
+  });
+
+  it('asks again by the same quote and key while it is not known what became of a create', async () => {
+    const creates = watchCreates();
+    await visitor.open('/app/rent/rtx-4090');
+    await rentButton().waitFor();
+    // The service does it, and the answer is lost.
+    await page.route('**/v1/rentals', async (route) => {
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    await rentButton().click();
+    await alert().getByText('It is not known yet whether it was rented').waitFor();
+    assert(await page.getByLabel('Stop after hours').isDisabled());
+    assert(await rentButton().isDisabled());
+    await page.unrouteAll();
+    await alert().getByRole('button', { name: 'Ask again' }).click();
+    await isThere(/^\/app\/rentals\/rent_/);
+    assert.equal(creates.length, 2);
+    assert.deepEqual(creates[0], creates[1]);
+    assert.equal((await renter.rentals()).length, 1);
+    visitor.complaints.splice(0);
+  });
+
+  for (const code of ['internal_error', 'temporarily_unavailable']) {
+    it(`takes ${code} as an outcome that is not known`, async () => {
+      await visitor.open('/app/rent/rtx-4090');
+      await visitor.fail('POST', '/v1/rentals', code);
+      await rentButton().click();
+      await alert().getByText('It is not known yet whether it was rented').waitFor();
+      await alert().getByRole('link', { name: 'Look at rentals' }).waitFor();
+    });
+  }
+
+  for (const code of ['blocked', 'unknown_family', 'forbidden']) {
+    it(`says that the quote was refused by ${code}, and asks again`, async () => {
+      await visitor.fail('POST', '/v1/quotes', code);
+      await visitor.open('/app/rent/rtx-4090');
+      await alert()
+        .getByText(/Request /)
+        .waitFor();
+      await page.unrouteAll();
+      const again = alert().getByRole('button', { name: 'Try again' });
+      if (await again.isVisible()) await again.click();
+      else await page.reload();
+      await rentButton().waitFor();
+    });
+  }
+
+  for (const [path, words] of [
+    ['/v1/catalog/listings', 'Request '],
+    ['/v1/ssh-keys', 'Request '],
+  ] as const) {
+    it(`says that ${path} failed, and goes on once it answers`, async () => {
+      await visitor.fail('GET', path, 'forbidden');
+      await visitor.open('/app/rent/rtx-4090');
+      await page.getByRole('alert').getByText(words).first().waitFor();
+      await page.unrouteAll();
+      await readAgain(page, rentButton());
+    });
+  }
+
+  it('keeps the price in reach on a phone, and leads to the quote', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await visitor.open('/app/rent/rtx-4090');
+    const review = page.getByRole('button', { name: 'Review and rent' });
+    await review.waitFor();
+    const isOnTop = (button: Element): boolean => {
+      const { x, y, width, height } = button.getBoundingClientRect();
+      return button.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+    };
+    assert(await review.evaluate(isOnTop));
+    await review.click();
+    await until('the quote is in sight', async () => {
+      const top = (await quote().boundingBox())?.y ?? -1;
+      return top >= 56 && top < 400;
+    });
+    await rentButton().click();
+    await isThere(/^\/app\/rentals\/rent_/);
+  });
+
+  it('says that a family has nothing on offer', async () => {
+    await visitor.open('/app/rent/a40');
+    await page.getByText('None of these is on offer right now').waitFor();
+  });
+});

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import type { Statement } from '@gpu-rental/client';
+import type { Page } from 'playwright-core';
+import { checkSums } from '../../clients/dashboard/src/pages/statements/sums.js';
+import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
+import { readAgain } from '../support/dashboard/failures.js';
+import { accountOf, fillLedger } from '../support/dashboard/ledgers.js';
+
+const PATH = '/v1/billing/statement';
+
+const right: Statement = {
+  ...{ from: '2026-11-01T00:00:00.000Z', to: '2026-12-01T00:00:00.000Z' },
+  ...{ openingBalanceCents: 100, closingBalanceCents: 1_073 },
+  totals: [
+    { type: 'processor_topup', entries: 1, amountCents: 1_000 },
+    { type: 'rental_charge', entries: 3, amountCents: -30 },
+    { type: 'refund', entries: 1, amountCents: 3 },
+  ],
+  rentals: [{ rentalId: 'rent_1', entries: 4, chargedCents: 30, refundedCents: 3, amountCents: -27 }],
+  groups: [
+    {
+      ...{ kind: 'label', key: 'team', value: 'a', entries: 4 },
+      ...{ chargedCents: 30, refundedCents: 3, amountCents: -27 },
+    },
+    {
+      ...{ kind: 'other', key: 'team', value: null, entries: 1 },
+      ...{ chargedCents: 0, refundedCents: 0, amountCents: 1_000 },
+    },
+  ],
+};
+
+describe('the sums of a statement', () => {
+  it('are added up in whole cents', () => {
+    assert.deepEqual(checkSums(right), { inCents: 1_003, outCents: -30, netCents: 973, faults: [] });
+    const { from, to, openingBalanceCents, closingBalanceCents, totals, rentals } = right;
+    const ungrouped = { from, to, openingBalanceCents, closingBalanceCents, totals, rentals };
+    assert.deepEqual(checkSums(ungrouped).faults, []);
+  });
+
+  const [first, other] = right.groups ?? [];
+  const wrong: readonly (readonly [string, Partial<Statement>])[] = [
+    ['balance', { closingBalanceCents: 1_074 }],
+    ['rentals', { rentals: right.rentals.map((each) => ({ ...each, refundedCents: 4 })) }],
+    ['groups', { groups: [first!, { ...other!, amountCents: 999 }] }],
+    ['entries', { groups: [first!, { ...other!, entries: 2 }] }],
+  ];
+  for (const [fault, change] of wrong) {
+    it(`are found out where they are wrong: ${fault}`, () => {
+      assert.deepEqual(checkSums({ ...right, ...change }).faults, [fault]);
+    });
+  }
+
+  it('are found out where an amount is no whole number', () => {
+    const change = { openingBalanceCents: 100.5, closingBalanceCents: 1_073.5 };
+    assert.deepEqual(checkSums({ ...right, ...change }).faults, ['whole']);
+  });
+});
+
+describe('the statements in the dashboard', function () {
+  this.timeout(90_000);
+  let lab: DashboardLab;
+  let visitor: Visitor;
+  let page: Page;
+  let email: string;
+  let people = 0;
+
+  before(async () => {
+    lab = await DashboardLab.start();
+  });
+  after(() => lab.stop());
+  beforeEach(async () => {
+    visitor = await lab.visit({ timezoneId: 'Europe/Berlin' });
+    ({ page } = visitor);
+    people += 1;
+    email = `accountant${people}@example.com`;
+    await visitor.signIn(email);
+  });
+  afterEach(() => visitor.close());
+
+  const month = () => page.getByLabel('Month', { exact: true });
+  const line = (label: string) => page.getByRole('term').filter({ hasText: label }).locator('..');
+
+  /** The last two seconds of a year in Berlin, and the first two of the next one. */
+  function spendOverNewYear(): void {
+    const year = new Date().getUTCFullYear();
+    fillLedger(accountOf(lab.mock, email), 4, new Date(Date.UTC(year - 1, 11, 31, 23, 0, 1)));
+  }
+
+  it('tells somebody without an entry that there is no statement', async () => {
+    await visitor.open('/app/statements');
+    await page.getByText('There is no statement yet').waitFor();
+  });
+
+  it('offers the months that there are, of the calendar of the zone, and adds each up', async () => {
+    spendOverNewYear();
+    const year = new Date().getUTCFullYear();
+    await visitor.open(`/app/statements?month=${year - 1}-12`);
+    const offered = await month().locator('option').allInnerTexts();
+    assert.equal(offered.at(-1), `December ${year - 1}`);
+    assert.equal(offered.length, 1 + new Date().getMonth() + 1);
+    await page.getByRole('heading', { name: `Statement of December ${year - 1}` }).waitFor();
+    const shown = async (label: string) => (await line(label).first().innerText()).split('\n').at(-1);
+    await line('Closing balance').waitFor();
+    assert.deepEqual(
+      [await shown('Opening balance'), await shown('Money in'), await shown('Money out')],
+      ['$0.00', '+$0.04', '-$0.01'],
+    );
+    assert.equal(await shown('Closing balance'), '$0.03');
+    await page.getByText('Checked in this page').waitFor();
+    await month().selectOption(`January ${year}`);
+    await page.waitForURL(`**/app/statements?month=${year}-01`);
+    await page.getByRole('heading', { name: `Statement of January ${year}` }).waitFor();
+    await page.getByText('-$0.02').first().waitFor();
+    assert.deepEqual([await shown('Opening balance'), await shown('Money in')], ['$0.03', '$0.00']);
+    await page.getByLabel('Calendar of').selectOption('UTC');
+    await line('Opening balance').getByText('$0.01').waitFor();
+    await page.getByRole('link', { name: 'All entries of this month' }).click();
+    await page.waitForURL(
+      `**/app/ledger?from=${year}-01-01T00%3A00%3A00.000Z&to=${year}-02-01T00%3A00%3A00.000Z`,
+    );
+    await page.getByText('No entry matches the filters').waitFor();
+  });
+
+  it('complains in sight when the service’s sums do not make the closing balance', async () => {
+    spendOverNewYear();
+    await page.route(`**${PATH}?*`, async (route) => {
+      const answer = await route.fetch();
+      const statement = (await answer.json()) as Statement;
+      await route.fulfill({ json: { ...statement, closingBalanceCents: statement.closingBalanceCents + 1 } });
+    });
+    await visitor.open('/app/statements');
+    const alert = page.getByRole('alert');
+    await alert.getByText('This statement does not add up').waitFor();
+    await alert.getByText('do not make the closing balance').waitFor();
+    assert.equal(await page.getByText('Checked in this page').count(), 0);
+  });
+
+  it('is printed black on white, without what leads elsewhere', async () => {
+    spendOverNewYear();
+    await visitor.open('/app/statements');
+    await line('Opening balance').waitFor();
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    for (const name of ['Print', 'All entries of this month']) {
+      assert.equal(await page.getByText(name, { exact: true }).isVisible(), false, name);
+    }
+    assert.equal(await page.getByRole('navigation').count(), 0);
+    const colours = await page.evaluate(() => [
+      getComputedStyle(document.documentElement).backgroundColor,
+      getComputedStyle(document.documentElement).color,
+    ]);
+    assert.deepEqual(colours, ['rgb(255, 255, 255)', 'rgb(0, 0, 0)']);
+  });
+
+  for (const [path, code] of [
+    [PATH, 'internal_error'],
+    ['/v1/billing/ledger', 'internal_error'],
+  ] as const) {
+    it(`tells that ${path} failed, and reads again when asked`, async () => {
+      spendOverNewYear();
+      await visitor.fail('GET', path, code);
+      await visitor.open('/app/statements');
+      const alert = page.getByRole('alert');
+      await alert.getByText(/^Request /).waitFor();
+      await page.unrouteAll();
+      await readAgain(alert, line('Opening balance'));
+    });
+  }
+});

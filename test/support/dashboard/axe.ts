@@ -1,0 +1,24 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+
+/** What changes with the theme: everything else was found before. */
+const ofColours = ['color-contrast'];
+
+/**
+ * Looks for what would keep somebody from using the page as it stands.
+ * @param part `colours` looks for those alone
+ * @returns each serious or critical finding, with where it is
+ */
+export async function findBarriers(page: Page, part: 'all' | 'colours' = 'all'): Promise<string[]> {
+  const axe = new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).setLegacyMode(true);
+  if (part === 'colours') axe.withRules(ofColours);
+  const { violations } = await axe.analyze();
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) =>
+      nodes.map(
+        (node) =>
+          `${id}: ${node.html.slice(0, 200)} (${(node.failureSummary ?? '').split('\n')[1]?.trim() ?? ''})`,
+      ),
+    );
+}

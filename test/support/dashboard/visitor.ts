@@ -1,0 +1,88 @@
+import type { BrowserContext, Page } from 'playwright-core';
+import { until } from '../until.js';
+import { pageClosed, pageOpened } from './evidence.js';
+import { Watch } from './watch.js';
+
+/** Somebody at a browser. */
+export class Visitor {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly #watch: Watch;
+
+  constructor(context: BrowserContext, page: Page) {
+    this.context = context;
+    this.page = page;
+    this.#watch = new Watch(page);
+    pageOpened(this);
+  }
+
+  /** What the page complained about: errors and warnings of scripts, and what its policy has blocked. */
+  get complaints(): string[] {
+    return this.#watch.complaints;
+  }
+
+  /** Each line that the page has written to its console. */
+  get console(): readonly string[] {
+    return this.#watch.console;
+  }
+
+  /** What the page asked for elsewhere than at its own origin. */
+  get outside(): string[] {
+    return this.#watch.outside;
+  }
+
+  /** The service's refusals that no test asked for by `fail`. */
+  get refusals(): string[] {
+    return this.#watch.refusals;
+  }
+
+  /** Signs in by the API, as any address: the mock takes any six digits. */
+  async signIn(email = 'ada@example.com'): Promise<this> {
+    await this.context.request.post('/v1/auth/request-code', { data: { email } });
+    await this.context.request.post('/v1/auth/verify-code', { data: { email, code: '123456' } });
+    return this;
+  }
+
+  /** Signs in as somebody else, or again: the page of the session that ends is left first, since it would lead away. */
+  async signInAnew(email: string): Promise<this> {
+    await this.page.goto('about:blank');
+    return this.signIn(email);
+  }
+
+  /** Opens a path, and waits for the page's heading. */
+  async open(path: string): Promise<Page> {
+    await this.page.goto(path);
+    await this.page.getByRole('heading', { level: 1 }).waitFor();
+    return this.page;
+  }
+
+  /** Waits until all that the page has asked for is there and shown. */
+  async settle(): Promise<Page> {
+    // Behind a dialog the heading has no role.
+    await this.page.locator('h1').first().waitFor();
+    let calmLooks = 0;
+    await until('the page has all it asked for', async () => {
+      const isComing =
+        this.#watch.isWaiting || (await this.page.locator('.animate-pulse:visible').count()) > 0;
+      calmLooks = isComing ? 0 : calmLooks + 1;
+      return calmLooks > 2;
+    });
+    return this.page;
+  }
+
+  /** Has one request of the page fail as the mock can: `fail('POST', '/v1/rentals', 'insufficient_balance')`. */
+  async fail(method: string, path: string, code: string): Promise<void> {
+    await this.page.route(
+      (url) => url.pathname === path,
+      (route, request) =>
+        request.method() === method
+          ? route.continue({ headers: { ...request.headers(), 'x-mock-failure': code } })
+          : route.fallback(),
+    );
+  }
+
+  async close(): Promise<void> {
+    pageClosed(this);
+    await this.context.close();
+  }
+}
