@@ -11,7 +11,10 @@ const RESOLUTION_MS = 10;
  * that operators see (nodejs_eventloop_lag_max_seconds). Each look begins anew.
  */
 export async function longestBlockMs({ stack }: BenchStack): Promise<number> {
-  const answer = await fetch(`http://127.0.0.1:${stack.settings.ports.apiMetrics}/metrics`);
+  // A connection of its own: one that is kept may be closed by the other side just as it is used again.
+  const answer = await fetch(`http://127.0.0.1:${stack.settings.ports.apiMetrics}/metrics`, {
+    headers: { connection: 'close' },
+  });
   const [, seconds] = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(await answer.text()) ?? [];
   if (seconds === undefined) throw new Error('the API tells no delay of its event loop');
   return Math.max(0, Number(seconds) * 1_000 - RESOLUTION_MS);

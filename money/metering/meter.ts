@@ -70,7 +70,8 @@ verdicts as materialized (
           from (
             -- The instant until which it owes: now, or when it was stopped or reached a limit.
             select m.rental_no as no, m.wallet_id, m.price_per_hour_cents::bigint as price, m.hold_cents,
-                   m.charged_cents, m.running_ms, m.limit_ms, m.starved_ms, s.requested_ms as stop_ms, s.requested_by, w.available_cents, w.available_cents + w.reserved_cents as total, w.seq, w.low_since,
+                   m.charged_cents, m.running_ms, m.limit_ms, m.starved_ms, s.requested_ms as stop_ms, s.requested_by,
+                   w.available_cents, w.available_cents + w.reserved_cents as total, w.seq, w.low_since,
                    a.threshold_cents as topup_below,
                    (select ms from clock) as now_ms,
                    least((select ms from clock), m.limit_ms, s.requested_ms) as until_ms

@@ -156,14 +156,14 @@ export const mutations: readonly Mutation[] = [
   },
   {
     file: 'money/metering/meter.ts',
-    from: 'least(clock.ms, m.limit_ms, s.requested_ms) as until_ms',
-    to: 'least(clock.ms, m.limit_ms) as until_ms',
+    from: 'least((select ms from clock), m.limit_ms, s.requested_ms) as until_ms',
+    to: 'least((select ms from clock), m.limit_ms) as until_ms',
     tests: metering,
   },
   {
     file: 'money/metering/meter.ts',
-    from: 'least(clock.ms, m.limit_ms, s.requested_ms) as until_ms',
-    to: 'least(clock.ms, s.requested_ms) as until_ms',
+    from: 'least((select ms from clock), m.limit_ms, s.requested_ms) as until_ms',
+    to: 'least((select ms from clock), s.requested_ms) as until_ms',
     tests: metering,
   },
   {

@@ -16,6 +16,17 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 
 const nameOf = ({ script, args }: ShortRun): string => [script, ...args].join(' ');
 
+/** How much of what a failed run wrote last is told once more at the end, where people look first. */
+const TOLD_LINES = 15;
+
+const lastLines = (text: string): string =>
+  text
+    .trimEnd()
+    .split('\n')
+    .slice(-TOLD_LINES)
+    .map((line) => `  ${line.slice(0, 500)}\n`)
+    .join('');
+
 /**
  * Runs one.
  * @param show takes what it writes
@@ -39,7 +50,7 @@ async function play(
 }
 
 const wanted = process.argv.slice(2);
-const failures: string[] = [];
+const failures: { readonly name: string; readonly last: string }[] = [];
 /** What needs something that can't be had here: it neither passed nor failed. */
 const leftOut: string[] = [];
 const chosen = shortRuns.filter(({ script }) => wanted.length === 0 || wanted.includes(script));
@@ -69,13 +80,18 @@ async function tell(short: ShortRun, show: (text: string) => void): Promise<void
   if (stopping.signal.aborted) return;
   show(`-- ${nameOf(short)}\n`);
   const begun = performance.now();
-  const ended = await play(short, show);
+  let written = '';
+  const ended = await play(short, (text) => {
+    written = (written + text).slice(-20_000);
+    show(text);
+  });
   const seconds = ((performance.now() - begun) / 1_000).toFixed(0);
   show(`-- ${nameOf(short)}: ${typeof ended === 'string' ? ended : `FAILED (${ended.why})`}, ${seconds} s\n`);
   if (ended === 'left out') leftOut.push(nameOf(short));
-  else if (ended !== 'passed') failures.push(`${nameOf(short)} (${ended.why})`);
+  else if (ended !== 'passed')
+    failures.push({ name: `${nameOf(short)} (${ended.why})`, last: lastLines(written) });
 }
-const told = failures.map((name) => `failed: ${name}\n`).join('');
+const told = failures.map(({ name, last }) => `failed: ${name}\n${last}`).join('');
 process.stdout.write(told);
 const counts = process.env['SHORT_RUN_COUNTS'];
 if (counts !== undefined) {
