@@ -4,7 +4,7 @@ import { startBare } from './bare.js';
 import { cpuSecondsOfTree } from './cpu.js';
 import { attack, longestBlockMs, startIdler } from './loop.js';
 import { percentile, report, round } from './report.js';
-import { insertRichUser, startBenchStack, type BenchStack } from './stack.js';
+import { insertRichUser, rent, startBenchStack, type BenchStack } from './stack.js';
 
 /**
  * bench:api. The given number of clients, each signed in as a separate user, wait for a machine. Each asks for its
@@ -32,8 +32,8 @@ interface Polled {
 }
 
 /** Makes users whose machines never boot: real rentals, each with its waiting workflow. */
-async function createRentals({ stack, db }: BenchStack): Promise<Waiting[]> {
-  await fetch(`${stack.urls.provider}/lab/faults`, {
+async function createRentals(bench: BenchStack): Promise<Waiting[]> {
+  await fetch(`${bench.stack.urls.provider}/lab/faults`, {
     method: 'POST',
     body: JSON.stringify({ bootMs: 3_600_000 }),
   });
@@ -41,15 +41,8 @@ async function createRentals({ stack, db }: BenchStack): Promise<Waiting[]> {
   return Promise.all(
     Array.from({ length: clients }, () =>
       limit(async () => {
-        const { cookie, userId } = await insertRichUser(db, 100_000);
-        const response = await fetch(`${stack.urls.api}/v1/rentals`, {
-          method: 'POST',
-          headers: { cookie, 'content-type': 'application/json' },
-          body: JSON.stringify({ familyId: 'rtx-4090', gpuCount: 1 }),
-        });
-        if (response.status !== 200) throw new Error(`a create failed: ${await response.text()}`);
-        const { id } = (await response.json()) as { id: string };
-        return { cookie, userId, rentalId: id };
+        const { cookie, userId } = await insertRichUser(bench.db, 100_000);
+        return { cookie, userId, rentalId: await rent(bench, cookie, { familyId: 'rtx-4090', gpuCount: 1 }) };
       }),
     ),
   );

@@ -8,7 +8,7 @@ import { clearFleet, seedFleet, type PriceMix } from './fleet.js';
 import { floorTick, makeFloor } from './floor.js';
 import { measureLiteralLoop } from './literal-loop.js';
 import { percentile, report, round, type Figure } from './report.js';
-import { startBenchServer, type BenchServer } from './server.js';
+import { startBenchServer, walBytes, type BenchServer } from './server.js';
 
 /**
  * bench:meter. Measures the cost of a tick with everything enforced, against the floor and against the literal loop in
@@ -66,14 +66,6 @@ async function catchUp(db: Database): Promise<void> {
   let inTime = 0;
   const isOver = (): boolean => inTime >= 2 * shards || performance.now() - begun > CATCH_UP_MS;
   await tickAllUntil(isOver, db, shards, (ms) => (inTime = ms < 1_000 ? inTime + 1 : 0));
-}
-
-/** The end of the write-ahead log, in bytes. */
-async function walBytes(db: Database): Promise<number> {
-  const { rows } = await db.raw<{ rows: { bytes: string }[] }>(
-    `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as bytes`,
-  );
-  return Number(rows[0]?.bytes);
 }
 
 /** Bytes of disk per entry of the ledger, its indexes included. */

@@ -2,9 +2,11 @@ import autocannon from 'autocannon';
 import { startBareProcess, type BareProcess, type BareQuery } from './bare-process.js';
 import { cpuSecondsOfTree } from './cpu.js';
 import { percentile, report, round } from './report.js';
-import { insertRichUser, startBenchStack, type BenchStack } from './stack.js';
+import { spreadOf, type Spread } from './spread.js';
+import { insertRichUser, rent, startBenchStack, type BenchStack } from './stack.js';
 import { newId } from '../adapters/ids.js';
 import { insertApiKey } from '../adapters/postgres/accounts/api-keys.js';
+import { balanceAhead } from '../adapters/postgres/wallets/wallet-reads.js';
 import type { Database } from '../adapters/postgres/database.js';
 import type { UserId } from '../domain/ids.js';
 import { until } from '../test/support/until.js';
@@ -58,18 +60,10 @@ async function insertKey(db: Database, userId: UserId): Promise<string> {
 }
 
 /** Rents a machine, and waits until it runs and has filled a page of the ledger. @returns its id */
-async function rentOne({ stack, db }: BenchStack, userId: UserId, cookie: string): Promise<string> {
-  // What an upstream offers comes and goes.
-  const id = await until('a machine is there to be rented', async () => {
-    const created = await fetch(`${stack.urls.api}/v1/rentals`, {
-      method: 'POST',
-      headers: { cookie, 'content-type': 'application/json' },
-      body: JSON.stringify({ familyId: 'b200', gpuCount: 8 }),
-    });
-    return created.status === 200 && ((await created.json()) as { id: string }).id;
-  });
+async function rentOne(bench: BenchStack, userId: UserId, cookie: string): Promise<string> {
+  const id = await rent(bench, cookie, { familyId: 'b200', gpuCount: 8 });
   const filled = async () => {
-    const wallet = await db('wallets').where({ user_id: userId }).first('seq');
+    const wallet = await bench.db('wallets').where({ user_id: userId }).first('seq');
     return (wallet?.seq ?? 0) > pageOfLedger;
   };
   await until('the rental has filled a page of the ledger', filled, patienceMs);
@@ -89,17 +83,7 @@ function queriesOf(rentalId: string, userId: UserId): Record<string, BareQuery> 
       bindings: [userId],
     },
     '/v1/billing/balance': {
-      sql: `select w.available_cents, w.reserved_cents, clock_ms() as read_at, i.*, r.*
-              from wallets w
-              cross join lateral (
-                select coalesce(sum(amount_cents), 0)::bigint as open_invoices_cents, count(*) as open_invoice_count
-                  from invoices where user_id = w.user_id and status = 'open' and void_requested_at is null
-                   and reason in ('overage', 'manual')) i
-              cross join lateral (
-                select coalesce(sum(price_per_hour_cents), 0)::bigint as burn_per_hour_cents,
-                       coalesce(sum(hold_cents), 0)::bigint as holds_cents
-                  from meters where wallet_id = w.id) r
-             where w.user_id = ?`,
+      sql: balanceAhead(userId).statement.sql.replace('$1', '?'),
       bindings: [userId],
     },
   };
@@ -121,19 +105,10 @@ async function compare(sides: Sides, postgresPid: number): Promise<Record<keyof 
 
 const totalUs = ({ cpuUs, postgresUs }: Turn): number => cpuUs + postgresUs;
 
-/** The middle, the least and the most of what one side's turns are of the bare handler's in the same round. */
-function ratios(ours: readonly Turn[], bare: readonly Turn[]) {
-  const spread = (of: (mine: Turn, floor: Turn) => number) => {
-    const all = ours.flatMap((mine, index) => {
-      const floor = bare[index];
-      return floor ? [of(mine, floor)] : [];
-    });
-    const figures = { p50: percentile(all, 0.5), least: Math.min(...all), most: Math.max(...all) };
-    return Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, round(value, 2)]));
-  };
+function ratios(ours: readonly Turn[], bare: readonly Turn[]): Record<'ofBare' | 'ofBareByCpu', Spread> {
   return {
-    ofBare: spread((mine, floor) => mine.perSecond / floor.perSecond),
-    ofBareByCpu: spread((mine, floor) => totalUs(floor) / totalUs(mine)),
+    ofBare: spreadOf(ours, bare, (mine, floor) => mine.perSecond / floor.perSecond),
+    ofBareByCpu: spreadOf(ours, bare, (mine, floor) => totalUs(floor) / totalUs(mine)),
   };
 }
 
@@ -150,7 +125,7 @@ function tell(name: string, { session, key, bare }: Record<keyof Sides, Turn[]>)
   const [bySession, byKey, floor] = [figures(session), figures(key), figures(bare)];
   const [ofSession, ofKey] = [ratios(session, bare), ratios(key, bare)];
   const words = ({ ofBare, ofBareByCpu }: ReturnType<typeof ratios>) =>
-    `${ofBare['p50']} (${ofBare['least']} to ${ofBare['most']}) of it, by processor time ${ofBareByCpu['p50']}`;
+    `${ofBare.p50} (${ofBare.least} to ${ofBare.most}) of it, by processor time ${ofBareByCpu.p50}`;
   report(
     'read',
     `${name}: bare ${floor.requestsPerSecond} requests/s; by a session ${bySession.requestsPerSecond}: ` +

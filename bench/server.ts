@@ -53,3 +53,11 @@ export async function startBenchServer(): Promise<BenchServer> {
     },
   };
 }
+
+/** The end of the database's write-ahead log, in bytes: two of them tell how much was logged in between. */
+export async function walBytes(db: Database): Promise<number> {
+  const { rows } = await db.raw<{ rows: { bytes: string }[] }>(
+    `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as bytes`,
+  );
+  return Number(rows[0]?.bytes);
+}

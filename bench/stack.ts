@@ -7,10 +7,11 @@ import { post } from '../money/ledger/post.js';
 import { lockWalletOfUser } from '../money/ledger/wallets.js';
 import { insertSession } from '../adapters/postgres/accounts/sessions.js';
 import type { UserId } from '../domain/ids.js';
-import { findFreePorts } from '../lab/stack/ports.js';
-import { portVariables, readStackSettings } from '../lab/stack/settings.js';
+import { findStackPorts } from '../lab/stack/ports.js';
+import { readStackSettings } from '../lab/stack/settings.js';
 import { startStack, type Stack } from '../lab/stack/start.js';
 import { notePostgres } from './report.js';
+import { until } from '../test/support/until.js';
 
 export interface BenchStack {
   readonly stack: Stack;
@@ -34,13 +35,10 @@ export async function startBenchStack(
   external?: Readonly<Record<'TEMPORAL_ADDRESS', string>>,
 ): Promise<BenchStack> {
   const folder = mkdtempSync(join(tmpdir(), 'gpu-rental-bench-'));
-  const names = Object.values(portVariables).map(({ variable }) => variable);
-  const ports = await findFreePorts(names.length);
-  const env = Object.fromEntries(names.map((name, index) => [name, String(ports[index])]));
   const settings = readStackSettings({
     ...process.env,
     ...unlimited,
-    ...env,
+    ...(await findStackPorts()),
     ...external,
     LAB_DATA_DIR: folder,
   });
@@ -76,5 +74,31 @@ export async function insertRichUser(
     });
     const { token } = await insertSession(trx, userId, { by: 'email' });
     return { userId, cookie: `sid=${token}` };
+  });
+}
+
+/**
+ * Rents a machine through the API. What an upstream offers comes and goes, so it asks until there is one.
+ * @returns the rental's id
+ * @throws Error with the last refusal
+ */
+export async function rent(
+  { stack }: BenchStack,
+  cookie: string,
+  wish: { readonly familyId: string; readonly gpuCount: number },
+): Promise<string> {
+  let refusal = '';
+  const ask = async (): Promise<string | false> => {
+    const response = await fetch(`${stack.urls.api}/v1/rentals`, {
+      method: 'POST',
+      headers: { cookie, 'content-type': 'application/json' },
+      body: JSON.stringify(wish),
+    });
+    if (response.status === 200) return ((await response.json()) as { id: string }).id;
+    refusal = await response.text();
+    return false;
+  };
+  return until('a machine is there to be rented', ask).catch((error: unknown) => {
+    throw new Error(`${String(error)}: ${refusal}`);
   });
 }

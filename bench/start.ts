@@ -10,8 +10,8 @@ import { choosePostgresFolder } from '../lab/servers/postgres-home.js';
 import { startPostgres } from '../lab/servers/postgres.js';
 import { findTemporalCli } from '../lab/servers/temporal-cli.js';
 import { startTemporal } from '../lab/servers/temporal.js';
-import { findFreePorts } from '../lab/stack/ports.js';
-import { portVariables, readStackSettings } from '../lab/stack/settings.js';
+import { findFreePorts, findStackPorts } from '../lab/stack/ports.js';
+import { readStackSettings } from '../lab/stack/settings.js';
 import { searchAttributes } from '../workflows/contracts/search-attributes.js';
 import { cpuSecondsOfTree } from './cpu.js';
 import { percentile, report, round, type Figure } from './report.js';
@@ -33,15 +33,12 @@ interface Turn {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'gpu-rental-bench-'));
-const names = Object.values(portVariables).map(({ variable }) => variable);
 const dataDir = (name: string): string => join(folder, name);
 
 /** Runs one of the project's commands on ports of its own and the data of all turns. */
 async function runOurs(...args: string[]): Promise<ChildProcessByStdio<null, Readable, Readable>> {
-  const ports = await findFreePorts(names.length);
-  const env = Object.fromEntries(names.map((name, index) => [name, String(ports[index])]));
   return spawn('npm', args, {
-    env: { ...process.env, ...env, LAB_DATA_DIR: dataDir('ours') },
+    env: { ...process.env, ...(await findStackPorts()), LAB_DATA_DIR: dataDir('ours') },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });

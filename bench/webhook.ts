@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { readSecrets } from '../lab/stack/secrets.js';
 import { cpuSecondsOfTree } from './cpu.js';
 import { percentile, report, round } from './report.js';
+import { spreadOf } from './spread.js';
 import { insertRichUser, startBenchStack, type BenchStack } from './stack.js';
 
 /**
@@ -138,19 +139,6 @@ async function compare({ stack }: BenchStack): Promise<{ ours: Turn[]; floor: Tu
   return turns;
 }
 
-/** The middle, the least and the most of a figure of our turns by that of the floor's in the same round. */
-function spread({ ours, floor }: { ours: Turn[]; floor: Turn[] }, of: (mine: Turn, other: Turn) => number) {
-  const all = ours.flatMap((mine, index) => {
-    const other = floor[index];
-    return other ? [of(mine, other)] : [];
-  });
-  return {
-    p50: round(percentile(all, 0.5), 2),
-    least: round(Math.min(...all), 2),
-    most: round(Math.max(...all), 2),
-  };
-}
-
 const bench = await startBenchStack();
 try {
   // The first payments warm it up and are not counted.
@@ -168,8 +156,8 @@ try {
       ),
     );
   const [accepts, bareAccepts] = [middle(turns.ours, 'perSecond'), middle(turns.floor, 'perSecond')];
-  const ofBare = spread(turns, (mine, floor) => mine.perSecond / floor.perSecond);
-  const ofBareByCpu = spread(turns, (mine, floor) => floor.cpuUs / mine.cpuUs);
+  const ofBare = spreadOf(turns.ours, turns.floor, (mine, floor) => mine.perSecond / floor.perSecond);
+  const ofBareByCpu = spreadOf(turns.ours, turns.floor, (mine, floor) => floor.cpuUs / mine.cpuUs);
   report(
     'webhook',
     `paid until in the balance p50 ${p50} ms, p99 ${p99} ms; ${accepts} webhooks/s accepted, bare ${bareAccepts}: ` +

@@ -1,6 +1,7 @@
 import type { Database } from '../../adapters/postgres/database.js';
 import { cpuSecondsOfTree } from '../cpu.js';
 import { percentile, round } from '../report.js';
+import { walBytes } from '../server.js';
 
 /** The tables whose growth is watched. */
 const watched = ['wallets', 'meters', 'rentals', 'ledger_entries'] as const;
@@ -29,6 +30,7 @@ export class Gauge {
     readonly ms: number;
     readonly cpu: NodeJS.CpuUsage;
     readonly postgres: number;
+    /** In bytes. */
     readonly wal: number;
   };
 
@@ -45,7 +47,7 @@ export class Gauge {
   /** @param pid of the database's server */
   static async begin(db: Database, pid: number): Promise<Gauge> {
     const { rows } = await db.raw<{ rows: { count: number }[] }>('select count(*)::int from ledger_entries');
-    return new Gauge(db, pid, rows[0]?.count ?? 0, await walMib(db));
+    return new Gauge(db, pid, rows[0]?.count ?? 0, await walBytes(db));
   }
 
   #now(wal: number) {
@@ -63,7 +65,7 @@ export class Gauge {
     const worker = process.cpuUsage(begun.cpu);
     this.#tickMs = [];
     this.#entries = 0;
-    this.#begun = this.#now(await walMib(this.db));
+    this.#begun = this.#now(await walBytes(this.db));
     this.#allEntries += entries;
     const seconds = (this.#begun.ms - begun.ms) / 1_000;
     const tables = await readTables(this.db);
@@ -75,21 +77,13 @@ export class Gauge {
       running: await countMeters(this.db),
       tables,
       ledgerBytesPerEntry: round((tables.ledger_entries.mib * 2 ** 20) / this.#allEntries),
-      walMib: round(this.#begun.wal - begun.wal),
+      walMib: round((this.#begun.wal - begun.wal) / 2 ** 20),
       cores: {
         worker: round((worker.user + worker.system) / 1e6 / seconds, 2),
         postgres: round((this.#begun.postgres - begun.postgres) / seconds, 2),
       },
     };
   }
-}
-
-/** The end of the write-ahead log, in MiB. */
-async function walMib(db: Database): Promise<number> {
-  const { rows } = await db.raw<{ rows: { bytes: string }[] }>(
-    `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as bytes`,
-  );
-  return Number(rows[0]?.bytes) / 2 ** 20;
 }
 
 async function countMeters(db: Database): Promise<number> {

@@ -76,3 +76,10 @@ export async function findFreePorts(count: number): Promise<number[]> {
   }
   return [...found];
 }
+
+/** Gives each server of a stack a free port. @returns the variables that say so (settings.ts) */
+export async function findStackPorts(): Promise<Record<string, string>> {
+  const variables = Object.values(portVariables).map(({ variable }) => variable);
+  const ports = await findFreePorts(variables.length);
+  return Object.fromEntries(variables.map((variable, index) => [variable, String(ports[index])]));
+}

@@ -13,9 +13,9 @@ import type { Stage } from '../../tools/demo/stage.js';
 import { checkStatement } from '../../tools/demo/statement.js';
 import { answers } from '../../lab/servers/program.js';
 import { removeStackData } from '../../lab/stack/data.js';
-import { findFreePorts } from '../../lab/stack/ports.js';
+import { findStackPorts } from '../../lab/stack/ports.js';
 import { findRunningStack } from '../../lab/stack/running.js';
-import { portVariables, readStackSettings, type StackSettings } from '../../lab/stack/settings.js';
+import { readStackSettings, type StackSettings } from '../../lab/stack/settings.js';
 import { startStack, type Stack } from '../../lab/stack/start.js';
 
 describe('npm run demo', function () {
@@ -33,11 +33,9 @@ describe('npm run demo', function () {
     dataDir = mkdtempSync(join(tmpdir(), 'gpu-rental-demo-test-'));
     // When root runs the tests, the postgres user needs access through this folder to its own below.
     chmodSync(dataDir, 0o711);
-    const variables = Object.values(portVariables).map(({ variable }) => variable);
-    const ports = await findFreePorts(variables.length);
     env = {
       ...process.env,
-      ...Object.fromEntries(variables.map((variable, index) => [variable, String(ports[index])])),
+      ...(await findStackPorts()),
       LAB_DATA_DIR: dataDir,
       DATABASE_URL: '',
       TEMPORAL_ADDRESS: '',

@@ -19,7 +19,7 @@ import {
 import { findTemporalServer } from '../../lab/servers/temporal-server-build.js';
 import { registerSearchAttributes } from '../../lab/servers/temporal.js';
 import { childrenOf, planOf, type Child } from '../../lab/stack/children.js';
-import { findFreePorts } from '../../lab/stack/ports.js';
+import { findFreePorts, findStackPorts } from '../../lab/stack/ports.js';
 import { readSecrets } from '../../lab/stack/secrets.js';
 import { portVariables, readStackSettings, type StackSettings } from '../../lab/stack/settings.js';
 import { urlsOf, type StackUrls } from '../../lab/stack/urls.js';
@@ -137,11 +137,9 @@ async function settingsOn(
   env: NodeJS.ProcessEnv,
   temporalPort: number,
 ): Promise<StackSettings> {
-  const variables = Object.values(portVariables).map(({ variable }) => variable);
-  const ports = await findFreePorts(variables.length);
   return readStackSettings({
     ...env,
-    ...Object.fromEntries(variables.map((variable, index) => [variable, String(ports[index])])),
+    ...(await findStackPorts()),
     [portVariables.temporal.variable]: String(temporalPort),
     DATABASE_URL: '',
     TEMPORAL_ADDRESS: '',

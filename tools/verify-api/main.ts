@@ -6,8 +6,8 @@ import { signIn } from '../demo/sign-in.js';
 import type { Stage } from '../demo/stage.js';
 import { topUp } from '../demo/top-up.js';
 import { removeStackData } from '../../lab/stack/data.js';
-import { findFreePorts } from '../../lab/stack/ports.js';
-import { portVariables, readStackSettings, type StackSettings } from '../../lab/stack/settings.js';
+import { findStackPorts } from '../../lab/stack/ports.js';
+import { readStackSettings, type StackSettings } from '../../lab/stack/settings.js';
 import { startStack, type Stack } from '../../lab/stack/start.js';
 import { playRun, type Run, type RunEnd } from './runs.js';
 import { findSchemathesis } from './schemathesis.js';
@@ -29,11 +29,9 @@ const log = (line: string) => console.log(line);
  * Temporal.
  */
 async function readOwnSettings(folder: string): Promise<StackSettings> {
-  const variables = Object.values(portVariables).map(({ variable }) => variable);
-  const ports = await findFreePorts(variables.length);
   return readStackSettings({
     ...process.env,
-    ...Object.fromEntries(variables.map((variable, index) => [variable, String(ports[index])])),
+    ...(await findStackPorts()),
     LAB_DATA_DIR: folder,
     DATABASE_URL: '',
     TEMPORAL_ADDRESS: '',
