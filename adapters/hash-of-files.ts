@@ -18,11 +18,20 @@ export interface HashedFiles {
  * @returns 64 hexadecimal digits
  */
 export function hashOfFiles(files: HashedFiles): string {
-  const hash = createHash('sha256');
-  for (const path of files.paths.flatMap((path) => filesIn(files, path))) {
-    const bytes = readFileSync(join(files.root, path));
-    hash.update(`\0${path}\0${bytes.length}\0`).update(bytes);
-  }
+  const paths = files.paths.flatMap((path) => filesIn(files, path));
+  return hashOfContents(paths.map((path) => [path, readFileSync(join(files.root, path))] as const));
+}
+
+/**
+ * The same for files that were read already.
+ * @param beside what else the name depends on
+ */
+export function hashOfContents(
+  files: Iterable<readonly [name: string, bytes: Uint8Array]>,
+  beside = '',
+): string {
+  const hash = createHash('sha256').update(beside);
+  for (const [name, bytes] of files) hash.update(`\0${name}\0${bytes.length}\0`).update(bytes);
   return hash.digest('hex');
 }
 

@@ -1,19 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { choosePostgresFolder } from '../../lab/servers/postgres-home.js';
 import { startPostgres } from '../../lab/servers/postgres.js';
 import {
   addressOf,
+  makeTemporalDatabases,
   migrateTemporal,
   registerNamespace,
   startTemporalOnPostgres,
-  temporalDatabases,
   temporalPortCount,
 } from '../../lab/servers/temporal-on-postgres.js';
 import { findTemporalServer, temporalServerVersion } from '../../lab/servers/temporal-server-build.js';
-import { registerSearchAttributes } from '../../lab/servers/temporal.js';
 import { findFreePorts } from '../../lab/stack/ports.js';
 import { readStackSettings } from '../../lab/stack/settings.js';
 import { searchAttributes } from '../../workflows/contracts/search-attributes.js';
@@ -57,7 +55,7 @@ export async function startTemporalOverPostgres(log: (line: string) => void): Pr
     });
     stops.push(() => rmSync(dataDir, { recursive: true, force: true }));
     stops.push(() => postgres.stop());
-    await makeDatabases(postgres.adminUrl);
+    await makeTemporalDatabases(postgres.adminUrl, login);
     const options = {
       ...{ programs, ports, folder: join(folder, 'temporal'), logFile: join(folder, 'temporal.log') },
       postgres: { host: '127.0.0.1', port: postgresPort, ...login },
@@ -66,34 +64,7 @@ export async function startTemporalOverPostgres(log: (line: string) => void): Pr
     const server = await startTemporalOnPostgres(options);
     stops.push(() => server.stop());
     const address = addressOf(options);
-    await registerNamespace(address, namespace);
-    await untilRegistered(address);
+    await registerNamespace(address, namespace, searchAttributes);
     return address;
-  }
-}
-
-async function makeDatabases(adminUrl: string): Promise<void> {
-  const admin = new pg.Client({ connectionString: adminUrl });
-  await admin.connect();
-  try {
-    await admin.query(`create role ${login.user} login password '${login.password}'`);
-    for (const name of Object.values(temporalDatabases))
-      await admin.query(`create database ${name} owner ${login.user}`);
-  } finally {
-    await admin.end();
-  }
-}
-
-/** The front end answers before it takes changes. */
-async function untilRegistered(address: string): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  for (;;) {
-    try {
-      await registerSearchAttributes(address, namespace, searchAttributes);
-      return;
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 500));
-    }
   }
 }

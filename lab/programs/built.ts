@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { hashOfContents } from '../../adapters/hash-of-files.js';
 
 /** What is built of a project's TypeScript, and where it is kept. */
 export interface ProgramSources {
@@ -102,9 +102,7 @@ function findKept(of: ProgramSources): string | undefined {
 function nameOf(of: ProgramSources, files: readonly (readonly [name: string, bytes: Uint8Array])[]): string {
   const require = createRequire(import.meta.url);
   const { version } = require('esbuild/package.json') as { readonly version: string };
-  const hash = createHash('sha256').update(JSON.stringify([version, process.version, of.entries]));
-  for (const [name, bytes] of files) hash.update(`\0${name}\0${bytes.length}\0`).update(bytes);
-  return hash.digest('hex').slice(0, 32);
+  return hashOfContents(files, JSON.stringify([version, process.version, of.entries])).slice(0, 32);
 }
 
 async function build(of: ProgramSources): Promise<string> {

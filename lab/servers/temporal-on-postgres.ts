@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { Connection } from '@temporalio/client';
+import pg from 'pg';
 import { stringify } from 'yaml';
 import { startProgram, type Program } from './program.js';
-import { findTemporalFault } from './temporal.js';
+import { findTemporalFault, registerSearchAttributes } from './temporal.js';
 import type { TemporalServerPrograms } from './temporal-server-build.js';
 
 export interface TemporalOnPostgres {
@@ -25,11 +27,28 @@ export interface TemporalOnPostgres {
   readonly logFile: string;
 }
 
-export const temporalDatabases = { main: 'temporal', visibility: 'temporal_visibility' } as const;
+const temporalDatabases = { main: 'temporal', visibility: 'temporal_visibility' } as const;
 export const temporalPortCount = 8;
 
 const services = ['frontend', 'history', 'matching', 'worker'] as const;
 const run = promisify(execFile);
+
+/** Makes a user for the server, and the two databases that it owns, as Temporal's image does. @param adminUrl a superuser's */
+export async function makeTemporalDatabases(
+  adminUrl: string,
+  { user, password }: Pick<TemporalOnPostgres['postgres'], 'user' | 'password'>,
+): Promise<void> {
+  const admin = new pg.Client({ connectionString: adminUrl });
+  await admin.connect();
+  try {
+    await admin.query(`create role ${user} login password '${password}'`);
+    for (const name of Object.values(temporalDatabases)) {
+      await admin.query(`create database ${name} owner ${user}`);
+    }
+  } finally {
+    await admin.end();
+  }
+}
 
 /** Brings both databases to the schema that this server needs; existing objects stay. */
 export async function migrateTemporal({ programs, postgres }: TemporalOnPostgres): Promise<void> {
@@ -72,8 +91,15 @@ export function addressOf({ ports }: Pick<TemporalOnPostgres, 'ports'>): string 
   return `127.0.0.1:${ports[0] ?? 0}`;
 }
 
-/** Makes the namespace, and waits until the whole server knows it. */
-export async function registerNamespace(address: string, namespace: string): Promise<void> {
+/**
+ * Makes the namespace with its search attributes, and waits until the whole server knows them: the front end answers
+ * before it takes changes.
+ */
+export async function registerNamespace(
+  address: string,
+  namespace: string,
+  attributes: Parameters<typeof registerSearchAttributes>[2],
+): Promise<void> {
   const connection = await Connection.connect({ address });
   try {
     await connection.workflowService.registerNamespace({
@@ -86,9 +112,17 @@ export async function registerNamespace(address: string, namespace: string): Pro
   const deadline = Date.now() + 60_000;
   for (;;) {
     const fault = await findTemporalFault(address, namespace);
-    if (fault === undefined) return;
+    if (fault === undefined) break;
     if (Date.now() > deadline) throw new Error(`The namespace ${namespace} is not usable: ${fault}`);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await sleep(500);
+  }
+  for (;;) {
+    try {
+      return await registerSearchAttributes(address, namespace, attributes);
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await sleep(500);
+    }
   }
 }
 

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import pg from 'pg';
 import type { databaseRoles } from '../../migrations/grants.js';
 import { ensureLogins, loginOf } from '../../migrations/logins.js';
 import { migrateToLatest } from '../../migrations/migrate.js';
@@ -9,15 +8,14 @@ import { startPostgres, type PostgresServer } from '../../lab/servers/postgres.j
 import { answersOk, startProgram, type Program, type ProgramPlan } from '../../lab/servers/program.js';
 import {
   addressOf,
+  makeTemporalDatabases,
   migrateTemporal,
   registerNamespace,
   startTemporalOnPostgres,
-  temporalDatabases,
   temporalPortCount,
   type TemporalOnPostgres,
 } from '../../lab/servers/temporal-on-postgres.js';
 import { findTemporalServer } from '../../lab/servers/temporal-server-build.js';
-import { registerSearchAttributes } from '../../lab/servers/temporal.js';
 import { childrenOf, planOf, type Child } from '../../lab/stack/children.js';
 import { findFreePorts, findStackPorts } from '../../lab/stack/ports.js';
 import { readSecrets } from '../../lab/stack/secrets.js';
@@ -46,6 +44,7 @@ interface Part {
 }
 
 const password = (role: string): string => `prod-like-${role}`;
+const temporalLogin = { user: 'temporal', password: 'temporal' } as const;
 
 /** Starts the whole topology, with its own data below a folder. If that fails, it stops the parts that were started. */
 export async function startTopology(
@@ -92,15 +91,14 @@ async function startParts(
   };
   const temporal: TemporalOnPostgres = {
     programs,
-    postgres: { host: '127.0.0.1', port: settings.ports.postgres, user: 'temporal', password: 'temporal' },
+    postgres: { host: '127.0.0.1', port: settings.ports.postgres, ...temporalLogin },
     ports,
     folder: join(folder, 'temporal'),
     logFile: join(folder, 'logs', 'temporal.log'),
   };
   await migrateTemporal(temporal);
   await add('Temporal', () => startTemporalOnPostgres(temporal));
-  await registerNamespace(addressOf(temporal), settings.temporalNamespace);
-  await untilRegistered(addressOf(temporal), settings.temporalNamespace);
+  await registerNamespace(addressOf(temporal), settings.temporalNamespace, searchAttributes);
   const { outside } = childrenOf(settings, readSecrets(folder));
   for (const child of outside) {
     const program = await startProgram(planOf(child, settings, readSecrets(folder)));
@@ -150,35 +148,13 @@ async function settingsOn(
 
 /** Does the work of docker-compose.yml's "migrate", and makes the databases that Temporal's image makes. */
 async function prepareDatabases(postgres: PostgresServer): Promise<void> {
-  const admin = new pg.Client({ connectionString: postgres.adminUrl });
-  await admin.connect();
-  try {
-    await admin.query(`create role temporal login password 'temporal'`);
-    for (const name of Object.values(temporalDatabases))
-      await admin.query(`create database ${name} owner temporal`);
-  } finally {
-    await admin.end();
-  }
+  await makeTemporalDatabases(postgres.adminUrl, temporalLogin);
   await migrateToLatest(postgres.url);
   await ensureLogins(postgres.url, {
     api: password('api'),
     worker: password('worker'),
     ops: password('ops'),
   });
-}
-
-/** The front end answers before it takes changes. */
-async function untilRegistered(address: string, namespace: string): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  for (;;) {
-    try {
-      await registerSearchAttributes(address, namespace, searchAttributes);
-      return;
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 500));
-    }
-  }
 }
 
 function loginUrl(postgres: PostgresServer, role: keyof typeof databaseRoles): string {
