@@ -118,7 +118,8 @@ export async function registerNamespace(
   }
   for (;;) {
     try {
-      return await registerSearchAttributes(address, namespace, attributes);
+      await registerSearchAttributes(address, namespace, attributes);
+      return;
     } catch (error) {
       if (Date.now() > deadline) throw error;
       await sleep(500);
