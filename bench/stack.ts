@@ -28,7 +28,8 @@ const unlimited = {
 };
 
 /**
- * Starts the whole service on free ports with its own data, as `npm start` does.
+ * Starts the whole service on free ports with its own data, as `npm start` does, and waits until there is something to
+ * rent.
  * @param external variables that name servers which run already
  */
 export async function startBenchStack(
@@ -45,6 +46,10 @@ export async function startBenchStack(
   const stack = await startStack({ settings, isSized: true, log: (line) => console.error(line) });
   const db = openDatabase(stack.urls.database, 4, 'bench');
   await notePostgres(db);
+  await until('the catalogs of all upstreams are read', async () => {
+    const providers = await db('providers').select('catalog_synced_at');
+    return providers.length > 0 && providers.every((provider) => provider.catalog_synced_at !== null);
+  });
   return {
     stack,
     db,

@@ -4,7 +4,7 @@ import { insertSession } from '../../adapters/postgres/accounts/sessions.js';
 import { startChromium } from '../../lab/browser/chromium.js';
 import { seedLedger } from '../long-ledger.js';
 import { percentile, report, round } from '../report.js';
-import { insertRichUser, startBenchStack, type BenchStack } from '../stack.js';
+import { insertRichUser, rent, startBenchStack, type BenchStack } from '../stack.js';
 import { behindDatabase, openContext, paint, scroll } from './measure.js';
 import { longestOnCore, settled, type Probed } from './page-probe.js';
 
@@ -43,17 +43,12 @@ function spread(values: readonly number[]): { p50: number; min: number; max: num
 const RUNNING_WITHIN_MS = 90_000;
 
 /** Rents a machine and waits until it runs, so that the home page has something to show. */
-async function rentOne(api: string, cookie: string): Promise<void> {
-  const headers = { cookie, 'content-type': 'application/json' };
-  const body = JSON.stringify({ familyId: 'rtx-4090', gpuCount: 1 });
-  const response = await fetch(`${api}/v1/rentals`, { method: 'POST', headers, body });
-  if (!response.ok) throw new Error(`a create failed: ${await response.text()}`);
-  const { id } = (await response.json()) as { id: string };
+async function rentOne(bench: BenchStack, cookie: string): Promise<void> {
+  const id = await rent(bench, cookie, { familyId: 'rtx-4090', gpuCount: 1 });
   const deadlineMs = performance.now() + RUNNING_WITHIN_MS;
   while (performance.now() < deadlineMs) {
-    const { status } = (await (await fetch(`${api}/v1/rentals/${id}`, { headers })).json()) as {
-      status: string;
-    };
+    const response = await fetch(`${bench.stack.urls.api}/v1/rentals/${id}`, { headers: { cookie } });
+    const { status } = (await response.json()) as { status: string };
     if (status === 'running') return;
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
@@ -64,7 +59,7 @@ async function rentOne(api: string, cookie: string): Promise<void> {
 async function measurePaints(browser: Browser, bench: BenchStack) {
   const { api, temporalUi } = bench.stack.urls;
   const { cookie } = await insertRichUser(bench.db, 123_456);
-  await rentOne(api, cookie);
+  await rentOne(bench, cookie);
   const ours: Probed[] = [];
   const peers: Probed[] = [];
   // The first turn warms the servers, not the browser, and does not count.
