@@ -3,6 +3,7 @@ import { answeringRestored, askingFirst } from './ask-first.js';
 import type { ActivityDeps } from './deps.js';
 import {
   answeringFailures,
+  clearingLooks,
   countingLooks,
   countingSteps,
   handlingSignals,
@@ -45,7 +46,7 @@ const guards = {
 
   /** Takes a rental's step and looks at it in one activity, which handles the signals that came before it. */
   looksAndStepsRental: (deps: Guarding, activity: Activity, name: string) =>
-    askingFirst(deps, countingSteps(deps, name, handlingSignals(deps, activity))),
+    askingFirst(deps, countingSteps(deps, name, clearingLooks(deps, handlingSignals(deps, activity)))),
 } as const;
 
 type Policy = keyof typeof guards;

@@ -43,6 +43,15 @@ export function countingSteps(deps: Noting, name: string, step: Activity): Activ
   return (...args) => noting(deps, 'step', `${workflowOfThis()} ${name}`, () => step(...args));
 }
 
+/** Lets a step that ends well, and with it the look that it holds, end what was counted as its workflow's failures. */
+export function clearingLooks(deps: Noting, step: Activity): Activity {
+  return async (...args) => {
+    const result = await step(...args);
+    await clearStuck(deps.db, 'workflow', workflowOfThis());
+    return result;
+  };
+}
+
 /**
  * Answers a look that fails a few times in a row at once as one that waits; the count of its failures says how long, as
  * everywhere. An object that the processor does not know will not become known soon: its item is set aside with that

@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { pino, type DestinationStream, type Logger, type SerializedError } from 'pino';
 
 /**
@@ -28,7 +29,43 @@ export function createLog({ level, service, fields, destination }: LogOptions): 
     serializers: { err: presentError },
     ...(fields && { mixin: fields }),
   };
-  return pino(options, destination ?? pino.destination({ sync: false, ...writing }));
+  return pino(options, destination ?? standardOutput());
+}
+
+/**
+ * Standard output, written beside the program's work. A write that fails, on a full disk for one, must neither end the
+ * program nor hold up its end: the lines that wait are given up with the stream, and each further one is written by
+ * itself or dropped, until one is written.
+ */
+function standardOutput(): DestinationStream {
+  const { fd } = process.stdout;
+  let output: ReturnType<typeof begin> | undefined;
+  let isFailing = false;
+  function begin() {
+    const begun = pino.destination({ dest: fd, sync: false, ...writing });
+    begun.on('error', (error: NodeJS.ErrnoException) => {
+      // Nobody reads any more: pino itself writes no more.
+      if (error.code === 'EPIPE') return;
+      begun.destroy();
+      output = undefined;
+      isFailing = true;
+    });
+    return begun;
+  }
+  function writeAlone(line: string): void {
+    try {
+      writeSync(fd, line);
+      isFailing = false;
+    } catch {
+      // It is dropped: the program goes on.
+    }
+  }
+  return {
+    write(line) {
+      if (isFailing) writeAlone(line);
+      else (output ??= begin()).write(line);
+    },
+  };
 }
 
 /**

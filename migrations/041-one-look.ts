@@ -67,6 +67,10 @@ export async function up(knex: Knex): Promise<void> {
     create trigger wallets_changed after update on wallets
       referencing old table as before new table as changed for each statement execute function wallets_changed();
 
+    -- Nobody's temporary tables stand before those that are looked at.
+    alter function wallets_changed() set search_path = pg_catalog, public, pg_temp;
+    alter function ledger_entries_added() set search_path = pg_catalog, public, pg_temp;
+
     -- A newest entry that becomes an older one leaves nothing to walk, which is refused.
     drop trigger wallets_seq_shrinks on wallets;
     drop function wallets_seq_shrinks();

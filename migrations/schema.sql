@@ -304,6 +304,7 @@ CREATE FUNCTION wallets_changed()
  SET enable_nestloop TO 'off'
  SET enable_mergejoin TO 'off'
  SET enable_seqscan TO 'off'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
     declare
       chain_broken boolean;
@@ -397,6 +398,7 @@ CREATE FUNCTION ledger_entries_added()
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
  SET enable_seqscan TO 'off'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
     begin
       if exists (

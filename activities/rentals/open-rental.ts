@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { findListing } from '../../adapters/postgres/catalog/listings.js';
 import { listAttempts } from '../../adapters/postgres/machines/attempts.js';
 import {
@@ -19,6 +20,9 @@ import { ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
 import { answeringRefusals, tellingNothingDone } from '../refusals.js';
 import { buyPod, condemn, providersFor, resolveAttempt } from './allocation.js';
 import { readLook, type RentalLook } from './rental.js';
+
+/** How long a caller waits, after the commit, for what only the workflow wants, in milliseconds. */
+const LOOK_WITHIN_MS = 300;
 
 export interface OpenRentalInput {
   readonly rentalId: RentalId;
@@ -47,17 +51,24 @@ export function createOpenRental(deps: ActivityDeps) {
     );
 }
 
-/** Looks at the row. A look that fails takes nothing back, and no caller waits for another one. */
+/**
+ * Looks at the row. A look that fails or is slow takes nothing back, and no caller waits for it: the machine is bought
+ * already.
+ */
 async function lookAfterwards(
   { db, log }: ActivityDeps,
   rentalId: RentalId,
 ): Promise<Pick<OpenedWithLook, 'look'>> {
-  try {
-    return { look: await readLook(db, rentalId) };
-  } catch (err) {
-    log.warn({ err, rentalId }, 'a rental was opened and could not be read; its workflow reads it again');
-    return {};
-  }
+  const over = new AbortController();
+  const reading = readLook(db, rentalId)
+    .then((look) => ({ look }))
+    .catch((err: unknown) => {
+      log.warn({ err, rentalId }, 'a rental was opened and could not be read; its workflow reads it again');
+      return {};
+    })
+    .finally(() => over.abort());
+  const late = sleep(LOOK_WITHIN_MS, {}, { signal: over.signal }).catch(() => reading);
+  return Promise.race([reading, late]);
 }
 
 /**

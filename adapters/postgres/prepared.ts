@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import type { Database, Transaction } from './database.js';
 import { sqlStateOf } from './sql-state.js';
@@ -34,6 +35,8 @@ interface Naming {
   isOff: boolean;
 }
 
+/** By the statement: they are constants. */
+const hashes = new Map<string, string>();
 const namings = new WeakMap<KnexClient, Naming>();
 
 /** SQLSTATE feature_not_supported: "cached plan must not change result type", after a migration. */
@@ -49,19 +52,22 @@ const AHEAD_FRESH_MS = 100;
  * values takes it, once, and soon; for all others it is not there.
  */
 export class ReadAhead {
-  #found: { readonly rows: unknown[]; readonly untilMs: number } | undefined;
+  #found: { readonly answer: PromiseSettledResult<unknown[]>; readonly untilMs: number } | undefined;
 
   constructor(
     readonly statement: Prepared<readonly unknown[]>,
     readonly values: readonly unknown[],
   ) {}
 
-  /** Keeps the answer. */
-  keep(rows: unknown[]): void {
-    this.#found = { rows, untilMs: performance.now() + AHEAD_FRESH_MS };
+  /** Keeps the answer, also where it is a failure: the same statement would wait for the same thing once more. */
+  keep(answer: PromiseSettledResult<unknown[]>): void {
+    this.#found = { answer, untilMs: performance.now() + AHEAD_FRESH_MS };
   }
 
-  /** Hands the answer out; undefined for another statement or other values, the second time, and late. */
+  /**
+   * Hands the answer out; undefined for another statement or other values, the second time, and late.
+   * @throws as the statement did
+   */
   take({ name }: Prepared<readonly unknown[]>, values: readonly unknown[]): unknown[] | undefined {
     const found = this.#found;
     const isSame =
@@ -70,7 +76,9 @@ export class ReadAhead {
       values.every((value, index) => value === this.values[index]);
     if (found === undefined || !isSame) return undefined;
     this.#found = undefined;
-    return performance.now() < found.untilMs ? found.rows : undefined;
+    if (performance.now() >= found.untilMs) return undefined;
+    if (found.answer.status === 'rejected') throw found.answer.reason;
+    return found.answer.value;
   }
 }
 
@@ -94,7 +102,7 @@ export async function runPrepared<Row, Values extends readonly unknown[]>(
 
 /**
  * Runs a prepared statement as `runPrepared` does, and sends another one along, in one go and on the same connection.
- * It is answered after the first one, and sees nothing older. Its failure is nobody's: then it has read nothing ahead.
+ * It is answered after the first one, and sees nothing older. Its failure is that of whoever takes its answer.
  */
 export async function readPreparedWith<Row, Values extends readonly unknown[]>(
   db: Database,
@@ -108,7 +116,7 @@ export async function readPreparedWith<Row, Values extends readonly unknown[]>(
       send<Row>(db, connection, statement, values),
       send<unknown>(db, connection, ahead.statement, ahead.values),
     ]);
-    if (second.status === 'fulfilled') ahead.keep(second.value);
+    ahead.keep(second);
     if (first.status === 'rejected') throw first.reason;
     return first.value;
   });
@@ -159,7 +167,7 @@ async function send<Row>(
   const { generation } = naming;
   const once = async (): Promise<Row[]> => {
     const isNamed = !naming.isOff && !db.isTransaction;
-    const options = isNamed ? { name: `${name}_${naming.generation}` } : {};
+    const options = isNamed ? { name: `${name}_${hashOf(sql)}_${naming.generation}` } : {};
     const { response } = await client.query(connection, { sql, bindings: [...values], options });
     return response.rows as Row[];
   };
@@ -171,6 +179,18 @@ async function send<Row>(
     else if (naming.generation === generation) naming.generation += 1;
     return await once();
   }
+}
+
+/**
+ * Eight hexadecimal digits of a statement, part of its name: behind a pooler, a program of another release may have
+ * prepared another statement by the same name.
+ */
+function hashOf(sql: string): string {
+  const known = hashes.get(sql);
+  if (known !== undefined) return known;
+  const hash = createHash('sha256').update(sql).digest('hex').slice(0, 8);
+  hashes.set(sql, hash);
+  return hash;
 }
 
 function isOfName(error: unknown): boolean {

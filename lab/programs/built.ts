@@ -153,10 +153,11 @@ async function bundle({ projectDir, entries }: ProgramSources, outdir: string): 
           building.onResolve({ filter: /^@gpu-rental\// }, ({ path, importer }) => ({
             path: createRequire(importer).resolve(path),
           }));
-          building.onLoad({ filter: /\.ts$/ }, ({ path }) => {
+          building.onLoad({ filter: /\.(ts|mjs|js)$/ }, ({ path }) => {
             const bytes = readFileSync(path);
             files.set(relative(projectDir, path), bytes);
-            return { contents: atItsPlace(bytes.toString('utf8'), path), loader: 'ts' };
+            const loader = path.endsWith('.ts') ? 'ts' : 'js';
+            return { contents: atItsPlace(bytes.toString('utf8'), path), loader };
           });
         },
       },

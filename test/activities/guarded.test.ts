@@ -54,6 +54,21 @@ describe('guarded', () => {
     ]);
   });
 
+  it('ends by a step that holds a look what was counted as its workflow’s failures', async () => {
+    await money.db('stuck_items').delete();
+    const { looks, steps } = guarded(
+      deps,
+      { looks: fails, steps: done },
+      { looks: 'looksAtRental', steps: 'looksAndStepsRental' },
+    );
+    await assert.rejects(runAlone(looks).result, /it fails/);
+    assert.deepEqual(await money.db('stuck_items').select('duty', 'item'), [
+      { duty: 'workflow', item: 'none' },
+    ]);
+    assert.equal(await runAlone(steps).result, 'done');
+    assert.deepEqual(await money.db('stuck_items').select('duty', 'item'), []);
+  });
+
   it('does not compile when a name has no policy, a policy no name, or a look at events another one', () => {
     const two = { one: done, other: done };
     // @ts-expect-error: `other` has no policy

@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
 const log = JSON.stringify(fileURLToPath(new URL('../../adapters/log.ts', import.meta.url)));
 
 /** A program that logs to a pipe, as under a collector of logs. */
-function start(program: string): ChildProcess {
+function start(program: string, output: 'pipe' | number = 'pipe'): ChildProcess {
   const code = `import { createLog } from ${log};
     const log = createLog({ level: 'info', service: 'test' });
     ${program}`;
   return spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', code], {
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    stdio: ['ignore', output, 'inherit', 'ipc'],
   });
 }
 
@@ -48,5 +49,28 @@ describe('the log of a program', () => {
     assert.equal(word, 'alive');
     child.kill('SIGKILL');
     await once(child, 'exit');
+  });
+
+  it('neither stops the program nor holds up its end when its disk is full', async () => {
+    const full = openSync('/dev/full', 'w');
+    const child = start(
+      `let nth = 0;
+      setInterval(() => {
+        log.info(String(nth));
+        if (++nth === 10) process.send('alive', () => process.exit(3));
+      }, 50);`,
+      full,
+    );
+    try {
+      const exited = once(child, 'exit');
+      const [word] = (await Promise.race([once(child, 'message'), exited])) as [unknown];
+      assert.equal(word, 'alive');
+      const killed = setTimeout(() => child.kill('SIGKILL'), 20_000);
+      assert.deepEqual(await exited, [3, null]);
+      clearTimeout(killed);
+    } finally {
+      child.kill('SIGKILL');
+    }
+    closeSync(full);
   });
 });

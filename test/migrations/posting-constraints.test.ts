@@ -79,6 +79,28 @@ describe('the schema refuses postings that do not add up', () => {
     });
   }
 
+  it('refuses a posting whose entries stand in a temporary table of the same name', async () => {
+    const trx = await db.transaction();
+    try {
+      await trx.raw('create temp table ledger_entries (like public.ledger_entries) on commit drop');
+      await trx.raw(
+        `insert into pg_temp.ledger_entries values (:wallet, 1, 'processor_topup', 1000, 1000, null, null, null, now()),
+        (:wallet, 2, 'refund', 5, 1005, null, null, null, now())`,
+        bindings,
+      );
+      await assert.rejects(
+        async () =>
+          trx.raw(
+            'update wallets set available_cents = available_cents + 5, seq = 2 where id = :wallet',
+            bindings,
+          ),
+        { constraint: 'wallet_is_newest_entry' },
+      );
+    } finally {
+      await trx.rollback();
+    }
+  });
+
   it('takes one whose entries lead from where the wallet stood to where it stands', async () => {
     const entries = `(:wallet, 2, 'refund', 5, 1005, null, now()), (:wallet, 3, 'refund', 6, 1011, null, now())`;
     const rightful = posting('available_cents = available_cents + 11, seq = 3', entries);

@@ -17,6 +17,9 @@ export function errors(): Middleware<ApiState, object> {
       if (refusalStatus[refusal.code] >= 500) ctx.state.log.error({ err: error }, 'request failed');
       ctx.status = refusalStatus[refusal.code];
       if (ctx.status === 429) ctx.set('Retry-After', retryAfterOf(refusal));
+      // What the failed answer would have been known and kept by.
+      ctx.remove('ETag');
+      ctx.set('Cache-Control', 'no-store');
       ctx.body = errorBody(refusal, ctx.state.requestId);
     }
   };

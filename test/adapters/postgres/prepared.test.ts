@@ -44,14 +44,14 @@ describe('prepared statements (decision 121)', () => {
   it('are planned once for a connection', async () => {
     assert.deepEqual(await read(), [{ no: 1, text: 'one' }]);
     assert.deepEqual(await read(), [{ no: 1, text: 'one' }]);
-    assert.deepEqual(await known(), ['note_1']);
+    assert.match(String(await known()), /^note_[0-9a-f]{8}_1$/);
   });
 
   it('go on after a migration that changes what they answer', async () => {
     await read();
     await db.raw("alter table notes add column author text not null default 'ann'");
     assert.deepEqual(await read(), [{ no: 1, text: 'one', author: 'ann' }]);
-    assert.deepEqual(await known(), ['note_1', 'note_2']);
+    assert.match(String(await known()), /^note_([0-9a-f]{8})_1,note_\1_2$/);
     assert.deepEqual(await read(), [{ no: 1, text: 'one', author: 'ann' }]);
   });
 
@@ -81,8 +81,8 @@ describe('prepared statements (decision 121)', () => {
     way.hold();
     const ahead = new ReadAhead(double, [21]);
     const reading = readPreparedWith(slow, note, [1], ahead);
-    await until('both statements have left', () => way.sent().includes('note_1'));
-    assert.ok(way.sent().includes('double_1'), 'the second one waits for the answer of the first');
+    await until('both statements have left', () => /note_\w{8}_1/.test(way.sent()));
+    assert.ok(/double_\w{8}_1/.test(way.sent()), 'the second one waits for the answer of the first');
     way.release();
     assert.deepEqual(await reading, [{ no: 1, text: 'one' }]);
     assert.deepEqual(ahead.take(double, [21]), [{ twice: 42 }]);
@@ -93,7 +93,8 @@ describe('prepared statements (decision 121)', () => {
   it('do not fail with the one that they take along, nor it with them', async () => {
     const ahead = new ReadAhead(failing, [0]);
     assert.deepEqual(await readPreparedWith(db, note, [1], ahead), [{ no: 1, text: 'one' }]);
-    assert.equal(ahead.take(failing, [0]), undefined);
+    assert.throws(() => ahead.take(failing, [0]), /division by zero/);
+    assert.equal(ahead.take(failing, [0]), undefined, 'it is told once');
     await assert.rejects(readPreparedWith(db, failing, [0], new ReadAhead(double, [1])), /division by zero/);
     assert.deepEqual(await readPreparedWith(db, note, [1], new ReadAhead(double, [1])), [
       { no: 1, text: 'one' },
@@ -115,7 +116,7 @@ describe('prepared statements (decision 121)', () => {
 describe('what was read ahead', () => {
   const kept = () => {
     const ahead = new ReadAhead(note, [1]);
-    ahead.keep([{ no: 1 }]);
+    ahead.keep({ status: 'fulfilled', value: [{ no: 1 }] });
     return ahead;
   };
 

@@ -21,7 +21,7 @@ describe('what is read with the look-up of a caller (decision 121)', () => {
   async function statementsOf(request: () => Promise<{ status: number }>, status = 200): Promise<Statements> {
     const sent: Statements = [];
     const listen = ({ options, sql }: { options?: { name?: string }; sql: string }) =>
-      sent.push(options?.name?.replace(/_\d+$/, '') ?? sql);
+      sent.push(options?.name?.replace(/_\w{8}_\d+$/, '') ?? sql);
     api.deps.db.on('query', listen);
     try {
       assert.equal((await request()).status, status);

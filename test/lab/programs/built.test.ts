@@ -77,6 +77,14 @@ describe('the built programs', () => {
     assert.deepEqual(builds().length, 2);
   });
 
+  it('are built anew for a changed source that is no TypeScript', async () => {
+    write('plain.mjs', `export const plain = 'plain one';\n`);
+    write('other.ts', `import { plain } from './plain.mjs';\nconsole.log(plain);\n`);
+    assert.equal(run(await builtProgram('other.ts', of)).out, 'plain one');
+    write('plain.mjs', `export const plain = 'plain two';\n`);
+    assert.equal(run(await builtProgram('other.ts', of)).out, 'plain two');
+  });
+
   it('are built once by a process whose parts all ask at once', async () => {
     const files = await Promise.all(of.entries.map((entry) => builtProgram(entry, of)));
     assert.deepEqual(
