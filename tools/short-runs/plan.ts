@@ -48,6 +48,7 @@ export const shortRuns: readonly ShortRun[] = [
     600,
   ),
   run('mutate:money', {}, 300, ['2']),
+  run('simulate:mutants', {}, 400, ['1']),
   // The longest one first: the others run beside it.
   run('bench:probe', { BENCH_PODS: '10', BENCH_SECONDS: '4' }, 400),
   run('bench:meter', { BENCH_RENTALS: '500', BENCH_SECONDS: '2' }, 300),

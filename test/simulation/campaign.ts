@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { createTestDatabase } from '../support/servers/database.js';
+import { getPostgres } from '../support/servers/servers.js';
+import type { RunOptions, RunReport } from './run.js';
+
+const here = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The choices of a run, without its database. */
+export type Wanted = Omit<RunOptions, 'databaseUrl' | 'traceFile'> & Partial<Pick<RunOptions, 'traceFile'>>;
+
+/** A short run, as the tests take it: its seed alone differs. */
+export const shortRun = { days: 0.02, users: 2, acts: 8, isDisturbed: true } as const;
+
+/**
+ * Runs a seed in a process of its own, on a database of its own.
+ * @param limitMs real milliseconds after which it counts as hung
+ * @param root the folder of the sources; default: these
+ * @throws Error when it ends without a report
+ */
+export async function runApart(wanted: Wanted, limitMs: number, root = here): Promise<RunReport> {
+  const database = await createTestDatabase();
+  try {
+    await makeRepeatable(database.url);
+    const child = spawn(
+      process.execPath,
+      [
+        '--import',
+        'tsx',
+        'test/simulation/one-run.ts',
+        JSON.stringify({ ...wanted, databaseUrl: database.url }),
+      ],
+      {
+        cwd: root,
+        env: { ...process.env, TSX_TSCONFIG_PATH: 'tsconfig.simulation.json', TZ: 'UTC', NODE_OPTIONS: '' },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        timeout: limitMs,
+        killSignal: 'SIGKILL',
+      },
+    );
+    const [said, complained] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    const line = said.trim().split('\n').at(-1) ?? '';
+    if (!line.startsWith('{')) throw new Error(`seed ${wanted.seed} ended without a report: ${complained}`);
+    return JSON.parse(line) as RunReport;
+  } finally {
+    await database.drop();
+  }
+}
+
+/** Lets the server do nothing of its own in a database that would differ from run to run. */
+async function makeRepeatable(url: string): Promise<void> {
+  const { adminUrl } = await getPostgres();
+  const name = new URL(url).pathname.slice(1);
+  const own = new URL(adminUrl);
+  own.pathname = `/${name}`;
+  const client = new pg.Client({ connectionString: own.toString() });
+  await client.connect();
+  try {
+    await client.query(`alter database ${name} set deadlock_timeout = '1h'`);
+    await client.query(`alter database ${name} set max_parallel_workers_per_gather = 0`);
+    await client.query(`do $$ declare one text; begin
+      for one in select oid::regclass from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace loop
+        execute format('alter table %s set (autovacuum_enabled = false)', one);
+      end loop; end $$`);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Draws a seed that nobody chose. */
+export function freshSeed(): number {
+  return randomBytes(4).readUInt32LE() >>> 1;
+}
+
+/** The command that repeats a run. */
+export function repeatBy({ seed, days, users, acts, isDisturbed }: Wanted): string {
+  const calm = isDisturbed ? '' : ' --calm';
+  return `npm run simulate -- --seed ${seed} --days ${days} --users ${users} --acts ${acts}${calm}`;
+}

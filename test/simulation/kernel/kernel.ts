@@ -1,0 +1,214 @@
+import type { Chance } from './chance.js';
+import type { Loop } from './loop.js';
+import { nextTurn } from './real.js';
+import { currentScope, within, type Scope, type SimProcess } from './scope.js';
+import type { Trace } from './trace.js';
+
+/** Something that happens at an instant of simulated time. */
+export interface Entry {
+  /** Milliseconds since 1970. */
+  at: number;
+  readonly no: number;
+  readonly label: string;
+  readonly scope: Scope;
+  /** A weak entry happens when time has passed it, but never makes time pass. */
+  readonly isWeak: boolean;
+  readonly run: () => void | Promise<void>;
+}
+
+interface RestingLoop {
+  readonly loop: Loop;
+  readonly nominal: number;
+  readonly periodMs: number;
+  readonly restUntil: number;
+  readonly process: SimProcess | undefined;
+  readonly resume: () => void;
+}
+
+/** The longest rest of a loop in milliseconds: the length of its activity. */
+const REST_MAX_MS = 3 * 3_600_000;
+/** By how much each further rest of a calm loop is longer. */
+const REST_GROWTH = 16;
+/** So many turns of the event loop without any move show that everything waits. */
+const QUIET_TURNS = 3;
+
+/**
+ * Lets one thing happen at a time: whatever may happen now is picked by the seed, and when nothing may, the clock jumps
+ * to the next instant. Between two picks all code of the service runs until it waits.
+ */
+export class Kernel {
+  nowMs: number;
+  readonly startMs: number;
+  /** Looks whether a condition has come true; answers whether it has moved something. */
+  onQuiet: () => boolean = () => false;
+  readonly counts = { entries: 0, jumps: 0, rounds: 0 };
+  #entries: Entry[] = [];
+  #resting: RestingLoop[] = [];
+  #no = 0;
+  #moves = 0;
+  #happenings = 0;
+  #real = 0;
+  #realEnded: (() => void) | undefined;
+
+  constructor(
+    private readonly chance: Chance,
+    readonly trace: Trace,
+    startMs: number,
+  ) {
+    this.nowMs = startMs;
+    this.startMs = startMs;
+  }
+
+  /** Notes that something moved: the event loop is not quiet yet. */
+  moved(): void {
+    this.#moves += 1;
+  }
+
+  /** Notes that something has changed that loops may find. */
+  happened(): void {
+    this.#happenings += 1;
+  }
+
+  /** Adds something that happens after a time in milliseconds. */
+  after(
+    ms: number,
+    label: string,
+    run: Entry['run'],
+    options: { scope?: Scope; isWeak?: boolean } = {},
+  ): Entry {
+    this.#no += 1;
+    this.moved();
+    const entry: Entry = {
+      ...{ at: this.nowMs + Math.max(0, Math.ceil(ms)), no: this.#no, label, run },
+      ...{ scope: options.scope ?? currentScope(), isWeak: options.isWeak ?? false },
+    };
+    this.#entries.push(entry);
+    return entry;
+  }
+
+  /** Takes an entry away; does nothing for one that has happened. */
+  cancel(entry: Entry | undefined): void {
+    if (entry === undefined) return;
+    const index = this.#entries.indexOf(entry);
+    if (index >= 0) this.#entries.splice(index, 1);
+  }
+
+  /** Lets a loop rest until its next round that can find something. */
+  rest(loop: Loop, pauseMs: number, resume: () => void): void {
+    this.moved();
+    const periodMs = Math.max(1, Math.ceil(pauseMs));
+    const isCalm = loop.seen === this.#happenings;
+    loop.calm = isCalm ? loop.calm + 1 : 0;
+    loop.seen = this.#happenings;
+    loop.isResting = true;
+    const restMs = Math.min(REST_MAX_MS, periodMs * REST_GROWTH ** Math.min(loop.calm, 12));
+    this.#resting.push({
+      ...{ loop, periodMs, resume, process: currentScope().process },
+      ...{ nominal: this.nowMs + periodMs, restUntil: this.nowMs + restMs },
+    });
+  }
+
+  /** Counts work of the real world that is under way, such as a statement: nothing else happens meanwhile. */
+  async reallyDoing<T>(work: Promise<T>): Promise<T> {
+    this.#real += 1;
+    this.moved();
+    try {
+      return await work;
+    } finally {
+      this.#real -= 1;
+      this.moved();
+      if (this.#real === 0) this.#realEnded?.();
+    }
+  }
+
+  /** Forgets what a process that has crashed would have done. */
+  forget(process: SimProcess): void {
+    this.#entries = this.#entries.filter(({ scope }) => scope.process !== process);
+    this.#resting = this.#resting.filter((resting) => resting.process !== process);
+  }
+
+  /** Lets things happen until an instant, or until `isOver`. */
+  async run(untilMs: number, isOver: () => boolean = () => false): Promise<void> {
+    for (;;) {
+      await this.quiet();
+      if (isOver()) return;
+      const next = this.#nextInstant();
+      if (next === undefined || next > untilMs) {
+        this.nowMs = untilMs;
+        return;
+      }
+      if (next > this.nowMs) {
+        this.nowMs = next;
+        this.counts.jumps += 1;
+      }
+      await this.#happen();
+    }
+  }
+
+  /** Resolves when all code waits. */
+  async quiet(): Promise<void> {
+    for (let turns = 0; turns < QUIET_TURNS; turns += 1) {
+      const before = this.#moves;
+      await nextTurn();
+      if (this.#real > 0) {
+        await new Promise<void>((resolve) => (this.#realEnded = resolve));
+        this.#realEnded = undefined;
+      }
+      if (this.#moves !== before) turns = -1;
+      else if (turns === QUIET_TURNS - 1 && this.onQuiet()) turns = -1;
+    }
+  }
+
+  async #happen(): Promise<void> {
+    const strong = this.#strongInstant();
+    const ready: (Entry | RestingLoop)[] = [
+      ...this.#entries.filter(({ at }) => at <= this.nowMs),
+      ...this.#resting.filter((resting) => this.#instantOf(resting, strong) <= this.nowMs),
+    ];
+    const one = this.chance.pick(ready);
+    this.counts.entries += 1;
+    if ('resume' in one) {
+      this.#resting.splice(this.#resting.indexOf(one), 1);
+      this.counts.rounds += 1;
+      this.trace.line(this.nowMs, `loop ${one.loop.name}`);
+      one.loop.isResting = false;
+      one.resume();
+      return;
+    }
+    this.#entries.splice(this.#entries.indexOf(one), 1);
+    // What a process does changes something only by what it writes (Statements) or asks of the outside.
+    if (one.scope.process === undefined && one.scope.loop === undefined && !one.isWeak) this.happened();
+    if (one.label !== '') this.trace.line(this.nowMs, `${one.scope.process?.name ?? 'world'} ${one.label}`);
+    await within(one.scope, one.run);
+  }
+
+  #nextInstant(): number | undefined {
+    const strong = this.#strongInstant();
+    let next = strong;
+    for (const resting of this.#resting) next = Math.min(next, this.#instantOf(resting, strong));
+    if (next === Infinity) return undefined;
+    return Math.max(next, this.nowMs);
+  }
+
+  /** The instant of what happens next beside the loops; Infinity: nothing does. */
+  #strongInstant(): number {
+    let strong = Infinity;
+    for (const { at, isWeak } of this.#entries) if (!isWeak && at < strong) strong = at;
+    return strong;
+  }
+
+  /** The instant of a loop's next round, on its own grid. */
+  #instantOf({ loop, nominal, periodMs, restUntil }: RestingLoop, strong: number): number {
+    const atOrAfter = (ms: number): number =>
+      ms <= nominal ? nominal : nominal + Math.ceil((ms - nominal) / periodMs) * periodMs;
+    if (loop.seen !== this.#happenings) return atOrAfter(this.nowMs);
+    let wanted = restUntil;
+    if (loop.dueMs !== undefined) wanted = Math.min(wanted, Math.max(loop.dueMs, this.nowMs));
+    let instant = atOrAfter(wanted);
+    if (loop.isAhead && strong !== Infinity && strong > nominal) {
+      const before = nominal + Math.floor((strong - 1 - nominal) / periodMs) * periodMs;
+      if (before >= this.nowMs) instant = Math.min(instant, before);
+    }
+    return instant;
+  }
+}

@@ -1,0 +1,33 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Loop } from './loop.js';
+
+/** A simulated process of the service: what it began ends with it, at whatever await it stands. */
+export class SimProcess {
+  isAlive = true;
+
+  /** @param name shown in the trace, such as worker-2 */
+  constructor(
+    readonly name: string,
+    readonly kind: 'api' | 'worker',
+  ) {}
+}
+
+/** Who runs the present code: it holds across awaits. */
+export interface Scope {
+  /** Absent for the world outside, which never crashes. */
+  readonly process?: SimProcess;
+  /** Present in an activity that polls for ever, whose quiet rounds are skipped. */
+  readonly loop?: Loop;
+}
+
+const scopes = new AsyncLocalStorage<Scope>();
+
+/** Returns the scope of the present code. */
+export function currentScope(): Scope {
+  return scopes.getStore() ?? {};
+}
+
+/** Runs work within a scope. */
+export function within<T>(scope: Scope, work: () => T): T {
+  return scopes.run(scope, work);
+}

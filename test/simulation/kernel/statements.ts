@@ -1,0 +1,391 @@
+import { AsyncResource } from 'node:async_hooks';
+import pg from 'pg';
+import type { Kernel } from './kernel.js';
+import { nextTurn, real as realTime, realSleep } from './real.js';
+import { currentScope, type Scope, type SimProcess } from './scope.js';
+
+type Callback = (error: Error | null, result?: unknown) => void;
+type RealQuery = (config: unknown, values: unknown, callback: Callback) => unknown;
+
+/** A statement on its way. */
+interface Statement {
+  readonly sql: string;
+  readonly session: Session;
+  readonly scope: Scope;
+  readonly send: (done: Callback) => void;
+  readonly deliver: Callback;
+  /** The limit for locks that it sets for its transaction; undefined for any other statement. */
+  readonly lockMs: number | undefined;
+  answer: { error: Error | null; result?: unknown } | undefined;
+}
+
+/** One connection to the database. */
+interface Session {
+  readonly client: pg.Client;
+  readonly process: SimProcess | undefined;
+  readonly no: number;
+  pid: number;
+  /** Its own limit for locks, in milliseconds of simulated time; 0: none. */
+  lockMs: number;
+  /** The limit within the present transaction. */
+  localLockMs: number | undefined;
+  queue: Statement[];
+  isBusy: boolean;
+  isInTransaction: boolean;
+  /** Whether the present transaction has written anything. */
+  hasWritten: boolean;
+}
+
+/** What chance may do to a statement. */
+export interface StatementFaults {
+  /** The most milliseconds that a statement waits before the server takes it. */
+  slowMs(): number;
+  /** Cuts the connection: before the server takes the statement, or after it has done it. */
+  cut(): 'before' | 'after' | undefined;
+  /** Is told of each statement that a process has begun; true: the process crashes here. */
+  crashesAt(process: SimProcess): 'before' | 'after' | undefined;
+  crash(process: SimProcess): Promise<void>;
+}
+
+/** The milliseconds of real time after which a statement without an answer is looked at. */
+const LOOK_AFTER_MS = 3;
+/** So many looks without an answer show that none will come. */
+const LOOKS_MAX = 20_000;
+/** How long the end of a connection may take, in milliseconds of real time. */
+const GOODBYE_MS = 20;
+/** SQLSTATE of a wait for a lock that lock_timeout has ended. */
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/**
+ * Lets the statements of all processes run one at a time, in the order that the seed picks. A statement that waits for a
+ * lock is seen by pg_blocking_pids, and lets the others go on; its limit counts simulated time.
+ */
+export class Statements {
+  readonly counts = { statements: 0, waits: 0, timeouts: 0, cuts: 0 };
+  readonly #sessions = new Map<pg.Client, Session>();
+  #waiting: Statement[] = [];
+  #clockMs = 0;
+  #no = 0;
+  faults: StatementFaults | undefined;
+
+  /** @param control a connection of the simulation's own, opened before `install` */
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly control: pg.Client,
+  ) {}
+
+  /** Puts itself between the driver and everything that uses it. There is no way back. */
+  install(): void {
+    const proto = pg.Client.prototype as unknown as {
+      query: unknown;
+      connect: unknown;
+      end: (this: pg.Client) => Promise<void>;
+    };
+    const realQuery = proto.query as RealQuery;
+    const realConnect = proto.connect as (this: pg.Client) => Promise<unknown>;
+    const realEnd = proto.end;
+    const { control } = this;
+    const take = this.#take.bind(this, realQuery);
+    const connect = this.#connect.bind(this);
+    const { kernel } = this;
+    const drop = (client: pg.Client): void => void this.#sessions.delete(client);
+    proto.query = function (this: pg.Client, config: unknown, values: unknown, callback: unknown): unknown {
+      if (this === control) return realQuery.call(this, config, values, callback as Callback);
+      return take(this, config, values, callback);
+    };
+    proto.connect = function (this: pg.Client): Promise<unknown> {
+      return connect(this, () => realConnect.call(this));
+    };
+    proto.end = async function (this: pg.Client): Promise<void> {
+      drop(this);
+      // A connection that was cut may never confirm its end.
+      await kernel.reallyDoing(Promise.race([realEnd.call(this), realSleep(GOODBYE_MS)]));
+    };
+  }
+
+  /** Ends the sessions of a crashed process, and waits until the server has undone what they held. */
+  async forget(process: SimProcess): Promise<void> {
+    const sessions = [...this.#sessions.values()].filter((session) => session.process === process);
+    this.#waiting = this.#waiting.filter(({ session }) => !sessions.includes(session));
+    for (const session of sessions) {
+      this.#sessions.delete(session.client);
+      session.queue = [];
+    }
+    await this.#endSessions(sessions);
+    await this.#recheck();
+  }
+
+  /** Asks the database on the simulation's own connection, beside everything else. */
+  async ask<Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.kernel.reallyDoing(this.control.query(sql, [...values]).then(({ rows }) => rows as Row[]));
+  }
+
+  async #endSessions(sessions: readonly Session[]): Promise<void> {
+    const pids = sessions.map(({ pid }) => pid).filter((pid) => pid > 0);
+    await this.ask('select pg_terminate_backend(pid) from unnest($1::int[]) pid', [pids]);
+    for (;;) {
+      const left = await this.ask('select 1 from pg_stat_activity where pid = any($1::int[])', [pids]);
+      if (left.length === 0) return;
+      await realSleep(1);
+    }
+  }
+
+  #connect(client: pg.Client, connect: () => Promise<unknown>): Promise<unknown> {
+    const inner = client as unknown as {
+      connectionParameters: {
+        options?: string;
+        statement_timeout?: unknown;
+        idle_in_transaction_session_timeout?: unknown;
+      };
+      _connectionTimeoutMillis: number;
+      processID: number;
+    };
+    const { connectionParameters } = inner;
+    const options = connectionParameters.options ?? '';
+    const lockMs = Number(/lock_timeout=(\d+)/.exec(options)?.[1] ?? 0);
+    // The server's own limits count real time.
+    connectionParameters.options = `${options.replace(/-c (lock|transaction)_timeout=\d+/g, '')} -c synchronize_seqscans=off`;
+    connectionParameters.statement_timeout = false;
+    connectionParameters.idle_in_transaction_session_timeout = false;
+    inner._connectionTimeoutMillis = 0;
+    this.#no += 1;
+    const session: Session = {
+      ...{ client, process: currentScope().process, no: this.#no, pid: 0, lockMs, localLockMs: undefined },
+      ...{ queue: [], isBusy: false, isInTransaction: false, hasWritten: false },
+    };
+    this.#sessions.set(client, session);
+    client.on('error', () => undefined);
+    return new Promise((resolve, reject) => {
+      this.kernel.after(0, 'connect', async () => {
+        try {
+          await this.kernel.reallyDoing(connect());
+          session.pid = inner.processID;
+          resolve(client);
+        } catch (error) {
+          reject(asError(error));
+        }
+      });
+    });
+  }
+
+  #take(real: RealQuery, client: pg.Client, config: unknown, values: unknown, callback: unknown): unknown {
+    const session = this.#sessions.get(client);
+    const done = (typeof values === 'function' ? values : callback) as Callback | undefined;
+    const given = typeof values === 'function' ? undefined : values;
+    const text = typeof config === 'string' ? config : ((config as { text?: string }).text ?? '');
+    if (done === undefined) {
+      return new Promise((resolve, reject) => {
+        const settle: Callback = (error, result) => (error ? reject(error) : resolve(result));
+        this.#take(real, client, config, given, settle);
+      });
+    }
+    const deliver = AsyncResource.bind(done);
+    if (session === undefined) {
+      process.nextTick(deliver, new Error('the connection has ended'));
+      return undefined;
+    }
+    const limit = lockLimitOf(text, (config as { values?: unknown[] }).values);
+    const sent = limit === undefined ? config : 'select 1';
+    session.queue.push({
+      ...{ sql: text, session, scope: currentScope(), deliver, answer: undefined, lockMs: limit },
+      send: (answered) => void real.call(client, sent, limit === undefined ? given : undefined, answered),
+    });
+    this.#next(session);
+    return undefined;
+  }
+
+  /** Lets the next statement of a session come on: a session does one at a time. */
+  #next(session: Session): void {
+    const [statement] = session.queue;
+    if (session.isBusy || statement === undefined) return;
+    session.isBusy = true;
+    const slowMs = this.faults?.slowMs() ?? 0;
+    this.kernel.after(slowMs, `sql ${labelOf(statement.sql)}`, () => this.#run(statement), {
+      scope: statement.scope,
+    });
+  }
+
+  async #run(statement: Statement): Promise<void> {
+    const { session } = statement;
+    const { process } = session;
+    this.counts.statements += 1;
+    if (process !== undefined && (await this.#isHit(statement, 'before'))) return;
+    await this.#setClock();
+    session.localLockMs = statement.lockMs ?? session.localLockMs;
+    statement.send((error, result) => {
+      statement.answer = { error, result };
+      this.kernel.moved();
+    });
+    if (await this.#isBlocked(statement)) {
+      this.counts.waits += 1;
+      this.#waiting.push(statement);
+      this.kernel.trace.line(this.kernel.nowMs, 'waits for a lock');
+      this.#limit(statement);
+      return;
+    }
+    if (process !== undefined && (await this.#isHit(statement, 'after'))) return;
+    // Whoever waits no longer is found out first: then the order of what comes next is certain.
+    await this.#recheck();
+    this.#deliver(statement);
+  }
+
+  /** Lets chance cut the connection or crash the process at this statement. */
+  async #isHit(statement: Statement, when: 'before' | 'after'): Promise<boolean> {
+    const { session } = statement;
+    const { faults } = this;
+    if (faults === undefined || session.process === undefined) return false;
+    if (faults.crashesAt(session.process) === when) {
+      await faults.crash(session.process);
+      return true;
+    }
+    if (faults.cut() !== when) return false;
+    this.counts.cuts += 1;
+    this.kernel.trace.line(this.kernel.nowMs, `cut ${when}`);
+    await this.#endSessions([session]);
+    const { stream } = (
+      session.client as unknown as { connection: { stream: { destroy(error: Error): void } } }
+    ).connection;
+    const error = new Error('Connection terminated unexpectedly');
+    stream.destroy(error);
+    await realSleep(1);
+    statement.answer = { error };
+    session.client.emit('error', error);
+    this.#sessions.delete(session.client);
+    await this.#recheck();
+    this.#deliver(statement);
+    for (const later of session.queue.splice(0)) later.deliver(error);
+    return true;
+  }
+
+  /** Sets the database's clock, when time has passed since. */
+  async #setClock(): Promise<void> {
+    if (this.#clockMs === this.kernel.nowMs) return;
+    this.#clockMs = this.kernel.nowMs;
+    await this.ask('select setval($1::regclass, $2)', ['simulated_ms', this.#clockMs]);
+  }
+
+  #deliver(statement: Statement): void {
+    const { session, answer } = statement;
+    if (answer === undefined) throw new Error('a statement without an answer');
+    this.#follow(statement);
+    session.isBusy = false;
+    session.queue.shift();
+    const state = (answer.error as { code?: string } | null)?.code;
+    const rows = (answer.result as { rowCount?: number } | undefined)?.rowCount;
+    this.kernel.trace.line(this.kernel.nowMs, `= ${state ?? rows ?? '-'}`);
+    statement.deliver(answer.error, answer.result);
+    this.#next(session);
+  }
+
+  /** Follows a session's transactions: what one has written is seen by others once it is committed. */
+  #follow({ session, sql, scope, answer }: Statement): void {
+    const { command, rowCount } = (answer?.result ?? {}) as { command?: string; rowCount?: number | null };
+    session.hasWritten ||= writes.has(command) && rowCount !== 0;
+    if (/^\s*begin/i.test(sql)) session.isInTransaction = true;
+    if (/^\s*(commit|rollback)\b(?!\s+to)/i.test(sql)) {
+      session.isInTransaction = false;
+      session.localLockMs = undefined;
+    }
+    if (!session.isInTransaction) this.#tell(session, scope);
+  }
+
+  /** Tells that what a session has written can be seen; what a loop writes is for itself. */
+  #tell(session: Session, scope: Scope): void {
+    if (session.hasWritten && scope.loop === undefined) this.kernel.happened();
+    session.hasWritten = false;
+  }
+
+  /** Finds out whether a statement waits for a lock. Resolves when it does, or when it is answered. */
+  async #isBlocked(statement: Statement): Promise<boolean> {
+    for (let look = 0; ; look += 1) {
+      await this.#answerOr(statement, LOOK_AFTER_MS);
+      if (statement.answer !== undefined) return false;
+      const [row] = await this.ask<{ blocked: boolean }>(
+        'select cardinality(pg_blocking_pids($1)) > 0 as blocked',
+        [statement.session.pid],
+      );
+      // It may have been answered between the two.
+      if (isAnswered(statement)) return false;
+      if (row?.blocked === true) return true;
+      if (look > LOOKS_MAX) throw new Error(`no answer, and no lock: ${statement.sql}`);
+    }
+  }
+
+  async #answerOr(statement: Statement, limitMs: number): Promise<void> {
+    const end = realTime.now() + limitMs;
+    const answered = async (): Promise<void> => {
+      while (statement.answer === undefined && realTime.now() < end) await nextTurn();
+    };
+    await this.kernel.reallyDoing(answered());
+  }
+
+  /** Looks which statements that waited for a lock wait no longer. */
+  async #recheck(): Promise<void> {
+    for (const statement of [...this.#waiting]) {
+      if (await this.#isBlocked(statement)) continue;
+      if (!this.#waiting.includes(statement)) continue;
+      this.#waiting.splice(this.#waiting.indexOf(statement), 1);
+      this.kernel.after(0, 'has its lock', () => this.#resume(statement), { scope: statement.scope });
+    }
+  }
+
+  async #resume(statement: Statement): Promise<void> {
+    await this.#recheck();
+    this.#deliver(statement);
+  }
+
+  /** Ends a wait for a lock when its limit is over. */
+  #limit(statement: Statement): void {
+    const { session } = statement;
+    const limitMs = session.localLockMs ?? session.lockMs;
+    if (limitMs === 0) return;
+    this.kernel.after(
+      limitMs,
+      'lock_timeout',
+      async () => {
+        if (!this.#waiting.includes(statement)) return;
+        this.counts.timeouts += 1;
+        await this.ask('select pg_cancel_backend($1)', [session.pid]);
+        while (statement.answer === undefined) await this.#answerOr(statement, LOOK_AFTER_MS);
+        const { error } = statement.answer;
+        if (error !== null) {
+          Object.assign(error, {
+            code: LOCK_NOT_AVAILABLE,
+            message: 'canceling statement due to lock timeout',
+          });
+        }
+        this.#waiting.splice(this.#waiting.indexOf(statement), 1);
+        await this.#resume(statement);
+      },
+      { scope: statement.scope },
+    );
+  }
+
+  /** How many statements wait for locks now, for a report. */
+  get waiting(): readonly string[] {
+    return this.#waiting.map(({ sql, session }) => `${session.process?.name ?? 'world'}: ${labelOf(sql)}`);
+  }
+}
+
+/** Reads the limit for locks that a transaction sets for itself: the server must not count real time. */
+function lockLimitOf(sql: string, values: unknown[] | undefined): number | undefined {
+  const local = /set local lock_timeout = '(\d+)ms'/i.exec(sql)?.[1];
+  if (local !== undefined) return Number(local);
+  return sql.includes("set_config('lock_timeout'") ? Number.parseInt(String(values?.[0]), 10) : undefined;
+}
+
+function isAnswered({ answer }: Statement): boolean {
+  return answer !== undefined;
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+/** The commands of statements that change rows. */
+const writes: ReadonlySet<unknown> = new Set(['INSERT', 'UPDATE', 'DELETE']);
+
+/** Shortens a statement to what tells it from others. */
+function labelOf(sql: string): string {
+  return sql.replaceAll(/\s+/g, ' ').trim().slice(0, 70);
+}

@@ -1,0 +1,129 @@
+import { Chaos } from './chaos.js';
+import { prepareDatabase } from './database.js';
+import { Chance } from './kernel/chance.js';
+import { installChance } from './kernel/fake-chance.js';
+import { installTime } from './kernel/fake-time.js';
+import { Kernel } from './kernel/kernel.js';
+import { real } from './kernel/real.js';
+import { Statements } from './kernel/statements.js';
+import { Trace } from './kernel/trace.js';
+import { judge } from './oracle/oracle.js';
+import { Service, webhookSecret } from './service.js';
+import { SimulatedServer } from './temporal/server.js';
+import { Told, User } from './users/user.js';
+import { World } from './world/world.js';
+
+export interface RunOptions {
+  readonly seed: number;
+  readonly days: number;
+  readonly users: number;
+  /** About how many things each user does. */
+  readonly acts: number;
+  /** A migrated database of this run's own. */
+  readonly databaseUrl: string;
+  readonly traceFile: string | undefined;
+  /** false: nothing is disturbed. */
+  readonly isDisturbed: boolean;
+}
+
+export interface RunReport {
+  readonly seed: number;
+  readonly violations: readonly string[];
+  readonly hash: string;
+  readonly lines: number;
+  readonly realMs: number;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly reached: readonly string[];
+  readonly errors: readonly string[];
+  readonly last: readonly string[];
+}
+
+const DAY_MS = 24 * 3_600_000;
+/** Sunday, long before anything expires by itself. */
+const START_MS = Date.parse('2031-03-02T00:00:00Z');
+/** Without any counted hour the service counts the last thirty days anew, minute by minute. */
+const oneCountedHour = `insert into reliability_hours
+  (provider_code, family, hour, created, not_created, ready_seconds, ssh_seconds, losses, machine_ms)
+  values ('north', 'rtx-4090', $1, 0, 0, '{}', '{}', 0, 0)`;
+/** How long nothing is disturbed before the verdict, in milliseconds. */
+const CALM_MS = 2 * 3_600_000;
+
+/** Runs one seed in this process, whose time and chance are the simulation's from now on. */
+export async function runSeed(options: RunOptions): Promise<RunReport> {
+  const begun = real.now();
+  const { seed } = options;
+  const chance = (name: string): Chance => new Chance(seed, name);
+  const trace = new Trace(options.traceFile, START_MS);
+  const kernel = new Kernel(chance('order'), trace, START_MS);
+  const statements = new Statements(kernel, await prepareDatabase(options.databaseUrl));
+  installTime(kernel);
+  installChance(chance('crypto'));
+  statements.install();
+  const workflows = (await import('../../workflows/index.js')) as unknown as ConstructorParameters<
+    typeof SimulatedServer
+  >[2];
+  const server = new SimulatedServer(kernel, chance('server'), workflows);
+  const world = new World(kernel, chance('world'), webhookSecret);
+  const service = new Service({
+    ...{ kernel, chance: chance('service'), statements, server, world, databaseUrl: options.databaseUrl },
+  });
+  world.post = async (body, signature) => {
+    try {
+      const headers = { 'content-type': 'application/json', 'stripe-signature': signature };
+      const { status } = await service.request({
+        method: 'POST',
+        path: '/v1/billing/processor/webhook',
+        headers,
+        body,
+      });
+      return status === 200;
+    } catch {
+      return false;
+    }
+  };
+  service.startApi();
+  void service.startWorker();
+  await kernel.run(START_MS + 20_000);
+  await statements.ask(oneCountedHour, [new Date(START_MS)]);
+  await kernel.run(START_MS + 60_000);
+  const paceMs = (options.days * DAY_MS) / options.acts;
+  const chaos = new Chaos({ kernel, chance: chance('chaos'), statements, service, server, world, paceMs });
+  const told = new Told();
+  const untilMs = START_MS + options.days * DAY_MS;
+  const users = Array.from({ length: options.users }, (_, index) => {
+    const name = `user${index + 1}@example.com`;
+    return new User(name, { kernel, chance: chance(name), service, world, told, untilMs, paceMs });
+  });
+  const failures: string[] = [];
+  const failed = (error: unknown): void => void failures.push(`a user's script failed: ${String(error)}`);
+  for (const user of users) void user.live().catch(failed);
+  if (options.isDisturbed) chaos.begin();
+  await kernel.run(untilMs);
+  chaos.end();
+  for (const user of users) void user.leave().catch(failed);
+  const calmSinceMs = kernel.nowMs;
+  await kernel.run(calmSinceMs + CALM_MS);
+  const machines = world.upstreams.flatMap((upstream) => upstream.machines);
+  const violations = await judge({
+    ...{ told, machines, calmSinceMs, nowMs: kernel.nowMs, payments: world.processor.payments },
+    ask: (sql, values) => statements.ask(sql, values),
+  });
+  const reached = [
+    ...server.reached,
+    ...server.tasks.reached,
+    ...[...told.reached].map(([what, n]) => `${what}: ${n}`),
+  ];
+  return {
+    ...{ seed, violations: [...violations, ...failures], hash: trace.end(), lines: trace.lines },
+    realMs: Math.round(real.now() - begun),
+    counts: {
+      ...{ ...kernel.counts, ...statements.counts, ...server.counts, ...service.counts, ...chaos.counts },
+      ...{
+        outsideCalls: world.outside.counts.calls,
+        machines: machines.length,
+        payments: world.processor.payments.length,
+      },
+    },
+    ...{ reached: reached.sort(), errors: service.errors.slice(-20), last: trace.last.slice(-60) },
+  };
+}

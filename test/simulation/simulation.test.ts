@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { repeatBy, runApart, shortRun } from './campaign.js';
+
+/** Real milliseconds: a run that takes longer hangs. */
+const LIMIT_MS = 300_000;
+
+describe('the simulated service', function () {
+  // A run takes some 16 s on two idle cores. A machine may stand still meanwhile.
+  this.timeout(2 * LIMIT_MS);
+
+  it('does the same, byte for byte, when a seed is repeated', async () => {
+    const first = await runApart({ ...shortRun, seed: 7 }, LIMIT_MS);
+    const second = await runApart({ ...shortRun, seed: 7 }, LIMIT_MS);
+    assert.deepEqual(first.violations, [], repeatBy({ ...shortRun, seed: 7 }));
+    assert.equal(second.hash, first.hash);
+    assert.equal(second.lines, first.lines);
+  });
+
+  for (const seed of [2, 24]) {
+    it(`breaks no rule of the oracle under seed ${seed}`, async () => {
+      const wanted = { ...shortRun, seed };
+      const { violations } = await runApart(wanted, LIMIT_MS);
+      assert.deepEqual(violations, [], repeatBy(wanted));
+    });
+  }
+});

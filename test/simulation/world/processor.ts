@@ -1,0 +1,305 @@
+import {
+  ProcessorError,
+  type Card,
+  type ChargeInput,
+  type CheckoutSession,
+  type Payment,
+  type Processor,
+  type ProcessorEvent,
+} from '../../../adapters/processor/processor.js';
+import type { Kernel } from '../kernel/kernel.js';
+import type { Chance } from '../kernel/chance.js';
+import { invoicesOf, type MirrorInvoice } from './processor-invoices.js';
+import { missing } from './missing.js';
+import { NoAnswer, type Outside } from './outside.js';
+
+/** A payment as the processor truly has it. */
+export interface TruePayment extends Omit<Payment, 'status' | 'failure' | 'card' | 'receiptUrl'> {
+  status: Payment['status'];
+  failure: Payment['failure'];
+  card: Card | null;
+  readonly receiptUrl: string;
+  readonly createdMs: number;
+  readonly source: string | null;
+}
+
+interface Session {
+  readonly id: string;
+  readonly topupId: string;
+  readonly userId: string;
+  readonly customerId: string;
+  readonly amountCents: number;
+  readonly expiresMs: number;
+  payment: TruePayment | null;
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+/** The payment processor: what it truly took, and the events that it tells. */
+export class ProcessorModel {
+  readonly payments: TruePayment[] = [];
+  readonly cards = new Map<string, Card>();
+  readonly invoices: MirrorInvoice[] = [];
+  readonly events: ProcessorEvent[] = [];
+  /** Per thousand of its charges of saved cards. */
+  declines = 0;
+  /** Sends an event to the service. */
+  onEvent: (event: ProcessorEvent) => void = () => undefined;
+  readonly #sessions = new Map<string, Session>();
+  readonly #byKey = new Map<string, unknown>();
+  #no = 0;
+
+  constructor(
+    readonly kernel: Kernel,
+    readonly chance: Chance,
+    private readonly outside: Outside,
+  ) {}
+
+  /** The port by which the service sees it. */
+  port(): Processor {
+    return {
+      enabled: true,
+      createCustomer: ({ userId }) => this.ask('customer', () => ({ customerId: `cus_${userId}` })),
+      createCheckoutSession: (input) =>
+        this.ask('session', () =>
+          this.#once(`checkout:${input.topupId}`, () => {
+            const session: Session = {
+              ...{
+                id: this.id('cs'),
+                topupId: input.topupId,
+                userId: input.userId,
+                customerId: input.customerId,
+              },
+              ...{ amountCents: input.amountCents, expiresMs: this.kernel.nowMs + DAY_MS, payment: null },
+            };
+            this.#sessions.set(session.id, session);
+            return this.#shownSession(session);
+          }),
+        ),
+      getCheckoutSession: (id) => this.ask('getSession', () => this.#shownSession(this.#session(id))),
+      chargeSavedCard: (input) => this.ask('charge', () => this.#charge(input)),
+      getPayment: (id) => this.ask('getPayment', () => shown(this.#payment(id))),
+      findPaymentOfTopup: ({ topupId }) =>
+        this.ask('findPayment', () => {
+          const found = this.payments.findLast((payment) => payment.topupId === topupId);
+          return found === undefined ? null : shown(found);
+        }),
+      cancelPayment: (id) => this.ask('cancel', () => this.#cancel(id)),
+      createCardSetup: ({ userId, customerId }) =>
+        this.ask('setup', () => {
+          const id = this.id('seti');
+          return { setupId: id, clientSecret: `${id}_secret_${userId}|${customerId}` };
+        }),
+      getCard: (id) => this.ask('getCard', () => this.#card(id)),
+      detachCard: (id) =>
+        this.ask('detach', () => {
+          const card = this.cards.get(id);
+          if (card !== undefined) this.cards.set(id, { ...card, customerId: null });
+        }),
+      getRefund: () => this.ask('getRefund', missing),
+      listRefundsOfCharge: () => this.ask('refunds', () => []),
+      getDispute: () => this.ask('getDispute', missing),
+      getFraudWarning: () => this.ask('getWarning', missing),
+      getCardFingerprint: () => this.ask('fingerprint', () => null),
+      listEvents: ({ since }) =>
+        this.ask('events', () => ({
+          events: this.events.filter(({ createdAt }) => createdAt >= since).reverse(),
+          after: null,
+        })),
+      listCharges: ({ since }) =>
+        this.ask('charges', () => ({
+          items: this.payments
+            .filter(({ status, createdMs }) => status === 'succeeded' && createdMs >= since.getTime())
+            .map(listed)
+            .reverse(),
+          unread: [],
+          after: null,
+        })),
+      findCharge: (id) =>
+        this.ask('findCharge', () => {
+          const found = this.payments.find(
+            ({ paymentId, chargeId, status }) =>
+              status === 'succeeded' && (paymentId === id || chargeId === id),
+          );
+          return found === undefined ? null : listed(found);
+        }),
+      listRefunds: () => this.ask('listRefunds', () => ({ items: [], unread: [], after: null })),
+      listDisputes: () => this.ask('listDisputes', () => ({ items: [], unread: [], after: null })),
+      ...invoicesOf(this),
+    };
+  }
+
+  /** A payer pays a hosted page. @returns whether it was still open */
+  payPage(url: string, keepsCard: boolean): boolean {
+    const session = this.#sessions.get(url.slice(url.lastIndexOf('/') + 1));
+    if (session?.payment !== null || session.expiresMs <= this.kernel.nowMs) return false;
+    const card = keepsCard ? this.newCard(session.customerId, true) : null;
+    session.payment = this.pay({ ...session, source: null }, card);
+    const metadata = { user_id: session.userId, topup_id: session.topupId };
+    this.tell('checkout.session.completed', {
+      ...{ id: session.id, object: 'checkout.session', payment_intent: session.payment.paymentId, metadata },
+    });
+    return true;
+  }
+
+  /** A user's browser confirms the setup of a card. */
+  confirmSetup(clientSecret: string): void {
+    const [setupId = '', about = ''] = clientSecret.split('_secret_');
+    const [userId = '', customerId = ''] = about.split('|');
+    const card = this.newCard(customerId, false);
+    this.tell('setup_intent.succeeded', {
+      ...{ id: setupId, object: 'setup_intent', payment_method: card.cardId, metadata: { user_id: userId } },
+    });
+  }
+
+  newCard(customerId: string, keptByConsent: boolean): Card {
+    const cardId = this.id('pm');
+    const card: Card = {
+      ...{ cardId, customerId, brand: 'visa', last4: '4242', expMonth: 12, expYear: 2040 },
+      ...{ fingerprint: `print-${cardId}`, keptByConsent },
+    };
+    this.cards.set(cardId, card);
+    return card;
+  }
+
+  /** Takes money. */
+  pay(
+    of: {
+      topupId: string | null;
+      userId: string | null;
+      customerId: string;
+      amountCents: number;
+      source: string | null;
+    },
+    card: Card | null,
+  ): TruePayment {
+    const payment: TruePayment = {
+      ...{ paymentId: this.id('pi'), chargeId: this.id('ch'), status: 'succeeded', currency: 'usd' },
+      ...{
+        amountReceivedCents: of.amountCents,
+        customerId: of.customerId,
+        topupId: of.topupId,
+        userId: of.userId,
+      },
+      ...{
+        receiptUrl: 'https://pay.example/receipt',
+        chargedAt: new Date(this.kernel.nowMs),
+        failure: null,
+        card,
+      },
+      ...{ createdMs: this.kernel.nowMs, source: of.source },
+    };
+    this.payments.push(payment);
+    return payment;
+  }
+
+  /** Tells the service of something, by a webhook that chance may lose, double or delay. */
+  tell(kind: string, object: Record<string, unknown>): void {
+    const event: ProcessorEvent = {
+      ...{ id: this.id('evt'), kind, createdAt: new Date(Math.floor(this.kernel.nowMs / 1_000) * 1_000) },
+      ...{ livemode: false, apiVersion: null, object },
+    };
+    this.events.push(event);
+    this.onEvent(event);
+  }
+
+  id(prefix: string): string {
+    this.#no += 1;
+    return `${prefix}_${String(this.#no).padStart(6, '0')}`;
+  }
+
+  async ask<T>(name: string, effect: () => T): Promise<T> {
+    try {
+      return await this.outside.call('processor', name, effect);
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      throw new ProcessorError('unknown', error.message, {}, { cause: error });
+    }
+  }
+
+  #charge(input: ChargeInput): Payment {
+    const payment = this.#once(`charge:${input.topupId}`, () => {
+      const card = this.cards.get(input.cardId);
+      if (card?.customerId !== input.customerId) missing();
+      const made = this.pay(input, null);
+      const metadata = { user_id: input.userId, topup_id: input.topupId, source: input.source };
+      if (this.chance.perMille(this.declines)) {
+        Object.assign(made, { status: 'failed', amountReceivedCents: 0 });
+        made.failure = { code: 'card_declined', declineCode: 'insufficient_funds' };
+        this.tell('payment_intent.payment_failed', {
+          id: made.paymentId,
+          object: 'payment_intent',
+          metadata,
+        });
+      } else
+        this.tell('payment_intent.succeeded', { id: made.paymentId, object: 'payment_intent', metadata });
+      return made;
+    });
+    if (payment.status !== 'failed') return shown(payment);
+    throw new ProcessorError('declined', 'The bank declined the card.', {
+      ...{
+        code: 'card_declined',
+        declineCode: 'insufficient_funds',
+        paymentId: payment.paymentId,
+        status: 402,
+      },
+    });
+  }
+
+  #cancel(id: string): Payment {
+    const payment = this.#payment(id);
+    if (payment.status !== 'succeeded') payment.status = 'canceled';
+    return shown(payment);
+  }
+
+  #once<T>(key: string, make: () => T): T {
+    if (!this.#byKey.has(key)) this.#byKey.set(key, make());
+    return this.#byKey.get(key) as T;
+  }
+
+  #session(id: string): Session {
+    return this.#sessions.get(id) ?? missing();
+  }
+
+  #payment(id: string): TruePayment {
+    return this.payments.find(({ paymentId }) => paymentId === id) ?? missing();
+  }
+
+  #card(id: string): Card {
+    return this.cards.get(id) ?? missing();
+  }
+
+  #shownSession(session: Session): CheckoutSession {
+    const { payment, expiresMs } = session;
+    const isOver = payment === null && expiresMs <= this.kernel.nowMs;
+    return {
+      sessionId: session.id,
+      url: payment !== null || isOver ? null : `https://pay.example/${session.id}`,
+      status: payment !== null ? 'complete' : isOver ? 'expired' : 'open',
+      paymentStatus: payment === null ? 'unpaid' : 'paid',
+      expiresAt: new Date(expiresMs),
+      payment: payment === null ? null : shown(payment),
+    };
+  }
+}
+
+function shown(payment: TruePayment): Payment {
+  return {
+    ...{ paymentId: payment.paymentId, status: payment.status, currency: payment.currency },
+    ...{ amountReceivedCents: payment.amountReceivedCents, chargeId: payment.chargeId },
+    ...{ receiptUrl: payment.receiptUrl, chargedAt: payment.chargedAt, customerId: payment.customerId },
+    ...{ topupId: payment.topupId, userId: payment.userId, failure: payment.failure, card: payment.card },
+  };
+}
+
+function listed(payment: TruePayment) {
+  return {
+    ...{
+      chargeId: payment.chargeId ?? '',
+      paymentId: payment.paymentId,
+      amountCents: payment.amountReceivedCents,
+    },
+    ...{ refundedCents: 0, currency: 'usd', customerId: payment.customerId, topupId: payment.topupId },
+    changedAt: new Date(payment.createdMs),
+  };
+}

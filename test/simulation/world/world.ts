@@ -1,0 +1,90 @@
+import { createHmac } from 'node:crypto';
+import type { Mail, MailTransport } from '../../../adapters/mailer/smtp.js';
+import type { Prober } from '../../../adapters/providers/ssh/prober.js';
+import type { ProcessorEvent } from '../../../adapters/processor/processor.js';
+import type { SendWebhook } from '../../../adapters/webhooks/sender.js';
+import type { Chance } from '../kernel/chance.js';
+import type { Kernel } from '../kernel/kernel.js';
+import { Outside } from './outside.js';
+import { ProcessorModel } from './processor.js';
+import { createSimulatedProber, Upstream } from './upstream.js';
+
+/** What may happen to the processor's events on their way, per thousand. */
+export interface EventFaults {
+  lost: number;
+  doubled: number;
+  delayed: number;
+}
+
+/** Everything outside of the service. */
+export class World {
+  readonly outside: Outside;
+  readonly upstreams: readonly Upstream[];
+  readonly prober: Prober;
+  readonly processor: ProcessorModel;
+  readonly mails: Mail[] = [];
+  eventFaults: EventFaults = { lost: 0, doubled: 0, delayed: 0 };
+  /** Posts a signed event to the service; false: it must come again. */
+  post: (body: string, signature: string) => Promise<boolean> = () => Promise.resolve(false);
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly chance: Chance,
+    private readonly secret: string,
+  ) {
+    this.outside = new Outside(kernel, chance);
+    this.upstreams = ['north', 'south'].map((code) => new Upstream(code, kernel, chance, this.outside));
+    this.prober = createSimulatedProber(this.upstreams, this.outside);
+    this.processor = new ProcessorModel(kernel, chance, this.outside);
+    this.processor.onEvent = (event) => this.#deliver(event);
+  }
+
+  readonly mail: MailTransport = {
+    send: (mail) =>
+      this.outside.call('mail', 'send', () => {
+        if (!this.mails.some(({ messageId }) => messageId === mail.messageId)) this.mails.push(mail);
+      }),
+    close: () => undefined,
+  };
+
+  /** The receivers of users' webhooks. */
+  readonly receive: SendWebhook = async () => {
+    const none = { status: null, fault: 'timeout', body: '', durationMs: 5_000 } as const;
+    try {
+      await this.outside.call('receiver', 'post', () => undefined);
+      return { status: 204, fault: null, body: '', durationMs: 50 };
+    } catch {
+      return none;
+    }
+  };
+
+  #deliver(event: ProcessorEvent): void {
+    const { chance, eventFaults } = this;
+    if (chance.perMille(eventFaults.lost)) return;
+    const copies = chance.perMille(eventFaults.doubled) ? 2 : 1;
+    for (let copy = 0; copy < copies; copy += 1) {
+      const delayMs = chance.perMille(eventFaults.delayed) ? chance.below(600_000) : chance.below(2_000);
+      this.#send(event, delayMs, 0);
+    }
+  }
+
+  #send(event: ProcessorEvent, delayMs: number, tries: number): void {
+    this.kernel.after(
+      delayMs,
+      `event ${event.kind}`,
+      async () => {
+        const body = JSON.stringify({
+          ...{ id: event.id, type: event.kind, created: event.createdAt.getTime() / 1_000, livemode: false },
+          ...{ api_version: null, data: { object: event.object } },
+        });
+        const seconds = Math.floor(this.kernel.nowMs / 1_000);
+        const v1 = createHmac('sha256', this.secret).update(`${seconds}.${body}`).digest('hex');
+        void this.post(body, `t=${seconds},v1=${v1}`).then((isTaken) => {
+          if (!isTaken && tries < 20) this.#send(event, 5_000 * 2 ** Math.min(tries, 8), tries + 1);
+        });
+        await Promise.resolve();
+      },
+      { scope: {} },
+    );
+  }
+}
