@@ -71,7 +71,22 @@ describe('the catalog', () => {
       assert.notEqual(await tagAfter(etag, '?pageSize=7'), undefined, 'another page');
       const out = await api.stranger().get('/v1/catalog/listings', { 'If-None-Match': etag });
       assert.equal(out.status, 401);
-      assert.equal(out.headers.get('cache-control'), null);
+      assert.equal(out.headers.get('cache-control'), 'no-store');
+    });
+
+    it('that can not be read keep nothing by which a cache would take the failure for them', async () => {
+      await insertListing(api.db);
+      const fail = ({ sql }: { sql: string }) => {
+        if (sql.includes('"listings"')) throw new Error('a listing can not be read');
+      };
+      api.deps.db.on('query', fail);
+      try {
+        const { status, headers } = await user.get('/v1/catalog/listings');
+        const kept = [headers.get('etag'), headers.get('cache-control')];
+        assert.deepEqual([status, ...kept], [500, null, 'no-store']);
+      } finally {
+        api.deps.db.removeListener('query', fail);
+      }
     });
 
     it('are told anew after each change, of a listing or of an upstream', async () => {
