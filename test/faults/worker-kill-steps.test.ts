@@ -107,12 +107,12 @@ describe('a worker that is killed while a rental takes a step within a task', ()
     await assertEndedExactly();
   });
 
-  // Each point names the steps that the next worker may take again. The bill's step is not the only one: the last look
-  // of metering is lost with it, unless it did not go well at once and so became an event of its own.
-  for (const [point, condition, again] of [
-    ['its billing has ended', 'ended_at is not null and settled_at is null', ['meterRental', 'settleRental']],
-    ['its bill was made', 'settled_at is not null and closed_at is null', ['meterRental', 'settleRental']],
-    ['it was closed', 'closed_at is not null', ['closeRental']],
+  // Which step the next worker takes again is not asked: the last look of metering is lost with the bill's step, unless it
+  // did not go well at once and so became an event of its own; and the gate may hold up whoever tells the rental to look.
+  for (const [point, condition] of [
+    ['its billing has ended', 'ended_at is not null and settled_at is null'],
+    ['its bill was made', 'settled_at is not null and closed_at is null'],
+    ['it was closed', 'closed_at is not null'],
   ] as const) {
     it(`after ${point}: it is charged once, to the cent`, async () => {
       await renting.awaitStatus(id, 'running');
@@ -121,9 +121,6 @@ describe('a worker that is killed while a rental takes a step within a task', ()
       assert.equal(status, 200);
       await killAtGate(holding);
       await assertEndedExactly();
-      await until(`${again.join(' or ')} is taken by the next worker`, () =>
-        again.some((step) => taken(step) > 0),
-      );
     });
   }
 
