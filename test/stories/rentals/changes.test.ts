@@ -37,7 +37,7 @@ describe('a rental that is changed', () => {
     assert.equal(answer.status, 200, JSON.stringify(answer.body));
     const closed = await renting.awaitClosed(id);
     assert.equal(closed.ended_at!.getTime() - closed.running_at!.getTime(), 6_000);
-    assert.deepEqual([closed.stop_reason, closed.name, netCents(closed)], ['auto_stop', 'short', 6]);
+    assert.deepEqual([closed.stop_reason, closed.name, netCents(closed)], ['auto_stop', 'short', 7]);
   });
 
   it('keeps each cent when its limit is lowered below what was charged', async () => {
