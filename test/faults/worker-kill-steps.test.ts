@@ -43,8 +43,9 @@ describe('a worker that is killed while a rental takes a step within a task', ()
   });
 
   /**
-   * Holds up whoever acknowledges the signals of this rental, once its row is as the condition says. Each step does so
-   * right after its commit.
+   * Holds up each step that acknowledges the signals of this rental, right after its commit, once the row is as the
+   * condition says. The trigger is there before the signal that is acknowledged, and lets nobody change it: else an earlier
+   * step would acknowledge it, and the one that is waited for would have nothing to do.
    */
   async function gateWhere(condition: string): Promise<Transaction> {
     const { db } = service;
@@ -52,15 +53,15 @@ describe('a worker that is killed while a rental takes a step within a task', ()
     await holding.raw('select pg_advisory_xact_lock(?)', [GATE]);
     await db.raw(`create or replace function wait_at_gate() returns trigger language plpgsql as $$
       begin
-        if exists (select 1 from rentals where id = new.workflow_id and ${condition}) then
+        if new.told_at is null and exists (select 1 from rentals where id = new.workflow_id and ${condition}) then
           perform pg_advisory_xact_lock(${GATE});
         end if;
         return null;
       end $$`);
-    await db.raw(`insert into look_signals (workflow_id, workflow_type, wanted_at, told_at, counted_on, signals)
-      values ('${id}', 'rental', clock_ms() - interval '1 hour', clock_ms() - interval '1 hour', current_date, 1)`);
     await db.raw(`create trigger wait_at_gate before update on look_signals
       for each row when (new.workflow_id = '${id}') execute function wait_at_gate()`);
+    await db.raw(`insert into look_signals (workflow_id, workflow_type, wanted_at, told_at, counted_on, signals)
+      values ('${id}', 'rental', clock_ms() - interval '1 hour', clock_ms() - interval '1 hour', current_date, 1)`);
     return holding;
   }
 
@@ -107,12 +108,12 @@ describe('a worker that is killed while a rental takes a step within a task', ()
     await assertEndedExactly();
   });
 
-  // Which step the next worker takes again is not asked: the last look of metering is lost with the bill's step, unless it
-  // did not go well at once and so became an event of its own; and the gate may hold up whoever tells the rental to look.
-  for (const [point, condition] of [
-    ['its billing has ended', 'ended_at is not null and settled_at is null'],
-    ['its bill was made', 'settled_at is not null and closed_at is null'],
-    ['it was closed', 'closed_at is not null'],
+  // The last look of metering is lost with the bill's step, unless it did not go well at once and so became an event of
+  // its own: then that step alone is taken again.
+  for (const [point, condition, again] of [
+    ['its billing has ended', 'ended_at is not null and settled_at is null', ['settleRental']],
+    ['its bill was made', 'settled_at is not null and closed_at is null', ['meterRental', 'settleRental']],
+    ['it was closed', 'closed_at is not null', ['closeRental']],
   ] as const) {
     it(`after ${point}: it is charged once, to the cent`, async () => {
       await renting.awaitStatus(id, 'running');
@@ -121,6 +122,9 @@ describe('a worker that is killed while a rental takes a step within a task', ()
       assert.equal(status, 200);
       await killAtGate(holding);
       await assertEndedExactly();
+      await until(`${again.join(' or ')} is taken by the next worker`, () =>
+        again.some((step) => taken(step) > 0),
+      );
     });
   }
 
