@@ -10,7 +10,8 @@ import { Trace } from './kernel/trace.js';
 import { judge } from './oracle/oracle.js';
 import { Service, webhookSecret } from './service.js';
 import { SimulatedServer } from './temporal/server.js';
-import { Told, User } from './users/user.js';
+import { Told } from './users/told.js';
+import { User } from './users/user.js';
 import { World } from './world/world.js';
 
 export interface RunOptions {
@@ -105,7 +106,7 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
   await kernel.run(calmSinceMs + CALM_MS);
   const machines = world.upstreams.flatMap((upstream) => upstream.machines);
   const violations = await judge({
-    ...{ told, machines, calmSinceMs, nowMs: kernel.nowMs, payments: world.processor.payments },
+    ...{ told, world, machines, calmSinceMs, nowMs: kernel.nowMs },
     ask: (sql, values) => statements.ask(sql, values),
   });
   const reached = [

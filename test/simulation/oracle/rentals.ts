@@ -1,0 +1,117 @@
+import type { Told } from '../users/told.js';
+import type { Machine } from '../world/upstream.js';
+import { HOUR_MS, told, type Evidence } from './evidence.js';
+
+interface RentalRow {
+  readonly id: string;
+  readonly no: string;
+  readonly status: string;
+  readonly tag: string;
+  readonly price: string;
+  readonly max_spend: string | null;
+  readonly running_ms: string | null;
+  readonly ended_ms: string | null;
+  readonly auto_stop_ms: string | null;
+  readonly auto_stop_after_ms: string | null;
+  readonly requested_ms: string | null;
+  readonly stop_reason: string | null;
+  readonly net: string;
+  readonly overage: string;
+  readonly written_off: string;
+  readonly settled: boolean;
+}
+
+/** How much later than a daemon's first answer billing may begin at the earliest instant that the service could see. */
+const NOTICE_MAX_MS = 15 * 60_000;
+
+/** Decisions 15, 18, 24 to 27: the cost of each rental, from the true instants. */
+export async function judgeRentals(evidence: Evidence): Promise<string[]> {
+  const { ask, told: said } = evidence;
+  const rows = await ask<RentalRow>(
+    `select r.id, r.no, r.status, r.tag, r.price_per_hour_cents as price, r.max_spend_cents as max_spend,
+            extract(epoch from r.running_at) * 1000 as running_ms, extract(epoch from r.ended_at) * 1000 as ended_ms,
+            extract(epoch from r.auto_stop_at) * 1000 as auto_stop_ms, r.auto_stop_after_ms,
+            extract(epoch from s.requested_at) * 1000 as requested_ms, r.stop_reason,
+            coalesce((select -sum(amount_cents) from ledger_entries e where e.rental_no = r.no), 0) as net,
+            r.overage_cents as overage, r.written_off_cents as written_off,
+            r.settled_at is not null as settled
+       from rentals r left join stop_requests s on s.rental_no = r.no order by r.no`,
+  );
+  const known = new Set(rows.map(({ id }) => id));
+  const violations: string[] = [];
+  for (const id of said.never) if (known.has(id)) violations.push(`${id} was said never to be, and is there`);
+  for (const { rentalId, pricePerHourCents } of said.rentals.values()) {
+    const row = rows.find(({ id }) => id === rentalId);
+    if (row === undefined) violations.push(`${rentalId} was answered with 200, and is not there`);
+    else if (Number(row.price) > pricePerHourCents)
+      violations.push(`${rentalId} became dearer after its answer`);
+  }
+  return [
+    ...violations,
+    ...rows.flatMap((row) => judgeRental(row, evidence).map((fault) => `${row.id}: ${fault}`)),
+  ];
+}
+
+function judgeRental(row: RentalRow, evidence: Evidence): string[] {
+  const net = Number(row.net);
+  if (!row.settled) return [];
+  if (row.status === 'failed') return told(net !== 0, `it failed and still costs ${net} cents`);
+  if (row.running_ms === null || row.ended_ms === null) {
+    return told(net !== 0, `it never ran and costs ${net} cents`);
+  }
+  const machine = evidence.machines.find(({ tag }) => tag === row.tag);
+  if (machine === undefined) return ['it ran on no machine that was ever bought'];
+  const life = { runningMs: Number(row.running_ms), endedMs: Number(row.ended_ms) };
+  return [
+    ...judgeBeginning(life, machine),
+    ...judgeEnd(row, life, machine, evidence.told),
+    ...judgeBill(row, life, net),
+  ];
+}
+
+/** The time for which a rental is billed, in milliseconds since 1970. */
+interface Life {
+  readonly runningMs: number;
+  readonly endedMs: number;
+}
+
+/** Decision 18: billing runs from the first answer of the SSH daemon. */
+function judgeBeginning({ runningMs }: Life, { answersMs }: Machine): string[] {
+  return [
+    ...told(runningMs < answersMs, 'its billing began before its machine answered'),
+    ...told(runningMs > answersMs + NOTICE_MAX_MS, 'its billing began long after its machine answered'),
+  ];
+}
+
+/** Decision 25: the bill is a function of rate and instants only. */
+function judgeBill(row: RentalRow, { runningMs, endedMs }: Life, net: number): string[] {
+  const elapsed = BigInt(Math.max(0, Math.round(endedMs - runningMs)));
+  const exact = Number((2n * BigInt(row.price) * elapsed + BigInt(HOUR_MS)) / (2n * BigInt(HOUR_MS)));
+  const due = Math.min(Number(row.max_spend ?? Infinity), exact);
+  const paid = net + Number(row.overage) + Number(row.written_off);
+  const life = `${String(row.stop_reason)} ended it after ${elapsed} ms at ${row.price} cents an hour`;
+  return told(paid !== due, `${life}: it costs ${paid}, and must cost ${due}`);
+}
+
+/** Decision 25: billing ends at the least of the stop, the limits, the end of the money, and the loss. */
+function judgeEnd(row: RentalRow, { runningMs, endedMs }: Life, machine: Machine, said: Told): string[] {
+  const requested = Number(row.requested_ms ?? Infinity);
+  const autoStop = runningMs + Number(row.auto_stop_after_ms ?? Infinity);
+  const instants: Readonly<Record<string, number>> = { user: requested, auto_stop: autoStop };
+  const instant = Math.max(runningMs, instants[String(row.stop_reason)] ?? endedMs);
+  const answeredMs = said.stops
+    .filter(({ rentalId, status }) => rentalId === row.id && status === 200)
+    .map((stop) => stop.answeredMs);
+  const isLost = row.stop_reason === 'pod_lost';
+  return [
+    ...told(endedMs > Math.max(requested, runningMs), 'it was billed beyond its stop request'),
+    ...told(endedMs > autoStop, 'it was billed beyond its auto-stop'),
+    ...told(Number(row.auto_stop_ms ?? autoStop) !== autoStop, 'its auto-stop is not its hours after it ran'),
+    ...told(isLost && endedMs > machine.lostMs, 'it was billed beyond its loss'),
+    ...told(requested > Math.min(...answeredMs, Infinity), 'its stop was noted after it was answered'),
+    ...told(
+      endedMs !== instant,
+      `${String(row.stop_reason)} ended it ${endedMs - instant} ms after that instant`,
+    ),
+  ];
+}

@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { payInvoice as payMirror } from '../../world/processor-invoices.js';
+import type { User } from '../user.js';
+
+/** Opens a hosted page, and pays it most of the time. */
+export async function topUp(user: User): Promise<void> {
+  const { chance, world } = user.parts;
+  const amountCents = chance.pick([500, 1_000, 2_500]);
+  const answer = await user.askKeyed('checkout', '/v1/billing/checkout', { amountCents });
+  const url = answer?.body['checkoutUrl'];
+  if (typeof url !== 'string' || chance.perMille(100)) return;
+  await sleep(5_000 + chance.below(120_000));
+  world.processor.payPage(url, chance.perMille(300));
+}
+
+/** Saves a card without paying anything. */
+export async function saveCard(user: User): Promise<void> {
+  const answer = await user.ask('setup', 'POST', '/v1/billing/setup-intent');
+  const secret = answer?.body['clientSecret'];
+  if (typeof secret !== 'string') return;
+  await sleep(20_000);
+  user.parts.world.processor.confirmSetup(secret);
+  user.hasCard = true;
+}
+
+/** Switches auto-topup on, or off, once there is a card. */
+export async function switchAutoTopup(user: User): Promise<void> {
+  const { chance } = user.parts;
+  if (!user.hasCard) return saveCard(user);
+  const body = chance.perMille(800)
+    ? {
+        enabled: true,
+        thresholdCents: 100 + chance.below(300),
+        topupAmountCents: 1_000 + chance.below(1_000),
+      }
+    : { enabled: false };
+  await user.ask('auto-topup', 'PUT', '/v1/billing/auto-topup', body);
+}
+
+/** Pays the first of their open invoices on the processor's page. */
+export async function payInvoice(user: User): Promise<void> {
+  const { world, chance } = user.parts;
+  const answer = await user.ask('invoices', 'GET', '/v1/billing/invoices?status=open');
+  const [first] = (answer?.body['data'] ?? []) as { id: string }[];
+  const invoice = world.processor.invoices.find(({ ourId }) => ourId === first?.id);
+  if (invoice === undefined) return;
+  await sleep(1_000 + chance.below(60_000));
+  payMirror(world.processor, invoice);
+}
