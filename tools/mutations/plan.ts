@@ -1,9 +1,7 @@
+import type { Planted } from './planted-copy.js';
+
 /** One wrong line of the code that moves money, and the tests that must notice it. */
-export interface Mutation {
-  readonly file: string;
-  /** Stands in the file exactly once. */
-  readonly from: string;
-  readonly to: string;
+export interface Mutation extends Planted {
   readonly tests: readonly string[];
   /** The reason why it may survive; docs/mutations.md tells it as well. */
   readonly survives?: string;

@@ -3,9 +3,6 @@ import type { Chance } from '../kernel/chance.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { RequestLost, type Answered, type Asking, type Service } from '../service.js';
 import type { World } from '../world/world.js';
-import { drawAct } from './acts.js';
-import { stop } from './acts/renting.js';
-import { topUp } from './acts/paying.js';
 import type { Told } from './told.js';
 
 export interface UserParts {
@@ -33,25 +30,8 @@ export class User {
     readonly parts: UserParts,
   ) {}
 
-  /** Lives until the end of the users' time. */
-  async live(): Promise<void> {
-    const { kernel, chance, untilMs, paceMs } = this.parts;
-    await sleep(1_000 + chance.below(60_000));
-    await this.#signIn();
-    await topUp(this);
-    while (kernel.nowMs < untilMs) {
-      await sleep(chance.pauseMs(paceMs));
-      if (kernel.nowMs >= untilMs) return;
-      await drawAct(chance)(this);
-    }
-  }
-
-  /** Stops everything at the end, as somebody who leaves for good. */
-  async leave(): Promise<void> {
-    for (const rentalId of this.rentals) await stop(this, rentalId);
-  }
-
-  async #signIn(): Promise<void> {
+  /** Asks for a code by mail and signs in with it, as often as it takes. */
+  async signIn(): Promise<void> {
     const { world } = this.parts;
     for (;;) {
       const known = world.mails.length;

@@ -1,0 +1,73 @@
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { PlantedCopy } from '../../../tools/mutations/planted-copy.js';
+import { stopTestServers } from '../../support/servers/started-servers.js';
+import { repeatBy, runApart } from '../campaign.js';
+import { mutants, type Mutant } from './plan.js';
+
+/**
+ * `npm run simulate:mutants`: plants one fault at a time in a copy of the sources, and runs seeds until the oracle finds it,
+ * for five minutes at most. `-- 2` plants the first two only, `--only TEXT` those whose words have it. It ends with 1 when a
+ * fault is not found.
+ */
+const { values, positionals } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    jobs: { type: 'string', default: String(availableParallelism()) },
+    minutes: { type: 'string', default: '5' },
+  },
+  allowPositionals: true,
+});
+
+const FIRST_SEED = 11;
+const calm = { days: 0.05, users: 3, acts: 16, isDisturbed: false } as const;
+const disturbed = { ...calm, isDisturbed: true } as const;
+/** Real milliseconds of one run. */
+const RUN_LIMIT_MS = 300_000;
+
+const waiting = mutants
+  .slice(0, Number(positionals[0] ?? mutants.length))
+  .filter(({ what, file }) => `${what} ${file}`.includes(values.only));
+const planned = waiting.length;
+let missed = 0;
+
+await Promise.all(Array.from({ length: Number(values.jobs) }, work));
+await stopTestServers();
+process.stdout.write(`mutants: ${planned} planted, ${missed} not found\n`);
+process.exit(missed === 0 ? 0 : 1);
+
+async function work(): Promise<void> {
+  const copy = new PlantedCopy();
+  for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+    const begun = Date.now();
+    const found = await find(copy, mutant);
+    if (found === undefined) missed += 1;
+    const seconds = Math.round((Date.now() - begun) / 1_000);
+    process.stdout.write(
+      `${found === undefined ? 'NOT FOUND' : 'found'} in ${seconds} s: ${mutant.what}${found ?? ''}\n`,
+    );
+  }
+}
+
+/** @returns the seed that found it, and the oracle's words */
+function find(copy: PlantedCopy, mutant: Mutant): Promise<string | undefined> {
+  const endMs = Date.now() + Number(values.minutes) * 60_000;
+  return copy.with(mutant, async () => {
+    for (let seed = FIRST_SEED; Date.now() < endMs; seed += 1) {
+      const wanted = { ...(mutant.isDisturbed === true ? disturbed : calm), seed };
+      const word = await judge(copy, wanted);
+      if (word !== undefined) return ` (${repeatBy(wanted)}: ${word})`;
+    }
+    return undefined;
+  });
+}
+
+/** @returns the first violation of a run; one that does not end is a violation too */
+async function judge(copy: PlantedCopy, wanted: Parameters<typeof repeatBy>[0]): Promise<string | undefined> {
+  try {
+    const { violations } = await runApart(wanted, RUN_LIMIT_MS, copy.folder);
+    return violations[0];
+  } catch (error) {
+    return error instanceof Error ? error.message.slice(0, 300) : String(error);
+  }
+}
