@@ -160,10 +160,10 @@ export class Kernel {
   }
 
   async #happen(): Promise<void> {
-    const strong = this.#strongInstant();
+    const outside = this.#strongInstant(isOutside);
     const ready: (Entry | RestingLoop)[] = [
       ...this.#entries.filter(({ at }) => at <= this.nowMs),
-      ...this.#resting.filter((resting) => this.#instantOf(resting, strong) <= this.nowMs),
+      ...this.#resting.filter((resting) => this.#instantOf(resting, outside) <= this.nowMs),
     ];
     const one = this.chance.pick(ready);
     this.counts.entries += 1;
@@ -177,38 +177,50 @@ export class Kernel {
     }
     this.#entries.splice(this.#entries.indexOf(one), 1);
     // What a process does changes something only by what it writes (Statements) or asks of the outside.
-    if (one.scope.process === undefined && one.scope.loop === undefined && !one.isWeak) this.happened();
+    if (isOutside(one) && !one.isWeak) this.happened();
     if (one.label !== '') this.trace.line(this.nowMs, `${one.scope.process?.name ?? 'world'} ${one.label}`);
     await within(one.scope, one.run);
   }
 
   #nextInstant(): number | undefined {
-    const strong = this.#strongInstant();
-    let next = strong;
-    for (const resting of this.#resting) next = Math.min(next, this.#instantOf(resting, strong));
+    const outside = this.#strongInstant(isOutside);
+    let next = this.#strongInstant(() => true);
+    for (const resting of this.#resting) next = Math.min(next, this.#instantOf(resting, outside));
     if (next === Infinity) return undefined;
     return Math.max(next, this.nowMs);
   }
 
   /** The instant of what happens next beside the loops; Infinity: nothing does. */
-  #strongInstant(): number {
+  #strongInstant(counts: (entry: Entry) => boolean): number {
     let strong = Infinity;
-    for (const { at, isWeak } of this.#entries) if (!isWeak && at < strong) strong = at;
+    for (const entry of this.#entries) {
+      if (entry.at < strong && !entry.isWeak && counts(entry)) strong = entry.at;
+    }
     return strong;
   }
 
-  /** The instant of a loop's next round, on its own grid. */
-  #instantOf({ loop, nominal, periodMs, restUntil }: RestingLoop, strong: number): number {
+  /**
+   * The instant of a loop's next round, on its own grid.
+   * @param outside when something happens next that is no beat or wait of a process
+   */
+  #instantOf({ loop, nominal, periodMs, restUntil }: RestingLoop, outside: number): number {
     const atOrAfter = (ms: number): number =>
       ms <= nominal ? nominal : nominal + Math.ceil((ms - nominal) / periodMs) * periodMs;
-    if (loop.seen !== this.#happenings) return atOrAfter(this.nowMs);
+    if (loop.seen !== this.#happenings) {
+      return atOrAfter(Math.max(this.nowMs, nominal - periodMs + loop.patienceMs));
+    }
     let wanted = restUntil;
     if (loop.dueMs !== undefined) wanted = Math.min(wanted, Math.max(loop.dueMs, this.nowMs));
     let instant = atOrAfter(wanted);
-    if (loop.isAhead && strong !== Infinity && strong > nominal) {
-      const before = nominal + Math.floor((strong - 1 - nominal) / periodMs) * periodMs;
+    if (loop.isAhead && outside !== Infinity && outside > nominal) {
+      const before = nominal + Math.floor((outside - 1 - nominal) / periodMs) * periodMs;
       if (before >= this.nowMs) instant = Math.min(instant, before);
     }
     return instant;
   }
+}
+
+/** Whether an entry is of the world outside or of a workflow that is no loop: what it does can be found by loops. */
+function isOutside({ scope }: Entry): boolean {
+  return scope.process === undefined && scope.loop === undefined;
 }

@@ -3,6 +3,8 @@ export interface Loop {
   readonly name: string;
   /** Whether a round must come right before whatever happens next, so that what it reads is fresh. */
   readonly isAhead: boolean;
+  /** The least time between the beginnings of two rests, in milliseconds, however much happens; 0: its own period. */
+  readonly patienceMs: number;
   /** The instant at which the loop itself knows of something to do, in milliseconds since 1970. */
   dueMs: number | undefined;
   /** How many rounds in a row nothing had happened since the round before. */

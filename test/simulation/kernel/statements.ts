@@ -1,8 +1,9 @@
 import { AsyncResource } from 'node:async_hooks';
 import pg from 'pg';
 import type { Kernel } from './kernel.js';
-import { nextTurn, real as realTime, realSleep } from './real.js';
+import { real as realTime, realSleep } from './real.js';
 import { currentScope, type Scope, type SimProcess } from './scope.js';
+import { labelOf, lockLimitOf, writes } from './statement-text.js';
 
 type Callback = (error: Error | null, result?: unknown) => void;
 type RealQuery = (config: unknown, values: unknown, callback: Callback) => unknown;
@@ -17,6 +18,8 @@ interface Statement {
   /** The limit for locks that it sets for its transaction; undefined for any other statement. */
   readonly lockMs: number | undefined;
   answer: { error: Error | null; result?: unknown } | undefined;
+  /** Is called when the answer is there. */
+  answered: () => void;
 }
 
 /** One connection to the database. */
@@ -49,6 +52,8 @@ export interface StatementFaults {
 
 /** The milliseconds of real time after which a statement without an answer is looked at. */
 const LOOK_AFTER_MS = 3;
+/** The same while no other session is in a transaction, so that hardly anything can hold a lock. */
+const LOOK_LATE_MS = 100;
 /** So many looks without an answer show that none will come. */
 const LOOKS_MAX = 20_000;
 /** How long the end of a connection may take, in milliseconds of real time. */
@@ -188,6 +193,7 @@ export class Statements {
     const sent = limit === undefined ? config : 'select 1';
     session.queue.push({
       ...{ sql: text, session, scope: currentScope(), deliver, answer: undefined, lockMs: limit },
+      answered: () => undefined,
       send: (answered) => void real.call(client, sent, limit === undefined ? given : undefined, answered),
     });
     this.#next(session);
@@ -215,6 +221,7 @@ export class Statements {
     statement.send((error, result) => {
       statement.answer = { error, result };
       this.kernel.moved();
+      statement.answered();
     });
     if (await this.#isBlocked(statement)) {
       this.counts.waits += 1;
@@ -298,7 +305,7 @@ export class Statements {
   /** Finds out whether a statement waits for a lock. Resolves when it does, or when it is answered. */
   async #isBlocked(statement: Statement): Promise<boolean> {
     for (let look = 0; ; look += 1) {
-      await this.#answerOr(statement, LOOK_AFTER_MS);
+      await this.#answerOr(statement, this.#mayWait(statement) ? LOOK_AFTER_MS : LOOK_LATE_MS);
       if (statement.answer !== undefined) return false;
       const [row] = await this.ask<{ blocked: boolean }>(
         'select cardinality(pg_blocking_pids($1)) > 0 as blocked',
@@ -311,12 +318,26 @@ export class Statements {
     }
   }
 
+  /** Whether another session is in a transaction, and may hold what the statement needs. */
+  #mayWait({ session }: Statement): boolean {
+    for (const other of this.#sessions.values()) {
+      if (other !== session && other.isInTransaction) return true;
+    }
+    return false;
+  }
+
+  /** Resolves when the statement is answered, or when so many milliseconds of real time are over. */
   async #answerOr(statement: Statement, limitMs: number): Promise<void> {
-    const end = realTime.now() + limitMs;
-    const answered = async (): Promise<void> => {
-      while (statement.answer === undefined && realTime.now() < end) await nextTurn();
-    };
-    await this.kernel.reallyDoing(answered());
+    if (statement.answer !== undefined) return;
+    await this.kernel.reallyDoing(
+      new Promise<void>((resolve) => {
+        const timer = realTime.setTimeout(resolve, limitMs);
+        statement.answered = () => {
+          realTime.clearTimeout(timer);
+          resolve();
+        };
+      }),
+    );
   }
 
   /** Looks which statements that waited for a lock wait no longer. */
@@ -367,25 +388,10 @@ export class Statements {
   }
 }
 
-/** Reads the limit for locks that a transaction sets for itself: the server must not count real time. */
-function lockLimitOf(sql: string, values: unknown[] | undefined): number | undefined {
-  const local = /set local lock_timeout = '(\d+)ms'/i.exec(sql)?.[1];
-  if (local !== undefined) return Number(local);
-  return sql.includes("set_config('lock_timeout'") ? Number.parseInt(String(values?.[0]), 10) : undefined;
-}
-
 function isAnswered({ answer }: Statement): boolean {
   return answer !== undefined;
 }
 
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
-}
-
-/** The commands of statements that change rows. */
-const writes: ReadonlySet<unknown> = new Set(['INSERT', 'UPDATE', 'DELETE']);
-
-/** Shortens a statement to what tells it from others. */
-function labelOf(sql: string): string {
-  return sql.replaceAll(/\s+/g, ' ').trim().slice(0, 70);
 }

@@ -12,7 +12,19 @@ const quietTypes = new Set([
   'webhookWaker',
 ]);
 
-const quiet: Loop = { name: 'itself', isAhead: false, dueMs: undefined, calm: 0, seen: -1, isResting: false };
+/** Duties that ask some sixty statements each round, and that nobody waits for: their minute becomes this, in milliseconds. */
+const patience: Readonly<Record<string, number>> = {
+  'runUpkeep housekeeping': 5 * 60_000,
+  'runUpkeep reliability': 15 * 60_000,
+};
+
+/** Returns a loop that has not begun. */
+export function newLoop(name: string, { isAhead }: { isAhead: boolean }): Loop {
+  const state = { dueMs: undefined, calm: 0, seen: -1, isResting: false };
+  return { name, isAhead, patienceMs: patience[name] ?? 0, ...state };
+}
+
+const quiet = newLoop('itself', { isAhead: false });
 
 /**
  * How long one activity of a loop runs here, in milliseconds: a parameter of the product's own loops. Rests end with it,

@@ -6,7 +6,7 @@ import type { Loop } from '../kernel/loop.js';
 import { within, type SimProcess } from '../kernel/scope.js';
 import type { Run, TaskOptions } from './run.js';
 import { copyOf } from './copy.js';
-import { scopeOf } from './quiet.js';
+import { newLoop, scopeOf } from './quiet.js';
 import { runWithContext } from './context.js';
 
 export type ActivityCode = (...args: unknown[]) => Promise<unknown>;
@@ -231,14 +231,7 @@ export class Tasks {
     const key = typeof args[0] === 'string' ? `${name} ${args[0]}` : name;
     const known = this.#loops.get(key);
     if (known !== undefined) return known;
-    const loop = {
-      name: key,
-      isAhead: name === 'watchProvider',
-      dueMs: undefined,
-      calm: 0,
-      seen: -1,
-      isResting: false,
-    };
+    const loop = newLoop(key, { isAhead: name === 'watchProvider' });
     this.#loops.set(key, loop);
     return loop;
   }
