@@ -42,14 +42,16 @@ async function advanceCard(deps: ActivityDeps, pmId: string): Promise<EventLook>
 }
 
 async function saveNew(deps: ActivityDeps, pmId: string, events: readonly WaitingEvent[]): Promise<void> {
-  const setup = events.find(({ kind }) => kind === 'setup_intent.succeeded');
-  if (setup === undefined) return;
+  const setups = events.filter(({ kind }) => kind === 'setup_intent.succeeded');
+  if (setups.length === 0) return;
   const card = await findAttached(deps, pmId);
-  const userId = await ownerOf(deps, setup, card);
-  if (card === undefined || userId === undefined) {
-    deps.log.warn({ pmId, eventId: setup.id }, 'a card that was set up is nobody’s here, or is gone again');
+  const owned = card && (await findOwned(deps, setups, card));
+  if (card === undefined || owned === undefined) {
+    const eventIds = setups.map(({ id }) => id);
+    deps.log.warn({ pmId, eventIds }, 'a card that was set up is nobody’s here, or is gone again');
     return;
   }
+  const { userId, setup } = owned;
   const removed = await saveCard(deps.db, { userId, card, setUpAt: setup.created_at });
   await signalCards(
     deps,
@@ -57,17 +59,19 @@ async function saveNew(deps: ActivityDeps, pmId: string, events: readonly Waitin
   );
 }
 
-/** Finds the user of the setup's metadata, if the card belongs to their own customer. */
-async function ownerOf(
+/** Finds the first setup whose metadata name the user to whose own customer the card belongs. */
+async function findOwned(
   deps: ActivityDeps,
-  setup: WaitingEvent,
-  card: Card | undefined,
-): Promise<UserId | undefined> {
-  const { user_id: userId } = (setup.object['metadata'] ?? {}) as Record<string, unknown>;
-  if (typeof userId !== 'string' || !isId('usr', userId)) return undefined;
-  const customerId = card?.customerId ?? null;
+  setups: readonly WaitingEvent[],
+  { customerId }: Card,
+): Promise<{ userId: UserId; setup: WaitingEvent } | undefined> {
   if (customerId === null) return undefined;
-  return (await isCustomerOf(deps.db, userId, customerId)) ? userId : undefined;
+  for (const setup of setups) {
+    const { user_id: userId } = (setup.object['metadata'] ?? {}) as Record<string, unknown>;
+    if (typeof userId !== 'string' || !isId('usr', userId)) continue;
+    if (await isCustomerOf(deps.db, userId, customerId)) return { userId, setup };
+  }
+  return undefined;
 }
 
 async function refresh(deps: ActivityDeps, pmId: string): Promise<void> {

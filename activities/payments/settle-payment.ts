@@ -6,7 +6,7 @@ import { findUserId, isCustomerOf } from '../../adapters/postgres/payments/payer
 import { saveCard } from '../../adapters/postgres/payments/saved-cards.js';
 import { findTopup } from '../../adapters/postgres/payments/topups.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
-import type { Payment } from '../../adapters/processor/processor.js';
+import { isMissing, type Payment } from '../../adapters/processor/processor.js';
 import { isPaidKind, paymentIdOf } from '../../domain/payments/processor-routes.js';
 import { isId, type TopupId, type UserId } from '../../domain/ids.js';
 import type { ActivityDeps } from '../deps.js';
@@ -44,7 +44,8 @@ export async function settleByMetadata(deps: ActivityDeps, payment: Payment): Pr
 
 /**
  * Credits payments that events name and that the row does not know: a page was paid twice, or this database has lost
- * the top-up.
+ * the top-up. One that the processor does not know keeps no other from it (decision 69, "Items that fail").
+ * @throws ProcessorError when one of them is unknown there, after the others; at once when the processor can't be asked
  */
 export async function settleNamedPayments(
   deps: ActivityDeps,
@@ -52,10 +53,17 @@ export async function settleNamedPayments(
 ): Promise<void> {
   const paid = events.filter(({ kind }) => isPaidKind(kind));
   const named = new Set(paid.map(({ object }) => paymentIdOf(object)));
+  const unknown: unknown[] = [];
   for (const paymentId of named) {
     if (paymentId === null || (await findCredit(deps.db, paymentId))) continue;
-    await settleByMetadata(deps, await deps.processor.getPayment(paymentId));
+    try {
+      await settleByMetadata(deps, await deps.processor.getPayment(paymentId));
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      unknown.push(error);
+    }
   }
+  if (unknown.length > 0) throw unknown[0];
 }
 
 function faultOf(payment: Payment): string | null {
