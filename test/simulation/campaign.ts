@@ -76,7 +76,8 @@ export function freshSeed(): number {
 }
 
 /** The command that repeats a run. */
-export function repeatBy({ seed, days, users, acts, isDisturbed }: Wanted): string {
+export function repeatBy({ seed, days, users, acts, isDisturbed, without = [] }: Wanted): string {
   const calm = isDisturbed ? '' : ' --calm';
-  return `npm run simulate -- --seed ${seed} --days ${days} --users ${users} --acts ${acts}${calm}`;
+  const off = without.length === 0 ? '' : ` --without ${without.join(',')}`;
+  return `npm run simulate -- --seed ${seed} --days ${days} --users ${users} --acts ${acts}${calm}${off}`;
 }

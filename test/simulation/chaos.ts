@@ -25,6 +25,8 @@ export class Chaos implements StatementFaults {
       readonly world: World;
       /** The mean pause between two disturbances, in milliseconds. */
       readonly paceMs: number;
+      /** Returns the stream of a disturbance, counted from 1; undefined: it is left out. */
+      readonly disturbance: (no: number) => Chance | undefined;
     },
   ) {}
 
@@ -83,15 +85,16 @@ export class Chaos implements StatementFaults {
       async () => {
         if (this.#isOver) return;
         this.counts.disturbances += 1;
-        await this.#disturb();
+        const own = this.parts.disturbance(this.counts.disturbances);
+        if (own !== undefined) await this.#disturb(own);
         this.#next();
       },
       { scope: {} },
     );
   }
 
-  async #disturb(): Promise<void> {
-    const { chance, service, server } = this.parts;
+  async #disturb(chance: Chance): Promise<void> {
+    const { service, server } = this.parts;
     const { processes } = service;
     switch (chance.below(4)) {
       case 0:

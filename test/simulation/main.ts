@@ -1,11 +1,15 @@
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { stopTestServers } from '../support/servers/started-servers.js';
-import { freshSeed, repeatBy, runApart } from './campaign.js';
-import type { RunReport } from './run.js';
+import { freshSeed, repeatBy, runApart, type Wanted } from './campaign.js';
+import { ManyRuns } from './many-runs.js';
+import { Reached } from './reach/reach.js';
+import { shrink } from './shrink.js';
 
 /**
- * `npm run simulate -- --seed N --days 30`: runs one seed and says what it found. With `--minutes N` it is a campaign: one
- * fresh seed after the other until the time is over.
+ * `npm run simulate -- --seed N --days 30`: runs one seed and says what it found; with `--shrink` it looks for the shortest
+ * run that still finds something. With `--minutes N` it is a campaign: fresh seeds of several shapes, as many side by side
+ * as there are cores (`--jobs`), until the time is over. It ends with 1 when a rule was broken.
  */
 const { values } = parseArgs({
   options: {
@@ -13,53 +17,57 @@ const { values } = parseArgs({
     days: { type: 'string', default: '30' },
     users: { type: 'string', default: '3' },
     acts: { type: 'string', default: '60' },
+    without: { type: 'string', default: '' },
     minutes: { type: 'string' },
+    jobs: { type: 'string', default: String(availableParallelism()) },
     trace: { type: 'string' },
     calm: { type: 'boolean', default: false },
+    shrink: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
   },
 });
+/** Real milliseconds after which a run hangs. */
+const RUN_LIMIT_MS = 3_600_000;
 const write = (line: string): void => void process.stdout.write(`${line}\n`);
-const total = new Map<string, number>();
-const reached = new Set<string>();
 
-async function runOne(seed: number): Promise<RunReport> {
-  const { trace: traceFile } = values;
-  const wanted = {
-    ...{ seed, days: Number(values.days), users: Number(values.users), acts: Number(values.acts) },
-    isDisturbed: !values.calm,
-  };
+async function runOne(wanted: Wanted): Promise<boolean> {
   write(repeatBy(wanted));
-  const report = await runApart({ ...wanted, traceFile }, 3_600_000);
+  const report = await runApart({ ...wanted, traceFile: values.trace }, RUN_LIMIT_MS);
   write(`${report.lines} lines, ${report.hash}, ${report.realMs} ms`);
-  write(
-    Object.entries(report.counts)
-      .map(([name, count]) => `${name} ${count}`)
-      .join(', '),
-  );
-  for (const [name, count] of Object.entries(report.counts)) total.set(name, (total.get(name) ?? 0) + count);
-  for (const what of report.reached) reached.add(what.replace(/: \d+$/, ''));
-  if (values.verbose) for (const line of [...report.errors, ...report.last]) write(line.trimEnd());
+  const counts = Object.entries(report.counts).map(([name, count]) => `${name} ${count}`);
+  write(counts.join(', '));
+  if (values.verbose) {
+    for (const line of [...report.errors, ...report.last]) write(line.trimEnd());
+    const reached = new Reached();
+    reached.add(report.reach);
+    for (const line of reached.lines({ isWhole: true })) write(line);
+  }
   for (const violation of report.violations) write(`VIOLATION ${violation}`);
-  if (report.violations.length > 0) process.exitCode = 1;
-  return report;
+  return report.violations.length === 0;
+}
+
+async function runMany(minutes: number): Promise<boolean> {
+  const runs = new ManyRuns(write);
+  const isClean = await runs.run({ minutes, jobs: Number(values.jobs) });
+  for (const line of runs.reached.lines({ isWhole: values.verbose })) write(line);
+  return isClean;
+}
+
+async function main(): Promise<boolean> {
+  if (values.minutes !== undefined) return runMany(Number(values.minutes));
+  const wanted = {
+    seed: values.seed === undefined ? freshSeed() : Number(values.seed),
+    ...{ days: Number(values.days), users: Number(values.users), acts: Number(values.acts) },
+    ...{ isDisturbed: !values.calm, without: values.without.split(',').filter((one) => one !== '') },
+  };
+  if (!values.shrink) return runOne(wanted);
+  const { shortest, violation } = await shrink(wanted, write);
+  write(violation === undefined ? 'nothing is broken' : `${violation}\n${repeatBy(shortest)}`);
+  return violation === undefined;
 }
 
 try {
-  if (values.minutes === undefined) {
-    await runOne(values.seed === undefined ? freshSeed() : Number(values.seed));
-  } else {
-    const endMs = Date.now() + Number(values.minutes) * 60_000;
-    let runs = 0;
-    for (; Date.now() < endMs; runs += 1) await runOne(freshSeed());
-    write(
-      `${runs} runs of ${values.days} days: ${[...total].map(([name, count]) => `${name} ${count}`).join(', ')}`,
-    );
-  }
-  if (values.verbose || values.minutes !== undefined) {
-    write('Reached:');
-    for (const what of [...reached].sort()) write(`  ${what}`);
-  }
+  if (!(await main())) process.exitCode = 1;
 } finally {
   await stopTestServers();
 }

@@ -7,12 +7,17 @@ import { Kernel } from './kernel/kernel.js';
 import { real } from './kernel/real.js';
 import { Statements } from './kernel/statements.js';
 import { Trace } from './kernel/trace.js';
+import type { Evidence } from './oracle/evidence.js';
 import { judge } from './oracle/oracle.js';
+import { collectReach } from './reach/collect.js';
+import type { Reach } from './reach/reach.js';
+import { watchStates } from './reach/states.js';
 import { Service, webhookSecret } from './service.js';
 import { SimulatedServer } from './temporal/server.js';
 import { leave, live } from './users/life.js';
 import { Told } from './users/told.js';
 import { User } from './users/user.js';
+import { Without } from './without.js';
 import { World } from './world/world.js';
 
 export interface RunOptions {
@@ -26,6 +31,8 @@ export interface RunOptions {
   readonly traceFile: string | undefined;
   /** false: nothing is disturbed. */
   readonly isDisturbed: boolean;
+  /** What is left out of the run: see `Without`. */
+  readonly without?: readonly string[];
 }
 
 export interface RunReport {
@@ -35,7 +42,11 @@ export interface RunReport {
   readonly lines: number;
   readonly realMs: number;
   readonly counts: Readonly<Record<string, number>>;
-  readonly reached: readonly string[];
+  /** The running time of all rentals, in milliseconds. */
+  readonly rentalMs: number;
+  readonly reach: Reach;
+  /** What came up and could be left out. */
+  readonly met: readonly string[];
   readonly errors: readonly string[];
   readonly last: readonly string[];
 }
@@ -58,6 +69,7 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
   const trace = new Trace(options.traceFile, START_MS);
   const kernel = new Kernel(chance('order'), trace, START_MS);
   const statements = new Statements(kernel, await prepareDatabase(options.databaseUrl));
+  await watchStates((sql, values) => statements.ask(sql, values));
   installTime(kernel);
   installChance(chance('crypto'));
   statements.install();
@@ -89,17 +101,26 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
   await statements.ask(oneCountedHour, [new Date(START_MS)]);
   await kernel.run(START_MS + 60_000);
   const paceMs = (options.days * DAY_MS) / options.acts;
-  const chaos = new Chaos({ kernel, chance: chance('chaos'), statements, service, server, world, paceMs });
+  const without = new Without(options.without ?? []);
+  const streamOf = (what: string): Chance | undefined => (without.does(what) ? chance(what) : undefined);
+  const disturbance = (no: number): Chance | undefined => streamOf(`chaos.${no}`);
+  const chaos = new Chaos({
+    ...{ kernel, chance: chance('chaos'), statements, service, server, world, paceMs, disturbance },
+  });
   const told = new Told();
   const untilMs = START_MS + options.days * DAY_MS;
   const users = Array.from({ length: options.users }, (_, index) => {
     const name = `user${index + 1}@example.com`;
-    return new User(name, { kernel, chance: chance(name), service, world, told, untilMs, paceMs });
+    const act = (no: number): Chance | undefined => streamOf(`user${index + 1}.${no}`);
+    return new User(name, { kernel, chance: chance(name), act, service, world, told, untilMs, paceMs });
   });
   const failures: string[] = [];
   const failed = (error: unknown): void => void failures.push(`a user's script failed: ${String(error)}`);
   for (const user of users) void live(user).catch(failed);
-  if (options.isDisturbed) chaos.begin();
+  if (options.isDisturbed) {
+    chaos.begin();
+    without.calm({ world, statements });
+  }
   await kernel.run(untilMs);
   chaos.end();
   for (const user of users) void leave(user).catch(failed);
@@ -110,11 +131,16 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
     ...{ told, world, machines, calmSinceMs, nowMs: kernel.nowMs },
     ask: (sql, values) => statements.ask(sql, values),
   });
-  const reached = [
-    ...server.reached,
-    ...server.tasks.reached,
-    ...[...told.reached].map(([what, n]) => `${what}: ${n}`),
-  ];
+  const ask: Evidence['ask'] = (sql, values) => statements.ask(sql, values);
+  const [ran] = await ask<{ ms: number }>(
+    `select coalesce(sum(extract(epoch from coalesce(ended_at, clock_ms()) - running_at) * 1000), 0)::float8 as ms
+     from rentals where running_at is not null`,
+  );
+  const reach = await collectReach({
+    ...{ ask, noted: [...server.reached, ...server.tasks.reached], activities: server.tasks.activities },
+    ...{ workflows: Object.keys(workflows), answers: [...told.reached.keys()], requests: [...service.asked] },
+    points: { passed: [...statements.points.passed], hit: [...statements.points.hit] },
+  });
   return {
     ...{ seed, violations: [...violations, ...failures], hash: trace.end(), lines: trace.lines },
     realMs: Math.round(real.now() - begun),
@@ -126,6 +152,12 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
         payments: world.processor.payments.length,
       },
     },
-    ...{ reached: reached.sort(), errors: service.errors.slice(-20), last: trace.last.slice(-60) },
+    ...{
+      rentalMs: Math.round(ran?.ms ?? 0),
+      reach,
+      met: without.met,
+      errors: service.errors.slice(-20),
+      last: trace.last.slice(-60),
+    },
   };
 }

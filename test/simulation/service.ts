@@ -59,6 +59,8 @@ export class Service {
   readonly counts = { crashes: 0, requests: 0, logged: 0 };
   /** Lines of the log from the level "error" on, newest last. */
   readonly errors: string[] = [];
+  /** Requests as they were sent, such as "GET /v1/rentals". */
+  readonly asked = new Set<string>();
   readonly #keys = newSealingKeys();
   #apis: LiveApi[] = [];
   #workers: SimProcess[] = [];
@@ -149,11 +151,13 @@ export class Service {
   /** Sends a request to one of the API's processes. @throws RequestLost */
   async request(asking: Asking): Promise<Answered> {
     this.counts.requests += 1;
+    this.asked.add(`${asking.method} ${asking.path}`);
     const api = this.#apis.length === 0 ? undefined : this.parts.chance.pick(this.#apis);
     if (api === undefined) throw new RequestLost('nobody listens');
     const { process } = api;
     // The library begins only when its answer is awaited, which must be within the process.
-    const answer = within({ process }, async () => {
+    const duty = `${asking.method} ${asking.path.replaceAll(/[a-z]+_[0-9A-Z]{26}|\?.*$/g, '*')}`;
+    const answer = within({ process, duty }, async () => {
       return await inject(listenerOf(api.app), {
         ...{
           method: asking.method,

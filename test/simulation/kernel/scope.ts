@@ -18,6 +18,8 @@ export interface Scope {
   readonly process?: SimProcess;
   /** Present in an activity that polls for ever, whose quiet rounds are skipped. */
   readonly loop?: Loop;
+  /** The activity or the request that it does, such as openRental or POST /v1/rentals. */
+  readonly duty?: string;
 }
 
 const scopes = new AsyncLocalStorage<Scope>();

@@ -12,3 +12,8 @@ export const writes: ReadonlySet<unknown> = new Set(['INSERT', 'UPDATE', 'DELETE
 export function labelOf(sql: string): string {
   return sql.replaceAll(/\s+/g, ' ').trim().slice(0, 70);
 }
+
+/** Makes an error of whatever was thrown. */
+export function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Kernel } from './kernel.js';
 import { real as realTime, realSleep } from './real.js';
 import { currentScope, type Scope, type SimProcess } from './scope.js';
-import { labelOf, lockLimitOf, writes } from './statement-text.js';
+import { asError, labelOf, lockLimitOf, writes } from './statement-text.js';
 
 type Callback = (error: Error | null, result?: unknown) => void;
 type RealQuery = (config: unknown, values: unknown, callback: Callback) => unknown;
@@ -67,11 +67,16 @@ const LOCK_NOT_AVAILABLE = '55P03';
  */
 export class Statements {
   readonly counts = { statements: 0, waits: 0, timeouts: 0, cuts: 0 };
+  /** Statements by the activity or request that they belong to: those begun, and those at which chance hit. */
+  readonly points = { passed: new Set<string>(), hit: new Set<string>() };
   readonly #sessions = new Map<pg.Client, Session>();
   #waiting: Statement[] = [];
   #clockMs = 0;
   #no = 0;
   faults: StatementFaults | undefined;
+  /** What faults draw, and what is not done all the same. */
+  isNeverSlow = false;
+  isNeverCut = false;
 
   /** @param control a connection of the simulation's own, opened before `install` */
   constructor(
@@ -205,7 +210,8 @@ export class Statements {
     const [statement] = session.queue;
     if (session.isBusy || statement === undefined) return;
     session.isBusy = true;
-    const slowMs = this.faults?.slowMs() ?? 0;
+    const drawnMs = this.faults?.slowMs() ?? 0;
+    const slowMs = this.isNeverSlow ? 0 : drawnMs;
     this.kernel.after(slowMs, `sql ${labelOf(statement.sql)}`, () => this.#run(statement), {
       scope: statement.scope,
     });
@@ -241,12 +247,17 @@ export class Statements {
     const { session } = statement;
     const { faults } = this;
     if (faults === undefined || session.process === undefined) return false;
+    const { duty = session.process.kind } = statement.scope;
+    const point = `${duty}: ${labelOf(statement.sql)}`;
+    this.points.passed.add(point);
     if (faults.crashesAt(session.process) === when) {
+      this.points.hit.add(`${when} ${point}`);
       await faults.crash(session.process);
       return true;
     }
-    if (faults.cut() !== when) return false;
+    if (faults.cut() !== when || this.isNeverCut) return false;
     this.counts.cuts += 1;
+    this.points.hit.add(`${when} ${point}`);
     this.kernel.trace.line(this.kernel.nowMs, `cut ${when}`);
     await this.#endSessions([session]);
     const { stream } = (
@@ -312,7 +323,7 @@ export class Statements {
         [statement.session.pid],
       );
       // It may have been answered between the two.
-      if (isAnswered(statement)) return false;
+      if ((statement as { answer: unknown }).answer !== undefined) return false;
       if (row?.blocked === true) return true;
       if (look > LOOKS_MAX) throw new Error(`no answer, and no lock: ${statement.sql}`);
     }
@@ -386,12 +397,4 @@ export class Statements {
   get waiting(): readonly string[] {
     return this.#waiting.map(({ sql, session }) => `${session.process?.name ?? 'world'}: ${labelOf(sql)}`);
   }
-}
-
-function isAnswered({ answer }: Statement): boolean {
-  return answer !== undefined;
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

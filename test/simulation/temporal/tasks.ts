@@ -64,6 +64,8 @@ export class Tasks {
   /** By name: a loop goes on in the next activity where the one before has ended. */
   readonly #loops = new Map<string, Loop>();
   readonly reached = new Set<string>();
+  /** The names of all activities that workers have had. */
+  activities: readonly string[] = [];
 
   constructor(
     private readonly kernel: Kernel,
@@ -82,6 +84,7 @@ export class Tasks {
 
   addWorker(worker: Worker): void {
     this.#workers.push(worker);
+    this.activities = Object.keys(worker.activities);
     for (const work of this.#waiting.splice(0)) work();
   }
 
@@ -207,7 +210,8 @@ export class Tasks {
       );
     }
     const loop = isLoop ? this.#loopOf(task) : undefined;
-    const scope = { process: worker.process, ...(loop === undefined ? {} : { loop }) };
+    const { process } = worker;
+    const scope = { process, duty: task.name, ...(loop === undefined ? {} : { loop }) };
     const code = worker.activities[task.name];
     if (code === undefined) throw new Error(`no activity ${task.name}`);
     const { kernel } = this;

@@ -10,10 +10,13 @@ export async function live(user: User): Promise<void> {
   await sleep(1_000 + chance.below(60_000));
   await user.signIn();
   await topUp(user);
-  while (kernel.nowMs < untilMs) {
+  for (let no = 1; kernel.nowMs < untilMs; no += 1) {
     await sleep(chance.pauseMs(paceMs));
     if (kernel.nowMs >= untilMs) return;
-    await drawAct(chance)(user);
+    const own = user.parts.act(no);
+    if (own === undefined) continue;
+    user.parts.chance = own;
+    await drawAct(own)(user);
   }
 }
 

@@ -7,7 +7,10 @@ import type { Told } from './told.js';
 
 export interface UserParts {
   readonly kernel: Kernel;
-  readonly chance: Chance;
+  /** The stream of the present act. */
+  chance: Chance;
+  /** Returns the stream of an act, counted from 1; undefined: it is left out. */
+  readonly act: (no: number) => Chance | undefined;
   readonly service: Service;
   readonly world: World;
   readonly told: Told;
