@@ -41,6 +41,8 @@ export class Chaos implements StatementFaults {
     for (const upstream of world.upstreams) upstream.faults = { neverBoots: 30, isLost: 120, noCapacity: 60 };
     world.eventFaults = { lost: 50, doubled: 100, delayed: 100 };
     world.processor.declines = 200;
+    const fates = { refunds: 200, disputes: 200, warnings: 80 };
+    world.processor.reversals.fates = { ...fates, pauseMs: 2 * this.parts.paceMs };
     this.#next();
   }
 
@@ -52,6 +54,7 @@ export class Chaos implements StatementFaults {
     world.outside.faults = {};
     for (const upstream of world.upstreams) upstream.faults = { neverBoots: 0, isLost: 0, noCapacity: 0 };
     world.eventFaults = { lost: 0, doubled: 0, delayed: 0 };
+    world.processor.reversals.end();
   }
 
   slowMs(): number {

@@ -1,14 +1,19 @@
 import type { Evidence, Judge } from './evidence.js';
+import { judgeConservation } from './conservation.js';
 import { judgeEvents } from './events.js';
 import { judgeLedgers } from './ledgers.js';
 import { judgeMachines } from './machines.js';
 import { judgePayments } from './payments.js';
 import { judgeProgress } from './progress.js';
 import { judgeRentals } from './rentals.js';
+import { judgeMarks, judgeReversals } from './reversals.js';
 
 const judges: readonly Judge[] = [
   judgeLedgers,
   judgePayments,
+  judgeReversals,
+  judgeMarks,
+  judgeConservation,
   judgeRentals,
   judgeMachines,
   judgeProgress,

@@ -3,6 +3,7 @@ import {
   type Card,
   type ChargeInput,
   type CheckoutSession,
+  type ListedCharge,
   type Payment,
   type Processor,
   type ProcessorEvent,
@@ -10,6 +11,7 @@ import {
 import type { Kernel } from '../kernel/kernel.js';
 import type { Chance } from '../kernel/chance.js';
 import { invoicesOf, type MirrorInvoice } from './processor-invoices.js';
+import { Reversals } from './processor-reversals.js';
 import { missing } from './missing.js';
 import { NoAnswer, type Outside } from './outside.js';
 
@@ -21,6 +23,8 @@ export interface TruePayment extends Omit<Payment, 'status' | 'failure' | 'card'
   readonly receiptUrl: string;
   readonly createdMs: number;
   readonly source: string | null;
+  /** That of the card that paid. */
+  readonly fingerprint: string;
 }
 
 interface Session {
@@ -40,6 +44,7 @@ export class ProcessorModel {
   readonly payments: TruePayment[] = [];
   readonly cards = new Map<string, Card>();
   readonly invoices: MirrorInvoice[] = [];
+  readonly reversals: Reversals = new Reversals(this);
   readonly events: ProcessorEvent[] = [];
   /** Per thousand of its charges of saved cards. */
   declines = 0;
@@ -96,11 +101,6 @@ export class ProcessorModel {
           const card = this.cards.get(id);
           if (card !== undefined) this.cards.set(id, { ...card, customerId: null });
         }),
-      getRefund: () => this.ask('getRefund', missing),
-      listRefundsOfCharge: () => this.ask('refunds', () => []),
-      getDispute: () => this.ask('getDispute', missing),
-      getFraudWarning: () => this.ask('getWarning', missing),
-      getCardFingerprint: () => this.ask('fingerprint', () => null),
       listEvents: ({ since }) =>
         this.ask('events', () => ({
           events: this.events.filter(({ createdAt }) => createdAt >= since).reverse(),
@@ -110,7 +110,7 @@ export class ProcessorModel {
         this.ask('charges', () => ({
           items: this.payments
             .filter(({ status, createdMs }) => status === 'succeeded' && createdMs >= since.getTime())
-            .map(listed)
+            .map((payment) => this.#listed(payment))
             .reverse(),
           unread: [],
           after: null,
@@ -121,10 +121,9 @@ export class ProcessorModel {
             ({ paymentId, chargeId, status }) =>
               status === 'succeeded' && (paymentId === id || chargeId === id),
           );
-          return found === undefined ? null : listed(found);
+          return found === undefined ? null : this.#listed(found);
         }),
-      listRefunds: () => this.ask('listRefunds', () => ({ items: [], unread: [], after: null })),
-      listDisputes: () => this.ask('listDisputes', () => ({ items: [], unread: [], after: null })),
+      ...this.reversals.port(),
       ...invoicesOf(this),
     };
   }
@@ -162,7 +161,11 @@ export class ProcessorModel {
     return card;
   }
 
-  /** Takes money. */
+  /**
+   * Takes money.
+   * @param card the card that the payment shows: that of a page whose payer keeps it
+   * @param paidBy the card that paid, where it is another one than a page's own
+   */
   pay(
     of: {
       topupId: string | null;
@@ -172,6 +175,7 @@ export class ProcessorModel {
       source: string | null;
     },
     card: Card | null,
+    paidBy = card,
   ): TruePayment {
     const payment: TruePayment = {
       ...{ paymentId: this.id('pi'), chargeId: this.id('ch'), status: 'succeeded', currency: 'usd' },
@@ -188,8 +192,10 @@ export class ProcessorModel {
         card,
       },
       ...{ createdMs: this.kernel.nowMs, source: of.source },
+      fingerprint: paidBy?.fingerprint ?? `print-page-${of.customerId}`,
     };
     this.payments.push(payment);
+    this.reversals.draw(payment);
     return payment;
   }
 
@@ -221,7 +227,7 @@ export class ProcessorModel {
     const payment = this.#once(`charge:${input.topupId}`, () => {
       const card = this.cards.get(input.cardId);
       if (card?.customerId !== input.customerId) missing();
-      const made = this.pay(input, null);
+      const made = this.pay(input, null, card);
       const metadata = { user_id: input.userId, topup_id: input.topupId, source: input.source };
       if (this.chance.perMille(this.declines)) {
         Object.assign(made, { status: 'failed', amountReceivedCents: 0 });
@@ -250,6 +256,18 @@ export class ProcessorModel {
     const payment = this.#payment(id);
     if (payment.status !== 'succeeded') payment.status = 'canceled';
     return shown(payment);
+  }
+
+  #listed(payment: TruePayment): ListedCharge {
+    return {
+      ...{ chargeId: payment.chargeId ?? '', paymentId: payment.paymentId },
+      ...{
+        amountCents: payment.amountReceivedCents,
+        refundedCents: this.reversals.refundedCents(payment),
+      },
+      ...{ currency: 'usd', customerId: payment.customerId, topupId: payment.topupId },
+      changedAt: new Date(payment.createdMs),
+    };
   }
 
   #once<T>(key: string, make: () => T): T {
@@ -289,17 +307,5 @@ function shown(payment: TruePayment): Payment {
     ...{ amountReceivedCents: payment.amountReceivedCents, chargeId: payment.chargeId },
     ...{ receiptUrl: payment.receiptUrl, chargedAt: payment.chargedAt, customerId: payment.customerId },
     ...{ topupId: payment.topupId, userId: payment.userId, failure: payment.failure, card: payment.card },
-  };
-}
-
-function listed(payment: TruePayment) {
-  return {
-    ...{
-      chargeId: payment.chargeId ?? '',
-      paymentId: payment.paymentId,
-      amountCents: payment.amountReceivedCents,
-    },
-    ...{ refundedCents: 0, currency: 'usd', customerId: payment.customerId, topupId: payment.topupId },
-    changedAt: new Date(payment.createdMs),
   };
 }

@@ -24,6 +24,8 @@ export class World {
   readonly processor: ProcessorModel;
   readonly mails: Mail[] = [];
   eventFaults: EventFaults = { lost: 0, doubled: 0, delayed: 0 };
+  /** Events that never arrived by themselves. */
+  lostEvents = 0;
   /** Posts a signed event to the service; false: it must come again. */
   post: (body: string, signature: string) => Promise<boolean> = () => Promise.resolve(false);
 
@@ -60,7 +62,10 @@ export class World {
 
   #deliver(event: ProcessorEvent): void {
     const { chance, eventFaults } = this;
-    if (chance.perMille(eventFaults.lost)) return;
+    if (chance.perMille(eventFaults.lost)) {
+      this.lostEvents += 1;
+      return;
+    }
     const copies = chance.perMille(eventFaults.doubled) ? 2 : 1;
     for (let copy = 0; copy < copies; copy += 1) {
       const delayMs = chance.perMille(eventFaults.delayed) ? chance.below(600_000) : chance.below(2_000);
@@ -80,7 +85,9 @@ export class World {
         const seconds = Math.floor(this.kernel.nowMs / 1_000);
         const v1 = createHmac('sha256', this.secret).update(`${seconds}.${body}`).digest('hex');
         void this.post(body, `t=${seconds},v1=${v1}`).then((isTaken) => {
-          if (!isTaken && tries < 20) this.#send(event, 5_000 * 2 ** Math.min(tries, 8), tries + 1);
+          if (isTaken) return;
+          if (tries < 20) this.#send(event, 5_000 * 2 ** Math.min(tries, 8), tries + 1);
+          else this.lostEvents += 1;
         });
         await Promise.resolve();
       },
