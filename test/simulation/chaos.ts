@@ -39,7 +39,7 @@ export class Chaos implements StatementFaults {
       ...{ processor: calls, north: calls, south: calls, mail: calls, machines: calls },
     };
     for (const upstream of world.upstreams) upstream.faults = { neverBoots: 30, isLost: 120, noCapacity: 60 };
-    world.eventFaults = { lost: 50, doubled: 100, delayed: 100 };
+    world.eventFaults = { lost: 50, doubled: 100, delayed: 100, veryLate: 30, forged: 150 };
     world.processor.declines = 200;
     const fates = { refunds: 200, disputes: 200, warnings: 80 };
     world.processor.reversals.fates = { ...fates, pauseMs: 2 * this.parts.paceMs };
@@ -53,7 +53,7 @@ export class Chaos implements StatementFaults {
     statements.faults = undefined;
     world.outside.faults = {};
     for (const upstream of world.upstreams) upstream.faults = { neverBoots: 0, isLost: 0, noCapacity: 0 };
-    world.eventFaults = { lost: 0, doubled: 0, delayed: 0 };
+    world.eventFaults = { lost: 0, doubled: 0, delayed: 0, veryLate: 0, forged: 0 };
     world.processor.reversals.end();
   }
 

@@ -1,4 +1,5 @@
 import type { Evidence, Judge } from './evidence.js';
+import { judgeArrivals } from './arrivals.js';
 import { judgeConservation } from './conservation.js';
 import { judgeEvents } from './events.js';
 import { judgeLedgers } from './ledgers.js';
@@ -14,6 +15,7 @@ const judges: readonly Judge[] = [
   judgeReversals,
   judgeMarks,
   judgeConservation,
+  judgeArrivals,
   judgeRentals,
   judgeMachines,
   judgeProgress,

@@ -5,6 +5,7 @@ import type { ProcessorEvent } from '../../../adapters/processor/processor.js';
 import type { SendWebhook } from '../../../adapters/webhooks/sender.js';
 import type { Chance } from '../kernel/chance.js';
 import type { Kernel } from '../kernel/kernel.js';
+import { forge, type Forgery } from './forgery.js';
 import { Outside } from './outside.js';
 import { ProcessorModel } from './processor.js';
 import { createSimulatedProber, Upstream } from './upstream.js';
@@ -14,7 +15,17 @@ export interface EventFaults {
   lost: number;
   doubled: number;
   delayed: number;
+  /** They come hours later. */
+  veryLate: number;
+  /** A forged one comes beside them. */
+  forged: number;
 }
+
+/** A forged event that was sent, and whether the service took it. */
+export type SentForgery = Forgery & { isTaken: boolean };
+
+/** How late an event may come, in milliseconds. */
+const VERY_LATE_MS = 6 * 3_600_000;
 
 /** Everything outside of the service. */
 export class World {
@@ -23,7 +34,8 @@ export class World {
   readonly prober: Prober;
   readonly processor: ProcessorModel;
   readonly mails: Mail[] = [];
-  eventFaults: EventFaults = { lost: 0, doubled: 0, delayed: 0 };
+  eventFaults: EventFaults = { lost: 0, doubled: 0, delayed: 0, veryLate: 0, forged: 0 };
+  readonly forgeries: SentForgery[] = [];
   /** Events that never arrived by themselves. */
   lostEvents = 0;
   /** Posts a signed event to the service; false: it must come again. */
@@ -62,36 +74,58 @@ export class World {
 
   #deliver(event: ProcessorEvent): void {
     const { chance, eventFaults } = this;
+    if (chance.perMille(eventFaults.forged)) this.#forge(event);
     if (chance.perMille(eventFaults.lost)) {
       this.lostEvents += 1;
       return;
     }
     const copies = chance.perMille(eventFaults.doubled) ? 2 : 1;
-    for (let copy = 0; copy < copies; copy += 1) {
-      const delayMs = chance.perMille(eventFaults.delayed) ? chance.below(600_000) : chance.below(2_000);
-      this.#send(event, delayMs, 0);
+    for (let copy = 0; copy < copies; copy += 1) this.#send(event, this.#delayMs(), 0);
+  }
+
+  #delayMs(): number {
+    const { chance, eventFaults } = this;
+    if (chance.perMille(eventFaults.veryLate)) {
+      this.lostEvents += 1;
+      return chance.below(VERY_LATE_MS);
     }
+    return chance.perMille(eventFaults.delayed) ? chance.below(600_000) : chance.below(2_000);
   }
 
   #send(event: ProcessorEvent, delayMs: number, tries: number): void {
-    this.kernel.after(
-      delayMs,
-      `event ${event.kind}`,
-      async () => {
-        const body = JSON.stringify({
-          ...{ id: event.id, type: event.kind, created: event.createdAt.getTime() / 1_000, livemode: false },
-          ...{ api_version: null, data: { object: event.object } },
-        });
-        const seconds = Math.floor(this.kernel.nowMs / 1_000);
-        const v1 = createHmac('sha256', this.secret).update(`${seconds}.${body}`).digest('hex');
-        void this.post(body, `t=${seconds},v1=${v1}`).then((isTaken) => {
-          if (isTaken) return;
-          if (tries < 20) this.#send(event, 5_000 * 2 ** Math.min(tries, 8), tries + 1);
-          else this.lostEvents += 1;
-        });
-        await Promise.resolve();
-      },
-      { scope: {} },
-    );
+    const body = JSON.stringify({
+      ...{ id: event.id, type: event.kind, created: event.createdAt.getTime() / 1_000, livemode: false },
+      ...{ api_version: null, data: { object: event.object } },
+    });
+    this.#post(`event ${event.kind}`, delayMs, async () => {
+      const isTaken = await this.post(body, this.#signature(body, this.secret, 0));
+      if (isTaken) return;
+      if (tries < 20) this.#send(event, 5_000 * 2 ** Math.min(tries, 8), tries + 1);
+      else this.lostEvents += 1;
+    });
+  }
+
+  #forge(event: ProcessorEvent): void {
+    const { processor, chance, secret } = this;
+    const payers = processor.payments.map(({ customerId }) => String(customerId).slice('cus_'.length));
+    const userIds = payers.length === 0 ? ['usr_nobody'] : [...new Set(payers)];
+    const forgery = forge({ event, userIds, secret, no: this.forgeries.length + 1 }, chance);
+    const sent = { ...forgery, isTaken: false };
+    this.forgeries.push(sent);
+    this.#post(`forged ${event.kind}`, chance.below(4_000), async () => {
+      const signature = this.#signature(sent.signedBody, sent.secret, sent.ageSeconds);
+      sent.isTaken = await this.post(sent.body, signature);
+    });
+  }
+
+  #post(what: string, delayMs: number, work: () => Promise<void>): void {
+    const run = (): void => void work();
+    this.kernel.after(delayMs, what, run, { scope: {} });
+  }
+
+  #signature(body: string, secret: string, ageSeconds: number): string {
+    const seconds = Math.floor(this.kernel.nowMs / 1_000) - ageSeconds;
+    const v1 = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex');
+    return `t=${seconds},v1=${v1}`;
   }
 }

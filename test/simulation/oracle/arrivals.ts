@@ -1,0 +1,39 @@
+import { told, type Evidence } from './evidence.js';
+
+/** The time in which the schedule "backfill" must have taken in what never arrived, in milliseconds: a few rounds of it. */
+const MENDED_WITHIN_MS = 20 * 60_000;
+
+/**
+ * What arrives at the webhook. Each true event is known in the end, whatever happened to it on its way (decision 44,
+ * "Events that never arrived"). Nothing is kept of what the processor did not sign, or signed too long ago or for later.
+ * What it signed is kept, also where it can't be read. A card is nobody's but its owner's.
+ */
+export async function judgeArrivals({ ask, world, nowMs }: Evidence): Promise<string[]> {
+  const { forgeries, processor } = world;
+  const events = await ask<{ id: string }>('select id from processor_events');
+  const odd = await ask<{ body: string }>('select body from odd_events');
+  const cards = await ask<{ pm_id: string; user_id: string }>('select pm_id, user_id from saved_cards');
+  const known = new Set(events.map(({ id }) => id));
+  const put = new Set(odd.map(({ body }) => body));
+  const due = processor.events.filter(({ createdAt }) => createdAt.getTime() + MENDED_WITHIN_MS < nowMs);
+  const forged = new Set(forgeries.map(({ id }) => id));
+  const sent = new Set(processor.events.map(({ id }) => id));
+  return [
+    ...due.filter(({ id }) => !known.has(id)).map(({ id, kind }) => `event ${id} (${kind}) is not known`),
+    ...events
+      .filter(({ id }) => !sent.has(id) && !forged.has(id))
+      .map(({ id }) => `event ${id} was never sent`),
+    ...forgeries.flatMap(({ id, what, body, isTaken, mustBeRefused }) => {
+      const isKept = known.has(id) || put.has(body);
+      return [
+        ...told(mustBeRefused && (isTaken || isKept), `a forged event was taken: ${what}`),
+        ...told(!mustBeRefused && isTaken && !isKept, `a signed event was not kept: ${what}`),
+      ];
+    }),
+    ...cards.flatMap(({ pm_id: id, user_id: userId }) => {
+      const customerId = processor.cards.get(id)?.customerId;
+      const isOwn = customerId === null || customerId === `cus_${userId}`;
+      return told(!isOwn, `card ${id} of ${String(customerId)} is saved for ${userId}`);
+    }),
+  ];
+}
