@@ -22,6 +22,7 @@ import type { Kernel } from './kernel/kernel.js';
 import type { Loop } from './kernel/loop.js';
 import { SimProcess, within } from './kernel/scope.js';
 import type { Statements } from './kernel/statements.js';
+import { ensureSchedules } from '../../adapters/temporal/schedules.js';
 import { createClient, createGate } from './temporal/client.js';
 import type { SimulatedServer } from './temporal/server.js';
 import type { ActivityCode } from './temporal/tasks.js';
@@ -118,7 +119,13 @@ export class Service {
         if (loop.name.startsWith('runMeter')) loop.dueMs = await dueMsOf(statements);
       };
       server.addWorker({ process, activities: intercepted, beforeRest });
-      await startLongLived(deps);
+      try {
+        await ensureSchedules(deps.temporal);
+        await startLongLived(deps);
+      } catch {
+        // A worker that can't begin ends, and is started again.
+        await this.crash(process);
+      }
     });
   }
 

@@ -6,7 +6,7 @@ export interface Tried {
   readonly met: readonly string[];
 }
 
-export interface Shrunk {
+interface Shrunk {
   readonly shortest: Wanted;
   /** undefined: the run broke no rule */
   readonly violation: string | undefined;

@@ -69,6 +69,11 @@ export class Kernel {
     this.#happenings += 1;
   }
 
+  /** How often something has happened that loops may find. */
+  get happenings(): number {
+    return this.#happenings;
+  }
+
   /** Adds something that happens after a time in milliseconds. */
   after(
     ms: number,

@@ -8,7 +8,7 @@ import type { Part, Reach } from './reach.js';
 import { readStates } from './states.js';
 
 /** What a run knows of itself when it ends. */
-export interface Ended {
+interface Ended {
   readonly ask: <Row>(sql: string, values?: readonly unknown[]) => Promise<Row[]>;
   /** Words of the simulated server, such as "activity openRental". */
   readonly noted: readonly string[];

@@ -1,10 +1,9 @@
 import {
-  ScheduleAlreadyRunning,
-  ScheduleNotFoundError,
   WorkflowExecutionAlreadyStartedError,
   WorkflowFailedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
+  type ScheduleOptions,
   type WithStartWorkflowOperation,
 } from '@temporalio/client';
 import type { TemporalGate } from '../../../adapters/temporal/gate.js';
@@ -12,6 +11,7 @@ import type { TemporalClient } from '../../../adapters/temporal/client.js';
 import type { Outside } from '../world/outside.js';
 import type { Run, Update } from './run.js';
 import { copyOf } from './copy.js';
+import type { Schedules } from './schedules.js';
 import type { SimulatedServer } from './server.js';
 
 interface Named {
@@ -52,8 +52,13 @@ export function createClient(server: SimulatedServer, outside: Outside): Tempora
       list: ({ query }: { query: string }) => calls.list(query),
     },
     schedule: {
-      create: () => Promise.reject(new ScheduleAlreadyRunning('there is one', 'any')),
-      getHandle: (id: string) => ({ delete: () => Promise.reject(new ScheduleNotFoundError('none', id)) }),
+      create: (options: ScheduleOptions) => calls.schedule((schedules) => schedules.create(options)),
+      getHandle: (id: string) => ({
+        describe: () => calls.schedule((schedules) => schedules.describe(id)),
+        update: (change: Parameters<Schedules['update']>[1]) =>
+          calls.schedule((schedules) => schedules.update(id, change)),
+        delete: () => calls.schedule((schedules) => schedules.delete(id)),
+      }),
     },
     withDeadline: <T>(deadline: number, work: () => Promise<T>) => beforeDeadline(deadline, work),
   };
@@ -143,6 +148,10 @@ class Calls {
       const open = this.#startNow(workflowTypeOrFunc, start);
       return this.server.update(open, options.updateId, update.name, copyOf(options.args ?? []) as unknown[]);
     });
+  }
+
+  schedule<T>(effect: (schedules: Schedules) => T): Promise<T> {
+    return this.#call('schedule', () => effect(this.server.schedules));
   }
 
   async *list(query: string): AsyncGenerator<object> {

@@ -10,7 +10,11 @@ const quietTypes = new Set([
   'sequencer',
   'upkeep',
   'webhookWaker',
+  'reconcile',
+  'backfill',
 ]);
+/** Those of them that schedules start. */
+const scheduledTypes = new Set(['reconcile', 'backfill']);
 
 /** Duties that ask some sixty statements each round, and that nobody waits for: their minute becomes this, in milliseconds. */
 const patience: Readonly<Record<string, number>> = {
@@ -34,10 +38,18 @@ export const LOOP_RUN_MS = 3 * 3_600_000;
 
 /** Tells whether a workflow is one of the loops. */
 export function isLoop(type: string): boolean {
-  return type !== 'watermark' && quietTypes.has(type);
+  return type !== 'watermark' && quietTypes.has(type) && !scheduledTypes.has(type);
+}
+
+/** The scope of what the server does by itself. */
+export const quietScope: Scope = { loop: quiet };
+
+/** Returns the loop that the activities of a kind of workflow belong to: what scheduled ones write is for themselves. */
+export function loopOfScheduled(type: string): Loop | undefined {
+  return scheduledTypes.has(type) ? quiet : undefined;
 }
 
 /** Returns the scope of the tasks of a kind of workflow. */
 export function scopeOf(type: string): Scope {
-  return quietTypes.has(type) ? { loop: quiet } : {};
+  return quietTypes.has(type) ? quietScope : {};
 }

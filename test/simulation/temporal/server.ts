@@ -3,12 +3,14 @@ import type { Chance } from '../kernel/chance.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { within, type SimProcess } from '../kernel/scope.js';
 import { copyOf } from './copy.js';
+import { Schedules } from './schedules.js';
 import { Tasks, type Worker } from './tasks.js';
 import { isLoop, LOOP_RUN_MS, scopeOf } from './quiet.js';
 import { ContinuesAsNew, runs } from './workflow.js';
 import { Run, type RunHost, type RunTimer, type TaskOptions, type Update } from './run.js';
 
-/** The server's own limits of one run. */
+/** The server's own limits of one run: it ends a run whose history is longer. */
+const HISTORY_MAX = 51_200;
 const SIGNALS_MAX = 10_000;
 const UPDATES_MAX = 2_000;
 /** How long the namespace keeps a closed run. */
@@ -18,9 +20,14 @@ type WorkflowCode = (...args: unknown[]) => Promise<unknown>;
 
 /** The server that the workflows run on: its state survives every crash of a worker. */
 export class SimulatedServer implements RunHost {
-  readonly counts = { runs: 0, signals: 0, updates: 0, activities: 0, retries: 0, timers: 0, overlaps: 0 };
+  readonly counts = {
+    ...{ runs: 0, signals: 0, updates: 0, activities: 0, retries: 0, timers: 0, overlaps: 0 },
+    /** The longest history of any run, in events, and the most signals that one has had. */
+    ...{ longestHistory: 0, mostSignals: 0 },
+  };
   readonly reached = new Set<string>();
   readonly tasks: Tasks;
+  readonly schedules: Schedules;
   /** By workflow id, oldest first. */
   readonly #runs = new Map<string, Run[]>();
   readonly #open = new Set<Run>();
@@ -32,6 +39,7 @@ export class SimulatedServer implements RunHost {
     private readonly code: Readonly<Record<string, WorkflowCode>>,
   ) {
     this.tasks = new Tasks(kernel, chance, this.counts);
+    this.schedules = new Schedules(kernel, (type, workflowId, args) => this.start(type, workflowId, args));
     kernel.onQuiet = () => this.#settle();
   }
 
@@ -93,6 +101,7 @@ export class SimulatedServer implements RunHost {
     run.signals += 1;
     run.historyLength += 1;
     this.counts.signals += 1;
+    this.counts.mostSignals = Math.max(this.counts.mostSignals, run.signals);
     if (run.signals > SIGNALS_MAX) throw new Error('the run has as many signals as it may');
     this.#task(run, `signal ${name}`, () => {
       run.give('signal', name, args, (handler) => void runs.run(run, () => handler(...args)));
@@ -189,6 +198,8 @@ export class SimulatedServer implements RunHost {
           return;
         }
         run.historyLength += 3;
+        this.counts.longestHistory = Math.max(this.counts.longestHistory, run.historyLength);
+        if (run.historyLength > HISTORY_MAX) throw new Error(`the history of ${run.type} is too long`);
         this.kernel.moved();
         within(scopeOf(run.type), work);
       },

@@ -6,7 +6,7 @@ import type { Loop } from '../kernel/loop.js';
 import { within, type SimProcess } from '../kernel/scope.js';
 import type { Run, TaskOptions } from './run.js';
 import { copyOf } from './copy.js';
-import { newLoop, scopeOf } from './quiet.js';
+import { loopOfScheduled, newLoop, scopeOf } from './quiet.js';
 import { runWithContext } from './context.js';
 
 export type ActivityCode = (...args: unknown[]) => Promise<unknown>;
@@ -211,7 +211,8 @@ export class Tasks {
     }
     const loop = isLoop ? this.#loopOf(task) : undefined;
     const { process } = worker;
-    const scope = { process, duty: task.name, ...(loop === undefined ? {} : { loop }) };
+    const scopeLoop = loop ?? loopOfScheduled(task.run.type);
+    const scope = { process, duty: task.name, ...(scopeLoop === undefined ? {} : { loop: scopeLoop }) };
     const code = worker.activities[task.name];
     if (code === undefined) throw new Error(`no activity ${task.name}`);
     const { kernel } = this;
