@@ -18,7 +18,6 @@ import { leave, live } from './users/life.js';
 import { Told } from './users/told.js';
 import { User } from './users/user.js';
 import { Without } from './without.js';
-import { catchUpEvents } from './world/catch-up.js';
 import { World } from './world/world.js';
 
 export interface RunOptions {
@@ -101,7 +100,6 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
   await kernel.run(START_MS + 20_000);
   await statements.ask(oneCountedHour, [new Date(START_MS)]);
   await kernel.run(START_MS + 60_000);
-  catchUpEvents({ kernel, server, world });
   const paceMs = (options.days * DAY_MS) / options.acts;
   const without = new Without(options.without ?? []);
   const streamOf = (what: string): Chance | undefined => (without.does(what) ? chance(what) : undefined);
@@ -151,7 +149,7 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
       ...{
         outsideCalls: world.outside.counts.calls,
         machines: machines.length,
-        payments: world.processor.payments.length,
+        ...{ payments: world.processor.payments.length, lostEvents: world.lostEvents },
       },
     },
     ...{
