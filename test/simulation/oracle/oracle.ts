@@ -4,6 +4,7 @@ import { judgeConservation } from './conservation.js';
 import { judgeEvents } from './events.js';
 import { judgeLedgers } from './ledgers.js';
 import { judgeMachines } from './machines.js';
+import { judgeMoney } from './money.js';
 import { judgePayments } from './payments.js';
 import { judgeProgress } from './progress.js';
 import { judgeRentals } from './rentals.js';
@@ -17,6 +18,7 @@ const judges: readonly Judge[] = [
   judgeConservation,
   judgeArrivals,
   judgeRentals,
+  judgeMoney,
   judgeMachines,
   judgeProgress,
   judgeEvents,

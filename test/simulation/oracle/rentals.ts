@@ -24,6 +24,11 @@ interface RentalRow {
 /** How much later than a daemon's first answer billing may begin at the earliest instant that the service could see. */
 const NOTICE_MAX_MS = 15 * 60_000;
 
+/** Decision 27, "Refund of failed machines". */
+const REFUND_WINDOW_MS = 60_000;
+/** A machine that dies unseen right before its user's stop counts as alive (decision 77); worse while faults last. */
+const UNSEEN_MAX_MS = 5 * 60_000;
+
 /** Decisions 15, 18, 24 to 27: the cost of each rental, from the true instants. */
 export async function judgeRentals(evidence: Evidence): Promise<string[]> {
   const { ask, told: said } = evidence;
@@ -55,16 +60,29 @@ export async function judgeRentals(evidence: Evidence): Promise<string[]> {
 function judgeRental(row: RentalRow, evidence: Evidence): string[] {
   const net = Number(row.net);
   if (!row.settled) return [];
-  if (row.status === 'failed') return told(net !== 0, `it failed and still costs ${net} cents`);
-  if (row.running_ms === null || row.ended_ms === null) {
-    return told(net !== 0, `it never ran and costs ${net} cents`);
-  }
   const machine = evidence.machines.find(({ tag }) => tag === row.tag);
+  if (row.running_ms === null || row.ended_ms === null) {
+    return [
+      ...told(net !== 0, `it never ran and costs ${net} cents`),
+      ...judgeNeverRan(Number(row.ended_ms ?? evidence.nowMs), machine),
+    ];
+  }
   if (machine === undefined) return ['it ran on no machine that was ever bought'];
   const life = { runningMs: Number(row.running_ms), endedMs: Number(row.ended_ms) };
+  if (row.status === 'failed') {
+    return [
+      ...told(net !== 0, `it failed and still costs ${net} cents`),
+      ...told(
+        machine.lostMs > life.runningMs + REFUND_WINDOW_MS + NOTICE_MAX_MS,
+        'it was given back as lost, and its machine was alive',
+      ),
+    ];
+  }
   return [
     ...judgeBeginning(life, machine),
     ...judgeEnd(row, life, machine, evidence.told),
+    ...judgeWish(row, evidence.told),
+    ...judgeLoss(row, life, machine),
     ...judgeBill(row, life, net),
   ];
 }
@@ -80,6 +98,46 @@ function judgeBeginning({ runningMs }: Life, { answersMs }: Machine): string[] {
   return [
     ...told(runningMs < answersMs, 'its billing began before its machine answered'),
     ...told(runningMs > answersMs + NOTICE_MAX_MS, 'its billing began long after its machine answered'),
+  ];
+}
+
+/** Decision 18: a machine that answers begins the billing; nobody has it for nothing. */
+function judgeNeverRan(endedMs: number, machine: Machine | undefined): string[] {
+  if (machine === undefined) return [];
+  const goneMs = Math.min(endedMs, machine.lostMs, machine.goneMs ?? Infinity);
+  return told(goneMs > machine.answersMs + NOTICE_MAX_MS, 'it never ran though its machine answered');
+}
+
+/** What the user asked for holds, whatever the row says. */
+function judgeWish(row: RentalRow, said: Told): string[] {
+  const wish = said.rentals.get(row.id);
+  if (wish === undefined) return [];
+  const { autoStopAfterHours: hours, maxSpendCents: limit } = wish;
+  const afterMs = hours === undefined ? null : Math.round(hours * HOUR_MS);
+  const isOther = (kept: string | null, wanted: number | null): boolean =>
+    wanted !== null && (kept === null || Math.abs(Number(kept) - wanted) > 1);
+  const isUser = row.stop_reason === 'user';
+  const asked = said.stops.filter(({ rentalId }) => rentalId === row.id).map(({ sentMs }) => sentMs);
+  return [
+    ...told(isOther(row.auto_stop_after_ms, afterMs), 'its auto-stop is not the one that was asked for'),
+    ...told(isOther(row.max_spend, limit ?? null), 'its spending limit is not the one that was asked for'),
+    ...told(
+      isUser && Number(row.requested_ms) < Math.min(...asked, Infinity),
+      'it was stopped before its user asked for it',
+    ),
+  ];
+}
+
+/** Decision 77: nobody pays for long for a machine that is dead, and a loss takes no more than was not seen. */
+function judgeLoss(row: RentalRow, { runningMs, endedMs }: Life, machine: Machine): string[] {
+  const deadMs = endedMs - Math.max(runningMs, machine.lostMs);
+  const isLost = row.stop_reason === 'pod_lost';
+  return [
+    ...told(deadMs > UNSEEN_MAX_MS, `it was billed for ${deadMs} ms after its machine was lost`),
+    ...told(
+      isLost && endedMs < Math.max(runningMs, machine.lostMs - NOTICE_MAX_MS),
+      'its loss took time that its machine was alive',
+    ),
   ];
 }
 

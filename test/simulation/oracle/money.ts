@@ -1,0 +1,105 @@
+import { HOUR_MS, told, type Evidence } from './evidence.js';
+
+/** A rental of the wallet's, with what it paid; instants in milliseconds since 1970, amounts in cents. */
+interface Spender {
+  readonly id: string;
+  readonly wallet_id: string;
+  readonly price: string;
+  readonly max_spend: string | null;
+  readonly created_ms: string;
+  readonly running_ms: string | null;
+  readonly ended_ms: string | null;
+  readonly settled_ms: string | null;
+  readonly stop_reason: string | null;
+  readonly net: string;
+  readonly missing: string;
+}
+
+interface Credit {
+  readonly wallet_id: string;
+  readonly cents: string;
+  readonly at_ms: string;
+}
+
+/** Decision 26, "End of the money": a tick within this time of the end makes it exact. */
+const IN_TIME_MS = 5_000;
+/** How the last cent is split may depend on the tick (decision 24, "Order of funds"): so many cents for each rental. */
+const SPLIT_CENTS = 2;
+
+/**
+ * Decisions 24 to 26: when the money and the spending limit end a rental, from the wallet's credits and the rates of all
+ * its rentals.
+ */
+export async function judgeMoney({ ask }: Evidence): Promise<string[]> {
+  const rentals = await ask<Spender>(
+    `select r.id, r.wallet_id, r.price_per_hour_cents as price, r.max_spend_cents as max_spend,
+            extract(epoch from r.started_at) * 1000 as created_ms, extract(epoch from r.running_at) * 1000 as running_ms,
+            extract(epoch from r.ended_at) * 1000 as ended_ms, extract(epoch from r.settled_at) * 1000 as settled_ms,
+            r.stop_reason, r.overage_cents + r.written_off_cents as missing,
+            coalesce((select -sum(amount_cents) from ledger_entries e where e.rental_no = r.no), 0) as net
+       from rentals r order by r.no`,
+  );
+  const credits = await ask<Credit>(
+    `select wallet_id, amount_cents as cents, extract(epoch from created_at) * 1000 as at_ms
+       from ledger_entries where rental_no is null`,
+  );
+  return rentals
+    .filter(({ running_ms, ended_ms, settled_ms }) => running_ms !== null && ended_ms !== null && settled_ms)
+    .flatMap((rental) => {
+      const isOut = rental.stop_reason === 'balance_exhausted';
+      // Rounding half up may add a cent that is not there; nobody owes it.
+      const isShort = Number(rental.missing) > 1;
+      return [
+        ...judgeLimit(rental),
+        ...(isOut ? judgeInstant(rental) : []),
+        ...(isOut || isShort ? judgeSpare(rental, rentals, credits) : []),
+      ].map((fault) => `${rental.id}: ${fault}`);
+    });
+}
+
+/** Decision 25, "Usage as running total": a spending limit ends a rental when its usage reaches it, and not before. */
+function judgeLimit({ stop_reason, max_spend, price, running_ms, ended_ms }: Spender): string[] {
+  if (stop_reason !== 'spend_limit') return [];
+  const wanted = Number(running_ms) + elapsedAt(Number(max_spend), Number(price));
+  const offMs = Number(ended_ms) - wanted;
+  return told(offMs !== 0, `its spending limit ended it ${offMs} ms after that instant`);
+}
+
+/** Decision 26: the end is the first millisecond at which its usage took its last cent, or a late tick's own clock. */
+function judgeInstant({ price, net, running_ms, ended_ms }: Spender): string[] {
+  const offMs = Number(ended_ms) - Number(running_ms) - elapsedAt(Number(net), Number(price));
+  return told(
+    offMs < 0 || (offMs > 0 && offMs <= IN_TIME_MS),
+    `it was out of money ${offMs} ms after it had used its ${net} cents`,
+  );
+}
+
+/** Nobody is out of money, or owes anything, while the wallet has some that nobody else holds. */
+function judgeSpare(one: Spender, rentals: readonly Spender[], credits: readonly Credit[]): string[] {
+  const atMs = Number(one.ended_ms);
+  const isOwn = ({ wallet_id }: { readonly wallet_id: string }): boolean => wallet_id === one.wallet_id;
+  const came = credits.filter((credit) => isOwn(credit) && Number(credit.at_ms) <= atMs);
+  const others = rentals.filter((other) => isOwn(other) && other !== one && Number(other.created_ms) <= atMs);
+  const taken = others.reduce((sum, other) => sum + takenAt(other, atMs), Number(one.net));
+  const spare = came.reduce((sum, { cents }) => sum + Number(cents), 0) - taken;
+  const slack = SPLIT_CENTS * (others.length + 1);
+  return told(
+    spare > slack,
+    `${String(one.stop_reason)} ended it unpaid while its wallet had ${spare} cents`,
+  );
+}
+
+/** What a rental had used or held of its wallet at an instant: its first hour is held until it is settled. */
+function takenAt({ price, max_spend, running_ms, ended_ms, settled_ms, net }: Spender, atMs: number): number {
+  if (settled_ms !== null && Number(settled_ms) <= atMs) return Number(net);
+  const untilMs = Math.min(atMs, Number(ended_ms ?? Infinity));
+  const elapsedMs = BigInt(Math.max(0, Math.round(untilMs - Number(running_ms ?? untilMs))));
+  const used = Number((BigInt(price) * elapsedMs) / BigInt(HOUR_MS));
+  return Math.max(Number(price), Math.min(used, Number(max_spend ?? Infinity)));
+}
+
+/** The first millisecond of a rental at which its usage has reached an amount of cents. */
+function elapsedAt(cents: number, price: number): number {
+  const rate = BigInt(price);
+  return Number((BigInt(cents) * BigInt(HOUR_MS) + rate - 1n) / rate);
+}
