@@ -51,7 +51,7 @@ export async function judgeMoney({ ask }: Evidence): Promise<string[]> {
       const isShort = Number(rental.missing) > 1;
       return [
         ...judgeLimit(rental),
-        ...(isOut ? judgeInstant(rental) : []),
+        ...(isOut && !isPaidLater(rental, rentals, credits) ? judgeInstant(rental) : []),
         ...(isOut || isShort ? judgeSpare(rental, rentals, credits) : []),
       ].map((fault) => `${rental.id}: ${fault}`);
     });
@@ -71,6 +71,17 @@ function judgeInstant({ price, net, running_ms, ended_ms }: Spender): string[] {
   return told(
     offMs < 0 || (offMs > 0 && offMs <= IN_TIME_MS),
     `it was out of money ${offMs} ms after it had used its ${net} cents`,
+  );
+}
+
+/** Money that came or was given back before the bill was made pays for what a late tick could not take. */
+function isPaidLater(one: Spender, rentals: readonly Spender[], credits: readonly Credit[]): boolean {
+  const isWithin = (atMs: string | null): boolean =>
+    atMs !== null && Number(atMs) > Number(one.ended_ms) && Number(atMs) <= Number(one.settled_ms);
+  const isOwn = ({ wallet_id }: { readonly wallet_id: string }): boolean => wallet_id === one.wallet_id;
+  return (
+    credits.some((credit) => isOwn(credit) && isWithin(credit.at_ms)) ||
+    rentals.some((other) => isOwn(other) && other !== one && isWithin(other.settled_ms))
   );
 }
 
