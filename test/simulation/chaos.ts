@@ -4,15 +4,32 @@ import type { Kernel } from './kernel/kernel.js';
 import type { StatementFaults, Statements } from './kernel/statements.js';
 import type { Service } from './service.js';
 import type { SimulatedServer } from './temporal/server.js';
+import { honest } from './world/upstream.js';
 import type { World } from './world/world.js';
 
 /** The most statements that a process begins until a crash that was drawn for it comes. */
 const CRASH_WITHIN = 60;
 
+/** The longest time for which the database is away, and any other peer, in milliseconds. */
+const DATABASE_AWAY_MS = 3 * 60_000;
+const PEER_AWAY_MS = 5 * 60_000;
+/** How many workers stand side by side at most. */
+const WORKERS_MAX = 2;
+/** How far the clock of a process may be off, in milliseconds: the database's alone counts for money. */
+const CLOCK_OFF_MS = 2 * 60_000;
+const peers = ['temporal', 'processor', 'north', 'south', 'mail', 'machines'] as const;
+/**
+ * What the server says of a statement that it does not do: no serialization, a deadlock, a statement's time limit, a full
+ * disk, memory, a standby after a failover, and its own shutdown.
+ */
+const states = ['40001', '40P01', '57014', '53100', '53200', '25006', '57P01'] as const;
+
 /** Disturbs the service by the seed, until it is told to stop. */
 export class Chaos implements StatementFaults {
   readonly counts = { disturbances: 0 };
   #isOver = false;
+  /** Until when the database is away, in milliseconds since 1970. */
+  #awayUntilMs = 0;
   #armed: { process: SimProcess; left: number; when: 'before' | 'after' } | undefined;
 
   constructor(
@@ -38,7 +55,12 @@ export class Chaos implements StatementFaults {
       temporal: { lostRequest: 2, lostAnswer: 2, late: 3 },
       ...{ processor: calls, north: calls, south: calls, mail: calls, machines: calls },
     };
-    for (const upstream of world.upstreams) upstream.faults = { neverBoots: 30, isLost: 120, noCapacity: 60 };
+    for (const upstream of world.upstreams) {
+      upstream.faults = {
+        ...{ neverBoots: 30, isLost: 120, vanishes: 300, noCapacity: 60, isDearer: 40, isListedLate: 60 },
+        ...{ isStubborn: 30, rateLimited: 4, failsToEnd: 60, listsTwice: 10 },
+      };
+    }
     world.eventFaults = { lost: 50, doubled: 100, delayed: 100, veryLate: 30, forged: 150 };
     world.processor.declines = 200;
     const fates = { refunds: 200, disputes: 200, warnings: 80 };
@@ -52,7 +74,8 @@ export class Chaos implements StatementFaults {
     this.#isOver = true;
     statements.faults = undefined;
     world.outside.faults = {};
-    for (const upstream of world.upstreams) upstream.faults = { neverBoots: 0, isLost: 0, noCapacity: 0 };
+    for (const process of this.parts.service.processes) process.aheadMs = 0;
+    for (const upstream of world.upstreams) upstream.faults = honest;
     world.eventFaults = { lost: 0, doubled: 0, delayed: 0, veryLate: 0, forged: 0 };
     world.processor.reversals.end();
   }
@@ -63,8 +86,25 @@ export class Chaos implements StatementFaults {
   }
 
   cut(): 'before' | 'after' | undefined {
+    if (this.#isAway) return 'before';
     const drawn = this.parts.chance.below(6_000);
     return drawn === 0 ? 'before' : drawn === 1 ? 'after' : undefined;
+  }
+
+  refuses(sql: string): string | undefined {
+    const { chance } = this.parts;
+    if (/^\s*(begin|rollback)/i.test(sql) || chance.below(3_000) > 0) return undefined;
+    return chance.pick(states);
+  }
+
+  unconnected(): Error | undefined {
+    if (this.#isAway) return Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    if (!this.parts.chance.perMille(5)) return undefined;
+    return Object.assign(new Error('sorry, too many clients already'), { code: '53300' });
+  }
+
+  get #isAway(): boolean {
+    return this.parts.kernel.nowMs < this.#awayUntilMs;
   }
 
   crashesAt(process: SimProcess): 'before' | 'after' | undefined {
@@ -96,22 +136,57 @@ export class Chaos implements StatementFaults {
     );
   }
 
+  /** Lets a whole peer be away for a while. */
+  #loseA(peer: (typeof peers)[number], chance: Chance): void {
+    const { kernel, world } = this.parts;
+    const usual = world.outside.faults[peer];
+    if (usual === undefined || usual.lostRequest === 1_000) return;
+    const away = { lostRequest: 1_000, lostAnswer: 0, late: 0 };
+    world.outside.faults = { ...world.outside.faults, [peer]: away };
+    kernel.trace.line(kernel.nowMs, `${peer} is away`);
+    const back = (): void => {
+      if (!this.#isOver) world.outside.faults = { ...world.outside.faults, [peer]: usual };
+    };
+    kernel.after(chance.below(PEER_AWAY_MS), `${peer} is back`, back, { scope: {} });
+  }
+
   async #disturb(chance: Chance): Promise<void> {
     const { service, server } = this.parts;
     const { processes } = service;
-    switch (chance.below(4)) {
-      case 0:
-        if (processes.length > 0) await service.crash(chance.pick(processes));
-        return;
-      case 1:
-      case 2:
-        if (processes.length > 0) {
-          const when = chance.pick(['before', 'after'] as const);
-          this.#armed = { process: chance.pick(processes), left: 1 + chance.below(CRASH_WITHIN), when };
-        }
-        return;
-      default:
-        server.tasks.overlapOne();
+    const drawn = chance.below(11);
+    if (drawn === 10) server.tasks.overlapOne();
+    else if (drawn >= 4 && drawn <= 6) this.#loseSomething(drawn === 4, chance);
+    else if (drawn === 7) for (const process of processes) await service.crash(process);
+    else if (drawn === 8) this.#addWorker();
+    else if (processes.length > 0) await this.#strike(drawn, processes, chance);
+  }
+
+  /** Crashes a process now or within its next statements, or moves its clock. */
+  async #strike(drawn: number, processes: readonly SimProcess[], chance: Chance): Promise<void> {
+    const { service, kernel } = this.parts;
+    if (drawn === 0) return service.crash(chance.pick(processes));
+    if (drawn === 9) {
+      chance.pick(processes).aheadMs = chance.between(-CLOCK_OFF_MS, CLOCK_OFF_MS);
+      kernel.trace.line(kernel.nowMs, 'a clock jumps');
+      return;
     }
+    const when = chance.pick(['before', 'after'] as const);
+    this.#armed = { process: chance.pick(processes), left: 1 + chance.below(CRASH_WITHIN), when };
+  }
+
+  #loseSomething(isDatabase: boolean, chance: Chance): void {
+    const { kernel } = this.parts;
+    if (!isDatabase) {
+      this.#loseA(chance.pick(peers), chance);
+      return;
+    }
+    this.#awayUntilMs = kernel.nowMs + chance.below(DATABASE_AWAY_MS);
+    kernel.trace.line(kernel.nowMs, 'the database is away');
+  }
+
+  #addWorker(): void {
+    const { processes } = this.parts.service;
+    const workers = processes.filter(({ kind }) => kind === 'worker');
+    if (workers.length < WORKERS_MAX) void this.parts.service.startWorker();
   }
 }

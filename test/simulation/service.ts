@@ -109,6 +109,15 @@ export class Service {
   /** Starts a worker process. Resolves when it polls. */
   async startWorker(): Promise<void> {
     const process = new SimProcess(`worker-${(this.#no += 1)}`, 'worker');
+    try {
+      await this.#beginWorker(process);
+    } catch {
+      // It ends with an error, and whoever keeps processes alive starts another.
+      await this.crash(process);
+    }
+  }
+
+  async #beginWorker(process: SimProcess): Promise<void> {
     const { server, statements } = this.parts;
     await within({ process }, async () => {
       const deps = this.#deps(process);

@@ -48,13 +48,14 @@ class Timer {
 /** Replaces the clock and all timers of this process by those of the simulation. There is no way back. */
 export function installTime(kernel: Kernel): void {
   const RealDate = Date;
+  const now = (): number => kernel.nowMs + (currentScope().process?.aheadMs ?? 0);
   class SimulatedDate extends RealDate {
     constructor(...given: [] | [value: number | string | Date]) {
-      super(...((given.length === 0 ? [kernel.nowMs] : given) as [number]));
+      super(...((given.length === 0 ? [now()] : given) as [number]));
     }
 
     static override now(): number {
-      return kernel.nowMs;
+      return now();
     }
   }
   const set = (work: (...args: unknown[]) => void, ms: number, args: unknown[]): Timer => {

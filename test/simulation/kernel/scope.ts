@@ -4,6 +4,8 @@ import type { Loop } from './loop.js';
 /** A simulated process of the service: what it began ends with it, at whatever await it stands. */
 export class SimProcess {
   isAlive = true;
+  /** How far its clock is ahead of everybody else's, in milliseconds. */
+  aheadMs = 0;
 
   /** @param name shown in the trace, such as worker-2 */
   constructor(

@@ -2,6 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import pg from 'pg';
 import type { Kernel } from './kernel.js';
 import { real as realTime, realSleep } from './real.js';
+import { orRefused, refuseConnection, type Refusals } from './refusals.js';
 import { currentScope, type Scope, type SimProcess } from './scope.js';
 import { asError, labelOf, lockLimitOf, writes } from './statement-text.js';
 
@@ -40,7 +41,7 @@ interface Session {
 }
 
 /** What chance may do to a statement. */
-export interface StatementFaults {
+export interface StatementFaults extends Refusals {
   /** The most milliseconds that a statement waits before the server takes it. */
   slowMs(): number;
   /** Cuts the connection: before the server takes the statement, or after it has done it. */
@@ -168,6 +169,7 @@ export class Statements {
     return new Promise((resolve, reject) => {
       this.kernel.after(0, 'connect', async () => {
         try {
+          refuseConnection(this.faults, session);
           await this.kernel.reallyDoing(connect());
           session.pid = inner.processID;
           resolve(client);
@@ -195,11 +197,11 @@ export class Statements {
       return undefined;
     }
     const limit = lockLimitOf(text, (config as { values?: unknown[] }).values);
-    const sent = limit === undefined ? config : 'select 1';
+    const sent = limit === undefined ? ([config, given] as const) : (['select 1', undefined] as const);
     session.queue.push({
       ...{ sql: text, session, scope: currentScope(), deliver, answer: undefined, lockMs: limit },
       answered: () => undefined,
-      send: (answered) => void real.call(client, sent, limit === undefined ? given : undefined, answered),
+      send: (answered) => void real.call(client, ...orRefused(this.faults, session, text, sent), answered),
     });
     this.#next(session);
     return undefined;
@@ -381,10 +383,8 @@ export class Statements {
         while (statement.answer === undefined) await this.#answerOr(statement, LOOK_AFTER_MS);
         const { error } = statement.answer;
         if (error !== null) {
-          Object.assign(error, {
-            code: LOCK_NOT_AVAILABLE,
-            message: 'canceling statement due to lock timeout',
-          });
+          const message = 'canceling statement due to lock timeout';
+          Object.assign(error, { code: LOCK_NOT_AVAILABLE, message });
         }
         this.#waiting.splice(this.#waiting.indexOf(statement), 1);
         await this.#resume(statement);

@@ -13,6 +13,8 @@ interface Spender {
   readonly stop_reason: string | null;
   readonly net: string;
   readonly missing: string;
+  /** Its user gave it other limits while it ran, which may end it at once (decision 105). */
+  readonly is_changed: boolean;
 }
 
 interface Credit {
@@ -36,6 +38,7 @@ export async function judgeMoney({ ask }: Evidence): Promise<string[]> {
             extract(epoch from r.started_at) * 1000 as created_ms, extract(epoch from r.running_at) * 1000 as running_ms,
             extract(epoch from r.ended_at) * 1000 as ended_ms, extract(epoch from r.settled_at) * 1000 as settled_ms,
             r.stop_reason, r.overage_cents + r.written_off_cents as missing,
+            exists (select 1 from rental_changes c where c.rental_no = r.no and c.limits_at is not null) as is_changed,
             coalesce((select -sum(amount_cents) from ledger_entries e where e.rental_no = r.no), 0) as net
        from rentals r order by r.no`,
   );
@@ -58,8 +61,8 @@ export async function judgeMoney({ ask }: Evidence): Promise<string[]> {
 }
 
 /** Decision 25, "Usage as running total": a spending limit ends a rental when its usage reaches it, and not before. */
-function judgeLimit({ stop_reason, max_spend, price, running_ms, ended_ms }: Spender): string[] {
-  if (stop_reason !== 'spend_limit') return [];
+function judgeLimit({ stop_reason, max_spend, price, running_ms, ended_ms, is_changed }: Spender): string[] {
+  if (stop_reason !== 'spend_limit' || is_changed) return [];
   const wanted = Number(running_ms) + elapsedAt(Number(max_spend), Number(price));
   const offMs = Number(ended_ms) - wanted;
   return told(offMs !== 0, `its spending limit ended it ${offMs} ms after that instant`);

@@ -19,6 +19,8 @@ interface RentalRow {
   readonly overage: string;
   readonly written_off: string;
   readonly settled: boolean;
+  /** Its user gave it other limits while it ran (decision 105). */
+  readonly is_changed: boolean;
 }
 
 /** How much later than a daemon's first answer billing may begin at the earliest instant that the service could see. */
@@ -39,7 +41,8 @@ export async function judgeRentals(evidence: Evidence): Promise<string[]> {
             extract(epoch from s.requested_at) * 1000 as requested_ms, r.stop_reason,
             coalesce((select -sum(amount_cents) from ledger_entries e where e.rental_no = r.no), 0) as net,
             r.overage_cents as overage, r.written_off_cents as written_off,
-            r.settled_at is not null as settled
+            r.settled_at is not null as settled,
+            exists (select 1 from rental_changes c where c.rental_no = r.no and c.limits_at is not null) as is_changed
        from rentals r left join stop_requests s on s.rental_no = r.no order by r.no`,
   );
   const known = new Set(rows.map(({ id }) => id));
@@ -112,7 +115,9 @@ function judgeNeverRan(endedMs: number, machine: Machine | undefined): string[] 
 function judgeWish(row: RentalRow, said: Told): string[] {
   const wish = said.rentals.get(row.id);
   if (wish === undefined) return [];
-  const { autoStopAfterHours: hours, maxSpendCents: limit } = wish;
+  const { autoStopAfterHours: hours, maxSpendCents: limit } = row.is_changed
+    ? { autoStopAfterHours: undefined, maxSpendCents: undefined }
+    : wish;
   const afterMs = hours === undefined ? null : Math.round(hours * HOUR_MS);
   const isOther = (kept: string | null, wanted: number | null): boolean =>
     wanted !== null && (kept === null || Math.abs(Number(kept) - wanted) > 1);

@@ -29,14 +29,38 @@ export interface Machine {
   toldMs: number | undefined;
   /** When it is gone for good. */
   goneMs: number | undefined;
+  /** When lists first show it. */
+  readonly listedMs: number;
+  /** Its upstream fails to end it, for ever. */
+  readonly isStubborn: boolean;
+  /** When the service last asked for its end. */
+  askedMs: number | undefined;
 }
 
 /** What may go wrong with machines, per thousand of them. */
 export interface MachineFaults {
   neverBoots: number;
   isLost: number;
+  /** Of those that are lost: it is not listed from then on, and nothing says why. */
+  vanishes: number;
   noCapacity: number;
+  /** It is sold at a higher price than offered. */
+  isDearer: number;
+  isListedLate: number;
+  isStubborn: number;
+  /** Of all calls. */
+  rateLimited: number;
+  /** Of the calls for a machine's end: it takes effect, and the answer is an error. */
+  failsToEnd: number;
+  /** Of lists: one machine is in it twice. */
+  listsTwice: number;
 }
+
+/** An upstream that does what it says. */
+export const honest: MachineFaults = {
+  ...{ neverBoots: 0, isLost: 0, vanishes: 0, noCapacity: 0, isDearer: 0, isListedLate: 0 },
+  ...{ isStubborn: 0, rateLimited: 0, failsToEnd: 0, listsTwice: 0 },
+};
 
 const models = [
   { model: 'RTX_4090', family: 'rtx-4090', vramGb: 24, price: 12 },
@@ -44,13 +68,15 @@ const models = [
   { model: 'H100_SXM_80GB', family: 'h100-80gb', vramGb: 80, price: 70 },
 ] as const;
 
+/** How much later than bought a machine may be listed, in milliseconds: longer than anybody looks for it. */
+const LISTED_LATE_MS = 90_000;
 /** The longest life of a machine that is lost, in milliseconds. */
 const LIFE_MAX_MS = 20 * 3_600_000;
 
 /** One upstream: what it offers, and the machines it has sold. */
 export class Upstream {
   readonly machines: Machine[] = [];
-  faults: MachineFaults = { neverBoots: 0, isLost: 0, noCapacity: 0 };
+  faults: MachineFaults = honest;
   readonly #offers: readonly Offer[];
 
   constructor(
@@ -70,7 +96,7 @@ export class Upstream {
       listOffers: () => this.#ask('offers', () => [...this.#offers]),
       allocate: (request) => this.#ask('allocate', () => this.#allocate(request)),
       find: (tag) => this.#ask('find', () => this.#listed().find((pod) => pod.tag === tag)),
-      listPods: () => this.#ask('pods', () => this.#listed()),
+      listPods: () => this.#ask('pods', () => this.#list()),
       terminate: (podId) => this.#ask('terminate', () => this.#terminate(podId)),
     };
   }
@@ -85,7 +111,10 @@ export class Upstream {
 
   async #ask<T>(name: string, effect: () => T): Promise<T> {
     try {
-      return await this.outside.call(this.code, name, effect);
+      return await this.outside.call(this.code, name, () => {
+        if (!this.chance.perMille(this.faults.rateLimited)) return effect();
+        throw new ProviderError('rate_limited', 'too many requests', { status: 429, retryAfterMs: 5_000 });
+      });
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
       throw new ProviderError('unknown', error.message, {}, { cause: error });
@@ -112,6 +141,8 @@ export class Upstream {
     const activeMs = boughtMs + 3_000 + chance.below(40_000);
     const answersMs = chance.perMille(faults.neverBoots) ? Infinity : activeMs + chance.below(15_000);
     const lostMs = chance.perMille(faults.isLost) ? boughtMs + 5_000 + chance.below(LIFE_MAX_MS) : Infinity;
+    const price = offer.pricePerHourCents + (chance.perMille(faults.isDearer) ? 1 + chance.below(20) : 0);
+    const vanishes = chance.perMille(faults.vanishes);
     const machine: Machine = {
       ...{
         provider: this.code,
@@ -119,32 +150,46 @@ export class Upstream {
         tag: request.tag,
         host: `198.51.${no >> 8}.${no & 255}-${this.code}`,
       },
-      ...{ pricePerHourCents: offer.pricePerHourCents, boughtMs, activeMs, answersMs, lostMs },
-      ...{ toldMs: undefined, goneMs: undefined },
+      ...{ pricePerHourCents: price, boughtMs, activeMs, answersMs, lostMs },
+      ...{ toldMs: undefined, goneMs: undefined, askedMs: undefined },
+      listedMs: boughtMs + (chance.perMille(faults.isListedLate) ? chance.below(LISTED_LATE_MS) : 0),
+      isStubborn: chance.perMille(faults.isStubborn),
     };
     this.machines.push(machine);
-    for (const atMs of [activeMs, answersMs, lostMs]) this.#happensAt(atMs);
+    for (const atMs of [activeMs, answersMs, machine.listedMs]) this.#happensAt(atMs);
+    this.#happensAt(lostMs, () => {
+      if (vanishes) machine.goneMs ??= lostMs;
+    });
     return { podId: machine.podId, pricePerHourCents: machine.pricePerHourCents };
   }
 
   #terminate(podId: string): void {
     const machine = this.machines.find((one) => one.podId === podId);
+    if (machine !== undefined) machine.askedMs = this.kernel.nowMs;
     if (machine === undefined || machine.goneMs !== undefined) return;
     machine.toldMs ??= this.kernel.nowMs;
+    if (machine.isStubborn) throw new ProviderError('unknown', 'it can not be ended', { status: 500 });
     machine.goneMs = this.kernel.nowMs + 500 + this.chance.below(20_000);
     this.#happensAt(machine.goneMs);
+    if (this.chance.perMille(this.faults.failsToEnd)) throw new ProviderError('unknown', 'no answer in time');
   }
 
   /** Makes the clock stop at an instant at which something here changes. */
-  #happensAt(atMs: number): void {
+  #happensAt(atMs: number, change: () => void = () => undefined): void {
     if (atMs !== Infinity)
-      this.kernel.after(atMs - this.kernel.nowMs, `${this.code} changes`, () => undefined, { scope: {} });
+      this.kernel.after(atMs - this.kernel.nowMs, `${this.code} changes`, change, { scope: {} });
+  }
+
+  #list(): Pod[] {
+    const pods = this.#listed();
+    const [first] = pods;
+    return first !== undefined && this.chance.perMille(this.faults.listsTwice) ? [...pods, first] : pods;
   }
 
   #listed(): Pod[] {
     const now = this.kernel.nowMs;
     return this.machines
-      .filter(({ goneMs }) => goneMs === undefined || goneMs > now)
+      .filter(({ goneMs, listedMs }) => listedMs <= now && (goneMs === undefined || goneMs > now))
       .map((machine) => ({ machine, status: statusOf(machine, now) }))
       .map(({ machine, status }) => ({
         ...{ podId: machine.podId, tag: machine.tag, status, upstreamStatus: status },
@@ -158,7 +203,7 @@ export class Upstream {
 
 function statusOf(machine: Machine, now: number): Pod['status'] {
   if (machine.lostMs <= now) return 'lost';
-  if (machine.toldMs !== undefined) return 'ending';
+  if (machine.toldMs !== undefined && !machine.isStubborn) return 'ending';
   return machine.activeMs <= now ? 'active' : 'pending';
 }
 
