@@ -212,7 +212,7 @@ export class Service {
       prober: world.prober,
       processor: world.processor.port(),
       mail: world.mail,
-      webhooks: { send: world.receive, openSecret: createSecretOpener([this.#keys.privateKey]) },
+      webhooks: { send: world.receivers.send, openSecret: createSecretOpener([this.#keys.privateKey]) },
       log: this.#log(process),
       settings: {
         ...{ deployment: 'sim', shards: 1, allowPrivatePods: true, operatorEmail: null },

@@ -1,7 +1,11 @@
+import { judgeHooks } from './hooks.js';
 import type { Evidence, Judge } from './evidence.js';
 import { judgeArrivals } from './arrivals.js';
 import { judgeConservation } from './conservation.js';
+import { judgeAnswers } from './answers.js';
+import { judgeChanges } from './changes.js';
 import { judgeEvents } from './events.js';
+import { judgeKeys } from './keys.js';
 import { judgeLedgers } from './ledgers.js';
 import { judgeMachines } from './machines.js';
 import { judgeMoney } from './money.js';
@@ -22,6 +26,10 @@ const judges: readonly Judge[] = [
   judgeMachines,
   judgeProgress,
   judgeEvents,
+  judgeKeys,
+  judgeChanges,
+  judgeAnswers,
+  judgeHooks,
 ];
 
 /**

@@ -159,7 +159,9 @@ function judgeBill(row: RentalRow, { runningMs, endedMs }: Life, net: number): s
 /** Decision 25: billing ends at the least of the stop, the limits, the end of the money, and the loss. */
 function judgeEnd(row: RentalRow, { runningMs, endedMs }: Life, machine: Machine, said: Told): string[] {
   const requested = Number(row.requested_ms ?? Infinity);
-  const autoStop = runningMs + Number(row.auto_stop_after_ms ?? Infinity);
+  const isChanged = said.changes.some(({ rentalId }) => rentalId === row.id);
+  const hours = runningMs + Number(row.auto_stop_after_ms ?? Infinity);
+  const autoStop = isChanged ? Number(row.auto_stop_ms ?? hours) : hours;
   const instants: Readonly<Record<string, number>> = { user: requested, auto_stop: autoStop };
   const instant = Math.max(runningMs, instants[String(row.stop_reason)] ?? endedMs);
   const answeredMs = said.stops

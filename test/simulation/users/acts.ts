@@ -1,4 +1,9 @@
 import type { Chance } from '../kernel/chance.js';
+import { leaveAndReturn, pry, reuseKey, sendNonsense, topUpTwice, twin } from './acts/careless.js';
+import { changeLimits, rentByQuote } from './acts/changing.js';
+import { follow } from './acts/following.js';
+import { makeHook, pingHook, removeHook, rotateHook } from './acts/hooks.js';
+import { changeCap, makeKey, probeKey, raceKey, rentByKey, revokeKey } from './acts/keys.js';
 import { look } from './acts/looking.js';
 import { payInvoice, saveCard, switchAutoTopup, topUp } from './acts/paying.js';
 import { race, rent, stopOne } from './acts/renting.js';
@@ -17,6 +22,25 @@ const acts: readonly (readonly [weight: number, act: Act])[] = [
   [4, payInvoice],
   [5, look],
   [4, race],
+  [5, makeKey],
+  [12, rentByKey],
+  [5, probeKey],
+  [4, changeCap],
+  [3, revokeKey],
+  [3, raceKey],
+  [10, rentByQuote],
+  [10, changeLimits],
+  [6, follow],
+  [7, makeHook],
+  [3, pingHook],
+  [3, rotateHook],
+  [2, removeHook],
+  [3, reuseKey],
+  [4, sendNonsense],
+  [6, pry],
+  [2, leaveAndReturn],
+  [2, topUpTwice],
+  [4, twin],
 ];
 const total = acts.reduce((sum, [weight]) => sum + weight, 0);
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { drawAct } from './acts.js';
+import { follow } from './acts/following.js';
 import { topUp } from './acts/paying.js';
 import { stop } from './acts/renting.js';
 import type { User } from './user.js';
@@ -23,4 +24,5 @@ export async function live(user: User): Promise<void> {
 /** Stops everything of a user at the end, as somebody who leaves for good. */
 export async function leave(user: User): Promise<void> {
   for (const rentalId of user.rentals) await stop(user, rentalId);
+  await follow(user);
 }

@@ -2,12 +2,12 @@ import { createHmac } from 'node:crypto';
 import type { Mail, MailTransport } from '../../../adapters/mailer/smtp.js';
 import type { Prober } from '../../../adapters/providers/ssh/prober.js';
 import type { ProcessorEvent } from '../../../adapters/processor/processor.js';
-import type { SendWebhook } from '../../../adapters/webhooks/sender.js';
-import type { Chance } from '../kernel/chance.js';
+import { Chance } from '../kernel/chance.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { forge, type Forgery } from './forgery.js';
 import { Outside } from './outside.js';
 import { ProcessorModel } from './processor.js';
+import { Receivers } from './receivers.js';
 import { createSimulatedProber, Upstream } from './upstream.js';
 
 /** What may happen to the processor's events on their way, per thousand. */
@@ -33,6 +33,8 @@ export class World {
   readonly upstreams: readonly Upstream[];
   readonly prober: Prober;
   readonly processor: ProcessorModel;
+  /** The receivers of users' webhooks. */
+  readonly receivers: Receivers;
   readonly mails: Mail[] = [];
   eventFaults: EventFaults = { lost: 0, doubled: 0, delayed: 0, veryLate: 0, forged: 0 };
   readonly forgeries: SentForgery[] = [];
@@ -49,6 +51,7 @@ export class World {
     this.outside = new Outside(kernel, chance);
     this.upstreams = ['north', 'south'].map((code) => new Upstream(code, kernel, chance, this.outside));
     this.prober = createSimulatedProber(this.upstreams, this.outside);
+    this.receivers = new Receivers(kernel, new Chance(chance.seed, 'receivers'), this.outside);
     this.processor = new ProcessorModel(kernel, chance, this.outside);
     this.processor.onEvent = (event) => this.#deliver(event);
   }
@@ -59,17 +62,6 @@ export class World {
         if (!this.mails.some(({ messageId }) => messageId === mail.messageId)) this.mails.push(mail);
       }),
     close: () => undefined,
-  };
-
-  /** The receivers of users' webhooks. */
-  readonly receive: SendWebhook = async () => {
-    const none = { status: null, fault: 'timeout', body: '', durationMs: 5_000 } as const;
-    try {
-      await this.outside.call('receiver', 'post', () => undefined);
-      return { status: 204, fault: null, body: '', durationMs: 50 };
-    } catch {
-      return none;
-    }
   };
 
   #deliver(event: ProcessorEvent): void {
