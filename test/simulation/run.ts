@@ -14,7 +14,9 @@ import type { Reach } from './reach/reach.js';
 import { watchStates } from './reach/states.js';
 import { Service, webhookSecret } from './service.js';
 import { SimulatedServer } from './temporal/server.js';
+import { createClient } from './temporal/client.js';
 import { leave, live } from './users/life.js';
+import { Operator } from './users/operators.js';
 import { Told } from './users/told.js';
 import { User } from './users/user.js';
 import { Without } from './without.js';
@@ -117,12 +119,19 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
   const failures: string[] = [];
   const failed = (error: unknown): void => void failures.push(`a user's script failed: ${String(error)}`);
   for (const user of users) void live(user).catch(failed);
+  const temporal = createClient(server, world.outside);
+  const operator = new Operator({
+    ...{ kernel, chance: chance('operator'), told, temporal, paceMs: 3 * paceMs },
+    databaseUrl: options.databaseUrl,
+  });
+  void operator.live().catch(failed);
   if (options.isDisturbed) {
     chaos.begin();
     without.calm({ world, statements });
   }
   await kernel.run(untilMs);
   chaos.end();
+  void operator.leave().catch(failed);
   for (const user of users) void leave(user).catch(failed);
   const calmSinceMs = kernel.nowMs;
   await kernel.run(calmSinceMs + CALM_MS);

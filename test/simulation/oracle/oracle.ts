@@ -9,6 +9,7 @@ import { judgeKeys } from './keys.js';
 import { judgeLedgers } from './ledgers.js';
 import { judgeMachines } from './machines.js';
 import { judgeMoney } from './money.js';
+import { judgeOperators } from './operators.js';
 import { judgePayments } from './payments.js';
 import { judgeProgress } from './progress.js';
 import { judgeRentals } from './rentals.js';
@@ -30,6 +31,7 @@ const judges: readonly Judge[] = [
   judgeChanges,
   judgeAnswers,
   judgeHooks,
+  judgeOperators,
 ];
 
 /**

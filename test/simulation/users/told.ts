@@ -87,6 +87,29 @@ export interface FeedEvent {
   readonly createdAt: string;
 }
 
+/** What an operator may hold up: all of a kind, an upstream, or a user. */
+export type HoldUp =
+  | { readonly kind: 'pause'; readonly brake: 'creates' | 'charges' | 'metering' | 'webhooks' }
+  | { readonly kind: 'pause_provider'; readonly providerCode: string }
+  | { readonly kind: 'block_user'; readonly userId: `usr_${string}` };
+
+/** Something that an operator held up for a while. Milliseconds since 1970. */
+export interface ToldPause {
+  readonly action: HoldUp;
+  readonly sentMs: number;
+  /** When it held for sure; undefined: nobody knows. */
+  heldMs: number | undefined;
+  /** When its end was asked for. */
+  endingMs: number | undefined;
+}
+
+/** Cents that an operator gives a user by an order; `isDone`: its workflow said so. */
+export interface ToldOrder {
+  readonly userId: string;
+  readonly amountCents: number;
+  isDone: boolean;
+}
+
 /** What all users were told, for the oracle. */
 export class Told {
   readonly rentals = new Map<string, ToldRental>();
@@ -94,6 +117,8 @@ export class Told {
   /** The ids of users by their addresses. */
   readonly users = new Map<string, string>();
   readonly hooks: ToldHook[] = [];
+  readonly pauses: ToldPause[] = [];
+  readonly orders: ToldOrder[] = [];
   /** What each user has read of the feed, by their addresses. */
   readonly feeds = new Map<string, FeedEvent[]>();
   readonly changes: ToldChange[] = [];
