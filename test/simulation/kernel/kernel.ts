@@ -13,6 +13,8 @@ export interface Entry {
   readonly scope: Scope;
   /** A weak entry happens when time has passed it, but never makes time pass. */
   readonly isWeak: boolean;
+  /** A silent entry only looks: nothing that loops could find comes of it. */
+  readonly isSilent: boolean;
   readonly run: () => void | Promise<void>;
 }
 
@@ -79,13 +81,14 @@ export class Kernel {
     ms: number,
     label: string,
     run: Entry['run'],
-    options: { scope?: Scope; isWeak?: boolean } = {},
+    options: { scope?: Scope; isWeak?: boolean; isSilent?: boolean } = {},
   ): Entry {
     this.#no += 1;
     this.moved();
     const entry: Entry = {
       ...{ at: this.nowMs + Math.max(0, Math.ceil(ms)), no: this.#no, label, run },
       ...{ scope: options.scope ?? currentScope(), isWeak: options.isWeak ?? false },
+      isSilent: options.isSilent ?? false,
     };
     this.#entries.push(entry);
     return entry;
@@ -226,6 +229,6 @@ export class Kernel {
 }
 
 /** Whether an entry is of the world outside or of a workflow that is no loop: what it does can be found by loops. */
-function isOutside({ scope }: Entry): boolean {
-  return scope.process === undefined && scope.loop === undefined;
+function isOutside({ scope, isSilent }: Entry): boolean {
+  return scope.process === undefined && scope.loop === undefined && !isSilent;
 }

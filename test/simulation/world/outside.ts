@@ -21,6 +21,31 @@ export class NoAnswer extends Error {
 const GIVES_UP_MS = 5_000;
 const LATE_MS = 8_000;
 
+/** Calls that change nothing at their peer. */
+const looks: ReadonlySet<string> = new Set([
+  ...['ssh', 'pods', 'offers', 'find', 'changes', 'balance', 'list', 'describe', 'look'],
+  ...[
+    'getSession',
+    'getPayment',
+    'findPayment',
+    'getCard',
+    'getRefund',
+    'refunds',
+    'getDispute',
+    'getWarning',
+  ],
+  ...[
+    'fingerprint',
+    'events',
+    'charges',
+    'findCharge',
+    'listRefunds',
+    'listDisputes',
+    'getInvoice',
+    'listInvoices',
+  ],
+]);
+
 /** The way to everything outside of the service: each call takes time and may be lost. */
 export class Outside {
   readonly counts = { calls: 0, lost: 0, late: 0 };
@@ -75,7 +100,7 @@ export class Outside {
           }
           kernel.after(backMs, `${peer} ${name} answers`, () => settle(answer, resolve, reject), { scope });
         },
-        { scope: scope.loop === undefined ? {} : { loop: scope.loop } },
+        { scope: scope.loop === undefined ? {} : { loop: scope.loop }, isSilent: looks.has(name) },
       );
     });
   }
