@@ -10,7 +10,8 @@ import type { RunOptions, RunReport } from './run.js';
 const here = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The choices of a run, without its database. */
-export type Wanted = Omit<RunOptions, 'databaseUrl' | 'traceFile'> & Partial<Pick<RunOptions, 'traceFile'>>;
+export type Wanted = Omit<RunOptions, 'databaseUrl' | 'controlUrl' | 'traceFile'> &
+  Partial<Pick<RunOptions, 'traceFile'>>;
 
 /** A short run, as the tests take it: its seed alone differs. */
 export const shortRun = { days: 0.02, users: 2, acts: 8, isDisturbed: true } as const;
@@ -24,14 +25,15 @@ export const shortRun = { days: 0.02, users: 2, acts: 8, isDisturbed: true } as 
 export async function runApart(wanted: Wanted, limitMs: number, root = here): Promise<RunReport> {
   const database = await createTestDatabase();
   try {
-    await makeRepeatable(database.url);
+    const controlUrl = await controlUrlOf(database.url);
+    await makeRepeatable(controlUrl);
     const child = spawn(
       process.execPath,
       [
         '--import',
         'tsx',
         'test/simulation/one-run.ts',
-        JSON.stringify({ ...wanted, databaseUrl: database.url }),
+        JSON.stringify({ ...wanted, databaseUrl: database.url, controlUrl }),
       ],
       {
         cwd: root,
@@ -50,13 +52,18 @@ export async function runApart(wanted: Wanted, limitMs: number, root = here): Pr
   }
 }
 
-/** Lets the server do nothing of its own in a database that would differ from run to run. */
-async function makeRepeatable(url: string): Promise<void> {
+/** The same database as its server's own administrator sees it, who may end any connection. */
+async function controlUrlOf(databaseUrl: string): Promise<string> {
   const { adminUrl } = await getPostgres();
-  const name = new URL(url).pathname.slice(1);
-  const own = new URL(adminUrl);
-  own.pathname = `/${name}`;
-  const client = new pg.Client({ connectionString: own.toString() });
+  const url = new URL(adminUrl);
+  url.pathname = new URL(databaseUrl).pathname;
+  return url.toString();
+}
+
+/** Lets the server do nothing of its own in a database that would differ from run to run. */
+async function makeRepeatable(controlUrl: string): Promise<void> {
+  const name = new URL(controlUrl).pathname.slice(1);
+  const client = new pg.Client({ connectionString: controlUrl });
   await client.connect();
   try {
     await client.query(`alter database ${name} set deadlock_timeout = '1h'`);

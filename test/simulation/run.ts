@@ -30,6 +30,8 @@ export interface RunOptions {
   readonly acts: number;
   /** A migrated database of this run's own. */
   readonly databaseUrl: string;
+  /** The same database as its server's administrator sees it. */
+  readonly controlUrl: string;
   readonly traceFile: string | undefined;
   /** false: nothing is disturbed. */
   readonly isDisturbed: boolean;
@@ -70,7 +72,7 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
   const chance = (name: string): Chance => new Chance(seed, name);
   const trace = new Trace(options.traceFile, START_MS);
   const kernel = new Kernel(chance('order'), trace, START_MS);
-  const statements = new Statements(kernel, await prepareDatabase(options.databaseUrl));
+  const statements = new Statements(kernel, await prepareDatabase(options.controlUrl));
   await watchStates((sql, values) => statements.ask(sql, values));
   installTime(kernel);
   installChance(chance('crypto'));

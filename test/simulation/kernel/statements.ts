@@ -133,9 +133,11 @@ export class Statements {
 
   async #endSessions(sessions: readonly Session[]): Promise<void> {
     const pids = sessions.map(({ pid }) => pid).filter((pid) => pid > 0);
-    await this.ask('select pg_terminate_backend(pid) from unnest($1::int[]) pid', [pids]);
+    // A number may be another database's by now.
+    const own = 'from pg_stat_activity where pid = any($1::int[]) and datname = current_database()';
+    await this.ask(`select pg_terminate_backend(pid) ${own}`, [pids]);
     for (;;) {
-      const left = await this.ask('select 1 from pg_stat_activity where pid = any($1::int[])', [pids]);
+      const left = await this.ask(`select 1 ${own}`, [pids]);
       if (left.length === 0) return;
       await realSleep(1);
     }
@@ -391,10 +393,5 @@ export class Statements {
       },
       { scope: statement.scope },
     );
-  }
-
-  /** How many statements wait for locks now, for a report. */
-  get waiting(): readonly string[] {
-    return this.#waiting.map(({ sql, session }) => `${session.process?.name ?? 'world'}: ${labelOf(sql)}`);
   }
 }

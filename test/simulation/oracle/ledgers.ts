@@ -6,6 +6,7 @@ interface WalletRow {
   readonly reserved: string;
   readonly entries: string;
   readonly held: string;
+  /** What neither a payment nor a rental moved: reversals, and what operators gave. */
   readonly adjusted: string;
   /** What its rentals cost by their own rows. */
   readonly billed: string;
@@ -31,7 +32,8 @@ export async function judgeLedgers({ ask, world }: Evidence): Promise<string[]> 
                         from rentals r left join meters m on m.rental_no = r.no
                        where r.wallet_id = w.id and r.settled_at is null), 0) as held,
             coalesce((select sum(amount_cents) from ledger_entries e
-                       where e.wallet_id = w.id and e.type = 'adjustment'), 0) as adjusted,
+                       where e.wallet_id = w.id and e.rental_no is null
+                         and e.type not in ('processor_topup', 'auto_topup')), 0) as adjusted,
             coalesce((select sum(coalesce(m.charged_cents, r.charged_cents) - r.refunded_cents)
                         from rentals r left join meters m on m.rental_no = r.no where r.wallet_id = w.id), 0) as billed,
             array(select e.processor_charge_id from ledger_entries e

@@ -7,6 +7,8 @@ interface RentalRow {
   readonly no: string;
   readonly status: string;
   readonly tag: string;
+  /** The API key that rented it; null: its user. */
+  readonly key: string | null;
   readonly price: string;
   readonly max_spend: string | null;
   readonly running_ms: string | null;
@@ -35,7 +37,7 @@ const UNSEEN_MAX_MS = 5 * 60_000;
 export async function judgeRentals(evidence: Evidence): Promise<string[]> {
   const { ask, told: said } = evidence;
   const rows = await ask<RentalRow>(
-    `select r.id, r.no, r.status, r.tag, r.price_per_hour_cents as price, r.max_spend_cents as max_spend,
+    `select r.id, r.no, r.status, r.tag, r.api_key_id as key, r.price_per_hour_cents as price, r.max_spend_cents as max_spend,
             extract(epoch from r.running_at) * 1000 as running_ms, extract(epoch from r.ended_at) * 1000 as ended_ms,
             extract(epoch from r.auto_stop_at) * 1000 as auto_stop_ms, r.auto_stop_after_ms,
             extract(epoch from s.requested_at) * 1000 as requested_ms, r.stop_reason,
@@ -122,12 +124,16 @@ function judgeWish(row: RentalRow, said: Told): string[] {
   const isOther = (kept: string | null, wanted: number | null): boolean =>
     wanted !== null && (kept === null || Math.abs(Number(kept) - wanted) > 1);
   const isUser = row.stop_reason === 'user';
-  const asked = said.stops.filter(({ rentalId }) => rentalId === row.id).map(({ sentMs }) => sentMs);
+  const asked = [
+    ...said.stops.filter(({ rentalId }) => rentalId === row.id).map(({ sentMs }) => sentMs),
+    // Who revokes a key may stop what it rented.
+    (row.key === null ? undefined : said.keys.get(row.key)?.revokingMs) ?? Infinity,
+  ];
   return [
     ...told(isOther(row.auto_stop_after_ms, afterMs), 'its auto-stop is not the one that was asked for'),
     ...told(isOther(row.max_spend, limit ?? null), 'its spending limit is not the one that was asked for'),
     ...told(
-      isUser && Number(row.requested_ms) < Math.min(...asked, Infinity),
+      isUser && Number(row.requested_ms) < Math.min(...asked),
       'it was stopped before its user asked for it',
     ),
   ];

@@ -60,29 +60,33 @@ export class User {
     return code !== undefined && (await this.#prove('proof', path, { code }));
   }
 
-  /** Asks for what needs a fresh sign-in (N12), which is proved anew where the service asks for it. */
+  /**
+   * Asks for what needs a fresh sign-in (N12), which is proved anew where the service asks for it.
+   * @param isNeeded false: it may be granted without one
+   */
   async askFreshly(
     kind: string,
     method: Asking['method'],
     path: string,
     body: object,
+    isNeeded = true,
   ): Promise<Answered | undefined> {
     for (let tries = 0; ; tries += 1) {
       const sentMs = this.parts.kernel.nowMs;
       const answer = await this.ask(kind, method, path, body);
-      this.#judgeFreshness(kind, sentMs, answer);
+      this.#judgeFreshness(kind, sentMs, answer, isNeeded);
       if (!isStale(answer) || tries > 0 || !(await this.proveAgain())) return answer;
     }
   }
 
-  #judgeFreshness(kind: string, askedMs: number, answer: Answered | undefined): void {
+  #judgeFreshness(kind: string, askedMs: number, answer: Answered | undefined, isNeeded: boolean): void {
     const { kernel, told } = this.parts;
     const { sentMs, answeredMs } = this.#proved;
     // Twins may prove it anew meanwhile.
     if (answeredMs >= askedMs) return;
     if (isStale(answer) && kernel.nowMs < sentMs + FRESH_MS)
       told.strange.push(`${this.email}: ${kind} was refused to a sign-in of ${kernel.nowMs - sentMs} ms ago`);
-    else if (answer?.status === 200 && askedMs > answeredMs + FRESH_MS)
+    else if (isNeeded && answer?.status === 200 && askedMs > answeredMs + FRESH_MS)
       told.strange.push(`${this.email}: ${kind} was granted to a sign-in of ${askedMs - answeredMs} ms ago`);
   }
 

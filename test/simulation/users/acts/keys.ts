@@ -1,5 +1,5 @@
 import type { Answered, Asking } from '../../service.js';
-import type { ToldKey } from '../told.js';
+import { highestAt, type ToldKey } from '../told.js';
 import type { User } from '../user.js';
 import { noteRental, wishOf } from './renting.js';
 
@@ -90,7 +90,10 @@ export async function changeCap(user: User): Promise<void> {
   if (key === undefined) return makeKey(user);
   const spendCapCents = chance.perMille(100) ? null : 1 + chance.below(400);
   const sentMs = kernel.nowMs;
-  const answer = await user.askFreshly('change cap', 'PATCH', `/v1/api-keys/${key.id}`, { spendCapCents });
+  // A cap that is lower takes no fresh sign-in.
+  const isLooser = (spendCapCents ?? Infinity) > highestAt(key.caps, sentMs);
+  const path = `/v1/api-keys/${key.id}`;
+  const answer = await user.askFreshly('change cap', 'PATCH', path, { spendCapCents }, isLooser);
   if (answer !== undefined && answer.status < 500 && answer.status !== 200) return;
   const isSure = answer?.status === 200;
   const value = isSure ? capIn(answer) : (spendCapCents ?? Infinity);
