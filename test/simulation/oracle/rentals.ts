@@ -174,12 +174,14 @@ function judgeEnd(row: RentalRow, { runningMs, endedMs }: Life, machine: Machine
     .filter(({ rentalId, status }) => rentalId === row.id && status === 200)
     .map((stop) => stop.answeredMs);
   const isLost = row.stop_reason === 'pod_lost';
+  // A stop of what is settled already is not kept (decision 15, "Stopping a rental").
+  const notedMs = Math.min(requested, endedMs);
   return [
     ...told(endedMs > Math.max(requested, runningMs), 'it was billed beyond its stop request'),
     ...told(endedMs > autoStop, 'it was billed beyond its auto-stop'),
     ...told(Number(row.auto_stop_ms ?? autoStop) !== autoStop, 'its auto-stop is not its hours after it ran'),
     ...told(isLost && endedMs > machine.lostMs, 'it was billed beyond its loss'),
-    ...told(requested > Math.min(...answeredMs, Infinity), 'its stop was noted after it was answered'),
+    ...told(notedMs > Math.min(...answeredMs, Infinity), 'its stop was noted after it was answered'),
     ...told(
       endedMs !== instant,
       `${String(row.stop_reason)} ended it ${endedMs - instant} ms after that instant`,
