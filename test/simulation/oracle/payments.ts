@@ -1,4 +1,4 @@
-import type { TruePayment } from '../world/processor.js';
+import type { TruePayment } from '../world/true-payment.js';
 import { told, type Evidence } from './evidence.js';
 
 /** Decisions 32 and 35: each payment that succeeded is credited once, in full, to its payer; nothing else is credited. */

@@ -6,7 +6,8 @@ import { makeHook, pingHook, removeHook, rotateHook } from './acts/hooks.js';
 import { changeCap, makeKey, probeKey, raceKey, rentByKey, revokeKey } from './acts/keys.js';
 import { look } from './acts/looking.js';
 import { payInvoice, saveCard, switchAutoTopup, topUp } from './acts/paying.js';
-import { race, rent, stopOne } from './acts/renting.js';
+import { race } from './acts/racing.js';
+import { rent, stopOne } from './acts/renting.js';
 import type { User } from './user.js';
 
 /** Something that a user does, from the first request to the last answer. */

@@ -7,7 +7,7 @@ import type {
 } from '../../../adapters/processor/processor.js';
 import type { Chance } from '../kernel/chance.js';
 import type { Kernel } from '../kernel/kernel.js';
-import type { TruePayment } from './processor.js';
+import type { TruePayment } from './true-payment.js';
 import { missing } from './missing.js';
 
 /** A refund as the processor truly has it. Cents; milliseconds since 1970. */

@@ -13,19 +13,8 @@ import type { Chance } from '../kernel/chance.js';
 import { invoicesOf, type MirrorInvoice } from './processor-invoices.js';
 import { Reversals } from './processor-reversals.js';
 import { missing } from './missing.js';
+import type { TruePayment } from './true-payment.js';
 import { NoAnswer, type Outside } from './outside.js';
-
-/** A payment as the processor truly has it. */
-export interface TruePayment extends Omit<Payment, 'status' | 'failure' | 'card' | 'receiptUrl'> {
-  status: Payment['status'];
-  failure: Payment['failure'];
-  card: Card | null;
-  readonly receiptUrl: string;
-  readonly createdMs: number;
-  readonly source: string | null;
-  /** That of the card that paid. */
-  readonly fingerprint: string;
-}
 
 interface Session {
   readonly id: string;

@@ -1,8 +1,6 @@
 import type { Answered } from '../../service.js';
 import type { User } from '../user.js';
 import type { ToldKey } from '../told.js';
-import { changeLimits } from './changing.js';
-import { topUp } from './paying.js';
 
 const families = ['rtx-4090', 'a100-80gb', 'h100-80gb'] as const;
 
@@ -68,11 +66,4 @@ export async function stop(user: User, rentalId: string): Promise<void> {
     ...{ rentalId, sentMs, answeredMs: kernel.nowMs, status: answer?.status ?? 'lost' },
     finalChargedCents: typeof cents === 'number' ? cents : undefined,
   });
-}
-
-/** Does several things at once, against each other. */
-export async function race(user: User): Promise<void> {
-  await Promise.all(
-    [rent, rent, topUp, stopOne, stopOne, changeLimits, changeLimits].map((act) => act(user)),
-  );
 }
