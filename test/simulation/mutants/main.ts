@@ -62,12 +62,16 @@ function find(copy: PlantedCopy, mutant: Mutant): Promise<string | undefined> {
   });
 }
 
-/** @returns the first violation of a run; one that does not end is a violation too */
-async function judge(copy: PlantedCopy, wanted: Parameters<typeof repeatBy>[0]): Promise<string | undefined> {
+/** @returns the first violation of a run; a run without a report, such as one that takes too long, has found nothing */
+async function judge(
+  copy: PlantedCopy,
+  wanted: Parameters<typeof repeatBy>[0],
+): Promise<string | undefined> {
   try {
     const { violations } = await runApart(wanted, RUN_LIMIT_MS, copy.folder);
     return violations[0];
   } catch (error) {
-    return error instanceof Error ? error.message.slice(0, 300) : String(error);
+    process.stderr.write(`${error instanceof Error ? error.message.slice(0, 300) : String(error)}\n`);
+    return undefined;
   }
 }
