@@ -21,7 +21,8 @@ const { values, positionals } = parseArgs({
 
 const FIRST_SEED = 11;
 const calm = { days: 0.05, users: 3, acts: 16, isDisturbed: false } as const;
-const disturbed = { ...calm, isDisturbed: true } as const;
+/** Dense, so that crashes meet openings. */
+const disturbed = { days: 0.02, users: 3, acts: 40, isDisturbed: true } as const;
 /** Real milliseconds of one run. */
 const RUN_LIMIT_MS = 300_000;
 
@@ -63,10 +64,7 @@ function find(copy: PlantedCopy, mutant: Mutant): Promise<string | undefined> {
 }
 
 /** @returns the first violation of a run; a run without a report, such as one that takes too long, has found nothing */
-async function judge(
-  copy: PlantedCopy,
-  wanted: Parameters<typeof repeatBy>[0],
-): Promise<string | undefined> {
+async function judge(copy: PlantedCopy, wanted: Parameters<typeof repeatBy>[0]): Promise<string | undefined> {
   try {
     const { violations } = await runApart(wanted, RUN_LIMIT_MS, copy.folder);
     return violations[0];

@@ -49,14 +49,6 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'money/rentals/open.ts',
-    from: 'const bought = await market.findBought(untilMs);',
-    to: 'const bought = undefined as Bargain | undefined;',
-    what: 'a repeated opening buys a second machine',
-    at: 'after a purchase, before the commit of its rental',
-    isDisturbed: true,
-  },
-  {
-    file: 'money/rentals/open.ts',
     from: '  await refuseWhenLate(trx, answerBefore);\n  const limit',
     to: '  const limit',
     what: 'a rental is opened after its caller was told that it never will be',
