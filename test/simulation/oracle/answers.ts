@@ -3,7 +3,8 @@ import { told, type Evidence } from './evidence.js';
 /** Decisions 4 and 15: no answer was untrue later, neither what was said to be nor what was said never to be. */
 export async function judgeAnswers({ ask, told: said }: Evidence): Promise<string[]> {
   const made = await ask<{ id: string }>(
-    `select id from rentals union all select id from topups
+    // A top-up that ended before anything was asked of the payer stays on record as failed.
+    `select id from rentals union all select id from topups where status <> 'failed'
      union all select id from rental_changes where answered_at is not null and refused is null`,
   );
   const bills = await ask<{ id: string; net: string }>(
