@@ -4,41 +4,10 @@ import type { Kernel } from './kernel.js';
 import { real as realTime, realSleep } from './real.js';
 import { orRefused, refuseConnection, type Refusals } from './refusals.js';
 import { currentScope, type Scope, type SimProcess } from './scope.js';
+import type { Callback, Session, Statement } from './session.js';
 import { asError, labelOf, lockLimitOf, writes } from './statement-text.js';
 
-type Callback = (error: Error | null, result?: unknown) => void;
 type RealQuery = (config: unknown, values: unknown, callback: Callback) => unknown;
-
-/** A statement on its way. */
-interface Statement {
-  readonly sql: string;
-  readonly session: Session;
-  readonly scope: Scope;
-  readonly send: (done: Callback) => void;
-  readonly deliver: Callback;
-  /** The limit for locks that it sets for its transaction; undefined for any other statement. */
-  readonly lockMs: number | undefined;
-  answer: { error: Error | null; result?: unknown } | undefined;
-  /** Is called when the answer is there. */
-  answered: () => void;
-}
-
-/** One connection to the database. */
-interface Session {
-  readonly client: pg.Client;
-  readonly process: SimProcess | undefined;
-  readonly no: number;
-  pid: number;
-  /** Its own limit for locks, in milliseconds of simulated time; 0: none. */
-  lockMs: number;
-  /** The limit within the present transaction. */
-  localLockMs: number | undefined;
-  queue: Statement[];
-  isBusy: boolean;
-  isInTransaction: boolean;
-  /** Whether the present transaction has written anything. */
-  hasWritten: boolean;
-}
 
 /** What chance may do to a statement. */
 export interface StatementFaults extends Refusals {
@@ -114,8 +83,12 @@ export class Statements {
     };
   }
 
-  /** Ends the sessions of a crashed process, and waits until the server has undone what they held. */
+  /** Ends the sessions of a crashed process. Nothing else happens until the server has undone what they held. */
   async forget(process: SimProcess): Promise<void> {
+    await this.kernel.reallyDoing(this.#forget(process));
+  }
+
+  async #forget(process: SimProcess): Promise<void> {
     const sessions = [...this.#sessions.values()].filter((session) => session.process === process);
     this.#waiting = this.#waiting.filter(({ session }) => !sessions.includes(session));
     for (const session of sessions) {
@@ -355,11 +328,17 @@ export class Statements {
     );
   }
 
-  /** Looks which statements that waited for a lock wait no longer. */
+  /** Looks which statements that waited for a lock wait no longer, and lets them go on in the order in which they came. */
   async #recheck(): Promise<void> {
-    for (const statement of [...this.#waiting]) {
-      if (await this.#isBlocked(statement)) continue;
-      if (!this.#waiting.includes(statement)) continue;
+    // One that is done may have held up another that was looked at before.
+    const free = new Set<Statement>();
+    for (let before = -1; before < free.size;) {
+      before = free.size;
+      for (const statement of this.#waiting) {
+        if (!free.has(statement) && !(await this.#isBlocked(statement))) free.add(statement);
+      }
+    }
+    for (const statement of this.#waiting.filter((one) => free.has(one))) {
       this.#waiting.splice(this.#waiting.indexOf(statement), 1);
       this.kernel.after(0, 'has its lock', () => this.#resume(statement), { scope: statement.scope });
     }

@@ -1,0 +1,35 @@
+import type pg from 'pg';
+import type { Scope, SimProcess } from './scope.js';
+
+export type Callback = (error: Error | null, result?: unknown) => void;
+
+/** A statement on its way. */
+export interface Statement {
+  readonly sql: string;
+  readonly session: Session;
+  readonly scope: Scope;
+  readonly send: (done: Callback) => void;
+  readonly deliver: Callback;
+  /** The limit for locks that it sets for its transaction; undefined for any other statement. */
+  readonly lockMs: number | undefined;
+  answer: { error: Error | null; result?: unknown } | undefined;
+  /** Is called when the answer is there. */
+  answered: () => void;
+}
+
+/** One connection to the database. */
+export interface Session {
+  readonly client: pg.Client;
+  readonly process: SimProcess | undefined;
+  readonly no: number;
+  pid: number;
+  /** Its own limit for locks, in milliseconds of simulated time; 0: none. */
+  lockMs: number;
+  /** The limit within the present transaction. */
+  localLockMs: number | undefined;
+  queue: Statement[];
+  isBusy: boolean;
+  isInTransaction: boolean;
+  /** Whether the present transaction has written anything. */
+  hasWritten: boolean;
+}
