@@ -1,4 +1,4 @@
-import type { WaitingEvent } from '../../adapters/postgres/payments/event-handling.js';
+import { markHandled, type WaitingEvent } from '../../adapters/postgres/payments/event-handling.js';
 import { findCredit } from '../../adapters/postgres/payments/credits.js';
 import { creditTopup, creditUser } from '../../money/payments/credit.js';
 import { parkPayment } from '../../money/payments/parked-payments.js';
@@ -44,26 +44,33 @@ export async function settleByMetadata(deps: ActivityDeps, payment: Payment): Pr
 
 /**
  * Credits payments that events name and that the row does not know: a page was paid twice, or this database has lost
- * the top-up. One that the processor does not know keeps no other from it (decision 69, "Items that fail").
+ * the top-up. Then it marks the events as handled. A payment that the processor does not know keeps no other from its
+ * credit, and no other's event from its mark (decision 69, "Items that fail").
  * @throws ProcessorError when one of them is unknown there, after the others; at once when the processor can't be asked
  */
-export async function settleNamedPayments(
+export async function handleEvents(
   deps: ActivityDeps,
   events: readonly WaitingEvent[],
+  note: string,
 ): Promise<void> {
-  const paid = events.filter(({ kind }) => isPaidKind(kind));
-  const named = new Set(paid.map(({ object }) => paymentIdOf(object)));
-  const unknown: unknown[] = [];
-  for (const paymentId of named) {
+  const unknown = new Map<string | null, unknown>();
+  for (const paymentId of new Set(events.map(paidBy))) {
     if (paymentId === null || (await findCredit(deps.db, paymentId))) continue;
     try {
       await settleByMetadata(deps, await deps.processor.getPayment(paymentId));
     } catch (error) {
       if (!isMissing(error)) throw error;
-      unknown.push(error);
+      unknown.set(paymentId, error);
     }
   }
-  if (unknown.length > 0) throw unknown[0];
+  const done = events.filter((event) => !unknown.has(paidBy(event)));
+  await markHandled(deps.db, done, note);
+  if (unknown.size > 0) throw [...unknown.values()][0];
+}
+
+/** The payment by which an event says that money came; null: it says no such thing. */
+function paidBy({ kind, object }: WaitingEvent): string | null {
+  return isPaidKind(kind) ? paymentIdOf(object) : null;
 }
 
 function faultOf(payment: Payment): string | null {

@@ -1,5 +1,5 @@
 import { readClock } from '../../adapters/postgres/clock.js';
-import { listUnhandledEvents, markHandled } from '../../adapters/postgres/payments/event-handling.js';
+import { listUnhandledEvents } from '../../adapters/postgres/payments/event-handling.js';
 import { mailTopupOutcome } from '../../adapters/postgres/payments/topup-mails.js';
 import { findTopup } from '../../adapters/postgres/payments/topups.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
@@ -8,7 +8,7 @@ import { paymentLimits } from '../../domain/payments/limits.js';
 import { endTopup } from '../../money/topups/topups.js';
 import type { EventLook } from '../../workflows/contracts/events.js';
 import type { ActivityDeps } from '../deps.js';
-import { settleNamedPayments } from '../payments/settle-payment.js';
+import { handleEvents } from '../payments/settle-payment.js';
 import { chargeTopup } from './charge.js';
 import { openPage, resumePage, settlePage } from './page.js';
 
@@ -22,9 +22,8 @@ export async function advanceTopup(deps: ActivityDeps, topupId: TopupId): Promis
   const topup = await findTopup(db, topupId);
   const events = await listUnhandledEvents(db, topupId);
   if (topup) await settleTopup(deps, topup);
-  await settleNamedPayments(deps, events);
   // The answer handles only events that were stored before the processor was asked.
-  await markHandled(db, events, topup ? 'the top-up was brought up to date' : 'no such top-up');
+  await handleEvents(deps, events, topup ? 'the top-up was brought up to date' : 'no such top-up');
   return lookOf(await findTopup(db, topupId));
 }
 

@@ -1,6 +1,6 @@
 import { newId } from '../../adapters/ids.js';
 import { findAutoTopup, readCooldownMs } from '../../adapters/postgres/payments/auto-topup-settings.js';
-import { listUnhandledEvents, markHandled } from '../../adapters/postgres/payments/event-handling.js';
+import { listUnhandledEvents } from '../../adapters/postgres/payments/event-handling.js';
 import { markDetached } from '../../adapters/postgres/payments/saved-cards.js';
 import { getTopup } from '../../adapters/postgres/payments/topups.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
@@ -16,7 +16,7 @@ import type { ActivityDeps } from '../deps.js';
 import { ONE_CALL_MS, withHeartbeat, type Tell } from '../heartbeat.js';
 import { chargeByPolicy } from '../payments/charge-card.js';
 import type { ChargePolicy } from '../payments/classify-charge.js';
-import { settleNamedPayments, settlePayment } from '../payments/settle-payment.js';
+import { handleEvents, settlePayment } from '../payments/settle-payment.js';
 import { learnFingerprint } from './fingerprint.js';
 
 /**
@@ -44,8 +44,7 @@ async function advanceAutoTopup(deps: ActivityDeps, userId: UserId, tell: Tell):
   const step = await beginAutoTopup(db, userId, newId('top'), { cooldownMs });
   tell(step.kind === 'attempt' ? { charging: step.topup.id, cents: step.topup.amount_cents } : step);
   if (step.kind === 'attempt') await chargeByPolicy(deps, step.topup, policy);
-  await settleNamedPayments(deps, events);
-  await markHandled(db, events, 'the auto-topup was brought up to date');
+  await handleEvents(deps, events, 'the auto-topup was brought up to date');
   return step.kind === 'attempt' ? lookAfter(deps, step.topup.id) : lookOfStep(step);
 }
 

@@ -14,7 +14,7 @@ describe('payments that events name', () => {
   });
   after(() => lone.close());
 
-  it('are credited although the processor does not know what an earlier event names', async () => {
+  it('are credited and handled although the processor does not know what an earlier event names', async () => {
     const topupId = newId('top');
     const { id: userId } = await insertUser(lone.db);
     const missing = new ProcessorError('refused', 'no such payment', { code: 'resource_missing' });
@@ -35,6 +35,11 @@ describe('payments that events name', () => {
     }
     await assert.rejects(lone.run('lookAtTopup', topupId), missing);
     assert.equal((await getWallet(lone.db, userId)).available_cents, 700);
+    const waiting = await lone.db('processor_events').where({ workflow_id: topupId }).whereNull('handled_at');
+    assert.deepEqual(
+      waiting.map(({ id }) => id),
+      [`evt_0_${topupId}`],
+    );
     assert.deepEqual(await verifyLedger(lone.db), []);
   });
 });
