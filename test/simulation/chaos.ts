@@ -10,6 +10,10 @@ import type { World } from './world/world.js';
 /** The most statements that a process begins until a crash that was drawn for it comes. */
 const CRASH_WITHIN = 60;
 
+/** The same for one that comes at a statement of a chosen duty, and how long a process may stand still, in milliseconds. */
+const AIM_WITHIN = 60;
+const FREEZE_MAX_MS = 30_000;
+
 /** The longest time for which the database is away, and any other peer, in milliseconds. */
 const DATABASE_AWAY_MS = 3 * 60_000;
 const PEER_AWAY_MS = 5 * 60_000;
@@ -24,13 +28,24 @@ const peers = ['temporal', 'processor', 'north', 'south', 'mail', 'machines'] as
  */
 const states = ['40001', '40P01', '57014', '53100', '53200', '25006', '57P01'] as const;
 
+/** Where a process is struck: at a statement of its own, or of whoever does a duty. */
+interface Armed {
+  readonly process: SimProcess | undefined;
+  readonly duty: string | undefined;
+  /** So many statements are left until then. */
+  left: number;
+  readonly how: 'before' | 'after' | 'freeze';
+}
+
 /** Disturbs the service by the seed, until it is told to stop. */
 export class Chaos implements StatementFaults {
-  readonly counts = { disturbances: 0 };
+  readonly counts = { disturbances: 0, freezes: 0 };
   #isOver = false;
   /** Until when the database is away, in milliseconds since 1970. */
   #awayUntilMs = 0;
-  #armed: { process: SimProcess; left: number; when: 'before' | 'after' } | undefined;
+  #armed: Armed | undefined;
+  /** The activities and requests that were seen to ask the database. */
+  readonly #duties = new Set<string>();
 
   constructor(
     private readonly parts: {
@@ -107,12 +122,17 @@ export class Chaos implements StatementFaults {
     return this.parts.kernel.nowMs < this.#awayUntilMs;
   }
 
-  crashesAt(process: SimProcess): 'before' | 'after' | undefined {
-    if (this.#armed?.process !== process) return undefined;
-    this.#armed.left -= 1;
-    if (this.#armed.left > 0) return undefined;
-    const { when } = this.#armed;
-    return when;
+  crashesAt(process: SimProcess, duty: string): 'before' | 'after' | undefined {
+    this.#duties.add(duty);
+    const armed = this.#armed;
+    if (armed === undefined || (armed.process ?? process) !== process || (armed.duty ?? duty) !== duty)
+      return undefined;
+    armed.left -= 1;
+    if (armed.left > 0) return undefined;
+    if (armed.how !== 'freeze') return armed.how;
+    this.#armed = undefined;
+    this.#freeze(process);
+    return undefined;
   }
 
   async crash(process: SimProcess): Promise<void> {
@@ -153,11 +173,12 @@ export class Chaos implements StatementFaults {
   async #disturb(chance: Chance): Promise<void> {
     const { service, server } = this.parts;
     const { processes } = service;
-    const drawn = chance.below(11);
+    const drawn = chance.below(14);
     if (drawn === 10) server.tasks.overlapOne();
     else if (drawn >= 4 && drawn <= 6) this.#loseSomething(drawn === 4, chance);
     else if (drawn === 7) for (const process of processes) await service.crash(process);
     else if (drawn === 8) this.#addWorker();
+    else if (drawn > 10) this.#aim(chance);
     else if (processes.length > 0) await this.#strike(drawn, processes, chance);
   }
 
@@ -170,8 +191,29 @@ export class Chaos implements StatementFaults {
       kernel.trace.line(kernel.nowMs, 'a clock jumps');
       return;
     }
-    const when = chance.pick(['before', 'after'] as const);
-    this.#armed = { process: chance.pick(processes), left: 1 + chance.below(CRASH_WITHIN), when };
+    const how = chance.pick(['before', 'after'] as const);
+    this.#armed = {
+      process: chance.pick(processes),
+      duty: undefined,
+      left: 1 + chance.below(CRASH_WITHIN),
+      how,
+    };
+  }
+
+  /** Aims at one duty of all that were seen: rare ones are struck as often as loops that ask all day. */
+  #aim(chance: Chance): void {
+    const how = chance.pick(['before', 'after', 'freeze'] as const);
+    const left = 1 + chance.below(AIM_WITHIN);
+    this.#armed = { process: undefined, duty: chance.pick([...this.#duties]), left, how };
+  }
+
+  #freeze(process: SimProcess): void {
+    const { statements, server, chance, kernel } = this.parts;
+    const ms = chance.between(1_000, FREEZE_MAX_MS);
+    this.counts.freezes += 1;
+    kernel.trace.line(kernel.nowMs, `${process.name} stands still for ${ms} ms`);
+    statements.freeze(process, ms);
+    server.tasks.freeze(process, ms);
   }
 
   #loseSomething(isDatabase: boolean, chance: Chance): void {

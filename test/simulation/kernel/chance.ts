@@ -2,6 +2,16 @@ import { uniformInt } from 'pure-rand/distribution/uniformInt';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import type { RandomGenerator } from 'pure-rand/types/RandomGenerator';
 
+const WARM_UP = 16;
+
+/** Scatters numbers that are near to each other, so that streams with names alike draw unlike (the end of MurmurHash3). */
+function scattered(hash: number): number {
+  let mixed = hash;
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return mixed ^ (mixed >>> 16);
+}
+
 /** Repeatable chance. Each part of the simulation draws from a stream of its own, made of the seed and its name. */
 export class Chance {
   readonly #generator: RandomGenerator;
@@ -12,7 +22,9 @@ export class Chance {
   ) {
     let hash = seed | 0;
     for (const char of name) hash = (Math.imul(hash, 31) + (char.codePointAt(0) ?? 0)) | 0;
-    this.#generator = xoroshiro128plus(hash);
+    this.#generator = xoroshiro128plus(scattered(hash));
+    // The generator's first numbers follow its seed.
+    for (let no = 0; no < WARM_UP; no += 1) this.below(2);
   }
 
   /** Returns a whole number from `least` to `most`, both included. */

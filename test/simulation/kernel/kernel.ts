@@ -85,9 +85,10 @@ export class Kernel {
   ): Entry {
     this.#no += 1;
     this.moved();
+    const { scope = currentScope() } = options;
+    const at = Math.max(this.nowMs + Math.max(0, Math.ceil(ms)), scope.process?.frozenUntilMs ?? 0);
     const entry: Entry = {
-      ...{ at: this.nowMs + Math.max(0, Math.ceil(ms)), no: this.#no, label, run },
-      ...{ scope: options.scope ?? currentScope(), isWeak: options.isWeak ?? false },
+      ...{ at, no: this.#no, label, run, scope, isWeak: options.isWeak ?? false },
       isSilent: options.isSilent ?? false,
     };
     this.#entries.push(entry);
@@ -126,6 +127,15 @@ export class Kernel {
       this.#real -= 1;
       this.moved();
       if (this.#real === 0) this.#realEnded?.();
+    }
+  }
+
+  /** Lets a process stand still for some milliseconds, as a machine does that is moved or out of memory. */
+  freeze(process: SimProcess, ms: number): void {
+    const untilMs = this.nowMs + ms;
+    process.frozenUntilMs = untilMs;
+    for (const entry of this.#entries) {
+      if (entry.scope.process === process) entry.at = Math.max(entry.at, untilMs);
     }
   }
 
@@ -208,10 +218,15 @@ export class Kernel {
   }
 
   /**
-   * The instant of a loop's next round, on its own grid.
+   * The instant of a loop's next round.
    * @param outside when something happens next that is no beat or wait of a process
    */
-  #instantOf({ loop, nominal, periodMs, restUntil }: RestingLoop, outside: number): number {
+  #instantOf(resting: RestingLoop, outside: number): number {
+    return Math.max(this.#instantOnGrid(resting, outside), resting.process?.frozenUntilMs ?? 0);
+  }
+
+  /** The same on the loop's own grid. */
+  #instantOnGrid({ loop, nominal, periodMs, restUntil }: RestingLoop, outside: number): number {
     const atOrAfter = (ms: number): number =>
       ms <= nominal ? nominal : nominal + Math.ceil((ms - nominal) / periodMs) * periodMs;
     if (loop.seen !== this.#happenings) {

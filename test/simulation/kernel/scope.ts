@@ -6,6 +6,8 @@ export class SimProcess {
   isAlive = true;
   /** How far its clock is ahead of everybody else's, in milliseconds. */
   aheadMs = 0;
+  /** Until when it stands still, in milliseconds since 1970: whatever it would do comes later. */
+  frozenUntilMs = 0;
 
   /** @param name shown in the trace, such as worker-2 */
   constructor(

@@ -25,7 +25,9 @@ export interface Session {
   pid: number;
   /** Its own limit for locks, in milliseconds of simulated time; 0: none. */
   lockMs: number;
-  /** The limit within the present transaction. */
+  /** How long a transaction of its may stand idle, in milliseconds of simulated time; 0: for ever. */
+  readonly idleMs: number;
+  /** The limit for locks within the present transaction. */
   localLockMs: number | undefined;
   queue: Statement[];
   isBusy: boolean;

@@ -1,7 +1,8 @@
 import { AsyncResource } from 'node:async_hooks';
 import pg from 'pg';
 import type { Kernel } from './kernel.js';
-import { real as realTime, realSleep } from './real.js';
+import { LockWaits } from './lock-waits.js';
+import { realSleep } from './real.js';
 import { orRefused, refuseConnection, type Refusals } from './refusals.js';
 import { currentScope, type Scope, type SimProcess } from './scope.js';
 import type { Callback, Session, Statement } from './session.js';
@@ -15,17 +16,11 @@ export interface StatementFaults extends Refusals {
   slowMs(): number;
   /** Cuts the connection: before the server takes the statement, or after it has done it. */
   cut(): 'before' | 'after' | undefined;
-  /** Is told of each statement that a process has begun; true: the process crashes here. */
-  crashesAt(process: SimProcess): 'before' | 'after' | undefined;
+  /** Is told of each statement that a process has begun for a duty, before and after it; where it crashes, if it does. */
+  crashesAt(process: SimProcess, duty: string): 'before' | 'after' | undefined;
   crash(process: SimProcess): Promise<void>;
 }
 
-/** The milliseconds of real time after which a statement without an answer is looked at. */
-const LOOK_AFTER_MS = 3;
-/** The same while no other session is in a transaction, so that hardly anything can hold a lock. */
-const LOOK_LATE_MS = 100;
-/** So many looks without an answer show that none will come. */
-const LOOKS_MAX = 20_000;
 /** How long the end of a connection may take, in milliseconds of real time. */
 const GOODBYE_MS = 20;
 /** SQLSTATE of a wait for a lock that lock_timeout has ended. */
@@ -40,6 +35,7 @@ export class Statements {
   /** Statements by the activity or request that they belong to: those begun, and those at which chance hit. */
   readonly points = { passed: new Set<string>(), hit: new Set<string>() };
   readonly #sessions = new Map<pg.Client, Session>();
+  readonly #locks: LockWaits;
   #waiting: Statement[] = [];
   #clockMs = 0;
   #no = 0;
@@ -52,7 +48,9 @@ export class Statements {
   constructor(
     private readonly kernel: Kernel,
     private readonly control: pg.Client,
-  ) {}
+  ) {
+    this.#locks = new LockWaits(kernel, this.#sessions, (sql, values) => this.ask(sql, values));
+  }
 
   /** Puts itself between the driver and everything that uses it. There is no way back. */
   install(): void {
@@ -131,12 +129,21 @@ export class Statements {
     const lockMs = Number(/lock_timeout=(\d+)/.exec(options)?.[1] ?? 0);
     // The server's own limits count real time.
     connectionParameters.options = `${options.replace(/-c (lock|transaction)_timeout=\d+/g, '')} -c synchronize_seqscans=off`;
+    const idleMs = Number(connectionParameters.idle_in_transaction_session_timeout);
     connectionParameters.statement_timeout = false;
     connectionParameters.idle_in_transaction_session_timeout = false;
     inner._connectionTimeoutMillis = 0;
     this.#no += 1;
     const session: Session = {
-      ...{ client, process: currentScope().process, no: this.#no, pid: 0, lockMs, localLockMs: undefined },
+      ...{
+        client,
+        process: currentScope().process,
+        no: this.#no,
+        pid: 0,
+        lockMs,
+        idleMs,
+        localLockMs: undefined,
+      },
       ...{ queue: [], isBusy: false, isInTransaction: false, hasWritten: false },
     };
     this.#sessions.set(client, session);
@@ -206,7 +213,7 @@ export class Statements {
       this.kernel.moved();
       statement.answered();
     });
-    if (await this.#isBlocked(statement)) {
+    if (await this.#locks.isBlocked(statement)) {
       this.counts.waits += 1;
       this.#waiting.push(statement);
       this.kernel.trace.line(this.kernel.nowMs, 'waits for a lock');
@@ -216,7 +223,11 @@ export class Statements {
     if (process !== undefined && (await this.#isHit(statement, 'after'))) return;
     // Whoever waits no longer is found out first: then the order of what comes next is certain.
     await this.#recheck();
-    this.#deliver(statement);
+    if (process !== undefined && process.frozenUntilMs > this.kernel.nowMs) {
+      this.kernel.after(0, 'goes on', () => this.#deliver(statement), { scope: statement.scope });
+    } else {
+      this.#deliver(statement);
+    }
   }
 
   /** Lets chance cut the connection or crash the process at this statement. */
@@ -227,7 +238,7 @@ export class Statements {
     const { duty = session.process.kind } = statement.scope;
     const point = `${duty}: ${labelOf(statement.sql)}`;
     this.points.passed.add(point);
-    if (faults.crashesAt(session.process) === when) {
+    if (faults.crashesAt(session.process, duty) === when) {
       this.points.hit.add(`${when} ${point}`);
       await faults.crash(session.process);
       return true;
@@ -236,20 +247,45 @@ export class Statements {
     this.counts.cuts += 1;
     this.points.hit.add(`${when} ${point}`);
     this.kernel.trace.line(this.kernel.nowMs, `cut ${when}`);
-    await this.#endSessions([session]);
-    const { stream } = (
-      session.client as unknown as { connection: { stream: { destroy(error: Error): void } } }
-    ).connection;
-    const error = new Error('Connection terminated unexpectedly');
-    stream.destroy(error);
-    await realSleep(1);
+    const error = await this.#cutOff(session);
     statement.answer = { error };
-    session.client.emit('error', error);
-    this.#sessions.delete(session.client);
     await this.#recheck();
     this.#deliver(statement);
     for (const later of session.queue.splice(0)) later.deliver(error);
     return true;
+  }
+
+  /** Ends a session, and lets its client know. @returns what the client is told */
+  async #cutOff(session: Session): Promise<Error> {
+    await this.#endSessions([session]);
+    const { connection } = session.client as unknown as {
+      connection: { stream: { destroy(error: Error): void } };
+    };
+    const error = new Error('Connection terminated unexpectedly');
+    connection.stream.destroy(error);
+    await this.kernel.reallyDoing(realSleep(1));
+    session.client.emit('error', error);
+    this.#sessions.delete(session.client);
+    return error;
+  }
+
+  /** Lets a process stand still. The server ends those of its transactions that stand idle for longer than they may. */
+  freeze(process: SimProcess, ms: number): void {
+    this.kernel.freeze(process, ms);
+    for (const session of this.#sessions.values()) {
+      const { idleMs } = session;
+      if (session.process !== process || !session.isInTransaction || idleMs === 0 || idleMs > ms) continue;
+      this.kernel.after(idleMs, 'idle_in_transaction_session_timeout', () => this.#endIdle(session), {
+        scope: {},
+      });
+    }
+  }
+
+  async #endIdle(session: Session): Promise<void> {
+    if (!this.#sessions.has(session.client) || this.#waiting.some((one) => one.session === session)) return;
+    const error = await this.#cutOff(session);
+    await this.#recheck();
+    for (const later of session.queue.splice(session.isBusy ? 1 : 0)) later.deliver(error);
   }
 
   /** Sets the database's clock, when time has passed since. */
@@ -290,44 +326,6 @@ export class Statements {
     session.hasWritten = false;
   }
 
-  /** Finds out whether a statement waits for a lock. Resolves when it does, or when it is answered. */
-  async #isBlocked(statement: Statement): Promise<boolean> {
-    for (let look = 0; ; look += 1) {
-      await this.#answerOr(statement, this.#mayWait(statement) ? LOOK_AFTER_MS : LOOK_LATE_MS);
-      if (statement.answer !== undefined) return false;
-      const [row] = await this.ask<{ blocked: boolean }>(
-        'select cardinality(pg_blocking_pids($1)) > 0 as blocked',
-        [statement.session.pid],
-      );
-      // It may have been answered between the two.
-      if ((statement as { answer: unknown }).answer !== undefined) return false;
-      if (row?.blocked === true) return true;
-      if (look > LOOKS_MAX) throw new Error(`no answer, and no lock: ${statement.sql}`);
-    }
-  }
-
-  /** Whether another session is in a transaction, and may hold what the statement needs. */
-  #mayWait({ session }: Statement): boolean {
-    for (const other of this.#sessions.values()) {
-      if (other !== session && other.isInTransaction) return true;
-    }
-    return false;
-  }
-
-  /** Resolves when the statement is answered, or when so many milliseconds of real time are over. */
-  async #answerOr(statement: Statement, limitMs: number): Promise<void> {
-    if (statement.answer !== undefined) return;
-    await this.kernel.reallyDoing(
-      new Promise<void>((resolve) => {
-        const timer = realTime.setTimeout(resolve, limitMs);
-        statement.answered = () => {
-          realTime.clearTimeout(timer);
-          resolve();
-        };
-      }),
-    );
-  }
-
   /** Looks which statements that waited for a lock wait no longer, and lets them go on in the order in which they came. */
   async #recheck(): Promise<void> {
     // One that is done may have held up another that was looked at before.
@@ -335,7 +333,7 @@ export class Statements {
     for (let before = -1; before < free.size;) {
       before = free.size;
       for (const statement of this.#waiting) {
-        if (!free.has(statement) && !(await this.#isBlocked(statement))) free.add(statement);
+        if (!free.has(statement) && !(await this.#locks.isBlocked(statement))) free.add(statement);
       }
     }
     for (const statement of this.#waiting.filter((one) => free.has(one))) {
@@ -361,7 +359,7 @@ export class Statements {
         if (!this.#waiting.includes(statement)) return;
         this.counts.timeouts += 1;
         await this.ask('select pg_cancel_backend($1)', [session.pid]);
-        while (statement.answer === undefined) await this.#answerOr(statement, LOOK_AFTER_MS);
+        while (statement.answer === undefined) await this.#locks.answerOr(statement);
         const { error } = statement.answer;
         if (error !== null) {
           const message = 'canceling statement due to lock timeout';

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { PlantedCopy } from '../../../tools/mutations/planted-copy.js';
 import { stopTestServers } from '../../support/servers/started-servers.js';
-import { repeatBy, runApart } from '../campaign.js';
+import { repeatBy, runApart, type Wanted } from '../campaign.js';
 import { mutants, type Mutant } from './plan.js';
 
 /**
@@ -31,6 +31,7 @@ const waiting = mutants
   .filter(({ what, file }) => `${what} ${file}`.includes(values.only));
 const planned = waiting.length;
 let missed = 0;
+const clean = new Map<string, Promise<boolean>>();
 
 await Promise.all(Array.from({ length: Number(values.jobs) }, work));
 await stopTestServers();
@@ -57,14 +58,23 @@ function find(copy: PlantedCopy, mutant: Mutant): Promise<string | undefined> {
     for (let seed = FIRST_SEED; Date.now() < endMs; seed += 1) {
       const wanted = { ...(mutant.isDisturbed === true ? disturbed : calm), seed };
       const word = await judge(copy, wanted);
-      if (word !== undefined) return ` (${repeatBy(wanted)}: ${word})`;
+      if (word !== undefined && (await isClean(wanted))) return ` (${repeatBy(wanted)}: ${word})`;
     }
     return undefined;
   });
 }
 
+/** Whether the oracle finds nothing in a run of the sources as they are: each is run once. */
+function isClean(wanted: Wanted): Promise<boolean> {
+  const command = repeatBy(wanted);
+  const known =
+    clean.get(command) ?? runApart(wanted, RUN_LIMIT_MS).then(({ violations }) => violations.length === 0);
+  clean.set(command, known);
+  return known;
+}
+
 /** @returns the first violation of a run; a run without a report, such as one that takes too long, has found nothing */
-async function judge(copy: PlantedCopy, wanted: Parameters<typeof repeatBy>[0]): Promise<string | undefined> {
+async function judge(copy: PlantedCopy, wanted: Wanted): Promise<string | undefined> {
   try {
     const { violations } = await runApart(wanted, RUN_LIMIT_MS, copy.folder);
     return violations[0];

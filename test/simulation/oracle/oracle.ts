@@ -9,6 +9,7 @@ import { judgeKeys } from './keys.js';
 import { judgeLedgers } from './ledgers.js';
 import { judgeMachines } from './machines.js';
 import { judgeMoney } from './money.js';
+import { judgeOpenings } from './openings.js';
 import { judgeOperators } from './operators.js';
 import { judgePayments } from './payments.js';
 import { judgeProgress } from './progress.js';
@@ -32,6 +33,7 @@ const judges: readonly Judge[] = [
   judgeAnswers,
   judgeHooks,
   judgeOperators,
+  judgeOpenings,
 ];
 
 /**

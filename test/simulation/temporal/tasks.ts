@@ -56,6 +56,9 @@ const loopNames = new Set([
   'deliverMails',
 ]);
 
+/** How soon what waits for a worker that stands still is looked at again, in milliseconds. */
+const POLL_MS = 500;
+
 /** Hands activities to workers, as the server does: with tries, time-outs, and tries that overlap. */
 export class Tasks {
   #workers: Worker[] = [];
@@ -102,6 +105,18 @@ export class Tasks {
         () => this.#timeOut(task, current, heartbeatMs === undefined ? 'START_TO_CLOSE' : 'HEARTBEAT'),
         { scope: {} },
       );
+    }
+  }
+
+  /** Takes the activities of a process for lost that stands still for longer than they may be silent. */
+  freeze(process: SimProcess, ms: number): void {
+    for (const task of this.#tasks) {
+      const { current, limits, isLocal, name } = task;
+      const { heartbeatMs = Infinity } = limits;
+      if (current?.process !== process || isLocal || loopNames.has(name) || heartbeatMs > ms) continue;
+      this.kernel.after(heartbeatMs, `${name} is silent`, () => this.#timeOut(task, current, 'HEARTBEAT'), {
+        scope: {},
+      });
     }
   }
 
@@ -178,8 +193,10 @@ export class Tasks {
       `starts ${task.name}`,
       () => {
         if (task.isOver) return;
-        if (!this.hasWorker) this.onWorker(() => this.#dispatch(task, 0));
-        else this.#try(task, this.chance.pick(this.#workers));
+        const awake = this.#workers.filter(({ process }) => process.frozenUntilMs <= this.kernel.nowMs);
+        if (awake.length > 0) this.#try(task, this.chance.pick(awake));
+        else if (!this.hasWorker) this.onWorker(() => this.#dispatch(task, 0));
+        else this.#dispatch(task, POLL_MS);
       },
       { scope: scopeOf(task.run.type) },
     );

@@ -85,7 +85,7 @@ export class Upstream {
     private readonly chance: Chance,
     private readonly outside: Outside,
   ) {
-    this.#offers = models.flatMap((model) => [1, 2].map((gpuCount) => this.#offerOf(model, gpuCount)));
+    this.#offers = models.flatMap((model) => [1, 2, 8].map((gpuCount) => this.#offerOf(model, gpuCount)));
   }
 
   /** The port by which the service sees it. */

@@ -24,7 +24,7 @@ export async function rent(user: User): Promise<void> {
 export function wishOf({ parts: { chance } }: User): Wish {
   return {
     familyId: chance.pick(families),
-    gpuCount: chance.pick([1, 1, 2]),
+    gpuCount: chance.pick([1, 1, 1, 2, 2, 8]),
     ...(chance.perMille(700) ? { autoStopAfterHours: 0.2 + chance.below(40) / 10 } : {}),
     ...(chance.perMille(300) ? { maxSpendCents: 20 + chance.below(400) } : {}),
     ...(chance.perMille(200) ? { maxPricePerHourCents: 10 + chance.below(150) } : {}),
