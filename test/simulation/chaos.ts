@@ -13,6 +13,16 @@ const CRASH_WITHIN = 60;
 /** The same for one that comes at a statement of a chosen duty, and how long a process may stand still, in milliseconds. */
 const AIM_WITHIN = 60;
 const FREEZE_MAX_MS = 30_000;
+/** What moves money and machines within few statements: half of the aims go there. */
+const delicate = [
+  'openRental',
+  'startMetering',
+  'settleRental',
+  'endPods',
+  'openTopup',
+  'lookAtTopup',
+  'lookAtDispute',
+];
 
 /** The longest time for which the database is away, and any other peer, in milliseconds. */
 const DATABASE_AWAY_MS = 3 * 60_000;
@@ -32,6 +42,8 @@ const states = ['40001', '40P01', '57014', '53100', '53200', '25006', '57P01'] a
 interface Armed {
   readonly process: SimProcess | undefined;
   readonly duty: string | undefined;
+  /** The commits alone count. */
+  readonly isCommit: boolean;
   /** So many statements are left until then. */
   left: number;
   readonly how: 'before' | 'after' | 'freeze';
@@ -122,11 +134,12 @@ export class Chaos implements StatementFaults {
     return this.parts.kernel.nowMs < this.#awayUntilMs;
   }
 
-  crashesAt(process: SimProcess, duty: string): 'before' | 'after' | undefined {
+  crashesAt(process: SimProcess, duty: string, sql: string): 'before' | 'after' | undefined {
     this.#duties.add(duty);
     const armed = this.#armed;
     if (armed === undefined || (armed.process ?? process) !== process || (armed.duty ?? duty) !== duty)
       return undefined;
+    if (armed.isCommit && !/^\s*commit/i.test(sql)) return undefined;
     armed.left -= 1;
     if (armed.left > 0) return undefined;
     if (armed.how !== 'freeze') return armed.how;
@@ -173,7 +186,7 @@ export class Chaos implements StatementFaults {
   async #disturb(chance: Chance): Promise<void> {
     const { service, server } = this.parts;
     const { processes } = service;
-    const drawn = chance.below(14);
+    const drawn = chance.below(16);
     if (drawn === 10) server.tasks.overlapOne();
     else if (drawn >= 4 && drawn <= 6) this.#loseSomething(drawn === 4, chance);
     else if (drawn === 7) for (const process of processes) await service.crash(process);
@@ -195,6 +208,7 @@ export class Chaos implements StatementFaults {
     this.#armed = {
       process: chance.pick(processes),
       duty: undefined,
+      isCommit: false,
       left: 1 + chance.below(CRASH_WITHIN),
       how,
     };
@@ -202,9 +216,12 @@ export class Chaos implements StatementFaults {
 
   /** Aims at one duty of all that were seen: rare ones are struck as often as loops that ask all day. */
   #aim(chance: Chance): void {
-    const how = chance.pick(['before', 'after', 'freeze'] as const);
-    const left = 1 + chance.below(AIM_WITHIN);
-    this.#armed = { process: undefined, duty: chance.pick([...this.#duties]), left, how };
+    const duty = chance.pick(chance.perMille(500) ? delicate : [...this.#duties]);
+    const isCommit = chance.perMille(400);
+    const how = isCommit ? 'after' : chance.pick(['before', 'after', 'freeze'] as const);
+    // A statement is counted before and after it.
+    const left = isCommit ? 2 * (1 + chance.below(2)) : 1 + chance.below(AIM_WITHIN);
+    this.#armed = { process: undefined, duty, isCommit, left, how };
   }
 
   #freeze(process: SimProcess): void {

@@ -91,7 +91,8 @@ export class Kernel {
       ...{ at, no: this.#no, label, run, scope, isWeak: options.isWeak ?? false },
       isSilent: options.isSilent ?? false,
     };
-    this.#entries.push(entry);
+    // A peer may answer whoever has crashed meanwhile: nobody hears it.
+    if (scope.process?.isAlive !== false) this.#entries.push(entry);
     return entry;
   }
 
@@ -105,6 +106,8 @@ export class Kernel {
   /** Lets a loop rest until its next round that can find something. */
   rest(loop: Loop, pauseMs: number, resume: () => void): void {
     this.moved();
+    const { process } = currentScope();
+    if (process?.isAlive === false) return;
     const periodMs = Math.max(1, Math.ceil(pauseMs));
     const isCalm = loop.seen === this.#happenings;
     loop.calm = isCalm ? loop.calm + 1 : 0;
@@ -112,7 +115,7 @@ export class Kernel {
     loop.isResting = true;
     const restMs = Math.min(REST_MAX_MS, periodMs * REST_GROWTH ** Math.min(loop.calm, 12));
     this.#resting.push({
-      ...{ loop, periodMs, resume, process: currentScope().process },
+      ...{ loop, periodMs, resume, process },
       ...{ nominal: this.nowMs + periodMs, restUntil: this.nowMs + restMs },
     });
   }

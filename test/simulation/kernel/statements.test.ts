@@ -28,4 +28,21 @@ describe('the end of a process that has crashed', () => {
     await forgotten;
     assert.equal(seen, LOOKS);
   });
+
+  it('is the end of whatever it waited for', async () => {
+    const kernel = new Kernel(new Chance(1, 'order'), new Trace(undefined, 0), 0);
+    const process = new SimProcess('worker-1', 'worker');
+    let heard = 0;
+    // A peer answers after the crash.
+    kernel.after(
+      1,
+      'answers',
+      () => void kernel.after(1, 'is heard', () => void (heard += 1), { scope: { process } }),
+    );
+    kernel.after(5, 'is heard before', () => void (heard += 1), { scope: { process } });
+    process.isAlive = false;
+    kernel.forget(process);
+    await kernel.run(10);
+    assert.equal(heard, 0);
+  });
 });

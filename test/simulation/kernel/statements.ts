@@ -17,7 +17,7 @@ export interface StatementFaults extends Refusals {
   /** Cuts the connection: before the server takes the statement, or after it has done it. */
   cut(): 'before' | 'after' | undefined;
   /** Is told of each statement that a process has begun for a duty, before and after it; where it crashes, if it does. */
-  crashesAt(process: SimProcess, duty: string): 'before' | 'after' | undefined;
+  crashesAt(process: SimProcess, duty: string, sql: string): 'before' | 'after' | undefined;
   crash(process: SimProcess): Promise<void>;
 }
 
@@ -238,7 +238,7 @@ export class Statements {
     const { duty = session.process.kind } = statement.scope;
     const point = `${duty}: ${labelOf(statement.sql)}`;
     this.points.passed.add(point);
-    if (faults.crashesAt(session.process, duty) === when) {
+    if (faults.crashesAt(session.process, duty, statement.sql) === when) {
       this.points.hit.add(`${when} ${point}`);
       await faults.crash(session.process);
       return true;

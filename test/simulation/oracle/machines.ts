@@ -7,7 +7,10 @@ const END_MAX_MS = 15 * 60_000;
 const ASKED_MAX_MS = 75 * 60_000;
 
 interface RentalRow {
+  readonly id: string;
   readonly tag: string;
+  readonly started_ms: string;
+  readonly requested_ms: string | null;
   readonly ended_ms: string | null;
   readonly closed_ms: string | null;
 }
@@ -18,24 +21,29 @@ interface RentalRow {
  */
 export async function judgeMachines({ ask, machines, nowMs }: Evidence): Promise<string[]> {
   const rentals = await ask<RentalRow>(
-    `select tag, extract(epoch from ended_at) * 1000 as ended_ms, extract(epoch from closed_at) * 1000 as closed_ms
-       from rentals`,
+    `select r.id, tag, extract(epoch from started_at) * 1000 as started_ms,
+            extract(epoch from coalesce(ended_at, settled_at)) * 1000 as ended_ms,
+            extract(epoch from closed_at) * 1000 as closed_ms, extract(epoch from s.requested_at) * 1000 as requested_ms
+       from rentals r left join stop_requests s on s.rental_no = r.no`,
   );
   const rows = new Map(rentals.map((row) => [row.tag, row]));
-  return machines.flatMap((machine) => {
+  const extra = rentals.flatMap((row) => judgeTwins(row, machines));
+  const faults = machines.flatMap((machine) => {
     const row = rows.get(machine.tag);
     const endedMs = row === undefined ? nowMs : Number(row.ended_ms ?? Infinity);
-    const faults = [
+    const own = [
       ...told(
         row?.closed_ms !== null && !machine.isStubborn && !isGone(machine, nowMs),
         'is rented by nobody and runs on',
       ),
       ...told(isClosedEarly(machine, row), 'was alive when its rental was closed'),
+      ...told(isToldEarly(machine, row), 'was told to end while it was rented'),
       ...judgeAsking(machine, endedMs, nowMs),
     ];
     const asked = `told: ${String(machine.toldMs !== undefined)}`;
-    return faults.map((fault) => `machine ${machine.podId} (${machine.tag}) ${fault}; ${asked}`);
+    return own.map((fault) => `machine ${machine.podId} (${machine.tag}) ${fault}; ${asked}`);
   });
+  return [...extra, ...faults];
 }
 
 /** Decision 22: a rental is closed when lists show its machine no more; one that was never listed is not waited for. */
@@ -45,6 +53,23 @@ function isClosedEarly(
 ): boolean {
   const closedMs = Number(row?.closed_ms ?? Infinity);
   return listedMs === boughtMs && Math.min(goneMs, lostMs) > closedMs;
+}
+
+function isToldEarly({ toldMs = Infinity }: Machine, row: RentalRow | undefined): boolean {
+  return (
+    row !== undefined &&
+    toldMs < Math.min(Number(row.requested_ms ?? Infinity), Number(row.ended_ms ?? Infinity))
+  );
+}
+
+/** Decision 21, "Lost upstream answers": nothing more is bought for a rental that has its machine. */
+function judgeTwins({ id, tag, started_ms }: RentalRow, machines: readonly Machine[]): string[] {
+  const own = machines.find((machine) => machine.tag === tag);
+  if (own === undefined) return [];
+  const hasItMs = Math.max(Number(started_ms), own.boughtMs);
+  return machines
+    .filter((machine) => machine.tag.includes(`${id}-`) && machine.boughtMs > hasItMs)
+    .map(({ podId }) => `machine ${podId} was bought for ${id}, which had one`);
 }
 
 function judgeAsking(machine: Machine, endedMs: number, nowMs: number): string[] {

@@ -259,16 +259,16 @@ export class Tasks {
   }
 
   #done(task: Task, attempt: Attempt, settle: () => void): void {
-    this.kernel.cancel(attempt.timeout);
     if (task.isOver || task.current !== attempt || !attempt.process.isAlive) return;
+    this.kernel.cancel(attempt.timeout);
     this.#over(task);
     settle();
     this.kernel.moved();
   }
 
   #failed(task: Task, attempt: Attempt, error: unknown): void {
-    this.kernel.cancel(attempt.timeout);
     if (task.isOver || task.current !== attempt || !attempt.process.isAlive) return;
+    this.kernel.cancel(attempt.timeout);
     this.reached.add(`failure ${task.name} ${error instanceof ApplicationFailure ? String(error.type) : ''}`);
     const isFinal = error instanceof ApplicationFailure && error.nonRetryable === true;
     this.#retryOr(task, isFinal, error);
