@@ -9,6 +9,7 @@ import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import { insertManualInvoice } from '../invoices/manual-invoice.js';
 import { post } from '../ledger/post.js';
 import { giveBack } from './reversal-returns.js';
+import { meterWallets } from '../metering/meter.js';
 import { lockWalletOfUser, reread, type LockedWallet } from '../ledger/wallets.js';
 import { moneyTransaction } from '../ledger/transaction.js';
 
@@ -81,6 +82,12 @@ async function lockRow(
   return row;
 }
 
+/** Returns what a wallet has left, in cents, when all that it owes by now is charged (decision 123, "Debts before reversals"). */
+async function availableOf(trx: Transaction, wallet: LockedWallet): Promise<number> {
+  await meterWallets(trx, [wallet.id]);
+  return (await reread(trx, wallet)).availableCents;
+}
+
 /**
  * Takes what a reversal may still take: all reversals of one payment together never take more than the payment. It may
  * be called again when another one gave its part back.
@@ -92,7 +99,6 @@ async function take(
   paymentCents: number,
   credited: boolean,
 ): Promise<void> {
-  const { availableCents } = await reread(trx, wallet);
   const [sums] = await trx('refunds_and_disputes')
     .where({ payment_id: row.payment_id })
     .whereNull('given_back_at')
@@ -102,7 +108,7 @@ async function take(
   const share = shareOfReversal({
     amountCents: row.amount_cents - row.debited_cents - row.invoiced_cents - row.written_off_cents,
     leftOfPaymentCents: paymentCents - (sums?.taken ?? 0),
-    availableCents: credited ? availableCents : 0,
+    availableCents: credited ? await availableOf(trx, wallet) : 0,
     // One invoice each: a sum that is missing a second time, after others gave back, is written off.
     minInvoiceCents: row.invoice_id === null ? paymentLimits.minInvoiceCents : Infinity,
   });
