@@ -83,8 +83,9 @@ export function freshSeed(): number {
 }
 
 /** The command that repeats a run. */
-export function repeatBy({ seed, days, users, acts, isDisturbed, without = [] }: Wanted): string {
+export function repeatBy({ seed, days, users, acts, isDisturbed, aim, without = [] }: Wanted): string {
   const calm = isDisturbed ? '' : ' --calm';
+  const aimed = aim === undefined ? '' : ` --aim '${aim}'`;
   const off = without.length === 0 ? '' : ` --without ${without.join(',')}`;
-  return `npm run simulate -- --seed ${seed} --days ${days} --users ${users} --acts ${acts}${calm}${off}`;
+  return `npm run simulate -- --seed ${seed} --days ${days} --users ${users} --acts ${acts}${calm}${aimed}${off}`;
 }

@@ -69,6 +69,8 @@ export class Chaos implements StatementFaults {
       readonly world: World;
       /** The mean pause between two disturbances, in milliseconds. */
       readonly paceMs: number;
+      /** The duty at which strikes are aimed; undefined: any. */
+      readonly aim: string | undefined;
       /** Returns the stream of a disturbance, counted from 1; undefined: it is left out. */
       readonly disturbance: (no: number) => Chance | undefined;
     },
@@ -216,7 +218,7 @@ export class Chaos implements StatementFaults {
 
   /** Aims at one duty of all that were seen: rare ones are struck as often as loops that ask all day. */
   #aim(chance: Chance): void {
-    const duty = chance.pick(chance.perMille(500) ? delicate : [...this.#duties]);
+    const duty = this.parts.aim ?? chance.pick(chance.perMille(500) ? delicate : [...this.#duties]);
     const isCommit = chance.perMille(400);
     const how = isCommit ? 'after' : chance.pick(['before', 'after', 'freeze'] as const);
     // A statement is counted before and after it.

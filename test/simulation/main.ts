@@ -8,7 +8,7 @@ import { shrink } from './shrink.js';
 
 /**
  * `npm run simulate -- --seed N --days 30`: runs one seed and says what it found; with `--shrink` it looks for the shortest
- * run that still finds something. With `--minutes N` it is a campaign: fresh seeds of several shapes, as many side by side
+ * run that still finds something. `--aim openRental` strikes at the statements and commits of one activity or request. With `--minutes N` it is a campaign: fresh seeds of several shapes, as many side by side
  * as there are cores (`--jobs`), until the time is over. It ends with 1 when a rule was broken.
  */
 const { values } = parseArgs({
@@ -18,6 +18,7 @@ const { values } = parseArgs({
     users: { type: 'string', default: '3' },
     acts: { type: 'string', default: '60' },
     without: { type: 'string', default: '' },
+    aim: { type: 'string' },
     minutes: { type: 'string' },
     jobs: { type: 'string', default: String(availableParallelism()) },
     trace: { type: 'string' },
@@ -58,7 +59,11 @@ async function main(): Promise<boolean> {
   const wanted = {
     seed: values.seed === undefined ? freshSeed() : Number(values.seed),
     ...{ days: Number(values.days), users: Number(values.users), acts: Number(values.acts) },
-    ...{ isDisturbed: !values.calm, without: values.without.split(',').filter((one) => one !== '') },
+    ...{
+      isDisturbed: !values.calm,
+      ...(values.aim === undefined ? {} : { aim: values.aim }),
+      without: values.without.split(',').filter((one) => one !== ''),
+    },
   };
   if (!values.shrink) return runOne(wanted);
   const { shortest, violation } = await shrink(wanted, write);

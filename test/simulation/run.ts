@@ -35,6 +35,8 @@ export interface RunOptions {
   readonly traceFile: string | undefined;
   /** false: nothing is disturbed. */
   readonly isDisturbed: boolean;
+  /** The activity or request at which strikes are aimed, such as openRental; default: any. */
+  readonly aim?: string;
   /** What is left out of the run: see `Without`. */
   readonly without?: readonly string[];
 }
@@ -110,6 +112,7 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
   const disturbance = (no: number): Chance | undefined => streamOf(`chaos.${no}`);
   const chaos = new Chaos({
     ...{ kernel, chance: chance('chaos'), statements, service, server, world, paceMs, disturbance },
+    aim: options.aim,
   });
   const told = new Told();
   const untilMs = START_MS + options.days * DAY_MS;

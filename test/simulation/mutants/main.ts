@@ -56,7 +56,8 @@ function find(copy: PlantedCopy, mutant: Mutant): Promise<string | undefined> {
   const endMs = Date.now() + Number(values.minutes) * 60_000;
   return copy.with(mutant, async () => {
     for (let seed = FIRST_SEED; Date.now() < endMs; seed += 1) {
-      const wanted = { ...(mutant.isDisturbed === true ? disturbed : calm), seed };
+      const aim = mutant.aim === undefined ? {} : { aim: mutant.aim };
+      const wanted = { ...(mutant.isDisturbed === true ? disturbed : calm), ...aim, seed };
       const word = await judge(copy, wanted);
       if (word !== undefined && (await isClean(wanted))) return ` (${repeatBy(wanted)}: ${word})`;
     }

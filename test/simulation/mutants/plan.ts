@@ -7,6 +7,8 @@ export interface Mutant extends Planted {
   readonly at: string;
   /** Found only while the service is disturbed. */
   readonly isDisturbed?: boolean;
+  /** The activity or request that it weakens, at which the disturbances are aimed. */
+  readonly aim?: string;
 }
 
 /** One wrong line each: opening, provisioning, metering, settling, losses, payments, reversals and delivery. */
@@ -46,6 +48,7 @@ export const mutants: readonly Mutant[] = [
     what: 'a repeated opening does not find what it has committed',
     at: 'after the commit of an opening, before its answer',
     isDisturbed: true,
+    aim: 'openRental',
   },
   {
     file: 'money/rentals/open.ts',
@@ -54,6 +57,7 @@ export const mutants: readonly Mutant[] = [
     what: 'a rental is opened after its caller was told that it never will be',
     at: 'after a purchase, before the commit of its rental',
     isDisturbed: true,
+    aim: 'openRental',
   },
   {
     file: 'money/rentals/open.ts',
@@ -61,6 +65,8 @@ export const mutants: readonly Mutant[] = [
     to: '',
     what: 'money that is owed already pays for another rental',
     at: 'before an opening looks at the wallet',
+    isDisturbed: true,
+    aim: 'runMeter',
   },
   {
     file: 'money/rentals/open.ts',
@@ -69,6 +75,7 @@ export const mutants: readonly Mutant[] = [
     what: 'a rental gets a machine that was given up',
     at: 'adoption of a machine',
     isDisturbed: true,
+    aim: 'openRental',
   },
   {
     file: 'money/ledger/wallets.ts',
@@ -77,6 +84,7 @@ export const mutants: readonly Mutant[] = [
     what: 'the wallet of a rental is not locked',
     at: 'each step of a rental that moves money',
     isDisturbed: true,
+    aim: 'startMetering',
   },
   {
     file: 'money/rentals/lifecycle.ts',
@@ -92,6 +100,7 @@ export const mutants: readonly Mutant[] = [
     what: 'a refused purchase waits for the sweeper',
     at: 'after a refusal, before its machine is given back',
     isDisturbed: true,
+    aim: 'openRental',
   },
   {
     file: 'activities/machines/pods.ts',
@@ -107,6 +116,7 @@ export const mutants: readonly Mutant[] = [
     what: 'machines of nobody are never ended',
     at: 'after a purchase whose opening was lost',
     isDisturbed: true,
+    aim: 'openRental',
   },
   {
     file: 'money/rentals/settle.ts',
@@ -131,6 +141,7 @@ export const mutants: readonly Mutant[] = [
     what: 'a settled rental is settled again',
     at: 'after the commit of a settlement, before its answer',
     isDisturbed: true,
+    aim: 'settleRental',
   },
   {
     file: 'money/metering/meter.ts',
@@ -153,6 +164,7 @@ export const mutants: readonly Mutant[] = [
     what: 'a posting does not look whether it was made before',
     at: 'after the commit of a credit, before its answer',
     isDisturbed: true,
+    aim: 'lookAtTopup',
   },
   {
     file: 'activities/topups/advance.ts',
@@ -169,6 +181,7 @@ export const mutants: readonly Mutant[] = [
     what: 'an event whose signal was lost is never told again',
     at: 'after an event was kept, before its workflow was told',
     isDisturbed: true,
+    aim: 'POST /v1/billing/processor/webhook',
   },
   {
     file: 'activities/upkeep/deliver-intents.ts',
@@ -212,5 +225,6 @@ export const mutants: readonly Mutant[] = [
     what: 'a mail that failed once comes days later',
     at: 'after a mail failed',
     isDisturbed: true,
+    aim: 'deliverMails',
   },
 ];
