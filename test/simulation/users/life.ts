@@ -21,8 +21,12 @@ export async function live(user: User): Promise<void> {
   }
 }
 
-/** Stops everything of a user at the end, as somebody who leaves for good. */
+/** Of a thousand users so many forget what runs when they leave: it goes on until a limit or the end of the money. */
+const FORGETFUL = 400;
+
+/** Stops everything of a user at the end, as somebody who leaves for good, or forgets it. */
 export async function leave(user: User): Promise<void> {
-  for (const rentalId of user.rentals) await stop(user, rentalId);
+  const forgets = user.parts.chance.perMille(FORGETFUL);
+  if (!forgets) for (const rentalId of user.rentals) await stop(user, rentalId);
   await follow(user);
 }

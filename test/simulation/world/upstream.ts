@@ -70,8 +70,9 @@ const models = [
 
 /** How much later than bought a machine may be listed, in milliseconds: longer than anybody looks for it. */
 const LISTED_LATE_MS = 90_000;
-/** The longest life of a machine that is lost, in milliseconds. */
+/** The longest life of a machine that is lost, in milliseconds, and of one half of them. */
 const LIFE_MAX_MS = 20 * 3_600_000;
+const SHORT_LIFE_MS = 20 * 60_000;
 
 /** One upstream: what it offers, and the machines it has sold. */
 export class Upstream {
@@ -140,7 +141,8 @@ export class Upstream {
     const boughtMs = kernel.nowMs;
     const activeMs = boughtMs + 3_000 + chance.below(40_000);
     const answersMs = chance.perMille(faults.neverBoots) ? Infinity : activeMs + chance.below(15_000);
-    const lostMs = chance.perMille(faults.isLost) ? boughtMs + 5_000 + chance.below(LIFE_MAX_MS) : Infinity;
+    const lifeMs = 5_000 + chance.below(chance.perMille(500) ? SHORT_LIFE_MS : LIFE_MAX_MS);
+    const lostMs = chance.perMille(faults.isLost) ? boughtMs + lifeMs : Infinity;
     const price = offer.pricePerHourCents + (chance.perMille(faults.isDearer) ? 1 + chance.below(20) : 0);
     const vanishes = chance.perMille(faults.vanishes);
     const machine: Machine = {
