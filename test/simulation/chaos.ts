@@ -5,7 +5,7 @@ import type { StatementFaults, Statements } from './kernel/statements.js';
 import type { Service } from './service.js';
 import type { SimulatedServer } from './temporal/server.js';
 import { honest } from './world/upstream.js';
-import type { World } from './world/world.js';
+import { punctual, type World } from './world/world.js';
 
 /** The most statements that a process begins until a crash that was drawn for it comes. */
 const CRASH_WITHIN = 60;
@@ -105,7 +105,7 @@ export class Chaos implements StatementFaults {
     world.outside.faults = {};
     for (const process of this.parts.service.processes) process.aheadMs = 0;
     for (const upstream of world.upstreams) upstream.faults = honest;
-    world.eventFaults = { lost: 0, doubled: 0, delayed: 0, veryLate: 0, forged: 0 };
+    world.eventFaults = punctual;
     world.processor.reversals.end();
   }
 

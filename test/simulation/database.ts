@@ -1,4 +1,12 @@
 import pg from 'pg';
+import type { Database } from '../../adapters/postgres/database.js';
+
+/** Lets a pool keep its idle connections, which it would close at real times of its own. */
+export function keepIdle(db: Database): Database {
+  const { pool } = db.client as { pool: { _startReaping: () => void } };
+  pool._startReaping = () => undefined;
+  return db;
+}
 
 /** Makes a fresh copy of the migrated database whose clock is the simulation's. @returns a connection of its own to it */
 export async function prepareDatabase(url: string): Promise<pg.Client> {

@@ -17,6 +17,7 @@ import { createEventStreams } from '../../api/events/service.js';
 import { defaultSettings } from '../../api/settings.js';
 import { databaseRoles } from '../../migrations/grants.js';
 import { withoutWords } from '../../worker/plain-failures.js';
+import { keepIdle } from './database.js';
 import type { Chance } from './kernel/chance.js';
 import type { Kernel } from './kernel/kernel.js';
 import type { Loop } from './kernel/loop.js';
@@ -228,11 +229,7 @@ export class Service {
     deadlines: (typeof databaseDeadlines)[keyof typeof databaseDeadlines],
     max = 10,
   ): Database {
-    const db = openDatabase(this.parts.databaseUrl, max, name, role, deadlines);
-    // The pool would close idle connections at times of its own.
-    const { pool } = db.client as { pool: { _startReaping: () => void } };
-    pool._startReaping = () => undefined;
-    return db;
+    return keepIdle(openDatabase(this.parts.databaseUrl, max, name, role, deadlines));
   }
 
   #log(process: SimProcess) {

@@ -8,6 +8,7 @@ import { runOrder } from '../../../adapters/temporal/run-by-hand.js';
 import type { DirectAction } from '../../../domain/operations/operation.js';
 import type { RentalId, UserId } from '../../../domain/ids.js';
 import { urlAs } from '../../support/ops/operators.js';
+import { keepIdle } from '../database.js';
 import type { Chance } from '../kernel/chance.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { SimProcess, within } from '../kernel/scope.js';
@@ -33,12 +34,9 @@ export class Operator {
       readonly paceMs: number;
     },
   ) {
-    this.#db = within({ process: this.#process }, () => {
-      const db = openDatabase(urlAs('ada', parts.databaseUrl), 2, 'ops');
-      // The pool would close idle connections at times of its own.
-      (db.client as { pool: { _startReaping: () => void } }).pool._startReaping = () => undefined;
-      return db;
-    });
+    this.#db = within({ process: this.#process }, () =>
+      keepIdle(openDatabase(urlAs('ada', parts.databaseUrl), 2, 'ops')),
+    );
   }
 
   /** Acts now and then, until it is told to go. */

@@ -24,6 +24,9 @@ export interface EventFaults {
 /** A forged event that was sent, and whether the service took it. */
 export type SentForgery = Forgery & { isTaken: boolean };
 
+/** Each event comes once, at once, and nobody forges any. */
+export const punctual: EventFaults = { lost: 0, doubled: 0, delayed: 0, veryLate: 0, forged: 0 };
+
 /** How late an event may come, in milliseconds. */
 const VERY_LATE_MS = 6 * 3_600_000;
 
@@ -36,7 +39,7 @@ export class World {
   /** The receivers of users' webhooks. */
   readonly receivers: Receivers;
   readonly mails: Mail[] = [];
-  eventFaults: EventFaults = { lost: 0, doubled: 0, delayed: 0, veryLate: 0, forged: 0 };
+  eventFaults: EventFaults = punctual;
   readonly forgeries: SentForgery[] = [];
   /** Events that never arrived by themselves. */
   lostEvents = 0;
