@@ -67,6 +67,8 @@ export class Service {
   #apis: LiveApi[] = [];
   #workers: SimProcess[] = [];
   #no = 0;
+  /** The number of the newest event that loops were woken for. */
+  #numbered = '0';
 
   constructor(
     private readonly parts: {
@@ -127,6 +129,8 @@ export class Service {
       const intercepted = plainly(createActivities(deps) as unknown as Record<string, ActivityCode>, deps);
       const beforeRest = async (loop: Loop): Promise<void> => {
         if (loop.name.startsWith('runMeter')) loop.dueMs = await dueMsOf(statements);
+        // What a loop writes wakes no other, but for events, which are numbered and delivered by loops.
+        if (/^run(Meter|Sequencer)/.test(loop.name)) await this.#wakeForEvents();
       };
       server.addWorker({ process, activities: intercepted, beforeRest });
       try {
@@ -137,6 +141,16 @@ export class Service {
         await this.crash(process);
       }
     });
+  }
+
+  async #wakeForEvents(): Promise<void> {
+    const { kernel, statements } = this.parts;
+    const [row] = await statements.ask<{ numbered: string; waiting: boolean }>(
+      `select coalesce((select max(no) from events), 0) as numbered, exists (select 1 from event_outbox) as waiting`,
+    );
+    if (row === undefined || (!row.waiting && row.numbered === this.#numbered)) return;
+    this.#numbered = row.numbered;
+    kernel.happened();
   }
 
   /** Kills a process: whatever it did ends at the await where it stands. */

@@ -171,6 +171,7 @@ export const mutants: readonly Mutant[] = [
     to: '} else if (reversal.taken) {',
     what: 'each look at a refund takes its rest again',
     at: 'after the commit of a reversal, before its answer',
+    isDisturbed: true,
   },
   {
     file: 'money/reversals/reversals.ts',
@@ -178,6 +179,7 @@ export const mutants: readonly Mutant[] = [
     to: 'leftOfPaymentCents: paymentCents + 0 * (sums?.taken ?? 0),',
     what: 'several reversals take more than the payment',
     at: 'reversal',
+    isDisturbed: true,
   },
   {
     file: 'money/reversals/reversal-returns.ts',
@@ -185,6 +187,7 @@ export const mutants: readonly Mutant[] = [
     to: '  if (row.debited_cents > 1_000_000) {',
     what: 'a dispute that was won gives nothing back',
     at: 'return of a reversal',
+    isDisturbed: true,
   },
   {
     file: 'activities/payments/reversals.ts',
@@ -192,6 +195,7 @@ export const mutants: readonly Mutant[] = [
     to: '',
     what: 'a dispute takes nothing',
     at: 'reversal',
+    isDisturbed: true,
   },
   {
     file: 'activities/upkeep/mail.ts',

@@ -11,10 +11,12 @@ export async function judgeProgress({ ask, machines, calmSinceMs, nowMs }: Evide
      union all select 'top-up ' || id || ' is ' || status from topups where closed_at is null and status <> 'requires_payment'
      union all select 'event ' || id || ' (' || kind || ') is not handled' from processor_events where handled_at is null and workflow_id is not null
        and not (id like 'evt_forged%' and exists (select 1 from stuck_items where item = workflow_id and set_aside_at is not null))
+     union all select 'a mail is not sent: ' || subject from mail_outbox
+       where sent_at is null and created_at < to_timestamp($2::float8 / 1000)
      union all select 'an event is not numbered: ' || type from event_outbox
      union all select 'an intent is open: ' || kind from intents where acknowledged_at is null and kind <> 'low_balance' and kind <> 'auto_topup'
      union all select 'wallet ' || id || ' is blocked: ' || metering_blocked_reason from wallets where metering_blocked_at is not null`,
-    [stubborn],
+    [stubborn, calmSinceMs],
   );
   violations.push(...stuck.map(({ what }) => what));
   return violations;
