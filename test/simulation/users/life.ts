@@ -26,7 +26,7 @@ const FORGETFUL = 400;
 
 /** Stops everything of a user at the end, as somebody who leaves for good, or forgets it. */
 export async function leave(user: User): Promise<void> {
-  const forgets = user.parts.chance.perMille(FORGETFUL);
+  const forgets = user.parts.chance.perMille(FORGETFUL) || user.isSpendthrift;
   if (!forgets) for (const rentalId of user.rentals) await stop(user, rentalId);
   await follow(user);
 }

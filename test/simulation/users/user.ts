@@ -24,9 +24,15 @@ type Headers = Readonly<Record<string, string>>;
 /** How long a sign-in lets a user make what outlives it (N12), in milliseconds. */
 const FRESH_MS = 15 * 60_000;
 
+/** So many users of a thousand spend all that they have. */
+const SPENDTHRIFTS = 300;
+
 /** A user who does what the seed says, through the API alone. */
 export class User {
   hasCard = false;
+  hasPaid = false;
+  /** Pays once, rents as much as that pays for, and lets it run until the money is out. */
+  readonly isSpendthrift: boolean;
   /** The ids of their rentals, oldest first: those too of which a 503 left open whether they will be. */
   readonly rentals: string[] = [];
   readonly keys: ToldKey[] = [];
@@ -39,7 +45,9 @@ export class User {
   constructor(
     readonly email: string,
     readonly parts: UserParts,
-  ) {}
+  ) {
+    this.isSpendthrift = parts.chance.perMille(SPENDTHRIFTS);
+  }
 
   /** Signs in by a mailed code, however often it takes. */
   async signIn(): Promise<void> {

@@ -5,11 +5,13 @@ import type { User } from '../user.js';
 /** Opens a hosted page, and pays it most of the time. */
 export async function topUp(user: User): Promise<void> {
   const { chance, world } = user.parts;
-  const amountCents = chance.pick([500, 1_000, 2_500]);
+  if (user.isSpendthrift && user.hasPaid) return;
+  const amountCents = user.isSpendthrift ? 500 : chance.pick([500, 1_000, 2_500]);
   const answer = await user.askKeyed('checkout', '/v1/billing/checkout', { amountCents });
   const url = answer?.body['checkoutUrl'];
   if (typeof url !== 'string' || chance.perMille(100)) return;
   await sleep(5_000 + chance.below(120_000));
+  user.hasPaid = true;
   world.processor.payPage(url, chance.perMille(300));
 }
 
@@ -26,6 +28,7 @@ export async function saveCard(user: User): Promise<void> {
 /** Switches auto-topup on, or off, once there is a card. */
 export async function switchAutoTopup(user: User): Promise<void> {
   const { chance } = user.parts;
+  if (user.isSpendthrift) return;
   if (!user.hasCard) return saveCard(user);
   const body = chance.perMille(800)
     ? {

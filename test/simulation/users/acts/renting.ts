@@ -21,7 +21,8 @@ export async function rent(user: User): Promise<void> {
 }
 
 /** Draws what a user wants. */
-export function wishOf({ parts: { chance } }: User): Wish {
+export function wishOf({ isSpendthrift, parts: { chance } }: User): Wish {
+  if (isSpendthrift) return { familyId: chance.pick(families), gpuCount: chance.pick([2, 8]) };
   return {
     familyId: chance.pick(families),
     gpuCount: chance.pick([1, 1, 1, 2, 2, 8]),
