@@ -7,11 +7,9 @@ import type { SimulatedServer } from './temporal/server.js';
 import { honest } from './world/upstream.js';
 import { punctual, type World } from './world/world.js';
 
-/** The most statements that a process begins until a crash that was drawn for it comes. */
-const CRASH_WITHIN = 60;
-
-/** The same for one that comes at a statement of a chosen duty, and how long a process may stand still, in milliseconds. */
-const AIM_WITHIN = 60;
+/** The most statements until a strike that was drawn comes: those of its process, or of its duty. */
+const STRIKE_WITHIN = 60;
+/** How long a process may stand still, in milliseconds. */
 const FREEZE_MAX_MS = 30_000;
 /** What moves money and machines within few statements: half of the aims go there. */
 const delicate = [
@@ -40,10 +38,12 @@ const states = ['40001', '40P01', '57014', '53100', '53200', '25006', '57P01'] a
 
 /** Where a process is struck: at a statement of its own, or of whoever does a duty. */
 interface Armed {
-  readonly process: SimProcess | undefined;
-  readonly duty: string | undefined;
+  /** Absent: any. */
+  readonly process?: SimProcess;
+  /** Absent: any. */
+  readonly duty?: string;
   /** The commits alone count. */
-  readonly isCommit: boolean;
+  readonly isCommit?: boolean;
   /** So many statements are left until then. */
   left: number;
   readonly how: 'before' | 'after' | 'freeze';
@@ -136,12 +136,12 @@ export class Chaos implements StatementFaults {
     return this.parts.kernel.nowMs < this.#awayUntilMs;
   }
 
-  crashesAt(process: SimProcess, duty: string, sql: string): 'before' | 'after' | undefined {
+  strikesAt(process: SimProcess, duty: string, sql: string): 'before' | 'after' | undefined {
     this.#duties.add(duty);
     const armed = this.#armed;
     if (armed === undefined || (armed.process ?? process) !== process || (armed.duty ?? duty) !== duty)
       return undefined;
-    if (armed.isCommit && !/^\s*commit/i.test(sql)) return undefined;
+    if (armed.isCommit === true && !/^\s*commit/i.test(sql)) return undefined;
     armed.left -= 1;
     if (armed.left > 0) return undefined;
     if (armed.how !== 'freeze') return armed.how;
@@ -207,13 +207,7 @@ export class Chaos implements StatementFaults {
       return;
     }
     const how = chance.pick(['before', 'after'] as const);
-    this.#armed = {
-      process: chance.pick(processes),
-      duty: undefined,
-      isCommit: false,
-      left: 1 + chance.below(CRASH_WITHIN),
-      how,
-    };
+    this.#armed = { process: chance.pick(processes), left: 1 + chance.below(STRIKE_WITHIN), how };
   }
 
   /** Aims at one duty of all that were seen: rare ones are struck as often as loops that ask all day. */
@@ -222,8 +216,8 @@ export class Chaos implements StatementFaults {
     const isCommit = chance.perMille(400);
     const how = isCommit ? 'after' : chance.pick(['before', 'after', 'freeze'] as const);
     // A statement is counted before and after it.
-    const left = isCommit ? 2 * (1 + chance.below(2)) : 1 + chance.below(AIM_WITHIN);
-    this.#armed = { process: undefined, duty, isCommit, left, how };
+    const left = isCommit ? 2 * (1 + chance.below(2)) : 1 + chance.below(STRIKE_WITHIN);
+    this.#armed = { duty, isCommit, left, how };
   }
 
   #freeze(process: SimProcess): void {

@@ -16,8 +16,11 @@ export interface StatementFaults extends Refusals {
   slowMs(): number;
   /** Cuts the connection: before the server takes the statement, or after it has done it. */
   cut(): 'before' | 'after' | undefined;
-  /** Is told of each statement that a process has begun for a duty, before and after it; where it crashes, if it does. */
-  crashesAt(process: SimProcess, duty: string, sql: string): 'before' | 'after' | undefined;
+  /**
+   * Is told of each statement that a process has begun for a duty, before and after it, and may let it stand still there.
+   * @returns where it crashes, if it does
+   */
+  strikesAt(process: SimProcess, duty: string, sql: string): 'before' | 'after' | undefined;
   crash(process: SimProcess): Promise<void>;
 }
 
@@ -238,7 +241,7 @@ export class Statements {
     const { duty = session.process.kind } = statement.scope;
     const point = `${duty}: ${labelOf(statement.sql)}`;
     this.points.passed.add(point);
-    if (faults.crashesAt(session.process, duty, statement.sql) === when) {
+    if (faults.strikesAt(session.process, duty, statement.sql) === when) {
       this.points.hit.add(`${when} ${point}`);
       await faults.crash(session.process);
       return true;

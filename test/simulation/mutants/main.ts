@@ -65,11 +65,15 @@ function find(copy: PlantedCopy, mutant: Mutant): Promise<string | undefined> {
   });
 }
 
-/** Whether the oracle finds nothing in a run of the sources as they are: each is run once. */
+/** Whether a run of the sources as they are reports that the oracle finds nothing: each is run once. */
 function isClean(wanted: Wanted): Promise<boolean> {
   const command = repeatBy(wanted);
   const known =
-    clean.get(command) ?? runApart(wanted, RUN_LIMIT_MS).then(({ violations }) => violations.length === 0);
+    clean.get(command) ??
+    runApart(wanted, RUN_LIMIT_MS).then(
+      ({ violations }) => violations.length === 0,
+      () => false,
+    );
   clean.set(command, known);
   return known;
 }

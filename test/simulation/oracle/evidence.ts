@@ -19,6 +19,11 @@ export const HOUR_MS = 3_600_000;
 /** Judges one part of a run. @returns each violation in words; none: it is as it must be */
 export type Judge = (evidence: Evidence) => Promise<string[]>;
 
+/** The rental for which a machine was bought, by whichever try: its id, as the tag says it. */
+export function rentalOf({ tag }: Machine): string {
+  return tag.replace(/^[a-z]+-|-\d+$/g, '');
+}
+
 /** Returns the words when it is so. */
 export function told(isSo: boolean, what: string): string[] {
   return isSo ? [what] : [];

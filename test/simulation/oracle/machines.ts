@@ -1,5 +1,5 @@
 import type { Machine } from '../world/upstream.js';
-import { told, type Evidence } from './evidence.js';
+import { rentalOf, told, type Evidence } from './evidence.js';
 
 /** Decision 55, "Machines nobody pays for": one that is told to end and still there after that is an error. */
 const END_MAX_MS = 15 * 60_000;
@@ -68,7 +68,7 @@ function judgeTwins({ id, tag, started_ms }: RentalRow, machines: readonly Machi
   if (own === undefined) return [];
   const hasItMs = Math.max(Number(started_ms), own.boughtMs);
   return machines
-    .filter((machine) => machine.tag.includes(`${id}-`) && machine.boughtMs > hasItMs)
+    .filter((machine) => rentalOf(machine) === id && machine.boughtMs > hasItMs)
     .map(({ podId }) => `machine ${podId} was bought for ${id}, which had one`);
 }
 

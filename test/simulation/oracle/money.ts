@@ -1,4 +1,5 @@
 import { HOUR_MS, told, type Evidence } from './evidence.js';
+import { usedAfter } from './usage.js';
 
 /** A rental of the wallet's, with what it paid; instants in milliseconds since 1970, amounts in cents. */
 interface Spender {
@@ -107,8 +108,7 @@ function judgeSpare(one: Spender, rentals: readonly Spender[], credits: readonly
 function takenAt({ price, max_spend, running_ms, ended_ms, settled_ms, net }: Spender, atMs: number): number {
   if (settled_ms !== null && Number(settled_ms) <= atMs) return Number(net);
   const untilMs = Math.min(atMs, Number(ended_ms ?? Infinity));
-  const elapsedMs = BigInt(Math.max(0, Math.round(untilMs - Number(running_ms ?? untilMs))));
-  const used = Number((BigInt(price) * elapsedMs) / BigInt(HOUR_MS));
+  const used = usedAfter(Math.max(0, untilMs - Number(running_ms ?? untilMs)), price);
   return Math.max(Number(price), Math.min(used, Number(max_spend ?? Infinity)));
 }
 

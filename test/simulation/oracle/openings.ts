@@ -1,4 +1,5 @@
-import { HOUR_MS, told, type Evidence } from './evidence.js';
+import { told, type Evidence } from './evidence.js';
+import { usedAfter } from './usage.js';
 
 /** A rental that ran while its wallet opened another. */
 interface Running {
@@ -30,8 +31,7 @@ export async function judgeOpenings({ ask }: Evidence): Promise<string[]> {
       order by n.no, o.no`,
   );
   return rows.flatMap((row) => {
-    const elapsed = BigInt(Math.round(Number(row.requested_ms) - Number(row.running_ms)));
-    const used = Number((BigInt(row.price) * elapsed) / BigInt(HOUR_MS));
+    const used = usedAfter(Number(row.requested_ms) - Number(row.running_ms), row.price);
     const owed = Math.min(used, Number(row.max_spend ?? Infinity)) - Number(row.charged);
     return told(
       owed > 0,

@@ -1,13 +1,13 @@
-import { HOUR_MS, type Evidence } from './evidence.js';
+import { HOUR_MS, rentalOf, type Evidence } from './evidence.js';
 
 /** An hour after the last fault, everything is final or waits for a reason that has a name. */
 export async function judgeProgress({ ask, machines, calmSinceMs, nowMs }: Evidence): Promise<string[]> {
   if (nowMs - calmSinceMs < HOUR_MS) return [];
   // A machine that its upstream does not end, of whichever try, is the one reason for which a rental's row stays open.
-  const stubborn = machines.filter(({ isStubborn }) => isStubborn).map(({ tag }) => tag);
+  const stubborn = machines.filter(({ isStubborn }) => isStubborn).map(rentalOf);
   const violations: string[] = [];
   const stuck = await ask<{ what: string }>(
-    `select 'rental ' || id || ' is ' || status as what from rentals where (status in ('provisioning', 'stopping') or (status in ('stopped', 'failed') and closed_at is null)) and not (settled_at is not null and exists (select 1 from unnest($1::text[]) as own where own like '%' || id || '-%'))
+    `select 'rental ' || id || ' is ' || status as what from rentals where (status in ('provisioning', 'stopping') or (status in ('stopped', 'failed') and closed_at is null)) and not (settled_at is not null and id = any ($1::text[]))
      union all select 'top-up ' || id || ' is ' || status from topups where closed_at is null and status <> 'requires_payment'
      union all select 'event ' || id || ' (' || kind || ') is not handled' from processor_events where handled_at is null and workflow_id is not null
        and not (id like 'evt_forged%' and exists (select 1 from stuck_items where item = workflow_id and set_aside_at is not null))

@@ -5,6 +5,9 @@ import { topUp } from './acts/paying.js';
 import { stop } from './acts/renting.js';
 import type { User } from './user.js';
 
+/** Of a thousand users so many forget what runs when they leave: it goes on until a limit or the end of the money. */
+const FORGETFUL = 400;
+
 /** Lets a user live until the end of the users' time. */
 export async function live(user: User): Promise<void> {
   const { kernel, chance, untilMs, paceMs } = user.parts;
@@ -20,9 +23,6 @@ export async function live(user: User): Promise<void> {
     await drawAct(own)(user);
   }
 }
-
-/** Of a thousand users so many forget what runs when they leave: it goes on until a limit or the end of the money. */
-const FORGETFUL = 400;
 
 /** Stops everything of a user at the end, as somebody who leaves for good, or forgets it. */
 export async function leave(user: User): Promise<void> {
