@@ -43,6 +43,17 @@ describe('a worker that is killed while a rental takes a step within a task', ()
   });
 
   /**
+   * Waits until the task in which billing began has ended, with a timer for the next look: a worker that dies within
+   * that task loses the beginning too, and the next worker goes on from there instead.
+   */
+  async function awaitMetering(): Promise<void> {
+    await until('a task ends with the timer for the next look', async () => {
+      const { events } = await service.temporal.workflow.getHandle(id).fetchHistory();
+      return events?.some((event) => Boolean(event.timerStartedEventAttributes));
+    });
+  }
+
+  /**
    * Holds up each step that acknowledges the signals of this rental, right after its commit, once the row is as the
    * condition says. The trigger is there before the signal that is acknowledged, and lets nobody change it: else an earlier
    * step would acknowledge it, and the one that is waited for would have nothing to do.
@@ -116,7 +127,7 @@ describe('a worker that is killed while a rental takes a step within a task', ()
     ['it was closed', 'closed_at is not null', ['closeRental']],
   ] as const) {
     it(`after ${point}: it is charged once, to the cent`, async () => {
-      await renting.awaitStatus(id, 'running');
+      await awaitMetering();
       const holding = await gateWhere(condition);
       const { status } = await user.post(`/v1/rentals/${id}/stop`);
       assert.equal(status, 200);
@@ -129,7 +140,7 @@ describe('a worker that is killed while a rental takes a step within a task', ()
   }
 
   it('before its commit, while somebody holds the wallet: nothing was done, and it is done once', async () => {
-    await renting.awaitStatus(id, 'running');
+    await awaitMetering();
     const { wallet_id } = await renting.row(id);
     const holding = await service.db.transaction();
     await holding.raw('select id from wallets where id = ? for no key update', [wallet_id]);
