@@ -1,7 +1,8 @@
 import type { Chance } from './kernel/chance.js';
 import type { SimProcess } from './kernel/scope.js';
 import type { Kernel } from './kernel/kernel.js';
-import type { StatementFaults, Statements } from './kernel/statements.js';
+import type { Break, StatementFaults } from './kernel/statement-faults.js';
+import type { Statements } from './kernel/statements.js';
 import type { Service } from './service.js';
 import type { SimulatedServer } from './temporal/server.js';
 import { honest } from './world/upstream.js';
@@ -35,6 +36,13 @@ const peers = ['temporal', 'processor', 'north', 'south', 'mail', 'machines'] as
  * disk, memory, a standby after a failover, and its own shutdown.
  */
 const states = ['40001', '40P01', '57014', '53100', '53200', '25006', '57P01'] as const;
+
+const breaks: readonly Break[] = [
+  { when: 'before', isSilent: false },
+  { when: 'after', isSilent: false },
+  { when: 'before', isSilent: true },
+  { when: 'after', isSilent: true },
+];
 
 /** Where a process is struck: at a statement of its own, or of whoever does a duty. */
 interface Armed {
@@ -114,10 +122,8 @@ export class Chaos implements StatementFaults {
     return chance.perMille(30) ? chance.below(400) : 0;
   }
 
-  cut(): 'before' | 'after' | undefined {
-    if (this.#isAway) return 'before';
-    const drawn = this.parts.chance.below(6_000);
-    return drawn === 0 ? 'before' : drawn === 1 ? 'after' : undefined;
+  breaks(): Break | undefined {
+    return this.#isAway ? { when: 'before', isSilent: false } : breaks[this.parts.chance.below(6_000)];
   }
 
   refuses(sql: string): string | undefined {

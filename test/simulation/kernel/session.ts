@@ -34,4 +34,6 @@ export interface Session {
   isInTransaction: boolean;
   /** Whether the present transaction has written anything. */
   hasWritten: boolean;
+  /** Whether nothing passes between its client and its server any more. */
+  isSilent: boolean;
 }

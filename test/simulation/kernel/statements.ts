@@ -1,31 +1,22 @@
 import { AsyncResource } from 'node:async_hooks';
 import pg from 'pg';
+import { takeLimits } from './connection-limits.js';
 import type { Kernel } from './kernel.js';
 import { LockWaits } from './lock-waits.js';
 import { realSleep } from './real.js';
-import { orRefused, refuseConnection, type Refusals } from './refusals.js';
+import { orRefused, refuseConnection } from './refusals.js';
 import { currentScope, type Scope, type SimProcess } from './scope.js';
 import type { Callback, Session, Statement } from './session.js';
+import { silence } from './silence.js';
+import type { StatementFaults } from './statement-faults.js';
 import { asError, labelOf, lockLimitOf, writes } from './statement-text.js';
 
 type RealQuery = (config: unknown, values: unknown, callback: Callback) => unknown;
 
-/** What chance may do to a statement. */
-export interface StatementFaults extends Refusals {
-  /** The most milliseconds that a statement waits before the server takes it. */
-  slowMs(): number;
-  /** Cuts the connection: before the server takes the statement, or after it has done it. */
-  cut(): 'before' | 'after' | undefined;
-  /**
-   * Is told of each statement that a process has begun for a duty, before and after it, and may let it stand still there.
-   * @returns where it crashes, if it does
-   */
-  strikesAt(process: SimProcess, duty: string, sql: string): 'before' | 'after' | undefined;
-  crash(process: SimProcess): Promise<void>;
-}
-
 /** How long the end of a connection may take, in milliseconds of real time. */
 const GOODBYE_MS = 20;
+/** How long the server keeps a silent session that is in no transaction, in milliseconds of simulated time. */
+const SILENT_MS = 60_000;
 /** SQLSTATE of a wait for a lock that lock_timeout has ended. */
 const LOCK_NOT_AVAILABLE = '55P03';
 
@@ -34,7 +25,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
  * lock is seen by pg_blocking_pids, and lets the others go on; its limit counts simulated time.
  */
 export class Statements {
-  readonly counts = { statements: 0, waits: 0, timeouts: 0, cuts: 0 };
+  readonly counts = { statements: 0, waits: 0, timeouts: 0, cuts: 0, silences: 0 };
   /** Statements by the activity or request that they belong to: those begun, and those at which chance hit. */
   readonly points = { passed: new Set<string>(), hit: new Set<string>() };
   readonly #sessions = new Map<pg.Client, Session>();
@@ -96,7 +87,8 @@ export class Statements {
       this.#sessions.delete(session.client);
       session.queue = [];
     }
-    await this.#endSessions(sessions);
+    // The server does not hear of the end of a client that is silent.
+    await this.#endSessions(sessions.filter(({ isSilent }) => !isSilent));
     await this.#recheck();
   }
 
@@ -118,24 +110,6 @@ export class Statements {
   }
 
   #connect(client: pg.Client, connect: () => Promise<unknown>): Promise<unknown> {
-    const inner = client as unknown as {
-      connectionParameters: {
-        options?: string;
-        statement_timeout?: unknown;
-        idle_in_transaction_session_timeout?: unknown;
-      };
-      _connectionTimeoutMillis: number;
-      processID: number;
-    };
-    const { connectionParameters } = inner;
-    const options = connectionParameters.options ?? '';
-    const lockMs = Number(/lock_timeout=(\d+)/.exec(options)?.[1] ?? 0);
-    // The server's own limits count real time.
-    connectionParameters.options = `${options.replace(/-c (lock|transaction)_timeout=\d+/g, '')} -c synchronize_seqscans=off`;
-    const idleMs = Number(connectionParameters.idle_in_transaction_session_timeout);
-    connectionParameters.statement_timeout = false;
-    connectionParameters.idle_in_transaction_session_timeout = false;
-    inner._connectionTimeoutMillis = 0;
     this.#no += 1;
     const session: Session = {
       ...{
@@ -143,11 +117,10 @@ export class Statements {
         process: currentScope().process,
         no: this.#no,
         pid: 0,
-        lockMs,
-        idleMs,
+        ...takeLimits(client),
         localLockMs: undefined,
       },
-      ...{ queue: [], isBusy: false, isInTransaction: false, hasWritten: false },
+      ...{ queue: [], isBusy: false, isInTransaction: false, hasWritten: false, isSilent: false },
     };
     this.#sessions.set(client, session);
     client.on('error', () => undefined);
@@ -156,7 +129,7 @@ export class Statements {
         try {
           refuseConnection(this.faults, session);
           await this.kernel.reallyDoing(connect());
-          session.pid = inner.processID;
+          session.pid = (client as unknown as { processID: number }).processID;
           resolve(client);
         } catch (error) {
           reject(asError(error));
@@ -246,16 +219,50 @@ export class Statements {
       await faults.crash(session.process);
       return true;
     }
-    if (faults.cut() !== when || this.isNeverCut) return false;
-    this.counts.cuts += 1;
+    const broken = faults.breaks();
+    if (broken?.when !== when || this.isNeverCut) return false;
     this.points.hit.add(`${when} ${point}`);
+    await (broken.isSilent ? this.#fallSilent(statement) : this.#cut(statement, when));
+    return true;
+  }
+
+  async #cut(statement: Statement, when: 'before' | 'after'): Promise<void> {
+    const { session } = statement;
+    this.counts.cuts += 1;
     this.kernel.trace.line(this.kernel.nowMs, `cut ${when}`);
     const error = await this.#cutOff(session);
     statement.answer = { error };
     await this.#recheck();
     this.#deliver(statement);
     for (const later of session.queue.splice(0)) later.deliver(error);
-    return true;
+  }
+
+  /** Lets a connection fall silent: client and server wait for each other, until the limits of both are over. */
+  async #fallSilent(statement: Statement): Promise<void> {
+    const { session, scope } = statement;
+    this.counts.silences += 1;
+    this.kernel.trace.line(this.kernel.nowMs, 'a connection falls silent');
+    // What the server has done is done, although nobody is told.
+    if (statement.answer !== undefined) this.#follow(statement);
+    session.isSilent = true;
+    const close = silence(session, (error) => {
+      this.kernel.after(0, 'gives up a silent connection', () => this.#giveUp(session, error), { scope });
+    });
+    const keptMs = session.isInTransaction && session.idleMs > 0 ? session.idleMs : SILENT_MS;
+    const end = async (): Promise<void> => {
+      await this.#endSessions([session]);
+      close();
+      await this.#recheck();
+    };
+    this.kernel.after(keptMs, 'the server ends a silent session', end, { scope: {} });
+    await this.#recheck();
+  }
+
+  /** Lets the client of a silent session know what it has found out by itself. */
+  #giveUp(session: Session, error: Error): void {
+    this.#sessions.delete(session.client);
+    session.client.emit('error', error);
+    for (const statement of session.queue.splice(0)) statement.deliver(error);
   }
 
   /** Ends a session, and lets its client know. @returns what the client is told */
@@ -285,7 +292,12 @@ export class Statements {
   }
 
   async #endIdle(session: Session): Promise<void> {
-    if (!this.#sessions.has(session.client) || this.#waiting.some((one) => one.session === session)) return;
+    if (
+      !this.#sessions.has(session.client) ||
+      session.isSilent ||
+      this.#waiting.some((one) => one.session === session)
+    )
+      return;
     const error = await this.#cutOff(session);
     await this.#recheck();
     for (const later of session.queue.splice(session.isBusy ? 1 : 0)) later.deliver(error);

@@ -16,6 +16,8 @@ interface Spender {
   readonly missing: string;
   /** Its user gave it other limits while it ran, which may end it at once (decision 105). */
   readonly is_changed: boolean;
+  /** It ended at the instant of its stop or of a limit, which a late tick prefers to its own clock. */
+  readonly is_due: boolean;
 }
 
 interface Credit {
@@ -24,7 +26,7 @@ interface Credit {
   readonly at_ms: string;
 }
 
-/** Decision 26, "End of the money": a tick within this time of the end makes it exact. */
+/** Decision 26, "End of the money": a tick that comes within this time after a cent was missing makes the end exact. */
 const IN_TIME_MS = 5_000;
 /** How the last cent is split may depend on the tick (decision 24, "Order of funds"): so many cents for each rental. */
 const SPLIT_CENTS = 2;
@@ -40,6 +42,8 @@ export async function judgeMoney({ ask }: Evidence): Promise<string[]> {
             extract(epoch from r.ended_at) * 1000 as ended_ms, extract(epoch from r.settled_at) * 1000 as settled_ms,
             r.stop_reason, r.overage_cents + r.written_off_cents as missing,
             exists (select 1 from rental_changes c where c.rental_no = r.no and c.limits_at is not null) as is_changed,
+            exists (select 1 from stop_requests s where s.rental_no = r.no and s.requested_at = r.ended_at)
+              or r.ended_at in (r.auto_stop_at, r.spend_limit_at) is true as is_due,
             coalesce((select -sum(amount_cents) from ledger_entries e where e.rental_no = r.no), 0) as net
        from rentals r order by r.no`,
   );
@@ -69,13 +73,23 @@ function judgeLimit({ stop_reason, max_spend, price, running_ms, ended_ms, is_ch
   return told(offMs !== 0, `its spending limit ended it ${offMs} ms after that instant`);
 }
 
-/** Decision 26: the end is the first millisecond at which its usage took its last cent, or a late tick's own clock. */
-function judgeInstant({ price, net, running_ms, ended_ms }: Spender): string[] {
+/**
+ * Decision 26: the end is the first millisecond at which its usage took its last cent, or the clock of a tick that came
+ * late, counted from when one cent more was due.
+ */
+function judgeInstant(rental: Spender): string[] {
+  const { price, net, running_ms, ended_ms, is_due: isDue } = rental;
   const offMs = Number(ended_ms) - Number(running_ms) - elapsedAt(Number(net), Number(price));
+  const isLate = isDue || Number(ended_ms) > lackedMs(rental) + IN_TIME_MS;
   return told(
-    offMs < 0 || (offMs > 0 && offMs <= IN_TIME_MS),
+    offMs < 0 || (offMs > 0 && !isLate),
     `it was out of money ${offMs} ms after it had used its ${net} cents`,
   );
+}
+
+/** The first millisecond at which it lacked a cent: what its wallet had until then, it could have been charged. */
+function lackedMs({ running_ms, net, price }: Spender): number {
+  return Number(running_ms) + elapsedAt(Number(net) + 1, Number(price));
 }
 
 /** Money that came or was given back before the bill was made pays for what a late tick could not take. */
@@ -91,7 +105,8 @@ function isPaidLater(one: Spender, rentals: readonly Spender[], credits: readonl
 
 /** Nobody is out of money, or owes anything, while the wallet has some that nobody else holds. */
 function judgeSpare(one: Spender, rentals: readonly Spender[], credits: readonly Credit[]): string[] {
-  const atMs = Number(one.ended_ms);
+  const isOut = one.stop_reason === 'balance_exhausted';
+  const atMs = isOut ? Math.max(Number(one.ended_ms), lackedMs(one)) : Number(one.ended_ms);
   const isOwn = ({ wallet_id }: { readonly wallet_id: string }): boolean => wallet_id === one.wallet_id;
   const came = credits.filter((credit) => isOwn(credit) && Number(credit.at_ms) <= atMs);
   const others = rentals.filter((other) => isOwn(other) && other !== one && Number(other.created_ms) <= atMs);

@@ -5,6 +5,7 @@ import { judgeConservation } from './conservation.js';
 import { judgeAnswers } from './answers.js';
 import { judgeChanges } from './changes.js';
 import { judgeEvents } from './events.js';
+import { judgeFindings } from './findings.js';
 import { judgeKeys } from './keys.js';
 import { judgeLedgers } from './ledgers.js';
 import { judgeMachines } from './machines.js';
@@ -34,6 +35,7 @@ const judges: readonly Judge[] = [
   judgeHooks,
   judgeOperators,
   judgeOpenings,
+  judgeFindings,
 ];
 
 /**
