@@ -1,10 +1,16 @@
-import { errorCodeOf, sqlStateOf } from './sql-state.js';
+import { errorCodeOf, readOnly, sqlStateOf } from './sql-state.js';
 
 /**
- * States in which the server itself says so: connection exceptions (class 08), too many connections, going down or
- * coming up.
+ * States in which the server itself says so: connection exceptions (class 08), too many connections, a full disk, going
+ * down or coming up; and a standby, which reads only: after a failover an address may still lead to one.
  */
-const AWAY_STATES = /^(08...|53300|57P0[1-5])$/;
+const AWAY_STATES = /^(08...|53100|53300|57P0[1-5])$/;
+
+/**
+ * States of a statement that would do at another moment (decision 124, "Failures that pass"): it gave way to another
+ * transaction (class 40, lock_timeout), took too long (57014, 25P03, 25P04), or the server has no room (class 53).
+ */
+const TRANSIENT_STATES = /^(40...|53...|55P03|57014|25P0[34])$/;
 
 /**
  * The name of knex's error when no connection of the pool was free in time. By name, so that a caller need not load
@@ -34,12 +40,17 @@ export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error.name === POOL_TIMEOUT) return true;
   const state = sqlStateOf(error);
-  if (state !== undefined) return AWAY_STATES.test(state);
+  if (state !== undefined) return AWAY_STATES.test(state) || state === readOnly;
   const code = errorCodeOf(error);
   if (code !== undefined) return NETWORK_CODES.has(code);
   return (
     isDriverText(error.message) || (error instanceof AggregateError && error.errors.some(isDatabaseAway))
   );
+}
+
+/** Tells whether the same query may do in a moment, by what its failure says: whoever asks may be told to try again. */
+export function isTransient(error: unknown): boolean {
+  return isDatabaseAway(error) || TRANSIENT_STATES.test(sqlStateOf(error) ?? '');
 }
 
 /** Data that does not fit (class 22), breaks a constraint (23), or goes beyond what the server can hold (54). */

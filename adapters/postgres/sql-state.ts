@@ -18,3 +18,6 @@ export function sqlStateOf(error: unknown): string | undefined {
 
 /** SQLSTATE lock_not_available: `lock_timeout` ended a wait for a lock. */
 export const lockNotAvailable = '55P03';
+
+/** SQLSTATE read_only_sql_transaction: something was to be written, and the server is a standby. */
+export const readOnly = '25006';

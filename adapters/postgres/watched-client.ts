@@ -1,6 +1,6 @@
 import knexFactory, { type Knex } from 'knex';
 import type { Duplex } from 'node:stream';
-import { sqlStateOf } from './sql-state.js';
+import { readOnly, sqlStateOf } from './sql-state.js';
 
 /** The server took or may have taken a statement, and the connection was lost before its answer came. */
 export class ConnectionLost extends Error {
@@ -39,7 +39,8 @@ const PostgresClient = client.constructor as typeof Knex.Client;
 
 /**
  * Makes a client of knex whose every answer has a limit. A late answer ends the connection: its socket is destroyed,
- * the pool never gives it out again, and the server undoes the transaction. The driver's own `query_timeout` must not
+ * the pool never gives it out again, and the server undoes the transaction. Once a server says that it is a standby, no
+ * connection from before then is given out again either: the next ones may lead to the primary. The driver's own `query_timeout` must not
  * be used for it: it answers the caller and keeps the connection, drops a ROLLBACK that waits behind the silent
  * statement, and the next caller writes into the transaction that was left open.
  * @param answerMs for each statement, from its being sent
@@ -48,6 +49,8 @@ export function watchedClient(answerMs: number): typeof Knex.Client {
   const watches = new WeakMap<Connection, AnswerWatch>();
   /** When the youngest unanswered statement was sent. A connection without an answer since then is suspect. */
   const silence = { askedMs: -Infinity };
+  /** When a server last said that it is a standby. A connection from before then may lead to the same one. */
+  const standby = { toldMs: -Infinity };
 
   const watchOf = (connection: Connection): AnswerWatch => {
     const known = watches.get(connection);
@@ -71,6 +74,7 @@ export function watchedClient(answerMs: number): typeof Knex.Client {
       try {
         return (await super.query(connection, statement)) as unknown;
       } catch (error) {
+        if (sqlStateOf(error) === readOnly) standby.toldMs = performance.now();
         // An error of the server itself is an answer; the loss of the connection is none.
         throw isLost(connection) && sqlStateOf(error) === undefined ? lost(connection, sql, outcome) : error;
       } finally {
@@ -90,7 +94,8 @@ export function watchedClient(answerMs: number): typeof Knex.Client {
       const isFresh =
         !watch.isWaiting &&
         connection.getTransactionStatus() === 'I' &&
-        watch.lastAnswerMs >= silence.askedMs;
+        watch.lastAnswerMs >= silence.askedMs &&
+        watch.openedMs > standby.toldMs;
       return Promise.resolve(isFresh);
     }
 
@@ -107,8 +112,9 @@ export function watchedClient(answerMs: number): typeof Knex.Client {
 
 /** Watches the limit of one connection's answers. They come in the order of the statements. */
 class AnswerWatch {
-  /** By performance.now(). */
-  lastAnswerMs = performance.now();
+  /** By performance.now(), as all times here. */
+  readonly openedMs = performance.now();
+  lastAnswerMs = this.openedMs;
   #unanswered = 0;
   #askedMs = 0;
   #timer: NodeJS.Timeout | undefined;

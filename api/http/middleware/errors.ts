@@ -1,12 +1,12 @@
 import type { Middleware } from 'koa';
-import { isDatabaseAway } from '../../../adapters/postgres/availability.js';
+import { isTransient } from '../../../adapters/postgres/availability.js';
 import { Refusal, refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
 import type { ApiState } from '../../context.js';
 
 /**
  * The one exit for every failure (decision 2, "Shape of an error", and decision 3, "Table of codes"). A refusal answers
- * by the table. A database that is away is a 503; callers of Temporal handle its absence themselves. Any other error is
- * logged, and its answer shows nothing of the inside.
+ * by the table. A failure of the database that passes is a 503 (decision 124, "Failures that pass"); callers of Temporal
+ * handle its absence themselves. Any other error is logged, and its answer shows nothing of the inside.
  */
 export function errors(): Middleware<ApiState, object> {
   return async (ctx, next) => {
@@ -52,7 +52,7 @@ function retryAfterOf(refusal: Refusal): string {
  */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
-  if (isDatabaseAway(error)) {
+  if (isTransient(error)) {
     return new Refusal(
       'temporarily_unavailable',
       'The service can’t do this right now. Try again in a few seconds.',

@@ -190,3 +190,54 @@ async function failureOf(work: PromiseLike<unknown>): Promise<unknown> {
     (error: unknown) => error,
   );
 }
+
+describe('a database that has become a standby', () => {
+  let database: TestDatabase;
+  let direct: Database;
+  let db: Database;
+
+  before(async () => {
+    database = await createTestDatabase();
+    direct = openDatabase(database.url, 2, 'test');
+    await direct.raw('create table notes (text text primary key)');
+  });
+  after(async () => {
+    await db.destroy();
+    await direct.destroy();
+    await database.drop();
+  });
+
+  /** A session keeps what was set when it began, as a connection to the old primary keeps its server. */
+  async function setReadOnly(isReadOnly: boolean): Promise<void> {
+    const name = new URL(database.url).pathname.slice(1);
+    await direct.raw(
+      `alter database ${name} set default_transaction_read_only = ${isReadOnly ? 'on' : 'off'}`,
+    );
+  }
+
+  it('is taken for an absent one, and its connections are not used again', async () => {
+    await setReadOnly(true);
+    db = openDatabase(database.url, 3, 'standby-test', null, deadlines);
+    const pids = await Promise.all(
+      [1, 2, 3].map(() => db.raw<Pids>('select pg_backend_pid() as pid, pg_sleep(0.1)')),
+    );
+    const error = await failureOf(db('notes').insert({ text: 'refused' }));
+    assert.ok(isDatabaseAway(error), String(error));
+    assert.equal(isOutcomeUnknown(error), false, 'the server says that it wrote nothing');
+    await setReadOnly(false);
+    await Promise.all([1, 2, 3].map((n) => db('notes').insert({ text: `kept ${n}` })));
+    const again = await Promise.all(
+      [1, 2, 3].map(() => db.raw<Pids>('select pg_backend_pid() as pid, pg_sleep(0.1)')),
+    );
+    const pidsOf = (all: readonly Pids[]) => all.map(({ rows }) => rows[0]?.pid);
+    const old = new Set(pidsOf(pids));
+    assert.deepEqual(
+      pidsOf(again).filter((pid) => old.has(pid)),
+      [],
+    );
+  });
+});
+
+interface Pids {
+  readonly rows: { readonly pid: number }[];
+}

@@ -3,6 +3,7 @@ import { createConnection, createServer, type Server, type Socket } from 'node:n
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { isDatabaseAway } from '../../../adapters/postgres/availability.js';
+import { refusalOf } from '../../../api/http/middleware/errors.js';
 import { openDatabase } from '../../../adapters/postgres/database.js';
 import { schemaSteps } from '../../../migrations/migrate.js';
 import { startApi, type TestApi } from '../../support/http/api.js';
@@ -153,6 +154,24 @@ describe('health', () => {
       assert.equal((await client.get('/v1/auth/me')).status, 200);
     });
 
+    it('answers 503 while only a standby answers, and writes again by itself', async () => {
+      const client = cut.stranger();
+      client.sid = await insertSessionOf(cut.db, (await insertUser(cut.db)).id);
+      // Its session began before, and still writes.
+      const owner = openDatabase(database.url, 1, 'test');
+      const setReadOnly = async (word: 'on' | 'off'): Promise<void> => {
+        const name = new URL(database.url).pathname.slice(1);
+        await owner.raw(`alter database ${name} set default_transaction_read_only = ${word}`);
+      };
+      await setReadOnly('on');
+      way.cut();
+      const refused = await client.post('/v1/auth/logout', {});
+      assert.deepEqual([refused.status, refused.body.error], [503, 'temporarily_unavailable']);
+      await setReadOnly('off');
+      assert.equal((await client.post('/v1/auth/logout', {})).status, 200);
+      await owner.destroy();
+    });
+
     it('tells a connection that broke in the middle of a query from a query that is wrong', async () => {
       const db = openDatabase(urlThrough(database.url, way.port), 2, 'test');
       try {
@@ -177,6 +196,28 @@ describe('health', () => {
   });
 });
 
+describe('refusalOf', () => {
+  it('asks to try again where the server says what passes, and shows any other failure as ours', () => {
+    const codeFor = (code: string) => refusalOf(Object.assign(new Error('said the server'), { code })).code;
+    const passing = [
+      '40001',
+      '40P01',
+      '55P03',
+      '57014',
+      '25P03',
+      '25P04',
+      '25006',
+      '53100',
+      '53200',
+      '57P01',
+    ];
+    for (const state of passing) assert.equal(codeFor(state), 'temporarily_unavailable', state);
+    for (const state of ['22P02', '23505', '25P02', '42703', 'P0001', 'XX000']) {
+      assert.equal(codeFor(state), 'internal_error', state);
+    }
+  });
+});
+
 describe('isDatabaseAway', () => {
   it('does not take other failures for an absent database', () => {
     for (const error of [new Error('anything'), new TypeError('x is not a function'), 'text', undefined]) {
@@ -186,6 +227,8 @@ describe('isDatabaseAway', () => {
     assert.equal(isDatabaseAway(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })), true);
     assert.equal(isDatabaseAway(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })), true);
     assert.equal(isDatabaseAway(Object.assign(new Error('starting up'), { code: '57P03' })), true);
+    assert.equal(isDatabaseAway(Object.assign(new Error('read-only'), { code: '25006' })), true);
+    assert.equal(isDatabaseAway(Object.assign(new Error('deadlock'), { code: '40P01' })), false);
   });
 });
 
