@@ -1,12 +1,15 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { createTestDatabase } from '../support/servers/database.js';
 import { getPostgres } from '../support/servers/servers.js';
+import { Chance } from './kernel/chance.js';
 import type { RunOptions, RunReport } from './run.js';
 
+/** Seeds are below this. */
+const SEEDS = 2 ** 31;
 const here = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The choices of a run, without its database. */
@@ -77,9 +80,25 @@ async function makeRepeatable(controlUrl: string): Promise<void> {
   }
 }
 
+/**
+ * Makes a seed of the commit that is checked out: another one with each change, and the same one when a change is tested
+ * again, so that a failure comes back and what lands was seen.
+ */
+export function seedOfCommit(): number {
+  const { status, stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: here, encoding: 'utf8' });
+  // Sources without their history get a seed each time.
+  return status === 0 ? Number.parseInt(stdout.slice(0, 8), 16) % SEEDS : freshSeed();
+}
+
 /** Draws a seed that nobody chose. */
 export function freshSeed(): number {
-  return randomBytes(4).readUInt32LE() >>> 1;
+  return randomBytes(4).readUInt32LE() % SEEDS;
+}
+
+/** Draws the same seeds each time, in one order. */
+export function seedsFrom(first: number): () => number {
+  const chance = new Chance(first, 'campaign');
+  return () => chance.below(SEEDS);
 }
 
 /** The command that repeats a run. */

@@ -112,7 +112,7 @@ export class Chaos implements StatementFaults {
     statements.faults = undefined;
     world.outside.faults = {};
     for (const process of this.parts.service.processes) process.aheadMs = 0;
-    for (const upstream of world.upstreams) upstream.faults = honest;
+    for (const upstream of world.upstreams) Object.assign(upstream, { faults: honest, isUnpaid: false });
     world.eventFaults = punctual;
     world.processor.reversals.end();
   }
@@ -177,9 +177,17 @@ export class Chaos implements StatementFaults {
     );
   }
 
-  /** Lets a whole peer be away for a while. */
+  /** Lets a whole peer be away for a while, or our account at an upstream be empty. */
   #loseA(peer: (typeof peers)[number], chance: Chance): void {
     const { kernel, world } = this.parts;
+    const upstream = world.upstreams.find(({ code }) => code === peer);
+    if (upstream !== undefined && chance.perMille(500)) {
+      upstream.isUnpaid = true;
+      kernel.trace.line(kernel.nowMs, `the account at ${peer} is empty`);
+      const pay = (): void => void (upstream.isUnpaid = false);
+      kernel.after(chance.below(PEER_AWAY_MS), `the account at ${peer} is paid`, pay, { scope: {} });
+      return;
+    }
     const usual = world.outside.faults[peer];
     if (usual === undefined || usual.lostRequest === 1_000) return;
     const away = { lostRequest: 1_000, lostAnswer: 0, late: 0 };

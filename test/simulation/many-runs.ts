@@ -1,4 +1,4 @@
-import { freshSeed, repeatBy, runApart, type Wanted } from './campaign.js';
+import { repeatBy, runApart, type Wanted } from './campaign.js';
 import { Reached } from './reach/reach.js';
 import type { RunReport } from './run.js';
 import { shapeOf } from './shapes.js';
@@ -10,7 +10,7 @@ const RUN_LIMIT_MS = 30 * 60_000;
 /** One seed in so many is run twice. */
 const TWICE = 10;
 
-/** Runs fresh seeds side by side until the time is over, whatever they find, and says what came of them. */
+/** Runs seeds side by side until the time is over, whatever they find, and says what came of them. */
 export class ManyRuns {
   readonly reached = new Reached();
   readonly #total = new Map<string, number>();
@@ -22,11 +22,22 @@ export class ManyRuns {
   /** @param write takes a line of the report */
   constructor(private readonly write: (line: string) => void) {}
 
-  /** @returns whether no run broke a rule or hung */
-  async run({ minutes, jobs }: { minutes: number; jobs: number }): Promise<boolean> {
+  /**
+   * @param draw draws the seed of the next run
+   * @returns whether no run broke a rule or hung
+   */
+  async run({
+    minutes,
+    jobs,
+    draw,
+  }: {
+    minutes: number;
+    jobs: number;
+    draw: () => number;
+  }): Promise<boolean> {
     const endMs = Date.now() + minutes * 60_000;
     const work = async (): Promise<void> => {
-      while (Date.now() < endMs) await this.#one(shapeOf(freshSeed()));
+      while (Date.now() < endMs) await this.#one(shapeOf(draw()));
     };
     await Promise.all(Array.from({ length: jobs }, work));
     this.#tell();

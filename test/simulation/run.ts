@@ -64,6 +64,8 @@ const START_MS = Date.parse('2031-03-02T00:00:00Z');
 const oneCountedHour = `insert into reliability_hours
   (provider_code, family, hour, created, not_created, ready_seconds, ssh_seconds, losses, machine_ms)
   values ('north', 'rtx-4090', $1, 0, 0, '{}', '{}', 0, 0)`;
+/** In so many of a thousand runs a mailbox refuses what it is sent, for ever. */
+const REFUSING = 300;
 /** How long nothing is disturbed before the verdict, in milliseconds. */
 const CALM_MS = 2 * 3_600_000;
 
@@ -132,6 +134,7 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
   void operator.live().catch(failed);
   if (options.isDisturbed) {
     chaos.begin();
+    if (chance('mailboxes').perMille(REFUSING)) world.refusing.add('user1@example.com');
     without.calm({ world, statements });
   }
   await kernel.run(untilMs);

@@ -2,7 +2,7 @@ import type { Statements } from './kernel/statements.js';
 import type { World } from './world/world.js';
 
 /** Kinds of faults that have no numbers, as they may strike anything: each is left out as a whole. */
-const kinds = ['slow', 'cuts', 'calls', 'events', 'declines', 'upstreams'] as const;
+const kinds = ['slow', 'cuts', 'calls', 'events', 'declines', 'upstreams', 'mailboxes'] as const;
 
 /**
  * What is left out of a run. Acts of users and disturbances are counted, such as `user1.3` and `chaos.5`, and each draws
@@ -31,6 +31,7 @@ export class Without {
       calls: () => (world.outside.faults = {}),
       events: () => (world.eventFaults = none(world.eventFaults)),
       declines: () => (world.processor.declines = 0),
+      mailboxes: () => world.refusing.clear(),
       upstreams: () => {
         for (const upstream of world.upstreams) upstream.faults = none(upstream.faults);
       },

@@ -10,9 +10,11 @@ export async function judgeOperators(evidence: Evidence): Promise<string[]> {
   const opened = await ask<Happened>(
     `select id as what, user_id, extract(epoch from started_at) * 1000 as at_ms from rentals`,
   );
+  // What a failed machine is charged and given back at once is no metering (decision 27).
   const charged = await ask<Happened>(
-    `select distinct 'a charge' as what, '' as user_id, extract(epoch from created_at) * 1000 as at_ms
-       from ledger_entries where type = 'rental_charge'`,
+    `select distinct 'a charge' as what, '' as user_id, extract(epoch from e.created_at) * 1000 as at_ms
+       from ledger_entries e join rentals r on r.no = e.rental_no
+      where e.type = 'rental_charge' and r.status <> 'failed'`,
   );
   const given = await ask<{ id: string; user_id: string; cents: string; entries: string }>(
     `select w.user_id as id, w.user_id, sum(e.amount_cents) as cents, count(*) as entries

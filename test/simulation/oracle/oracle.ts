@@ -9,6 +9,7 @@ import { judgeFindings } from './findings.js';
 import { judgeKeys } from './keys.js';
 import { judgeLedgers } from './ledgers.js';
 import { judgeMachines } from './machines.js';
+import { judgeMails } from './mails.js';
 import { judgeMoney } from './money.js';
 import { judgeOpenings } from './openings.js';
 import { judgeOperators } from './operators.js';
@@ -36,6 +37,7 @@ const judges: readonly Judge[] = [
   judgeOperators,
   judgeOpenings,
   judgeFindings,
+  judgeMails,
 ];
 
 /**

@@ -169,6 +169,9 @@ export class User {
       this.#count(`${kind} ${answer.status}${word}`);
       kernel.trace.line(kernel.nowMs, `${this.email} ${kind}: ${answer.status}${word}`);
       if (answer.status >= 500) this.#notePromise(answer);
+      // No disturbance is a failure that stays: what the database refuses here would do in a moment (decision 124).
+      if (answer.status === 500)
+        this.parts.told.strange.push(`${this.email}: ${method} ${path} was answered with 500${word}`);
       return answer;
     } catch (error) {
       if (!(error instanceof RequestLost)) throw error;

@@ -78,6 +78,8 @@ const SHORT_LIFE_MS = 20 * 60_000;
 export class Upstream {
   readonly machines: Machine[] = [];
   faults: MachineFaults = honest;
+  /** Whether our account there is empty: it sells nothing, and all that runs goes on. */
+  isUnpaid = false;
   readonly #offers: readonly Offer[];
 
   constructor(
@@ -133,6 +135,9 @@ export class Upstream {
 
   #allocate(request: AllocationRequest): AllocatedPod {
     const { chance, kernel, faults } = this;
+    if (this.isUnpaid) {
+      throw new ProviderError('refused', 'insufficient funds', { status: 402, noFunds: true });
+    }
     const offer = this.#offers.find(({ offerId }) => offerId === request.offerId);
     if (offer === undefined || chance.perMille(faults.noCapacity)) {
       throw new ProviderError('no_capacity', 'nothing is left of this offer');

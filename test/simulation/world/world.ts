@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Mail, MailTransport } from '../../../adapters/mailer/smtp.js';
+import { MailError, type Mail, type MailTransport } from '../../../adapters/mailer/smtp.js';
 import type { Prober } from '../../../adapters/providers/ssh/prober.js';
 import type { ProcessorEvent } from '../../../adapters/processor/processor.js';
 import { Chance } from '../kernel/chance.js';
@@ -59,9 +59,15 @@ export class World {
     this.processor.onEvent = (event) => this.#deliver(event);
   }
 
+  /** Mailboxes that take codes, and refuse everything else for ever. */
+  readonly refusing = new Set<string>();
+
   readonly mail: MailTransport = {
     send: (mail) =>
       this.outside.call('mail', 'send', () => {
+        if (this.refusing.has(mail.to) && !/\b\d{6}\b/.test(mail.text)) {
+          throw new MailError('550 5.7.1 it looks like spam', false);
+        }
         if (!this.mails.some(({ messageId }) => messageId === mail.messageId)) this.mails.push(mail);
       }),
     close: () => undefined,

@@ -1,0 +1,35 @@
+import { told, type Evidence } from './evidence.js';
+
+/** How long a mail may take while nothing is disturbed, whatever becomes of others, in milliseconds. */
+const SOON_MS = 2 * 60_000;
+
+interface MailRow {
+  readonly id: string;
+  readonly subject: string;
+  readonly recipient: string;
+  readonly created_ms: string;
+  readonly sent_ms: string | null;
+}
+
+/**
+ * Decision 36, "The mail outbox", and decision 69, "Items that fail": what counts as sent has arrived, and mails that are
+ * refused keep no other back.
+ */
+export async function judgeMails({ ask, world, calmSinceMs, nowMs }: Evidence): Promise<string[]> {
+  const rows = await ask<MailRow>(
+    `select id, subject, recipient, extract(epoch from created_at) * 1000 as created_ms,
+            extract(epoch from sent_at) * 1000 as sent_ms
+       from mail_outbox order by id`,
+  );
+  const arrived = new Set(world.mails.map(({ messageId }) => messageId.split('@')[0]));
+  return rows.flatMap(({ id, subject, recipient, created_ms: createdMs, sent_ms: sentMs }) => {
+    const waitedMs = Number(sentMs ?? nowMs) - Number(createdMs);
+    // What was delayed before may still wait for its next try.
+    const isCalm = Number(createdMs) > calmSinceMs + SOON_MS && !world.refusing.has(recipient);
+    const mail = `the mail “${subject}” to ${recipient}`;
+    return [
+      ...told(sentMs !== null && !arrived.has(`outbox-${id}`), `${mail} counts as sent, and never arrived`),
+      ...told(isCalm && waitedMs > SOON_MS, `${mail} waited ${waitedMs} ms`),
+    ];
+  });
+}
