@@ -36,3 +36,8 @@ export function findOurPod(
   // An unknown word decides nothing: the pod is looked at again, and its deadline still holds.
   return { podId, tag, status: status ?? 'pending', upstreamStatus, ...rest };
 }
+
+/** Keeps the last word about each pod: an upstream that answers page by page may list one twice. */
+export function lastOfEach(pods: readonly Pod[]): Pod[] {
+  return [...new Map(pods.map((pod) => [pod.podId, pod])).values()];
+}

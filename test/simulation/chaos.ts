@@ -12,6 +12,9 @@ import { punctual, type World } from './world/world.js';
 const STRIKE_WITHIN = 60;
 /** How long a process may stand still, in milliseconds. */
 const FREEZE_MAX_MS = 30_000;
+/** How long a duty may be slow, and each of its statements then, in milliseconds. */
+const SLOW_MAX_MS = 3 * 60_000;
+const SLOW_STATEMENT_MS = 2_000;
 /** What moves money and machines within few statements: half of the aims go there. */
 const delicate = [
   'openRental',
@@ -59,11 +62,13 @@ interface Armed {
 
 /** Disturbs the service by the seed, until it is told to stop. */
 export class Chaos implements StatementFaults {
-  readonly counts = { disturbances: 0, freezes: 0 };
+  readonly counts = { disturbances: 0, freezes: 0, slowdowns: 0 };
   #isOver = false;
   /** Until when the database is away, in milliseconds since 1970. */
   #awayUntilMs = 0;
   #armed: Armed | undefined;
+  /** A duty whose statements take long, until then. */
+  #slow: { readonly duty: string; readonly untilMs: number } | undefined;
   /** The activities and requests that were seen to ask the database. */
   readonly #duties = new Set<string>();
 
@@ -117,8 +122,10 @@ export class Chaos implements StatementFaults {
     world.processor.reversals.end();
   }
 
-  slowMs(): number {
-    const { chance } = this.parts;
+  slowMs(duty: string | undefined): number {
+    const { chance, kernel } = this.parts;
+    if (this.#slow !== undefined && this.#slow.duty === duty && kernel.nowMs < this.#slow.untilMs)
+      return chance.below(SLOW_STATEMENT_MS);
     return chance.perMille(30) ? chance.below(400) : 0;
   }
 
@@ -228,10 +235,19 @@ export class Chaos implements StatementFaults {
   #aim(chance: Chance): void {
     const duty = this.parts.aim ?? chance.pick(chance.perMille(500) ? delicate : [...this.#duties]);
     const isCommit = chance.perMille(400);
-    const how = isCommit ? 'after' : chance.pick(['before', 'after', 'freeze'] as const);
+    const how = isCommit ? 'after' : chance.pick(['before', 'after', 'freeze', 'slow'] as const);
     // A statement is counted before and after it.
     const left = isCommit ? 2 * (1 + chance.below(2)) : 1 + chance.below(STRIKE_WITHIN);
-    this.#armed = { duty, isCommit, left, how };
+    if (how === 'slow') this.#slowDown(duty, chance.below(SLOW_MAX_MS));
+    else this.#armed = { duty, isCommit, left, how };
+  }
+
+  /** Lets a duty's statements take long, so that its transactions overlap those of others. */
+  #slowDown(duty: string, ms: number): void {
+    const { kernel } = this.parts;
+    this.counts.slowdowns += 1;
+    kernel.trace.line(kernel.nowMs, `${duty} is slow for ${ms} ms`);
+    this.#slow = { duty, untilMs: kernel.nowMs + ms };
   }
 
   #freeze(process: SimProcess): void {

@@ -145,7 +145,7 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
   await kernel.run(calmSinceMs + CALM_MS);
   const machines = world.upstreams.flatMap((upstream) => upstream.machines);
   const violations = await judge({
-    ...{ told, world, machines, calmSinceMs, nowMs: kernel.nowMs },
+    ...{ told, world, machines, calmSinceMs, nowMs: kernel.nowMs, refused: statements.refused },
     ask: (sql, values) => statements.ask(sql, values),
   });
   const ask: Evidence['ask'] = (sql, values) => statements.ask(sql, values);

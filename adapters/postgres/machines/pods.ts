@@ -1,4 +1,5 @@
 import { rentalLimits } from '../../../domain/rentals/limits.js';
+import { lastOfEach } from '../../providers/listed-pod.js';
 import type { Pod } from '../../providers/provider.js';
 import type { Database, Transaction } from '../database.js';
 import type { PodRow, RentalRow } from '../rows/tables.js';
@@ -33,7 +34,7 @@ const PODS_AT_ONCE = 2_000;
 /**
  * Writes down one list of our pods at an upstream, in one transaction that touches only what changed. A pod that two
  * lists in a row did not show is gone. When a pod stops being alive, the list before is the last that showed it alive
- * (decision 27, "Refund of failed machines").
+ * (decision 27, "Refund of failed machines"). A pod that the list names twice counts as it was named last.
  * @param heldIds pods that are alive although the list misses them
  */
 export async function recordPodList(
@@ -42,11 +43,12 @@ export async function recordPodList(
   pods: readonly Pod[],
   heldIds: readonly string[] = [],
 ): Promise<void> {
+  const each = lastOfEach(pods);
   await db.transaction(async (trx) => {
-    for (let from = 0; from < pods.length; from += PODS_AT_ONCE) {
-      await recordListed(trx, providerCode, pods.slice(from, from + PODS_AT_ONCE));
+    for (let from = 0; from < each.length; from += PODS_AT_ONCE) {
+      await recordListed(trx, providerCode, each.slice(from, from + PODS_AT_ONCE));
     }
-    const listedIds = pods.map(({ podId }) => podId);
+    const listedIds = each.map(({ podId }) => podId);
     await recordMissing(trx, providerCode, listedIds, heldIds);
   });
 }

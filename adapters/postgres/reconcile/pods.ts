@@ -1,6 +1,7 @@
 import { machineLimits } from '../../../domain/machines/limits.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
 import type { Finding } from '../../../domain/operations/reconcile.js';
+import { lastOfEach } from '../../providers/listed-pod.js';
 import type { Pod } from '../../providers/provider.js';
 import type { Database } from '../database.js';
 
@@ -29,7 +30,7 @@ export async function comparePods(
   const bindings = {
     code,
     graceMs,
-    pods: JSON.stringify(pods),
+    pods: JSON.stringify(lastOfEach(pods)),
     openMs: 2 * rentalLimits.attemptOpenMs,
     slowMs: machineLimits.slowEndMs,
   };

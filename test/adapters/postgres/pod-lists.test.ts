@@ -71,4 +71,16 @@ describe(`a list of ${COUNT} machines`, () => {
     await write(all);
     assert.equal((await db('pods').where({ pod_id: 'pod-7' }).first())?.gone_at, null);
   });
+
+  it('takes the last word about a machine that it names twice, and all others', async () => {
+    const booting: Pod = { ...podOf(COUNT), status: 'pending', upstreamStatus: 'creating' };
+    await write([booting, podOf(COUNT), podOf(COUNT + 1), ...all]);
+    const rows = await db('pods')
+      .whereIn('pod_id', [booting.podId, podOf(COUNT + 1).podId])
+      .orderBy('pod_id');
+    assert.deepEqual(
+      rows.map((row) => row.status),
+      ['active', 'active'],
+    );
+  });
 });

@@ -17,6 +17,15 @@ export interface Statement {
   answered: () => void;
 }
 
+/** A statement that was answered with an error. */
+export interface RefusedStatement {
+  /** Its beginning. */
+  readonly sql: string;
+  /** The SQLSTATE, or the code of a connection that broke. */
+  readonly state: string;
+  readonly message: string;
+}
+
 /** One connection to the database. */
 export interface Session {
   readonly client: pg.Client;

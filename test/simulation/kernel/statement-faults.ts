@@ -10,8 +10,11 @@ export interface Break {
 
 /** What chance may do to a statement. */
 export interface StatementFaults extends Refusals {
-  /** The most milliseconds that a statement waits before the server takes it. */
-  slowMs(): number;
+  /**
+   * @param duty the activity or request to which the statement belongs
+   * @returns the milliseconds that a statement waits before the server takes it
+   */
+  slowMs(duty: string | undefined): number;
   breaks(): Break | undefined;
   /**
    * Is told of each statement that a process has begun for a duty, before and after it, and may let it stand still there.

@@ -6,7 +6,7 @@ import { LockWaits } from './lock-waits.js';
 import { realSleep } from './real.js';
 import { orRefused, refuseConnection } from './refusals.js';
 import { currentScope, type Scope, type SimProcess } from './scope.js';
-import type { Callback, Session, Statement } from './session.js';
+import type { Callback, RefusedStatement, Session, Statement } from './session.js';
 import { silence } from './silence.js';
 import type { StatementFaults } from './statement-faults.js';
 import { asError, labelOf, lockLimitOf, writes } from './statement-text.js';
@@ -28,6 +28,8 @@ export class Statements {
   readonly counts = { statements: 0, waits: 0, timeouts: 0, cuts: 0, silences: 0 };
   /** Statements by the activity or request that they belong to: those begun, and those at which chance hit. */
   readonly points = { passed: new Set<string>(), hit: new Set<string>() };
+  /** What the server answered with an error, as chance or as itself. */
+  readonly refused: RefusedStatement[] = [];
   readonly #sessions = new Map<pg.Client, Session>();
   readonly #locks: LockWaits;
   #waiting: Statement[] = [];
@@ -170,7 +172,7 @@ export class Statements {
     const [statement] = session.queue;
     if (session.isBusy || statement === undefined) return;
     session.isBusy = true;
-    const drawnMs = this.faults?.slowMs() ?? 0;
+    const drawnMs = this.faults?.slowMs(statement.scope.duty) ?? 0;
     const slowMs = this.isNeverSlow ? 0 : drawnMs;
     this.kernel.after(slowMs, `sql ${labelOf(statement.sql)}`, () => this.#run(statement), {
       scope: statement.scope,
@@ -317,6 +319,8 @@ export class Statements {
     session.isBusy = false;
     session.queue.shift();
     const state = (answer.error as { code?: string } | null)?.code;
+    if (state !== undefined)
+      this.refused.push({ sql: labelOf(statement.sql), state, message: asError(answer.error).message });
     const rows = (answer.result as { rowCount?: number } | undefined)?.rowCount;
     this.kernel.trace.line(this.kernel.nowMs, `= ${state ?? rows ?? '-'}`);
     statement.deliver(answer.error, answer.result);

@@ -1,3 +1,4 @@
+import type { RefusedStatement } from '../kernel/session.js';
 import type { Machine } from '../world/upstream.js';
 import type { World } from '../world/world.js';
 import type { Told } from '../users/told.js';
@@ -7,6 +8,8 @@ export interface Evidence {
   readonly ask: <Row>(sql: string, values?: readonly unknown[]) => Promise<Row[]>;
   readonly told: Told;
   readonly world: World;
+  /** Every statement that was answered with an error. */
+  readonly refused: readonly RefusedStatement[];
   /** Of all upstreams. */
   readonly machines: readonly Machine[];
   readonly nowMs: number;

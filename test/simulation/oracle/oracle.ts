@@ -15,6 +15,7 @@ import { judgeOpenings } from './openings.js';
 import { judgeOperators } from './operators.js';
 import { judgePayments } from './payments.js';
 import { judgeProgress } from './progress.js';
+import { judgeRefused } from './refused.js';
 import { judgeRentals } from './rentals.js';
 import { judgeMarks, judgeReversals } from './reversals.js';
 
@@ -38,6 +39,7 @@ const judges: readonly Judge[] = [
   judgeOpenings,
   judgeFindings,
   judgeMails,
+  judgeRefused,
 ];
 
 /**

@@ -216,6 +216,8 @@ describe('reconcile: wallets, charges of rentals, and machines', () => {
       assert.equal(await why(), 'its attempt was never decided');
       await put('failed');
       assert.equal(await why(), 'its attempt is failed');
+      const twice = await comparePods(db, 'lab', [...pods, ...pods], 0);
+      assert.equal(twice.length, 1, 'an upstream may name a machine twice');
       await put('condemned');
       assert.equal(await why(), undefined, 'it was told to end');
       await put('adopted');
