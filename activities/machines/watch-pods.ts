@@ -6,8 +6,7 @@ import {
   type ProbedPod,
   type ReachablePod,
 } from '../../adapters/postgres/machines/pods-watch.js';
-import { recordPodList } from '../../adapters/postgres/machines/pods.js';
-import type { Pod } from '../../adapters/providers/provider.js';
+import { recordPodList, type PodList } from '../../adapters/postgres/machines/pods.js';
 import { machineLimits } from '../../domain/machines/limits.js';
 import type { ActivityDeps } from '../deps.js';
 
@@ -18,15 +17,11 @@ import type { ActivityDeps } from '../deps.js';
  * on.
  * @returns how many are held
  */
-export async function judgePodList(
-  deps: ActivityDeps,
-  providerCode: string,
-  pods: readonly Pod[],
-): Promise<number> {
+export async function judgePodList(deps: ActivityDeps, providerCode: string, list: PodList): Promise<number> {
   const { missing, running, accepted } = await findMissingPods(
     deps.db,
     providerCode,
-    pods.map(({ podId }) => podId),
+    list.pods.map(({ podId }) => podId),
   );
   const many = missing.length > running * machineLimits.vanishedShare;
   const held = many && !accepted ? await listAlive(deps, providerCode, missing) : [];
@@ -36,7 +31,7 @@ export async function judgePodList(
       'many machines vanished from the list at once but still answer; they are held until an operator decides',
     );
   }
-  await recordPodList(deps.db, providerCode, pods, held);
+  await recordPodList(deps.db, providerCode, list, held);
   return held.length;
 }
 

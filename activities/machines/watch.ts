@@ -1,5 +1,6 @@
 import { sleep } from '@temporalio/activity';
 import { ensureProvider, replaceListings } from '../../adapters/postgres/catalog/catalog.js';
+import { readClock } from '../../adapters/postgres/clock.js';
 import { recordOfferHour } from '../../adapters/postgres/catalog/offer-history.js';
 import { isBusy, recordLostPods } from '../../adapters/postgres/machines/pods.js';
 import {
@@ -155,8 +156,9 @@ class Watch {
   }
 
   async #list(): Promise<void> {
+    const askedAt = await readClock(this.deps.db);
     const pods = await this.provider.listPods();
-    this.state.held = await judgePodList(this.deps, this.provider.code, pods);
+    this.state.held = await judgePodList(this.deps, this.provider.code, { pods, askedAt });
     this.state.lists += 1;
     this.state.pods = pods.length;
     if ((await recordLostPods(this.deps.db, this.provider.code)) > 0) this.#delivery.begin();

@@ -157,12 +157,15 @@ describe('the end of a machine that its user did not ask for (decision 103)', ()
       ['active', aliveMs],
       ['lost', aliveMs + 10 * SECOND],
     ] as const) {
-      await recordPodList(db, 'lab', [
-        {
-          ...{ podId: `pod-${id}`, tag: `test-${id}-1`, status, upstreamStatus: status },
-          ...{ host: null, port: null, username: null, pricePerHourCents: priceCents },
-        },
-      ]);
+      await recordPodList(db, 'lab', {
+        pods: [
+          {
+            ...{ podId: `pod-${id}`, tag: `test-${id}-1`, status, upstreamStatus: status },
+            ...{ host: null, port: null, username: null, pricePerHourCents: priceCents },
+          },
+        ],
+        askedAt: new Date(),
+      });
       await db.raw(
         `update providers set pods_listed_at = running_at + :atMs * interval '1 millisecond'
            from rentals where code = 'lab' and id = :id`,

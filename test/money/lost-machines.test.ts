@@ -145,8 +145,8 @@ describe('the end of a machine that was lost (decision 77)', () => {
     const { running_at: runningAt } = await getRental(db, id);
     const ended = new Date((runningAt?.getTime() ?? 0) + 600 * SECOND);
     await requestPastStop(db, id, ended.toISOString(), 'its run had ended');
-    await recordPodList(db, 'lab', []);
-    await recordPodList(db, 'lab', []);
+    await recordPodList(db, 'lab', { pods: [], askedAt: new Date() });
+    await recordPodList(db, 'lab', { pods: [], askedAt: new Date() });
     await tick(db, whole);
     assert.deepEqual(endOf(await finish(id)), { reason: 'operator', ms: 600 * SECOND, cents: 600 });
   });
@@ -215,12 +215,15 @@ describe('the end of a machine that was lost (decision 77)', () => {
 
   /** Reads a list with the machine in this state, this long after its start. */
   async function list(id: RentalId, status: 'active' | 'lost' | 'ending', atMs: number): Promise<void> {
-    await recordPodList(db, 'lab', [
-      {
-        ...{ podId: `pod-${id}`, tag: `test-${id}-1`, status, upstreamStatus: status },
-        ...{ host: null, port: null, username: null, pricePerHourCents: priceCents },
-      },
-    ]);
+    await recordPodList(db, 'lab', {
+      pods: [
+        {
+          ...{ podId: `pod-${id}`, tag: `test-${id}-1`, status, upstreamStatus: status },
+          ...{ host: null, port: null, username: null, pricePerHourCents: priceCents },
+        },
+      ],
+      askedAt: new Date(),
+    });
     await db.raw(
       `update providers set pods_listed_at = running_at + :atMs * interval '1 millisecond'
          from rentals where code = 'lab' and id = :id`,

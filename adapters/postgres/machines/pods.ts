@@ -31,6 +31,13 @@ export async function findPodOfRental(
 /** One statement writes this many machines of a list: its parameter stays below a megabyte. */
 const PODS_AT_ONCE = 2_000;
 
+/** One list of our pods at an upstream. */
+export interface PodList {
+  readonly pods: readonly Pod[];
+  /** When it was asked for, by the database's clock: what it shows alive was alive then, and may be lost by now. */
+  readonly askedAt: Date;
+}
+
 /**
  * Writes down one list of our pods at an upstream, in one transaction that touches only what changed. A pod that two
  * lists in a row did not show is gone. When a pod stops being alive, the list before is the last that showed it alive
@@ -40,7 +47,7 @@ const PODS_AT_ONCE = 2_000;
 export async function recordPodList(
   db: Database,
   providerCode: string,
-  pods: readonly Pod[],
+  { pods, askedAt }: PodList,
   heldIds: readonly string[] = [],
 ): Promise<void> {
   const each = lastOfEach(pods);
@@ -49,7 +56,7 @@ export async function recordPodList(
       await recordListed(trx, providerCode, each.slice(from, from + PODS_AT_ONCE));
     }
     const listedIds = each.map(({ podId }) => podId);
-    await recordMissing(trx, providerCode, listedIds, heldIds);
+    await recordMissing(trx, providerCode, { listedIds, heldIds, askedAt });
   });
 }
 
@@ -86,8 +93,11 @@ async function recordListed(trx: Transaction, providerCode: string, pods: readon
 async function recordMissing(
   trx: Transaction,
   providerCode: string,
-  listedIds: readonly string[],
-  heldIds: readonly string[],
+  {
+    listedIds,
+    heldIds,
+    askedAt,
+  }: { listedIds: readonly string[]; heldIds: readonly string[]; askedAt: Date },
 ): Promise<void> {
   await trx.raw(
     `with before as materialized (
@@ -105,8 +115,8 @@ async function recordMissing(
        where provider_code = :providerCode and gone_at is null and pod_id <> all (:heldIds::text[])
           and not exists (select 1 from unnest(:listedIds::text[]) as l (id) where l.id = pods.pod_id)
      )
-     update providers set pods_listed_at = clock_ms() where code = :providerCode`,
-    { providerCode, listedIds: [...listedIds], heldIds: [...heldIds] },
+     update providers set pods_listed_at = :askedAt where code = :providerCode`,
+    { providerCode, listedIds: [...listedIds], heldIds: [...heldIds], askedAt },
   );
 }
 

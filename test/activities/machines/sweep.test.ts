@@ -106,8 +106,8 @@ describe('sweepPods', () => {
         const podId = await addPod(tag);
         assert.deepEqual((await sweep()).ended, [tag]);
         assert.deepEqual(terminated(), [podId]);
-        await recordPodList(lone.db, 'lab', []);
-        await recordPodList(lone.db, 'lab', []);
+        await recordPodList(lone.db, 'lab', { pods: [], askedAt: new Date() });
+        await recordPodList(lone.db, 'lab', { pods: [], askedAt: new Date() });
         assert.deepEqual((await sweep()).ended, []);
         assert.deepEqual(terminated(), [podId], 'once it is gone nobody asks again');
         assert.notEqual(await stateOf(tag), 'open', 'it can’t be adopted any more');

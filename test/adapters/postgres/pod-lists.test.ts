@@ -32,7 +32,8 @@ describe(`a list of ${COUNT} machines`, () => {
     pricePerHourCents: 40,
   });
   const all = Array.from({ length: COUNT }, (_, index) => podOf(index));
-  const write = (pods: readonly Pod[]): Promise<void> => recordPodList(db, 'lab', pods);
+  const write = (pods: readonly Pod[]): Promise<void> =>
+    recordPodList(db, 'lab', { pods, askedAt: new Date() });
   /** The version of each machine's row: an untouched row keeps its version. */
   const versions = async (): Promise<Map<string, string>> => {
     const { rows } = await db.raw<{ rows: { pod_id: string; xmin: string }[] }>(

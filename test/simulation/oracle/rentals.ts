@@ -178,7 +178,7 @@ function judgeEnd(row: RentalRow, { runningMs, endedMs }: Life, machine: Machine
     ...told(endedMs > Math.max(requested, runningMs), 'it was billed beyond its stop request'),
     ...told(endedMs > autoStop, 'it was billed beyond its auto-stop'),
     ...told(Number(row.auto_stop_ms ?? autoStop) !== autoStop, 'its auto-stop is not its hours after it ran'),
-    ...told(isLost && endedMs > machine.lostMs, 'it was billed beyond its loss'),
+    ...told(isLost && endedMs > Math.max(runningMs, machine.lostMs), 'it was billed beyond its loss'),
     ...told(notedMs > Math.min(...answeredMs, Infinity), 'its stop was noted after it was answered'),
     ...told(
       endedMs !== instant,

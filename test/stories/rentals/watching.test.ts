@@ -20,11 +20,19 @@ describe('the watcher of an upstream', () => {
   /** The pods that the upstream's lists hide. */
   const hidden = new Set<string>();
   let failing = false;
+  /** How long a list takes after it was made up, in milliseconds. */
+  let onTheWayMs = 0;
+  /** When the upstream made up the last list that it has answered. */
+  let madeUpMs = 0;
   const withLyingLists = (provider: Provider): Provider => ({
     ...provider,
     async listPods() {
       if (failing) throw new ProviderError('unknown', 'listing pods: HTTP 502');
-      return (await provider.listPods()).filter(({ podId }) => !hidden.has(podId));
+      const atMs = Date.now();
+      const pods = (await provider.listPods()).filter(({ podId }) => !hidden.has(podId));
+      await sleep(onTheWayMs);
+      madeUpMs = atMs;
+      return pods;
     },
   });
 
@@ -38,6 +46,7 @@ describe('the watcher of an upstream', () => {
   afterEach(async () => {
     hidden.clear();
     failing = false;
+    onTheWayMs = 0;
     const { db } = service;
     await db('providers').update({ missing_accepted_until: null });
     for (const { id } of await db('rentals').whereNull('closed_at').where({ user_id: user.user.id })) {
@@ -74,6 +83,15 @@ describe('the watcher of an upstream', () => {
       return at > before + 500;
     });
   };
+
+  it('takes a machine for alive at the time of the question, and not of the answer', async () => {
+    onTheWayMs = 600;
+    const [row] = await run(1);
+    await lists();
+    const listed = (await listProviders(service.db))[0]?.pods_listed_at;
+    assert.ok(listed && listed.getTime() <= madeUpMs, 'it may be lost while its list is on the way');
+    await stopAll([row!]);
+  });
 
   it('holds machines that vanish many at once but answer, until they are listed again', async () => {
     const rows = await run(2);
