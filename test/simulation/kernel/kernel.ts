@@ -109,7 +109,8 @@ export class Kernel {
     const { process } = currentScope();
     if (process?.isAlive === false) return;
     const periodMs = Math.max(1, Math.ceil(pauseMs));
-    const isCalm = loop.seen === this.#happenings;
+    // A round that asks for the next one at once has more to do.
+    const isCalm = loop.seen === this.#happenings && periodMs > 1;
     loop.calm = isCalm ? loop.calm + 1 : 0;
     loop.seen = this.#happenings;
     loop.isResting = true;
