@@ -5,6 +5,7 @@ import type { Break, StatementFaults } from './kernel/statement-faults.js';
 import type { Statements } from './kernel/statements.js';
 import type { Service } from './service.js';
 import type { SimulatedServer } from './temporal/server.js';
+import { willing } from './world/bank.js';
 import { honest } from './world/upstream.js';
 import { punctual, type World } from './world/world.js';
 
@@ -104,7 +105,7 @@ export class Chaos implements StatementFaults {
       };
     }
     world.eventFaults = { lost: 50, doubled: 100, delayed: 100, veryLate: 30, forged: 150 };
-    world.processor.declines = 200;
+    world.processor.bank.faults = { declines: 150, wantsCustomer: 60, asksCustomer: 150, ponders: 100 };
     const fates = { refunds: 200, disputes: 200, warnings: 80 };
     world.processor.reversals.fates = { ...fates, pauseMs: 2 * this.parts.paceMs };
     this.#next();
@@ -120,6 +121,7 @@ export class Chaos implements StatementFaults {
     for (const upstream of world.upstreams) Object.assign(upstream, { faults: honest, isUnpaid: false });
     world.eventFaults = punctual;
     world.processor.reversals.end();
+    world.processor.bank.faults = willing;
   }
 
   slowMs(duty: string | undefined): number {

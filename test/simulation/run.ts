@@ -59,23 +59,33 @@ export interface RunReport {
 
 const DAY_MS = 24 * 3_600_000;
 /** Sunday, long before anything expires by itself. */
-const START_MS = Date.parse('2031-03-02T00:00:00Z');
+const SUNDAY_MS = Date.parse('2031-03-02T00:00:00Z');
+const MONTH_END_MS = Date.parse('2031-04-01T00:00:00Z');
+/** During so many of a thousand runs a month ends. */
+const MONTH_ENDS = 300;
 /** Without any counted hour the service counts the last thirty days anew, minute by minute. */
 const oneCountedHour = `insert into reliability_hours
   (provider_code, family, hour, created, not_created, ready_seconds, ssh_seconds, losses, machine_ms)
-  values ('north', 'rtx-4090', $1, 0, 0, '{}', '{}', 0, 0)`;
+  values ('north', 'rtx-4090', date_trunc('hour', $1::timestamptz), 0, 0, '{}', '{}', 0, 0)`;
 /** In so many of a thousand runs a mailbox refuses what it is sent, for ever. */
 const REFUSING = 300;
 /** How long nothing is disturbed before the verdict, in milliseconds. */
 const CALM_MS = 2 * 3_600_000;
+
+/** Draws when a run begins, in milliseconds since 1970. */
+function startOf(chance: Chance, days: number): number {
+  if (!chance.perMille(MONTH_ENDS)) return SUNDAY_MS;
+  return MONTH_END_MS - chance.below(Math.floor(days * DAY_MS));
+}
 
 /** Runs one seed in this process, whose time and chance are the simulation's from now on. */
 export async function runSeed(options: RunOptions): Promise<RunReport> {
   const begun = real.now();
   const { seed } = options;
   const chance = (name: string): Chance => new Chance(seed, name);
-  const trace = new Trace(options.traceFile, START_MS);
-  const kernel = new Kernel(chance('order'), trace, START_MS);
+  const startMs = startOf(chance('start'), options.days);
+  const trace = new Trace(options.traceFile, startMs);
+  const kernel = new Kernel(chance('order'), trace, startMs);
   const statements = new Statements(kernel, await prepareDatabase(options.controlUrl));
   await watchStates((sql, values) => statements.ask(sql, values));
   installTime(kernel);
@@ -105,9 +115,9 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
   };
   service.startApi();
   void service.startWorker();
-  await kernel.run(START_MS + 20_000);
-  await statements.ask(oneCountedHour, [new Date(START_MS)]);
-  await kernel.run(START_MS + 60_000);
+  await kernel.run(startMs + 20_000);
+  await statements.ask(oneCountedHour, [new Date(startMs)]);
+  await kernel.run(startMs + 60_000);
   const paceMs = (options.days * DAY_MS) / options.acts;
   const without = new Without(options.without ?? []);
   const streamOf = (what: string): Chance | undefined => (without.does(what) ? chance(what) : undefined);
@@ -117,7 +127,7 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
     aim: options.aim,
   });
   const told = new Told();
-  const untilMs = START_MS + options.days * DAY_MS;
+  const untilMs = startMs + options.days * DAY_MS;
   const users = Array.from({ length: options.users }, (_, index) => {
     const name = `user${index + 1}@example.com`;
     const act = (no: number): Chance | undefined => streamOf(`user${index + 1}.${no}`);

@@ -1,4 +1,5 @@
 import type { Statements } from './kernel/statements.js';
+import { willing } from './world/bank.js';
 import type { World } from './world/world.js';
 
 /** Kinds of faults that have no numbers, as they may strike anything: each is left out as a whole. */
@@ -30,7 +31,7 @@ export class Without {
       cuts: () => (statements.isNeverCut = true),
       calls: () => (world.outside.faults = {}),
       events: () => (world.eventFaults = none(world.eventFaults)),
-      declines: () => (world.processor.declines = 0),
+      declines: () => (world.processor.bank.faults = willing),
       mailboxes: () => world.refusing.clear(),
       upstreams: () => {
         for (const upstream of world.upstreams) upstream.faults = none(upstream.faults);

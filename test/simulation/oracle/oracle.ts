@@ -1,6 +1,7 @@
 import { judgeHooks } from './hooks.js';
 import type { Evidence, Judge } from './evidence.js';
 import { judgeArrivals } from './arrivals.js';
+import { judgeCards } from './cards.js';
 import { judgeConservation } from './conservation.js';
 import { judgeAnswers } from './answers.js';
 import { judgeChanges } from './changes.js';
@@ -22,6 +23,7 @@ import { judgeMarks, judgeReversals } from './reversals.js';
 const judges: readonly Judge[] = [
   judgeLedgers,
   judgePayments,
+  judgeCards,
   judgeReversals,
   judgeMarks,
   judgeConservation,

@@ -1,18 +1,23 @@
 import type { TruePayment } from '../world/true-payment.js';
 import { told, type Evidence } from './evidence.js';
 
-/** Decisions 32 and 35: each payment that succeeded is credited once, in full, to its payer; nothing else is credited. */
+/**
+ * Decisions 32 and 35: each payment that succeeded is credited once, in full, to its payer; nothing else is credited.
+ * Nobody pays twice for one top-up, whichever ways to pay it they were offered.
+ */
 export async function judgePayments({ ask, world }: Evidence): Promise<string[]> {
   const credits = await ask<Credit>(
     `select e.processor_charge_id as charge, e.amount_cents as cents, w.user_id, e.type::text as type
        from ledger_entries e join wallets w on w.id = e.wallet_id
       where e.type in ('processor_topup', 'auto_topup')`,
   );
-  const offers = await ask<{ payment_id: string }>(
-    `select payment_id from invoices where reason = 'topup_failed' and payment_id is not null`,
+  const offers = await ask<{ payment_id: string; topup_id: string }>(
+    `select payment_id, split_part(cause, ':', 2) as topup_id
+       from invoices where reason = 'topup_failed' and payment_id is not null`,
   );
-  const offered = new Set(offers.map(({ payment_id }) => payment_id));
+  const offered = new Map(offers.map(({ payment_id: paymentId, topup_id: topupId }) => [paymentId, topupId]));
   const taken = world.processor.payments.filter(({ status }) => status === 'succeeded');
+  const wished = taken.map(({ topupId, paymentId }) => topupId ?? offered.get(paymentId) ?? paymentId);
   const charges = new Set(taken.map(({ chargeId }) => chargeId));
   return [
     ...taken.flatMap((payment) => {
@@ -21,6 +26,9 @@ export async function judgePayments({ ask, world }: Evidence): Promise<string[]>
       const isDebt = payment.source === 'invoice' && !offered.has(payment.paymentId);
       return judgePayment(payment, own, isDebt ? 0 : 1);
     }),
+    ...[...new Set(wished.filter((wish, index) => wished.indexOf(wish) < index))].map(
+      (wish) => `top-up ${wish} was paid twice`,
+    ),
     ...credits
       .filter(({ charge }) => !charges.has(charge))
       .map(({ charge }) => `a credit names ${String(charge)}, which took nothing`),

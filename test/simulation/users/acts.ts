@@ -5,7 +5,7 @@ import { follow } from './acts/following.js';
 import { makeHook, pingHook, removeHook, rotateHook } from './acts/hooks.js';
 import { changeCap, makeKey, probeKey, raceKey, rentByKey, revokeKey } from './acts/keys.js';
 import { look } from './acts/looking.js';
-import { payInvoice, saveCard, switchAutoTopup, topUp } from './acts/paying.js';
+import { payInvoice, removeCard, saveCard, switchAutoTopup, topUp } from './acts/paying.js';
 import { race } from './acts/racing.js';
 import { rent, stopOne } from './acts/renting.js';
 import type { User } from './user.js';
@@ -19,6 +19,7 @@ const acts: readonly (readonly [weight: number, act: Act])[] = [
   [24, stopOne],
   [14, topUp],
   [6, saveCard],
+  [2, removeCard],
   [5, switchAutoTopup],
   [4, payInvoice],
   [5, look],

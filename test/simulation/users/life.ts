@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { drawAct } from './acts.js';
 import { follow } from './acts/following.js';
-import { topUp } from './acts/paying.js';
+import { payByCard, topUp } from './acts/paying.js';
 import { stop } from './acts/renting.js';
 import type { User } from './user.js';
 
 /** Of a thousand users so many forget what runs when they leave: it goes on until a limit or the end of the money. */
 const FORGETFUL = 400;
+/** So many pay by a saved card from the beginning. */
+const CARDED = 200;
 
 /** Lets a user live until the end of the users' time. */
 export async function live(user: User): Promise<void> {
@@ -14,6 +16,7 @@ export async function live(user: User): Promise<void> {
   await sleep(1_000 + chance.below(60_000));
   await user.signIn();
   await topUp(user);
+  if (chance.perMille(CARDED)) await payByCard(user);
   for (let no = 1; kernel.nowMs < untilMs; no += 1) {
     await sleep(chance.pauseMs(paceMs));
     if (kernel.nowMs >= untilMs) return;

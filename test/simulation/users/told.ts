@@ -119,6 +119,8 @@ export class Told {
   readonly hooks: ToldHook[] = [];
   readonly pauses: ToldPause[] = [];
   readonly orders: ToldOrder[] = [];
+  /** Saved cards whose removal was answered with 200, and when; milliseconds since 1970. */
+  readonly removedCards: { readonly cardId: string; readonly answeredMs: number }[] = [];
   /** What each user has read of the feed, by their addresses. */
   readonly feeds = new Map<string, FeedEvent[]>();
   readonly changes: ToldChange[] = [];

@@ -1,7 +1,6 @@
 import {
   ProcessorError,
   type Card,
-  type ChargeInput,
   type CheckoutSession,
   type ListedCharge,
   type Payment,
@@ -13,7 +12,8 @@ import type { Chance } from '../kernel/chance.js';
 import { invoicesOf, type MirrorInvoice } from './processor-invoices.js';
 import { Reversals } from './processor-reversals.js';
 import { missing } from './missing.js';
-import type { TruePayment } from './true-payment.js';
+import { Bank } from './bank.js';
+import { shown, type TruePayment } from './true-payment.js';
 import { NoAnswer, type Outside } from './outside.js';
 
 interface Session {
@@ -26,7 +26,18 @@ interface Session {
   payment: TruePayment | null;
 }
 
+/** What is to be paid, in cents, and by whom. */
+interface PaymentInput {
+  readonly topupId: string | null;
+  readonly userId: string | null;
+  readonly customerId: string;
+  readonly amountCents: number;
+  readonly source: string | null;
+}
+
 const DAY_MS = 24 * 3_600_000;
+/** So many cards of a thousand expire at the end of the month. */
+const SOON_OVER = 250;
 
 /** The payment processor: what it truly took, and the events that it tells. */
 export class ProcessorModel {
@@ -35,12 +46,11 @@ export class ProcessorModel {
   readonly invoices: MirrorInvoice[] = [];
   readonly reversals: Reversals = new Reversals(this);
   readonly events: ProcessorEvent[] = [];
-  /** Per thousand of its charges of saved cards. */
-  declines = 0;
+  readonly bank: Bank = new Bank(this);
   /** Sends an event to the service. */
   onEvent: (event: ProcessorEvent) => void = () => undefined;
   readonly #sessions = new Map<string, Session>();
-  readonly #byKey = new Map<string, unknown>();
+  readonly #byKey = new Map<string, { readonly madeMs: number; readonly made: unknown }>();
   #no = 0;
 
   constructor(
@@ -56,7 +66,7 @@ export class ProcessorModel {
       createCustomer: ({ userId }) => this.ask('customer', () => ({ customerId: `cus_${userId}` })),
       createCheckoutSession: (input) =>
         this.ask('session', () =>
-          this.#once(`checkout:${input.topupId}`, () => {
+          this.once(`checkout:${input.topupId}`, () => {
             const session: Session = {
               ...{
                 id: this.id('cs'),
@@ -71,7 +81,7 @@ export class ProcessorModel {
           }),
         ),
       getCheckoutSession: (id) => this.ask('getSession', () => this.#shownSession(this.#session(id))),
-      chargeSavedCard: (input) => this.ask('charge', () => this.#charge(input)),
+      chargeSavedCard: (input) => this.ask('charge', () => this.bank.charge(input)),
       getPayment: (id) => this.ask('getPayment', () => shown(this.#payment(id))),
       findPaymentOfTopup: ({ topupId }) =>
         this.ask('findPayment', () => {
@@ -142,8 +152,12 @@ export class ProcessorModel {
 
   newCard(customerId: string, keptByConsent: boolean): Card {
     const cardId = this.id('pm');
+    const now = new Date(this.kernel.nowMs);
+    const expires = this.chance.perMille(SOON_OVER)
+      ? { expMonth: now.getUTCMonth() + 1, expYear: now.getUTCFullYear() }
+      : { expMonth: 12, expYear: 2040 };
     const card: Card = {
-      ...{ cardId, customerId, brand: 'visa', last4: '4242', expMonth: 12, expYear: 2040 },
+      ...{ cardId, customerId, brand: 'visa', last4: '4242', ...expires },
       ...{ fingerprint: `print-${cardId}`, keptByConsent },
     };
     this.cards.set(cardId, card);
@@ -153,39 +167,34 @@ export class ProcessorModel {
   /**
    * Takes money.
    * @param card the card that the payment shows: that of a page whose payer keeps it
-   * @param paidBy the card that paid, where it is another one than a page's own
    */
-  pay(
-    of: {
-      topupId: string | null;
-      userId: string | null;
-      customerId: string;
-      amountCents: number;
-      source: string | null;
-    },
-    card: Card | null,
-    paidBy = card,
-  ): TruePayment {
+  pay(of: PaymentInput, card: Card | null): TruePayment {
+    const payment = this.begin(of, card, card);
+    this.take(payment);
+    return payment;
+  }
+
+  /** Books a payment of which nothing is decided yet. */
+  begin(of: PaymentInput, paidBy: Card | null, card: Card | null = null): TruePayment {
     const payment: TruePayment = {
-      ...{ paymentId: this.id('pi'), chargeId: this.id('ch'), status: 'succeeded', currency: 'usd' },
-      ...{
-        amountReceivedCents: of.amountCents,
-        customerId: of.customerId,
-        topupId: of.topupId,
-        userId: of.userId,
-      },
-      ...{
-        receiptUrl: 'https://pay.example/receipt',
-        chargedAt: new Date(this.kernel.nowMs),
-        failure: null,
-        card,
-      },
-      ...{ createdMs: this.kernel.nowMs, source: of.source },
+      ...{ paymentId: this.id('pi'), chargeId: null, status: 'processing', currency: 'usd' },
+      ...{ amountReceivedCents: 0, askedCents: of.amountCents, customerId: of.customerId },
+      ...{ topupId: of.topupId, userId: of.userId, source: of.source },
+      ...{ receiptUrl: 'https://pay.example/receipt', chargedAt: null, failure: null, card },
+      createdMs: this.kernel.nowMs,
       fingerprint: paidBy?.fingerprint ?? `print-page-${of.customerId}`,
     };
     this.payments.push(payment);
-    this.reversals.draw(payment);
     return payment;
+  }
+
+  /** Takes the money of a payment. */
+  take(payment: TruePayment): void {
+    Object.assign(payment, {
+      ...{ status: 'succeeded', amountReceivedCents: payment.askedCents, failure: null },
+      ...{ chargeId: this.id('ch'), chargedAt: new Date(this.kernel.nowMs), createdMs: this.kernel.nowMs },
+    });
+    this.reversals.draw(payment);
   }
 
   /** Tells the service of something, by a webhook that chance may lose, double or delay. */
@@ -212,38 +221,10 @@ export class ProcessorModel {
     }
   }
 
-  #charge(input: ChargeInput): Payment {
-    const payment = this.#once(`charge:${input.topupId}`, () => {
-      const card = this.cards.get(input.cardId);
-      if (card?.customerId !== input.customerId) missing();
-      const made = this.pay(input, null, card);
-      const metadata = { user_id: input.userId, topup_id: input.topupId, source: input.source };
-      if (this.chance.perMille(this.declines)) {
-        Object.assign(made, { status: 'failed', amountReceivedCents: 0 });
-        made.failure = { code: 'card_declined', declineCode: 'insufficient_funds' };
-        this.tell('payment_intent.payment_failed', {
-          id: made.paymentId,
-          object: 'payment_intent',
-          metadata,
-        });
-      } else
-        this.tell('payment_intent.succeeded', { id: made.paymentId, object: 'payment_intent', metadata });
-      return made;
-    });
-    if (payment.status !== 'failed') return shown(payment);
-    throw new ProcessorError('declined', 'The bank declined the card.', {
-      ...{
-        code: 'card_declined',
-        declineCode: 'insufficient_funds',
-        paymentId: payment.paymentId,
-        status: 402,
-      },
-    });
-  }
-
   #cancel(id: string): Payment {
     const payment = this.#payment(id);
-    if (payment.status !== 'succeeded') payment.status = 'canceled';
+    // What a bank is deciding on, or has paid, can't be cancelled (docs.stripe.com/api/payment_intents/cancel).
+    if (payment.status === 'requires_action' || payment.status === 'failed') payment.status = 'canceled';
     return shown(payment);
   }
 
@@ -259,9 +240,13 @@ export class ProcessorModel {
     };
   }
 
-  #once<T>(key: string, make: () => T): T {
-    if (!this.#byKey.has(key)) this.#byKey.set(key, make());
-    return this.#byKey.get(key) as T;
+  /** Does something once under a key, which is kept for a day. */
+  once<T>(key: string, make: () => T): T {
+    const known = this.#byKey.get(key);
+    if (known !== undefined && known.madeMs + DAY_MS > this.kernel.nowMs) return known.made as T;
+    const made = make();
+    this.#byKey.set(key, { madeMs: this.kernel.nowMs, made });
+    return made;
   }
 
   #session(id: string): Session {
@@ -288,13 +273,4 @@ export class ProcessorModel {
       payment: payment === null ? null : shown(payment),
     };
   }
-}
-
-function shown(payment: TruePayment): Payment {
-  return {
-    ...{ paymentId: payment.paymentId, status: payment.status, currency: payment.currency },
-    ...{ amountReceivedCents: payment.amountReceivedCents, chargeId: payment.chargeId },
-    ...{ receiptUrl: payment.receiptUrl, chargedAt: payment.chargedAt, customerId: payment.customerId },
-    ...{ topupId: payment.topupId, userId: payment.userId, failure: payment.failure, card: payment.card },
-  };
 }

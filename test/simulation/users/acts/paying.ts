@@ -25,6 +25,17 @@ export async function saveCard(user: User): Promise<void> {
   user.hasCard = true;
 }
 
+/** Removes their saved card. */
+export async function removeCard(user: User): Promise<void> {
+  const { told, kernel } = user.parts;
+  if (!user.hasCard) return;
+  const cardId = (await user.ask('card', 'GET', '/v1/billing/card'))?.body['pmId'];
+  const answer = await user.ask('remove card', 'DELETE', '/v1/billing/card');
+  user.hasCard = false;
+  if (answer?.status === 200 && typeof cardId === 'string')
+    told.removedCards.push({ cardId, answeredMs: kernel.nowMs });
+}
+
 /** Switches auto-topup on, or off, once there is a card. */
 export async function switchAutoTopup(user: User): Promise<void> {
   const { chance } = user.parts;
@@ -33,11 +44,19 @@ export async function switchAutoTopup(user: User): Promise<void> {
   const body = chance.perMille(800)
     ? {
         enabled: true,
-        thresholdCents: 100 + chance.below(300),
+        // The high one is more than what is available at once, as soon as anything runs.
+        thresholdCents: chance.perMille(500) ? 100 + chance.below(300) : 3_000,
         topupAmountCents: 1_000 + chance.below(1_000),
       }
     : { enabled: false };
   await user.ask('auto-topup', 'PUT', '/v1/billing/auto-topup', body);
+}
+
+/** Leaves all paying to a card: saves one, and switches auto-topup on. */
+export async function payByCard(user: User): Promise<void> {
+  await saveCard(user);
+  await sleep(60_000);
+  await switchAutoTopup(user);
 }
 
 /** Pays the first of their open invoices on the processor's page. */
