@@ -109,12 +109,14 @@ export class Kernel {
     const { process } = currentScope();
     if (process?.isAlive === false) return;
     const periodMs = Math.max(1, Math.ceil(pauseMs));
-    // A round that asks for the next one at once has more to do.
-    const isCalm = loop.seen === this.#happenings && periodMs > 1;
-    loop.calm = isCalm ? loop.calm + 1 : 0;
+    // A round that asks for the next one at once has more to do: it says nothing of whether there is calm.
+    const isAtOnce = periodMs === 1;
+    const isCalm = loop.seen === this.#happenings;
+    if (!isAtOnce) loop.calm = isCalm ? loop.calm + 1 : 0;
     loop.seen = this.#happenings;
     loop.isResting = true;
-    const restMs = Math.min(REST_MAX_MS, periodMs * REST_GROWTH ** Math.min(loop.calm, 12));
+    const growth = isAtOnce ? 1 : REST_GROWTH ** Math.min(loop.calm, 12);
+    const restMs = Math.min(REST_MAX_MS, periodMs * growth);
     this.#resting.push({
       ...{ loop, periodMs, resume, process },
       ...{ nominal: this.nowMs + periodMs, restUntil: this.nowMs + restMs },

@@ -5,10 +5,13 @@ import { payByCard, topUp } from './acts/paying.js';
 import { stop } from './acts/renting.js';
 import type { User } from './user.js';
 
-/** Of a thousand users so many forget what runs when they leave: it goes on until a limit or the end of the money. */
+/**
+ * Of a thousand users so many forget what runs when they leave: it goes on until a limit or the end of the money, which
+ * auto-topup would put off for ever.
+ */
 const FORGETFUL = 400;
 /** So many pay by a saved card from the beginning. */
-const CARDED = 200;
+const CARDED = 120;
 
 /** Lets a user live until the end of the users' time. */
 export async function live(user: User): Promise<void> {
@@ -30,6 +33,6 @@ export async function live(user: User): Promise<void> {
 /** Stops everything of a user at the end, as somebody who leaves for good, or forgets it. */
 export async function leave(user: User): Promise<void> {
   const forgets = user.parts.chance.perMille(FORGETFUL) || user.isSpendthrift;
-  if (!forgets) for (const rentalId of user.rentals) await stop(user, rentalId);
+  if (!forgets || user.isToppedUp) for (const rentalId of user.rentals) await stop(user, rentalId);
   await follow(user);
 }

@@ -31,6 +31,8 @@ const SPENDTHRIFTS = 300;
 export class User {
   hasCard = false;
   hasPaid = false;
+  /** Auto-topup may be on. */
+  isToppedUp = false;
   /** Pays once, rents as much as that pays for, and lets it run until the money is out. */
   readonly isSpendthrift: boolean;
   /** The ids of their rentals, oldest first: those too of which a 503 left open whether they will be. */

@@ -49,6 +49,7 @@ export async function switchAutoTopup(user: User): Promise<void> {
         topupAmountCents: 1_000 + chance.below(1_000),
       }
     : { enabled: false };
+  user.isToppedUp ||= body.enabled;
   await user.ask('auto-topup', 'PUT', '/v1/billing/auto-topup', body);
 }
 
