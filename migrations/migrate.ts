@@ -40,6 +40,7 @@ import * as apiKeys from './038-api-keys.js';
 import * as capsAndBudgets from './039-caps-and-budgets.js';
 import * as sessions from './040-sessions.js';
 import * as oneLook from './041-one-look.js';
+import * as cheaperChains from './042-cheaper-chains.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -86,6 +87,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['039-caps-and-budgets', capsAndBudgets],
   ['040-sessions', sessions],
   ['041-one-look', oneLook],
+  ['042-cheaper-chains', cheaperChains],
 ];
 
 /** The names of all steps: a database must have them for this code to work on it. */

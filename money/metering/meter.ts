@@ -24,70 +24,66 @@ clock as materialized (
   select at, epoch_ms(at) as ms from (select clock_ms() as at) c
 ),
 -- One row per running rental, from the inside out. It is one pipeline with one sort, materialized once at its end:
--- steps that were materialized each cost more than all the arithmetic.
+-- steps that were materialized each cost more than all the arithmetic. What may be null stands last in each row, so that
+-- the rest is found at fixed places. "offset 0" keeps what was computed once from being computed by each of its uses.
 verdicts as materialized (
-  select no, wallet_id, price, low_since, available_cents, topup_below, starved_ms, from_hold, cents, waits,
-    charged_after,
-    hold_cents - from_hold as hold_after,
-    count(*) filter (where cents > 0) over chain + seq as entry_seq,
+  select wallet_id, no, cents, count(*) filter (where cents > 0) over chain + seq as entry_seq,
     total - sum(cents) over chain as balance,
+    charged_after, hold_cents - from_hold as hold_after, from_hold, available_cents, price, waits,
     -- The money ended in the first millisecond at which what could be paid had accrued; a tick that runs in time
     -- notices when one cent more is due. A later one ends at its own clock.
     case
       when waits then null
       when short and (starved_ms is not null
-                      or now_ms - running_ms - ((charged_after + 1) * 3600000 + price - 1) / price <= :tickLateMs)
+                      or (select ms from clock) - running_ms - ((charged_after + 1) * 3600000 + price - 1) / price
+                         <= :tickLateMs)
         then running_ms + (charged_after * 3600000 + price - 1) / price
       when short then until_ms
       -- A stop or a limit that was noticed after a cent was charged beyond it ends no earlier than that cent.
-      when until_ms < now_ms or until_ms = limit_ms
-        then greatest(until_ms, running_ms + (charged_after * 3600000 + price - 1) / price)
+      when over is not null then greatest(until_ms, running_ms + (charged_after * 3600000 + price - 1) / price)
     end as ended_ms,
-    case
-      when short then 'balance_exhausted'
-      when stop_ms = until_ms then case requested_by when 'user' then 'user' else 'operator' end
-      when limit_ms = until_ms then 'limit'
-    end as reason
+    case when short then 'balance_exhausted' else over end as reason,
+    starved_ms, low_since
   from (
-    -- What each pays: its own hold first, then what its older siblings leave of the available money. One whose money
-    -- does not suffice waits for an auto-topup that is open or begins now, but not for ever.
+    -- One whose money does not suffice waits for an auto-topup that is open or begins now, but not for ever.
     select paid.*, from_hold + from_available as cents, charged_cents + from_hold + from_available as charged_after,
            claim > from_available as short,
-           claim > from_available and now_ms - coalesce(starved_ms, now_ms) < :topupWaitMs
-             and (topup_below is not null
+           claim > from_available and (select ms from clock) - coalesce(starved_ms, (select ms from clock)) < :topupWaitMs
+             and (exists (select 1 from auto_topups a where a.wallet_id = paid.wallet_id and a.enabled
+                             and coalesce(a.next_attempt_at <= (select at from clock), true))
                   or exists (select 1 from intents i where i.kind = 'auto_topup' and i.wallet_id = paid.wallet_id
                                 and i.acknowledged_at is null)) as waits
     from (
-      select claims.*, greatest(0, least(claim, available_cents - coalesce(sum(claim) over elder, 0)))::int
-               as from_available
+      -- What each pays: its own hold first, then what its older siblings leave of the available money.
+      select claims.*, greatest(0, least(claim, available_cents - (sum(claim) over chain - claim)))::int as from_available
       from (
         select owed.*, least(due, hold_cents)::int as from_hold, (due - least(due, hold_cents))::int as claim
         from (
           -- What has come due. Usage is a running total: a tick that comes late or twice charges neither too much
           -- nor too little.
-          select until.*,
-                 greatest(0, price * greatest(0, until_ms - running_ms) / 3600000 - charged_cents)::int as due
+          select wallet_id, no, price, hold_cents, charged_cents, running_ms, available_cents, total, seq, until_ms,
+                 greatest(0, price * greatest(0, until_ms - running_ms) / 3600000 - charged_cents)::int as due,
+                 starved_ms, low_since,
+                 case when until_ms < (select ms from clock) or until_ms = limit_ms
+                      then case when stop_ms = until_ms then 'stop' else 'limit' end end as over
           from (
             -- The instant until which it owes: now, or when it was stopped or reached a limit.
-            select m.rental_no as no, m.wallet_id, m.price_per_hour_cents::bigint as price, m.hold_cents,
-                   m.charged_cents, m.running_ms, m.limit_ms, m.starved_ms, s.requested_ms as stop_ms, s.requested_by,
-                   w.available_cents, w.available_cents + w.reserved_cents as total, w.seq, w.low_since,
-                   a.threshold_cents as topup_below,
-                   (select ms from clock) as now_ms,
-                   least((select ms from clock), m.limit_ms, s.requested_ms) as until_ms
+            select m.wallet_id, m.rental_no as no, m.price_per_hour_cents::bigint as price, m.hold_cents,
+                   m.charged_cents, m.running_ms, w.available_cents, w.available_cents + w.reserved_cents as total, w.seq,
+                   least((select ms from clock), m.limit_ms, s.requested_ms) as until_ms,
+                   m.limit_ms, m.starved_ms, s.requested_ms as stop_ms, w.low_since
               from wallets w
               join meters m on m.wallet_id = w.id
               left join stop_requests s on s.rental_no = m.rental_no and s.open
-              left join auto_topups a
-                on a.wallet_id = w.id and a.wallet_id = any ((select wallet_ids from ids)::bigint[])
-               and a.enabled and coalesce(a.next_attempt_at <= (select at from clock), true)
              where w.id = any ((select wallet_ids from ids)::bigint[])
                and m.wallet_id = any ((select wallet_ids from ids)::bigint[])
                and not exists (select 1 from brakes where kind = 'metering')
           ) until
+          offset 0
         ) owed
       ) claims
-      window elder as (partition by wallet_id order by no rows between unbounded preceding and 1 preceding)
+      window chain as (partition by wallet_id order by no rows between unbounded preceding and current row)
+      offset 0
     ) paid
   ) judged
   window chain as (partition by wallet_id order by no rows between unbounded preceding and current row)
@@ -102,15 +98,16 @@ wallet_sums as materialized (
   select wallet_id, sum(cents - from_hold) as available, sum(from_hold) as hold, max(entry_seq) as seq,
          count(*) filter (where cents > 0) as entries, min(low_since) as low_since,
          min(balance) * 60 < :warnMinutes * sum(price::int) filter (where ended_ms is null) as low,
-         min(available_cents) - sum(cents - from_hold) < min(topup_below) and bool_or(ended_ms is null) as topup
-    from verdicts group by wallet_id having sum(cents) > 0 or bool_or(waits)
+         min(available_cents) - sum(cents - from_hold) as left_cents,
+         sum(price::int) filter (where ended_ms is null) is not null as runs
+    from verdicts group by wallet_id having count(*) filter (where cents > 0) > 0 or bool_or(waits)
 ),
 moved as (
   update wallets w set available_cents = w.available_cents - c.available, reserved_cents = w.reserved_cents - c.hold,
                        seq = c.seq,
                        low_since = case when c.low then coalesce(w.low_since, from_epoch_ms((select ms from clock))) end
-    from wallet_sums c
-   where w.id = any ((select wallet_ids from ids)::bigint[]) and w.id = c.wallet_id and c.entries > 0
+    from (select wallet_id, available, hold, seq, low from wallet_sums where entries > 0 order by wallet_id offset 0) c
+   where w.id = any ((select wallet_ids from ids)::bigint[]) and w.id = c.wallet_id
 ),
 warned as (
   insert into intents (kind, wallet_id)
@@ -118,17 +115,26 @@ warned as (
   on conflict do nothing
 ),
 -- Auto-topup goes by the level, on every tick, until an attempt begins (decision 34).
+below as materialized (
+  select s.wallet_id from wallet_sums s join auto_topups a
+      on a.wallet_id = s.wallet_id and a.wallet_id = any ((select wallet_ids from ids)::bigint[])
+     and a.enabled and coalesce(a.next_attempt_at <= (select at from clock), true)
+   where s.runs and s.left_cents < a.threshold_cents
+),
 topping as (
   insert into intents (kind, wallet_id)
-  select 'auto_topup', wallet_id from wallet_sums where topup
+  select 'auto_topup', wallet_id from below
   on conflict do nothing
 ),
 metered as (
-  update meters m set charged_cents = v.charged_after, hold_cents = v.hold_after,
-                      starved_ms = case when v.waits then coalesce(v.starved_ms, (select ms from clock)) end
-    from verdicts v
-   where m.wallet_id = any ((select wallet_ids from ids)::bigint[])
-     and m.rental_no = v.no and v.ended_ms is null and (v.cents > 0 or v.waits or v.starved_ms is not null)
+  update meters m set charged_cents = v.charged_after, hold_cents = v.hold_after, starved_ms = v.starved_after
+    from (select wallet_id, no, charged_after, hold_after,
+                 case when waits then coalesce(starved_ms, (select ms from clock)) end as starved_after
+            from verdicts
+           where ended_ms is null and (cents > 0 or waits or starved_ms is not null)
+           order by wallet_id, no offset 0) v
+   where m.wallet_id = any ((select wallet_ids from ids)::bigint[]) and m.wallet_id = v.wallet_id
+     and m.rental_no = v.no
 ),
 -- What ends takes what its meter showed into its own row; the meter goes with it (migrations/004-rentals).
 turned as (
@@ -137,10 +143,13 @@ turned as (
       hold_cents = v.hold_after,
       status = 'stopping',
       ended_at = from_epoch_ms(v.ended_ms),
-      stop_reason = case
-        when v.reason <> 'limit' then v.reason
-        when r.spend_limit_at <= coalesce(r.auto_stop_at, r.spend_limit_at) then 'spend_limit'
-        else 'auto_stop' end
+      stop_reason = case v.reason
+        when 'stop' then
+          (select case s.requested_by when 'user' then 'user' else 'operator' end
+             from stop_requests s where s.rental_no = r.no and s.open)
+        when 'limit' then
+          case when r.spend_limit_at <= coalesce(r.auto_stop_at, r.spend_limit_at) then 'spend_limit' else 'auto_stop' end
+        else v.reason end
     from verdicts v
    -- Few end. The planner expects that most do, and would read all rentals.
    where r.no = any (array(select no from verdicts where ended_ms is not null)) and r.no = v.no and v.ended_ms is not null
@@ -152,7 +161,7 @@ ended as (
   on conflict do nothing
 )
 select coalesce(sum(entries), 0)::bigint as entries,
-       coalesce(bool_or(topup), false) as topup,
+       exists (select 1 from below) as topup,
        coalesce(array_agg(wallet_id) filter (where low and low_since is null and entries > 0), '{}') as low,
        coalesce((select array_agg(id) from turned), '{}') as ended
   from wallet_sums`;

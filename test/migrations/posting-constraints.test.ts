@@ -45,6 +45,16 @@ describe('the schema refuses postings that do not add up', () => {
       ),
     ],
     [
+      'a number that is left out beside a wallet whose entries are whole',
+      'ledger_chain',
+      `with moved as (
+         update wallets set available_cents = available_cents + 5, seq = seq + 2 where id in (:wallet, :empty)
+       )
+       insert into ledger_entries (wallet_id, seq, type, amount_cents, balance_after_cents, rental_no, created_at)
+       values (:wallet, 3, 'refund', 5, 1005, null, now()), (:empty, 1, 'refund', 2, 2, null, now()),
+              (:empty, 2, 'refund', 3, 5, null, now())`,
+    ],
+    [
       'a posting that leaves out the newest number',
       'wallet_is_newest_entry',
       posting(
