@@ -24,6 +24,16 @@ const mostLog = 16 * GB;
 const fewestLog = GB;
 
 /**
+ * The environment of a sized server. Each tick sorts and joins in some megabytes; without these glibc gives them back to
+ * the operating system after each one, which clears them again for the next (a thirtieth of a dense tick). The C library
+ * of another system reads neither.
+ */
+export const allocatorSettings: Readonly<Record<string, string>> = {
+  MALLOC_MMAP_THRESHOLD_: String(32 * MB),
+  MALLOC_TRIM_THRESHOLD_: String(256 * MB),
+};
+
+/**
  * The settings of PostgreSQL that follow from its machine (decision 119, "Sizes and starts"). `work_mem` is none of
  * them: each sort of each connection may take it, so that only who needs it sets it, for a transaction.
  */

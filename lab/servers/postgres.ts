@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import {
+  allocatorSettings,
   sizeDatabase,
   type DatabaseMachine,
   type DatabaseSettings,
@@ -90,7 +91,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
       ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ],
     // Nothing of our environment: PostgreSQL would take PGDATA, PGPORT and the like for settings.
-    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', ...(machine ? allocatorSettings : {}) },
     cwd: options.dataDir,
     logFile: options.logFile,
     user,

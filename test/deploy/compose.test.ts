@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { stopWithinMs } from '../../api/server.js';
-import { sizeDatabase } from '../../domain/operations/database-size.js';
+import { allocatorSettings, sizeDatabase } from '../../domain/operations/database-size.js';
 import { findOnPath } from '../../lab/servers/temporal-cli-binary.js';
 import { temporalServerVersion } from '../../lab/servers/temporal-server-build.js';
 import { searchAttributes } from '../../workflows/contracts/search-attributes.js';
@@ -228,6 +228,9 @@ describe('docker-compose.yml', () => {
     const words = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
     assert.deepEqual(command, ['postgres', ...words]);
     assert.equal(grace, '120s', 'its end writes all buffers');
+    for (const [name, value] of Object.entries(allocatorSettings)) {
+      assert.equal(environmentOf('postgres')[name], value);
+    }
   });
 
   it('runs the Temporal server that the lab builds, and nothing of the deprecated auto-setup', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, chmodSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, chmodSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
@@ -10,6 +10,7 @@ import {
   findPostgresUser,
 } from '../../../lab/servers/postgres-home.js';
 import { sizedSettings, startPostgres, takesSetting } from '../../../lab/servers/postgres.js';
+import { allocatorSettings } from '../../../domain/operations/database-size.js';
 import { findFreePorts } from '../../../lab/stack/ports.js';
 import { getPostgres } from '../../support/servers/servers.js';
 
@@ -59,6 +60,10 @@ describe('the size of the embedded PostgreSQL', () => {
         autovacuum_vacuum_cost_limit: '2000',
         fsync: 'on',
       });
+      const environment = readFileSync(`/proc/${server.pid}/environ`, 'utf8').split('\0');
+      for (const [name, value] of Object.entries(allocatorSettings)) {
+        assert.ok(environment.includes(`${name}=${value}`), name);
+      }
     } finally {
       await server.stop();
       rmSync(dataDir, { recursive: true, force: true });
