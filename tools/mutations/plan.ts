@@ -166,7 +166,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     file: 'money/metering/meter.ts',
-    from: 'available_cents - coalesce(sum(claim) over elder, 0)',
+    from: 'available_cents - (sum(claim) over chain - claim)',
     to: 'available_cents',
     tests: metering,
   },
