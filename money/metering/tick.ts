@@ -3,13 +3,6 @@ import type { Database, Transaction } from '../../adapters/postgres/database.js'
 import { sqlStateOf, lockNotAvailable } from '../../adapters/postgres/sql-state.js';
 import { meterArray, type Metered } from './meter.js';
 
-/** The first block of a shard's part of the meters, and the one behind it: a part is looked at without the others. */
-const firstBlock = `(select format('(%s,0)', pg_relation_size('meters') / current_setting('block_size')::bigint
-                                * :shard / :shards)::tid)`;
-const endBlock = `(select case when :shard + 1 = :shards then '(4294967294,0)'
-                               else format('(%s,0)', pg_relation_size('meters') / current_setting('block_size')::bigint
-                                * (:shard + 1) / :shards) end::tid)`;
-
 /**
  * Locks the wallets of a shard in which something is due; a wallet that somebody else holds is left to a later tick.
  * The look before the lock may be out of date by then, which does no harm: metering looks again under the lock. While
@@ -21,11 +14,10 @@ const lockDueWallets = `
 select w.id from wallets w
  where w.id = any (array(
    select m.wallet_id from meters m
-    where m.due_ms <= (select epoch_ms(clock_ms())) and m.ctid >= ${firstBlock} and m.ctid < ${endBlock}
+    where m.due_ms <= (select epoch_ms(clock_ms())) and (:shards = 1 or mod(m.wallet_id, :shards) = :shard)
    union all
    select m.wallet_id from meters m
-    where m.rental_no = any (array(select rental_no from stop_requests where open))
-      and mod(m.wallet_id, :shards) = :shard
+    where m.rental_no = any (array(select rental_no from stop_requests where open)) and (:shards = 1 or mod(m.wallet_id, :shards) = :shard)
  )) and w.metering_blocked_at is null and w.id <> all (:resting::bigint[])
    and not exists (select 1 from brakes where kind = 'metering')
  order by w.id

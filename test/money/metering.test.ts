@@ -64,28 +64,6 @@ describe('metering', () => {
     assert.equal((await getRental(db, id)).charged_cents, 36);
   });
 
-  it('is shared by shards whose parts of the meters cover all of them, whichever wallet they belong to', async () => {
-    const ids: RentalId[] = [];
-    const opened = async (): Promise<RentalId[]> => {
-      const wallet = await insertWallet(db, 1_000);
-      const rental = { priceCents: 100, ranMs: HOUR };
-      return [await insertRunning(db, wallet, rental), await insertRunning(db, wallet, rental)];
-    };
-    for (let wallets = 0; wallets < 80; wallets += 1) ids.push(...(await opened()));
-    const entries: number[] = [];
-    for (let shard = 0; shard < 3; shard += 1) entries.push((await tick(db, { shard, shards: 3 })).entries);
-    assert.ok(
-      entries.every((count) => count > 0),
-      `each shard has a part: ${entries.join(', ')}`,
-    );
-    assert.equal(
-      entries.reduce((sum, count) => sum + count),
-      ids.length,
-      'each rental is charged once',
-    );
-    for (const id of ids) assert.equal((await getRental(db, id)).charged_cents, 100);
-  });
-
   it('ends a rental at its auto-stop instant, however late it is noticed', async () => {
     const wallet = await insertWallet(db, 1_000);
     const id = await insertRunning(db, wallet, {
