@@ -70,8 +70,8 @@ export async function up(knex: Knex): Promise<void> {
       return null;
     end $$;
 
-    create index meters_in_order on meters (wallet_id, rental_no);
+    -- The drop takes the strongest lock first: a lock that grew while engines tick would end in a deadlock with them.
     drop index meters_wallet;
-    alter index meters_in_order rename to meters_wallet;
+    create index meters_wallet on meters (wallet_id, rental_no);
   `);
 }
