@@ -8,8 +8,8 @@ import { tellEnded, tellLow } from './meter-events.js';
  * running total", and decision 26, "End of the money"). It charges every running rental what has come due, ends those
  * whose time or money is over, and leaves an intent for each that ended.
  *
- * Each set of rows is found by the wallets' ids along an index, and sets are joined by hash: the planner knows no sizes
- * here (decision 118, "A million meters"). Ids are given once, and as a subquery's: a constant array would be planned
+ * Each set of rows is found by the wallets' ids along an index, and sets are joined by hash or merged, never row by row:
+ * the planner knows no sizes here (decision 118, "A million meters"). Ids are given once, and as a subquery's: a constant array would be planned
  * element by element.
  *
  * It must start after the locks are held, in a statement of its own: its data and its clock must be no older than what
@@ -22,6 +22,12 @@ with ids as materialized (
 ),
 clock as materialized (
   select at, epoch_ms(at) as ms from (select clock_ms() as at) c
+),
+-- Auto-topups that may begin an attempt now.
+refills as materialized (
+  select wallet_id, threshold_cents from auto_topups
+   where wallet_id = any ((select wallet_ids from ids)::bigint[]) and enabled
+     and coalesce(next_attempt_at <= (select at from clock), true)
 ),
 -- One row per running rental, from the inside out. It is one pipeline with one sort, materialized once at its end:
 -- steps that were materialized each cost more than all the arithmetic. What may be null stands last in each row, so that
@@ -49,8 +55,7 @@ verdicts as materialized (
     select paid.*, from_hold + from_available as cents, charged_cents + from_hold + from_available as charged_after,
            claim > from_available as short,
            claim > from_available and (select ms from clock) - coalesce(starved_ms, (select ms from clock)) < :topupWaitMs
-             and (exists (select 1 from auto_topups a where a.wallet_id = paid.wallet_id and a.enabled
-                             and coalesce(a.next_attempt_at <= (select at from clock), true))
+             and (wallet_id in (select wallet_id from refills)
                   or exists (select 1 from intents i where i.kind = 'auto_topup' and i.wallet_id = paid.wallet_id
                                 and i.acknowledged_at is null)) as waits
     from (
@@ -116,10 +121,8 @@ warned as (
 ),
 -- Auto-topup goes by the level, on every tick, until an attempt begins (decision 34).
 below as materialized (
-  select s.wallet_id from wallet_sums s join auto_topups a
-      on a.wallet_id = s.wallet_id and a.wallet_id = any ((select wallet_ids from ids)::bigint[])
-     and a.enabled and coalesce(a.next_attempt_at <= (select at from clock), true)
-   where s.runs and s.left_cents < a.threshold_cents
+  select s.wallet_id from wallet_sums s join refills r on r.wallet_id = s.wallet_id
+   where s.runs and s.left_cents < r.threshold_cents
 ),
 topping as (
   insert into intents (kind, wallet_id)
@@ -136,23 +139,26 @@ metered as (
    where m.wallet_id = any ((select wallet_ids from ids)::bigint[]) and m.wallet_id = v.wallet_id
      and m.rental_no = v.no
 ),
+-- Few end. The planner expects that most do, and would read all rentals.
+ending as materialized (
+  select no, charged_after, hold_after, ended_ms, reason from verdicts where ended_ms is not null
+),
 -- What ends takes what its meter showed into its own row; the meter goes with it (migrations/004-rentals).
 turned as (
   update rentals r set
-      charged_cents = v.charged_after,
-      hold_cents = v.hold_after,
+      charged_cents = e.charged_after,
+      hold_cents = e.hold_after,
       status = 'stopping',
-      ended_at = from_epoch_ms(v.ended_ms),
-      stop_reason = case v.reason
+      ended_at = from_epoch_ms(e.ended_ms),
+      stop_reason = case e.reason
         when 'stop' then
           (select case s.requested_by when 'user' then 'user' else 'operator' end
              from stop_requests s where s.rental_no = r.no and s.open)
         when 'limit' then
           case when r.spend_limit_at <= coalesce(r.auto_stop_at, r.spend_limit_at) then 'spend_limit' else 'auto_stop' end
-        else v.reason end
-    from verdicts v
-   -- Few end. The planner expects that most do, and would read all rentals.
-   where r.no = any (array(select no from verdicts where ended_ms is not null)) and r.no = v.no and v.ended_ms is not null
+        else e.reason end
+    from ending e
+   where r.no = any (array(select no from ending)) and r.no = e.no
   returning r.no, r.id, r.wallet_id
 ),
 ended as (
