@@ -49,7 +49,8 @@ async function startOurs(): Promise<Turn> {
   const beganMs = performance.now();
   const child = await runOurs('start');
   const { pid = 0 } = child;
-  const ended = once(child, 'exit');
+  // npm is gone before what it started is: their outputs are closed when all are.
+  const ended = once(child, 'close');
   const printed: string[] = [];
   const partsMs: Record<string, number> = {};
   child.stderr.setEncoding('utf8').on('data', (text: string) => printed.push(text));
