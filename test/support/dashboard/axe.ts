@@ -10,6 +10,7 @@ const ofColours = ['color-contrast'];
  * @returns each serious or critical finding, with where it is
  */
 export async function findBarriers(page: Page, part: 'all' | 'colours' = 'all'): Promise<string[]> {
+  await endTransitions(page);
   const axe = new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).setLegacyMode(true);
   if (part === 'colours') axe.withRules(ofColours);
   const { violations } = await axe.analyze();
@@ -21,4 +22,16 @@ export async function findBarriers(page: Page, part: 'all' | 'colours' = 'all'):
           `${id}: ${node.html.slice(0, 200)} (${(node.failureSummary ?? '').split('\n')[1]?.trim() ?? ''})`,
       ),
     );
+}
+
+/** Waits until no colour is on its way to another: one in between is nobody's to judge. */
+async function endTransitions(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    // The end of one may begin another: what a child inherits moves too.
+    for (;;) {
+      const running = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
+      if (running.length === 0) return;
+      await Promise.allSettled(running.map(({ finished }) => finished));
+    }
+  });
 }
