@@ -9,8 +9,8 @@ import { tellEnded, tellLow } from './meter-events.js';
  * whose time or money is over, and leaves an intent for each that ended.
  *
  * Each set of rows is found by the wallets' ids along an index, and sets are joined by hash or merged, never row by row:
- * the planner knows no sizes here (decision 118, "A million meters"). Ids are given once, and as a subquery's: a constant array would be planned
- * element by element.
+ * the planner knows no sizes here (decision 118, "A million meters"). Ids are given once, and as a subquery's: a
+ * constant array would be planned element by element.
  *
  * It must start after the locks are held, in a statement of its own: its data and its clock must be no older than what
  * the last holder wrote. While operators have paused metering it does nothing (decision 37, "Brakes and the
@@ -139,7 +139,6 @@ metered as (
    where m.wallet_id = any ((select wallet_ids from ids)::bigint[]) and m.wallet_id = v.wallet_id
      and m.rental_no = v.no
 ),
--- Few end. The planner expects that most do, and would read all rentals.
 ending as materialized (
   select no, charged_after, hold_after, ended_ms, reason from verdicts where ended_ms is not null
 ),
@@ -158,6 +157,7 @@ turned as (
           case when r.spend_limit_at <= coalesce(r.auto_stop_at, r.spend_limit_at) then 'spend_limit' else 'auto_stop' end
         else e.reason end
     from ending e
+   -- Few end. The planner expects that most do, and would read all rentals.
    where r.no = any (array(select no from ending)) and r.no = e.no
   returning r.no, r.id, r.wallet_id
 ),

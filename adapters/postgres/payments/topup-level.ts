@@ -13,8 +13,8 @@ export function somethingRuns(walletId: string): string {
 /**
  * Records an intent for auto-topup when what is available lies below its threshold (decision 34, "Trigger of
  * auto-topup"). Each transaction that lowers what is available calls it, and so does the one that changes the settings.
- * A tick does the same in its own statement (money/metering/meter.ts). The workflow looks again under the wallet's lock before
- * it charges.
+ * A tick does the same in its own statement (money/metering/meter.ts). The workflow looks again under the wallet's lock
+ * before it charges.
  */
 export async function recordTopupIntent(trx: Transaction, walletId: number): Promise<void> {
   await trx.raw(

@@ -64,10 +64,11 @@ describe('a restored database of which one rental and one payment can not be bro
     }
   });
 
-  const raiseWatermark = (): Promise<unknown> =>
-    service.temporal.workflow.execute('housekeeping', {
-      ...{ workflowId: 'housekeeping-by-hand', taskQueue: taskQueues.rentals },
+  const runByHand = (workflow: 'housekeeping' | 'redeliver'): Promise<unknown> =>
+    service.temporal.workflow.execute(workflow, {
+      ...{ workflowId: `${workflow}-by-hand`, taskQueue: taskQueues.rentals },
     });
+  const raiseWatermark = (): Promise<unknown> => runByHand('housekeeping');
   const reconcile = (...args: string[]): Promise<OpsResult> =>
     runOps(
       service,
@@ -104,9 +105,7 @@ describe('a restored database of which one rental and one payment can not be bro
     await until('the payment that was left undone is in its wallet', async () => {
       // The pause of an item that has failed grows, to longer than a test waits on a slow machine.
       await service.db('stuck_items').update({ next_attempt_at: service.db.raw('clock_ms()') });
-      await service.temporal.workflow.execute('redeliver', {
-        ...{ workflowId: 'redeliver-by-hand', taskQueue: taskQueues.rentals },
-      });
+      await runByHand('redeliver');
       return (await paying.wallet(payers[0])).available_cents === 2_500;
     });
     await renting.assertAddsUp();
