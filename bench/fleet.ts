@@ -48,7 +48,7 @@ const kept = [
 /** Removes the fleet and its metered entries, so that the next one starts from an empty database. */
 export async function clearFleet(db: Database): Promise<void> {
   for (const table of kept) await db.raw('alter table ?? disable trigger user', [table]);
-  await db.raw(`truncate meters, users, wallets, ledger_entries, ledger_causes, rentals, intents, stop_requests, sessions,
+  await db.raw(`truncate meter_readings, users, wallets, ledger_entries, ledger_causes, rentals, intents, stop_requests, sessions,
     ssh_keys, topups, invoices, invoice_line_items, idempotency_keys restart identity cascade`);
   for (const table of kept) await db.raw('alter table ?? enable trigger user', [table]);
 }

@@ -2,16 +2,13 @@ import type { Database } from '../adapters/postgres/database.js';
 
 /** Makes tables of the same shape as the product's, with indexes and CHECKs, without its triggers and its logic. */
 export async function makeFloor(db: Database): Promise<void> {
-  for (const table of ['wallets', 'meters', 'ledger_entries']) {
+  for (const table of ['wallets', 'meter_readings', 'ledger_entries']) {
     await db.raw(`drop table if exists floor_${table}`);
     await db.raw(`create table floor_${table} (like ${table} including all)`);
     if (table !== 'ledger_entries') await db.raw(`alter table floor_${table} set (fillfactor = 45)`);
   }
   await db.raw('insert into floor_wallets overriding system value select * from wallets');
-  await db.raw(`insert into floor_meters
-      (rental_no, wallet_id, price_per_hour_cents, hold_cents, charged_cents, running_ms, limit_ms, starved_ms)
-    select rental_no, wallet_id, price_per_hour_cents, hold_cents, charged_cents, running_ms, limit_ms, starved_ms
-      from meters`);
+  await db.raw('insert into floor_meter_readings select * from meter_readings');
   await db.raw('vacuum analyze');
 }
 
@@ -26,10 +23,10 @@ export async function floorTick(db: Database, round: number): Promise<number> {
       `insert into floor_ledger_entries (wallet_id, seq, type, amount_cents, balance_after_cents, rental_no, created_at)
        select wallet_id, 2 * :round::bigint + rental_no % 2 + 1, 'rental_charge', -1, 100000000, rental_no,
               clock_timestamp()
-         from floor_meters`,
+         from floor_meter_readings`,
       { round },
     );
-    await trx.raw(`update floor_meters set charged_cents = charged_cents + 1`);
+    await trx.raw(`update floor_meter_readings set charged_cents = charged_cents + 1`);
     await trx.raw('update floor_wallets set available_cents = available_cents - 2, seq = seq + 2');
     return rowCount;
   });

@@ -85,7 +85,7 @@ const soaking: readonly Goal[] = [
   atMost('soak.p99.200000', 1_000),
   ratioAtMost('soak.p99.200000', 1.25),
   ratioAtMost('soak.wallets.200000', 1.25),
-  ratioAtMost('soak.meters.200000', 1.25),
+  ratioAtMost('soak.meter_readings.200000', 1.25),
 ];
 
 /**

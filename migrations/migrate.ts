@@ -41,6 +41,7 @@ import * as capsAndBudgets from './039-caps-and-budgets.js';
 import * as sessions from './040-sessions.js';
 import * as oneLook from './041-one-look.js';
 import * as cheaperChains from './042-cheaper-chains.js';
+import * as unwrittenMeters from './043-unwritten-meters.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -88,13 +89,14 @@ const steps: readonly [name: string, step: Step][] = [
   ['040-sessions', sessions],
   ['041-one-look', oneLook],
   ['042-cheaper-chains', cheaperChains],
+  ['043-unwritten-meters', unwrittenMeters],
 ];
 
 /** The names of all steps: a database must have them for this code to work on it. */
 export const schemaSteps: readonly string[] = steps.map(([name]) => name);
 
-const source: Knex.MigrationSource<readonly [string, Step]> = {
-  getMigrations: () => Promise.resolve([...steps]),
+const sourceThrough = (last: string | undefined): Knex.MigrationSource<readonly [string, Step]> => ({
+  getMigrations: () => Promise.resolve(steps.slice(0, steps.findIndex(([name]) => name === last) + 1)),
   getMigrationName: ([name]) => name,
   getMigration: ([, step]) =>
     Promise.resolve({
@@ -102,16 +104,20 @@ const source: Knex.MigrationSource<readonly [string, Step]> = {
       down: () =>
         Promise.reject(new Error('Migrations go forward only: write a new one that mends the schema.')),
     }),
-};
+});
 
 /**
  * Brings a database to the newest schema. Several processes may call it at once: knex lets one in.
+ * @param last the step to end with, for what is to be tried on an older schema; default: the newest
  * @returns the names of the steps that were taken now
  */
-export async function migrateToLatest(databaseUrl: string): Promise<string[]> {
+export async function migrateToLatest(databaseUrl: string, last = schemaSteps.at(-1)): Promise<string[]> {
   const knex = knexFactory({ client: 'pg', connection: databaseUrl, pool: { min: 0, max: 2 } });
   try {
-    const [, taken] = (await knex.migrate.latest({ migrationSource: source })) as [number, string[]];
+    const [, taken] = (await knex.migrate.latest({ migrationSource: sourceThrough(last) })) as [
+      number,
+      string[],
+    ];
     return taken;
   } finally {
     await knex.destroy();

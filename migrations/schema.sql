@@ -287,6 +287,7 @@ CREATE TABLE wallets (
   metering_blocked_at timestamp(3) with time zone,
   metering_blocked_reason text,
   created_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  metered_ms bigint DEFAULT 0 NOT NULL,
   CONSTRAINT wallets_pkey PRIMARY KEY (id),
   CONSTRAINT wallets_user_id_key UNIQUE (user_id),
   CONSTRAINT wallets_available_cents_check CHECK (available_cents >= 0),
@@ -669,17 +670,21 @@ CREATE FUNCTION rentals_meter()
  LANGUAGE plpgsql
 AS $function$
     begin
-      if new.status = 'running' then
-        insert into meters (rental_no, wallet_id, price_per_hour_cents, hold_cents, charged_cents, running_ms, limit_ms)
-        values (new.no, new.wallet_id, new.price_per_hour_cents, new.hold_cents, new.charged_cents, new.running_ms,
-                new.limit_ms)
-        on conflict (rental_no) do update set
-          price_per_hour_cents = excluded.price_per_hour_cents, running_ms = excluded.running_ms,
-          limit_ms = excluded.limit_ms;
-      else
+      if new.status <> 'running' then
         -- Whoever ends a rental writes what its meter showed into its row.
-        delete from meters where rental_no = new.no;
+        delete from meter_readings where rental_no = new.no;
+        return null;
       end if;
+      if tg_op = 'UPDATE' and (new.running_ms <> old.running_ms or new.price_per_hour_cents <> old.price_per_hour_cents) then
+        -- What was charged until now no longer follows from start and price. The wallet must not move on meanwhile.
+        perform 1 from wallets where id = new.wallet_id for no key update;
+        update meters set running_ms = new.running_ms, price_per_hour_cents = new.price_per_hour_cents
+         where rental_no = new.no;
+      end if;
+      insert into meter_readings (rental_no, wallet_id, price_per_hour_cents, hold_cents, charged_cents, running_ms, limit_ms)
+      values (new.no, new.wallet_id, new.price_per_hour_cents, new.hold_cents, new.charged_cents, new.running_ms,
+              new.limit_ms)
+      on conflict (rental_no) do update set limit_ms = excluded.limit_ms;
       return null;
     end $function$;
 
@@ -697,9 +702,9 @@ GRANT SELECT, UPDATE (name) ON rentals TO gpu_rental_api;
 GRANT SELECT ON rentals TO gpu_rental_ops;
 GRANT SELECT, INSERT, UPDATE ON rentals TO gpu_rental_worker;
 
--- ==== table meters
+-- ==== table meter_readings
 
-CREATE TABLE meters (
+CREATE TABLE meter_readings (
   rental_no bigint NOT NULL,
   wallet_id bigint NOT NULL,
   price_per_hour_cents integer NOT NULL,
@@ -708,74 +713,17 @@ CREATE TABLE meters (
   running_ms bigint NOT NULL,
   limit_ms bigint,
   starved_ms bigint,
-  due_ms bigint GENERATED ALWAYS AS (LEAST(limit_ms, running_ms + ((charged_cents + 1) * 3600000 + price_per_hour_cents - 1) / price_per_hour_cents)) STORED NOT NULL,
-  CONSTRAINT meters_pkey PRIMARY KEY (rental_no),
-  CONSTRAINT meters_charged_cents_check CHECK (charged_cents >= 0),
-  CONSTRAINT meters_hold_cents_check CHECK (hold_cents >= 0)
-) WITH (fillfactor=45);
+  follows_wallet boolean DEFAULT false NOT NULL,
+  CONSTRAINT meter_readings_pkey PRIMARY KEY (rental_no),
+  CONSTRAINT meter_readings_charged_cents_check CHECK (charged_cents >= 0),
+  CONSTRAINT meter_readings_hold_cents_check CHECK (hold_cents >= 0)
+) WITH (fillfactor=90);
 
-CREATE INDEX meters_wallet ON meters USING btree (wallet_id, rental_no);
+CREATE INDEX meter_readings_wallet ON meter_readings USING btree (wallet_id, rental_no);
 
-GRANT SELECT ON meters TO gpu_rental_api;
-GRANT SELECT ON meters TO gpu_rental_ops;
-GRANT SELECT, INSERT, UPDATE, DELETE ON meters TO gpu_rental_worker;
-
--- ==== view rentals_now
-
-CREATE VIEW rentals_now AS
- SELECT r.no,
-    r.id,
-    r.wallet_id,
-    r.user_id,
-    r.status,
-    r.name,
-    r.family,
-    r.model,
-    r.gpu_count,
-    r.region,
-    r.region_code,
-    r.interconnect,
-    r.template_id,
-    r.ssh_key_ids,
-    r.listing_id,
-    r.provider_code,
-    r.tag,
-    r.pod_id,
-    r.host,
-    r.port,
-    r.username,
-    r.host_key_fingerprint,
-    r.price_per_hour_cents,
-    r.max_spend_cents,
-    r.auto_stop_after_ms,
-    r.refunded_cents,
-    r.released_cents,
-    r.overage_cents,
-    r.written_off_cents,
-    r.started_at,
-    r.running_at,
-    r.auto_stop_at,
-    r.spend_limit_at,
-    r.ended_at,
-    r.settled_at,
-    r.terminated_at,
-    r.closed_at,
-    r.stop_reason,
-    r.error,
-    r.opened_seq,
-    r.settled_seq,
-    r.running_ms,
-    r.limit_ms,
-    COALESCE(m.hold_cents, r.hold_cents) AS hold_cents,
-    COALESCE(m.charged_cents, r.charged_cents) AS charged_cents,
-    r.api_key_id,
-    r.own_ssh_keys
-   FROM rentals r
-     LEFT JOIN meters m ON m.rental_no = r.no;
-
-GRANT SELECT ON rentals_now TO gpu_rental_api;
-GRANT SELECT ON rentals_now TO gpu_rental_ops;
-GRANT SELECT ON rentals_now TO gpu_rental_worker;
+GRANT SELECT ON meter_readings TO gpu_rental_api;
+GRANT SELECT ON meter_readings TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE, DELETE ON meter_readings TO gpu_rental_worker;
 
 -- ==== table stop_requests
 
@@ -925,6 +873,8 @@ CREATE TABLE meter_shards (
   shards integer NOT NULL,
   ticks bigint DEFAULT 0 NOT NULL,
   last_tick_at timestamp(3) with time zone NOT NULL,
+  looked_ms bigint DEFAULT 0 NOT NULL,
+  behind bigint[] DEFAULT '{}'::bigint[] NOT NULL,
   CONSTRAINT meter_shards_pkey PRIMARY KEY (shard),
   CONSTRAINT meter_shards_check CHECK (shards > shard),
   CONSTRAINT meter_shards_shard_check CHECK (shard >= 0)
@@ -2872,3 +2822,98 @@ CREATE INDEX proof_codes_user ON proof_codes USING btree (user_id, created_at DE
 
 GRANT SELECT, INSERT, UPDATE (tries, used_at) ON proof_codes TO gpu_rental_api;
 GRANT SELECT, DELETE ON proof_codes TO gpu_rental_worker;
+
+-- ==== view meters
+
+CREATE VIEW meters AS
+ SELECT r.rental_no,
+    r.wallet_id,
+    r.price_per_hour_cents,
+    GREATEST(0::bigint, r.hold_cents - (c.charged_cents - r.charged_cents)) AS hold_cents,
+    c.charged_cents,
+    r.running_ms,
+    r.limit_ms,
+    r.starved_ms,
+    LEAST(r.limit_ms, r.running_ms + ((c.charged_cents + 1) * 3600000 + r.price_per_hour_cents - 1) / r.price_per_hour_cents) AS due_ms
+   FROM meter_readings r
+     LEFT JOIN wallets w ON w.id = r.wallet_id
+     CROSS JOIN LATERAL ( SELECT
+                CASE
+                    WHEN r.follows_wallet THEN r.price_per_hour_cents * (w.metered_ms - r.running_ms) / 3600000
+                    ELSE r.charged_cents
+                END AS charged_cents) c;
+
+CREATE FUNCTION meters_read()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      update meter_readings set
+        price_per_hour_cents = new.price_per_hour_cents, hold_cents = new.hold_cents, charged_cents = new.charged_cents,
+        running_ms = new.running_ms, limit_ms = new.limit_ms, starved_ms = new.starved_ms, follows_wallet = false
+       where rental_no = old.rental_no;
+      return new;
+    end $function$;
+
+CREATE TRIGGER meters_read INSTEAD OF UPDATE ON meters FOR EACH ROW EXECUTE FUNCTION meters_read();
+
+GRANT SELECT ON meters TO gpu_rental_api;
+GRANT SELECT ON meters TO gpu_rental_ops;
+GRANT SELECT, UPDATE ON meters TO gpu_rental_worker;
+
+-- ==== view rentals_now
+
+CREATE VIEW rentals_now AS
+ SELECT r.no,
+    r.id,
+    r.wallet_id,
+    r.user_id,
+    r.status,
+    r.name,
+    r.family,
+    r.model,
+    r.gpu_count,
+    r.region,
+    r.region_code,
+    r.interconnect,
+    r.template_id,
+    r.ssh_key_ids,
+    r.listing_id,
+    r.provider_code,
+    r.tag,
+    r.pod_id,
+    r.host,
+    r.port,
+    r.username,
+    r.host_key_fingerprint,
+    r.price_per_hour_cents,
+    r.max_spend_cents,
+    r.auto_stop_after_ms,
+    r.refunded_cents,
+    r.released_cents,
+    r.overage_cents,
+    r.written_off_cents,
+    r.started_at,
+    r.running_at,
+    r.auto_stop_at,
+    r.spend_limit_at,
+    r.ended_at,
+    r.settled_at,
+    r.terminated_at,
+    r.closed_at,
+    r.stop_reason,
+    r.error,
+    r.opened_seq,
+    r.settled_seq,
+    r.running_ms,
+    r.limit_ms,
+    COALESCE(m.hold_cents, r.hold_cents) AS hold_cents,
+    COALESCE(m.charged_cents, r.charged_cents) AS charged_cents,
+    r.api_key_id,
+    r.own_ssh_keys
+   FROM rentals r
+     LEFT JOIN meters m ON m.rental_no = r.no;
+
+GRANT SELECT ON rentals_now TO gpu_rental_api;
+GRANT SELECT ON rentals_now TO gpu_rental_ops;
+GRANT SELECT ON rentals_now TO gpu_rental_worker;

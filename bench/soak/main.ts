@@ -80,7 +80,7 @@ function verdictOf(parts: readonly Part[]): { text: string; figures: Figure[] } 
       unit: 'ms',
       peer: { what: 'the first third', value: p99(first) },
     },
-    ...(['wallets', 'meters', 'rentals'] as const).map((table) => ({
+    ...(['wallets', 'meter_readings', 'rentals'] as const).map((table) => ({
       id: `soak.${table}.${rentals}`,
       what: `${table} of ${of} after ${minutes} minutes`,
       ours: end.tables[table].mib,

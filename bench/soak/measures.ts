@@ -4,7 +4,7 @@ import { percentile, round } from '../report.js';
 import { walBytes } from '../server.js';
 
 /** The tables whose growth is watched. */
-const watched = ['wallets', 'meters', 'rentals', 'ledger_entries'] as const;
+const watched = ['wallets', 'meter_readings', 'rentals', 'ledger_entries'] as const;
 export type Watched = (typeof watched)[number];
 
 /** What one part of the soak, a minute in earnest, was like. */
@@ -107,7 +107,7 @@ async function readTables(db: Database): Promise<Part['tables']> {
   const of = (name: Watched) => read.get(name) ?? none;
   return {
     wallets: of('wallets'),
-    meters: of('meters'),
+    meter_readings: of('meter_readings'),
     rentals: of('rentals'),
     ledger_entries: of('ledger_entries'),
   };
@@ -132,7 +132,9 @@ export function lineOf(part: Part, minutes: number): string {
     part.p99Ms,
     part.entries,
     part.running,
-    ...(['wallets', 'meters', 'rentals'] as const).map((name) => `${tables[name].mib}/${tables[name].dead}`),
+    ...(['wallets', 'meter_readings', 'rentals'] as const).map(
+      (name) => `${tables[name].mib}/${tables[name].dead}`,
+    ),
     part.ledgerBytesPerEntry,
     part.walMib,
     `${cores.worker}+${cores.postgres}`,

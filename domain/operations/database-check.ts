@@ -69,7 +69,7 @@ function findSmall(found: CheckedSettings): SettingFault[] {
       autovacuumCostLimit <= 200,
       'autovacuum_vacuum_cost_limit',
       String(autovacuumCostLimit),
-      'dead versions of meters and wallets grow faster than autovacuum removes them',
+      'dead versions of wallets grow faster than autovacuum removes them',
     ],
   ];
   return small

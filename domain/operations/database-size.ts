@@ -50,8 +50,8 @@ export function sizeDatabase({ memoryBytes, cores, freeBytes, isAlone }: Databas
     // The first change of a page after a checkpoint writes all of it: rarer checkpoints, less log.
     checkpoint_timeout: '15min',
     max_parallel_workers: String(within(cores, 1, 8)),
-    // A tick changes each row of `meters` and `wallets` that owes a cent: at the default limit of 200 the dead versions
-    // of a large fleet grow faster than they are removed.
+    // A tick changes the row of each wallet that owes a cent: at the default limit of 200 the dead versions of a large
+    // fleet grow faster than they are removed.
     autovacuum_naptime: '15s',
     autovacuum_vacuum_cost_limit: '2000',
     autovacuum_max_workers: String(within(Math.floor(cores / 4), 3, 8)),

@@ -247,7 +247,7 @@ export const forGood: Readonly<Record<string, string>> = {
   stop_requests: 'when a rental was to end: its bill rests on it',
   charge_marks: 'whose payment was denied: the mark holds until an operator lifts it',
   lost_machines: 'when a machine was last seen alive: its bill rests on it',
-  meters: 'one row per running rental',
+  meter_readings: 'one row per running rental',
   providers: 'one row per upstream',
   provider_quotas: 'one row per upstream',
   listings: 'one row per offer',

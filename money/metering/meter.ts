@@ -49,7 +49,7 @@ verdicts as materialized (
       when over is not null then greatest(until_ms, running_ms + (charged_after * 3600000 + price - 1) / price)
     end as ended_ms,
     case when short then 'balance_exhausted' else over end as reason,
-    starved_ms, low_since
+    starved_ms, low_since, may_follow
   from (
     -- One whose money does not suffice waits for an auto-topup that is open or begins now, but not for ever.
     select paid.*, from_hold + from_available as cents, charged_cents + from_hold + from_available as charged_after,
@@ -66,19 +66,26 @@ verdicts as materialized (
         from (
           -- What has come due. Usage is a running total: a tick that comes late or twice charges neither too much
           -- nor too little.
-          select wallet_id, no, price, hold_cents, charged_cents, running_ms, available_cents, total, seq, until_ms,
+          select wallet_id, no, price, greatest(0, read_hold_cents - (charged_cents - read_cents)) as hold_cents,
+                 charged_cents, running_ms, available_cents, total, seq, until_ms,
                  greatest(0, price * greatest(0, until_ms - running_ms) / 3600000 - charged_cents)::int as due,
-                 starved_ms, low_since,
+                 starved_ms, low_since, may_follow,
                  case when until_ms < (select ms from clock) or until_ms = limit_ms
                       then case when stop_ms = until_ms then 'stop' else 'limit' end end as over
           from (
             -- The instant until which it owes: now, or when it was stopped or reached a limit.
-            select m.wallet_id, m.rental_no as no, m.price_per_hour_cents::bigint as price, m.hold_cents,
-                   m.charged_cents, m.running_ms, w.available_cents, w.available_cents + w.reserved_cents as total, w.seq,
+            -- What was charged, and what is left of the hold, goes on from the reading as in the view meters.
+            select m.wallet_id, m.rental_no as no, m.price_per_hour_cents::bigint as price,
+                   m.hold_cents as read_hold_cents, m.charged_cents as read_cents,
+                   case when m.follows_wallet then m.price_per_hour_cents * (w.metered_ms - m.running_ms) / 3600000
+                        else m.charged_cents end as charged_cents,
+                   m.running_ms, w.available_cents, w.available_cents + w.reserved_cents as total, w.seq,
                    least((select ms from clock), m.limit_ms, s.requested_ms) as until_ms,
-                   m.limit_ms, m.starved_ms, s.requested_ms as stop_ms, w.low_since
+                   m.limit_ms, m.starved_ms, s.requested_ms as stop_ms, w.low_since,
+                   -- null: it follows already. Not while the clock stands behind the wallet's instant.
+                   case when not m.follows_wallet then (select ms from clock) > w.metered_ms end as may_follow
               from wallets w
-              join meters m on m.wallet_id = w.id
+              join meter_readings m on m.wallet_id = w.id
               left join stop_requests s on s.rental_no = m.rental_no and s.open
              where w.id = any ((select wallet_ids from ids)::bigint[])
                and m.wallet_id = any ((select wallet_ids from ids)::bigint[])
@@ -107,9 +114,10 @@ wallet_sums as materialized (
          sum(price::int) filter (where ended_ms is null) is not null as runs
     from verdicts group by wallet_id having count(*) filter (where cents > 0) > 0 or bool_or(waits)
 ),
+-- What is left in a charged wallet that runs and does not wait has paid up to now: it follows its wallet.
 moved as (
   update wallets w set available_cents = w.available_cents - c.available, reserved_cents = w.reserved_cents - c.hold,
-                       seq = c.seq,
+                       seq = c.seq, metered_ms = greatest(w.metered_ms, (select ms from clock)),
                        low_since = case when c.low then coalesce(w.low_since, from_epoch_ms((select ms from clock))) end
     from (select wallet_id, available, hold, seq, low from wallet_sums where entries > 0 order by wallet_id offset 0) c
    where w.id = any ((select wallet_ids from ids)::bigint[]) and w.id = c.wallet_id
@@ -129,12 +137,15 @@ topping as (
   select 'auto_topup', wallet_id from below
   on conflict do nothing
 ),
+-- Few rows are written (decision 126): those that wait or have waited, and those that begin to follow their wallet.
 metered as (
-  update meters m set charged_cents = v.charged_after, hold_cents = v.hold_after, starved_ms = v.starved_after
+  update meter_readings m set charged_cents = v.charged_after, hold_cents = v.hold_after, starved_ms = v.starved_after,
+                              follows_wallet = v.follows_after
     from (select wallet_id, no, charged_after, hold_after,
-                 case when waits then coalesce(starved_ms, (select ms from clock)) end as starved_after
+                 case when waits then coalesce(starved_ms, (select ms from clock)) end as starved_after,
+                 not waits and cents > 0 and may_follow as follows_after
             from verdicts
-           where ended_ms is null and (cents > 0 or waits or starved_ms is not null)
+           where ended_ms is null and (waits or starved_ms is not null or (cents > 0 and may_follow is not null))
            order by wallet_id, no offset 0) v
    where m.wallet_id = any ((select wallet_ids from ids)::bigint[]) and m.wallet_id = v.wallet_id
      and m.rental_no = v.no

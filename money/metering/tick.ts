@@ -1,27 +1,72 @@
 import { isDatabaseAway } from '../../adapters/postgres/availability.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { sqlStateOf, lockNotAvailable } from '../../adapters/postgres/sql-state.js';
-import { meterArray, type Metered } from './meter.js';
+import { meterArray, meterWallets, type Metered } from './meter.js';
 
 /**
- * Locks the wallets of a shard in which something is due; a wallet that somebody else holds is left to a later tick.
- * The look before the lock may be out of date by then, which does no harm: metering looks again under the lock. While
- * operators have paused metering nothing is due (decision 37, "Brakes and the watermark"): usage is a running total,
- * and is charged later. The ids come as an array, in which the wallets are then found in the order of their index
- * (decision 118, "A million meters").
+ * Looks at all meters of a shard, and locks the wallets in which something is due; a wallet that somebody else holds is
+ * left to a later tick. The look before the lock may be out of date by then, which does no harm: metering looks again
+ * under the lock. While operators have paused metering nothing is due (decision 37, "Brakes and the watermark"): usage is
+ * a running total, and is charged later. The ids come as an array, in which the wallets are then found in the order of
+ * their index (decision 118, "A million meters").
+ *
+ * A meter that follows its wallet is due when it has passed a whole cent since the look before, and so it needs nothing
+ * written (decision 126, "Meters that are not written"). What was due and could not be locked is behind, and is taken by
+ * the next look. Nothing here can overflow, as one meter must not stop the look: what is older than 28 years counts as 28.
  */
 const lockDueWallets = `
-select w.id from wallets w
- where w.id = any (array(
-   select m.wallet_id from meters m
-    where m.due_ms <= (select epoch_ms(clock_ms())) and (:shards = 1 or mod(m.wallet_id, :shards) = :shard)
-   union all
-   select m.wallet_id from meters m
-    where m.rental_no = any (array(select rental_no from stop_requests where open)) and (:shards = 1 or mod(m.wallet_id, :shards) = :shard)
- )) and w.metering_blocked_at is null and w.id <> all (:resting::bigint[])
-   and not exists (select 1 from brakes where kind = 'metering')
- order by w.id
-   for no key update of w skip locked`;
+with shard as materialized (
+  select at_ms, least(at_ms - coalesce(s.looked_ms, 0), 3600000) as since_ms, s.behind
+    from (select epoch_ms(clock_ms()) as at_ms) c
+    left join meter_shards s on s.shard = :shard and s.shards = :shards
+),
+paused as materialized (
+  select exists (select 1 from brakes where kind = 'metering') as metering
+),
+due as materialized (
+  select wallet_id from (
+    select wallet_id from (
+      select wallet_id, price_per_hour_cents as price, charged_cents, follows_wallet, limit_ms,
+             least((select at_ms from shard) - running_ms, 900000000000) as ran_ms
+        from meter_readings
+       where :shards = 1 or mod(wallet_id, :shards) = :shard
+    ) m
+     where case when follows_wallet then price * ran_ms % 3600000 < price * (select since_ms from shard)
+                else price * ran_ms / 3600000 > charged_cents end
+        or limit_ms <= (select at_ms from shard)
+    union all
+    select wallet_id from meter_readings
+     where rental_no = any (array(select rental_no from stop_requests where open))
+       and (:shards = 1 or mod(wallet_id, :shards) = :shard)
+    union all
+    select unnest(behind) from shard
+  ) all_due
+   where not (select metering from paused)
+),
+locked as materialized (
+  select w.id from wallets w
+   where w.id = any (array(select wallet_id from due))
+     and w.metering_blocked_at is null and w.id <> all (:resting::bigint[])
+   order by w.id
+     for no key update of w skip locked
+)
+select (select coalesce(array_agg(id), '{}')::text from locked) as ids,
+       case when not (select metering from paused) then at_ms end as "atMs",
+       array(select wallet_id from due where wallet_id not in (select id from locked) group by wallet_id)::text as behind
+  from shard`;
+
+/** What a look found. Ids of wallets go back as they came: as PostgreSQL writes an array. */
+interface Look {
+  /** Those that were locked. */
+  readonly ids: string;
+  /** Its instant, in milliseconds since 1970; null while metering is paused. */
+  readonly atMs: number | null;
+  /** Those in which something is due, and which were not locked. */
+  readonly behind: string;
+}
+
+/** With more wallets behind than these, the next look begins where the last one began. */
+const MOST_BEHIND = 10_000;
 
 /**
  * For the tick's transaction alone. Large sets are sorted and joined in memory, and never row by row, as the planner
@@ -47,8 +92,9 @@ const PART_WALLETS = 500;
 export async function tick(db: Database, shard: Shard): Promise<Metered> {
   return db.transaction(async (trx) => {
     await trx.raw(forManyRows);
-    const metered = await meterLocked(trx, lockDueWallets, bindingsOf(shard));
-    await recordTick(trx, shard);
+    const look = await lookAt(trx, shard);
+    const metered = await meterArray(trx, look.ids);
+    await recordTick(trx, shard, look);
     return metered;
   });
 }
@@ -73,14 +119,15 @@ export async function tickApart(
   shard: Shard,
   onPart: () => void = () => undefined,
 ): Promise<MeteredApart> {
-  const { rows } = await db.raw<{ rows: { id: number }[] }>(lockDueWallets, bindingsOf(shard));
+  const look = await lookAt(db, shard);
+  const ids = idsOf(look.ids);
   const sum = new Sum();
-  for (let from = 0; from < rows.length; from += PART_WALLETS) {
-    const ids = rows.slice(from, from + PART_WALLETS).map(({ id }) => id);
-    if (ids.length === 1 || !(await meterPart(db, ids, sum))) await meterEach(db, ids, sum, onPart);
+  for (let from = 0; from < ids.length; from += PART_WALLETS) {
+    const part = ids.slice(from, from + PART_WALLETS);
+    if (part.length === 1 || !(await meterPart(db, part, sum))) await meterEach(db, part, sum, onPart);
     onPart();
   }
-  await recordTick(db, shard);
+  await recordTick(db, shard, { ...look, behind: arrayOf([...idsOf(look.behind), ...sum.behind]) });
   return sum;
 }
 
@@ -90,8 +137,11 @@ class Sum implements MeteredApart {
   readonly ended: Metered['ended'][number][] = [];
   readonly blocked: { walletId: number; reason: string }[] = [];
   readonly heldUp: number[] = [];
+  /** Wallets that were not metered, for whatever reason. */
+  readonly behind: number[] = [];
 
-  add(metered: Metered): void {
+  add({ metered, left }: { metered: Metered; left: readonly number[] }): void {
+    this.behind.push(...left);
     this.entries += metered.entries;
     this.ended.push(...metered.ended);
     this.left ||= metered.left;
@@ -127,44 +177,67 @@ async function meterEach(
         sum.blocked.push({ walletId: id, reason });
       } else if (isHeldUp(error)) sum.heldUp.push(id);
       else throw error;
+      sum.behind.push(id);
     }
     onWallet();
   }
 }
 
-/** Meters those of these wallets that nobody else holds. */
-async function meterFree(db: Database, ids: readonly number[]): Promise<Metered> {
+/** Meters those of these wallets that nobody else holds. Returns which were left. */
+async function meterFree(
+  db: Database,
+  ids: readonly number[],
+): Promise<{ metered: Metered; left: readonly number[] }> {
   return db.transaction(async (trx) => {
-    return meterLocked(trx, lockFree, { ids: [...ids] });
+    const { rows } = await trx.raw<{ rows: { id: number }[] }>(lockFree, { ids: [...ids] });
+    const free = new Set(rows.map(({ id }) => id));
+    return { metered: await meterWallets(trx, [...free]), left: ids.filter((id) => !free.has(id)) };
   });
 }
 
 const lockFree =
   'select id from wallets where id = any (:ids::bigint[]) order by id for no key update skip locked';
 
-/** Meters the wallets that a statement locks. Their ids go back as they came, in one array. */
-async function meterLocked(
-  trx: Transaction,
-  lock: string,
-  bindings: Record<string, unknown>,
-): Promise<Metered> {
-  const { rows } = await trx.raw<{ rows: { ids: string }[] }>(
-    `select coalesce(array_agg(id), '{}')::text as ids from (${lock}) locked`,
-    bindings,
-  );
-  return meterArray(trx, rows[0]?.ids ?? '{}');
+async function lookAt(db: Database | Transaction, { shard, shards, resting = [] }: Shard): Promise<Look> {
+  const { rows } = await db.raw<{ rows: Look[] }>(lockDueWallets, { shard, shards, resting });
+  const [look] = rows;
+  if (!look) throw new Error('the look at the meters answered no row');
+  return look;
 }
 
-function bindingsOf({ shard, shards, resting = [] }: Shard): Record<string, unknown> {
-  return { shard, shards, resting };
+function idsOf(array: string): number[] {
+  return array === '{}' ? [] : array.slice(1, -1).split(',').map(Number);
 }
 
-async function recordTick(db: Database | Transaction, { shard, shards }: Shard): Promise<void> {
+function arrayOf(ids: readonly number[]): string {
+  return `{${ids.join(',')}}`;
+}
+
+/**
+ * Notes the tick, and where the next look begins: at this one; at the same as this one, while metering is paused or too
+ * many wallets are behind; at none, when the last look was that of another shard. Where two ticks of a shard overlap,
+ * either's note will do: all that was due by its look is metered, or behind.
+ */
+async function recordTick(
+  db: Database | Transaction,
+  { shard, shards }: Shard,
+  { atMs, behind }: Pick<Look, 'atMs' | 'behind'>,
+): Promise<void> {
   await db.raw(
-    `insert into meter_shards (shard, shards, ticks, last_tick_at) values (:shard, :shards, 1, clock_ms())
+    `with look as (
+       select case when not exists (select 1 from brakes where kind = 'metering') and cardinality(:behind::bigint[]) <= :most
+                   then :atMs::bigint end as at_ms
+     )
+     insert into meter_shards (shard, shards, ticks, last_tick_at, looked_ms, behind)
+     select :shard, :shards, 1, clock_ms(), coalesce(at_ms, 0), case when at_ms is null then '{}' else :behind::bigint[] end
+       from look
      on conflict (shard) do update
-        set shards = excluded.shards, ticks = meter_shards.ticks + 1, last_tick_at = excluded.last_tick_at`,
-    { shard, shards },
+        set shards = excluded.shards, ticks = meter_shards.ticks + 1, last_tick_at = excluded.last_tick_at,
+            looked_ms = case when excluded.looked_ms = 0 and meter_shards.shards = excluded.shards
+                             then meter_shards.looked_ms else excluded.looked_ms end,
+            behind = case when excluded.looked_ms = 0 and meter_shards.shards = excluded.shards
+                          then meter_shards.behind else excluded.behind end`,
+    { shard, shards, atMs, behind, most: MOST_BEHIND },
   );
 }
 

@@ -153,19 +153,19 @@ describe('the schema refuses what does not add up', () => {
     ['a negative charge in all', 'rentals_charged_cents_check', rental('charged_cents', '-1')],
     [
       'a meter with a negative hold',
-      'meters_hold_cents_check',
-      'update meters set hold_cents = -1 where rental_no = :no',
+      'meter_readings_hold_cents_check',
+      'update meter_readings set hold_cents = -1 where rental_no = :no',
     ],
     [
       'a meter with a negative charge',
-      'meters_charged_cents_check',
-      'update meters set charged_cents = -1 where rental_no = :no',
+      'meter_readings_charged_cents_check',
+      'update meter_readings set charged_cents = -1 where rental_no = :no',
     ],
     [
       'a second meter of a rental',
-      'meters_pkey',
-      `insert into meters (rental_no, wallet_id, price_per_hour_cents, hold_cents, charged_cents, running_ms)
-       select rental_no, wallet_id, price_per_hour_cents, hold_cents, charged_cents, running_ms from meters
+      'meter_readings_pkey',
+      `insert into meter_readings (rental_no, wallet_id, price_per_hour_cents, hold_cents, charged_cents, running_ms)
+       select rental_no, wallet_id, price_per_hour_cents, hold_cents, charged_cents, running_ms from meter_readings
         where rental_no = :no`,
     ],
     ['a refund beyond the charge', 'rentals_refund', rental('refunded_cents', 'charged_cents + 1')],

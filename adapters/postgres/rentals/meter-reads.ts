@@ -15,7 +15,7 @@ export interface Burn {
 
 /** Counting a million rows for each of the three rounds of a second would take a quarter of a core. */
 const fleet = `select case when reltuples > 100000 then reltuples::bigint else (select count(*) from meters) end
-                 from pg_class where oid = 'meters'::regclass`;
+                 from pg_class where oid = 'meter_readings'::regclass`;
 
 /** Reads the burn of a wallet, and when one of its rentals reaches its limit. */
 export async function readBurn(trx: Transaction, walletId: number, rentalNo: number): Promise<Burn> {

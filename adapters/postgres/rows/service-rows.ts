@@ -71,6 +71,8 @@ export interface WalletRow {
   low_since: Date | null;
   metering_blocked_at: Date | null;
   metering_blocked_reason: string | null;
+  /** Up to which instant its running rentals have paid, in milliseconds since 1970; 0 before their first cent. */
+  metered_ms: number;
   created_at: Date;
 }
 
@@ -205,8 +207,11 @@ export interface RentalRow {
   own_ssh_keys: number;
 }
 
-/** The columns that metering writes while a rental runs (migrations/004-rentals). */
-export interface MeterRow {
+/**
+ * A meter as it was last written (decision 126, "Meters that are not written"): of a running rental. What it shows now
+ * stands in the view `meters`.
+ */
+export interface MeterReadingRow {
   rental_no: number;
   wallet_id: number;
   price_per_hour_cents: number;
@@ -214,8 +219,15 @@ export interface MeterRow {
   charged_cents: number;
   running_ms: number;
   limit_ms: number | null;
+  /** Since when it waits for money; null: it does not. */
   starved_ms: number | null;
-  /** Generated: the first millisecond in which a cent more is due, or the limit. */
+  /** Whether it has gone on with its wallet's metered_ms since. */
+  follows_wallet: boolean;
+}
+
+/** A meter as it stands now. Whoever writes to it writes a new reading. */
+export interface MeterRow extends Omit<MeterReadingRow, 'follows_wallet'> {
+  /** Computed: the first millisecond in which a cent more is due, or the limit. */
   readonly due_ms: number;
 }
 
@@ -339,4 +351,8 @@ export interface MeterShardRow {
   shards: number;
   ticks: number;
   last_tick_at: Date;
+  /** The instant of the last look at all meters, in milliseconds since 1970; 0 before the first. */
+  looked_ms: number;
+  /** The ids of wallets in which something was due by that look, and which are not metered yet. */
+  behind: string[];
 }

@@ -55,6 +55,7 @@ declare module 'knex/types/tables.js' {
     rentals: Table<rows.RentalRow>;
     rentals_now: Table<rows.RentalRow>;
     meters: Table<rows.MeterRow>;
+    meter_readings: Table<rows.MeterReadingRow>;
     stop_requests: Table<rows.StopRequestRow>;
     lost_machines: Table<rows.LostMachineRow>;
     allocation_attempts: Table<rows.AllocationAttemptRow>;

@@ -291,7 +291,7 @@ describe('sweepPods', () => {
 const rowsOfTests = [
   'stuck_items',
   'stop_requests',
-  'meters',
+  'meter_readings',
   'rentals',
   'allocation_attempts',
   'unknown_pods',

@@ -25,7 +25,7 @@ describe('lookAtAutoTopup when nothing is to be charged', () => {
     'nothing runs': {
       change: async (userId) => {
         const { id } = await getWallet(topups.lone.db, userId);
-        await topups.lone.db('meters').where({ wallet_id: id }).delete();
+        await topups.lone.db('meter_readings').where({ wallet_id: id }).delete();
       },
       why: 'nothing runs',
     },

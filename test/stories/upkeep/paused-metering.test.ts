@@ -23,7 +23,7 @@ describe('while metering is paused', () => {
     const small = await look();
     assert.ok(small >= 9_000 && small <= 10_000, `a fleet of one: ${small} ms`);
     await db.raw(
-      `insert into meters (rental_no, wallet_id, price_per_hour_cents, hold_cents, charged_cents, running_ms)
+      `insert into meter_readings (rental_no, wallet_id, price_per_hour_cents, hold_cents, charged_cents, running_ms)
        select n, 0, 100, 0, 0, 0 from generate_series(1000001, 1100000) n`,
     );
     // One after the other, since only a few requests of one user may wait for their wallet at once (decision 73, "Turns

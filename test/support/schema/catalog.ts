@@ -84,7 +84,13 @@ const routines = `
 const relations = `
   select c.oid::regclass::text as name, c.oid::int as position, array_to_string(c.reloptions, ', ') as options,
          case c.relkind when 'v' then pg_get_viewdef(c.oid, true) end as view
-    from pg_class c where c.relnamespace = ${here} and c.relkind in ('r', 'v') order by c.oid`;
+    from pg_class c where c.relnamespace = ${here} and c.relkind in ('r', 'v')
+   -- A view may ask a view that is newer, by a migration that replaced it.
+   order by exists (
+     select 1 from pg_rewrite w
+       join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = w.oid
+       join pg_class v on v.oid = d.refobjid and v.relkind = 'v' and v.oid <> c.oid
+      where w.ev_class = c.oid), c.oid`;
 
 const columns = `
   select a.attrelid::regclass::text as relation, quote_ident(a.attname) as column,

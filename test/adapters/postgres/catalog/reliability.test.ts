@@ -57,7 +57,7 @@ describe('the reliability of upstreams', () => {
     }
   });
   beforeEach(async () => {
-    for (const table of ['lost_machines', 'meters', 'allocation_attempts', 'rentals'] as const) {
+    for (const table of ['lost_machines', 'meter_readings', 'allocation_attempts', 'rentals'] as const) {
       await database.db(table).delete();
     }
     for (const table of ['reliability_hours', 'reliability'] as const) await db(table).delete();

@@ -6,6 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../../../support/servers/
 /** The driver's kind for each type (adapters/postgres/database.ts). */
 const handedOver: Readonly<Record<string, readonly Kind[]>> = {
   bigint: ['number'],
+  'bigint[]': ['string[]'],
   boolean: ['boolean'],
   bytea: ['Buffer'],
   'character varying': ['string'],
