@@ -49,7 +49,7 @@ describe('the migration by which meters are not written any more', () => {
     );
   }
 
-  /** Lets an hour less a millisecond pass for the rental, in which its price comes due. */
+  /** Has the rental begun earlier by this much: what it was charged no longer follows from its wallet. */
   const laterBy = (ms: number) =>
     db.raw(`update rentals set running_at = running_at - ? * interval '1 millisecond'`, [ms]);
 

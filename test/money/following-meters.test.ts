@@ -3,11 +3,10 @@ import type { Database } from '../../adapters/postgres/database.js';
 import { pullBrake, releaseBrake } from '../../adapters/postgres/operators/brakes.js';
 import type { WalletRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../domain/ids.js';
-import { lockWalletOfRental } from '../../money/ledger/wallets.js';
 import { tick, tickApart } from '../../money/metering/tick.js';
-import { lockRental } from '../../money/rentals/rentals.js';
-import { settle } from '../../money/rentals/settle.js';
+import { settleEnded } from '../../money/rentals/lifecycle.js';
 import {
+  askToStop,
   getRental,
   getWallet,
   insertRunning,
@@ -35,15 +34,9 @@ describe('a meter that follows its wallet', () => {
     await tick(db, whole);
   });
   afterEach(async () => {
-    await db.raw(
-      `insert into stop_requests (rental_no, requested_by) select no, 'user' from rentals where id = ?`,
-      [id],
-    );
+    await askToStop(db, id);
     await tick(db, whole);
-    await db.transaction(async (trx) => {
-      const locked = await lockWalletOfRental(trx, id);
-      await settle(trx, locked, await lockRental(trx, id));
-    });
+    await settleEnded(db, id);
   });
 
   /** Moves the start of the rental and of its meter, and nothing else. */

@@ -8,6 +8,7 @@ import { lockWalletOfRental } from '../../money/ledger/wallets.js';
 import type { RentalId } from '../../domain/ids.js';
 import { accruedCents, elapsedMsAtCents, finalCents } from '../../domain/metering/metering.js';
 import {
+  askToStop,
   billedMs,
   credit,
   getRental,
@@ -31,13 +32,6 @@ describe('metering', () => {
       const wallet = await lockWalletOfRental(trx, id);
       await settle(trx, wallet, await lockRental(trx, id));
     });
-  }
-
-  async function askToStop(id: RentalId): Promise<void> {
-    await db.raw(
-      `insert into stop_requests (rental_no, requested_by) select no, 'user' from rentals where id = ?`,
-      [id],
-    );
   }
 
   it('charges the whole cents that have come due, first from the hold, then from available', async () => {
@@ -93,7 +87,7 @@ describe('metering', () => {
   it('ends a rental at the instant of its stop request and gives the rest of the hold back', async () => {
     const wallet = await insertWallet(db, 1_000);
     const id = await insertRunning(db, wallet, { priceCents: 360, ranMs: 60_000 });
-    await askToStop(id);
+    await askToStop(db, id);
     await tick(db, whole);
     await settleEnded(id);
     const rental = await getRental(db, id);
@@ -157,7 +151,7 @@ describe('metering', () => {
     assert.ok(first.charged_cents >= 80, 'the elder is paid in full');
     assert.deepEqual([first.status, second.stop_reason], ['running', 'balance_exhausted']);
     await settleEnded(younger);
-    await askToStop(elder);
+    await askToStop(db, elder);
     await tick(db, whole);
     await settleEnded(elder);
   });

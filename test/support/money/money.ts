@@ -124,6 +124,14 @@ export async function insertRunning(db: Database, wallet: WalletRow, rental: New
   return id;
 }
 
+/** Asks for the end of a rental, as the API does. */
+export async function askToStop(db: Database, id: RentalId): Promise<void> {
+  await db.raw(
+    `insert into stop_requests (rental_no, requested_by) select no, 'user' from rentals where id = ?`,
+    [id],
+  );
+}
+
 export async function getRental(db: Database, id: RentalId): Promise<RentalRow> {
   const rental = await db('rentals_now').where({ id }).first();
   if (!rental) throw new Error('no rental');
