@@ -156,6 +156,32 @@ describe('metering', () => {
     await settleEnded(elder);
   });
 
+  it('numbers what is paid from holds without a gap where elder siblings pay nothing', async () => {
+    // Each owes 90 cents. The first takes the 80 that are available, the others have these holds.
+    const wallet = await insertWallet(db, 150);
+    const ids: RentalId[] = [];
+    for (const holdCents of [0, 0, 30, 0, 40])
+      ids.push(await insertRunning(db, wallet, { priceCents: 36_000, holdCents, ranMs: 9_000 }));
+    await tick(db, whole);
+    const rentals = await Promise.all(ids.map(async (id) => getRental(db, id)));
+    assert.deepEqual(
+      rentals.map((rental) => rental.charged_cents),
+      [80, 0, 30, 0, 40],
+    );
+    const entries = await db('ledger_entries')
+      .where({ wallet_id: wallet.id, type: 'rental_charge' })
+      .orderBy('seq');
+    assert.deepEqual(
+      entries.map(({ seq, rental_no: no, balance_after_cents: balance }) => [seq, no, balance]),
+      [
+        [2, rentals[0]!.no, 70],
+        [3, rentals[2]!.no, 40],
+        [4, rentals[4]!.no, 0],
+      ],
+    );
+    for (const id of ids) await settleEnded(id);
+  });
+
   it('waits for an open auto-topup up to 30 s, takes the due when the credit comes', async () => {
     const wallet = await insertWallet(db, 100);
     const id = await insertRunning(db, wallet, { priceCents: 36_000, holdCents: 100, ranMs: 12_000 });

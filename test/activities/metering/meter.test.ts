@@ -108,7 +108,7 @@ describe('runMeter', () => {
 
     const moments: Record<string, (way: SilentWay) => void> = {
       'between two ticks': (w) => w.silence(),
-      'while a tick looks for what is due': (w) => w.silenceAt('skip locked', true),
+      'while a tick looks for what is due': (w) => w.silenceAt('tick-look', true),
       'within the transaction of a tick': (w) => w.silenceAt('insert into meter_shards', true),
       'at a commit that arrives': (w) => w.silenceAt('COMMIT', true),
       'at a commit that does not arrive': (w) => w.silenceAt('COMMIT', false),
