@@ -98,7 +98,7 @@ async function lockAtOnce(knex: Knex): Promise<void> {
           perform pg_sleep(0.02);
         end;
       end loop;
-      raise exception 'the meters are busy: pause metering (ops pause metering), and migrate again'
+      raise exception 'the meters are busy: pause metering and creates (ops pause metering, ops pause creates), and migrate again'
         using errcode = 'lock_not_available';
     end $$`);
 }

@@ -42,6 +42,7 @@ import * as sessions from './040-sessions.js';
 import * as oneLook from './041-one-look.js';
 import * as cheaperChains from './042-cheaper-chains.js';
 import * as unwrittenMeters from './043-unwritten-meters.js';
+import * as carefulLooks from './044-careful-looks.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -90,6 +91,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['041-one-look', oneLook],
   ['042-cheaper-chains', cheaperChains],
   ['043-unwritten-meters', unwrittenMeters],
+  ['044-careful-looks', carefulLooks],
 ];
 
 /** The names of all steps: a database must have them for this code to work on it. */

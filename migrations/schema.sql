@@ -349,6 +349,15 @@ AS $function$
       return null;
     end $function$;
 
+CREATE FUNCTION wallets_metered_again()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      update meters set charged_cents = charged_cents where wallet_id = new.id;
+      return null;
+    end $function$;
+
 CREATE FUNCTION wallets_start_empty()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -362,6 +371,8 @@ AS $function$
     end $function$;
 
 CREATE TRIGGER wallets_changed AFTER UPDATE ON wallets REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION wallets_changed();
+
+CREATE TRIGGER wallets_metered_again AFTER UPDATE OF metering_blocked_at ON wallets FOR EACH ROW WHEN (old.metering_blocked_at IS NOT NULL AND new.metering_blocked_at IS NULL) EXECUTE FUNCTION wallets_metered_again();
 
 CREATE TRIGGER wallets_start_empty BEFORE INSERT ON wallets FOR EACH ROW EXECUTE FUNCTION wallets_start_empty();
 
@@ -879,6 +890,20 @@ CREATE TABLE meter_shards (
   CONSTRAINT meter_shards_check CHECK (shards > shard),
   CONSTRAINT meter_shards_shard_check CHECK (shard >= 0)
 );
+
+CREATE FUNCTION meter_shards_begin_anew()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if new.looked_ms = old.looked_ms then
+        new.looked_ms := 0;
+        new.behind := '{}';
+      end if;
+      return new;
+    end $function$;
+
+CREATE TRIGGER meter_shards_begin_anew BEFORE UPDATE ON meter_shards FOR EACH ROW WHEN (new.shards <> old.shards) EXECUTE FUNCTION meter_shards_begin_anew();
 
 GRANT SELECT ON meter_shards TO gpu_rental_api;
 GRANT SELECT ON meter_shards TO gpu_rental_ops;
@@ -2847,7 +2872,15 @@ CREATE FUNCTION meters_read()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+    declare
+      stands meters;
     begin
+      perform 1 from wallets where id = old.wallet_id for no key update;
+      select * into stands from meters where rental_no = old.rental_no;
+      if stands is distinct from old then
+        raise exception 'the meter of rental % has moved on meanwhile: write again', old.rental_no
+          using errcode = 'serialization_failure';
+      end if;
       update meter_readings set
         price_per_hour_cents = new.price_per_hour_cents, hold_cents = new.hold_cents, charged_cents = new.charged_cents,
         running_ms = new.running_ms, limit_ms = new.limit_ms, starved_ms = new.starved_ms, follows_wallet = false

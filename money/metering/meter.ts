@@ -201,6 +201,7 @@ ended as (
   on conflict do nothing
 )
 select coalesce(sum(entries), 0)::bigint as entries,
+       (select case when not exists (select 1 from brakes where kind = 'metering') then ms end from clock) as "atMs",
        exists (select 1 from below) as topup,
        coalesce(array_agg(wallet_id) filter (where low and low_since is null and entries > 0), '{}') as low,
        coalesce((select array_agg(id) from turned), '{}') as ended
@@ -213,6 +214,7 @@ export interface KeptPlan {
 
 interface Pass {
   readonly entries: number;
+  readonly atMs: number | null;
   readonly topup: boolean;
   /** Wallets that became low by this pass. */
   readonly low: readonly number[];
@@ -222,6 +224,11 @@ interface Pass {
 export interface Metered {
   /** How many ledger entries were written. */
   readonly entries: number;
+  /**
+   * The instant up to which it metered, in milliseconds since 1970. null: metering is paused; Infinity: there was no
+   * wallet to meter.
+   */
+  readonly atMs: number | null;
   /** Rentals that this pass ended; each has an end_rental intent. */
   readonly ended: readonly RentalId[];
   /** Whether intents were left that should be delivered now. */
@@ -243,7 +250,7 @@ export async function meterWallets(trx: Transaction, walletIds: readonly number[
  * @param plan the name under which the connection keeps the statement's plan; without it each call plans anew
  */
 export async function meterArray(trx: Transaction, walletIds: string, plan?: KeptPlan): Promise<Metered> {
-  if (walletIds === '{}') return { entries: 0, ended: [], left: false };
+  if (walletIds === '{}') return { entries: 0, atMs: Infinity, ended: [], left: false };
   const bindings = {
     walletIds,
     topupWaitMs: meteringLimits.topupWaitMs,
@@ -253,8 +260,8 @@ export async function meterArray(trx: Transaction, walletIds: string, plan?: Kep
   const { rows } = await trx.raw<{ rows: Pass[] }>(meterStatement, bindings).options({ ...plan });
   const [pass] = rows;
   if (!pass) throw new Error('the metering statement answered no row');
-  const { entries, topup, low, ended } = pass;
+  const { entries, atMs, topup, low, ended } = pass;
   if (ended.length > 0) await tellEnded(trx, ended);
   if (low.length > 0) await tellLow(trx, low);
-  return { entries, ended, left: topup || low.length > 0 || ended.length > 0 };
+  return { entries, atMs, ended, left: topup || low.length > 0 || ended.length > 0 };
 }

@@ -27,7 +27,7 @@ due as materialized (
   select wallet_id from (
     select wallet_id from (
       select wallet_id, price_per_hour_cents as price, charged_cents, follows_wallet, limit_ms,
-             least((select at_ms from shard) - running_ms, 900000000000) as ran_ms
+             greatest(0, least((select at_ms from shard) - running_ms, 900000000000)) as ran_ms
         from meter_readings
        where :shards = 1 or mod(wallet_id, :shards) = :shard
     ) m
@@ -52,7 +52,12 @@ locked as materialized (
 )
 select (select coalesce(array_agg(id), '{}')::text from locked) as ids,
        case when not (select metering from paused) then at_ms end as "atMs",
-       array(select wallet_id from due where wallet_id not in (select id from locked) group by wallet_id)::text as behind
+       array(
+         select wallet_id from due
+          where wallet_id not in (select id from locked union all
+                                  select id from wallets where metering_blocked_at is not null)
+          group by wallet_id
+       )::text as behind
   from shard`;
 
 /** What a look found. Ids of wallets go back as they came: as PostgreSQL writes an array. */
@@ -61,12 +66,12 @@ interface Look {
   readonly ids: string;
   /** Its instant, in milliseconds since 1970; null while metering is paused. */
   readonly atMs: number | null;
-  /** Those in which something is due, and which were not locked. */
+  /** Those in which something is due, and which were not locked; without those that are at fault. */
   readonly behind: string;
 }
 
 /** With more wallets behind than these, the next look begins where the last one began. */
-const MOST_BEHIND = 10_000;
+const MOST_BEHIND = 100_000;
 
 /**
  * For the tick's transaction alone. Large sets are sorted and joined in memory, and never row by row, as the planner
@@ -103,7 +108,7 @@ export async function tick(db: Database, shard: Shard): Promise<Metered> {
     await trx.raw(forManyRows);
     const look = await lookAt(trx, shard, plans.look);
     const metered = await meterArray(trx, look.ids, plans.meter);
-    await recordTick(trx, shard, look);
+    await recordTick(trx, shard, { atMs: earlier(look.atMs, metered.atMs), behind: look.behind });
     return metered;
   });
 }
@@ -136,21 +141,27 @@ export async function tickApart(
     if (part.length === 1 || !(await meterPart(db, part, sum))) await meterEach(db, part, sum, onPart);
     onPart();
   }
-  await recordTick(db, shard, { ...look, behind: arrayOf([...idsOf(look.behind), ...sum.behind]) });
+  await recordTick(db, shard, {
+    atMs: earlier(look.atMs, sum.atMs),
+    behind: arrayOf([...idsOf(look.behind), ...sum.behind]),
+  });
   return sum;
 }
 
 class Sum implements MeteredApart {
   entries = 0;
   left = false;
+  /** Without the parts that came into a pause: those are behind. */
+  atMs = Infinity;
   readonly ended: Metered['ended'][number][] = [];
   readonly blocked: { walletId: number; reason: string }[] = [];
   readonly heldUp: number[] = [];
   /** Wallets that were not metered, for whatever reason. */
   readonly behind: number[] = [];
 
-  add({ metered, left }: { metered: Metered; left: readonly number[] }): void {
-    this.behind.push(...left);
+  add(ids: readonly number[], { metered, left }: { metered: Metered; left: readonly number[] }): void {
+    this.behind.push(...(metered.atMs === null ? ids : left));
+    this.atMs = Math.min(this.atMs, metered.atMs ?? Infinity);
     this.entries += metered.entries;
     this.ended.push(...metered.ended);
     this.left ||= metered.left;
@@ -160,7 +171,7 @@ class Sum implements MeteredApart {
 /** Meters these wallets together. Returns whether that worked. */
 async function meterPart(db: Database, ids: readonly number[], sum: Sum): Promise<boolean> {
   try {
-    sum.add(await meterFree(db, ids));
+    sum.add(ids, await meterFree(db, ids));
     return true;
   } catch (error) {
     if (isDatabaseAway(error)) throw error;
@@ -176,7 +187,7 @@ async function meterEach(
 ): Promise<void> {
   for (const id of ids) {
     try {
-      sum.add(await meterFree(db, [id]));
+      sum.add([id], await meterFree(db, [id]));
     } catch (error) {
       if (isDataFault(error)) {
         const reason = error.message;
@@ -184,9 +195,10 @@ async function meterEach(
           .where({ id })
           .update({ metering_blocked_at: db.raw('clock_ms()'), metering_blocked_reason: reason });
         sum.blocked.push({ walletId: id, reason });
-      } else if (isHeldUp(error)) sum.heldUp.push(id);
-      else throw error;
-      sum.behind.push(id);
+      } else if (isHeldUp(error)) {
+        sum.heldUp.push(id);
+        sum.behind.push(id);
+      } else throw error;
     }
     onWallet();
   }
@@ -228,10 +240,15 @@ function arrayOf(ids: readonly number[]): string {
   return `{${ids.join(',')}}`;
 }
 
+/** The earlier one of a look's instant and that of the metering after it: a clock may be set back between them. */
+function earlier(lookedMs: number | null, meteredMs: number | null): number | null {
+  return lookedMs === null || meteredMs === null ? null : Math.min(lookedMs, meteredMs);
+}
+
 /**
- * Notes the tick, and where the next look begins: at this one; at the same as this one, while metering is paused or too
- * many wallets are behind; at none, when the last look was that of another shard. Where two ticks of a shard overlap,
- * either's note will do: all that was due by its look is metered, or behind.
+ * Notes the tick, and where the next look begins: at the instant up to which this one looked and metered; where it last
+ * began, when metering was paused or too many wallets are behind; at none, when the last look was that of another number
+ * of shards. Where two ticks of a shard overlap, either's note will do: all that was due by its look is metered, or behind.
  */
 async function recordTick(
   db: Database | Transaction,
@@ -240,8 +257,7 @@ async function recordTick(
 ): Promise<void> {
   await db.raw(
     `with look as (
-       select case when not exists (select 1 from brakes where kind = 'metering') and cardinality(:behind::bigint[]) <= :most
-                   then :atMs::bigint end as at_ms
+       select case when cardinality(:behind::bigint[]) <= :most then :atMs::bigint end as at_ms
      )
      insert into meter_shards (shard, shards, ticks, last_tick_at, looked_ms, behind)
      select :shard, :shards, 1, clock_ms(), coalesce(at_ms, 0), case when at_ms is null then '{}' else :behind::bigint[] end

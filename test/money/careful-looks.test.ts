@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import type { Database, Transaction } from '../../adapters/postgres/database.js';
+import { pullBrake, releaseBrake } from '../../adapters/postgres/operators/brakes.js';
+import type { WalletRow } from '../../adapters/postgres/rows/tables.js';
+import type { RentalId } from '../../domain/ids.js';
+import { tick, tickApart } from '../../money/metering/tick.js';
+import { settleEnded } from '../../money/rentals/lifecycle.js';
+import {
+  askToStop,
+  getRental,
+  insertRunning,
+  insertWallet,
+  onVerifiedDatabase,
+} from '../support/money/money.js';
+import { VirtualClock } from '../support/money/virtual-clock.js';
+import { until } from '../support/until.js';
+
+const whole = { shard: 0, shards: 1 };
+const HOUR = 3_600_000;
+
+/** Decision 126, "Meters that are not written": no cent falls between two looks. */
+describe('what a look at the meters saw', () => {
+  let db: Database;
+  let clock: VirtualClock;
+  onVerifiedDatabase(async (opened) => {
+    db = opened.db;
+    clock = await VirtualClock.install(db);
+  });
+
+  let running: RentalId[];
+  let wallet: WalletRow;
+  let id: RentalId;
+  beforeEach(async () => {
+    await db('meter_shards').delete();
+    running = [];
+    [wallet, id] = await rent();
+    await tick(db, whole);
+  });
+  afterEach(async () => {
+    for (const each of running) await askToStop(db, each);
+    await tick(db, whole);
+    for (const each of running) await settleEnded(db, each);
+  });
+
+  /** One that owes a cent each 100 s, and has run for 5 s since the first. */
+  async function rent(ranMs = 105_000): Promise<[WalletRow, RentalId]> {
+    const of = await insertWallet(db, 1_000);
+    const rental = await insertRunning(db, of, { priceCents: 36, ranMs });
+    running.push(rental);
+    return [of, rental];
+  }
+  const charged = async (of = id) => (await getRental(db, of)).charged_cents;
+
+  it('is not lost when the clock is set back before it is metered', async () => {
+    await clock.pass(95_050);
+    // The look reads the clock first.
+    await db.raw('create sequence reads');
+    await db.raw(`create or replace function clock_ms() returns timestamptz(3) language sql volatile as $$
+      select at - case when nextval('reads') > 1 then interval '200 ms' else interval '0' end from virtual_clock $$`);
+    await tick(db, whole);
+    await db.raw(`create or replace function clock_ms() returns timestamptz(3) language sql volatile
+      as $$ select at from virtual_clock $$`);
+    await db.raw('drop sequence reads');
+    assert.equal(await charged(), 1);
+    await tick(db, whole);
+    assert.equal(await charged(), 2);
+  });
+
+  it('is not missed when the clock stands before it', async () => {
+    const [, young] = await rent(0);
+    await tick(db, whole);
+    await clock.pass(-HOUR);
+    await db('rentals')
+      .where({ id: young })
+      .update({ running_at: db.raw('clock_ms()') });
+    for (let cents = 1; cents <= 3; cents += 1) {
+      await clock.pass(100_000);
+      await tick(db, whole);
+      assert.equal(await charged(young), cents);
+    }
+    await clock.pass(HOUR);
+  });
+
+  it('is not lost when metering is paused for a moment after it', async () => {
+    await clock.pass(100_000);
+    /** Pauses while wallets are metered, and neither before nor after. */
+    const paused = new Proxy(db, {
+      get(target, name): unknown {
+        if (name !== 'transaction') return Reflect.get(target, name);
+        return async (meter: (trx: Transaction) => Promise<unknown>) => {
+          await db.transaction((trx) => pullBrake(trx, { kind: 'metering', by: 'ada', reason: 'test' }));
+          const metered = await target.transaction(meter);
+          await db.transaction((trx) => releaseBrake(trx, 'metering'));
+          return metered;
+        };
+      },
+    });
+    await tickApart(paused, whole);
+    assert.equal(await charged(), 1);
+    await tick(db, whole);
+    assert.equal(await charged(), 2);
+  });
+
+  it('is metered again with a wallet that was at fault, though looks did not keep it', async () => {
+    await clock.pass(100_000);
+    const blocked = (reason: string | null) =>
+      db('wallets')
+        .where({ id: wallet.id })
+        .update({
+          metering_blocked_at: reason === null ? null : new Date(),
+          metering_blocked_reason: reason,
+        });
+    await blocked('test');
+    await tick(db, whole);
+    await clock.pass(1_000);
+    await tick(db, whole);
+    assert.deepEqual([await charged(), (await db('meter_shards').first())?.behind], [1, []]);
+    await blocked(null);
+    await tick(db, whole);
+    assert.equal(await charged(), 2);
+  });
+
+  it('is not charged a second time when somebody writes to the meter meanwhile', async () => {
+    await clock.pass(100_000);
+    const ticking = await db.transaction();
+    try {
+      await tick(ticking, whole);
+      const writing = db('meters').where({ wallet_id: wallet.id }).update({ starved_ms: null });
+      const refused = assert.rejects(writing, /has moved on meanwhile: write again/);
+      await until('the writer waits for the wallet', async () => {
+        const { rows } = await db.raw<{ rows: unknown[] }>(
+          `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+        );
+        return rows.length > 0;
+      });
+      await ticking.commit();
+      await refused;
+    } finally {
+      if (!ticking.isCompleted()) await ticking.rollback();
+    }
+    await db('meters').where({ wallet_id: wallet.id }).update({ starved_ms: null });
+    await tick(db, whole);
+    assert.equal(await charged(), 2);
+  });
+
+  it('is not taken for that of another number of shards, which an engine of the release before has noted', async () => {
+    const [odd, other] = await rent();
+    const apart = odd.id % 2 === 1 ? other : id;
+    await tick(db, whole);
+    await clock.pass(100_000);
+    await tick(db, { shard: 0, shards: 2 });
+    await db('meter_shards')
+      .where({ shard: 0 })
+      .update({ shards: 1, last_tick_at: db.raw('clock_ms()') });
+    await clock.pass(1_000);
+    await tick(db, whole);
+    assert.equal(await charged(apart), 2);
+  });
+
+  it('is not stopped by a meter that begins in thirty years', async () => {
+    const [far, late] = await rent();
+    await db.raw('alter table rentals disable trigger rentals_meter_follows');
+    const price = { price_per_hour_cents: 10_000_000 };
+    const { running_ms: ran } = (await db('meter_readings').where({ wallet_id: far.id }).first())!;
+    await db('meter_readings')
+      .where({ wallet_id: far.id })
+      .update({ ...price, running_ms: ran + 30 * 366 * 24 * HOUR });
+    await tick(db, whole);
+    await db('meter_readings')
+      .where({ wallet_id: far.id })
+      .update({ price_per_hour_cents: 36, running_ms: ran });
+    await db.raw('alter table rentals enable trigger rentals_meter_follows');
+    assert.equal(await charged(late), 0);
+  });
+});
