@@ -29,20 +29,13 @@ refills as materialized (
    where wallet_id = any ((select wallet_ids from ids)::bigint[]) and enabled
      and coalesce(next_attempt_at <= (select at from clock), true)
 ),
--- Open stops, to be bisected: a join by hash would lose the order of the readings.
-stops as materialized (
-  select array_agg(rental_no order by rental_no) as nos, array_agg(requested_ms order by rental_no) as requested_ms
-    from stop_requests where open
-),
--- One row per running rental, from the inside out. It is one pipeline in the order of an index, materialized once at its
--- end: steps that were materialized each, or sorted, cost more than all the arithmetic. What may be null stands last in
--- each row, so that the rest is found at fixed places. "offset 0" keeps what was computed once from being computed by
--- each of its uses.
+-- One row per running rental, from the inside out. It is one pipeline with one sort, materialized once at its end:
+-- steps that were materialized each cost more than all the arithmetic. What may be null stands last in each row, so that
+-- the rest is found at fixed places. "offset 0" keeps what was computed once from being computed by each of its uses.
 verdicts as materialized (
-  select wallet_id, no, cents, seq + owing as entry_seq,
-    total - held - least(claimed, available_cents) as balance,
+  select wallet_id, no, cents, count(*) filter (where cents > 0) over chain + seq as entry_seq,
+    total - sum(cents) over chain as balance,
     charged_after, hold_cents - from_hold as hold_after, from_hold, available_cents, price, waits,
-    cents = 0 and claim > 0 as unpaid,
     -- The money ended in the first millisecond at which what could be paid had accrued; a tick that runs in time
     -- notices when one cent more is due. A later one ends at its own clock.
     case
@@ -66,71 +59,55 @@ verdicts as materialized (
                   or exists (select 1 from intents i where i.kind = 'auto_topup' and i.wallet_id = paid.wallet_id
                                 and i.acknowledged_at is null)) as waits
     from (
-      -- What each pays: its own hold first, then what its older siblings leave of the available money. All up to it
-      -- together therefore pay what they claim, or all that is available.
-      select claims.*, greatest(0, least(claim, available_cents - (claimed - claim)))::int as from_available
+      -- What each pays: its own hold first, then what its older siblings leave of the available money.
+      select claims.*, greatest(0, least(claim, available_cents - (sum(claim) over chain - claim)))::int as from_available
       from (
-        select owed.*, sum(claim) over chain as claimed, sum(from_hold) over chain as held,
-               count(*) filter (where from_hold > 0 or claim > 0) over chain as owing
+        select owed.*, least(due, hold_cents)::int as from_hold, (due - least(due, hold_cents))::int as claim
         from (
-          select due.*, least(due, hold_cents)::int as from_hold, (due - least(due, hold_cents))::int as claim
+          -- What has come due. Usage is a running total: a tick that comes late or twice charges neither too much
+          -- nor too little.
+          select wallet_id, no, price, greatest(0, read_hold_cents - (charged_cents - read_cents)) as hold_cents,
+                 charged_cents, running_ms, available_cents, total, seq, until_ms,
+                 greatest(0, price * greatest(0, until_ms - running_ms) / 3600000 - charged_cents)::int as due,
+                 starved_ms, low_since, may_follow,
+                 case when until_ms < (select ms from clock) or until_ms = limit_ms
+                      then case when stop_ms = until_ms then 'stop' else 'limit' end end as over
           from (
-            -- What has come due. Usage is a running total: a tick that comes late or twice charges neither too much
-            -- nor too little.
-            select wallet_id, no, price, greatest(0, read_hold_cents - (charged_cents - read_cents)) as hold_cents,
-                   charged_cents, running_ms, available_cents, total, seq, until_ms,
-                   greatest(0, price * greatest(0, until_ms - running_ms) / 3600000 - charged_cents)::int as due,
-                   starved_ms, low_since, may_follow,
-                   case when until_ms < (select ms from clock) or until_ms = limit_ms
-                        then case when stop_ms = until_ms then 'stop' else 'limit' end end as over
-            from (
-              -- The instant until which it owes: now, or when it was stopped or reached a limit.
-              -- What was charged, and what is left of the hold, goes on from the reading as in the view meters.
-              select m.wallet_id, m.rental_no as no, m.price_per_hour_cents::bigint as price,
-                     m.hold_cents as read_hold_cents, m.charged_cents as read_cents,
-                     case when m.follows_wallet then m.price_per_hour_cents * (w.metered_ms - m.running_ms) / 3600000
-                          else m.charged_cents end as charged_cents,
-                     m.running_ms, w.available_cents, w.available_cents + w.reserved_cents as total, w.seq,
-                     least((select ms from clock), m.limit_ms, m.stop_ms) as until_ms,
-                     m.limit_ms, m.starved_ms, m.stop_ms, w.low_since,
-                     -- null: it follows already. Not while the clock stands behind the wallet's instant.
-                     case when not m.follows_wallet then (select ms from clock) > w.metered_ms end as may_follow
-                from (
-                  select wallet_id, rental_no, price_per_hour_cents, hold_cents, charged_cents, follows_wallet,
-                         running_ms, limit_ms, starved_ms,
-                         case when rental_no in (select rental_no from stop_requests where open)
-                              then (select requested_ms[width_bucket(rental_no, nos)] from stops) end as stop_ms
-                    from meter_readings
-                   where wallet_id = any ((select wallet_ids from ids)::bigint[])
-                     and not exists (select 1 from brakes where kind = 'metering')
-                   order by wallet_id, rental_no offset 0
-                ) m
-                join wallets w on w.id = m.wallet_id and w.id = any ((select wallet_ids from ids)::bigint[])
-            ) until
-            order by wallet_id, no offset 0
-          ) due
+            -- The instant until which it owes: now, or when it was stopped or reached a limit.
+            -- What was charged, and what is left of the hold, goes on from the reading as in the view meters.
+            select m.wallet_id, m.rental_no as no, m.price_per_hour_cents::bigint as price,
+                   m.hold_cents as read_hold_cents, m.charged_cents as read_cents,
+                   case when m.follows_wallet then m.price_per_hour_cents * (w.metered_ms - m.running_ms) / 3600000
+                        else m.charged_cents end as charged_cents,
+                   m.running_ms, w.available_cents, w.available_cents + w.reserved_cents as total, w.seq,
+                   least((select ms from clock), m.limit_ms, s.requested_ms) as until_ms,
+                   m.limit_ms, m.starved_ms, s.requested_ms as stop_ms, w.low_since,
+                   -- null: it follows already. Not while the clock stands behind the wallet's instant.
+                   case when not m.follows_wallet then (select ms from clock) > w.metered_ms end as may_follow
+              from wallets w
+              join meter_readings m on m.wallet_id = w.id
+              left join stop_requests s on s.rental_no = m.rental_no and s.open
+             where w.id = any ((select wallet_ids from ids)::bigint[])
+               and m.wallet_id = any ((select wallet_ids from ids)::bigint[])
+               and not exists (select 1 from brakes where kind = 'metering')
+          ) until
+          offset 0
         ) owed
-        window chain as (partition by wallet_id order by no rows between unbounded preceding and current row)
-        offset 0
       ) claims
+      window chain as (partition by wallet_id order by no rows between unbounded preceding and current row)
       offset 0
     ) paid
   ) judged
-),
--- One that owes and pays nothing has no entry. Those after it may pay from their holds, and move up.
-moves_up as materialized (
-  select wallet_id, no, count(*) filter (where unpaid) over chain as by
-    from verdicts where wallet_id in (select wallet_id from verdicts where unpaid)
   window chain as (partition by wallet_id order by no rows between unbounded preceding and current row)
 ),
 entries as (
   insert into ledger_entries (wallet_id, seq, type, amount_cents, balance_after_cents, rental_no, created_at)
-  select wallet_id, entry_seq - coalesce(by, 0), 'rental_charge', -cents, balance, no, (select at from clock)
-    from verdicts left join moves_up using (wallet_id, no) where cents > 0
+  select wallet_id, entry_seq, 'rental_charge', -cents, balance, no, (select at from clock)
+    from verdicts where cents > 0
 ),
 -- What is left of each wallet that was charged, and for how long that lasts what still runs (low balance warning).
 wallet_sums as materialized (
-  select wallet_id, sum(cents - from_hold) as available, sum(from_hold) as hold,
+  select wallet_id, sum(cents - from_hold) as available, sum(from_hold) as hold, max(entry_seq) as seq,
          count(*) filter (where cents > 0) as entries, min(low_since) as low_since,
          min(balance) * 60 < :warnMinutes * sum(price::int) filter (where ended_ms is null) as low,
          min(available_cents) - sum(cents - from_hold) as left_cents,
@@ -140,9 +117,9 @@ wallet_sums as materialized (
 -- What is left in a charged wallet that runs and does not wait has paid up to now: it follows its wallet.
 moved as (
   update wallets w set available_cents = w.available_cents - c.available, reserved_cents = w.reserved_cents - c.hold,
-                       seq = w.seq + c.entries, metered_ms = greatest(w.metered_ms, (select ms from clock)),
+                       seq = c.seq, metered_ms = greatest(w.metered_ms, (select ms from clock)),
                        low_since = case when c.low then coalesce(w.low_since, from_epoch_ms((select ms from clock))) end
-    from (select wallet_id, available, hold, entries, low from wallet_sums where entries > 0 order by wallet_id offset 0) c
+    from (select wallet_id, available, hold, seq, low from wallet_sums where entries > 0 order by wallet_id offset 0) c
    where w.id = any ((select wallet_ids from ids)::bigint[]) and w.id = c.wallet_id
 ),
 warned as (
