@@ -91,8 +91,8 @@ export interface Shard {
 const PART_WALLETS = 500;
 
 /**
- * The plans that a connection keeps for its ticks. Planning each statement in each tick took as long as 500 entries do.
- * They are made under the settings above, so nothing else runs under these names.
+ * The plans that a connection keeps for its ticks. Planning each statement in each tick took as long as some hundred
+ * entries do. They are made under the settings above, so nothing else runs under these names.
  */
 const plans = {
   look: { name: 'tick-look' },
@@ -156,11 +156,11 @@ class Sum implements MeteredApart {
   readonly ended: Metered['ended'][number][] = [];
   readonly blocked: { walletId: number; reason: string }[] = [];
   readonly heldUp: number[] = [];
-  /** Wallets that were not metered, for whatever reason. */
+  /** Wallets that were not metered, but for those at fault. */
   readonly behind: number[] = [];
 
-  add(ids: readonly number[], { metered, left }: { metered: Metered; left: readonly number[] }): void {
-    this.behind.push(...(metered.atMs === null ? ids : left));
+  add({ metered, left }: { metered: Metered; left: readonly number[] }): void {
+    this.behind.push(...left);
     this.atMs = Math.min(this.atMs, metered.atMs ?? Infinity);
     this.entries += metered.entries;
     this.ended.push(...metered.ended);
@@ -171,7 +171,7 @@ class Sum implements MeteredApart {
 /** Meters these wallets together. Returns whether that worked. */
 async function meterPart(db: Database, ids: readonly number[], sum: Sum): Promise<boolean> {
   try {
-    sum.add(ids, await meterFree(db, ids));
+    sum.add(await meterFree(db, ids));
     return true;
   } catch (error) {
     if (isDatabaseAway(error)) throw error;
@@ -187,7 +187,7 @@ async function meterEach(
 ): Promise<void> {
   for (const id of ids) {
     try {
-      sum.add([id], await meterFree(db, [id]));
+      sum.add(await meterFree(db, [id]));
     } catch (error) {
       if (isDataFault(error)) {
         const reason = error.message;
@@ -204,7 +204,7 @@ async function meterEach(
   }
 }
 
-/** Meters those of these wallets that nobody else holds. Returns which were left. */
+/** Meters those of these wallets that nobody else holds. Returns which were left: in a pause all. */
 async function meterFree(
   db: Database,
   ids: readonly number[],
@@ -212,7 +212,8 @@ async function meterFree(
   return db.transaction(async (trx) => {
     const { rows } = await trx.raw<{ rows: { id: number }[] }>(lockFree, { ids: [...ids] });
     const free = new Set(rows.map(({ id }) => id));
-    return { metered: await meterWallets(trx, [...free]), left: ids.filter((id) => !free.has(id)) };
+    const metered = await meterWallets(trx, [...free]);
+    return { metered, left: metered.atMs === null ? ids : ids.filter((id) => !free.has(id)) };
   });
 }
 

@@ -13,7 +13,7 @@ import {
   onVerifiedDatabase,
 } from '../support/money/money.js';
 import { VirtualClock } from '../support/money/virtual-clock.js';
-import { until } from '../support/until.js';
+import { untilSomeoneWaits } from '../support/someone-waits.js';
 
 const whole = { shard: 0, shards: 1 };
 const HOUR = 3_600_000;
@@ -54,13 +54,7 @@ describe('what a look at the meters saw', () => {
   it('is not lost when the clock is set back before it is metered', async () => {
     await clock.pass(95_050);
     // The look reads the clock first.
-    await db.raw('create sequence reads');
-    await db.raw(`create or replace function clock_ms() returns timestamptz(3) language sql volatile as $$
-      select at - case when nextval('reads') > 1 then interval '200 ms' else interval '0' end from virtual_clock $$`);
-    await tick(db, whole);
-    await db.raw(`create or replace function clock_ms() returns timestamptz(3) language sql volatile
-      as $$ select at from virtual_clock $$`);
-    await db.raw('drop sequence reads');
+    await clock.setBackAfterRead(200, async () => tick(db, whole));
     assert.equal(await charged(), 1);
     await tick(db, whole);
     assert.equal(await charged(), 2);
@@ -127,12 +121,7 @@ describe('what a look at the meters saw', () => {
       await tick(ticking, whole);
       const writing = db('meters').where({ wallet_id: wallet.id }).update({ starved_ms: null });
       const refused = assert.rejects(writing, /has moved on meanwhile: write again/);
-      await until('the writer waits for the wallet', async () => {
-        const { rows } = await db.raw<{ rows: unknown[] }>(
-          `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-        );
-        return rows.length > 0;
-      });
+      await untilSomeoneWaits(db, 'the writer waits for the wallet');
       await ticking.commit();
       await refused;
     } finally {
@@ -159,17 +148,14 @@ describe('what a look at the meters saw', () => {
 
   it('is not stopped by a meter that begins in thirty years', async () => {
     const [far, late] = await rent();
-    await db.raw('alter table rentals disable trigger rentals_meter_follows');
-    const price = { price_per_hour_cents: 10_000_000 };
     const { running_ms: ran } = (await db('meter_readings').where({ wallet_id: far.id }).first())!;
     await db('meter_readings')
       .where({ wallet_id: far.id })
-      .update({ ...price, running_ms: ran + 30 * 366 * 24 * HOUR });
+      .update({ price_per_hour_cents: 10_000_000, running_ms: ran + 30 * 366 * 24 * HOUR });
     await tick(db, whole);
     await db('meter_readings')
       .where({ wallet_id: far.id })
       .update({ price_per_hour_cents: 36, running_ms: ran });
-    await db.raw('alter table rentals enable trigger rentals_meter_follows');
     assert.equal(await charged(late), 0);
   });
 });

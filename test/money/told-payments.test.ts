@@ -22,7 +22,7 @@ import { insertTopup } from '../support/money/factories.js';
 import { insertWallet, onVerifiedDatabase } from '../support/money/money.js';
 import { assertToldOnce, type Telling } from '../support/money/told-once.js';
 import { toldEvents, toldTypes } from '../support/story/told-events.js';
-import { until } from '../support/until.js';
+import { untilSomeoneWaits } from '../support/someone-waits.js';
 
 describe('the events of an account', () => {
   let db: Database;
@@ -287,12 +287,7 @@ describe('the events of an account', () => {
       await on.raw('select id from users where id = ? for no key update', [wallet.user_id]);
       await on('auto_topups').insert(settingsOn());
       const off = put(false);
-      await until('the second one waits for the first', async () => {
-        const { rows } = await db.raw<{ rows: unknown[] }>(
-          `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-        );
-        return rows.length > 0;
-      });
+      await untilSomeoneWaits(db, 'the second one waits for the first');
       await on.commit();
       await off;
       const types = (await toldEvents(db, wallet.user_id)).map(({ type }) => type);

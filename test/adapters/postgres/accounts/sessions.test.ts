@@ -11,7 +11,7 @@ import {
 import { openDatabase, type Database, type Transaction } from '../../../../adapters/postgres/database.js';
 import { insertUser } from '../../../support/money/factories.js';
 import { createTestDatabase } from '../../../support/servers/database.js';
-import { until } from '../../../support/until.js';
+import { untilSomeoneWaits } from '../../../support/someone-waits.js';
 
 /** Each race is lost on purpose: the first transaction stays open until the second one waits for it. */
 describe('two transactions about the sessions of a user', () => {
@@ -37,15 +37,6 @@ describe('two transactions about the sessions of a user', () => {
     [here, there] = [await begin(), await begin()];
   });
 
-  async function someoneWaits(): Promise<void> {
-    await until('the second one waits', async () => {
-      const { rows } = await db.raw<{ rows: unknown[] }>(
-        `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-      );
-      return rows.length > 0;
-    });
-  }
-
   async function race<One, Two>(
     first: (trx: Transaction) => Promise<One>,
     second: (trx: Transaction) => Promise<Two>,
@@ -55,7 +46,7 @@ describe('two transactions about the sessions of a user', () => {
       const done = await first(trx);
       later = db.transaction(second);
       later.catch(() => undefined);
-      await someoneWaits();
+      await untilSomeoneWaits(db, 'the second one waits');
       return done;
     });
     return [one, await later!];
@@ -110,7 +101,7 @@ describe('two transactions about the sessions of a user', () => {
         return rotateSession(other, here.tokenHash);
       });
       proving.catch(() => undefined);
-      await someoneWaits();
+      await untilSomeoneWaits(db, 'the second one waits');
       assert.equal(await deleteOtherSessions(trx, there, 'other_session'), 1);
     });
     assert.equal(await proving, 'ended');
