@@ -9,6 +9,7 @@ export interface Goal {
 }
 
 const atMost = (figure: string, most: number): Goal => ({ figure, of: 'ours', atMost: most });
+const atLeast = (figure: string, least: number): Goal => ({ figure, of: 'ours', atLeast: least });
 const ratioAtMost = (figure: string, most: number): Goal => ({ figure, of: 'ratio', atMost: most });
 const ratioAtLeast = (figure: string, least: number): Goal => ({ figure, of: 'ratio', atLeast: least });
 
@@ -21,9 +22,9 @@ const metering: readonly Goal[] = [
   atMost('meter.p99.100000.realistic', 1_000),
   atMost('meter.cores.100000.realistic', 0.25),
   atMost('meter.p99.1000000.realistic', 1_000),
-  ratioAtLeast('meter.entries.10000.every-second', 0.45),
-  ratioAtLeast('meter.entries.50000.every-second', 0.45),
-  ratioAtLeast('meter.entries.100000.every-second', 0.45),
+  atLeast('meter.ratio.10000.every-second', 0.45),
+  atLeast('meter.ratio.50000.every-second', 0.45),
+  atLeast('meter.ratio.100000.every-second', 0.45),
   ratioAtLeast('meter.literal.100000.every-second', 2_000),
 ];
 

@@ -7,6 +7,7 @@ import { tickAllUntil } from './engine.js';
 import { clearFleet, seedFleet, type PriceMix } from './fleet.js';
 import { floorTick, makeFloor } from './floor.js';
 import { measureLiteralLoop } from './literal-loop.js';
+import { medianOfTurns, toldMedian, type MedianOfTurns } from './median.js';
 import { percentile, report, round, type Figure } from './report.js';
 import { startBenchServer, walBytes, type BenchServer } from './server.js';
 
@@ -16,6 +17,8 @@ import { startBenchServer, walBytes, type BenchServer } from './server.js';
  */
 const sizes = (process.env['BENCH_RENTALS'] ?? '10000,50000,100000,1000000').split(',').map(Number);
 const seconds = Number(process.env['BENCH_SECONDS'] ?? '30');
+/** Turns of the floor and the product. */
+const rounds = Number(process.env['BENCH_ROUNDS'] ?? '24');
 /** Engines side by side, as METER_SHARDS has them. */
 const shards = Number(process.env['BENCH_SHARDS'] ?? '2');
 const whole = { shard: 0, shards: 1 };
@@ -76,29 +79,47 @@ async function ledgerBytesPerEntry(db: Database): Promise<number> {
   return round((rows[0]?.bytes ?? 0) / (rows[0]?.entries ?? 0));
 }
 
+interface AgainstFloor {
+  /** Entries a second, over all turns. */
+  readonly floor: number;
+  readonly product: number;
+  /** Of the entries a second, turn by turn: the product's by the floor's. */
+  readonly ratio: MedianOfTurns;
+}
+
 /**
  * Measures the floor and the product in turn, each by one connection, so that a drift of the machine's speed affects
  * both. They take turns at who begins: whoever does comes to a machine that has waited for a second, and the other to
- * one that is warm.
+ * one that is warm. Each turn gives one ratio, and their median counts: a commit that waits for the disk, on either
+ * side, does not move it.
  */
-async function measureAgainstFloor(
-  db: Database,
-  rounds: number,
-): Promise<{ floor: number; product: number }> {
+async function measureAgainstFloor(db: Database): Promise<AgainstFloor> {
   await makeFloor(db);
-  const floor = { entries: 0, ms: 0, run: (turn: number) => floorTick(db, turn) };
-  const product = { entries: 0, ms: 0, run: async () => (await tick(db, whole)).entries };
+  const floor = { entries: 0, ms: 0, rates: [] as number[], run: (turn: number) => floorTick(db, turn) };
+  const product = {
+    entries: 0,
+    ms: 0,
+    rates: [] as number[],
+    run: async () => (await tick(db, whole)).entries,
+  };
   await product.run();
   for (let turn = 1; turn <= rounds; turn += 1) {
     // Each rental owes a cent a second: wait until all of them owe at least one.
     await sleep(1_050);
     for (const side of turn % 2 === 0 ? [floor, product] : [product, floor]) {
       const began = performance.now();
-      side.entries += await side.run(turn);
-      side.ms += performance.now() - began;
+      const entries = await side.run(turn);
+      const ms = performance.now() - began;
+      side.entries += entries;
+      side.ms += ms;
+      side.rates.push(entries / ms);
     }
   }
-  return { floor: (floor.entries / floor.ms) * 1_000, product: (product.entries / product.ms) * 1_000 };
+  return {
+    floor: (floor.entries / floor.ms) * 1_000,
+    product: (product.entries / product.ms) * 1_000,
+    ratio: medianOfTurns(product.rates.map((rate, turn) => rate / (floor.rates[turn] ?? Number.NaN))),
+  };
 }
 
 async function measureMix(
@@ -122,11 +143,11 @@ async function measureMix(
     ledgerBytesPerEntry: await ledgerBytesPerEntry(server.db),
   };
   if (mix === 'every-second') {
-    const { floor, product } = await measureAgainstFloor(server.db, 8);
+    const { floor, product, ratio } = await measureAgainstFloor(server.db);
     Object.assign(figures, {
       entriesPerSecond: round(product),
       floorEntriesPerSecond: round(floor),
-      ratioToFloor: round(product / floor, 2),
+      ratioToFloor: ratio,
     });
   }
   // The table was analyzed before it held any charge, and autovacuum comes too late for a short run.
@@ -150,10 +171,17 @@ function figuresOf(measured: Record<string, unknown>, literal: number): Figure[]
   if (!('entriesPerSecond' in measured)) return figures;
   const what = `entries a second, ${rentals.toLocaleString('en-US')} rentals`;
   const ours = Number(measured['entriesPerSecond']);
+  const { median } = measured['ratioToFloor'] as MedianOfTurns;
   const floor = { what: 'floor', value: Number(measured['floorEntriesPerSecond']) };
   return [
     ...figures,
     { id: `meter.entries.${name}`, what, ours, unit: '/s', peer: floor },
+    {
+      id: `meter.ratio.${name}`,
+      what: `${what}, by the floor's, median of turns`,
+      ours: round(median, 3),
+      unit: '',
+    },
     { id: `meter.literal.${name}`, what, ours, unit: '/s', peer: { what: 'literal loop', value: literal } },
   ];
 }
@@ -168,7 +196,10 @@ try {
     for (const mix of ['realistic', 'every-second'] as const) {
       if (mix === 'every-second' && rentals > MOST_EVERY_SECOND) continue;
       const figures = await measureMix(server, rentals, mix);
-      const ratio = 'ratioToFloor' in figures ? `, ${String(figures['ratioToFloor'])} of the floor` : '';
+      const ratio =
+        'ratioToFloor' in figures
+          ? `, of the floor ${toldMedian(figures['ratioToFloor'] as MedianOfTurns)}`
+          : '';
       const times =
         'entriesPerSecond' in figures
           ? `, ${round(Number(figures['entriesPerSecond']) / literal.ticksPerSecond)} times the literal loop`

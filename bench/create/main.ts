@@ -2,9 +2,9 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import type { Knex } from 'knex';
+import { medianOfTurns, toldMedian, type MedianOfTurns } from '../median.js';
 import { percentile, report, round, type Figure } from '../report.js';
 import { insertRichUser, startBenchStack, type BenchStack } from '../stack.js';
-import { spreadOf, type Spread } from './spread.js';
 import { startTemporalOverPostgres, type BenchTemporal } from './temporal-over-postgres.js';
 
 /**
@@ -89,9 +89,9 @@ interface Measured {
   readonly product: Side;
   readonly floor: Side;
   /** Of the latencies' medians, turn by turn: ours by the floor's. */
-  readonly latency: Spread;
+  readonly latency: MedianOfTurns;
   /** Of the calls a second, turn by turn: ours by the floor's. */
-  readonly rate: Spread;
+  readonly rate: MedianOfTurns;
   /** The events in the history of a rental that was opened, ran, and was stopped by its user. */
   readonly events: number;
 }
@@ -133,8 +133,8 @@ async function measure(bench: BenchStack, client: Client): Promise<Measured> {
     const [id = ''] = opened.keys();
     events.push((await client.workflow.getHandle(id).describe()).historyLength);
   }
-  const ratios = (of: (turn: Turn) => number): Spread =>
-    spreadOf(ours.map((turn, index) => of(turn) / of(floor[index] ?? { ms: [], seconds: Number.NaN })));
+  const ratios = (of: (turn: Turn) => number): MedianOfTurns =>
+    medianOfTurns(ours.map((turn, index) => of(turn) / of(floor[index] ?? { ms: [], seconds: Number.NaN })));
   return {
     product: sideOf(ours),
     floor: sideOf(floor),
@@ -164,10 +164,6 @@ async function measureOn(temporal: BenchTemporal | undefined): Promise<Measured>
   }
 }
 
-function told({ median, low, high, turns: of }: Spread): string {
-  return `${round(median, 2)} (95 % of ${of} turns' medians: ${round(low, 2)} to ${round(high, 2)})`;
-}
-
 function figuresOf(id: string, on: string, { product, floor, latency, events }: Measured): Figure[] {
   const bare = (value: number) => ({ what: 'bare update-with-start', value });
   return [
@@ -194,7 +190,7 @@ function tell(id: string, on: string, measured: Measured): void {
   report(
     id,
     `${on}: POST /v1/rentals p50 ${product.p50Ms} ms, p99 ${product.p99Ms} ms, ${product.perSecond}/s; floor p50 ` +
-      `${floor.p50Ms} ms, ${floor.perSecond}/s; latency by the floor's ${told(latency)}, rate ${told(rate)}; ` +
+      `${floor.p50Ms} ms, ${floor.perSecond}/s; latency by the floor's ${toldMedian(latency)}, rate ${toldMedian(rate)}; ` +
       `${events} events a life`,
     { callers, perTurn, ...measured },
     figuresOf(id, on, measured),

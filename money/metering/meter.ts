@@ -1,6 +1,7 @@
 import type { RentalId } from '../../domain/ids.js';
 import { meteringLimits } from '../../domain/metering/limits.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
+import { attemptMayBegin } from '../../adapters/postgres/payments/topup-level.js';
 import { tellEnded, tellLow } from './meter-events.js';
 
 /**
@@ -25,9 +26,9 @@ clock as materialized (
 ),
 -- Auto-topups that may begin an attempt now.
 refills as materialized (
-  select wallet_id, threshold_cents from auto_topups
-   where wallet_id = any ((select wallet_ids from ids)::bigint[]) and enabled
-     and coalesce(next_attempt_at <= (select at from clock), true)
+  select wallet_id, threshold_cents from auto_topups a
+   where wallet_id = any ((select wallet_ids from ids)::bigint[])
+     and ${attemptMayBegin('a', '(select at from clock)')}
 ),
 -- One row per running rental, from the inside out. It is one pipeline with one sort, materialized once at its end:
 -- steps that were materialized each cost more than all the arithmetic. What may be null stands last in each row, so that

@@ -3,6 +3,7 @@ import { verifyLedger } from '../../adapters/postgres/wallets/verify.js';
 import { taskQueues } from '../../domain/task-queues.js';
 import type { SignedIn } from '../support/http/api.js';
 import { startService, type TestService } from '../support/service/living-service.js';
+import { runUpkeepRound } from '../support/service/upkeep-round.js';
 import { placeOrder } from '../support/ops/operators.js';
 import { Paying } from '../support/story/paying.js';
 import { snapshotDatabase, type Snapshot } from '../support/servers/snapshots.js';
@@ -50,11 +51,7 @@ describe('a worker that is killed while a restored database is reconciled', () =
     }
   });
 
-  const raiseWatermark = (): Promise<unknown> =>
-    service.temporal.workflow.execute('housekeeping', {
-      workflowId: 'housekeeping-by-hand',
-      taskQueue: taskQueues.rentals,
-    });
+  const raiseWatermark = (): Promise<unknown> => runUpkeepRound(service, 'housekeeping');
 
   const start = (input: RestoreInput) =>
     service.temporal.workflow.start<(input: RestoreInput) => Promise<RestoreOutcome>>(restoreWorkflow.type, {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../domain/ids.js';
-import { taskQueues } from '../../domain/task-queues.js';
 import type { Answer } from '../support/http/answers.js';
 import type { SignedIn } from '../support/http/api.js';
 import { startService, type TestService } from '../support/service/living-service.js';
+import { runUpkeepRound } from '../support/service/upkeep-round.js';
 import { b200, netCents, priceOf, Renting, rtx4090 } from '../support/story/renting.js';
 import { until } from '../support/until.js';
 import { startWorkerProcess, type WorkerProcess } from '../support/service/worker-process.js';
@@ -150,10 +150,7 @@ describe('a worker that is killed', () => {
       .where({ id })
       .update({ started_at: db.raw(`started_at - interval '1 minute'`) });
     await until('it is revived', async () => {
-      await service.temporal.workflow.execute('revive', {
-        workflowId: 'revive-now',
-        taskQueue: taskQueues.rentals,
-      });
+      await runUpkeepRound(service, 'revive');
       const { runId, status } = await service.temporal.workflow.getHandle(id).describe();
       return runId !== first.runId && status.name === 'RUNNING';
     });

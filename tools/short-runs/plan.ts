@@ -53,7 +53,7 @@ export const shortRuns: readonly ShortRun[] = [
   run('simulate:campaign', {}, 400, ['--minutes', '0.01', '--seed', '3']),
   // The longest one first: the others run beside it.
   run('bench:probe', { BENCH_PODS: '10', BENCH_SECONDS: '4' }, 400),
-  run('bench:meter', { BENCH_RENTALS: '500', BENCH_SECONDS: '2' }, 300),
+  run('bench:meter', { BENCH_RENTALS: '500', BENCH_SECONDS: '2', BENCH_ROUNDS: '3' }, 300),
   run('bench:shards', { BENCH_RENTALS: '500', BENCH_ROUNDS: '1' }, 200),
   run('bench:ledger', { BENCH_ENTRIES: '1000,10000', BENCH_PAGES: '20' }, 180),
   run('bench:create', { BENCH_ROUNDS: '1', BENCH_CREATES: '4', BENCH_CALLERS: '2' }, 400),

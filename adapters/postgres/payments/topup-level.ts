@@ -11,6 +11,15 @@ export function somethingRuns(walletId: string): string {
 }
 
 /**
+ * SQL that holds while an auto-topup may begin an attempt: it is on, and its next attempt need not wait (decision 34).
+ * @param settings the name by which its row goes
+ * @param at an SQL expression: the instant
+ */
+export function attemptMayBegin(settings: string, at: string): string {
+  return `(${settings}.enabled and coalesce(${settings}.next_attempt_at <= ${at}, true))`;
+}
+
+/**
  * Records an intent for auto-topup when what is available lies below its threshold (decision 34, "Trigger of
  * auto-topup"). Each transaction that lowers what is available calls it, and so does the one that changes the settings.
  * A tick does the same in its own statement (money/metering/meter.ts). The workflow looks again under the wallet's lock
@@ -21,8 +30,8 @@ export async function recordTopupIntent(trx: Transaction, walletId: number): Pro
     `insert into intents (kind, wallet_id)
      select 'auto_topup', w.id
        from wallets w join auto_topups a on a.wallet_id = w.id
-      where w.id = :walletId and a.enabled and w.available_cents < a.threshold_cents
-        and coalesce(a.next_attempt_at <= clock_ms(), true) and ${somethingRuns('w.id')}
+      where w.id = :walletId and w.available_cents < a.threshold_cents
+        and ${attemptMayBegin('a', 'clock_ms()')} and ${somethingRuns('w.id')}
      on conflict do nothing`,
     { walletId },
   );

@@ -6,6 +6,7 @@ import { runOps, type OpsResult } from '../../support/ops/ops.js';
 import { Paying } from '../../support/story/paying.js';
 import { l40s, Renting, rtx4090 } from '../../support/story/renting.js';
 import { until } from '../../support/until.js';
+import { beginEarlier } from '../../support/money/begin-earlier.js';
 
 describe('ops rentals, ops catalog, ops topups and ops webhooks', () => {
   let service: TestService;
@@ -120,9 +121,7 @@ describe('ops rentals, ops catalog, ops topups and ops webhooks', () => {
     const { db } = service;
     try {
       const before = (await renting.row(id)).charged_cents;
-      await db('rentals')
-        .where({ id })
-        .update({ running_at: db.raw(`running_at - interval '1 hour'`) });
+      await beginEarlier(db, [id], 3_600);
       const { rows } = await db.raw<{ rows: { ticks: number }[] }>('select ticks from meter_shards');
       await until('three ticks', async () => {
         const later = await db.raw<{ rows: { ticks: number }[] }>('select ticks from meter_shards');

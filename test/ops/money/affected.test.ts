@@ -7,6 +7,7 @@ import type { OperationId, RentalId } from '../../../domain/ids.js';
 import { taskQueues } from '../../../domain/task-queues.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
+import { runUpkeepRound } from '../../support/service/upkeep-round.js';
 import { getWallet } from '../../support/money/money.js';
 import { runOps, type OpsResult } from '../../support/ops/ops.js';
 import { orderAffected } from '../../support/story/refunding.js';
@@ -260,9 +261,7 @@ describe('ops affected', () => {
         .delete();
       // A run that has just ended may be listed as open for a moment.
       await until('it has a run again, which ends', async () => {
-        await service.temporal.workflow.execute('revive', {
-          ...{ workflowId: 'revive-by-hand', taskQueue: taskQueues.rentals },
-        });
+        await runUpkeepRound(service, 'revive');
         return (await service.db('operator_orders').where({ id: orderId }).first())?.status === 'done';
       });
       assert.deepEqual([await given(good), await given(bad)], [60, 60]);

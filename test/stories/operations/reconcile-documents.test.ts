@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { taskQueues } from '../../../domain/task-queues.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { Invoicing } from '../../support/story/invoicing.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
+import { runUpkeepRound } from '../../support/service/upkeep-round.js';
 import { Reconciling } from '../../support/story/reconciling.js';
 import { until } from '../../support/until.js';
 
@@ -60,9 +60,7 @@ describe('reconcile: refunds, disputes and invoices', () => {
   /** Reads the processor's events that were missed. */
   async function backfill(): Promise<void> {
     await paying.clearFaults();
-    await service.temporal.workflow.execute('backfill', {
-      ...{ workflowId: 'backfill-by-hand', taskQueue: taskQueues.rentals },
-    });
+    await runUpkeepRound(service, 'backfill');
     await paying.awaitHandled();
   }
 

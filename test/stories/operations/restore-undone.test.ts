@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { taskQueues } from '../../../domain/task-queues.js';
 import type { RentalId } from '../../../domain/ids.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
+import { runUpkeepRound } from '../../support/service/upkeep-round.js';
 import { runOps, type OpsResult } from '../../support/ops/ops.js';
 import { Paying } from '../../support/story/paying.js';
 import { l40s, Renting } from '../../support/story/renting.js';
@@ -64,11 +64,7 @@ describe('a restored database of which one rental and one payment can not be bro
     }
   });
 
-  const runByHand = (workflow: 'housekeeping' | 'redeliver'): Promise<unknown> =>
-    service.temporal.workflow.execute(workflow, {
-      ...{ workflowId: `${workflow}-by-hand`, taskQueue: taskQueues.rentals },
-    });
-  const raiseWatermark = (): Promise<unknown> => runByHand('housekeeping');
+  const raiseWatermark = (): Promise<unknown> => runUpkeepRound(service, 'housekeeping');
   const reconcile = (...args: string[]): Promise<OpsResult> =>
     runOps(
       service,
@@ -105,7 +101,7 @@ describe('a restored database of which one rental and one payment can not be bro
     await until('the payment that was left undone is in its wallet', async () => {
       // The pause of an item that has failed grows, to longer than a test waits on a slow machine.
       await service.db('stuck_items').update({ next_attempt_at: service.db.raw('clock_ms()') });
-      await runByHand('redeliver');
+      await runUpkeepRound(service, 'redeliver');
       return (await paying.wallet(payers[0])).available_cents === 2_500;
     });
     await renting.assertAddsUp();

@@ -8,6 +8,7 @@ import { taskQueues } from '../../../domain/task-queues.js';
 import { insertSessionOf } from '../../support/money/factories.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
+import { runUpkeepRound } from '../../support/service/upkeep-round.js';
 import { billedMs, credit } from '../../support/money/money.js';
 import { runOps, type OpsResult } from '../../support/ops/ops.js';
 import { Paying } from '../../support/story/paying.js';
@@ -50,7 +51,7 @@ describe('a database that was restored one hour back', () => {
     ];
     running = await renting.run(steady, b200);
     stopped = await renting.run(stopper, l40s);
-    await run('housekeeping');
+    await runUpkeepRound(service, 'housekeeping');
     snapshot = await snapshotDatabase(service.databaseUrl);
     await makeOlder(snapshot);
     await liveOneHour();
@@ -63,12 +64,6 @@ describe('a database that was restored one hour back', () => {
       await snapshot?.drop();
     }
   });
-
-  const run = (workflow: string): Promise<unknown> =>
-    service.temporal.workflow.execute(workflow, {
-      workflowId: `${workflow}-by-hand`,
-      taskQueue: taskQueues.rentals,
-    });
 
   /** Asserts that the activity of a workflow is refused again and again. */
   async function assertRefused(workflow: string): Promise<void> {
@@ -105,7 +100,7 @@ describe('a database that was restored one hour back', () => {
     await Promise.all([renting.age(running.id, HOUR_S), renting.age(stopped.id, HOUR_S)]);
     // The watermark rises by an hour: 59 minutes at once, and the last one as the service raises it.
     await service.db('watermark').increment('value', 59);
-    await run('housekeeping');
+    await runUpkeepRound(service, 'housekeeping');
     await renting.stop(stopper, stopped.id);
     stopped = await renting.awaitClosed(stopped.id);
     const { url, topupId: id } = await paying.page(payer, 2_500);
@@ -239,7 +234,7 @@ describe('a database that was restored one hour back', () => {
   });
 
   it('credits the payment once, to the top-up that its owner was told', async () => {
-    await run('redeliver');
+    await runUpkeepRound(service, 'redeliver');
     const wallet = await renting.wallet(payer);
     assert.equal(wallet.available_cents, 2_500);
     const { body } = await payer.get('/v1/billing/ledger');
@@ -262,14 +257,14 @@ describe('a database that was restored one hour back', () => {
     await service
       .db('pods')
       .update({ first_seen_at: service.db.raw(`first_seen_at - interval '2 minutes'`) });
-    await run('sweep');
+    await runUpkeepRound(service, 'sweep');
     assert.equal(await podOf(lost.id), 'active');
     assert.match((await ops('restore', 'pods')).out, new RegExp(lost.pod_id ?? 'none'));
     const who = ['--by', 'ada', '--reason', 'its renter was told'];
     const { code, err } = await ops('restore', 'release-pods', lost.pod_id ?? '', ...who, '--yes');
     assert.equal(code, 0, err);
     await until('it is gone', async () => {
-      await run('sweep');
+      await runUpkeepRound(service, 'sweep');
       return (await podOf(lost.id)) === 'deleted';
     });
     assert.match(

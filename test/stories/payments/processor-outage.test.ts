@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { operationLimits } from '../../../domain/operations/limits.js';
-import { taskQueues } from '../../../domain/task-queues.js';
 import { ageLoops } from '../../support/story/ageing.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
+import { runUpkeepRound } from '../../support/service/upkeep-round.js';
 import { Paying } from '../../support/story/paying.js';
 import { until } from '../../support/until.js';
 
@@ -20,10 +20,7 @@ describe('the payment processor is away for hours (decision 95)', () => {
   after(() => service.stop());
 
   const stuckOf = (item: string) => service.db('stuck_items').where({ item }).first();
-  const redeliver = (): Promise<unknown> =>
-    service.temporal.workflow.execute('redeliver', {
-      ...{ workflowId: 'redeliver-by-hand', taskQueue: taskQueues.rentals },
-    });
+  const redeliver = (): Promise<unknown> => runUpkeepRound(service, 'redeliver');
   const failedAt = async (item: string): Promise<number> =>
     (await stuckOf(item))?.last_failed_at.getTime() ?? 0;
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { defaultSettings } from '../../../api/settings.js';
-import { taskQueues } from '../../../domain/task-queues.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { publishableKey, startService, type TestService } from '../../support/service/living-service.js';
+import { runUpkeepRound } from '../../support/service/upkeep-round.js';
 import { Paying, testCards } from '../../support/story/paying.js';
 import { until } from '../../support/until.js';
 
@@ -96,10 +96,9 @@ describe('the saved card', () => {
       await user.delete('/v1/billing/card');
       await until('it is detached', async () => !(await isAttached(pmId)));
       await service.db('processor_events').where({ workflow_id: pmId }).update({ handled_at: null });
-      const { workflow } = service.temporal;
-      await workflow.execute('redeliver', { workflowId: 'redeliver-now', taskQueue: taskQueues.rentals });
+      await runUpkeepRound(service, 'redeliver');
       await service.db.raw(`update processor_events set received_at = received_at - interval '1 hour'`);
-      await workflow.execute('redeliver', { workflowId: 'redeliver-now', taskQueue: taskQueues.rentals });
+      await runUpkeepRound(service, 'redeliver');
       await paying.awaitHandled();
       assert.equal(await paying.card(user), null);
     });
@@ -173,13 +172,8 @@ describe('the saved card', () => {
   it('that has expired is told about once, and is not charged: the page is opened', async () => {
     await paying.saveCard(user);
     await service.db('saved_cards').where({ user_id: user.user.id }).update({ exp_year: 2020 });
-    const { workflow } = service.temporal;
-    for (const run of [1, 2]) {
-      await workflow.execute('housekeeping', {
-        workflowId: `housekeeping-${run}`,
-        taskQueue: taskQueues.rentals,
-      });
-    }
+    await runUpkeepRound(service, 'housekeeping');
+    await runUpkeepRound(service, 'housekeeping');
     assert.deepEqual(await paying.mails(user), ['Your saved card has expired']);
     assert.match((await paying.page(user, 500)).url, /^http/);
   });

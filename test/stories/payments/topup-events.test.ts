@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import Stripe from 'stripe';
 import { newId } from '../../../adapters/ids.js';
 import type { Processor } from '../../../adapters/processor/processor.js';
-import { taskQueues } from '../../../domain/task-queues.js';
 import { webhookPath } from '../../../api/webhook/path.js';
 import { webhookSecret, type SignedIn } from '../../support/http/api.js';
 import type { Answer } from '../../support/http/answers.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
+import { runUpkeepRound } from '../../support/service/upkeep-round.js';
 import { Paying, testCards } from '../../support/story/paying.js';
 import { until } from '../../support/until.js';
 
@@ -169,11 +169,10 @@ describe('a top-up on the payment page', () => {
     const { url } = await paying.page(user, 1_100);
     await paying.pay(url);
     await service.db('event_cursor').update({ seen_until: new Date(Date.now() - 3600_000) });
-    const run = { workflowId: 'backfill-now', taskQueue: taskQueues.rentals };
-    const first = (await service.temporal.workflow.execute('backfill', run)) as { missed: number };
+    const first = (await runUpkeepRound(service, 'backfill')) as { missed: number };
     assert.ok(first.missed > 0);
     await paying.awaitAvailable(user, 1_100);
-    const second = (await service.temporal.workflow.execute('backfill', run)) as { missed: number };
+    const second = (await runUpkeepRound(service, 'backfill')) as { missed: number };
     assert.equal(second.missed, 0);
   });
 
@@ -184,8 +183,7 @@ describe('a top-up on the payment page', () => {
       await paying.pay((await paying.page(user, 1_200)).url);
       const hourAgo = new Date(Date.now() - 3600_000);
       await service.db('event_cursor').update({ seen_until: hourAgo });
-      const run = { workflowId: 'backfill-odd', taskQueue: taskQueues.rentals };
-      await service.temporal.workflow.execute('backfill', run);
+      await runUpkeepRound(service, 'backfill');
       await paying.awaitAvailable(user, 1_200);
       const cursor = await service.db('event_cursor').first('seen_until');
       assert.ok(cursor!.seen_until > hourAgo, 'the next time begins later');

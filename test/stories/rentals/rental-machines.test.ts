@@ -7,10 +7,10 @@ import type { Provider, Wait } from '../../../adapters/providers/provider.js';
 import type { RentalId } from '../../../domain/ids.js';
 import { catalogLimits } from '../../../domain/catalog/limits.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
-import { taskQueues } from '../../../domain/task-queues.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { insertRunningRental } from '../../support/money/factories.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
+import { runUpkeepRound } from '../../support/service/upkeep-round.js';
 import { getRental } from '../../support/money/money.js';
 import { b200, l40s, Renting } from '../../support/story/renting.js';
 import { until } from '../../support/until.js';
@@ -150,9 +150,8 @@ describe('a rental’s machine', () => {
       return { id, attempt: attempt!, podId: pod.pod_id };
     }
     const sweep = async (): Promise<string[]> => {
-      const options = { workflowId: 'sweep', taskQueue: taskQueues.rentals };
-      const result = (await service.temporal.workflow.execute('sweep', options)) as { ended: string[] };
-      return result.ended;
+      const { ended } = (await runUpkeepRound(service, 'sweep')) as { ended: string[] };
+      return ended;
     };
 
     it('leaves it to the rental that adopts it in that moment', async () => {
@@ -198,10 +197,7 @@ describe('a rental’s machine', () => {
         [1_000, 0],
       );
       await until('its machine is gone', async () => {
-        await service.temporal.workflow.execute('sweep', {
-          workflowId: 'sweep',
-          taskQueue: taskQueues.rentals,
-        });
+        await runUpkeepRound(service, 'sweep');
         return (await renting.bought(id as RentalId))[0]?.[0] === 'deleted';
       });
     }

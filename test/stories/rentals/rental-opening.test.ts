@@ -4,10 +4,10 @@ import type { Transaction } from '../../../adapters/postgres/database.js';
 import type { Provider } from '../../../adapters/providers/provider.js';
 import type { RentalId } from '../../../domain/ids.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
-import { taskQueues } from '../../../domain/task-queues.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { insertRental } from '../../support/money/factories.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
+import { runUpkeepRound } from '../../support/service/upkeep-round.js';
 import { l40s, Renting, rtx4090 } from '../../support/story/renting.js';
 import { until } from '../../support/until.js';
 
@@ -129,10 +129,7 @@ describe('opening a rental', () => {
       );
       lists.blind = false;
       await until('it was swept', async () => {
-        await service.temporal.workflow.execute('sweep', {
-          workflowId: 'sweep',
-          taskQueue: taskQueues.rentals,
-        });
+        await runUpkeepRound(service, 'sweep');
         return (await renting.bought(id))[0]?.[0] === 'deleted';
       });
     });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { startService, type TestService } from '../../support/service/living-service.js';
 import { b200, netCents, priceOf, Renting } from '../../support/story/renting.js';
 import { until } from '../../support/until.js';
+import { beginEarlier } from '../../support/money/begin-earlier.js';
 
 describe('with every tick engine stopped, a rental', () => {
   let service: TestService;
@@ -19,10 +20,7 @@ describe('with every tick engine stopped, a rental', () => {
     await until('its own loop charged it', async () => (await renting.row(id)).charged_cents > 0);
     assert.equal(await service.db('meter_shards').first('shard'), undefined, 'nothing ticks');
     // The first hour has almost passed: its rest lasts for some seconds.
-    await service
-      .db('rentals')
-      .where({ id })
-      .update({ running_at: service.db.raw(`running_at - interval '1 hour'`) });
+    await beginEarlier(service.db, [id], 3_600);
     const ended = await renting.awaitStatus(id, 'stopped');
     assert.equal(ended.stop_reason, 'balance_exhausted');
     assert.equal(netCents(ended), b200.pricePerHourCents + 4);

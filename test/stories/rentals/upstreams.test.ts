@@ -3,6 +3,7 @@ import { renewEnds } from '../../../activities/machines/renew-ends.js';
 import { ProviderError, type Provider } from '../../../adapters/providers/provider.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
+import { runUpkeepRound } from '../../support/service/upkeep-round.js';
 import { credit } from '../../support/money/money.js';
 import { netCents, Renting } from '../../support/story/renting.js';
 import { until } from '../../support/until.js';
@@ -156,10 +157,7 @@ describe('a rental with several upstreams', () => {
     }
     const [upstream] = await service.db('providers').where({ code: 'lab' });
     assert.equal(upstream?.out_reason, 'no_funds');
-    await service.temporal.workflow.execute('housekeeping', {
-      workflowId: 'housekeeping-by-hand',
-      taskQueue: 'rentals',
-    });
+    await runUpkeepRound(service, 'housekeeping');
     const mails = await service.db('mail_outbox').where({ recipient: 'operators@example.com' });
     assert.deepEqual(
       mails.map(({ subject }) => subject),

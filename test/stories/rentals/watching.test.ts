@@ -7,8 +7,10 @@ import { ProviderError, type Provider } from '../../../adapters/providers/provid
 import { machineLimits } from '../../../domain/machines/limits.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
+import { runUpkeepRound } from '../../support/service/upkeep-round.js';
 import { Renting } from '../../support/story/renting.js';
 import { until } from '../../support/until.js';
+import { beginEarlier } from '../../support/money/begin-earlier.js';
 
 /** The lab has a dozen of these for $0.40 to $0.69, and sells each as often as one likes. */
 const machine = { familyId: 'rtx-4090', gpuCount: 1 };
@@ -202,10 +204,8 @@ describe('the watcher of an upstream', () => {
     // A list that was read before would bring it back.
     await lists();
     await db('pods').where({ pod_id: pod_id! }).delete();
-    await db('rentals')
-      .where({ id })
-      .update({ running_at: db.raw(`running_at - interval '2 minutes'`) });
-    await service.temporal.workflow.execute('sweep', { workflowId: 'sweep-by-hand', taskQueue: 'rentals' });
+    await beginEarlier(db, [id], 120);
+    await runUpkeepRound(service, 'sweep');
     const lost = await renting.awaitStatus(id, 'stopped');
     assert.equal(lost.stop_reason, 'pod_lost');
   });

@@ -9,6 +9,7 @@ import { requestOf } from '../../lab/provider/living-lab.js';
 import { ageLoops } from '../../support/story/ageing.js';
 import type { SignedIn } from '../../support/http/api.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
+import { runUpkeepRound } from '../../support/service/upkeep-round.js';
 import { getWallet } from '../../support/money/money.js';
 import { Invoicing } from '../../support/story/invoicing.js';
 import { runOps } from '../../support/ops/ops.js';
@@ -52,10 +53,6 @@ describe('nothing stuck stops the others (N1)', () => {
   });
   after(() => service.stop());
 
-  const run = async (workflow: string): Promise<Record<string, unknown>> =>
-    (await service.temporal.workflow.execute(workflow, {
-      ...{ workflowId: `${workflow}-by-hand`, taskQueue: taskQueues.rentals },
-    })) as Record<string, unknown>;
   const stuckOf = (item: string) => service.db('stuck_items').where({ item }).first();
   const age = (): Promise<void> => ageLoops(service.db, 70 * 60_000);
   async function signalsOf(workflowId: string): Promise<number> {
@@ -120,7 +117,7 @@ describe('nothing stuck stops the others (N1)', () => {
     const before = await signalsOf(unknown);
     for (let hour = 1; hour <= 3; hour += 1) {
       await age();
-      for (let round = 0; round < 10; round += 1) await run('redeliver');
+      for (let round = 0; round < 10; round += 1) await runUpkeepRound(service, 'redeliver');
       await until('it has looked', async () => ((await stuckOf(unknown))?.attempts ?? 0) > hour);
       await until('its look has ended', hasLooked);
     }
@@ -134,7 +131,7 @@ describe('nothing stuck stops the others (N1)', () => {
     const { code, out, err } = await runOps({ databaseUrl: service.databaseUrl }, ...retry);
     assert.equal(code, 0, `${out}${err}`);
     await until('it is credited', async () => {
-      await run('redeliver');
+      await runUpkeepRound(service, 'redeliver');
       return (await getWallet(service.db, payer.user.id)).available_cents === 666;
     });
     await until('it is stuck no more', async () => (await stuckOf(unknown)) === undefined);
@@ -199,13 +196,13 @@ describe('nothing stuck stops the others (N1)', () => {
       changed_at: db.raw(`clock_ms() - interval '1 day'`),
     };
     await db('allocation_attempts').insert(attempt);
-    await run('sweep');
+    await runUpkeepRound(service, 'sweep');
     assert.equal((await db('allocation_attempts').where({ tag: 'condemned' }).first())?.state, 'gone');
     assert.ok(await db('stop_requests').where({ reason: 'metering was blocked' }).first());
     assert.match((await stuckOf(`lab/${stray.podId}`))?.last_error ?? '', /nobody expects this/);
     breaking.clear();
     await age();
-    await run('sweep');
+    await runUpkeepRound(service, 'sweep');
     await db('wallets')
       .where({ user_id: user.user.id })
       .update({ metering_blocked_at: null, metering_blocked_reason: null });

@@ -9,6 +9,7 @@ import { startService, type TestService } from '../../support/service/living-ser
 import { Paying } from '../../support/story/paying.js';
 import { b200, Renting, rtx4090 } from '../../support/story/renting.js';
 import { until } from '../../support/until.js';
+import { beginEarlier } from '../../support/money/begin-earlier.js';
 
 const HOUR = 3_600;
 
@@ -77,10 +78,7 @@ describe('what users are told without having asked (decision 103)', () => {
     const poor = await service.signIn(3 * rtx4090.pricePerHourCents);
     const ids: RentalId[] = [];
     for (let at = 0; at < 3; at += 1) ids.push((await renting.run(poor, rtx4090)).id);
-    await service
-      .db('rentals')
-      .whereIn('id', ids)
-      .update({ running_at: service.db.raw(`clock_ms() - interval '3700 seconds'`) });
+    await beginEarlier(service.db, ids, 3_700);
     for (const id of ids) {
       assert.equal((await renting.awaitClosed(id)).stop_reason, 'balance_exhausted');
     }

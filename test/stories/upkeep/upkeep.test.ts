@@ -3,11 +3,11 @@ import { listStrayPods } from '../../../adapters/postgres/upkeep/upkeep.js';
 import { ProviderError, type Provider } from '../../../adapters/providers/provider.js';
 import type { TopupId } from '../../../domain/ids.js';
 import { rentalLimits } from '../../../domain/rentals/limits.js';
-import { taskQueues } from '../../../domain/task-queues.js';
 import { cards, payPage } from '../../lab/processor/workbench.js';
 import { requestOf } from '../../lab/provider/living-lab.js';
 import { ageLoops } from '../../support/story/ageing.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
+import { runUpkeepRound } from '../../support/service/upkeep-round.js';
 import { getWallet } from '../../support/money/money.js';
 import { until } from '../../support/until.js';
 
@@ -36,11 +36,6 @@ describe('upkeep', () => {
   });
   after(() => service.stop());
 
-  async function run(workflow: string): Promise<Record<string, unknown>> {
-    const options = { workflowId: `${workflow}-by-hand`, taskQueue: taskQueues.rentals };
-    return (await service.temporal.workflow.execute(workflow, options)) as Record<string, unknown>;
-  }
-
   it('sweep ends pods that carry our tags and belong to nobody, and one that fails keeps no other', async () => {
     const { provider } = service.gpus;
     const strays = await Promise.all([requestOf(), requestOf()].map((request) => provider.allocate(request)));
@@ -49,19 +44,23 @@ describe('upkeep', () => {
       const listed = await service.db('pods').whereIn('pod_id', ids);
       return listed.length === ids.length;
     });
-    assert.deepEqual((await run('sweep'))['ended'], [], 'a fresh one may still get its attempt');
+    assert.deepEqual(
+      (await runUpkeepRound(service, 'sweep'))['ended'],
+      [],
+      'a fresh one may still get its attempt',
+    );
     await service.db.raw(`update pods set first_seen_at = first_seen_at - interval '2 minutes'`);
 
     // The pod that is ended first fails.
     const [first] = await listStrayPods(service.db, 'lab', rentalLimits.attemptOpenMs);
     stuck.add(first?.podId ?? '');
-    const { ended } = (await run('sweep')) as { ended: string[] };
+    const { ended } = (await runUpkeepRound(service, 'sweep')) as { ended: string[] };
     assert.equal(ended.length, 1);
     assert.notEqual(ended[0], first?.tag);
     stuck.clear();
     // The next try comes only when it is due.
     await ageLoops(service.db, 20_000);
-    await run('sweep');
+    await runUpkeepRound(service, 'sweep');
     await until('both are gone', async () => {
       const { pods } = await service.gpus.state();
       return pods.every(({ id, status }) => !ids.includes(id) || status === 'deleted');
@@ -79,7 +78,7 @@ describe('upkeep', () => {
       .where({ id: topupId })
       .update({ created_at: db.raw(`created_at - interval '1 minute'`) });
     await until('it is credited', async () => {
-      await run('revive');
+      await runUpkeepRound(service, 'revive');
       return (await getWallet(db, user.user.id)).available_cents === 2_500;
     });
   });
@@ -97,12 +96,12 @@ describe('upkeep', () => {
     await until('the workflow is told', async () => {
       const received_at = db.raw(`received_at - interval '1 minute'`);
       await eventsOf().update({ handled_at: null, received_at });
-      return (await run('redeliver'))['workflows'] === 1;
+      return (await runUpkeepRound(service, 'redeliver'))['workflows'] === 1;
     });
     await until('its events are handled', async () =>
       (await eventsOf()).every(({ handled_at }) => handled_at !== null),
     );
-    assert.deepEqual(await run('redeliver'), { workflows: 0 });
+    assert.deepEqual(await runUpkeepRound(service, 'redeliver'), { workflows: 0 });
     assert.equal((await getWallet(db, user.user.id)).available_cents, 2_500);
   });
 

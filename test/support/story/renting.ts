@@ -21,6 +21,7 @@ import type { SignedIn } from '../http/api.js';
 import { billedMs, getRental, getWallet } from '../money/money.js';
 import type { TestService } from '../service/living-service.js';
 import { until } from '../until.js';
+import { beginEarlier } from '../money/begin-earlier.js';
 
 /** The dearest machine of the lab, at 1.1 cents a second: the ledger ticks while a test looks. */
 export const b200 = { familyId: 'b200', gpuCount: 8, pricePerHourCents: 3_992 };
@@ -149,9 +150,7 @@ export class Renting {
   /** Makes a rental look as if it had run for longer, by the database's clock, and waits until that time is charged. */
   async age(id: RentalId, seconds: number): Promise<void> {
     const { db } = this.service;
-    await db('rentals')
-      .where({ id })
-      .update({ running_at: db.raw(`running_at - ? * interval '1 second'`, [seconds]) });
+    await beginEarlier(db, [id], seconds);
     await until(`the aged rental ${id} is metered`, async () => {
       const row = await getRental(db, id);
       return row.charged_cents >= Math.floor((row.price_per_hour_cents * seconds) / 3_600);

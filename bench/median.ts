@@ -1,7 +1,7 @@
-import { percentile } from '../report.js';
+import { percentile, round } from './report.js';
 
 /** A median of turns, and how far it may be off: the interval that holds it in 95 of 100 repetitions. */
-export interface Spread {
+export interface MedianOfTurns {
   readonly median: number;
   readonly low: number;
   readonly high: number;
@@ -15,7 +15,7 @@ const RESAMPLES = 4_000;
  * again and again, and of all medians of such draws the middle 95 % are kept. Few turns give a wide interval, and one
  * turn none at all: then both ends are what it gave.
  */
-export function spreadOf(samples: readonly number[], random: () => number = Math.random): Spread {
+export function medianOfTurns(samples: readonly number[], random: () => number = Math.random): MedianOfTurns {
   const draw = (): number => samples[Math.floor(random() * samples.length)] ?? Number.NaN;
   const medians = Array.from({ length: RESAMPLES }, () => medianOf(samples.map(draw)));
   return {
@@ -31,4 +31,9 @@ export function medianOf(samples: readonly number[]): number {
   const middle = sorted.length / 2;
   const at = (index: number): number => sorted[index] ?? Number.NaN;
   return Number.isInteger(middle) ? (at(middle - 1) + at(middle)) / 2 : at(Math.floor(middle));
+}
+
+/** For people: the median with its interval. */
+export function toldMedian({ median, low, high, turns }: MedianOfTurns): string {
+  return `${round(median, 2)} (95 % of ${turns} turns' medians: ${round(low, 2)} to ${round(high, 2)})`;
 }
