@@ -11,7 +11,8 @@ export function somethingRuns(walletId: string): string {
 }
 
 /**
- * SQL that holds while an auto-topup may begin an attempt: it is on, and its next attempt need not wait (decision 34).
+ * SQL that holds while an auto-topup may begin an attempt: it is on, and its next attempt need not wait (decision 34,
+ * "Trigger of auto-topup").
  * @param settings the name by which its row goes
  * @param at an SQL expression: the instant
  */
