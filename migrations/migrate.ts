@@ -43,6 +43,7 @@ import * as oneLook from './041-one-look.js';
 import * as cheaperChains from './042-cheaper-chains.js';
 import * as unwrittenMeters from './043-unwritten-meters.js';
 import * as carefulLooks from './044-careful-looks.js';
+import * as markedWhenBroken from './045-marked-when-broken.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -92,6 +93,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['042-cheaper-chains', cheaperChains],
   ['043-unwritten-meters', unwrittenMeters],
   ['044-careful-looks', carefulLooks],
+  ['045-marked-when-broken', markedWhenBroken],
 ];
 
 /** The names of all steps: a database must have them for this code to work on it. */

@@ -317,7 +317,8 @@ AS $function$
                           else balance - amount is distinct from earlier_balance end),
              coalesce(sum(case when seq = new_seq then new_seq - greatest(old_seq, 1) + 1 end), 0) <> count(seq),
              count(*) filter (where case when seq = new_seq then balance = total
-                                         when seq is null then old_seq = 0 and new_seq = 0 and total = 0 end)
+                                         when seq is null then (old_seq is not null and from_seq is null)
+                                                               or (old_seq = 0 and new_seq = 0 and total = 0) end)
                <> (select count(*) from changed)
         into chain_broken, gaps, differs
         from (
@@ -325,12 +326,15 @@ AS $function$
                  lag(e.balance_after_cents) over chain as earlier_balance
             from (
               select changed.id, before.seq as old_seq, changed.seq as new_seq,
-                     changed.available_cents + changed.reserved_cents as total
+                     changed.available_cents + changed.reserved_cents as total,
+                     -- null: nothing is walked.
+                     case when before.seq <> changed.seq or before.available_cents <> changed.available_cents
+                            or before.reserved_cents <> changed.reserved_cents then before.seq end as from_seq
                 from changed left join before on before.id = changed.id
             ) moved
             left join lateral (
               select * from ledger_entries
-               where wallet_id = moved.id and seq >= old_seq and seq <= new_seq
+               where wallet_id = moved.id and seq >= from_seq and seq <= new_seq
               offset 0
             ) e on true
           -- Without the frame each row's peers would be looked for.
@@ -2871,6 +2875,7 @@ CREATE VIEW meters AS
 CREATE FUNCTION meters_read()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET enable_nestloop TO 'on'
 AS $function$
     declare
       stands meters;

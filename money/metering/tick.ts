@@ -12,11 +12,13 @@ import { meterArray, meterWallets, type KeptPlan, type Metered } from './meter.j
  *
  * A meter that follows its wallet is due when it has passed a whole cent since the look before, and so it needs nothing
  * written (decision 126, "Meters that are not written"). What was due and could not be locked is behind, and is taken by
- * the next look. Nothing here can overflow, as one meter must not stop the look: what is older than 28 years counts as 28.
+ * the next look. A note that stands ahead of the clock, which was set back, says nothing of what follows since then: all
+ * that follow are due. Nothing here can overflow, as one meter must not stop the look: what is older than 28 years counts as 28.
  */
 const lockDueWallets = `
 with shard as materialized (
-  select at_ms, least(at_ms - coalesce(s.looked_ms, 0), 3600000) as since_ms, s.behind
+  select at_ms, least(at_ms - coalesce(case when s.looked_ms <= at_ms then s.looked_ms end, 0), 3600000) as since_ms,
+         s.behind
     from (select epoch_ms(clock_ms()) as at_ms) c
     left join meter_shards s on s.shard = :shard and s.shards = :shards
 ),
@@ -117,7 +119,10 @@ export async function tick(db: Database, shard: Shard): Promise<Metered> {
 export interface MeteredApart extends Metered {
   /** Wallets that were marked, because their rows are at fault (decision 29, "Broken wallets"). */
   readonly blocked: readonly { walletId: number; reason: string }[];
-  /** Wallets whose rows somebody else held for too long, or that took too long: they are left to a later tick. */
+  /**
+   * Wallets whose rows somebody else held for too long, that took too long, or that could not be marked: they are left to
+   * a later tick.
+   */
   readonly heldUp: readonly number[];
 }
 
@@ -189,18 +194,27 @@ async function meterEach(
     try {
       sum.add(await meterFree(db, [id]));
     } catch (error) {
-      if (isDataFault(error)) {
-        const reason = error.message;
-        await db('wallets')
-          .where({ id })
-          .update({ metering_blocked_at: db.raw('clock_ms()'), metering_blocked_reason: reason });
-        sum.blocked.push({ walletId: id, reason });
-      } else if (isHeldUp(error)) {
+      if (isDataFault(error) && (await markBroken(db, id, error.message))) {
+        sum.blocked.push({ walletId: id, reason: error.message });
+      } else if (isDataFault(error) || isHeldUp(error)) {
         sum.heldUp.push(id);
         sum.behind.push(id);
       } else throw error;
     }
     onWallet();
+  }
+}
+
+/** Marks a wallet whose rows are at fault. Returns whether that worked: it is left to a later tick otherwise. */
+async function markBroken(db: Database, id: number, reason: string): Promise<boolean> {
+  try {
+    await db('wallets')
+      .where({ id })
+      .update({ metering_blocked_at: db.raw('clock_ms()'), metering_blocked_reason: reason });
+    return true;
+  } catch (error) {
+    if (isDataFault(error) || isHeldUp(error)) return false;
+    throw error;
   }
 }
 

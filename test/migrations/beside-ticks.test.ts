@@ -109,4 +109,24 @@ describe('the migration by which meters are not written any more', () => {
       await assertCharged();
     }
   });
+
+  it('lets an engine of the version before write to each meter without reading all wallets for it', async () => {
+    await db.raw(`insert into users (id, email)
+                  select 'usr_' || lpad(n::text, 26, '0'), n || '@example.com' from generate_series(1, 2000) n`);
+    await db.raw(`insert into wallets (user_id) select id from users on conflict do nothing`);
+    const wallet = await insertWallet(db, 100_000);
+    for (let count = 0; count < 20; count += 1)
+      await insertRunning(db, wallet, { priceCents: 100, ranMs: 1_000 });
+    await db.raw('analyze wallets');
+    const read = await db.transaction(async (trx) => {
+      await trx.raw(`select set_config('enable_nestloop', 'off', true)`);
+      await trx('meters').update({ starved_ms: null });
+      const { rows } = await trx.raw<{ rows: { read: number }[] }>(
+        `select seq_tup_read + idx_tup_fetch as read from pg_stat_xact_user_tables where relname = 'wallets'`,
+      );
+      return rows[0]!.read;
+    });
+    // The statement itself reads each wallet once.
+    assert.ok(read < 2 * 2_000, `${read} rows of wallets`);
+  });
 });

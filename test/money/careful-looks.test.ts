@@ -4,7 +4,7 @@ import { pullBrake, releaseBrake } from '../../adapters/postgres/operators/brake
 import type { WalletRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../domain/ids.js';
 import { tick, tickApart } from '../../money/metering/tick.js';
-import { settleEnded } from '../../money/rentals/lifecycle.js';
+import { advanceMetering, settleEnded } from '../../money/rentals/lifecycle.js';
 import {
   askToStop,
   getRental,
@@ -144,6 +144,18 @@ describe('what a look at the meters saw', () => {
     await clock.pass(1_000);
     await tick(db, whole);
     assert.equal(await charged(apart), 2);
+  });
+
+  it('hides nothing that follows its wallet since then, while it stands ahead of the clock', async () => {
+    await clock.pass(-300_000);
+    const [, young] = await rent(0);
+    await clock.pass(100_000);
+    await advanceMetering(db, young, HOUR);
+    assert.equal(await charged(young), 1);
+    await clock.pass(100_000);
+    await tick(db, whole);
+    assert.equal(await charged(young), 2);
+    await clock.pass(100_000);
   });
 
   it('is not stopped by a meter that begins in thirty years', async () => {

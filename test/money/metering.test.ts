@@ -282,6 +282,35 @@ describe('metering', () => {
     assert.equal((await getRental(db, id)).charged_cents, 100);
   });
 
+  it('marks a wallet that differs from its ledger, or leaves it to a later tick, and meters all others', async () => {
+    const wallets = await Promise.all([1, 2, 3].map(() => insertWallet(db, 1_000)));
+    const ids = await Promise.all(
+      wallets.map((wallet) => insertRunning(db, wallet, { priceCents: 100, ranMs: HOUR })),
+    );
+    const [, broken] = wallets;
+    const ofBroken = () => db('wallets').where({ id: broken!.id });
+    const charged = async () => Promise.all(ids.map(async (id) => (await getRental(db, id)).charged_cents));
+    await db.raw('alter table wallets disable trigger wallets_changed');
+    await ofBroken().increment('available_cents', 1);
+    await db.raw('alter table wallets enable trigger wallets_changed');
+    await assert.rejects(tick(db, whole), { constraint: 'ledger_chain' });
+    await db.raw('alter table wallets add constraint unmarked check (metering_blocked_at is null) not valid');
+    const left = await tickApart(db, whole);
+    assert.deepEqual([left.blocked, left.heldUp, await charged()], [[], [broken!.id], [100, 0, 100]]);
+    await db.raw('alter table wallets drop constraint unmarked');
+    const { blocked } = await tickApart(db, whole);
+    assert.deepEqual(
+      blocked.map(({ walletId }) => walletId),
+      [broken!.id],
+    );
+    await tick(db, whole);
+    assert.deepEqual(await charged(), [100, 0, 100]);
+    await ofBroken().decrement('available_cents', 1);
+    await ofBroken().update({ metering_blocked_at: null, metering_blocked_reason: null });
+    await tick(db, whole);
+    assert.deepEqual(await charged(), [100, 100, 100]);
+  });
+
   it('looks at a meter from the very millisecond in which a cent more is due', async () => {
     const wallet = await insertWallet(db, 1_000);
     const { no } = await getRental(db, await insertRunning(db, wallet, { priceCents: 100, ranMs: 0 }));

@@ -88,7 +88,7 @@ const rows: Readonly<Record<string, string>> = {
     select n, now() - interval '100 days', now() - interval '100 days' from generate_series(1, 60000) n`,
   reliability_hours: `insert into reliability_hours (provider_code, family, hour, created, not_created, ready_seconds,
       ssh_seconds, losses, machine_ms)
-    select 'lab', 'f' || n % 100, date_trunc('hour', now(), 'UTC') - interval '20 days' - n / 100 * interval '1 hour', 0, 0,
+    select 'lab', 'f' || n % 300, date_trunc('hour', now(), 'UTC') - interval '20 days' - n / 300 * interval '1 hour', 0, 0,
            '{}', '{}', 0, 0
       from generate_series(1, 60000) n`,
   saved_cards: `insert into saved_cards (pm_id, user_id, brand, last4, exp_month, exp_year, set_up_at)
