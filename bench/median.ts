@@ -33,6 +33,20 @@ export function medianOf(samples: readonly number[]): number {
   return Number.isInteger(middle) ? (at(middle - 1) + at(middle)) / 2 : at(Math.floor(middle));
 }
 
+/** What each turn of one side is of the other side's in the same round. @param of what of a turn is compared */
+export function ratioOfTurns<Turn>(
+  ours: readonly Turn[],
+  floor: readonly Turn[],
+  of: (turn: Turn) => number,
+): MedianOfTurns {
+  return medianOfTurns(
+    ours.flatMap((mine, index) => {
+      const other = floor[index];
+      return other === undefined ? [] : [of(mine) / of(other)];
+    }),
+  );
+}
+
 /** For people: the median with its interval. */
 export function toldMedian({ median, low, high, turns }: MedianOfTurns): string {
   return `${round(median, 2)} (95 % of ${turns} turns' medians: ${round(low, 2)} to ${round(high, 2)})`;

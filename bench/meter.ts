@@ -7,7 +7,7 @@ import { tickAllUntil } from './engine.js';
 import { clearFleet, seedFleet, type PriceMix } from './fleet.js';
 import { floorTick, makeFloor } from './floor.js';
 import { measureLiteralLoop } from './literal-loop.js';
-import { medianOfTurns, toldMedian, type MedianOfTurns } from './median.js';
+import { ratioOfTurns, toldMedian, type MedianOfTurns } from './median.js';
 import { percentile, report, round, type Figure } from './report.js';
 import { startBenchServer, walBytes, type BenchServer } from './server.js';
 
@@ -79,6 +79,12 @@ async function ledgerBytesPerEntry(db: Database): Promise<number> {
   return round((rows[0]?.bytes ?? 0) / (rows[0]?.entries ?? 0));
 }
 
+/** One turn of one side. */
+interface Turn {
+  readonly entries: number;
+  readonly ms: number;
+}
+
 interface AgainstFloor {
   /** Entries a second, over all turns. */
   readonly floor: number;
@@ -95,13 +101,8 @@ interface AgainstFloor {
  */
 async function measureAgainstFloor(db: Database): Promise<AgainstFloor> {
   await makeFloor(db);
-  const floor = { entries: 0, ms: 0, rates: [] as number[], run: (turn: number) => floorTick(db, turn) };
-  const product = {
-    entries: 0,
-    ms: 0,
-    rates: [] as number[],
-    run: async () => (await tick(db, whole)).entries,
-  };
+  const floor = { turns: [] as Turn[], run: (turn: number) => floorTick(db, turn) };
+  const product = { turns: [] as Turn[], run: async () => (await tick(db, whole)).entries };
   await product.run();
   for (let turn = 1; turn <= rounds; turn += 1) {
     // Each rental owes a cent a second: wait until all of them owe at least one.
@@ -109,17 +110,19 @@ async function measureAgainstFloor(db: Database): Promise<AgainstFloor> {
     for (const side of turn % 2 === 0 ? [floor, product] : [product, floor]) {
       const began = performance.now();
       const entries = await side.run(turn);
-      const ms = performance.now() - began;
-      side.entries += entries;
-      side.ms += ms;
-      side.rates.push(entries / ms);
+      side.turns.push({ entries, ms: performance.now() - began });
     }
   }
   return {
-    floor: (floor.entries / floor.ms) * 1_000,
-    product: (product.entries / product.ms) * 1_000,
-    ratio: medianOfTurns(product.rates.map((rate, turn) => rate / (floor.rates[turn] ?? Number.NaN))),
+    floor: perSecond(floor.turns),
+    product: perSecond(product.turns),
+    ratio: ratioOfTurns(product.turns, floor.turns, (turn) => perSecond([turn])),
   };
+}
+
+function perSecond(turns: readonly Turn[]): number {
+  const sum = (of: (turn: Turn) => number) => turns.reduce((total, turn) => total + of(turn), 0);
+  return (sum(({ entries }) => entries) / sum(({ ms }) => ms)) * 1_000;
 }
 
 async function measureMix(

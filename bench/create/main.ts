@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import type { Knex } from 'knex';
-import { medianOfTurns, toldMedian, type MedianOfTurns } from '../median.js';
+import { ratioOfTurns, toldMedian, type MedianOfTurns } from '../median.js';
 import { percentile, report, round, type Figure } from '../report.js';
 import { insertRichUser, startBenchStack, type BenchStack } from '../stack.js';
 import { startTemporalOverPostgres, type BenchTemporal } from './temporal-over-postgres.js';
@@ -133,13 +133,11 @@ async function measure(bench: BenchStack, client: Client): Promise<Measured> {
     const [id = ''] = opened.keys();
     events.push((await client.workflow.getHandle(id).describe()).historyLength);
   }
-  const ratios = (of: (turn: Turn) => number): MedianOfTurns =>
-    medianOfTurns(ours.map((turn, index) => of(turn) / of(floor[index] ?? { ms: [], seconds: Number.NaN })));
   return {
     product: sideOf(ours),
     floor: sideOf(floor),
-    latency: ratios(({ ms }) => percentile(ms, 0.5)),
-    rate: ratios(({ ms, seconds }) => ms.length / seconds),
+    latency: ratioOfTurns(ours, floor, ({ ms }) => percentile(ms, 0.5)),
+    rate: ratioOfTurns(ours, floor, ({ ms, seconds }) => ms.length / seconds),
     events: Math.max(...events),
   };
 }
