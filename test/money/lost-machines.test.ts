@@ -21,6 +21,7 @@ import {
   onVerifiedDatabase,
   type NewRunning,
 } from '../support/money/money.js';
+import { beginEarlier } from '../support/money/begin-earlier.js';
 
 const whole = { shard: 0, shards: 1 };
 const SECOND = 1_000;
@@ -102,9 +103,7 @@ describe('the end of a machine that was lost (decision 77)', () => {
     await tick(db, whole);
     assert.equal((await getRental(db, id)).status, 'running', 'it waits');
     // The machine lives for a minute, with money for it: otherwise all of the first minute is free.
-    await db('rentals')
-      .where({ id })
-      .update({ running_at: db.raw(`running_at - interval '90 seconds'`) });
+    await beginEarlier(db, [id], 90);
     await lose(id, 70 * SECOND);
     const lost = await finish(id);
     assert.deepEqual(endOf(lost), { reason: 'balance_exhausted', ms: 10 * SECOND, cents: 100 });

@@ -17,6 +17,7 @@ import {
   insertWallet,
   onVerifiedDatabase,
 } from '../support/money/money.js';
+import { beginEarlier } from '../support/money/begin-earlier.js';
 
 const whole = { shard: 0, shards: 1 };
 const HOUR = 3_600_000;
@@ -51,9 +52,7 @@ describe('metering', () => {
     const id = await insertRunning(db, wallet, { priceCents: 36, ranMs: 99_000 });
     await tick(db, whole);
     assert.equal((await getRental(db, id)).charged_cents, 0);
-    await db('rentals')
-      .where({ id })
-      .update({ running_at: db.raw(`running_at - interval '1 hour'`) });
+    await beginEarlier(db, [id], 3_600);
     await tick(db, whole);
     assert.equal((await getRental(db, id)).charged_cents, 36);
   });

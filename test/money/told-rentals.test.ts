@@ -21,6 +21,7 @@ import {
 } from '../support/money/money.js';
 import { assertToldOnce, type Telling } from '../support/money/told-once.js';
 import { toldTypes } from '../support/story/told-events.js';
+import { beginEarlier } from '../support/money/begin-earlier.js';
 
 const whole = { shard: 0, shards: 1 };
 const HOUR = 3_600_000;
@@ -309,9 +310,7 @@ describe('the events of a rental', () => {
       act: () => tick(db, whole),
       tells: [['wallet.low', low]],
     });
-    await db('rentals')
-      .where({ id })
-      .update({ running_at: db.raw(`running_at - interval '1 minute'`) });
+    await beginEarlier(db, [id], 60);
     await tick(db, whole);
     const lows = await db('event_outbox').where({ user_id: poor.user_id, type: 'wallet.low' });
     assert.equal(lows.length, 1);

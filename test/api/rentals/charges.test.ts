@@ -3,6 +3,7 @@ import { tick } from '../../../money/metering/tick.js';
 import type { RentalId } from '../../../domain/ids.js';
 import { startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { credit, getRental, getWallet, insertRunning } from '../../support/money/money.js';
+import { beginEarlier } from '../../support/money/begin-earlier.js';
 
 const whole = { shard: 0, shards: 1 };
 
@@ -20,10 +21,7 @@ describe('what a rental was charged', () => {
     first = await insertRunning(api.db, wallet, { priceCents: 100, ranMs: 3_600_000 });
     second = await insertRunning(api.db, wallet, { priceCents: 300, ranMs: 1_800_000 });
     await tick(api.db, whole);
-    await api
-      .db('rentals')
-      .where({ id: first })
-      .update({ running_at: api.db.raw(`running_at - interval '1 hour'`) });
+    await beginEarlier(api.db, [first], 3_600);
     await tick(api.db, whole);
   });
   after(() => api.stop());

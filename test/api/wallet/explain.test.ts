@@ -7,6 +7,7 @@ import { ledgerEntryId } from '../../../domain/ledger/ledger-ids.js';
 import { getRental, getWallet } from '../../support/money/money.js';
 import { ApiClient, startApi, type SignedIn, type TestApi } from '../../support/http/api.js';
 import { ToldLedger } from '../../support/money/told-ledger.js';
+import { beginEarlier } from '../../support/money/begin-earlier.js';
 
 describe('GET /v1/billing/ledger/:id/explain', () => {
   let api: TestApi;
@@ -62,9 +63,7 @@ describe('GET /v1/billing/ledger/:id/explain', () => {
     const rentalId = await ledger.runMachine(100_000);
     const first = await explain(await ledger.newestId());
     const { db } = api;
-    await db('rentals')
-      .where({ id: rentalId })
-      .update({ running_at: db.raw(`running_at - interval '20 seconds'`) });
+    await beginEarlier(db, [rentalId], 20);
     await ledger.stopMachine(rentalId);
     const row = await getRental(db, rentalId);
     const tick = (await explain(await ledger.newestId(row.charged_cents === 12 ? 0 : 1))).charge;
