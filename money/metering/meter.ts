@@ -139,16 +139,20 @@ topping as (
   on conflict do nothing
 ),
 -- Few rows are written (decision 126): those that wait or have waited, and those that begin to follow their wallet.
+written as materialized (
+  select wallet_id, no, charged_after, hold_after,
+         case when waits then coalesce(starved_ms, (select ms from clock)) end as starved_after,
+         not waits and cents > 0 and may_follow as follows_after
+    from verdicts
+   where ended_ms is null and (waits or starved_ms is not null or (cents > 0 and may_follow is not null))
+   order by wallet_id, no
+),
+-- The wallets of those few alone: the meters of all that are metered were found above, and finding them costs as much again.
 metered as (
   update meter_readings m set charged_cents = v.charged_after, hold_cents = v.hold_after, starved_ms = v.starved_after,
                               follows_wallet = v.follows_after
-    from (select wallet_id, no, charged_after, hold_after,
-                 case when waits then coalesce(starved_ms, (select ms from clock)) end as starved_after,
-                 not waits and cents > 0 and may_follow as follows_after
-            from verdicts
-           where ended_ms is null and (waits or starved_ms is not null or (cents > 0 and may_follow is not null))
-           order by wallet_id, no offset 0) v
-   where m.wallet_id = any ((select wallet_ids from ids)::bigint[]) and m.wallet_id = v.wallet_id
+    from (select * from written offset 0) v
+   where m.wallet_id = any (array(select wallet_id from written)) and m.wallet_id = v.wallet_id
      and m.rental_no = v.no
 ),
 ending as materialized (
