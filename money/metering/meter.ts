@@ -151,7 +151,7 @@ written as materialized (
 metered as (
   update meter_readings m set charged_cents = v.charged_after, hold_cents = v.hold_after, starved_ms = v.starved_after,
                               follows_wallet = v.follows_after
-    from (select * from written offset 0) v
+    from written v
    where m.wallet_id = any (array(select wallet_id from written)) and m.wallet_id = v.wallet_id
      and m.rental_no = v.no
 ),
