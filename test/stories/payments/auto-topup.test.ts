@@ -219,8 +219,10 @@ describe('auto-topup', () => {
     it('keeps the machine until the charge is decided, and takes what is due when the credit comes', async () => {
       await signIn(2);
       await topping.order('faults', { kind: 'processing' });
-      const rental = await topping.run(user, 36_000, 2_000);
+      // The settings come first: a tick that finds none ends the machine.
       await topping.put(user, settings);
+      await topping.awaitQuiet(user);
+      const rental = await topping.run(user, 36_000, 2_000);
       const attempt = await topping.awaitPayment(user);
       await until('the machine is starved', async () => {
         const meter = await service.db('meters').whereNotNull('starved_ms').first();
@@ -238,8 +240,9 @@ describe('auto-topup', () => {
 
     it('ends the machine when the charge is declined', async () => {
       await signIn(2, 'pm_card_chargeCustomerFail');
-      const rental = await topping.run(user, 36_000, 2_000);
       await topping.put(user, settings);
+      await topping.awaitQuiet(user);
+      const rental = await topping.run(user, 36_000, 2_000);
       await topping.awaitAttempt(user, 'failed');
       const ended = await until('it ends', async () => {
         const row = await getRental(service.db, rental);
