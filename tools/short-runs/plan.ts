@@ -57,7 +57,7 @@ export const shortRuns: readonly ShortRun[] = [
   run('bench:shards', { BENCH_RENTALS: '500', BENCH_ROUNDS: '1' }, 200),
   run('bench:ledger', { BENCH_ENTRIES: '1000,10000', BENCH_PAGES: '20' }, 180),
   run('bench:create', { BENCH_ROUNDS: '1', BENCH_CREATES: '4', BENCH_CALLERS: '2' }, 400),
-  run('bench:read', { BENCH_SECONDS: '1' }, 180),
+  run('bench:read', { BENCH_ROUNDS: '1', BENCH_SECONDS: '1' }, 180),
   run('bench:api', { BENCH_CLIENTS: '5', BENCH_SECONDS: '8' }, 180),
   run('bench:events', { BENCH_CLIENTS: '20', BENCH_IDLE: '40', BENCH_SECONDS: '4' }, 180),
   run('bench:webhook', { BENCH_PAYMENTS: '3', BENCH_EVENTS: '100' }, 180),
