@@ -18,7 +18,10 @@ import type { BenchServer } from './server.js';
 const rentals = 50;
 const windowSeconds = 15;
 
-/** Measures how many rental-seconds a second the literal loop completes, with the same SQL for each wallet. */
+/**
+ * Measures how many rental-seconds a second the literal loop completes, with the same SQL for each wallet. It replaces
+ * the fleet by its own.
+ */
 export async function measureLiteralLoop(server: BenchServer): Promise<number> {
   await clearFleet(server.db);
   await seedFleet(server.db, rentals, 'every-second');

@@ -157,7 +157,7 @@ async function measureMix(
   await server.db.raw('analyze');
   const broken = await verifyLedger(server.db);
   if (broken.length > 0) throw new Error(`the ledger does not add up: ${JSON.stringify(broken[0])}`);
-  // It clears the fleet. It runs beside each size that it is compared with: the machine's speed drifts.
+  // It runs beside each size that it is compared with: the machine's speed drifts.
   if (mix === 'every-second') figures['literalTicksPerSecond'] = await measureLiteralLoop(server);
   return figures;
 }

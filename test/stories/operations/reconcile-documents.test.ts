@@ -5,6 +5,7 @@ import { startService, type TestService } from '../../support/service/living-ser
 import { runUpkeepRound } from '../../support/service/upkeep-round.js';
 import { Reconciling } from '../../support/story/reconciling.js';
 import { until } from '../../support/until.js';
+import { onlyWaits } from '../../support/workflows/only-waits.js';
 
 describe('reconcile: refunds, disputes and invoices', () => {
   let service: TestService;
@@ -51,10 +52,7 @@ describe('reconcile: refunds, disputes and invoices', () => {
     );
     await paying.awaitHandled();
     const handle = service.temporal.workflow.getHandle(invoice.id);
-    await until('its workflow only waits', async () => {
-      const { pendingActivities, pendingWorkflowTask } = (await handle.describe()).raw;
-      return (pendingActivities?.length ?? 0) === 0 && !pendingWorkflowTask;
-    });
+    await until('its workflow only waits', async () => onlyWaits(await handle.describe()));
   }
 
   /** Reads the processor's events that were missed. */

@@ -12,6 +12,7 @@ import { createWorkers } from '../../../worker/workers.js';
 import { createTestNamespace, type TestNamespace } from '../../support/servers/namespace.js';
 import { until } from '../../support/until.js';
 import { getBundle } from '../../support/service/workers.js';
+import { onlyWaits } from '../../support/workflows/only-waits.js';
 
 const waiting = (): Promise<object> =>
   Promise.resolve({ state: 'waiting', status: 'waiting', summary: 'it waits', nextLookMs: 60_000 });
@@ -63,9 +64,6 @@ const runs: readonly { type: string; input: object; signal?: string; of?: string
   { type: 'upkeep', input: { duty: 'sweep', runMs: 10 } },
 ];
 
-/** A run whose history has not grown for so many looks has nothing to do: some two seconds. */
-const LOOKS_AT_REST = 40;
-
 /** All defaults that a rental adds are passed on. */
 const defaults = {
   ...{ provisionDeadlineMs: rentalLimits.provisionDeadlineMs, unknownFindMs: rentalLimits.unknownFindMs },
@@ -108,15 +106,12 @@ describe('runs that go on for ever', () => {
     it(`${type}${of}: a new one goes on with the same input, long before the server's limits`, async () => {
       const { workflowId, firstExecutionRunId } = loops.get(type) ?? (await start(type, input));
       const first = namespace.client.workflow.getHandle(workflowId, firstExecutionRunId);
-      const seen = { events: 0, looks: 0 };
       const { historyLength } = await until('it has continued as new', async () => {
         const described = await first.describe();
-        seen.looks = described.historyLength === seen.events ? seen.looks + 1 : 0;
-        seen.events = described.historyLength;
         // It gets no more signals than it needs, however slow the machine is: a signal in its last task keeps it.
-        if (signal !== undefined && seen.events <= 1_000) await poke(workflowId, signal, 50);
+        if (signal !== undefined && described.historyLength <= 1_000) await poke(workflowId, signal, 50);
         // What its last task wrote may have taken a run above its limit, and only another task notices.
-        else if (signal !== undefined && seen.looks === LOOKS_AT_REST) await poke(workflowId, signal, 1);
+        else if (signal !== undefined && onlyWaits(described)) await poke(workflowId, signal, 1);
         return described.status.name === 'CONTINUED_AS_NEW' && described;
       });
       // A look and its signals end before the run does, so it has somewhat more than 1,000 events.
