@@ -185,7 +185,7 @@ await fetch(process.argv[2], { method: 'POST', headers, body: '${card}', redirec
     assert.deepEqual(
       stable(told),
       stable(shown.replace(/^\s*```text\n|\n```\s*$/g, '')),
-      'record it anew: RECORD_CLI=1 npx mocha test/clients/cli/story.test.ts',
+      'record it anew: RECORD_CLI=1 npx mocha test/clients/cli/story.slow.ts',
     );
   });
 });

@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** One command in its shortest form. */
-export interface ShortRun {
+/** One command, in its shortest form where it has several. */
+export interface SlowRun {
   /** The npm script. */
   readonly script: string;
   /** The arguments after `--`. */
@@ -10,6 +10,8 @@ export interface ShortRun {
   readonly env: Readonly<Record<string, string>>;
   /** The time after which it is ended, in seconds: some four times as long as it takes on two cores. */
   readonly limitSeconds: number;
+  /** It counts its tests itself, through mocha's reporter. Any other run counts as one. */
+  readonly counts?: boolean;
 }
 
 function run(
@@ -17,17 +19,27 @@ function run(
   env: Readonly<Record<string, string>>,
   limitSeconds: number,
   args: readonly string[] = [],
-): ShortRun {
+): SlowRun {
   return { script, args, env, limitSeconds };
 }
 
 const faults = (file: string): readonly string[] => [`test/faults/${file}.fault.ts`];
 
 /**
- * The runs that are too long for each change, in their shortest form for each change: a command that nobody runs breaks
- * unnoticed. Benchmarks then measure nothing: they must only end.
+ * The runs that are too long for each commit: the test files that end in `.slow.ts`, and each campaign and benchmark in
+ * its shortest form, since a command that nobody runs breaks unnoticed. Benchmarks then measure nothing: they must only
+ * end.
  */
-export const shortRuns: readonly ShortRun[] = [
+export const slowRuns: readonly SlowRun[] = [
+  {
+    ...run('campaign', {}, 2_400, [
+      '--parallel',
+      '--jobs',
+      process.env['TEST_JOBS'] ?? '3',
+      'test/**/*.slow.ts',
+    ]),
+    counts: true,
+  },
   run('campaign', { FAULT_RENTALS: '60', FAULT_SECONDS: '40', FAULT_KILLS: '1' }, 420, faults('meter-kills')),
   run('campaign', { FAULT_PAYMENTS: '150' }, 420, faults('payments')),
   run('campaign', { FAULT_RENTALS: '27' }, 420, faults('upstreams')),
