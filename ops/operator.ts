@@ -200,7 +200,7 @@ function printOrder(
     console.log(
       options.json === true
         ? JSON.stringify({ ...asked, outcome: 'waiting' })
-        : `Waiting: it is more than one operator may move alone. Another one approves it:\n  npm run ops -- orders approve ${id}`,
+        : `Waiting: with your other orders of 24 hours it is more than one operator may move alone. Another one approves it:\n  npm run ops -- orders approve ${id}`,
     );
   }
 }

@@ -24,6 +24,8 @@ export const lockNumbers = {
   apiKeysOfUser: 7_108,
   /** By user: each change tells what it did. */
   noticeSettingsOfUser: 7_109,
+  /** By login: what its operator moved alone is summed up. */
+  ordersOfLogin: 7_110,
 } as const satisfies Record<string, number>;
 
 /**

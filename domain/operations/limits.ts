@@ -6,8 +6,8 @@ import { DAY, HOUR, MINUTE, SECOND } from '../durations.js';
  */
 export const operationLimits = {
   /**
-   * The most that one operator may move alone, in cents; above it a second one approves (decision 87, "Operator
-   * orders").
+   * The most that one login may order alone in 24 hours, in cents; above it a second operator approves (decision 87,
+   * "Operator orders").
    */
   orderSingleLimitCents: 50_000,
 

@@ -16,7 +16,15 @@ import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import type { InvoiceRow } from '../../adapters/postgres/rows/tables.js';
 import { requestVoid } from '../invoices/invoice-voids.js';
 import { insertManualInvoice } from '../invoices/manual-invoice.js';
-import { endOf, endOrder, lockOrder, operationOf, refuseOrder, type OrderOutcome } from './orders.js';
+import {
+  endOf,
+  endOrder,
+  lockOrder,
+  needsSecondOperator,
+  operationOf,
+  refuseOrder,
+  type OrderOutcome,
+} from './orders.js';
 import { post } from '../ledger/post.js';
 import { lockWalletOfUser, type LockedWallet } from '../ledger/wallets.js';
 
@@ -26,7 +34,7 @@ type Operation = AnyOperation<MoneyAction>;
  * Does what a row of `operator_orders` asks for, once, under the row's lock and the wallet's, in one transaction with
  * its record in `operator_actions` (decision 48, "Operations by hand", and decision 87, "Operator orders"). An order
  * that can't be done is recorded in the row as refused.
- * @param singleLimitCents the most that one operator may move alone; above it a second one must have approved
+ * @param singleLimitCents the most that one operator may move alone in a day; above it a second one must have approved
  */
 export async function operate(
   db: Database,
@@ -55,8 +63,9 @@ async function operateUnderLock(
   if (end) return end;
   const { request: action } = order;
   if (!isMoneyAction(action)) throw new Error(`${operationId} is a ${action.kind}, which is done elsewhere`);
-  const wallet = await lockWalletOfUser(trx, await userOf(trx, action));
-  const needsApproval = order.status !== 'approved' && (await stakeOf(trx, action)) > singleLimitCents;
+  const userId = await userOf(trx, action);
+  const needsApproval = await needsSecondOperator(trx, order, await stakeOf(trx, action), singleLimitCents);
+  const wallet = await lockWalletOfUser(trx, userId);
   const input = operationOf(order, action);
   const result = await act(trx, wallet, input);
   // Thrown after the try: an order that can't be done is refused before a second operator is asked.

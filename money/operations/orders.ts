@@ -2,7 +2,8 @@ import type { OperationId } from '../../domain/ids.js';
 import type { Operation, OperationResult, OrderedAction } from '../../domain/operations/operation.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
-import { operatorsOf } from '../../adapters/postgres/operators/operator-orders.js';
+import { lockBy } from '../../adapters/postgres/locks.js';
+import { operatorsOf, sumOtherOrders } from '../../adapters/postgres/operators/operator-orders.js';
 import type { OperatorOrderRow } from '../../adapters/postgres/rows/tables.js';
 
 /** The state of an order after it was looked at. Nothing more of it crosses Temporal; the row has the rest. */
@@ -31,6 +32,23 @@ export function endOf(order: OperatorOrderRow): OrderEnd | undefined {
   if (order.closed_at === null) return undefined;
   if (order.status === 'done') return { outcome: 'done' };
   return { outcome: 'refused', code: order.code ?? order.status };
+}
+
+/**
+ * Says whether a second operator must approve an order: with all that its login ordered in a day it moves more than one
+ * operator may move alone (decision 87, "Operator orders"). The login's lock is held until the transaction ends, so
+ * that two orders at once can't both pass. Take it after the order's lock and before a wallet's.
+ * @param cents the amount of this order, whichever way it moves
+ */
+export async function needsSecondOperator(
+  trx: Transaction,
+  order: OperatorOrderRow,
+  cents: number,
+  singleLimitCents: number,
+): Promise<boolean> {
+  if (order.status === 'approved') return false;
+  await lockBy(trx, 'ordersOfLogin', order.requested_by);
+  return cents + (await sumOtherOrders(trx, order)) > singleLimitCents;
 }
 
 /** Returns the operation that an order asks for, as the record of what operators did keeps it. */

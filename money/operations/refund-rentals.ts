@@ -9,7 +9,15 @@ import { findRepeated, recordAction } from '../../adapters/postgres/operators/op
 import { readProgress } from '../../adapters/postgres/operators/order-items.js';
 import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import type { OperatorOrderRow } from '../../adapters/postgres/rows/tables.js';
-import { endOf, endOrder, lockOrder, operationOf, type OrderEnd, type OrderOutcome } from './orders.js';
+import {
+  endOf,
+  endOrder,
+  lockOrder,
+  needsSecondOperator,
+  operationOf,
+  type OrderEnd,
+  type OrderOutcome,
+} from './orders.js';
 import { post } from '../ledger/post.js';
 import { lockWalletOfUser, type LockedWallet } from '../ledger/wallets.js';
 
@@ -20,7 +28,7 @@ export class OrderEnded extends Error {}
  * Lets an order of many begin. Each time that something of it is to be done, this asks whether the order may begin. Its
  * record in `operator_actions` precedes the first cent, so that each of its entries can be explained at any time
  * (decision 94, "Refunds of an outage").
- * @param singleLimitCents the most that one operator may move alone; the order's sum counts
+ * @param singleLimitCents the most that one operator may move alone in a day; the order's sum counts
  * @throws Refusal when there is no such order
  */
 export async function beginRefunds(
@@ -33,10 +41,11 @@ export async function beginRefunds(
     const end = endOf(order);
     if (end) return end;
     const action = refundsOf(order);
-    if (order.status !== 'approved' && action.amountCents > singleLimitCents) return { outcome: 'waiting' };
     const input = operationOf(order, action);
+    if (await findRepeated(trx, input)) return { outcome: 'begun' };
     const { rentals, amountCents } = action;
-    if (!(await findRepeated(trx, input))) await recordAction(trx, input, { rentals, amountCents });
+    if (await needsSecondOperator(trx, order, amountCents, singleLimitCents)) return { outcome: 'waiting' };
+    await recordAction(trx, input, { rentals, amountCents });
     return { outcome: 'begun' };
   });
 }

@@ -88,6 +88,30 @@ export async function listOrders(db: Database, open: boolean, limit: number): Pr
 }
 
 /**
+ * Sums up, in cents, the other orders of an order's login that count with it (decision 87, "Operator orders"): those
+ * that ended in the last 24 hours, those that have begun, and those that were asked for in the last 24 hours before it
+ * and still wait. What a second operator approved does not count: nobody moved it alone. An order that was rejected or
+ * refused counts by what it gave before: nothing, unless it refunds many. One about an invoice counts by its amount. Call it under the lock of the login.
+ */
+export async function sumOtherOrders(
+  trx: Transaction,
+  { id, requested_by: login, requested_at: at }: OperatorOrderRow,
+): Promise<number> {
+  const { rows } = await trx.raw<{ rows: { cents: number }[] }>(
+    `select coalesce(sum(case when o.status in ('rejected', 'refused')
+                then (select sum(i.refunded_cents) from operator_order_items i where i.order_id = o.id)
+                else abs(coalesce(o.amount_cents, v.amount_cents)) end), 0)::bigint as cents
+       from operator_orders o left join invoices v on v.id = o.request ->> 'invoiceId'
+      where o.requested_by = :login and o.approved_by is null and o.id <> :id and case
+        when o.closed_at is not null then o.closed_at > clock_ms() - interval '24 hours'
+        else (o.requested_at > clock_ms() - interval '24 hours' and (o.requested_at, o.id) < (:at, :id))
+             or exists (select 1 from operator_actions a where a.id = o.id) end`,
+    { id, login, at },
+  );
+  return rows[0]?.cents ?? 0;
+}
+
+/**
  * Approves another operator's order, so that it may be done above the limit of one operator. A second approval changes
  * nothing.
  * @throws Refusal for one's own order, for a login that is not one operator's own, and for an order that has ended

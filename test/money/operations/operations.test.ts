@@ -70,14 +70,6 @@ describe('an operation’s transaction', () => {
     assert.equal(action1?.operator, 'ada, approved by bob');
   });
 
-  it('is moved alone up to the limit, downwards too', async () => {
-    const { db } = database;
-    const { user_id: userId } = await insertWallet(db, 2 * testSingleLimitCents);
-    const down = (cents: number) => placeOrder(ada, { kind: 'adjust', userId, amountCents: -cents });
-    assert.deepEqual(await run(await down(testSingleLimitCents + 1)), { outcome: 'waiting' });
-    assert.deepEqual(await run(await down(testSingleLimitCents)), { outcome: 'done' });
-  });
-
   it('needs two operators to give up an invoice above the limit', async () => {
     const { db } = database;
     const wallet = await insertWallet(db, 0);

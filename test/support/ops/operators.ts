@@ -5,7 +5,7 @@ import { operate } from '../../../money/operations/operations.js';
 import { requestOrder } from '../../../adapters/postgres/operators/operator-orders.js';
 import type { OperationId } from '../../../domain/ids.js';
 import type { MoneyAction, OrderedAction } from '../../../domain/operations/operation.js';
-import { ensureOperatorLogin } from '../../../migrations/logins.js';
+import { dropOperatorLogin, ensureOperatorLogin, type OperatorLogin } from '../../../migrations/logins.js';
 
 /** The operators of all tests. Each has a login of their own in the tests' server. */
 export const testOperators = ['ada', 'bob'] as const;
@@ -23,8 +23,29 @@ export async function makeTestOperators(databaseUrl: string): Promise<void> {
   }
 }
 
+/**
+ * Opens a database with the login of an operator of the calling test alone: what one moves alone in a day is summed up.
+ * @param databaseUrl the owner's address
+ */
+export async function withNewOperator<T>(
+  databaseUrl: string,
+  work: (db: Database, login: OperatorLogin) => Promise<T>,
+): Promise<T> {
+  const owner = openDatabase(databaseUrl, 1, 'test');
+  const name = newId('op').toLowerCase();
+  const login = await ensureOperatorLogin(owner, name, password);
+  const db = openDatabase(urlAs(name, databaseUrl), 10, 'ops');
+  try {
+    return await work(db, login);
+  } finally {
+    await db.destroy();
+    await dropOperatorLogin(owner, login);
+    await owner.destroy();
+  }
+}
+
 /** The address of the same database with an operator's login. */
-export function urlAs(name: TestOperator, databaseUrl: string): string {
+export function urlAs(name: string, databaseUrl: string): string {
   return Object.assign(new URL(databaseUrl), { username: `operator_${name}`, password }).toString();
 }
 
