@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
 import { outcomeUnread } from './http/middleware/outcomes.js';
+import { defaultPace, PaceWatch, type PaceLimits } from './http/pace.js';
 
 /** How long a client may take, in milliseconds. */
 export interface ServerTimeouts {
@@ -14,6 +15,8 @@ export interface ServerTimeouts {
   readonly keepAliveMs: number;
   /** A connection without any traffic: longer than any answer is waited for. */
   readonly idleMs: number;
+  /** How fast an answer must be taken; default: defaultPace. */
+  readonly pace?: PaceLimits;
 }
 
 export const defaultTimeouts: ServerTimeouts = {
@@ -67,6 +70,7 @@ export async function startServer(
     });
     void handle(request, response);
   });
+  const paceWatch = new PaceWatch(underWay, timeouts.pace ?? defaultPace);
   server.listen(address.port, address.host);
   await once(server, 'listening');
   return {
@@ -84,6 +88,7 @@ export async function startServer(
       for (const response of underWay) if (!response.headersSent) response.setHeader('Connection', 'close');
       server.closeIdleConnections();
       await closed;
+      paceWatch.stop();
       clearTimeout(hurry);
       return cut;
     },

@@ -26,6 +26,8 @@ export interface ApiSettings {
    * kind.
    */
   readonly requestsAtOnce: number;
+  /** Decision 136, "Unread answers": how often it is asked whether a reader may still have what they are sent. */
+  readonly askAgainMs: number;
   readonly billing: {
     readonly enabled: boolean;
     readonly publishableKey: string;
@@ -114,6 +116,7 @@ export const defaultSettings: ApiSettings = {
   changesPerMinute: requestLimits.changesPerMinute,
   strangersPerMinute: requestLimits.strangersPerMinute,
   requestsAtOnce: requestLimits.requestsAtOnce,
+  askAgainMs: requestLimits.askAgainMs,
   billing: { enabled: false, publishableKey: '', livemode: false, simulatorUrl: null },
   autoTopupDailyCapCents: null,
   webhooks: { publicKey: '', allowPrivate: false, ownHosts: [] },

@@ -1,5 +1,5 @@
+import type { Holder } from '../../adapters/postgres/accounts/holders.js';
 import { readEventPage, type EventPage } from '../../adapters/postgres/events/event-reads.js';
-import type { StreamHolder } from '../../adapters/postgres/events/open-streams.js';
 import { presentEvent } from '../../domain/events/present.js';
 import { Refusal } from '../../domain/refusal.js';
 import { callerOf, onlyOf, type ApiContext, type ApiDeps, type ApiRouter, type Caller } from '../context.js';
@@ -50,7 +50,7 @@ function streamEvents(deps: ApiDeps): Step {
 }
 
 /** What ends a caller's streams when it ends. */
-export function holderOf(caller: Caller): StreamHolder {
+export function holderOf(caller: Caller): Holder {
   return caller.kind === 'key'
     ? { kind: 'key', keyId: caller.keyId }
     : { kind: 'session', tokenHash: caller.tokenHash };

@@ -3,7 +3,7 @@ import type { EventPage, FeedRange, ReadEvent } from '../../adapters/postgres/ev
 import type { EventType } from '../../domain/events/events.js';
 import { streamLimits } from '../../domain/events/stream-limits.js';
 import type { ApiKeyId, UserId } from '../../domain/ids.js';
-import type { StreamHolder } from '../../adapters/postgres/events/open-streams.js';
+import type { Holder } from '../../adapters/postgres/accounts/holders.js';
 import { messages, type CloseReason } from './messages.js';
 
 /** Why a stream has ended; for the metrics. */
@@ -13,7 +13,7 @@ export type EndReason = CloseReason | 'client_left' | 'slow_reader';
 export interface StreamRequest {
   readonly id: string;
   readonly userId: UserId;
-  readonly holder: StreamHolder;
+  readonly holder: Holder;
   /** The events that the client wants; undefined: all. */
   readonly types: readonly EventType[] | undefined;
   /** The key with a cap that asks: it hears of the rentals that it opened alone. undefined for all others. */
@@ -35,7 +35,7 @@ export type Pick = (min: number, max: number) => number;
 export class EventStream {
   readonly id: string;
   readonly userId: UserId;
-  readonly holder: StreamHolder;
+  readonly holder: Holder;
   readonly onlyOf: ApiKeyId | undefined;
   /** Whether the hub's events go to the client at once. */
   isLive = false;

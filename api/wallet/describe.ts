@@ -275,6 +275,11 @@ export const walletOperations: readonly Operation[] = [
     name: 'downloadLedger',
     tag,
     summary: 'The ledger as a file, oldest first',
+    description: [
+      'Read it as fast as you like, but at least 16 KiB in each 30 s: a slower reader is cut, and so is one whose session',
+      'or key has ended. Two files are sent at once to the keys of an account, and four to the account: one more ends your',
+      'oldest. A file that ends without its last chunk is not whole: ask for it again.',
+    ].join(' '),
     query: csvQuery,
     answers: [
       {

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import pLimit from 'p-limit';
 import type { LedgerEntry } from '../../adapters/postgres/wallets/ledger-reads.js';
 import {
   findStretch,
@@ -146,16 +147,24 @@ function sum<Each>(all: readonly Each[], of: (each: Each) => number): number {
   return all.reduce((total, each) => total + of(each), 0);
 }
 
-/** Entries are read a page at a time, as fast as the client takes them, up to the newest of this moment. */
-const CSV_PAGE = 1_000;
+/**
+ * Entries are read a page at a time, as fast as the client takes them, up to the newest of this moment. Between two
+ * pages nothing of the database is held. A page is written within some milliseconds, so others are answered meanwhile.
+ */
+const CSV_PAGE = 250;
 
 function sendCsv(deps: ApiDeps): Step {
+  // All files that are under way take no more connections than one caller.
+  const atOnce = pLimit(deps.settings.requestsAtOnce);
   return async (ctx) => {
     const { from, to } = readQuery(ctx, csvQuery);
     refuseUnordered(from, to);
     refuseWhenCapped(ctx);
     const stretch = await findStretch(deps.db, callerOf(ctx).userId, from, to);
-    sendLedgerFile(ctx, pagesOf(deps, stretch));
+    const readPage = (fromSeq: number): Promise<LedgerEntry[]> =>
+      // Whoever has gone while it waited needs no page.
+      atOnce(() => (ctx.res.closed ? [] : readStretch(deps.db, { ...stretch, fromSeq }, CSV_PAGE)));
+    sendLedgerFile(ctx, pagesOf(readPage, stretch));
   };
 }
 
@@ -178,14 +187,16 @@ async function* csvOf(pages: AsyncIterable<LedgerEntry[]> | Iterable<LedgerEntry
   }
 }
 
-async function* pagesOf(deps: ApiDeps, whole: Stretch): AsyncGenerator<LedgerEntry[]> {
-  let fromSeq = whole.fromSeq;
-  while (fromSeq < whole.toSeq) {
-    const page = await readStretch(deps.db, { ...whole, fromSeq }, CSV_PAGE);
+async function* pagesOf(
+  readPage: (fromSeq: number) => Promise<LedgerEntry[]>,
+  { fromSeq, toSeq }: Stretch,
+): AsyncGenerator<LedgerEntry[]> {
+  for (let next = fromSeq; next < toSeq;) {
+    const page = await readPage(next);
     const last = page.at(-1);
     if (!last) return;
     yield page;
-    fromSeq = last.seq + 1;
+    next = last.seq + 1;
   }
 }
 

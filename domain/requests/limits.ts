@@ -26,6 +26,18 @@ export const requestLimits = {
   lookUpsWaiting: 1_000,
   requestTurnWaitMs: 5 * SECOND,
 
+  /**
+   * Decision 136, "Unread answers": how many files are sent at once to the API keys of a user, to the user in all, and
+   * by one process; how much of an answer its reader must take in each stretch in which we wait for them; how often it
+   * is asked whether the reader may still have it.
+   */
+  downloadsOfKeys: 2,
+  downloadsOfUser: 4,
+  downloadsOfProcess: 64,
+  takenBytes: 16 * 1024,
+  takenWithinMs: 30 * SECOND,
+  askAgainMs: 2 * SECOND,
+
   /** How many requests of one user may wait for their turn at the wallet in one process, and for how long. */
   userTurnsWaiting: 8,
   userTurnWaitMs: 5 * SECOND,

@@ -1,19 +1,15 @@
-import type { ApiKeyId, UserId } from '../../../domain/ids.js';
+import type { UserId } from '../../../domain/ids.js';
 import { streamLimits } from '../../../domain/events/stream-limits.js';
+import { holderLives, type Holder } from '../accounts/holders.js';
 import type { Database } from '../database.js';
 import { lockStreamsOf } from '../locks.js';
 import { sqlStateOf } from '../sql-state.js';
-
-/** The session or the API key whose end ends its streams. */
-export type StreamHolder =
-  | { readonly kind: 'session'; readonly tokenHash: Buffer }
-  | { readonly kind: 'key'; readonly keyId: ApiKeyId };
 
 /** A stream as all API processes know of it. */
 export interface OpenStream {
   readonly id: string;
   readonly userId: UserId;
-  readonly holder: StreamHolder;
+  readonly holder: Holder;
 }
 
 /** Says that a process lives: its streams count as open for the next seconds. */
@@ -77,8 +73,7 @@ function isHolderGone(error: unknown): boolean {
 const FOREIGN_KEY_VIOLATION = '23503';
 const holders = ['open_streams_token_hash_fkey', 'open_streams_api_key_id_fkey'];
 
-/** Whether the session or the key of a stream `o` lives. */
-const holderLives = `(s.expires_at > clock_ms() or (k.ended_at > clock_ms() and k.suspended_at is null))`;
+/** Streams `o` with the session and the key that may hold them. */
 const withHolders = `open_streams o left join sessions s on s.token_hash = o.token_hash
        left join api_keys k on k.id = o.api_key_id`;
 

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { Middleware } from 'koa';
 import { isDatabaseAway } from '../../../adapters/postgres/availability.js';
 import {
@@ -12,11 +13,13 @@ import type { UserId } from '../../../domain/ids.js';
 import { requestLimits } from '../../../domain/requests/limits.js';
 import { Refusal } from '../../../domain/refusal.js';
 import { seenFrom } from '../../accounts/seen-from.js';
+import { AnswersUnderWay } from './answers.js';
 import { onlyOf, type ApiDeps, type ApiState, type Caller } from '../../context.js';
 import type { ReadAhead } from '../../../adapters/postgres/prepared.js';
 import { addressOf } from './client-address.js';
 import { bearerOf, keyRefusal } from './caller.js';
 import { clientOf } from './client-address.js';
+import { Downloads } from './downloads.js';
 import { KnownCallers, readAheadOf, type Whose } from './read-ahead.js';
 import { isReading } from './safe-methods.js';
 import { createRequestTurns, type RequestTurns } from './turns.js';
@@ -35,6 +38,8 @@ export function limitRequests(deps: ApiDeps, exempt: readonly string[]): Middlew
   const policies = policiesOf(deps);
   const turns = createRequestTurns(deps.settings.requestsAtOnce);
   const known = new KnownCallers();
+  const answers = new AnswersUnderWay(deps);
+  const downloads = new Downloads();
   return async (ctx, next) => {
     if (!ctx.path.startsWith('/v1/') || exempt.includes(ctx.path)) {
       await next();
@@ -54,6 +59,7 @@ export function limitRequests(deps: ApiDeps, exempt: readonly string[]): Middlew
       if (failure !== undefined) throw failure;
       if (caller) {
         ctx.state.caller = caller;
+        answers.watch(ctx, caller);
         const now = { userId: caller.userId, onlyOf: onlyOf(ctx) };
         if (!whose || whose.onlyOf !== now.onlyOf) known.remember(asked.credential, now);
       }
@@ -62,6 +68,7 @@ export function limitRequests(deps: ApiDeps, exempt: readonly string[]): Middlew
       await next();
     };
     await turns.inTurn(ctx, caller, work, taken);
+    if (ctx.body instanceof Readable) downloads.begin(ctx, caller);
   };
 }
 

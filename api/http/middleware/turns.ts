@@ -1,4 +1,3 @@
-import { finished, Readable } from 'node:stream';
 import type { Middleware } from 'koa';
 import { Turns, type PassTurn } from '../../../adapters/turns.js';
 import type { UserId } from '../../../domain/ids.js';
@@ -22,8 +21,8 @@ export interface RequestTurns {
   /** Takes a turn for reads of a user that is free at once; undefined where it would have to be waited for. */
   tryRead(userId: UserId): PassTurn | undefined;
   /**
-   * Does a request's work in its caller's turn. The turn lasts until `work` ends and its answer's stream is closed, or
-   * until `ctx.state.passTurn` is called.
+   * Does a request's work in its caller's turn. The turn lasts until `work` ends, or until `ctx.state.passTurn` is
+   * called. What is sent afterwards has bounds of its own (downloads.ts).
    * @param taken the caller's turn, where it was taken already
    * @throws Refusal rate_limited when the turn did not come: nothing was begun
    */
@@ -67,9 +66,7 @@ export function createRequestTurns(atOnce: number): RequestTurns {
       try {
         await work();
       } finally {
-        // A streamed answer reads the database while it is sent, and for as long as its client likes.
-        if (ctx.body instanceof Readable) finished(ctx.body, pass);
-        else pass();
+        pass();
       }
     },
   };

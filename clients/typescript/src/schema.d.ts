@@ -570,7 +570,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The ledger as a file, oldest first */
+        /**
+         * The ledger as a file, oldest first
+         * @description Read it as fast as you like, but at least 16 KiB in each 30 s: a slower reader is cut, and so is one whose session or key has ended. Two files are sent at once to the keys of an account, and four to the account: one more ends your oldest. A file that ends without its last chunk is not whole: ask for it again.
+         */
         get: operations["downloadLedger"];
         put?: never;
         post?: never;

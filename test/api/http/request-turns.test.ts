@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { PassThrough } from 'node:stream';
-import { createRequestTurns } from '../../../api/http/middleware/turns.js';
-import type { Caller } from '../../../api/context.js';
 import type { RentalRow } from '../../../adapters/postgres/rows/tables.js';
 import { requestLimits } from '../../../domain/requests/limits.js';
 import type { Answer } from '../../support/http/answers.js';
@@ -140,24 +137,5 @@ describe('the turns of requests (decision 97)', () => {
     });
     const answers = await Promise.all(asked);
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([401]));
-  });
-
-  it('last until the answer’s stream is closed', async () => {
-    const turns = createRequestTurns(1);
-    const caller = { userId: user.user.id } as Caller;
-    type Context = Parameters<typeof turns.inTurn>[0];
-    const ask = (body: unknown): Context => ({ method: 'GET', state: {}, body }) as unknown as Context;
-    const file = new PassThrough();
-    await turns.inTurn(ask(file), caller, () => Promise.resolve());
-    let begun = false;
-    const next = turns.inTurn(ask({}), caller, () => {
-      begun = true;
-      return Promise.resolve();
-    });
-    await new Promise(setImmediate);
-    assert.equal(begun, false);
-    file.destroy();
-    await next;
-    assert.equal(begun, true);
   });
 });
