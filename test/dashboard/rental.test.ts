@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { DashboardLab, type Visitor } from '../support/dashboard/dashboard.js';
+import { HeldClock } from '../support/dashboard/held-clock.js';
 import { failedRequest, readAgain } from '../support/dashboard/failures.js';
 import { answerWith, watchRequests } from '../support/dashboard/paying.js';
 import { Renter } from '../support/dashboard/renter.js';
@@ -8,12 +9,14 @@ import { until } from '../support/until.js';
 
 describe('the page of a rental', function () {
   this.timeout(60_000);
+  const clock = new HeldClock();
   let lab: DashboardLab;
   let visitor: Visitor;
   let page: Page;
   let renter: Renter;
   before(async () => {
-    lab = await DashboardLab.start({ durations: { provisionMs: 1_500, endMs: 300, lostMs: 700 } });
+    const durations = { provisionMs: 50, endMs: 300, lostMs: 50 };
+    lab = await DashboardLab.start({ clock, durations });
   });
   after(() => lab.stop());
   beforeEach(async () => {
@@ -22,6 +25,7 @@ describe('the page of a rental', function () {
     renter = await Renter.signIn(visitor);
   });
   afterEach(async () => {
+    clock.release();
     assert.deepEqual(visitor.complaints, []);
     await visitor.close();
   });
@@ -41,12 +45,14 @@ describe('the page of a rental', function () {
   }
 
   it('follows a machine from the create until it can be entered, without a new load', async () => {
+    clock.hold();
     const id = await renter.rent({ name: 'fresh' });
     await open(id);
     const steps = card('On its way').getByRole('listitem');
     await steps.first().waitFor();
     assert.equal(await steps.count(), 6);
     await page.getByText('The command stands here as soon as SSH answers.').waitFor();
+    clock.release();
     await card('Enter it')
       .getByText(/^ssh -p 22 root@203\.0\.113\.\d+$/)
       .waitFor();
@@ -61,6 +67,7 @@ describe('the page of a rental', function () {
   });
 
   it('tells an attempt after the first, and a wait that is longer than usual', async () => {
+    clock.hold();
     const id = await renter.rent({ name: 'slow' });
     const rental = await renter.rental(id);
     const before = new Date(Date.now() - 60_000).toISOString();
@@ -308,8 +315,10 @@ describe('the page of a rental', function () {
   });
 
   it('tells that a machine was lost, as it happens', async () => {
+    clock.hold();
     const id = await renter.rent({ name: 'lost' }, 'is_lost');
     await open(id);
+    clock.release();
     await page.getByText('The machine was lost right after its start').waitFor();
     await card('Settled').waitFor();
   });

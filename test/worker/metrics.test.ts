@@ -30,8 +30,11 @@ describe('what the processes tell operators', () => {
   let shownByWorker: Scraped;
   let shownByApi: Scraped;
   let texts: string;
+  /** Nothing that the processes tell is older than the test. */
+  let tookSeconds: number;
 
   before(async () => {
+    const begunMs = performance.now();
     service = await startService({ worker: false });
     [apiPort = 0] = await findFreePorts(1);
     [worker, api] = await Promise.all([
@@ -42,7 +45,12 @@ describe('what the processes tell operators', () => {
     renting = new Renting(service);
     user = await service.signIn(50_000);
     await tellStory();
-    texts = `${await scrape(worker)}\n${await scrape(api)}`;
+    // A group of figures that a busy database could not read in time shows nothing until it is read again.
+    await until('all figures are read', async () => {
+      texts = `${await scrape(worker)}\n${await scrape(api)}`;
+      return shownByWorker.sum('gpu_rental_figures_failed') === 0;
+    });
+    tookSeconds = (performance.now() - begunMs) / 1_000;
   });
   after(async () => {
     try {
@@ -92,9 +100,9 @@ describe('what the processes tell operators', () => {
     assert.equal(shown.get('gpu_rental_failovers_last_hour'), 0);
     assert.equal(shown.get('gpu_rental_attempts_last_hour', { ...lab, state: 'adopted' }), 2);
     assert.ok(shown.get('gpu_rental_events_handled_last_hour')! >= 1);
-    assert.ok(shown.get('gpu_rental_webhook_lag_seconds', { quantile: '1' })! < 60);
+    assert.ok(shown.get('gpu_rental_webhook_lag_seconds', { quantile: '1' })! < tookSeconds);
     assert.equal(shown.get('gpu_rental_events_unhandled'), 0);
-    assert.ok(shown.get('gpu_rental_last_tick_age_seconds', { shard: '0' })! < 10);
+    assert.ok(shown.get('gpu_rental_last_tick_age_seconds', { shard: '0' })! < tookSeconds);
     assert.equal(shown.get('gpu_rental_provider_out', lab), 0);
     assert.equal(shown.get('gpu_rental_brake_pulled', { brake: 'creates' }), 0);
     assert.equal(shown.sum('gpu_rental_figures_failed'), 0);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { DashboardLab, type Visitor } from '../../support/dashboard/dashboard.js';
+import { HeldClock } from '../../support/dashboard/held-clock.js';
 import { failedRequest, readAgain } from '../../support/dashboard/failures.js';
 import { until } from '../../support/until.js';
 
@@ -7,12 +8,12 @@ const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIILHUBtNJZvdOw5S9jRC4uP/itkkFhI
 
 describe('the overview of the dashboard', function () {
   this.timeout(60_000);
+  const clock = new HeldClock();
   let lab: DashboardLab;
   let visitor: Visitor;
   let people = 0;
   before(async () => {
-    // A machine starts for as long as a page may take to show it.
-    lab = await DashboardLab.start({ durations: { provisionMs: 4_000 } });
+    lab = await DashboardLab.start({ clock, durations: { provisionMs: 50 } });
   });
   after(() => lab.stop());
   beforeEach(async () => {
@@ -20,7 +21,10 @@ describe('the overview of the dashboard', function () {
     people += 1;
     await visitor.signIn(`person-${people}@example.com`);
   });
-  afterEach(() => visitor.close());
+  afterEach(() => {
+    clock.release();
+    return visitor.close();
+  });
 
   const post = async <T>(path: string, data: object): Promise<T> => {
     const answer = await visitor.context.request.post(path, { data });
@@ -54,9 +58,11 @@ describe('the overview of the dashboard', function () {
     await post('/v1/ssh-keys', { name: 'laptop', publicKey: KEY });
     await fund(500_000);
     const page = await visitor.open('/app');
+    clock.hold();
     await rent({ name: 'night run' });
     const machine = page.getByRole('listitem').filter({ hasText: 'night run' });
     await machine.getByText('Starting').waitFor();
+    clock.release();
     await machine.getByText('Running').waitFor();
     const costs = new Set<string>();
     await until('its cost ticks', async () => {
