@@ -13,8 +13,10 @@ async function findKept() {
   const folder = fileURLToPath(new URL('../node_modules/.cache/gpu-rental-programs', import.meta.url));
   try {
     const { name } = JSON.parse(readFileSync(join(folder, 'newest.json'), 'utf8'));
-    const { keptProgram } = await import(pathToFileURL(join(folder, name, 'lab/programs/built.mjs')).href);
-    return keptProgram(entry);
+    const kept = await import(pathToFileURL(join(folder, name, 'lab/programs/built.mjs')).href);
+    // A copied checkout brings the build of its original, which names the original's folder.
+    const projectDir = fileURLToPath(new URL('..', import.meta.url));
+    return kept.keptProgram(entry, { ...kept.ourPrograms, projectDir });
   } catch {
     return undefined;
   }

@@ -10,6 +10,8 @@ export interface ProgramSources {
   readonly projectDir: string;
   /** The programs' files, below the project's folder. */
   readonly entries: readonly string[];
+  /** The folder of the builds in node_modules/.cache; default: that of `npm start`. */
+  readonly cacheName?: string;
 }
 
 /** The programs that `npm start` and `npm run demo` run. */
@@ -30,7 +32,7 @@ interface Build {
   readonly inputs: readonly string[];
 }
 
-/** The builds that this process is making or looking for, by the project's folder: several parts start at once. */
+/** The builds that this process is making or looking for, by their folder: several parts start at once. */
 const finding = new Map<string, Promise<string>>();
 
 /** Younger builds may be about to be started by another process. */
@@ -71,17 +73,18 @@ function fileIn(of: ProgramSources, name: string, entry: string): string {
 }
 
 async function findOrBuild(of: ProgramSources): Promise<string> {
-  const begun = finding.get(of.projectDir);
+  const folder = folderOf(of);
+  const begun = finding.get(folder);
   if (begun) return begun;
   const find = async (): Promise<string> => findKept(of) ?? (await build(of));
-  const found = find().finally(() => finding.delete(of.projectDir));
-  finding.set(of.projectDir, found);
+  const found = find().finally(() => finding.delete(folder));
+  finding.set(folder, found);
   return found;
 }
 
 /** Below node_modules, so that the packages are found from there. */
-function folderOf({ projectDir }: ProgramSources): string {
-  return join(projectDir, 'node_modules', '.cache', 'gpu-rental-programs');
+function folderOf({ projectDir, cacheName = 'gpu-rental-programs' }: ProgramSources): string {
+  return join(projectDir, 'node_modules', '.cache', cacheName);
 }
 
 /** @returns the newest build, if it was made of what lies there now */
@@ -98,11 +101,14 @@ function findKept(of: ProgramSources): string | undefined {
   }
 }
 
-/** A name that changes with any byte of the sources, and with what builds and runs them. */
+/**
+ * A name that changes with any byte of the sources, and with what builds and runs them. The sources' place is part of
+ * it, since the build names it: a copied checkout would run the code of its original.
+ */
 function nameOf(of: ProgramSources, files: readonly (readonly [name: string, bytes: Uint8Array])[]): string {
   const require = createRequire(import.meta.url);
   const { version } = require('esbuild/package.json') as { readonly version: string };
-  return hashOfContents(files, JSON.stringify([version, process.version, of.entries])).slice(0, 32);
+  return hashOfContents(files, JSON.stringify([version, process.version, of])).slice(0, 32);
 }
 
 async function build(of: ProgramSources): Promise<string> {

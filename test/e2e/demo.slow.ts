@@ -55,7 +55,7 @@ describe('npm run demo', function () {
 
   /** Runs the program of `npm run demo`. */
   async function demo(changes: NodeJS.ProcessEnv = {}): Promise<typeof played> {
-    const child = spawn(process.execPath, ['--import', 'tsx', 'tools/demo/main.ts'], {
+    const child = spawn(process.execPath, ['lab/run.mjs', 'tools/demo/main.ts'], {
       cwd: settings.projectDir,
       env: { ...env, ...changes },
       stdio: ['ignore', 'pipe', 'pipe'],

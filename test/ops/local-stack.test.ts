@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { insertRental, insertUser } from '../support/money/factories.js';
 import { insertWallet, openMoneyDatabase, type MoneyDatabase } from '../support/money/money.js';
+import { argsToTest } from '../support/programs.js';
 import { urlAs } from '../support/ops/operators.js';
 
 describe('ops beside a local stack', () => {
@@ -45,7 +46,7 @@ describe('ops beside a local stack', () => {
     args: readonly string[],
   ): Promise<{ code: number; out: string; err: string }> {
     const env = { PATH: process.env['PATH'], ...more };
-    const child = spawn(process.execPath, ['--import', 'tsx', 'ops/index.ts', ...args], { env });
+    const child = spawn(process.execPath, [...(await argsToTest('ops/index.ts')), ...args], { env });
     const written = { out: '', err: '' };
     child.stdout.on('data', (chunk: Buffer) => (written.out += chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => (written.err += chunk.toString()));

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-
-const main = ['--import', 'tsx', 'lab/mock/main.ts'];
+import { argsToTest } from '../../support/programs.js';
 
 /** Modules that take seconds to load, or do not belong in memory. */
 const heavy = /node_modules\/(knex|pg|stripe|nodemailer|@temporalio)\//;
@@ -27,7 +26,7 @@ describe('npm run mock', () => {
   }
 
   it('says where it is, answers there, and ends when it is asked to', async () => {
-    const child = start(...main, '--port', '0');
+    const child = start(...(await argsToTest('lab/mock/main.ts')), '--port', '0');
     const [line] = (await once(createInterface({ input: child.stdout! }), 'line')) as [string];
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)![0];
     assert.equal((await fetch(`${url}/v1/openapi.json`)).status, 200);
@@ -50,7 +49,7 @@ describe('npm run mock', () => {
   });
 
   it('explains its options and headers', async () => {
-    const help = (await start(...main, '--help').lines()).join('\n');
+    const help = (await start(...(await argsToTest('lab/mock/main.ts')), '--help').lines()).join('\n');
     for (const word of [
       '--port',
       '--latency',
@@ -63,7 +62,7 @@ describe('npm run mock', () => {
   });
 
   it('refuses options that make no sense', async () => {
-    const child = start(...main, '--latency', 'long');
+    const child = start(...(await argsToTest('lab/mock/main.ts')), '--latency', 'long');
     assert.deepEqual(await once(child, 'exit'), [2, null]);
   });
 });

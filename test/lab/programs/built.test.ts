@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -130,6 +131,18 @@ describe('the built programs', () => {
     write('node_modules/@gpu-rental/word/word.ts', `export const word: string = 'of a package';\n`);
     write('app/main.ts', `import { word } from '@gpu-rental/word';\nconsole.log(word);\n`);
     assert.equal(run(await builtProgram('app/main.ts', of)).out, 'of a package');
+  });
+
+  it('are those of its own folder in a copy that brought the builds of its original', async () => {
+    await builtProgram('app/main.ts', of);
+    const copy = mkdtempSync(join(tmpdir(), 'gpu-rental-copied-'));
+    try {
+      cpSync(of.projectDir, copy, { recursive: true });
+      const args = await argsToRun('app/main.ts', { ...of, projectDir: copy });
+      assert.equal(run(...args).out, `first ${pathToFileURL(join(copy, 'app', 'main.ts')).href} undefined`);
+    } finally {
+      rmSync(copy, { recursive: true, force: true });
+    }
   });
 
   it('run under tsx where no build can be kept', async () => {

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { openDatabase, type Database } from '../../../adapters/postgres/database.js';
 import { newId } from '../../../adapters/ids.js';
 import { createTestDatabase, type TestDatabase } from '../../support/servers/database.js';
+import { argsToTest } from '../../support/programs.js';
 import { insertRunning, insertWallet } from '../../support/money/money.js';
 
 const run = promisify(execFile);
@@ -28,7 +29,10 @@ describe('ops ledger verify', () => {
   });
 
   const cwd = fileURLToPath(new URL('../../..', import.meta.url));
-  const command = (...args: string[]) => ['--import', 'tsx', 'ops/index.ts', 'ledger', 'verify', ...args];
+  const command = async (...args: string[]) => [
+    ...(await argsToTest('ops/index.ts')),
+    ...['ledger', 'verify', ...args],
+  ];
   const environment = (): NodeJS.ProcessEnv => ({
     ...process.env,
     DATABASE_URL: database.url,
@@ -37,7 +41,7 @@ describe('ops ledger verify', () => {
 
   async function verify(...args: string[]): Promise<Outcome> {
     try {
-      const { stdout } = await run(process.execPath, command(...args), { env: environment(), cwd });
+      const { stdout } = await run(process.execPath, await command(...args), { env: environment(), cwd });
       return { code: 0, text: stdout };
     } catch (error) {
       const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
@@ -46,7 +50,7 @@ describe('ops ledger verify', () => {
   }
 
   it('stops writing when its reader is gone, as with "| head -1"', async () => {
-    const child = spawn(process.execPath, command(), {
+    const child = spawn(process.execPath, await command(), {
       env: environment(),
       cwd,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { argsToTest } from '../programs.js';
 import type { TestOperator } from './operators.js';
 import type { OpsRequest, OpsResult } from './ops-runner.js';
 
@@ -35,7 +35,7 @@ export async function runOps(
 }
 
 async function ask(request: OpsRequest): Promise<OpsResult> {
-  runner ??= startRunner();
+  runner ??= await startRunner();
   const waiting = new AbortController();
   const { signal } = waiting;
   try {
@@ -54,9 +54,12 @@ async function ask(request: OpsRequest): Promise<OpsResult> {
   }
 }
 
-function startRunner(): ChildProcess {
-  const file = fileURLToPath(new URL('./ops-runner.ts', import.meta.url));
-  const child = fork(file, { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+async function startRunner(): Promise<ChildProcess> {
+  const args = await argsToTest('test/support/ops/ops-runner.ts');
+  const child = fork(args.at(-1) ?? '', {
+    execArgv: args.slice(0, -1),
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   // The process of the tests ends without waiting for the runner, and the runner ends with it.
   child.unref();
   child.channel?.unref();

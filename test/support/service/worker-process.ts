@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startProgram } from '../../../lab/servers/program.js';
 import { API_KEY } from '../../lab/provider/living-lab.js';
+import { argsToTest } from '../programs.js';
 import { webhookSecret } from '../http/api.js';
 import { publishableKey, secretKey, type TestService } from './living-service.js';
 
@@ -41,7 +42,7 @@ async function startProcess(
     const program = await startProgram({
       name: what.name,
       command: process.execPath,
-      args: ['--import', 'tsx', what.file],
+      args: await argsToTest(what.file),
       env: { ...process.env, ...variablesOf(service), ...what.env },
       cwd: fileURLToPath(new URL('../../..', import.meta.url)),
       logFile,

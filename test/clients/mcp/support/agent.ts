@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { argsToTest } from '../../../support/programs.js';
 
 const project = new URL('../../../../', import.meta.url).pathname;
-const program = new URL('serve.ts', import.meta.url).pathname;
 
 /** Whom the server for agents asks, by which keys. */
 export interface AgentOptions {
@@ -30,8 +30,8 @@ export class Agent {
     readonly transport: StdioClientTransport,
   ) {}
 
-  static start(options: AgentOptions): Promise<Agent> {
-    return Agent.spawn(['--import', 'tsx', program], {
+  static async start(options: AgentOptions): Promise<Agent> {
+    return Agent.spawn(await argsToTest('test/clients/mcp/support/serve.ts'), {
       API_URL: options.apiUrl,
       SSH_DIR: options.sshDir,
       ...(options.apiKey !== undefined && { API_KEY: options.apiKey }),
