@@ -27,6 +27,14 @@ const slots = { rentals: 100, upstream: 2_000, meter: 300, mail: 4, webhooks: 30
  */
 const stepsWithinTasks = 20;
 
+/**
+ * The longest activation of a workflow, in milliseconds: the longest that there is. The SDK's own limit of 5 s ends the
+ * whole process where one activation passes it, because Node 20 aborts when the limit of a `vm` script meets promise
+ * hooks. A paused host or a run with thousands of signals reaches it. Beyond the task's time-out the server gives the
+ * task to another worker in any case, and a thread that never answers stops polling, which `/readyz` tells.
+ */
+const activation = { isolateExecutionTimeout: 2 ** 32 - 1 } as const;
+
 /** Short activities end within it; it ends the loops. */
 const SHUTDOWN_GRACE_MS = 2_000;
 
@@ -62,6 +70,7 @@ export async function createWorkers(options: WorkersOptions): Promise<Worker[]> 
   return [
     await Worker.create({
       ...shared,
+      ...activation,
       taskQueue: taskQueues.rentals,
       workflowBundle: bundle,
       // A dead worker's workflows move to another one after this; the SDK's default is ten seconds.

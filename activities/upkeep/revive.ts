@@ -18,6 +18,7 @@ import type { ActivityDeps } from '../deps.js';
 import { eachItem } from '../each-item.js';
 import type { Tell } from '../heartbeat.js';
 import { deliverIntents } from './deliver-intents.js';
+import { noteFailingRuns } from './failing-runs.js';
 import { startLongLived } from './long-lived.js';
 import { signalLooks } from './signal-looks.js';
 
@@ -44,6 +45,7 @@ export async function revive(
   await signalLooks(deps, [...rentals, ...payments], { hasNoRun: true, tell });
   await reviveOrders(deps, running, tell);
   await deliverIntents(deps);
+  await noteFailingRuns(deps, new Set([...running, ...started]), tell);
   return { rentals: rentals.length, payments: payments.length, started };
 }
 

@@ -38,6 +38,13 @@ export const operationLimits = {
   lookUnhandledMs: MINUTE,
   looksPerDay: 1_000,
 
+  /**
+   * A run whose workflow task failed or timed out this often in a row does not go on by itself. The second is how many
+   * open runs one round of the upkeep asks about, beside those that have a signal and did not look.
+   */
+  failingTaskTries: 5,
+  runsAskedAtOnce: 200,
+
   /** A processor event that was stored but not handled is delivered again when it is older than this. */
   eventRedeliverMs: 10 * SECOND,
   /** How often the other duties of the upkeep come round. */

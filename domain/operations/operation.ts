@@ -88,6 +88,8 @@ export type HumanDecision =
     }
   /** Items that were set aside are tried at once (decision 69, "Items that fail"): of one duty, or one item, or all. */
   | { readonly kind: 'retry_set_aside'; readonly duty?: string; readonly item?: string }
+  /** A run whose task fails again and again is ended, and a new one begins from its row. */
+  | { readonly kind: 'replace_run'; readonly workflowId: string }
   /**
    * A dispute or a bank's warning is understood: its payer and its card may be charged again while the payer is away.
    */

@@ -7,6 +7,7 @@ import { operationLimits } from './limits.js';
  */
 export const duties = {
   workflow: 'a workflow that is told to look at its row, or whose look fails',
+  run: 'a workflow whose task fails or times out again and again: it does nothing until it is replaced',
   step: 'a step of a rental',
   refund: 'a rental that an order of many refunds',
   warning: 'a warning of a low balance',

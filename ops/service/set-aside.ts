@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { listStuck } from '../../adapters/postgres/upkeep/stuck-items.js';
+import { replaceRun } from '../../adapters/temporal/failing-task.js';
 import { signalRunning } from '../../adapters/temporal/signal-workflow.js';
 import { duties, type Duty } from '../../domain/operations/stuck.js';
 import { using, type OpsContext } from '../context.js';
@@ -22,6 +23,8 @@ First mend the reason; then let it be tried at once:
   ops set-aside list
   ops set-aside retry --item top_01J… --by ada --reason "the key at the processor was renewed"
   ops set-aside retry --duty mail --by ada --reason "the mail server is back"
+A run (duty "run") whose task fails again and again does nothing until it is replaced:
+  ops set-aside replace rent_01J… --by ada --reason "a signal that no worker can read" --yes
 
 Duties:
 ${Object.entries(duties)
@@ -62,6 +65,21 @@ ${Object.entries(duties)
         { signal: ({ workflow }) => signalRunning(workflow, workflowIds) },
       );
     });
+  addReplacing(setAside, context);
+}
+
+function addReplacing(setAside: Command, context: OpsContext): void {
+  asOperator(setAside.command('replace').argument('<workflow>', 'the run, as the list names it'))
+    .description('Ends a run whose task fails again and again, and begins it anew from its row.')
+    .action((workflowId: string, options: OperatorOptions) =>
+      actByHand(context, { kind: 'replace_run', workflowId }, options, {
+        then: 'its run is ended; a new one goes on where the rows stand',
+        signal: async ({ workflow }) => {
+          const isBegun = await replaceRun(workflow, workflowId, `ops set-aside replace: ${options.reason}`);
+          if (!isBegun) console.log('Its run is ended. The upkeep or its schedule begins the next one.');
+        },
+      }),
+    );
 }
 
 /** The workflows that wait for the items that are put back. */

@@ -32,6 +32,8 @@ export async function decide(
       return acknowledge(trx, decision, action.findingId);
     case 'retry_set_aside':
       return retrySetAside(trx, action);
+    case 'replace_run':
+      return replaceRun(trx, action.workflowId);
   }
 }
 
@@ -137,4 +139,10 @@ async function retrySetAside(
   if (items > 0)
     return { items, ...(duty === undefined ? {} : { duty }), ...(item === undefined ? {} : { item }) };
   throw new Refusal('not_found', 'Nothing of that is set aside: see ops set-aside list.');
+}
+
+/** Only a run that was seen to fail may be replaced. The caller tells Temporal, and the next round looks again. */
+async function replaceRun(trx: Transaction, workflowId: string): Promise<OperationResult> {
+  if ((await putBack(trx, 'run', workflowId)) > 0) return { workflowId };
+  throw new Refusal('not_found', `No failing run of ${workflowId} is set aside: see ops set-aside list.`);
 }

@@ -76,6 +76,17 @@ export async function acknowledgeLook(db: Database, workflowId: string, lookedAt
   return rows[0]?.again ?? false;
 }
 
+/** Lists workflows that have a signal and have not looked for longer than a look may wait, the oldest signal first. */
+export async function listUnhandledLooks(db: Database, limit: number): Promise<string[]> {
+  return db('look_signals')
+    .whereRaw(`told_at < (select clock_ms()) - ? * interval '1 millisecond'`, [
+      operationLimits.lookUnhandledMs,
+    ])
+    .orderBy('told_at')
+    .limit(limit)
+    .pluck('workflow_id');
+}
+
 /**
  * SQL that holds for a workflow that may be told: it has no unhandled signal, and did not fail lately.
  * @param workflowId SQL of its id

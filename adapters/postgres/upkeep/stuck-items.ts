@@ -100,6 +100,11 @@ export async function findStuck(
   return new Map(rows.map(({ item, isWaiting }) => [item, { isWaiting }]));
 }
 
+/** Lists all items of a duty whose last try failed. */
+export async function listItemsOf(db: Database, duty: Duty): Promise<string[]> {
+  return db('stuck_items').where({ duty }).pluck('item');
+}
+
 /** Notes that an item succeeded. */
 export async function clearStuck(db: Database, duty: Duty, item: string): Promise<void> {
   await db('stuck_items').where({ duty, item }).delete();

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../adapters/ids.js';
 import type { TopupRow } from '../../../adapters/postgres/rows/tables.js';
+import { shareOf } from '../../../activities/upkeep/failing-runs.js';
+import { operationLimits } from '../../../domain/operations/limits.js';
 import { autoTopupWorkflowId } from '../../../domain/payments/processor-routes.js';
 import { startActivities, type LoneActivities } from '../../support/activities/lone-activities.js';
 import { ScriptedTemporal } from '../../support/activities/scripted-temporal.js';
@@ -207,6 +209,60 @@ describe('reviveWorkflows', () => {
     const intent = await lone.db('intents').first();
     assert.ok(intent?.delivered_at);
     assert.equal(intent.acknowledged_at, null, 'who acts on it acknowledges it');
+  });
+
+  describe('runs whose task fails again and again', () => {
+    const { failingTaskTries, runsAskedAtOnce, reviveEveryMs } = operationLimits;
+    const aside = () =>
+      lone
+        .db('stuck_items')
+        .whereNotNull('set_aside_at')
+        .orderBy('item')
+        .select('duty', 'item', 'last_error');
+
+    it('are set aside at once, and leave the list when they go on', async () => {
+      const failing = newId('rent');
+      for (const id of [failing, newId('rent')]) temporal.running.add(id);
+      temporal.attempts.set(failing, failingTaskTries).set('meter:0', failingTaskTries + 1);
+      await revive();
+      assert.deepEqual(
+        (await aside()).map(({ duty, item }) => [duty, item]),
+        [['run', 'meter:0']],
+      );
+      temporal.attempts.set(failing, failingTaskTries + 3);
+      await revive();
+      const [, rental] = await aside();
+      assert.equal(rental?.item, failing);
+      assert.match(rental?.last_error ?? '', /failed or timed out 7 times in a row/);
+      temporal.attempts.clear();
+      await revive();
+      assert.deepEqual(await aside(), []);
+    });
+
+    it('are asked about at once when they have a signal and did not look', async () => {
+      const silent = newId('rent');
+      await lone.db('look_signals').insert({
+        workflow_id: silent,
+        workflow_type: 'rental',
+        wanted_at: longAgo,
+        told_at: new Date(Date.now() - 2 * operationLimits.lookUnhandledMs),
+        counted_on: longAgo,
+        signals: 1,
+      });
+      await revive();
+      assert.ok(temporal.described.includes(silent));
+    });
+
+    it('are found among many, a share in each round', () => {
+      const ids = Array.from({ length: 2 * runsAskedAtOnce + 1 }, (_, at) => String(at).padStart(5, '0'));
+      const rounds = [0, 1, 2].map((round) => shareOf(ids.toReversed(), round * reviveEveryMs));
+      assert.deepEqual(
+        rounds.map(({ length }) => length),
+        [runsAskedAtOnce, runsAskedAtOnce, 1],
+      );
+      assert.deepEqual(rounds.flat(), ids);
+      assert.deepEqual(shareOf([], 0), []);
+    });
   });
 
   it('lets orders of many go on that were begun and have no run', async () => {

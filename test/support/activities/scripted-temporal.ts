@@ -1,5 +1,5 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { watermarkMemo } from '../../../workflows/contracts/watermark.js';
+import { watermarkMemo, watermarkWorkflowId } from '../../../workflows/contracts/watermark.js';
 
 /** What Temporal was asked to do: its call, the type of the workflow, then its id. */
 type Asked = readonly [call: 'start' | 'signalWithStart', type: string, workflowId: string];
@@ -11,6 +11,10 @@ export class ScriptedTemporal {
   readonly running = new Set<string>();
   /** The server takes no start and no signal of these ids, and answers all else. */
   readonly refusing = new Set<string>();
+  /** The attempt of the task that a run waits for. */
+  readonly attempts = new Map<string, number>();
+  /** The ids of the runs that it was asked about. */
+  readonly described: string[] = [];
   /** It answers nothing at all. */
   isAway = false;
   /** The watermark that it was told last; null: never. */
@@ -37,6 +41,8 @@ export class ScriptedTemporal {
     this.asked.length = 0;
     this.running.clear();
     this.refusing.clear();
+    this.attempts.clear();
+    this.described.length = 0;
     this.isAway = false;
     this.watermark = null;
   }
@@ -49,8 +55,12 @@ export class ScriptedTemporal {
     this.watermark = memo?.[watermarkMemo] ?? this.watermark;
   }
 
-  private async describe(workflowId: string): Promise<{ memo: Record<string, number> }> {
+  private async describe(workflowId: string): Promise<object> {
     await this.answer();
+    if (workflowId !== watermarkWorkflowId) {
+      this.described.push(workflowId);
+      return { raw: { pendingWorkflowTask: { attempt: this.attempts.get(workflowId) ?? 1 } } };
+    }
     if (this.watermark === null) throw new WorkflowNotFoundError('not found', workflowId, undefined);
     return { memo: { [watermarkMemo]: this.watermark } };
   }
