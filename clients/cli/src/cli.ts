@@ -1,16 +1,19 @@
 import { GpuRental } from '@gpu-rental/client';
 import { Asking } from './asking/asking.js';
-import { defaultUrl, readUrl, Store } from './config/store.js';
+import { checkAnswer } from './checked-answers.js';
+import { defaultUrl, placeOf, readUrl, Store } from './config/store.js';
 import { explainFailure } from './explain-failure.js';
-import { Failure } from './failure.js';
+import { Failure, usageFailure } from './failure.js';
 import { fetchOf } from './http/proxy.js';
 import { Out } from './output/out.js';
 import { duration } from './output/time.js';
+import { mayBeDone, type Standing } from './standing.js';
 import type { Surroundings } from './surroundings.js';
 
 /** The options that each command takes. */
 export interface GlobalOptions {
   readonly url?: string;
+  readonly profile?: string;
   readonly json?: boolean;
   readonly yes?: boolean;
   /** false: --no-color. */
@@ -27,6 +30,10 @@ export class Cli {
   readonly store: Store;
   /** The address of the service, without a slash at its end. */
   readonly url: string;
+  /** The name of the sign-in that is used; undefined: the one without a name. */
+  readonly profile: string | undefined;
+  /** What exists by now because of this command, or may exist; undefined: nothing. */
+  standing: Standing | undefined;
   #waitedFor: string | undefined;
 
   constructor(
@@ -43,28 +50,78 @@ export class Cli {
     this.out = new Out(this.surroundings, options.json ?? false);
     this.asking = new Asking(this.surroundings, options.yes ?? false);
     this.store = new Store(surroundings);
-    this.url = readUrl(options.url ?? filled(env['GPU_API_URL']) ?? this.store.currentUrl() ?? defaultUrl);
+    this.profile = readProfile(options.profile ?? filled(env['GPU_PROFILE']));
+    this.url = readUrl(
+      options.url ?? filled(env['GPU_API_URL']) ?? this.store.currentUrl(this.profile) ?? defaultUrl,
+    );
+  }
+
+  /** Where the sign-in that is used is kept. */
+  get place(): string {
+    return placeOf(this.url, this.profile);
   }
 
   get signal(): AbortSignal {
     return this.surroundings.signal;
   }
 
-  /** The key of the environment. It may belong to another account than the sign-in. */
+  /** The key of the environment. It may belong to another account than the sign-in; who names a profile means that. */
   get givenKey(): string | undefined {
-    return filled(this.surroundings.env['GPU_API_KEY']);
+    return this.options.profile === undefined ? filled(this.surroundings.env['GPU_API_KEY']) : undefined;
   }
 
   /** The key by which requests are made: of the environment first, then of the sign-in. */
   get apiKey(): string | undefined {
-    return this.givenKey ?? this.store.credentials(this.url).apiKey;
+    const { givenKey } = this;
+    if (givenKey !== undefined) return readKey(givenKey, 'GPU_API_KEY');
+    const { apiKey } = this.store.credentials(this.place);
+    return apiKey === undefined ? undefined : readKey(apiKey, this.store.paths.credentials);
+  }
+
+  /**
+   * Sends what commits money or a machine. From here on every way out of the command names what exists: also when the
+   * answer is lost, or somebody does not wait for it.
+   * @param open what may exist until there is an answer
+   * @param made what exists by the answer; undefined: nothing that must be named
+   */
+  async commit<T>(
+    send: () => Promise<T>,
+    open: Standing,
+    made: (answer: T) => Standing | undefined,
+  ): Promise<T> {
+    const before = this.standing;
+    this.standing = open;
+    try {
+      const answer = await send();
+      this.standing = made(answer);
+      return answer;
+    } catch (error) {
+      if (!mayBeDone(error)) this.standing = before;
+      throw error;
+    }
+  }
+
+  /** Says that something is tried again. Who waits wants to know for what, and to hear it once. */
+  tellGap(error: unknown, when = ''): void {
+    const { message } = explainFailure(error, this.url, false);
+    if (message === this.#waitedFor) return;
+    this.#waitedFor = message;
+    this.out.note(`${message} Trying again${when}.`);
   }
 
   /** A client of whoever is signed in. @throws Failure when nobody is */
   client(): GpuRental {
     const { apiKey } = this;
     if (apiKey === undefined) {
-      throw new Failure('signedOut', `You are not signed in at ${this.url}.`, 'Sign in with: gpu login');
+      const by = this.profile === undefined ? '' : ` by the profile ${this.profile}`;
+      const how = this.profile === undefined ? 'gpu login' : `gpu login --profile ${this.profile}`;
+      const known = this.store.signIns().flatMap(({ url, name }) => (url === this.url && name ? [name] : []));
+      const others = known.length === 0 ? '' : `. Profiles there: ${known.join(', ')}`;
+      throw new Failure(
+        'signedOut',
+        `You are not signed in at ${this.url}${by}.`,
+        `Sign in with: ${how}${others}`,
+      );
     }
     return this.open({ apiKey });
   }
@@ -83,13 +140,8 @@ export class Cli {
       userAgent: `gpu/${version} node/${process.versions.node}`,
       fetch: fetchOf(this.surroundings),
       retries: this.surroundings.retries,
-      onRetry: ({ delayMs, error }) => {
-        const { message } = explainFailure(error, this.url, false);
-        // Who waits wants to know for what, and to hear it once.
-        if (message === this.#waitedFor) return;
-        this.#waitedFor = message;
-        this.out.note(`${message} Trying again in ${duration(Math.ceil(delayMs / 1_000))}.`);
-      },
+      onAnswer: (answer) => checkAnswer(answer, (why) => this.out.remark(`A row was left out: ${why}`)),
+      onRetry: ({ delayMs, error }) => this.tellGap(error, ` in ${duration(Math.ceil(delayMs / 1_000))}`),
     });
   }
 }
@@ -97,4 +149,19 @@ export class Cli {
 /** An empty variable says nothing. */
 function filled(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
+}
+
+/** @throws Failure that names where a text stands that is no key: no header could carry it */
+function readKey(text: string, where: string): string {
+  const key = text.trim();
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw usageFailure(
+    `${where} holds no API key.`,
+    'A key begins with gpur_ and has 41 characters. Put one there, or take it out and sign in with: gpu login',
+  );
+}
+
+function readProfile(name: string | undefined): string | undefined {
+  if (name === undefined || /^[\w.@+-]{1,100}$/.test(name)) return name;
+  throw usageFailure(`"${name}" can't be the name of a profile.`, 'Take letters, digits, and . @ + - _');
 }

@@ -1,7 +1,7 @@
 /** The exit codes by kind of failure; docs/cli.md explains them, and a test compares the two. */
 export const exitCodes = {
   done: 0,
-  /** Something that should not happen: a fault of the command itself. */
+  /** Something that should not happen: a fault of the command itself, or of this machine. */
   fault: 1,
   /** The command line or a value in it is wrong, or a question could not be asked. */
   usage: 2,
@@ -20,8 +20,10 @@ export const exitCodes = {
   server: 9,
   /** What was waited for did not come about: a machine that failed, a payment that nobody made. */
   notReached: 10,
-  /** The machine shows another host key than the one that the service saw. */
+  /** The machine shows another host key than the one that the service saw, or the service told an odd address. */
   hostKey: 11,
+  /** It was ended after money or a machine was committed, or may have been: what exists is named. */
+  committed: 12,
   /** Ctrl-C, or a question that was answered with no. */
   givenUp: 130,
 } as const;

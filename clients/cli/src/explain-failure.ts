@@ -21,17 +21,53 @@ export function explainFailure(error: unknown, url: string, givenUp: boolean): T
   if (isApiError(error)) return explainRefusal(error);
   if (givenUp) return told('givenUp', 'Given up.');
   if (error instanceof ConnectionError) return explainConnection(error, url);
-  if (error instanceof CommanderError)
-    return told('usage', sentence(error.message), 'See how it is used: --help');
-  return told(
-    'fault',
-    `Something went wrong inside this command: ${error instanceof Error ? error.message : String(error)}`,
-    'Please report it with what you typed.',
+  if (error instanceof CommanderError) return explainUsage(error);
+  return (
+    explainSystem(error) ??
+    told(
+      'fault',
+      `Something went wrong inside this command: ${error instanceof Error ? error.message : String(error)}`,
+      'Please report it with what you typed.',
+    )
   );
 }
 
-function explainOwn({ kind, message, next, cause }: Failure): Told {
-  return { ...told(kind, message, next), requestId: cause instanceof ApiError ? cause.requestId : undefined };
+function explainUsage({ code, message }: CommanderError): Told {
+  const text = code === 'commander.help' ? 'No command is named.' : sentence(message);
+  return told('usage', text, 'See how it is used: --help');
+}
+
+/** What the system refuses is mended by whoever owns the machine: a file that can't be read, a disk that is full. */
+function explainSystem(error: unknown): Told | undefined {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined;
+  const known = systemWords[error.code];
+  if (known === undefined || !('syscall' in error)) return undefined;
+  const [why, next] = known;
+  const file = 'path' in error && typeof error.path === 'string' ? error.path : undefined;
+  const what = file === undefined ? 'This machine refused' : `${file} can't be used`;
+  return told('fault', `${what}: ${why}.`, next);
+}
+
+const chooseFolder =
+  'Or choose folders where you may write, by XDG_CONFIG_HOME, XDG_DATA_HOME and XDG_STATE_HOME.';
+const systemWords: Readonly<Record<string, readonly [why: string, next: string]>> = {
+  EACCES: ['you may not read or write it', `Give yourself the right to. ${chooseFolder}`],
+  EPERM: ['you may not change it', `Give yourself the right to. ${chooseFolder}`],
+  EROFS: ['its disk is read-only', chooseFolder.replace('Or choose', 'Choose')],
+  ENOSPC: ['the disk is full', `Make room. ${chooseFolder}`],
+  EDQUOT: ['your share of the disk is full', `Make room. ${chooseFolder}`],
+  EISDIR: ['it is a folder', 'Move it away, and try again.'],
+  ENOTDIR: ['a part of its path is no folder', `Move that away. ${chooseFolder}`],
+  ENOENT: ['it is not there', 'See whether it was moved, and try again.'],
+  EEXIST: ['something else has its place', 'Move it away, and try again.'],
+  ELOOP: ['its links lead in a circle', 'Mend the link, or remove it.'],
+  EMFILE: ['too many files are open', 'Close other programs, and try again.'],
+  EIO: ['the disk does not answer', 'See whether the disk is in order.'],
+};
+
+function explainOwn({ kind, message, next, cause, details }: Failure): Told {
+  const requestId = cause instanceof ApiError ? cause.requestId : undefined;
+  return { ...told(kind, message, next), requestId, details };
 }
 
 function explainRefusal(error: AnyApiError): Told {

@@ -3,6 +3,8 @@ import type { ExitKind } from './exit-codes.js';
 /** A failure that its reader can act on: what is wrong, and what to do next. */
 export class Failure extends Error {
   override readonly name = 'Failure';
+  /** What programs need of it: ids, above all. */
+  readonly details: Readonly<Record<string, unknown>> | undefined;
 
   /**
    * @param kind decides the exit code
@@ -12,9 +14,10 @@ export class Failure extends Error {
     readonly kind: ExitKind,
     message: string,
     readonly next?: string,
-    options?: ErrorOptions,
+    options?: ErrorOptions & { readonly details?: Readonly<Record<string, unknown>> },
   ) {
     super(message, options);
+    this.details = options?.details;
   }
 }
 

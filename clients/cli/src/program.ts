@@ -4,6 +4,7 @@ import type { Act, AddCommand, Handler } from './command.js';
 import { addLogin } from './commands/account/login.js';
 import { addLogout } from './commands/account/logout.js';
 import { addKeys } from './commands/account/keys.js';
+import { addWhoami } from './commands/account/whoami.js';
 import { addCp } from './commands/machine/cp.js';
 import { addPorts } from './commands/machine/ports.js';
 import { addSsh } from './commands/machine/ssh.js';
@@ -29,14 +30,16 @@ import { addMcp } from './commands/tools/mcp.js';
 import { addWebhooks } from './commands/tools/webhooks.js';
 import { defaultUrl } from './config/store.js';
 import { exitCodes } from './exit-codes.js';
-import { explainFailure } from './explain-failure.js';
+import { explainFailure, type Told } from './explain-failure.js';
 import { wrap } from './output/text.js';
+import { Reader } from './output/reader.js';
+import { committed } from './standing.js';
 import { tellFailure } from './tell-failure.js';
 import type { OutStream, Surroundings } from './surroundings.js';
 
 /** The commands as --help groups them. */
 const groups: readonly (readonly [heading: string, commands: readonly AddCommand[]])[] = [
-  ['Your account:', [addLogin, addLogout, addKeys]],
+  ['Your account:', [addLogin, addLogout, addWhoami, addKeys]],
   ['Renting:', [addOffers, addQuote, addRent, addLs, addShow, addExtend, addStop]],
   ['Using a machine:', [addSsh, addCp, addPorts, addWatch]],
   [
@@ -49,12 +52,20 @@ const groups: readonly (readonly [heading: string, commands: readonly AddCommand
 /**
  * Runs one command line.
  * @param args the words after the command's own name
+ * @param onCli is told of the command as soon as it is known what it works with
  * @returns the exit code
  */
-export async function runGpu(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function runGpu(
+  args: readonly string[],
+  given: Surroundings,
+  onCli?: (cli: Cli) => void,
+): Promise<number> {
   const result: { code: number } = { code: exitCodes.done };
   const dashes = args.indexOf('--');
+  const isJson = (dashes < 0 ? args : args.slice(0, dashes)).includes('--json');
   const opened: { cli: Cli | undefined } = { cli: undefined };
+  const reader = new Reader(given);
+  const { surroundings } = reader;
   const act: Act =
     <Args extends unknown[]>(handler: Handler<Args>) =>
     async (...given: [...Args, Command]) => {
@@ -62,21 +73,51 @@ export async function runGpu(args: readonly string[], surroundings: Surroundings
       const dashed = dashes < 0 ? undefined : args.slice(dashes + 1);
       const cli = new Cli(surroundings, command.optsWithGlobals<GlobalOptions>(), dashed);
       opened.cli = cli;
+      onCli?.(cli);
       result.code = (await handler(cli, ...(given.slice(0, -1) as unknown[] as Args))) ?? exitCodes.done;
     };
   try {
-    await createProgram(act, surroundings).parseAsync([...args], { from: 'user' });
+    await createProgram(act, surroundings, isJson).parseAsync([...args], { from: 'user' });
+    await reader.hasAll();
+    opened.cli?.out.endRemarks();
     return result.code;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
-    const told = explainFailure(error, opened.cli?.url ?? defaultUrl, surroundings.signal.aborted);
-    tellFailure(told, { surroundings, isJson: args.includes('--json') });
-    return exitCodes[told.kind];
+    return await tell(error, { surroundings, isJson, cli: opened.cli, reader });
+  } finally {
+    reader.end();
   }
 }
 
+interface Ended {
+  readonly surroundings: Surroundings;
+  readonly isJson: boolean;
+  readonly cli: Cli | undefined;
+  readonly reader: Reader;
+}
+
+/** Tells why a command ended, and what exists all the same. @returns the exit code */
+async function tell(error: unknown, { surroundings, isJson, cli, reader }: Ended): Promise<number> {
+  const gone = await reader.whyGone();
+  // Who reads the first lines only ("| head") has all that they want, unless there is more to know.
+  if (gone?.isLeft === true && cli?.standing === undefined) return exitCodes.done;
+  const told = whatEnded(gone?.failure ?? error, cli, surroundings.signal.aborted);
+  if (isJson || !isHelp(error)) tellFailure(told, { surroundings, isJson });
+  return exitCodes[told.kind];
+}
+
+function whatEnded(error: unknown, cli: Cli | undefined, givenUp: boolean): Told {
+  const why = explainFailure(error, cli?.url ?? defaultUrl, givenUp);
+  return cli?.standing === undefined ? why : committed(why, cli.standing);
+}
+
+/** The help was printed instead of words. */
+function isHelp(error: unknown): boolean {
+  return error instanceof CommanderError && error.code === 'commander.help';
+}
+
 /** Builds the command with all of its subcommands. */
-export function createProgram(act: Act, { stdout, stderr }: Surroundings): Command {
+export function createProgram(act: Act, { stdout, stderr }: Surroundings, isJson = false): Command {
   const program = new Command('gpu')
     .description('Rents GPU machines by the second, lets you into them, and shows what they cost.')
     .version(version, '-V, --version', 'print the version')
@@ -84,6 +125,7 @@ export function createProgram(act: Act, { stdout, stderr }: Surroundings): Comma
       '--url <address>',
       `the service; else GPU_API_URL, or the last one signed in to, or ${defaultUrl}`,
     )
+    .option('--profile <name>', 'the sign-in of this name; else GPU_PROFILE, or the one without a name')
     .option('--json', 'print results as JSON')
     .option('-y, --yes', 'answer questions with yes')
     .option('--no-color', 'print no colours; NO_COLOR does the same')
@@ -93,7 +135,10 @@ export function createProgram(act: Act, { stdout, stderr }: Surroundings): Comma
     .configureHelp(helpForm)
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
-      writeErr: (text) => void stderr.write(text),
+      // Programs get a failure as JSON, and nothing beside it.
+      writeErr: (text) => {
+        if (!isJson) stderr.write(text);
+      },
       // A failure is told in one place, for people and for programs.
       outputError: () => undefined,
       getOutHelpWidth: () => helpWidth(stdout),

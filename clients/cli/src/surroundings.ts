@@ -31,6 +31,7 @@ export interface Surroundings {
   readonly stdin: InStream;
   readonly stdout: OutStream;
   readonly stderr: OutStream;
+  /** Empty: there is none. */
   readonly home: string;
   readonly hostname: string;
   readonly platform: NodeJS.Platform;
@@ -41,6 +42,8 @@ export interface Surroundings {
   readonly fetch?: typeof fetch;
   /** How often a request is sent again at most; default: the client's. */
   readonly retries?: number;
+  /** For how long the service may be away while something is waited for, in milliseconds; default: 5 minutes. */
+  readonly gapMs?: number;
   /** Runs another program. @throws Error with code ENOENT when there is no such program */
   run(program: string, args: readonly string[], options?: RunOptions): Promise<Ended>;
 }
@@ -52,13 +55,22 @@ export function realSurroundings(signal: AbortSignal): Surroundings {
     stdin: process.stdin,
     stdout: process.stdout,
     stderr: process.stderr,
-    home: homedir(),
+    home: homeFolder(),
     hostname: hostname(),
     platform: process.platform,
     now: () => Date.now(),
     signal,
     run: runProgram,
   };
+}
+
+/** Empty where there is none: some users of containers have no entry in the list of users. */
+function homeFolder(): string {
+  try {
+    return homedir();
+  } catch {
+    return '';
+  }
 }
 
 const signalNumbers: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 };

@@ -1,7 +1,7 @@
 import type { Told } from './explain-failure.js';
 import { exitCodes } from './exit-codes.js';
-import { createPaint } from './output/colour.js';
-import { plain, wrap } from './output/text.js';
+import { createPaint, printable, printableJson } from './output/colour.js';
+import { wrap } from './output/text.js';
 import type { Surroundings } from './surroundings.js';
 
 const usualWidth = 80;
@@ -14,16 +14,16 @@ export function tellFailure(
   const { stderr, env } = surroundings;
   if (isJson) {
     const told = { error: code, message, next, requestId, details, exitCode: exitCodes[kind] };
-    stderr.write(`${JSON.stringify(told, null, 2)}\n`);
+    stderr.write(`${printableJson(told, 2)}\n`);
     return;
   }
   const paint = createPaint(stderr, env);
   const width = stderr.isTTY === true && stderr.columns ? stderr.columns : usualWidth;
-  const told = (text: string): string[] => text.split('\n').flatMap((line) => wrap(plain(line), width));
+  const told = (text: string): string[] => wrap(printable(text), width);
   const lines = [
     ...told(message),
     ...(next === undefined ? [] : told(next)),
-    ...(requestId === undefined ? [] : [paint('dim', `Request ${plain(requestId)}`)]),
+    ...(requestId === undefined ? [] : [paint('dim', `Request ${requestId}`)]),
   ];
-  stderr.write(lines.map((line) => `${line}\n`).join(''));
+  stderr.write(printable(lines.map((line) => `${line}\n`).join('')));
 }

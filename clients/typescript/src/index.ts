@@ -2,6 +2,7 @@ export { GpuRental } from './client.js';
 export { ApiError, ConnectionError, isApiError } from './errors.js';
 export type { AnyApiError, DetailsOf, ErrorCode } from './errors.js';
 export type { KeyedOptions } from './nouns/rentals.js';
+export { isPassing } from './retries.js';
 export { RentalNotReadyError, type WaitOptions } from './nouns/wait-until-ready.js';
 export type { Paged } from './pages.js';
 export type { StreamItem, StreamOptions } from './stream.js';
@@ -9,5 +10,6 @@ export type { CallOptions, Retry, TransportOptions as GpuRentalOptions } from '.
 /** The things of the API as it describes them: `Schemas['Rental']`. */
 export type { components, paths } from './schema.js';
 export type * from './types.js';
+export { plainAnswer, plainText } from './texts.js';
 export { signWebhook, verifyWebhook, WebhookVerificationError } from './webhooks.js';
 export type { WebhookChallenge, WebhookFault, WebhookHeaders, WebhookMessage } from './webhooks.js';

@@ -1,4 +1,4 @@
-import { ApiError, isApiError, type ConnectionError } from './errors.js';
+import { ApiError, ConnectionError, isApiError } from './errors.js';
 
 /**
  * What sending a request a second time may do.
@@ -35,4 +35,17 @@ export function openIdOf(error: unknown): string | undefined {
   if (!isApiError(error, 'temporarily_unavailable') && !isApiError(error, 'internal_error')) return undefined;
   const { outcome, rentalId, topupId } = error.details ?? {};
   return outcome === 'unknown' ? (rentalId ?? topupId) : undefined;
+}
+
+/** Tells whether a request that failed, and that may be sent again, may have been begun all the same. */
+export function wasBegun(error: ApiError | ConnectionError): boolean {
+  if (!(error instanceof ApiError)) return !error.neverSent;
+  if (isApiError(error, 'rate_limited')) return false;
+  return !(isApiError(error, 'temporarily_unavailable') && error.details?.outcome === 'not_done');
+}
+
+/** Tells whether a failure is one of the network or of the moment, so that asking later may help. */
+export function isPassing(error: unknown): error is ApiError | ConnectionError {
+  if (error instanceof ConnectionError) return error.status === undefined || error.status >= 500;
+  return error instanceof ApiError && (error.status >= 500 || error.status === 429);
 }

@@ -102,7 +102,8 @@ async function* connection(
     if (!response.ok) throw errorOfAnswer(response, await bodyOf(response));
     for await (const { event, data, lastId } of messagesOf(response, place, silence)) {
       place.failures = 0;
-      yield* itemsOf(event, JSON.parse(data));
+      // One that the caller leaves out is no reason to connect again.
+      for (const told of transport.takeIn([JSON.parse(data) as unknown])) yield* itemsOf(event, told);
       place.lastId = lastId ?? place.lastId;
     }
   } catch (error) {

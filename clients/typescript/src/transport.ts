@@ -1,13 +1,13 @@
 import createClient, { type Client } from 'openapi-fetch';
 import { Cookies } from './cookies.js';
 import { ConnectionError, errorOfAnswer, type ApiError } from './errors.js';
-import { mayRepeat, type Repeats } from './retries.js';
+import { mayRepeat, wasBegun, type Repeats } from './retries.js';
 import type { paths } from './schema.js';
 import { growingPause, sleep, within } from './time.js';
 
 /** How requests leave and come back. */
 export interface TransportOptions {
-  /** Where the API is: `https://api.example.com`. */
+  /** Where the API is: `https://api.example.com`, with a path where it is below one. */
   readonly baseUrl: string;
   /** An API key. Without one the session's cookie counts, which a browser keeps by itself. */
   readonly apiKey?: string | undefined;
@@ -19,6 +19,8 @@ export interface TransportOptions {
   readonly userAgent?: string | undefined;
   /** Is told before a request is sent again. */
   readonly onRetry?: ((retry: Retry) => void) | undefined;
+  /** Takes the body of each answer as it came in, those of failures and the items of a stream too, and gives what is handed on in its place. */
+  readonly onAnswer?: (<T>(answer: T) => T) | undefined;
   /** How often a request is sent again at most; default: 3. */
   readonly retries?: number | undefined;
   /** The pause before the first repetition, in milliseconds; later ones double. Default: 500. */
@@ -100,15 +102,23 @@ export class Transport {
   async call<T>(repeats: Repeats, options: CallOptions | undefined, send: Send<T>): Promise<T> {
     const { signal, timeoutMs = CALL_WITHIN_MS } = options ?? {};
     const endsAt = Date.now() + timeoutMs;
+    let open: ApiError | ConnectionError | undefined;
     for (let number = 1; ; number += 1) {
       const outcome = await this.#attempt(endsAt - Date.now(), signal, send);
       if (!('failure' in outcome)) return outcome.data;
       const error = outcome.failure;
       const delayMs = this.#pauseBefore(number, repeats, error);
-      if (delayMs === undefined || Date.now() + delayMs >= endsAt) throw error;
+      if (wasBegun(error)) open = error;
+      // That the last one of several was not begun says nothing of those before it.
+      if (delayMs === undefined || Date.now() + delayMs >= endsAt) throw open ?? error;
       this.#options.onRetry?.({ number, delayMs, error });
       await sleep(delayMs, signal);
     }
+  }
+
+  /** Hands an answer on as the caller's `onAnswer` gives it. */
+  takeIn<T>(answer: T): T {
+    return this.#options.onAnswer?.(answer) ?? answer;
   }
 
   async #attempt<T>(
@@ -117,16 +127,16 @@ export class Transport {
     send: Send<T>,
   ): Promise<{ data: T } | { failure: ApiError | ConnectionError }> {
     const limitMs = Math.max(1, Math.min(leftMs, this.#options.answerWithinMs ?? ANSWER_WITHIN_MS));
+    let sent: Sent<T>;
     try {
-      const { data, error, response } = await within(limitMs, signal, (within) =>
-        send(this.#api, { signal: within }),
-      );
-      if (response.ok) return { data: data as T };
-      return { failure: errorOfAnswer(response, error) };
+      sent = await within(limitMs, signal, (within) => send(this.#api, { signal: within }));
     } catch (error) {
       signal?.throwIfAborted();
       return { failure: error instanceof ConnectionError ? error : this.#unreachable(error) };
     }
+    const { data, error, response } = sent;
+    if (response.ok) return { data: this.takeIn(data as T) };
+    return { failure: errorOfAnswer(response, this.takeIn(error)) };
   }
 
   /** How long to wait before sending again; undefined when the failure stands. */
@@ -195,7 +205,10 @@ function isBrowser(): boolean {
 
 function cleanUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.href.replace(/\/+$/, '');
+  const isPlain =
+    url !== undefined && [url.username, url.password, url.search, url.hash].every((part) => part === '');
+  // A path stays: what else is at that host is not asked, and gets no key.
+  if (isPlain && (url.protocol === 'http:' || url.protocol === 'https:')) return url.href.replace(/\/+$/, '');
   throw new TypeError(`baseUrl must be an http or https address, as https://api.example.com, not “${text}”`);
 }
 

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readFileSync,
   readdirSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -93,6 +95,8 @@ describe('what gpu remembers', () => {
   it('takes addresses as people write them, and refuses what would send a key in the clear', () => {
     assert.equal(readUrl('gpu.example.com'), 'https://gpu.example.com');
     assert.equal(readUrl('https://gpu.example.com/v1/'), 'https://gpu.example.com');
+    assert.equal(readUrl('https://example.com/gpu/'), 'https://example.com/gpu');
+    assert.equal(readUrl('example.com/gpu/v1'), 'https://example.com/gpu');
     assert.equal(readUrl('http://localhost:8080/'), 'http://localhost:8080');
     assert.equal(readUrl('http://127.0.0.1:8080'), 'http://127.0.0.1:8080');
     for (const wrong of [
@@ -100,10 +104,80 @@ describe('what gpu remembers', () => {
       'http://127.0.0.1.example.com',
       'ftp://x',
       'https://a:b@x',
+      'https://x/?a=b',
+      'https://x/#a',
       'a b',
     ]) {
       assert.throws(() => readUrl(wrong), wrong);
     }
+  });
+
+  it('asks below the path of an address alone, and gives its key to nothing else', async () => {
+    const asked: string[] = [];
+    const fetch: typeof globalThis.fetch = (input) => {
+      asked.push(new Request(input).url);
+      return Promise.resolve(Response.json({}, { status: 500 }));
+    };
+    for (const line of ['balance', 'watch', 'rent x --yes'])
+      await new GpuUser(`${a}/gpu/`, 'gpur_x').type(line, { fetch });
+    assert.ok(asked.length >= 3);
+    for (const url of asked) assert.ok(url.startsWith(`${a}/gpu/v1/`), url);
+  });
+
+  it('leaves a link where it is, and writes what it leads to', () => {
+    const kept = store();
+    const folder = dirname(kept.paths.credentials);
+    const elsewhere = join(folder, 'elsewhere');
+    mkdirSync(elsewhere, { recursive: true });
+    symlinkSync('elsewhere/keys.json', kept.paths.credentials);
+    for (const key of ['gpur_a', 'gpur_b']) {
+      kept.keepSignIn(a, profile, key);
+      assert.ok(lstatSync(kept.paths.credentials).isSymbolicLink());
+      assert.match(readFileSync(join(elsewhere, 'keys.json'), 'utf8'), new RegExp(key));
+    }
+    assert.deepEqual(readdirSync(elsewhere), ['keys.json']);
+  });
+
+  it('says what to do about files that can’t be used', async () => {
+    for (const spoil of [
+      (file: string) => mkdirSync(file, { recursive: true }),
+      (file: string) => symlinkSync('credentials.json', file),
+    ]) {
+      const ann = new GpuUser(a);
+      const file = join(ann.home, '.config/gpu-rental/credentials.json');
+      mkdirSync(dirname(file), { recursive: true });
+      spoil(file);
+      const { code, err } = await ann.type('balance');
+      assert.equal(code, exitCodes.fault, err);
+      assert.doesNotMatch(err, /report it/);
+      assert.ok(err.replace(/\n/g, '').includes(file), err);
+    }
+  });
+
+  it('needs no home where the environment says all, and leaves nothing in the folder where it is run', async () => {
+    const before = readdirSync('.');
+    const ann = Object.assign(new GpuUser('http://127.0.0.1:1', 'gpur_x'), { home: '' });
+    assert.equal((await ann.type('balance')).code, exitCodes.network);
+    for (const line of ['quote rtx-4090', 'login --key gpur_x', 'logout']) {
+      const { code, err } = await ann.type(line, { env: { GPU_API_KEY: '' } });
+      assert.equal(code, exitCodes.usage, `${line}: ${err}`);
+      assert.doesNotMatch(err, /report it/);
+    }
+    assert.match((await ann.type('logout')).err, /Set HOME/);
+    assert.deepEqual(readdirSync('.'), before);
+  });
+
+  it('names the place of a key that is none', async () => {
+    for (const key of ['é', 'two words', '  ', 'a\nb']) {
+      const { code, err } = await new GpuUser(a, key).type('balance');
+      assert.equal(code, exitCodes.usage, err);
+      assert.match(err, /^GPU_API_KEY holds no API key\./);
+    }
+    const ann = new GpuUser(a);
+    new Store({ env: {}, home: ann.home }).keepSignIn(a, profile, 'gpur_\u0000');
+    const { code, err } = await ann.type('balance');
+    assert.equal(code, exitCodes.usage);
+    assert.match(err.replace(/\n/g, ''), /credentials\.json holds no API key/);
   });
 
   it('is not even looked for where the environment says all', async () => {

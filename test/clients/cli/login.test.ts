@@ -82,7 +82,8 @@ describe('gpu login', () => {
     const user = new GpuUser(mock.url);
     const email = 'login2@example.com';
     await logIn(user, email);
-    await logIn(user, email);
+    const { shown } = await logIn(user, email);
+    assert.match(shown.replace(/\s+/g, ' '), /The key that this machine had before is revoked\./);
     const states = (await keysOf(email)).map(({ revokedAt }) => revokedAt === null);
     assert.deepEqual(states.toSorted(), [false, true]);
     assert.equal((await user.type('balance')).code, 0);
@@ -120,6 +121,50 @@ describe('gpu login', () => {
     const wrong = await other.type('login --key -', { input: `gpur_${'A'.repeat(36)}` });
     assert.equal(wrong.code, exitCodes.signedOut, wrong.err);
     assert.equal(existsSync(credentialsOf(other)), false);
+  });
+
+  it('keeps the sign-in of another account beside a new one, and names it', async () => {
+    const user = new GpuUser(mock.url);
+    await logIn(user, 'login8@example.com');
+    const { shown } = await logIn(user, 'login9@example.com');
+    assert.match(
+      shown.replace(/\s+/g, ' '),
+      /login8@example\.com stays signed in here as well: gpu --profile login8@example\.com/,
+    );
+    const whoami = async (more = '', env = {}) =>
+      user.json<{ user: { email: string }; others: { email: string; profile: string | null }[] }>(
+        `whoami${more}`,
+        { env },
+      );
+    const now = await whoami();
+    assert.equal(now.user.email, 'login9@example.com');
+    assert.deepEqual(
+      now.others.map(({ email, profile }) => [email, profile]),
+      [['login8@example.com', 'login8@example.com']],
+    );
+    const before = await whoami(' --profile login8@example.com');
+    assert.equal(before.user.email, 'login8@example.com');
+    assert.equal(
+      (await whoami('', { GPU_PROFILE: 'login8@example.com', GPU_API_URL: '' })).user.email,
+      'login8@example.com',
+    );
+    const text = await user.type('whoami');
+    assert.match(text.out, /^Account +login9@example\.com\n/);
+    const unknown = await user.type('balance --profile other');
+    assert.equal(unknown.code, exitCodes.signedOut);
+    assert.match(unknown.err.replace(/\s+/g, ' '), /gpu login --profile other\. Profiles there: login8@/);
+    // A key that is given takes the place of no other one in silence either.
+    const { apiKey = '' } = await Person.at(mock);
+    const keyed = await user.json<{ replaced: { email: string; profile: string; revoked: boolean } }>(
+      `login --key ${apiKey}`,
+    );
+    assert.deepEqual(
+      [keyed.replaced.email, keyed.replaced.profile, keyed.replaced.revoked],
+      ['login9@example.com', 'login9@example.com', false],
+    );
+    assert.equal((await user.type('logout --profile login8@example.com')).code, 0);
+    assert.equal((await user.type('balance --profile login8@example.com')).code, exitCodes.signedOut);
+    assert.equal((await user.type('balance --profile login9@example.com')).code, 0);
   });
 
   it('forgets the key at logout, and says until when it would have been valid', async () => {

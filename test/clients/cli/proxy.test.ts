@@ -47,6 +47,17 @@ describe('gpu behind a proxy', () => {
     });
   }
 
+  it('takes a proxy without a scheme, as curl does, and says what is none', async () => {
+    const { code, err } = await ann.type('balance', { env: { HTTP_PROXY: new URL(proxyUrl).host } });
+    assert.equal(code, 0, err);
+    assert.ok(asked.length > 0);
+    for (const wrong of ['ftp://x', 'http://', 'a b']) {
+      const refused = await ann.type('balance', { env: { HTTPS_PROXY: wrong } });
+      assert.equal(refused.code, exitCodes.usage, refused.err);
+      assert.match(refused.err, /^HTTPS_PROXY names no proxy/);
+    }
+  });
+
   it('sends what has a body through it too', async () => {
     await ann.pay(10);
     const { code, err } = await ann.type('rent rtx-4090 --yes --no-wait', { env: { HTTP_PROXY: proxyUrl } });

@@ -49,7 +49,7 @@ describe('gpu rent, left by ctrl-C', () => {
 
     it(`waits for the answer of the request that rents (${answered ? 'after' : 'before'} it), and says what exists`, async () => {
       const { code, out, err } = await leaveAt(/^POST \/v1\/rentals$/, answered);
-      assert.equal(code, exitCodes.givenUp);
+      assert.equal(code, exitCodes.committed);
       assert.equal(out, '');
       const [rental] = await rented();
       assert.ok(rental);
@@ -71,7 +71,7 @@ describe('gpu rent, left by ctrl-C', () => {
       },
     });
     const { code, err } = await ran;
-    assert.equal(code, exitCodes.givenUp);
+    assert.equal(code, exitCodes.committed);
     const text = err.replace(/\s+/g, ' ');
     assert.match(
       text,
@@ -89,10 +89,12 @@ describe('gpu rent, left by ctrl-C', () => {
     await until('it is rented', async () => (await rented()).length > 0);
     ctrlC.abort(new Error('ctrl-C'));
     const { code, err } = await ran;
-    assert.equal(code, exitCodes.givenUp);
+    assert.equal(code, exitCodes.committed);
     const told = JSON.parse(err) as Record<string, unknown>;
-    assert.equal(told['error'], 'givenUp');
-    assert.equal(told['exitCode'], exitCodes.givenUp);
+    assert.equal(told['error'], 'committed');
+    assert.equal(told['exitCode'], exitCodes.committed);
+    const [rental] = await rented();
+    assert.deepEqual(told['details'], { rentalId: rental?.id, cause: 'givenUp' });
   });
 
   it('says that the service did not tell whether it rented, and where to look', async () => {
@@ -104,7 +106,7 @@ describe('gpu rent, left by ctrl-C', () => {
       });
     };
     const { code, err } = await ann.type('rent rtx-4090 --yes', { fetch: silent });
-    assert.equal(code, exitCodes.server);
+    assert.equal(code, exitCodes.committed);
     assert.match(err, /did not say whether it rented the machine\.\nLook with: gpu ls\./);
   });
 });

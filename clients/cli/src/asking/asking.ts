@@ -2,6 +2,7 @@ import { confirm, isCancel, select, text } from '@clack/prompts';
 import { Transform, type Writable } from 'node:stream';
 import { Failure, usageFailure } from '../failure.js';
 import { hasColours } from '../output/colour.js';
+import { plain } from '../output/text.js';
 import type { OutStream, Surroundings } from '../surroundings.js';
 
 /** What a question is about, and how to answer it where nobody can be asked. */
@@ -33,14 +34,17 @@ export class Asking {
   async agree(question: Question): Promise<boolean> {
     if (this.answersYes) return true;
     const common = this.#begin(question);
-    return answerOf(question, await confirm({ message: question.message, initialValue: true, ...common }));
+    return answerOf(
+      question,
+      await confirm({ message: plain(question.message), initialValue: true, ...common }),
+    );
   }
 
   /** Asks for a line of text. @param fault what is wrong with a text, or undefined */
   async line(question: Question, fault: (text: string) => string | undefined): Promise<string> {
     const common = this.#begin(question);
     const validate = (given: string | undefined) => fault((given ?? '').trim());
-    return answerOf(question, await text({ message: question.message, validate, ...common })).trim();
+    return answerOf(question, await text({ message: plain(question.message), validate, ...common })).trim();
   }
 
   /** Asks for one of several. */
@@ -50,8 +54,12 @@ export class Asking {
   ): Promise<Value> {
     const common = this.#begin(question);
     const answer = await select<string>({
-      message: question.message,
-      options: [...options],
+      message: plain(question.message),
+      options: options.map(({ value, label, hint }) => ({
+        value,
+        label: plain(label),
+        ...(hint !== undefined && { hint: plain(hint) }),
+      })),
       maxItems: 12,
       ...common,
     });

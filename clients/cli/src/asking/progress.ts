@@ -1,6 +1,6 @@
 import { createSpinner, type Spinner } from 'nanospinner';
 import type { Cli } from '../cli.js';
-import { cut } from '../output/text.js';
+import { cut, plain } from '../output/text.js';
 
 /**
  * Shows what is waited for: a spinner at a terminal, whose text changes, and lines elsewhere, one for each new text. It
@@ -24,7 +24,7 @@ export class Progress {
       this.#told = text;
       return;
     }
-    const line = cut(more === '' ? text : `${text}  ${more}`, out.noteWidth - 3);
+    const line = cut(plain(more === '' ? text : `${text}  ${more}`), out.noteWidth - 3);
     if (this.#spinner === undefined) this.#spinner = this.#start(line);
     else this.#spinner.update(line);
   }

@@ -87,7 +87,7 @@ export async function withSession<T>(
 
 /** The address of the account that the key belongs to: a session of another one would change another one's things. */
 async function emailOf(cli: Cli): Promise<string | undefined> {
-  const known = cli.givenKey === undefined ? cli.store.profile(cli.url)?.email : undefined;
+  const known = cli.givenKey === undefined ? cli.store.profile(cli.place)?.email : undefined;
   if (typeof known === 'string' || cli.apiKey === undefined) return known ?? undefined;
   try {
     return (await cli.client().auth.me({ signal: cli.signal })).user.email;

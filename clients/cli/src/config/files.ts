@@ -5,18 +5,21 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  readlinkSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { Failure } from '../failure.js';
 
 /**
  * Writes a file as a whole or not at all, readable by its owner only: whoever reads meanwhile sees the file before, and
- * a full disk leaves it.
+ * a full disk leaves it. A link stays one: what it leads to is written.
  */
-export function writePrivately(file: string, text: string): void {
+export function writePrivately(given: string, text: string): void {
+  const file = leadsTo(given);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   try {
@@ -30,8 +33,30 @@ export function writePrivately(file: string, text: string): void {
     renameSync(draft, file);
   } catch (error) {
     rmSync(draft, { force: true });
-    throw error;
+    throw about(given, error);
   }
+}
+
+function leadsTo(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch (error) {
+    if (!isNotThere(error)) throw error;
+  }
+  try {
+    return resolve(dirname(file), readlinkSync(file));
+  } catch {
+    return file;
+  }
+}
+
+/** Some errors of the system do not say which file they are about. */
+function about(file: string, error: unknown): unknown {
+  return error instanceof Error ? Object.assign(error, { path: file }) : error;
+}
+
+function isNotThere(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
 /** Reads a file; undefined when there is none. */
@@ -39,8 +64,8 @@ export function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
+    if (isNotThere(error)) return undefined;
+    throw about(file, error);
   }
 }
 

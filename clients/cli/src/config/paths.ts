@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
+import { usageFailure } from '../failure.js';
 import type { Surroundings } from '../surroundings.js';
 
 const folder = 'gpu-rental';
@@ -15,17 +16,33 @@ export interface Paths {
   readonly knownHosts: string;
 }
 
-/** Finds the files' places. A path that is not absolute is ignored, as the specification asks. */
+/**
+ * Finds the files' places, each when it is needed. A path that is not absolute is ignored, as the specification asks.
+ * @throws Failure where there is no home folder: files would be left wherever the command is run
+ */
 export function pathsOf({ env, home }: Pick<Surroundings, 'env' | 'home'>): Paths {
   const base = (variable: string, otherwise: string): string => {
     const given = env[variable];
-    return join(given?.startsWith('/') === true ? given : join(home, otherwise), folder);
+    if (given?.startsWith('/') === true) return join(given, folder);
+    if (isAbsolute(home)) return join(home, otherwise, folder);
+    throw usageFailure(
+      'There is no home folder to keep or find files in.',
+      `Set HOME, or ${variable}, to a folder of yours. With GPU_API_KEY and GPU_API_URL most commands need none.`,
+    );
   };
-  const config = base('XDG_CONFIG_HOME', '.config');
+  const config = (name: string): string => join(base('XDG_CONFIG_HOME', '.config'), name);
   return {
-    profiles: join(config, 'profiles.json'),
-    credentials: join(config, 'credentials.json'),
-    identity: join(base('XDG_DATA_HOME', '.local/share'), 'id_ed25519'),
-    knownHosts: join(base('XDG_STATE_HOME', '.local/state'), 'known_hosts'),
+    get profiles() {
+      return config('profiles.json');
+    },
+    get credentials() {
+      return config('credentials.json');
+    },
+    get identity() {
+      return join(base('XDG_DATA_HOME', '.local/share'), 'id_ed25519');
+    },
+    get knownHosts() {
+      return join(base('XDG_STATE_HOME', '.local/state'), 'known_hosts');
+    },
   };
 }

@@ -19,11 +19,21 @@ export interface Credentials {
   readonly webhookSecret?: string;
 }
 
+/** Where a sign-in is kept: at the service's address, or, with a name, beside it. No address holds a #. */
+export function placeOf(url: string, profile: string | undefined): string {
+  return profile === undefined ? url : `${url}#${profile}`;
+}
+
+function splitPlace(place: string): { readonly url: string; readonly name: string | undefined } {
+  const at = place.indexOf('#');
+  return at < 0 ? { url: place, name: undefined } : { url: place.slice(0, at), name: place.slice(at + 1) };
+}
+
 /** The local stack's address: `npm start` serves there. */
 export const defaultUrl = 'http://127.0.0.1:8080';
 
 /**
- * What the command remembers: a profile and secrets for each service, by its address. Each change reads the file anew
+ * What the command remembers: a profile and secrets for each sign-in, by its place. Each change reads the file anew
  * and writes it as a whole, so that two commands at once lose nothing but the older of two changes of one service.
  */
 export class Store {
@@ -33,10 +43,40 @@ export class Store {
     this.paths = pathsOf(surroundings);
   }
 
-  /** The address of the service that was signed in to last. */
-  currentUrl(): string | undefined {
+  /** All sign-ins: the place of each, and who it is. */
+  signIns(): (Profile & { readonly url: string; readonly name: string | undefined })[] {
+    return Object.keys(this.#profiles()).flatMap((place) => {
+      const profile = this.profile(place);
+      return profile === undefined ? [] : [{ ...splitPlace(place), ...profile }];
+    });
+  }
+
+  /**
+   * Keeps a sign-in beside another one that takes its place: its key goes on, so it must not be forgotten.
+   * @returns the name of the profile that it has from now on
+   */
+  keepAside(place: string): string {
+    const { url } = splitPlace(place);
+    const profile = this.profile(place) ?? { email: null, keyId: null, keyExpiresAt: null };
+    const { apiKey = '' } = this.credentials(place);
+    const wanted = profile.email ?? `key-${apiKey.slice(-4)}`;
+    const isFree = (name: string): boolean => {
+      const there = this.credentials(placeOf(url, name)).apiKey;
+      return there === undefined || there === apiKey;
+    };
+    const more = Array.from({ length: 100 }, (_, index) => `${wanted}-${index + 2}`);
+    const name = [wanted, ...more].find(isFree) ?? wanted;
+    this.keepSignIn(placeOf(url, name), profile, apiKey);
+    return name;
+  }
+
+  /** The address of the service that was signed in to last, or last by the profile of a name. */
+  currentUrl(name?: string): string | undefined {
     const { current } = readJsonFile(this.paths.profiles);
-    return typeof current === 'string' ? current : undefined;
+    const last = typeof current === 'string' ? current : undefined;
+    if (name === undefined) return last;
+    const urls = this.signIns().flatMap((known) => (known.name === name ? [known.url] : []));
+    return last !== undefined && urls.includes(last) ? last : (urls.at(-1) ?? last);
   }
 
   profile(url: string): Profile | undefined {
@@ -60,7 +100,7 @@ export class Store {
   /** Keeps a sign-in. The secret is written first: a profile without its key would only be confusing. */
   keepSignIn(url: string, profile: Profile, apiKey: string): void {
     this.keepSecrets(url, { apiKey });
-    this.#writeProfiles(url, { ...this.#profiles(), [url]: profile });
+    this.#writeProfiles(splitPlace(url).url, { ...this.#profiles(), [url]: profile });
   }
 
   /** Adds secrets to those of a service. */
@@ -94,13 +134,13 @@ export class Store {
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * Reads the address of a service as its user wrote it.
+ * Reads the address of a service as its user wrote it. A path stays: a key never goes to whatever else is at that host.
  * @throws Failure unless it is https, or http on this machine: a key never crosses a network in the clear
  */
 export function readUrl(given: string): string {
   const withScheme = /^[a-z]+:\/\//i.test(given) ? given : `https://${given}`;
   const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.username !== '') {
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol) || hasMore(url)) {
     throw usageFailure(
       `"${given}" is not the address of a service.`,
       'It looks like https://gpu.example.com',
@@ -112,7 +152,12 @@ export function readUrl(given: string): string {
       `Use https://${url.host} instead.`,
     );
   }
-  return url.origin;
+  // The paths of the API are below it, and begin with /v1 themselves.
+  return `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '')}`;
+}
+
+function hasMore({ username, password, search, hash }: URL): boolean {
+  return [username, password, search, hash].some((part) => part !== '');
 }
 
 function writeJson(file: string, value: unknown): void {

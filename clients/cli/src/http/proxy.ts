@@ -1,3 +1,4 @@
+import { usageFailure } from '../failure.js';
 import type { Surroundings } from '../surroundings.js';
 import type { EnvProxies } from './env-proxy.mjs';
 
@@ -13,6 +14,22 @@ export function fetchOf({ env, fetch: given }: Pick<Surroundings, 'env' | 'fetch
   return async (input, init) => (await loaded)(input, init);
 }
 
+/**
+ * Reads the address of a proxy. Without a scheme it is one of http, as curl takes it.
+ * @throws Failure that names the variable
+ */
+function proxyUrl(variable: string, given: string): string {
+  const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`;
+  const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
+  if (url && schemes.has(url.protocol)) return url.href;
+  throw usageFailure(
+    `${variable} names no proxy that this command can use.`,
+    `It looks like http://proxy.example.com:3128. Without a proxy: unset ${variable}, or set NO_PROXY to the host of the service.`,
+  );
+}
+
+const schemes: ReadonlySet<string> = new Set(['http:', 'https:', 'socks5:', 'socks:']);
+
 /** Reads the variables in both spellings, the lower one first, as curl does. */
 function proxiesOf(env: Surroundings['env']): EnvProxies {
   // An empty one says: none.
@@ -20,8 +37,13 @@ function proxiesOf(env: Surroundings['env']): EnvProxies {
     const value = env[name.toLowerCase()] ?? env[name];
     return value === '' ? undefined : value;
   };
-  const httpProxy = read('HTTP_PROXY') ?? read('ALL_PROXY');
-  const httpsProxy = read('HTTPS_PROXY') ?? read('ALL_PROXY');
+  const all = (name: string): string | undefined => {
+    const [from, value] =
+      [name, 'ALL_PROXY'].map((each) => [each, read(each)] as const).find(([, v]) => v) ?? [];
+    return from === undefined || value === undefined ? undefined : proxyUrl(from, value);
+  };
+  const httpProxy = all('HTTP_PROXY');
+  const httpsProxy = all('HTTPS_PROXY');
   const noProxy = read('NO_PROXY');
   return {
     ...(httpProxy !== undefined && { httpProxy }),

@@ -1,3 +1,10 @@
+import { randomInt } from 'node:crypto';
+import { plain } from './text.js';
+
+/** Tells the colours of this process from those that a text from elsewhere brings along. */
+const mark = String(randomInt(100_000_000, 1_000_000_000));
+const marked = new RegExp(String.raw`(\u001b\[${mark};\d+m)`);
+
 const codes = {
   bold: [1, 22],
   dim: [2, 22],
@@ -23,7 +30,7 @@ export function createPaint(
   if (!hasColours(stream, env)) return (_colour, text) => text;
   return (colour, text) => {
     const [on, off] = codes[colour];
-    return `\u001b[${on}m${text}\u001b[${off}m`;
+    return `\u001b[${mark};${on}m${text}\u001b[${mark};${off}m`;
   };
 }
 
@@ -33,4 +40,22 @@ export function hasColours(
   env: Readonly<Record<string, string | undefined>>,
 ): boolean {
   return stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+}
+
+/** A text as a terminal may get it: of what steers a terminal, line breaks and the colours of `Paint` alone are left. */
+export function printable(text: string): string {
+  const line = (given: string): string =>
+    given
+      .split(marked)
+      .map((part, index) => (index % 2 === 1 ? part.replace(`${mark};`, '') : plain(part)))
+      .join('');
+  return text.split('\n').map(line).join('\n');
+}
+
+/** A value as JSON whose texts hold nothing that steers a terminal: programs read the same. */
+export function printableJson(value: unknown, space?: number): string {
+  return JSON.stringify(value, null, space).replace(
+    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

@@ -1,5 +1,5 @@
 import type { OutStream, Surroundings } from '../surroundings.js';
-import { createPaint, type Paint } from './colour.js';
+import { createPaint, printable, printableJson, type Paint } from './colour.js';
 import { facts, table, type Column } from './table.js';
 import { wrap } from './text.js';
 
@@ -8,11 +8,13 @@ const widest = 120;
 
 /**
  * What the command says. Results go to the standard output, as text or, with --json, as JSON; what only accompanies
- * them (progress, questions, hints) goes to the standard error, so that a pipe gets results alone.
+ * them (progress, questions, hints) goes to the standard error, so that a pipe gets results alone. Under --json a
+ * program reads that as well: it is told of a failure alone. Nothing that steers a terminal is written as it came.
  */
 export class Out {
   readonly paint: Paint;
   readonly paintNote: Paint;
+  readonly #remarks = new Set<string>();
 
   constructor(
     private readonly surroundings: Pick<Surroundings, 'stdout' | 'stderr' | 'env'>,
@@ -38,16 +40,22 @@ export class Out {
   }
 
   json(value: unknown): void {
-    this.surroundings.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+    this.surroundings.stdout.write(`${printableJson(value, 2)}\n`);
   }
 
   /** Prints one value of a sequence, as a line of its own. */
   jsonLine(value: unknown): void {
-    this.surroundings.stdout.write(`${JSON.stringify(value)}\n`);
+    this.surroundings.stdout.write(`${printableJson(value)}\n`);
   }
 
   print(...lines: readonly string[]): void {
-    this.surroundings.stdout.write(lines.map((line) => `${line}\n`).join(''));
+    this.surroundings.stdout.write(printable(lines.map((line) => `${line}\n`).join('')));
+  }
+
+  /** Writes a file as it is, but for a terminal. */
+  file(text: string): void {
+    const { stdout } = this.surroundings;
+    stdout.write(stdout.isTTY === true ? printable(text) : text);
   }
 
   /** Prints sentences of a result, broken to the terminal's width. */
@@ -57,13 +65,30 @@ export class Out {
 
   /** Says something beside the results. */
   note(text: string): void {
-    this.surroundings.stderr.write(`${wrap(text, this.noteWidth).join('\n')}\n`);
+    this.#note(wrap(text, this.noteWidth));
+  }
+
+  /** Says once what the reader of a result should know of it; under --json at the end, if all went well. */
+  remark(text: string): void {
+    if (this.#remarks.has(text)) return;
+    this.#remarks.add(text);
+    if (!this.isJson) this.note(text);
+  }
+
+  /** Says what was kept for the end. */
+  endRemarks(): void {
+    if (this.isJson) for (const text of this.#remarks) this.surroundings.stderr.write(`${printable(text)}\n`);
+  }
+
+  #note(lines: readonly string[]): void {
+    const { stderr } = this.surroundings;
+    if (this.isJson && stderr.isTTY !== true) return;
+    stderr.write(printable(lines.map((line) => `${line}\n`).join('')));
   }
 
   /** Facts beside the results, such as what a question is about. */
   noteFacts(pairs: readonly (readonly [string, string | null | undefined])[]): void {
-    const lines = facts(pairs, this.noteWidth, (name) => this.paintNote('dim', name));
-    this.surroundings.stderr.write(lines.map((line) => `${line}\n`).join(''));
+    this.#note(facts(pairs, this.noteWidth, (name) => this.paintNote('dim', name)));
   }
 
   table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[] {

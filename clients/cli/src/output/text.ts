@@ -1,17 +1,7 @@
 import fastStringWidth from 'fast-string-width';
 
-/**
- * Takes out of a text what could move the cursor or change colours: names and messages come from elsewhere.
- */
-export function plain(text: string): string {
-  return text.replace(dangerous, '');
-}
-
-/** Escape sequences, control characters, and marks that turn the direction of writing. */
-const dangerous = new RegExp(
-  String.raw`\u001b\[[0-?]*[ -/]*[@-~]|[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]`,
-  'g',
-);
+/** Takes out of a text what could move the cursor or change colours: names and messages come from elsewhere. */
+export { plainText as plain } from '@gpu-rental/client';
 
 /** The columns that a text takes in a terminal; escape sequences take none. */
 export function widthOf(text: string): number {

@@ -4,7 +4,7 @@ import { awaitReady } from '../commands/renting/await-ready.js';
 import { Failure } from '../failure.js';
 import { findRental } from '../rentals/find-rental.js';
 import { nameOf, whyEnded } from '../views/rental.js';
-import { checkHostKey, pinHostKey, type Reachable } from './known-hosts.js';
+import { checkHostKey, checkReachable, pinHostKey, type Reachable } from './known-hosts.js';
 import { chooseKeys } from './own-keys.js';
 import { isMissingProgram } from './programs.js';
 
@@ -29,6 +29,8 @@ export async function connectionTo(
   const client = cli.client();
   const found = await findRental(cli, client, given, 'enter');
   const rental = found.status === 'provisioning' ? await awaitReady(cli, client, found.id) : found;
+  // From here on the exit code is that of the program which enters it.
+  cli.standing = undefined;
   const machine = reachable(rental);
   const file = await pinHostKey(cli, machine);
   const options = await optionsFor(cli, client, machine, file, identity);
@@ -86,7 +88,7 @@ function reachable(rental: Rental): Reachable {
       'See your machines with: gpu ls. Rent another one with: gpu rent',
     );
   }
-  return { rental, host, port: port ?? 22, username, hostKeyFingerprint };
+  return checkReachable({ rental, host, port: port ?? 22, username, hostKeyFingerprint });
 }
 
 async function optionsFor(

@@ -1,9 +1,11 @@
 import type { Rental } from '@gpu-rental/client';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isServiceId, oddId } from '../checked-answers.js';
 import type { Cli } from '../cli.js';
 import { readIfThere, writePrivately } from '../config/files.js';
 import { Failure } from '../failure.js';
+import { plain } from '../output/text.js';
 import { nameOf } from '../views/rental.js';
 import { fingerprintOf } from './fingerprint.js';
 import { isMissingProgram } from './programs.js';
@@ -15,6 +17,31 @@ export interface Reachable {
   readonly port: number;
   readonly username: string;
   readonly hostKeyFingerprint: string;
+}
+
+/** Each begins with a letter or digit, so that no program takes one for an option, and holds no space or line break. */
+const hostForm = /^(?:[0-9A-Za-z][0-9A-Za-z._-]{0,252}|[0-9A-Fa-f:.]{2,45})$/;
+const userForm = /^[0-9A-Za-z_][0-9A-Za-z_.-]{0,31}$/;
+const fingerprintForm = /^SHA256:[0-9A-Za-z+/]{43}$/;
+
+/**
+ * Checks what the service told of a machine before a program or a file gets it.
+ * @throws Failure hostKey: whoever answers means harm
+ */
+export function checkReachable(machine: Reachable): Reachable {
+  const { host, port, username, hostKeyFingerprint } = machine;
+  const odd = [
+    ...(hostForm.test(host) ? [] : [`the address "${host}"`]),
+    ...(Number.isInteger(port) && port >= 1 && port <= 65_535 ? [] : [`the port ${port}`]),
+    ...(userForm.test(username) ? [] : [`the user "${username}"`]),
+    ...(fingerprintForm.test(hostKeyFingerprint) ? [] : [`the host key "${hostKeyFingerprint}"`]),
+  ];
+  if (odd.length === 0) return machine;
+  throw new Failure(
+    'hostKey',
+    `The service told ${odd.map(plain).join(' and ')}, which no machine has, so you are not connected.`,
+    'Something else may answer in its place: check --url.',
+  );
 }
 
 const scanSeconds = 10;
@@ -80,7 +107,7 @@ interface HostKey {
 
 async function scan(cli: Cli, { host, port }: Reachable): Promise<HostKey[]> {
   try {
-    const args = ['-T', String(scanSeconds), '-p', String(port), host];
+    const args = ['-T', String(scanSeconds), '-p', String(port), '--', host];
     const { stdout } = await cli.surroundings.run('ssh-keyscan', args, { limitMs: 3 * scanSeconds * 1_000 });
     return keysIn(stdout);
   } catch (error) {
@@ -93,14 +120,19 @@ async function scan(cli: Cli, { host, port }: Reachable): Promise<HostKey[]> {
   }
 }
 
+const typeForm = /^[a-z0-9@.-]+$/;
+const keyForm = /^[A-Za-z0-9+/]+={0,2}$/;
+
 /** The keys of known_hosts lines: host, type, key in base64. */
 function keysIn(text: string): HostKey[] {
   return text.split('\n').flatMap((line) => {
-    const [host = '', type, key] = line.trim().split(/\s+/);
-    return host.startsWith('#') || type === undefined || key === undefined ? [] : [{ type, key }];
+    const [host = '', type = '', key = ''] = line.trim().split(/\s+/);
+    if (host.startsWith('#') || !typeForm.test(type) || !keyForm.test(key)) return [];
+    return [{ type, key }];
   });
 }
 
 function knownHostsFile(cli: Cli, rentalId: string): string {
+  if (!isServiceId(rentalId)) throw oddId(rentalId);
   return join(cli.store.paths.knownHosts, rentalId);
 }

@@ -20,7 +20,8 @@ export async function chooseKeys(cli: Cli, client: GpuRental, given: string | un
   }
   const own = cli.store.paths.identity;
   const stored = await storedFingerprints(cli, client);
-  const fitting = publicHalves(join(cli.surroundings.home, '.ssh')).filter(({ fingerprint }) =>
+  const { home } = cli.surroundings;
+  const fitting = (home === '' ? [] : publicHalves(join(home, '.ssh'))).filter(({ fingerprint }) =>
     stored.has(fingerprint),
   );
   return [

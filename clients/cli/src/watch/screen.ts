@@ -1,3 +1,4 @@
+import { printable } from '../output/colour.js';
 import type { OutStream } from '../surroundings.js';
 
 const up = (lines: number): string => (lines > 0 ? `\u001b[${lines}A` : '');
@@ -17,7 +18,7 @@ export class Screen {
     const rows = this.stream.rows ?? 24;
     const shown = lines.slice(0, Math.max(1, rows - 1));
     this.stream.write(
-      `${this.#isOpen ? '' : hideCursor}${up(this.#drawn)}${clearDown}${shown.map((line) => `${line}\n`).join('')}`,
+      `${this.#isOpen ? '' : hideCursor}${up(this.#drawn)}${clearDown}${printable(shown.map((line) => `${line}\n`).join(''))}`,
     );
     this.#isOpen = true;
     this.#drawn = shown.length;

@@ -1,3 +1,5 @@
+import type { ApiError, ConnectionError } from '../errors.js';
+import { isPassing } from '../retries.js';
 import type { Rental } from '../schema.js';
 import type { StreamItem } from '../stream.js';
 import { sleep } from '../time.js';
@@ -9,6 +11,10 @@ export interface WaitOptions {
   readonly onPhase?: ((rental: Rental) => void) | undefined;
   /** How long to wait, in milliseconds; default: an hour. The rental goes on all the same. */
   readonly timeoutMs?: number | undefined;
+  /** For how long the service may be away meanwhile, in milliseconds; default: 5 minutes. */
+  readonly gapMs?: number | undefined;
+  /** Is told of each look that failed, when another one follows. */
+  readonly onGap?: ((error: ApiError | ConnectionError) => void) | undefined;
 }
 
 /** A rental that did not come up: it has ended, or the time to wait for it is over. */
@@ -27,6 +33,7 @@ export class RentalNotReadyError extends Error {
 }
 
 const WAIT_MS = 3_600_000;
+const GAP_MS = 300_000;
 /** From one look to the next: where the stream tells of most changes, and where there is none. */
 const FOLLOWED_MS = 5_000;
 const POLL_MS = 2_000;
@@ -41,15 +48,21 @@ export interface Looks {
  * Waits until a rental's machine can be entered. The stream tells when to look; where there is no stream, it looks every
  * two seconds.
  * @throws RentalNotReadyError when it ended before, or the time is over
+ * @throws ApiError what stays refused, or ConnectionError when the service was away for too long
  */
 export async function waitUntilReady(looks: Looks, id: string, options: WaitOptions): Promise<Rental> {
   const { signal, onPhase, timeoutMs = WAIT_MS } = options;
   const endsAt = Date.now() + timeoutMs;
+  const gaps = new Gaps(options, endsAt);
   const nudge = new Nudge(looks, id, signal);
   let phase: Rental['phase'] | undefined;
   try {
     for (;;) {
-      const rental = await looks.read(signal);
+      const rental = await gaps.over(() => looks.read(signal));
+      if (rental === undefined) {
+        await nudge.wait(POLL_MS);
+        continue;
+      }
       if (rental.phase !== phase) onPhase?.(rental);
       phase = rental.phase;
       if (rental.status === 'running') return rental;
@@ -62,6 +75,32 @@ export async function waitUntilReady(looks: Looks, id: string, options: WaitOpti
     }
   } finally {
     nudge.end();
+  }
+}
+
+/** Looks that fail for a while end no wait: the machine goes on meanwhile. */
+class Gaps {
+  #seenAt = Date.now();
+
+  constructor(
+    private readonly options: WaitOptions,
+    private readonly endsAt: number,
+  ) {}
+
+  /** @returns undefined for a look that failed */
+  async over(look: () => Promise<Rental>): Promise<Rental | undefined> {
+    const { signal, gapMs = GAP_MS, onGap } = this.options;
+    try {
+      const rental = await look();
+      this.#seenAt = Date.now();
+      return rental;
+    } catch (error) {
+      signal?.throwIfAborted();
+      const giveUpAt = Math.min(this.endsAt, this.#seenAt + gapMs);
+      if (!isPassing(error) || Date.now() >= giveUpAt) throw error;
+      onGap?.(error);
+      return undefined;
+    }
   }
 }
 

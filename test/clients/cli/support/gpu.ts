@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { runGpu } from '../../../../clients/cli/src/program.js';
-import { runProgram, type InStream, type Surroundings } from '../../../../clients/cli/src/surroundings.js';
+import {
+  runProgram,
+  type InStream,
+  type OutStream,
+  type Surroundings,
+} from '../../../../clients/cli/src/surroundings.js';
 
 /** What one command line gave. */
 export interface Ran {
@@ -24,6 +29,11 @@ export interface RunOptions {
   readonly fetch?: typeof fetch;
   readonly run?: Surroundings['run'];
   readonly now?: () => number;
+  readonly platform?: NodeJS.Platform;
+  /** For how long a network that fails is waited for, in milliseconds; default: not at all. */
+  readonly gapMs?: number;
+  /** Takes what is written to the standard output in place of the test. */
+  readonly stdout?: OutStream;
   /** Is told what is written, as it is written, to both outputs. */
   readonly onOutput?: (all: string) => void;
 }
@@ -40,7 +50,8 @@ export class GpuUser {
 
   /** Runs `gpu` with these words. */
   async run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-    const { types, columns = types && 80 } = options;
+    const { types, columns = types && 80, env } = options;
+    const { platform, gapMs, now, signal, run } = { ...usual(), ...options };
     const written = { out: '', err: '', all: '' };
     const { stdin, answer } = types === undefined ? piped(options.input) : typist(types);
     const stream = (name: 'out' | 'err'): Writable =>
@@ -63,18 +74,15 @@ export class GpuUser {
         ...(this.apiKey !== undefined && { GPU_API_KEY: this.apiKey }),
         NO_COLOR: '1',
         CI: '1',
-        ...options.env,
+        ...env,
       },
       stdin,
-      stdout: stream('out'),
+      stdout: options.stdout ?? stream('out'),
       stderr: stream('err'),
       home: this.home,
       hostname: 'laptop',
-      platform: 'linux',
-      now: options.now ?? (() => Date.now()),
-      signal: options.signal ?? new AbortController().signal,
+      ...{ platform, gapMs, now, signal, run },
       retries: 0,
-      run: options.run ?? runProgram,
       ...(options.fetch && { fetch: options.fetch }),
     });
     return { code, out: written.out, err: written.err };
@@ -92,6 +100,11 @@ export class GpuUser {
     return JSON.parse(out) as T;
   }
 }
+
+const usual = () => ({
+  ...{ platform: 'linux' as const, gapMs: 0, now: () => Date.now(), run: runProgram },
+  signal: new AbortController().signal,
+});
 
 /** Where text comes from, and who is told all that was written. */
 interface Input {

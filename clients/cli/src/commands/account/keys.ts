@@ -102,7 +102,7 @@ async function list(cli: Cli): Promise<void> {
     client.apiKeys.list({ pageSize: 200 }).toArray(),
   );
   const nowMs = cli.surroundings.now();
-  const own = cli.store.profile(cli.url)?.keyId;
+  const own = cli.store.profile(cli.place)?.keyId;
   const columns: Column<ApiKey>[] = [
     { title: 'NAME', value: ({ name, id }) => `${cut(name, 24)}${id === own ? ' *' : ''}`, shrinksTo: 6 },
     { title: 'ENDS WITH', value: ({ hint }) => hint, dropAs: 3 },
@@ -142,14 +142,27 @@ async function create(
   { scopes, days, spendCap, from }: CreateOptions,
 ): Promise<void> {
   const { out } = cli;
+  const body = {
+    name,
+    scopes: [...scopes],
+    expiresAt: new Date(cli.surroundings.now() + days * dayMs).toISOString(),
+    ...(spendCap !== undefined && { spendCapCents: spendCap }),
+    ...(from !== undefined && { allowedCidrs: [...from] }),
+  };
   const made = await withSession(cli, 'A key is made by a sign-in only.', (client) =>
-    client.apiKeys.create({
-      name,
-      scopes: [...scopes],
-      expiresAt: new Date(cli.surroundings.now() + days * dayMs).toISOString(),
-      ...(spendCap !== undefined && { spendCapCents: spendCap }),
-      ...(from !== undefined && { allowedCidrs: [...from] }),
-    }),
+    cli.commit(
+      () => client.apiKeys.create(body),
+      {
+        details: { name, outcome: 'unknown' },
+        message: `The service did not say whether it made the key "${name}".`,
+        next: 'Look with: gpu keys. One that you never saw is of no use: gpu keys revoke',
+      },
+      ({ id }) => ({
+        details: { keyId: id },
+        message: `The key "${name}" (${id}) was made all the same, and is not shown again.`,
+        next: `Make it useless, and make another: gpu keys revoke ${id}`,
+      }),
+    ),
   );
   out.result(made, () => [
     made.key,
@@ -162,7 +175,7 @@ async function create(
 }
 
 /** What a key may do, and until what. */
-function factsOf({
+export function factsOf({
   name,
   scopes,
   spendCapCents,
@@ -228,7 +241,7 @@ async function revoke(cli: Cli, given: string, stopMachines: boolean): Promise<v
     await client.apiKeys.revoke(key.id, { stopMachines });
     return key;
   });
-  if (revoked.id === cli.store.profile(cli.url)?.keyId) cli.store.forget(cli.url);
+  if (revoked.id === cli.store.profile(cli.place)?.keyId) cli.store.forget(cli.place);
   cli.out.result({ id: revoked.id, revoked: true, stopMachines }, () =>
     cli.out.text(
       `Revoked ${revoked.name}. ${stopMachines ? 'Its machines are ending.' : 'Machines that were rented with it go on: gpu ls'}`,

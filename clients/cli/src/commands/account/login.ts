@@ -2,6 +2,8 @@ import { isApiError, type ApiKeyScope, type GpuRental } from '@gpu-rental/client
 import { askEmail, endSession, signInByCode } from '../../asking/with-session.js';
 import type { Cli } from '../../cli.js';
 import { dollars, wholeNumber, type AddCommand } from '../../command.js';
+import type { Profile } from '../../config/store.js';
+import { explainFailure } from '../../explain-failure.js';
 import { Failure, usageFailure } from '../../failure.js';
 import { usd } from '../../output/money.js';
 import { localDate } from '../../output/time.js';
@@ -56,16 +58,70 @@ async function byCode(cli: Cli, options: Options): Promise<void> {
       expiresAt: new Date(cli.surroundings.now() + options.days * dayMs).toISOString(),
       ...(options.spendCap !== undefined && { spendCapCents: options.spendCap }),
     });
-    const former = cli.store.profile(cli.url)?.keyId ?? null;
     const profile = { email: user.email, keyId: made.id, keyExpiresAt: made.expiresAt };
-    cli.store.keepSignIn(cli.url, profile, made.key);
-    // The key that this machine had before is of no use any more.
-    if (former !== null) await client.apiKeys.revoke(former).catch(() => undefined);
+    const replaced = await keep(cli, profile, made, client);
     const availableCents = await readAvailable(cli, client);
-    greet(cli, { email: user.email, expiresAt: made.expiresAt, availableCents });
+    greet(cli, { email: user.email, expiresAt: made.expiresAt, availableCents, replaced });
   } finally {
     await endSession(client);
   }
+}
+
+/** Keeps the new key. One that can't be kept here would be of no use, and lie around for its life. */
+async function keep(
+  cli: Cli,
+  profile: Profile,
+  { id, key }: { readonly id: string; readonly key: string },
+  client: GpuRental,
+): Promise<Replaced | undefined> {
+  try {
+    return await replace(cli, profile, key, client);
+  } catch (error) {
+    const { kind, message, next } = explainFailure(error, cli.url, false);
+    const isRevoked = await client.apiKeys.revoke(id).then(...both);
+    const rest = isRevoked
+      ? 'The key that was made is revoked'
+      : `The key ${id} was made all the same: gpu keys revoke ${id}`;
+    throw new Failure(kind, `${message} ${rest}.`, next, { cause: error, details: { keyId: id } });
+  }
+}
+
+const both = [() => true, () => false] as const;
+
+/** What became of the sign-in that was here before. */
+interface Replaced {
+  readonly email: string | null;
+  readonly keyId: string | null;
+  /** Whether its key is of no use any more. */
+  readonly revoked: boolean;
+  /** The profile by which it is still there; null: it is not. */
+  readonly profile: string | null;
+}
+
+/**
+ * Keeps a sign-in in place of the one before. That one's key is revoked where the new session can: it is this machine's
+ * own. Otherwise it stays, under a name, because a key that nobody knows of goes on being valid.
+ * @param client a session of the account, where there is one
+ */
+async function replace(
+  { store, place }: Cli,
+  profile: Profile,
+  key: string,
+  client?: GpuRental,
+): Promise<Replaced | undefined> {
+  const former = store.credentials(place).apiKey;
+  const { email = null, keyId = null } = store.profile(place) ?? {};
+  if (former === undefined || former === key) {
+    store.keepSignIn(place, profile, key);
+    return undefined;
+  }
+  if (client !== undefined && keyId !== null && email === profile.email) {
+    store.keepSignIn(place, profile, key);
+    return { email, keyId, revoked: await client.apiKeys.revoke(keyId).then(...both), profile: null };
+  }
+  const aside = store.keepAside(place);
+  store.keepSignIn(place, profile, key);
+  return { email, keyId, revoked: false, profile: aside };
 }
 
 async function byKey(cli: Cli, given: string): Promise<void> {
@@ -78,8 +134,19 @@ async function byKey(cli: Cli, given: string): Promise<void> {
   }
   const client = cli.open({ apiKey: key });
   const availableCents = await readAvailable(cli, client);
-  cli.store.keepSignIn(cli.url, { email: null, keyId: null, keyExpiresAt: null }, key);
-  greet(cli, { email: null, expiresAt: null, availableCents });
+  const replaced = await replace(cli, await profileOf(cli, client), key);
+  greet(cli, { email: null, expiresAt: null, availableCents, replaced });
+}
+
+/** A key that may not read tells nothing of itself, and is a key all the same. */
+async function profileOf({ signal }: Cli, client: GpuRental): Promise<Profile> {
+  try {
+    const { user, apiKey } = await client.auth.me({ signal });
+    return { email: user.email, keyId: apiKey?.id ?? null, keyExpiresAt: apiKey?.expiresAt ?? null };
+  } catch (error) {
+    if (isApiError(error, 'key_scope')) return { email: null, keyId: null, keyExpiresAt: null };
+    throw error;
+  }
 }
 
 /** A key that may not read the wallet is a key all the same. */
@@ -96,16 +163,25 @@ interface SignedIn {
   readonly email: string | null;
   readonly expiresAt: string | null;
   readonly availableCents: number | null;
+  readonly replaced: Replaced | undefined;
 }
 
-function greet({ out, url }: Cli, { email, expiresAt, availableCents }: SignedIn): void {
+function greet({ out, url }: Cli, { email, expiresAt, availableCents, replaced }: SignedIn): void {
   const who = email === null ? 'with a key' : `as ${email}`;
   const until = expiresAt === null ? '' : ` until ${localDate(expiresAt)}`;
   const wallet = availableCents === null ? '' : ` In your wallet: ${usd(availableCents)}.`;
-  out.result({ url, email, keyExpiresAt: expiresAt, availableCents }, () => [
+  out.result({ url, email, keyExpiresAt: expiresAt, availableCents, ...(replaced && { replaced }) }, () => [
     ...out.text(`Signed in ${who}${until}.${wallet}`),
+    ...(replaced ? out.text(replacedWords(replaced)) : []),
     ...(availableCents === 0 ? out.text('Next: gpu pay 20, then gpu rent') : []),
   ]);
+}
+
+function replacedWords({ email, keyId, revoked, profile }: Replaced): string {
+  if (revoked) return 'The key that this machine had before is revoked.';
+  if (profile !== null)
+    return `${email ?? 'The key of before'} stays signed in here as well: gpu --profile ${profile}. To end that: gpu logout --profile ${profile}`;
+  return `The key that this machine had before (${keyId ?? ''}) could not be revoked. Try again: gpu keys revoke ${keyId ?? ''}`;
 }
 
 async function readAll(cli: Cli): Promise<string> {

@@ -22,12 +22,12 @@ export const addLogout: AddCommand = (program, act) => {
 };
 
 async function logOut(cli: Cli, revoke: boolean): Promise<void> {
-  const { store, out, url } = cli;
-  const profile = store.profile(url);
-  const isSignedIn = store.credentials(url).apiKey !== undefined;
+  const { store, out, url, place } = cli;
+  const profile = store.profile(place);
+  const isSignedIn = store.credentials(place).apiKey !== undefined;
   const keyId = profile?.keyId ?? null;
   if (isSignedIn && revoke && keyId !== null) await revokeKey(cli, keyId);
-  store.forget(url);
+  store.forget(place);
   const expiresAt = profile?.keyExpiresAt ?? null;
   out.result({ url, signedOut: isSignedIn, revoked: isSignedIn && revoke && keyId !== null }, () => [
     isSignedIn ? `Signed out of ${url}.` : `You were not signed in at ${url}.`,

@@ -1,6 +1,7 @@
 import type { Cli } from '../../cli.js';
 import type { AddCommand } from '../../command.js';
 import { usageFailure } from '../../failure.js';
+import { printable } from '../../output/colour.js';
 import { connectionTo, runAtTerminal, type Connection } from '../../ssh/connection.js';
 
 interface Options {
@@ -49,7 +50,7 @@ async function copy(cli: Cli, args: readonly string[], connection: Connection): 
   const seen = { noSftp: false };
   const tell = (text: string): void => {
     seen.noSftp ||= text.includes('subsystem request failed');
-    if (!seen.noSftp) cli.surroundings.stderr.write(text);
+    if (!seen.noSftp) cli.surroundings.stderr.write(printable(text));
   };
   return runAtTerminal(cli, 'scp', args, connection, {
     onStderr: tell,

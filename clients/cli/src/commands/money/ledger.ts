@@ -85,5 +85,5 @@ async function writeCsv(cli: Cli, { from, to, machine, type }: Options): Promise
   if (machine !== undefined || type !== undefined) throw usageFailure('--csv gives all kinds and machines.');
   if (cli.out.isJson) throw usageFailure('Say --csv or --json.');
   const query = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
-  cli.surroundings.stdout.write(await cli.client().wallet.ledgerCsv(query, { signal: cli.signal }));
+  cli.out.file(await cli.client().wallet.ledgerCsv(query, { signal: cli.signal }));
 }

@@ -1,11 +1,13 @@
-import type { GpuRental, Topup } from '@gpu-rental/client';
+import type { Checkout, GpuRental, Topup } from '@gpu-rental/client';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPage } from '../../asking/open-page.js';
+import { overGaps } from '../../asking/over-gaps.js';
 import { Progress } from '../../asking/progress.js';
 import type { Cli } from '../../cli.js';
 import { dollars, type AddCommand } from '../../command.js';
 import { Failure } from '../../failure.js';
 import { centsOf, usd } from '../../output/money.js';
+import type { Standing } from '../../standing.js';
 
 interface Options {
   /** false: --no-browser. */
@@ -32,9 +34,12 @@ export const addPay: AddCommand = (program, act) => {
         const client = cli.client();
         const amountCents = given ?? (await askAmount(cli));
         const checkout = await client.checkout.create({ amountCents }, { signal: cli.signal });
+        cli.standing = openPayment(checkout);
         if (checkout.checkoutUrl !== null) await showPage(cli, checkout.checkoutUrl, amountCents, options);
+        // A program reads there where to pay; at a terminal a person has seen it.
+        if (cli.out.isJson && !cli.asking.canAsk) cli.out.jsonLine(checkout);
+        else if (!options.wait) cli.out.result(checkout, () => ['See what became of it: gpu topup']);
         if (options.wait) await awaitMoney(cli, client, checkout.topupId);
-        else cli.out.result(checkout, () => ['See what became of it: gpu topup']);
         return undefined;
       }),
     );
@@ -57,8 +62,13 @@ async function showPage(cli: Cli, url: string, amountCents: number, { browser }:
 async function awaitMoney(cli: Cli, client: GpuRental, topupId: string): Promise<void> {
   const { out, signal } = cli;
   const topup = await awaitTopup(cli, client, topupId);
+  cli.standing = topup.status === 'succeeded' ? paid(topup) : undefined;
   if (topup.status !== 'succeeded') throw notPaid(topup);
-  const balance = await client.wallet.get({ signal });
+  const balance = await overGaps(
+    cli,
+    () => client.wallet.get({ signal }),
+    (error) => cli.tellGap(error),
+  );
   out.result({ topup, balance }, () => [
     ...out.text(
       `${out.paint('green', 'Paid')}: ${usd(topup.creditedCents ?? topup.amountCents)} are in your wallet, ${usd(balance.availableCents)} available in all.`,
@@ -71,7 +81,11 @@ async function awaitTopup(cli: Cli, client: GpuRental, topupId: string): Promise
   const progress = new Progress(cli);
   try {
     for (;;) {
-      const topup = await client.topups.get(topupId, { signal: cli.signal });
+      const topup = await overGaps(
+        cli,
+        () => client.topups.get(topupId, { signal: cli.signal }),
+        (error) => cli.tellGap(error),
+      );
       if (['succeeded', 'failed', 'expired'].includes(topup.status)) return topup;
       progress.update(
         topup.status === 'processing' ? 'Waiting for the bank' : 'Waiting for your payment',
@@ -79,27 +93,39 @@ async function awaitTopup(cli: Cli, client: GpuRental, topupId: string): Promise
       );
       await sleep(lookEveryMs, undefined, { signal: cli.signal });
     }
-  } catch (error) {
-    progress.end();
-    if (!cli.signal.aborted) throw error;
-    throw new Failure(
-      'givenUp',
-      'The payment page stays open; what you pay there is still credited.',
-      'See what became of it: gpu topup',
-      { cause: error },
-    );
   } finally {
     progress.end();
   }
 }
 
-function notPaid({ status, error }: Topup): Failure {
+/** What is paid on the page is credited, whoever waits for it. */
+function openPayment({ topupId, checkoutUrl }: Checkout): Standing {
+  return {
+    details: { topupId, checkoutUrl },
+    message: `The payment page stays open; what you pay there is still credited. The payment is ${topupId}.`,
+    next: 'See what became of it: gpu topup',
+  };
+}
+
+function paid({ id }: Topup): Standing {
+  return {
+    details: { topupId: id },
+    message: `The payment ${id} is in your wallet.`,
+    next: 'See your wallet with: gpu balance',
+  };
+}
+
+function notPaid({ id, status, error }: Topup): Failure {
+  const details = { topupId: id, status };
   if (status === 'expired') {
-    return new Failure('notReached', 'Nobody paid on the page in time.', 'Begin again with: gpu pay');
+    return new Failure('notReached', 'Nobody paid on the page in time.', 'Begin again with: gpu pay', {
+      details,
+    });
   }
   return new Failure(
     'noMoney',
     error ?? 'The payment failed; nothing was charged.',
     'Try another card: gpu pay',
+    { details },
   );
 }

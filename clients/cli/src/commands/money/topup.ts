@@ -65,13 +65,17 @@ export const addTopup: AddCommand = (program, act) => {
 
 async function switchOn(cli: Cli, { below, amount, dailyCap }: AutoOptions): Promise<undefined> {
   if (below === undefined || amount === undefined) throw usageFailure('Say --below and --amount.');
+  const body = {
+    ...{ enabled: true, thresholdCents: below, topupAmountCents: amount },
+    ...(dailyCap !== undefined && { dailyCapCents: dailyCap === false ? null : dailyCap }),
+  };
+  const about = { details: { topupAmountCents: amount }, next: 'Look with: gpu topup auto' };
   const settings = await withSession(cli, 'Automatic top-ups are changed by a sign-in only.', (client) =>
-    client.autoTopup.save({
-      enabled: true,
-      thresholdCents: below,
-      topupAmountCents: amount,
-      ...(dailyCap !== undefined && { dailyCapCents: dailyCap === false ? null : dailyCap }),
-    }),
+    cli.commit(
+      () => client.autoTopup.save(body),
+      { ...about, message: 'The service did not say whether automatic top-ups are on now.' },
+      () => ({ ...about, message: 'Automatic top-ups are on now.' }),
+    ),
   );
   cli.out.result(settings, () => [
     ...cli.out.text(wordsOf(settings)),

@@ -4,14 +4,16 @@ import type { Cli } from '../../cli.js';
 import { Failure } from '../../failure.js';
 import { usd } from '../../output/money.js';
 import { duration, secondsBetween } from '../../output/time.js';
+import type { Standing } from '../../standing.js';
 import { gpusOf, limitsOf, phaseWords, shortId, warningWords } from '../../views/rental.js';
 
 /**
- * Waits until a rental can be entered, and shows how far it is.
- * @throws Failure notReached when it did not come up; givenUp, which says what exists, after ctrl-C
+ * Waits until a rental can be entered, and shows how far it is. A network that fails for a while is waited for.
+ * @throws Failure notReached when it did not come up; whatever else ends the wait names the rental, which goes on
  */
 export async function awaitReady(cli: Cli, client: GpuRental, id: string): Promise<Rental> {
   const progress = new Progress(cli);
+  const { gapMs } = cli.surroundings;
   const seen: { rental: Rental | undefined } = { rental: undefined };
   const show = (): void => {
     const { rental } = seen;
@@ -19,20 +21,25 @@ export async function awaitReady(cli: Cli, client: GpuRental, id: string): Promi
     if (rental && rental.phase !== 'ready')
       progress.update(phaseOf(rental), timesOf(rental, cli.surroundings.now()));
   };
+  cli.standing = goingOn(id, undefined);
   const timer = setInterval(show, 1_000);
   try {
-    return await client.rentals.waitUntilReady(id, {
-      signal: cli.signal,
+    const ready = await client.rentals.waitUntilReady(id, {
+      ...{ signal: cli.signal, gapMs },
+      onGap: (error) => cli.tellGap(error),
       onPhase: (rental) => {
         seen.rental = rental;
+        cli.standing = goingOn(id, rental);
         show();
       },
     });
+    cli.standing = runs(ready);
+    return ready;
   } catch (error) {
     progress.end();
-    if (error instanceof RentalNotReadyError) throw notReady(error);
-    if (cli.signal.aborted) throw givenUp(id, seen.rental);
-    throw error;
+    if (!(error instanceof RentalNotReadyError)) throw error;
+    if (!error.timedOut) cli.standing = undefined;
+    throw notReady(error);
   } finally {
     clearInterval(timer);
     progress.end();
@@ -52,37 +59,44 @@ function timesOf({ startedAt, expectedReadyAt }: Rental, nowMs: number): string 
 }
 
 function notReady({ rental, timedOut }: RentalNotReadyError): Failure {
-  if (timedOut) {
-    return new Failure(
-      'notReached',
-      `${shortId(rental.id)} is not ready yet. It goes on, and costs nothing until it is.`,
-      `Look with: gpu show ${shortId(rental.id)}. End it with: gpu stop ${shortId(rental.id)}`,
-    );
-  }
-  if (rental.status === 'failed') {
+  const { id: rentalId, status, totalChargedCents: chargedCents } = rental;
+  const details = { rentalId, status, chargedCents };
+  if (timedOut) return new Failure('notReached', 'It is not ready yet.', undefined, { details });
+  if (status === 'failed') {
     return new Failure(
       'notReached',
       rental.failure?.message ?? 'The machine did not come up; nothing was charged.',
       'Nothing was charged. Rent another one with: gpu rent',
+      { details },
     );
   }
   return new Failure(
     'notReached',
-    `${shortId(rental.id)} was stopped before it was ready. It cost ${usd(rental.totalChargedCents)}.`,
+    `${shortId(rentalId)} was stopped before it was ready. It cost ${usd(chargedCents)}.`,
     'Rent another one with: gpu rent',
+    { details },
   );
 }
 
-/** What exists when somebody leaves: never nothing, because the rental was opened. */
-function givenUp(id: string, rental: Rental | undefined): Failure {
+/** A machine that is on its way, whoever waits for it. */
+export function goingOn(id: string, rental: Rental | undefined): Standing {
   const price = rental === undefined ? '' : `, then ${usd(rental.pricePerHourCents)} an hour`;
   const phase = rental?.phase ?? undefined;
   const where = phase === undefined ? '' : ` (${phaseWords[phase].toLowerCase()})`;
-  return new Failure(
-    'givenUp',
-    `You have rented ${shortId(id)}, and it goes on without you${where}. It costs nothing until it is ready${price}.`,
-    `End it with: gpu stop ${shortId(id)}. Or go on: gpu watch, gpu ssh ${shortId(id)}`,
-  );
+  return {
+    details: { rentalId: id },
+    message: `You have rented ${shortId(id)}, and it goes on without you${where}. It costs nothing until it is ready${price}.`,
+    next: `End it with: gpu stop ${shortId(id)}. Or go on: gpu watch, gpu ssh ${shortId(id)}. Its id: ${id}`,
+  };
+}
+
+/** A machine that runs, and costs. */
+function runs({ id, pricePerHourCents }: Rental): Standing {
+  return {
+    details: { rentalId: id },
+    message: `You have rented ${shortId(id)}: it runs, and costs ${usd(pricePerHourCents)} an hour from now on.`,
+    next: `End it with: gpu stop ${shortId(id)}. Or enter it: gpu ssh ${shortId(id)}. Its id: ${id}`,
+  };
 }
 
 /** What is said of a machine that can be entered. */

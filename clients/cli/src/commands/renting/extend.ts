@@ -42,7 +42,16 @@ async function extend(cli: Cli, given: string | undefined, options: Options): Pr
   refuseContradictions(options);
   const client = cli.client();
   const rental = await findRental(cli, client, given, 'extend');
-  const changed = await client.rentals.change(rental.id, changeOf(rental, options));
+  const change = changeOf(rental, options);
+  const about = { details: { rentalId: rental.id }, next: `Look with: gpu show ${shortId(rental.id)}` };
+  const changed = await cli.commit(
+    () => client.rentals.change(rental.id, change),
+    {
+      ...about,
+      message: `The service did not say whether it moved the limits of ${shortId(rental.id)} (${rental.id}).`,
+    },
+    (after) => ({ ...about, message: `${shortId(after.id)} (${after.id}) now ends ${limitsOf(after)}.` }),
+  );
   const { out } = cli;
   out.result(changed, () =>
     out.text(`${out.paint('bold', shortId(changed.id))} (${gpusOf(changed)}) now ends ${limitsOf(changed)}.`),

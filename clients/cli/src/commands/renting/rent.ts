@@ -1,11 +1,14 @@
-import { ConnectionError, isApiError, type GpuRental, type NewRental, type Quote } from '@gpu-rental/client';
+import { isApiError, type GpuRental, type NewRental, type Quote } from '@gpu-rental/client';
+import { randomUUID } from 'node:crypto';
+import { overGaps } from '../../asking/over-gaps.js';
 import type { Cli } from '../../cli.js';
 import type { AddCommand } from '../../command.js';
 import { Failure, usageFailure } from '../../failure.js';
 import { usd } from '../../output/money.js';
 import { ensureIdentity } from '../../ssh/identity.js';
 import { quoteFacts, worstCase } from '../../views/quote.js';
-import { awaitReady, readyLines, rentedLines } from './await-ready.js';
+import type { Standing } from '../../standing.js';
+import { awaitReady, goingOn, readyLines, rentedLines } from './await-ready.js';
 import { addWish, wishOf, type WishOptions } from './wish.js';
 
 interface Options extends WishOptions {
@@ -42,7 +45,12 @@ async function rent(cli: Cli, family: string | undefined, options: Options): Pro
     const rental = await awaitReady(cli, client, id);
     cli.out.result(rental, () => readyLines(cli, rental));
   } else {
-    const rental = await client.rentals.get(id);
+    const rental = await overGaps(
+      cli,
+      () => client.rentals.get(id),
+      (error) => cli.tellGap(error),
+    );
+    cli.standing = goingOn(id, rental);
     cli.out.result(rental, () => rentedLines(cli, rental));
   }
 }
@@ -104,30 +112,42 @@ async function take(cli: Cli, client: GpuRental, quoteId: string): Promise<strin
   if (cli.signal.aborted) throw new Failure('givenUp', nothingRented);
   const explain = (): void => cli.out.note('\nThe request has been sent. Waiting for its answer.');
   cli.signal.addEventListener('abort', explain, { once: true });
+  // One key for all tries: whatever is lost on the way, one machine is rented.
+  const idempotencyKey = randomUUID();
   try {
-    return (await client.rentals.create({ quoteId })).id;
-  } catch (error) {
-    if (!isUnknown(error)) throw error;
-    throw new Failure(
-      'server',
-      'The service did not say whether it rented the machine.',
-      'Look with: gpu ls. If it is there, it costs money as soon as it is ready; end it with: gpu stop',
-      { cause: error },
+    const { id } = await cli.commit(
+      () =>
+        overGaps(
+          cli,
+          () => client.rentals.create({ quoteId }, { idempotencyKey }),
+          (error) => cli.tellGap(error),
+        ),
+      perhapsRented(quoteId),
+      (rental) => goingOn(rental.id, undefined),
     );
+    return id;
+  } catch (error) {
+    const id = openId(error);
+    if (id !== undefined) cli.standing = perhapsRented(quoteId, id);
+    throw error;
   } finally {
     cli.signal.removeEventListener('abort', explain);
   }
 }
 
-/** Tells whether the machine may have been rented all the same. */
-function isUnknown(error: unknown): boolean {
-  if (!isApiError(error)) return !(error instanceof Failure) && !isNeverSent(error);
-  if (!isApiError(error, 'temporarily_unavailable') && !isApiError(error, 'internal_error')) return false;
-  return error.details?.outcome !== 'not_done';
+/** @param rentalId what it is called, if the service knows that already */
+function perhapsRented(quoteId: string, rentalId?: string): Standing {
+  const named = rentalId === undefined ? '' : ` It would be ${rentalId}.`;
+  return {
+    details: { quoteId, outcome: 'unknown', ...(rentalId !== undefined && { rentalId }) },
+    message: `The service did not say whether it rented the machine.${named}`,
+    next: `Look with: gpu ls. If it is there, it costs money as soon as it is ready; end it with: gpu stop. To be sure, ask by the same quote: gpu rent --quote ${quoteId}`,
+  };
 }
 
-function isNeverSent(error: unknown): boolean {
-  return error instanceof ConnectionError && error.neverSent;
+function openId(error: unknown): string | undefined {
+  if (!isApiError(error, 'temporarily_unavailable') && !isApiError(error, 'internal_error')) return undefined;
+  return error.details?.outcome === 'unknown' ? error.details.rentalId : undefined;
 }
 
 function newQuoteIn(error: unknown): Quote | undefined {

@@ -4,6 +4,7 @@ import type { AddCommand } from '../../command.js';
 import { Failure, usageFailure } from '../../failure.js';
 import { usd } from '../../output/money.js';
 import { findRental } from '../../rentals/find-rental.js';
+import { mayBeDone, type Standing } from '../../standing.js';
 import { forgetHostKey } from '../../ssh/known-hosts.js';
 import { costNow, gpusOf, nameOf, shortId } from '../../views/rental.js';
 import { rentalArgument } from './show.js';
@@ -36,7 +37,9 @@ async function stop(cli: Cli, given: string | undefined, all: boolean): Promise<
   const client = cli.client();
   const rentals = all ? await liveOnes(cli, client) : [await findRental(cli, client, given, 'end')];
   await agree(cli, rentals, given);
+  cli.standing = standingOf(rentals.map((rental) => ({ rental, answer: undefined, error: undefined })));
   const outcomes = await Promise.all(rentals.map((rental) => stopOne(client, rental)));
+  cli.standing = standingOf(outcomes);
   cli.out.result({ stopped: outcomes.flatMap(({ answer }) => (answer ? [answer] : [])) }, () =>
     outcomes.flatMap(({ rental, answer }) => (answer ? wordsOf(cli, rental, answer) : [])),
   );
@@ -84,6 +87,26 @@ async function stopOne(client: GpuRental, rental: Rental): Promise<Outcome> {
     }
     return { rental, answer: undefined, error };
   }
+}
+
+/** What was stopped, and what may go on; undefined where nothing was, for certain. */
+function standingOf(outcomes: readonly Outcome[]): Standing | undefined {
+  const idsOf = (some: readonly Outcome[]): string[] => some.map(({ rental }) => rental.id);
+  const named = (ids: readonly string[]): string => ids.map((id) => `${shortId(id)} (${id})`).join(', ');
+  const stopped = idsOf(outcomes.filter(({ answer }) => answer !== undefined));
+  const failed = outcomes.filter(({ answer }) => answer === undefined);
+  const unknown = idsOf(failed.filter(({ error }) => mayBeDone(error)));
+  const running = idsOf(failed.filter(({ error }) => !mayBeDone(error)));
+  if (stopped.length === 0 && unknown.length === 0) return undefined;
+  return {
+    details: { stopped, unknown, running },
+    message: [
+      ...(stopped.length === 0 ? [] : [`Stopped: ${named(stopped)}.`]),
+      ...(unknown.length === 0 ? [] : [`Perhaps stopped, perhaps not: ${named(unknown)}.`]),
+      ...(running.length === 0 ? [] : [`Not stopped, and still costing: ${named(running)}.`]),
+    ].join(' '),
+    next: 'Look with: gpu ls. To stop one twice does no harm: gpu stop',
+  };
 }
 
 function wordsOf(

@@ -51,10 +51,10 @@ export const addWebhooks: AddCommand = (program, act) => {
 /** The secret stays the same from one run to the next, so that a receiver's settings do. */
 function secretOf(cli: Cli, given: string | undefined): string {
   if (given !== undefined) return readSecret(given);
-  const kept = cli.store.credentials(cli.url).webhookSecret;
+  const kept = cli.store.credentials(cli.place).webhookSecret;
   if (kept !== undefined) return kept;
   const webhookSecret = `whsec_${randomBytes(32).toString('base64')}`;
-  cli.store.keepSecrets(cli.url, { webhookSecret });
+  cli.store.keepSecrets(cli.place, { webhookSecret });
   return webhookSecret;
 }
 

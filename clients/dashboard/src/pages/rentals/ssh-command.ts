@@ -7,5 +7,8 @@ export function sshCommand({
   username,
 }: Pick<Rental, 'host' | 'port' | 'username'>): string | undefined {
   if (host === null || port === null) return undefined;
-  return `ssh -p ${port} ${username ?? 'root'}@${host}`;
+  const target = `${username ?? 'root'}@${host}`;
+  // It is copied into a shell: whatever is no user and address is not shown as a command.
+  if (!/^[0-9A-Za-z_][0-9A-Za-z_.-]*@[0-9A-Za-z.:_-]+$/.test(target)) return undefined;
+  return `ssh -p ${port} ${target}`;
 }

@@ -1,0 +1,31 @@
+import { isPassing } from '@gpu-rental/client';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cli } from '../cli.js';
+
+const gapMs = 300_000;
+const pauseMs = 2_000;
+
+/**
+ * Does what may be done again, until the service was away for too long: a network that fails for a moment is no reason
+ * to lose sight of what was bought.
+ * @param onGap is told of each failure that another try follows
+ */
+export async function overGaps<T>(
+  { surroundings, signal }: Cli,
+  work: () => Promise<T>,
+  onGap: (error: unknown) => void,
+): Promise<T> {
+  const within = surroundings.gapMs ?? gapMs;
+  const startedMs = Date.now();
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isPassing(error) || signal.aborted || Date.now() - startedMs >= within) throw error;
+      onGap(error);
+      await sleep(Math.min(pauseMs, within / 10), undefined, { signal }).catch(() => {
+        throw error;
+      });
+    }
+  }
+}
