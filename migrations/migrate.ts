@@ -1,4 +1,5 @@
 import knexFactory, { type Knex } from 'knex';
+import { refuseOldServer } from '../adapters/postgres/fitness.js';
 import * as accounts from './001-accounts.js';
 import * as wallets from './002-wallets.js';
 import * as catalog from './003-catalog.js';
@@ -113,11 +114,16 @@ const sourceThrough = (last: string | undefined): Knex.MigrationSource<readonly 
 /**
  * Brings a database to the newest schema. Several processes may call it at once: knex lets one in.
  * @param last the step to end with, for what is to be tried on an older schema; default: the newest
+ * @throws DatabaseUnfit where the server is older than PostgreSQL 17; nothing is changed then
  * @returns the names of the steps that were taken now
  */
 export async function migrateToLatest(databaseUrl: string, last = schemaSteps.at(-1)): Promise<string[]> {
   const knex = knexFactory({ client: 'pg', connection: databaseUrl, pool: { min: 0, max: 2 } });
   try {
+    const { rows } = await knex.raw<{ rows: { version: number }[] }>(
+      `select current_setting('server_version_num')::int as version`,
+    );
+    refuseOldServer(rows[0]?.version ?? 0);
     const [, taken] = (await knex.migrate.latest({ migrationSource: sourceThrough(last) })) as [
       number,
       string[],

@@ -9,6 +9,7 @@ import { createSmtpTransport } from '../adapters/mailer/smtp.js';
 import { createLog } from '../adapters/log.js';
 import { openDatabase } from '../adapters/postgres/database.js';
 import { databaseDeadlines } from '../adapters/postgres/deadlines.js';
+import { stopWhenUnfit } from '../adapters/postgres/fitness.js';
 import { createOddityBook } from '../adapters/providers/upstream/oddity-book.js';
 import { connectTemporal } from '../adapters/temporal/client.js';
 import { pollersAt } from '../adapters/temporal/pollers.js';
@@ -34,14 +35,15 @@ const config = readConfig();
 const log = createLog({ level: config.logLevel, service: 'worker', fields: activityFields });
 const sdkMetricsUrl = await installTemporal(log, config.metrics.port !== null);
 
-const connection = await NativeConnection.connect({ address: config.temporal.address });
-const temporal = await connectTemporal(config.temporal);
 const { url, role, poolMax, openPoolMax, meterPoolMax } = config.database;
 const db = openDatabase(url, poolMax, 'worker', role, databaseDeadlines.worker);
+await stopWhenUnfit(db, log);
 const openDb = openDatabase(url, openPoolMax, 'worker-open', role, databaseDeadlines.open);
 const meterDb = openDatabase(url, meterPoolMax, 'worker-meter', role, databaseDeadlines.meter);
 const webhookDb = openDatabase(url, WEBHOOK_POOL, 'worker-webhooks', role, databaseDeadlines.worker);
 const metricsDb = openDatabase(url, 2, 'worker-metrics', role);
+const connection = await NativeConnection.connect({ address: config.temporal.address });
+const temporal = await connectTemporal(config.temporal);
 // A restarted container has its earlier name and process number: the server must not take one process for the other.
 const identity = `${process.pid}@${hostname()}-${randomBytes(3).toString('hex')}`;
 const readiness = createReadiness({ identity, listPollers: pollersAt(temporal) });

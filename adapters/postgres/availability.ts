@@ -22,6 +22,8 @@ const POOL_TIMEOUT = 'KnexTimeoutError';
 const NETWORK_CODES = new Set([
   // The connection was lost before the answer came (watched-client.ts).
   'DATABASE_LOST',
+  // The server, or a pooler before it, can't be worked with (fitness.ts): no statement was sent.
+  'DATABASE_UNFIT',
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',

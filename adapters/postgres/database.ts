@@ -17,6 +17,7 @@ export type Transaction = Knex.Transaction;
  * @param poolMax connections at most
  * @param applicationName shown to operators in pg_stat_activity
  * @param role the role that each connection works as, with its rights alone; null: the user of the URL
+ * @throws DatabaseUnfit where a new connection has not got the role and the limits that it asked for
  * @throws ConnectionLost from each query whose connection was lost before its answer came; see isOutcomeUnknown
  */
 export function openDatabase(
@@ -26,17 +27,21 @@ export function openDatabase(
   role?: string | null,
   deadlines: DatabaseDeadlines = databaseDeadlines.worker,
 ): Database {
+  const atServer = serverSettings(role ?? null, deadlines);
+  const asked = {
+    application_name: applicationName,
+    // The server ends a statement that hangs, because others wait for its locks.
+    statement_timeout: deadlines.statementMs,
+    idle_in_transaction_session_timeout: deadlines.idleInTransactionMs,
+  };
   return knexFactory({
-    client: watchedClient(deadlines.answerMs),
+    client: watchedClient(deadlines.answerMs, { ...asked, ...atServer }),
     // Errors are logged, and kept by Temporal: their statements must not carry bound values.
     compileSqlOnError: false,
     connection: {
       connectionString: url,
-      application_name: applicationName,
-      // The server ends a statement that hangs, because others wait for its locks.
-      statement_timeout: deadlines.statementMs,
-      idle_in_transaction_session_timeout: deadlines.idleInTransactionMs,
-      options: serverOptions(role ?? null, deadlines),
+      ...asked,
+      options: optionsOf({ ...atServer, ...noticingLostClients }),
       connectionTimeoutMillis: deadlines.connectMs,
       // The kernel notices a lost peer also on an idle connection.
       keepAlive: true,
@@ -45,21 +50,28 @@ export function openDatabase(
     },
     pool: { min: 0, max: poolMax },
     acquireConnectionTimeout: deadlines.acquireMs,
+    // Each failure is thrown to its caller, who writes it into the log once and in its place.
+    log: { warn: ignore, error: ignore, debug: ignore, deprecate: ignore },
   });
 }
 
+const ignore = (): void => undefined;
+
 const KEEP_ALIVE_MS = 10_000;
 
-/** Options for which the driver has no setting. By them the server, too, notices a lost client, and ends its work. */
-function serverOptions(role: string | null, { lockMs, transactionMs }: DatabaseDeadlines): string {
-  const settings = {
-    ...(role === null ? {} : { role }),
-    lock_timeout: lockMs,
-    transaction_timeout: transactionMs,
-    tcp_keepalives_idle: KEEP_ALIVE_MS / 1_000,
-    tcp_keepalives_interval: 5,
-    tcp_keepalives_count: 3,
-  };
+/** Settings for which the driver has no option. */
+function serverSettings(role: string | null, { lockMs, transactionMs }: DatabaseDeadlines) {
+  return { ...(role === null ? {} : { role }), lock_timeout: lockMs, transaction_timeout: transactionMs };
+}
+
+/** By them the server, too, notices a lost client, and ends its work. */
+const noticingLostClients = {
+  tcp_keepalives_idle: KEEP_ALIVE_MS / 1_000,
+  tcp_keepalives_interval: 5,
+  tcp_keepalives_count: 3,
+};
+
+function optionsOf(settings: Readonly<Record<string, string | number>>): string {
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ');

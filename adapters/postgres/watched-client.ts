@@ -1,5 +1,6 @@
 import knexFactory, { type Knex } from 'knex';
 import type { Duplex } from 'node:stream';
+import { refuseOtherSettings, showSettings, wordsOfRefusal, type AskedSettings } from './fitness.js';
 import { readOnly, sqlStateOf } from './sql-state.js';
 
 /** The server took or may have taken a statement, and the connection was lost before its answer came. */
@@ -24,6 +25,7 @@ interface Connection {
   /** Set by knex once the connection has failed or ended: the pool never gives it out again. */
   readonly __knex__disposed?: unknown;
   readonly connection: { readonly stream: Duplex };
+  query(sql: string): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
   /** I: outside a transaction, T: within one, E: within one that has failed; null before the first answer. */
   getTransactionStatus(): 'I' | 'T' | 'E' | null;
 }
@@ -44,8 +46,9 @@ const PostgresClient = client.constructor as typeof Knex.Client;
  * be used for it: it answers the caller and keeps the connection, drops a ROLLBACK that waits behind the silent
  * statement, and the next caller writes into the transaction that was left open.
  * @param answerMs for each statement, from its being sent
+ * @param asked what each new connection must have got before it is used
  */
-export function watchedClient(answerMs: number): typeof Knex.Client {
+export function watchedClient(answerMs: number, asked: AskedSettings): typeof Knex.Client {
   const watches = new WeakMap<Connection, AnswerWatch>();
   /** When the youngest unanswered statement was sent. A connection without an answer since then is suspect. */
   const silence = { askedMs: -Infinity };
@@ -83,8 +86,20 @@ export function watchedClient(answerMs: number): typeof Knex.Client {
     }
 
     override async acquireRawConnection(): Promise<unknown> {
-      const connection = (await super.acquireRawConnection()) as Connection;
-      watchOf(connection);
+      const connection = (await super.acquireRawConnection().catch((error: unknown) => {
+        throw wordsOfRefusal(error);
+      })) as Connection;
+      const watch = watchOf(connection);
+      watch.asked();
+      try {
+        const { rows } = await connection.query(showSettings(asked));
+        refuseOtherSettings(asked, rows[0] ?? {});
+      } catch (error) {
+        connection.connection.stream.destroy();
+        throw error;
+      } finally {
+        watch.answered();
+      }
       return connection;
     }
 
