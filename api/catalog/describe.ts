@@ -42,7 +42,7 @@ export const listing = named(
     model: { type: 'string', description: 'Canonical model code.' },
     family: familyId,
     vramGb: count,
-    gpuCount: { type: 'integer', enum: catalogLimits.gpuCounts },
+    gpuCount: oneOf(catalogLimits.gpuCounts),
     pricePerHourCents: cents('Of the whole machine.'),
     providerCode: text,
     region: { type: 'string', description: 'For people.' },

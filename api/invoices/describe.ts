@@ -43,7 +43,7 @@ const invoice = named(
     status: invoiceStatus,
     reason: invoiceReason,
     amountCents: cents('What is owed.'),
-    currency: { type: 'string', const: 'USD' },
+    currency: oneOf(['USD']),
     rentalId: orNull(idOf('rent')),
     processorInvoiceId: orNull(text),
     hostedInvoiceUrl: orNull(url, 'May change: ask for the pay-url right before it is opened.'),

@@ -86,7 +86,7 @@ const rental = named(
     familyId: text,
     family: { ...text, description: 'The same, as listings name it.' },
     model: text,
-    gpuCount: { type: 'integer', enum: catalogLimits.gpuCounts },
+    gpuCount: oneOf(catalogLimits.gpuCounts),
     region: text,
     provider: text,
     providerCode: { ...text, description: 'The same, as listings name it.' },

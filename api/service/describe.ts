@@ -158,7 +158,7 @@ const description: readonly Operation[] = [
         name: 'file',
         in: 'path',
         description: 'One of the page’s files.',
-        schema: oneOf(docsFiles),
+        schema: { type: 'string', enum: docsFiles },
         example: docsFiles[0] ?? '',
       },
     ],

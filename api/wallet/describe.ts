@@ -196,7 +196,7 @@ export const walletOperations: readonly Operation[] = [
           'BillingConfig',
           object({
             publishableKey: text,
-            currency: { type: 'string', const: 'USD' },
+            currency: oneOf(['USD']),
             minTopupCents: whole,
             maxTopupCents: whole,
           }),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Rental } from '@gpu-rental/client';
+import type { Rental, RentalPhase } from '@gpu-rental/client';
 import { againSearch } from '../../clients/dashboard/src/pages/rentals/again.js';
 import { chargePoints } from '../../clients/dashboard/src/pages/rentals/charge-points.js';
 import {
@@ -9,9 +9,10 @@ import {
 } from '../../clients/dashboard/src/pages/rentals/cost-preview.js';
 import { fromLocalField, toLocalField } from '../../clients/dashboard/src/pages/rentals/local-time.js';
 import { fits, rentalTitle } from '../../clients/dashboard/src/pages/rentals/matching.js';
-import { phaseSteps } from '../../clients/dashboard/src/pages/rentals/phase-steps.js';
+import { phaseName, phaseSteps } from '../../clients/dashboard/src/pages/rentals/phase-steps.js';
 import { readRentalsSearch } from '../../clients/dashboard/src/pages/rentals/search.js';
 import { sshCommand } from '../../clients/dashboard/src/pages/rentals/ssh-command.js';
+import { rentalTexts } from '../../clients/dashboard/src/texts/rentals.js';
 import { finalCents } from '../../domain/metering/metering.js';
 
 const runningAt = '2026-11-22T10:30:00.000Z';
@@ -93,6 +94,13 @@ describe('the phases of a machine', () => {
       ['done', 'done', 'now', 'ahead', 'ahead', 'ahead'],
     );
     assert(phaseSteps('ready').every(({ state }) => state === 'done'));
+  });
+
+  it('may be one that this page does not know', () => {
+    const newer = 'warming_up' as RentalPhase;
+    assert.equal(phaseName(newer), 'warming up');
+    assert.equal(phaseName('booting'), rentalTexts.phases.booting);
+    assert(phaseSteps(newer).every(({ state }) => state === 'ahead'));
   });
 });
 

@@ -10,7 +10,7 @@ import { findStackPorts } from '../../lab/stack/ports.js';
 import { readStackSettings, type StackSettings } from '../../lab/stack/settings.js';
 import { startStack, type Stack } from '../../lab/stack/start.js';
 import { playRun, type Run, type RunEnd } from './runs.js';
-import { findSchemathesis } from './schemathesis.js';
+import { findPythonPackage } from './python-package.js';
 import { countWalked } from './walks.js';
 
 /**
@@ -129,7 +129,7 @@ chmodSync(folder, 0o711);
 const settings = await readOwnSettings(folder);
 try {
   const { searchPath, cacheDir } = settings.cliPlaces;
-  const python = await findSchemathesis({ searchPath, cacheDir }, log);
+  const python = await findPythonPackage('schemathesis', { searchPath, cacheDir }, log);
   if (python === undefined) {
     log(
       'verify:api was left out: there is no Python 3.10 or newer with venv on the PATH. Install it and run it again.',

@@ -44,8 +44,28 @@ export function cents(description: string): JsonSchema {
   return { type: 'integer', description };
 }
 
-export function oneOf(values: readonly string[]): JsonSchema {
-  return { type: 'string', enum: values };
+/** Says that a newer service may answer `other` beside what is `known` now: generated clients read both. */
+export function openTo(known: JsonSchema, other: JsonSchema): JsonSchema {
+  return { [OPEN]: true, anyOf: [known, other] };
+}
+
+const OPEN = 'x-open';
+
+/** A word (or number) of an answer. What a request takes is a closed list: `valid()` of its Joi schema. */
+export function oneOf(values: readonly string[] | readonly number[]): JsonSchema {
+  const { type } = typeof values[0] === 'number' ? whole : text;
+  return openTo({ type, enum: values }, { type });
+}
+
+/** A copy of a part of the document that holds only what this release may answer. */
+export function closed<T>(part: T): T {
+  if (Array.isArray(part)) return part.map(closed) as T;
+  if (typeof part !== 'object' || part === null) return part;
+  const entries = Object.entries(part).map(([key, value]): [string, unknown] => [key, closed(value)]);
+  const { [OPEN]: isOpen, anyOf, ...rest } = Object.fromEntries(entries);
+  if (isOpen !== true) return Object.fromEntries(entries) as T;
+  const [known, , ...orNull] = anyOf as JsonSchema[];
+  return (orNull.length > 0 ? { ...rest, anyOf: [known, ...orNull] } : { ...known, ...rest }) as T;
 }
 
 export function listOf(items: JsonSchema): JsonSchema {
@@ -55,15 +75,11 @@ export function listOf(items: JsonSchema): JsonSchema {
 /** A schema, or null. @param when says when it is null */
 export function orNull(schema: JsonSchema, when?: string): JsonSchema {
   const said = [schema['description'], when].filter((part) => typeof part === 'string').join(' ');
-  if (definitionOf(schema)) {
-    return { anyOf: [schema, { type: 'null' }], ...(said !== '' && { description: said }) };
-  }
-  return {
-    ...schema,
-    type: [schema['type'], 'null'],
-    ...(Array.isArray(schema['enum']) && { enum: [...(schema['enum'] as unknown[]), null] }),
-    ...(said !== '' && { description: said }),
-  };
+  const description = said !== '' && { description: said };
+  if (definitionOf(schema)) return { anyOf: [schema, { type: 'null' }], ...description };
+  const { anyOf } = schema as { anyOf?: readonly JsonSchema[] };
+  if (anyOf) return { ...schema, anyOf: [...anyOf, { type: 'null' }], ...description };
+  return { ...schema, type: [schema['type'], 'null'], ...description };
 }
 
 /** An id that the service minted (decision 1, "Public ids"). */

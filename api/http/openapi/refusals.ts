@@ -1,7 +1,7 @@
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import { webhookLimits } from '../../../domain/webhooks/limits.js';
 import { Refusal, refusalStatus, type RefusalCode } from '../../../domain/refusal.js';
-import { exampleId, named, object, type JsonSchema } from './json-schema.js';
+import { exampleId, named, object, openTo, type JsonSchema } from './json-schema.js';
 import { exampleReserved } from '../../spending/describe.js';
 import { refusalDetails } from './refusal-details.js';
 
@@ -218,6 +218,20 @@ function refusalSchema(code: RefusalCode): JsonSchema {
   );
 }
 
+/** What a code has that a newer service answers. */
+const otherError = named(
+  'OtherError',
+  object(
+    {
+      error: { type: 'string', description: 'A code that is not described here.' },
+      message,
+      details: { type: 'object', additionalProperties: true },
+      requestId,
+    },
+    ['details'],
+  ),
+);
+
 function schemaName(code: RefusalCode): string {
   const words = code.replace(/_error$/, '').split('_');
   return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}Error`;
@@ -230,14 +244,15 @@ function schemaName(code: RefusalCode): string {
 export function errorSchema(codes: readonly RefusalCode[]): JsonSchema {
   const schemas = codes.map((code) => [code, refusalSchema(code)] as const);
   const [only, ...others] = schemas;
-  if (only !== undefined && others.length === 0) return only[1];
-  return {
+  if (only !== undefined && others.length === 0) return openTo(only[1], otherError);
+  const known = {
     oneOf: schemas.map(([, schema]) => schema),
     discriminator: {
       propertyName: 'error',
       mapping: Object.fromEntries(schemas.map(([code, schema]) => [code, schema['$ref']])),
     },
   };
+  return openTo(known, otherError);
 }
 
 /** The answers of some refusals, one per status: its codes, and an example of each. */

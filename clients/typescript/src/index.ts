@@ -11,5 +11,6 @@ export type { CallOptions, Retry, TransportOptions as GpuRentalOptions } from '.
 export type { components, paths } from './schema.js';
 export type * from './types.js';
 export { plainAnswer, plainText } from './texts.js';
+export { lookUp, wordOf } from './words.js';
 export { signWebhook, verifyWebhook, WebhookVerificationError } from './webhooks.js';
 export type { WebhookChallenge, WebhookFault, WebhookHeaders, WebhookMessage } from './webhooks.js';

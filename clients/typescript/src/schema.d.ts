@@ -1231,8 +1231,7 @@ export interface components {
             failingSince: string | null;
             /** Format: date-time */
             switchedOffAt: string | null;
-            /** @enum {string|null} */
-            switchedOffReason: "gone" | "no_success" | "challenge_unanswered" | null;
+            switchedOffReason: ("gone" | "no_success" | "challenge_unanswered") | null;
             /** @description The secret that signs what is sent, as `whsec_…`. It is in this answer and nowhere else. */
             secret: string;
         };
@@ -1360,7 +1359,7 @@ export interface components {
         };
         BillingConfig: {
             publishableKey: string;
-            /** @constant */
+            /** @enum {string} */
             currency: "USD";
             minTopupCents: number;
             maxTopupCents: number;
@@ -1723,11 +1722,8 @@ export interface components {
             from: string | null;
             /** Format: date-time */
             until: string | null;
-            /**
-             * @description What ended the interval.
-             * @enum {string|null}
-             */
-            untilWas: "clock" | "stop_requested" | "auto_stop" | "spend_limit" | "ended" | null;
+            /** @description What ended the interval. */
+            untilWas: ("clock" | "stop_requested" | "auto_stop" | "spend_limit" | "ended") | null;
             /** @description From runningAt to until. */
             elapsedMs: number;
             /** @description What elapsedMs costs in all. */
@@ -2019,7 +2015,7 @@ export interface components {
             reason: components["schemas"]["InvoiceReason"];
             /** @description What is owed. */
             amountCents: number;
-            /** @constant */
+            /** @enum {string} */
             currency: "USD";
             rentalId: string | null;
             processorInvoiceId: string | null;
@@ -2459,6 +2455,17 @@ export interface components {
             topupId?: string;
             changeId?: string;
         };
+        OtherError: {
+            /** @description A code that is not described here. */
+            error: string;
+            /** @description For people: what happened, and what to do next. */
+            message: string;
+            details?: {
+                [key: string]: unknown;
+            };
+            /** @description Names the request for support; X-Request-Id says the same. */
+            requestId: string;
+        };
         PayUrl: {
             /** Format: uri */
             url: string | null;
@@ -2809,8 +2816,7 @@ export interface components {
             failingSince: string | null;
             /** Format: date-time */
             switchedOffAt: string | null;
-            /** @enum {string|null} */
-            switchedOffReason: "gone" | "no_success" | "challenge_unanswered" | null;
+            switchedOffReason: ("gone" | "no_success" | "challenge_unanswered") | null;
             /** @description The secret that signs what is sent, as `whsec_…`. It is in this answer and nowhere else. */
             secret: string;
             /** Format: date-time */
@@ -3194,8 +3200,7 @@ export interface components {
             failingSince: string | null;
             /** Format: date-time */
             switchedOffAt: string | null;
-            /** @enum {string|null} */
-            switchedOffReason: "gone" | "no_success" | "challenge_unanswered" | null;
+            switchedOffReason: ("gone" | "no_success" | "challenge_unanswered") | null;
         };
         WebhookDelivery: {
             id: string;
@@ -3604,6 +3609,7 @@ export type OpenSession = components['schemas']['OpenSession'];
 export type OpenSessionPage = components['schemas']['OpenSessionPage'];
 export type OpenedRental = components['schemas']['OpenedRental'];
 export type OpeningOutcome = components['schemas']['OpeningOutcome'];
+export type OtherError = components['schemas']['OtherError'];
 export type PayUrl = components['schemas']['PayUrl'];
 export type PayloadTooLargeError = components['schemas']['PayloadTooLargeError'];
 export type PeriodCharge = components['schemas']['PeriodCharge'];

@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { describeApi } from '../../../api/http/openapi/document.js';
+import { closed } from '../../../api/http/openapi/json-schema.js';
 
 /** Checks answers against the API's description: every answer must match it. */
 
@@ -46,36 +47,48 @@ export const document = describeApi();
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
-const ajv = new Ajv2020({
+const settings = {
   strict: true,
   strictTypes: false,
   strictRequired: false,
   allErrors: true,
-  keywords: ['x-id-prefix', 'discriminator'],
+  keywords: ['x-id-prefix', 'x-open', 'discriminator'],
   formats: {
     'date-time': (text: string) => DATE_TIME.test(text) && !Number.isNaN(Date.parse(text)),
     uri: (text: string) => URL.canParse(text),
     email: /^[^@\s]+@[^@\s]+$/,
   },
-});
-for (const [name, schema] of Object.entries(document.components.schemas)) {
-  ajv.addSchema(withSchemaIds(schema), `urn:schema:${name}`);
-}
-const compiled = new WeakMap<object, ValidateFunction>();
+};
 
-/** A copy whose references lead to the named schemas as they are added above: each is compiled once. */
-function withSchemaIds(schema: object): object {
-  return JSON.parse(
-    JSON.stringify(schema).replaceAll('"$ref":"#/components/schemas/', '"$ref":"urn:schema:'),
-  ) as object;
+/**
+ * A check of values by schemas of the description, read in some way. The named ones are added once, and references lead to
+ * them.
+ * @returns the fault of a value; undefined when it is valid
+ */
+function checkBy(
+  read: <T>(part: T) => T,
+): (schema: Record<string, unknown>, value: unknown) => string | undefined {
+  const withSchemaIds = (schema: object): object =>
+    JSON.parse(
+      JSON.stringify(read(schema)).replaceAll('"$ref":"#/components/schemas/', '"$ref":"urn:schema:'),
+    ) as object;
+  const ajv = new Ajv2020(settings);
+  for (const [name, schema] of Object.entries(document.components.schemas)) {
+    ajv.addSchema(withSchemaIds(schema), `urn:schema:${name}`);
+  }
+  const compiled = new WeakMap<object, ValidateFunction>();
+  return (schema, value) => {
+    const validate = compiled.get(schema) ?? ajv.compile(withSchemaIds(schema));
+    compiled.set(schema, validate);
+    return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: 'body' });
+  };
 }
 
-/** Returns the fault of a value by a schema of the description; undefined when the value is valid. */
-export function faultOf(schema: Record<string, unknown>, value: unknown): string | undefined {
-  const validate = compiled.get(schema) ?? ajv.compile(withSchemaIds(schema));
-  compiled.set(schema, validate);
-  return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: 'body' });
-}
+/** The fault of what this service says: it answers no word that is not described. */
+export const faultOf = checkBy(closed);
+
+/** The fault of what a newer service may answer as well. */
+export const faultOfNewer = checkBy((part) => part);
 
 /** Every described operation, as `get /v1/rentals/{id}`, with the answers and examples that it refers to. */
 export function describedOperations(): Map<string, DescribedOperation> {

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configOf, type Run } from '../../../tools/verify-api/runs.js';
-import { findSchemathesis } from '../../../tools/verify-api/schemathesis.js';
+import { findPythonPackage } from '../../../tools/verify-api/python-package.js';
 import { countWalked, forWalks } from '../../../tools/verify-api/walks.js';
 import { describedOperations } from '../../support/http/described.js';
 
@@ -60,10 +60,10 @@ describe('the verification of the API', () => {
 
   it('is left out where there is no Python, or one without venv', async () => {
     const places = { searchPath: folder, cacheDir: join(folder, 'cache') };
-    assert.equal(await findSchemathesis(places, () => undefined), undefined);
+    assert.equal(await findPythonPackage('schemathesis', places, () => undefined), undefined);
     const python = join(folder, 'python3');
     writeFileSync(python, '#!/bin/sh\nexit 1\n');
     chmodSync(python, 0o755);
-    assert.equal(await findSchemathesis(places, () => undefined), undefined);
+    assert.equal(await findPythonPackage('schemathesis', places, () => undefined), undefined);
   });
 });

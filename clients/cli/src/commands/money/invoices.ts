@@ -1,4 +1,4 @@
-import type { Invoice } from '@gpu-rental/client';
+import { type Invoice, wordOf } from '@gpu-rental/client';
 import { openPage } from '../../asking/open-page.js';
 import type { Cli } from '../../cli.js';
 import { wholeNumber, type AddCommand } from '../../command.js';
@@ -49,8 +49,8 @@ async function list(cli: Cli, limit: number): Promise<void> {
 const columns: Column<Invoice>[] = [
   { title: 'WHEN', value: ({ createdAt }) => localDate(createdAt) },
   { title: 'AMOUNT', value: ({ amountCents }) => usd(amountCents), align: 'right' },
-  { title: 'STATE', value: ({ status }) => stateWords[status] },
-  { title: 'FOR', value: ({ reason }) => reasonWords[reason], dropAs: 1 },
+  { title: 'STATE', value: ({ status }) => wordOf(stateWords, status) },
+  { title: 'FOR', value: ({ reason }) => wordOf(reasonWords, reason), dropAs: 1 },
   {
     title: 'DUE',
     value: ({ status, dueAt }) => (status === 'open' && dueAt !== null ? localDate(dueAt) : ''),

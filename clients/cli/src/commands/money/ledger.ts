@@ -1,4 +1,4 @@
-import type { LedgerEntry } from '@gpu-rental/client';
+import { type LedgerEntry, wordOf } from '@gpu-rental/client';
 import type { Cli } from '../../cli.js';
 import { instant, wholeNumber, type AddCommand } from '../../command.js';
 import { usageFailure } from '../../failure.js';
@@ -77,7 +77,8 @@ const columns: Column<LedgerEntry>[] = [
 ];
 
 function whatWords({ type, rentalId }: LedgerEntry): string {
-  return rentalId === undefined ? kinds[type] : `${kinds[type]} ${shortId(rentalId)}`;
+  const what = wordOf(kinds, type);
+  return rentalId === undefined ? what : `${what} ${shortId(rentalId)}`;
 }
 
 /** The service's own CSV, as it is. */

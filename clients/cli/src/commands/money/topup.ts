@@ -1,4 +1,4 @@
-import type { AutoTopup, Topup } from '@gpu-rental/client';
+import { type AutoTopup, type Topup, wordOf } from '@gpu-rental/client';
 import { withSession } from '../../asking/with-session.js';
 import type { Cli } from '../../cli.js';
 import { dollars, wholeNumber, type AddCommand } from '../../command.js';
@@ -98,8 +98,8 @@ async function list(cli: Cli, limit: number): Promise<void> {
 const columns: Column<Topup>[] = [
   { title: 'WHEN', value: ({ createdAt }) => localTime(createdAt) },
   { title: 'AMOUNT', value: ({ amountCents }) => usd(amountCents), align: 'right' },
-  { title: 'STATE', value: ({ status }) => stateWords[status] },
-  { title: 'HOW', value: ({ source }) => sourceWords[source], dropAs: 1 },
+  { title: 'STATE', value: ({ status }) => wordOf(stateWords, status) },
+  { title: 'HOW', value: ({ source }) => wordOf(sourceWords, source), dropAs: 1 },
   { title: 'ID', value: ({ id }) => id, dropAs: 2 },
 ];
 

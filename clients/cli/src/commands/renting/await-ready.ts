@@ -1,4 +1,4 @@
-import { RentalNotReadyError, type GpuRental, type Rental } from '@gpu-rental/client';
+import { type GpuRental, type Rental, RentalNotReadyError, wordOf } from '@gpu-rental/client';
 import { Progress } from '../../asking/progress.js';
 import type { Cli } from '../../cli.js';
 import { Failure } from '../../failure.js';
@@ -47,7 +47,7 @@ export async function awaitReady(cli: Cli, client: GpuRental, id: string): Promi
 }
 
 function phaseOf(rental: Rental): string {
-  const what = rental.phase === null ? 'Getting the machine' : phaseWords[rental.phase];
+  const what = rental.phase === null ? 'Getting the machine' : wordOf(phaseWords, rental.phase);
   const again = (rental.attempt ?? 1) > 1 ? ` (machine ${rental.attempt ?? 1})` : '';
   return `${what}${again}`;
 }
@@ -82,7 +82,7 @@ function notReady({ rental, timedOut }: RentalNotReadyError): Failure {
 export function goingOn(id: string, rental: Rental | undefined): Standing {
   const price = rental === undefined ? '' : `, then ${usd(rental.pricePerHourCents)} an hour`;
   const phase = rental?.phase ?? undefined;
-  const where = phase === undefined ? '' : ` (${phaseWords[phase].toLowerCase()})`;
+  const where = phase === undefined ? '' : ` (${wordOf(phaseWords, phase).toLowerCase()})`;
   return {
     details: { rentalId: id },
     message: `You have rented ${shortId(id)}, and it goes on without you${where}. It costs nothing until it is ready${price}.`,

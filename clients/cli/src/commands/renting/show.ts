@@ -1,4 +1,4 @@
-import type { Rental } from '@gpu-rental/client';
+import { type Rental, wordOf } from '@gpu-rental/client';
 import type { Cli } from '../../cli.js';
 import type { AddCommand } from '../../command.js';
 import { usd } from '../../output/money.js';
@@ -68,7 +68,7 @@ function linesOf(cli: Cli, rental: Rental): string[] {
 
 function stateWords(rental: Rental): string {
   if (rental.status !== 'provisioning' || rental.phase === null) return stateOf(rental);
-  return phaseWords[rental.phase].toLowerCase();
+  return wordOf(phaseWords, rental.phase).toLowerCase();
 }
 
 function addressOf({ host, port, username }: Rental): string | null {

@@ -1,4 +1,4 @@
-import type { ApiKey } from '@gpu-rental/client';
+import { type ApiKey, wordOf } from '@gpu-rental/client';
 import type { ReactNode } from 'react';
 import { money } from '../../format/money.js';
 import { apiKeyTexts as t } from '../../texts/api-keys.js';
@@ -37,7 +37,7 @@ export function ApiKeyRow({ apiKey, state, onChange, onRevoke }: ApiKeyRowProps)
         <p className="mt-0.5 font-mono text-[13px] text-muted">{t.hint(hint)}</p>
         <p className="mt-1.5 flex flex-wrap gap-1">
           {scopes.map((scope) => (
-            <Badge key={scope}>{t.scopes[scope]}</Badge>
+            <Badge key={scope}>{wordOf(t.scopes, scope)}</Badge>
           ))}
         </p>
       </div>

@@ -1,4 +1,4 @@
-import type { Topup } from '@gpu-rental/client';
+import { lookUp, type Topup, wordOf } from '@gpu-rental/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { topupsQuery } from '../../data/topups.js';
@@ -61,11 +61,11 @@ function TopupRow({ topup }: { readonly topup: Topup }) {
         <Time at={createdAt} />
       </span>
       <div className="col-start-1 min-w-0 gap-x-4 md:col-start-2 md:flex md:flex-wrap md:items-baseline">
-        <p className="break-words">{t.sources[source]}</p>
+        <p className="break-words">{wordOf(t.sources, source)}</p>
         <TopupDetail topup={topup} />
       </div>
       <span className="col-start-2 row-start-2 text-right md:col-start-3 md:row-start-1 md:text-left">
-        <Badge tone={tones[status]}>{t.states[status]}</Badge>
+        <Badge tone={lookUp(tones, status) ?? 'neutral'}>{wordOf(t.states, status)}</Badge>
       </span>
       <span className="col-start-2 row-start-1 text-right md:col-start-4">
         <Money cents={amountCents} className="font-medium" />

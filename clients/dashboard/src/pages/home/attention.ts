@@ -1,4 +1,4 @@
-import type { AutoTopup, Budget, Card, Rental } from '@gpu-rental/client';
+import { type AutoTopup, type Budget, type Card, lookUp, type Rental, wordOf } from '@gpu-rental/client';
 import { money } from '../../format/money.js';
 import { span } from '../../format/time.js';
 import { homeTexts } from '../../texts/home.js';
@@ -81,12 +81,11 @@ const minutes = (seconds: number): string => span(Math.max(1, Math.ceil(seconds 
 
 function warned({ nameOf }: Known, rental: Rental): Attention[] {
   return rental.warnings.map((warning) => {
-    const name = warning in t.warnings ? warning : 'other';
     return {
       id: `${rental.id}-${warning}`,
       tone: warning === 'host_key_changed' ? 'bad' : 'warn',
-      title: t.machine(nameOf(rental), t.warnings[name]),
-      text: t.warningTexts[name],
+      title: t.machine(nameOf(rental), lookUp(t.warnings, warning) ?? t.warnings.other),
+      text: lookUp(t.warningTexts, warning) ?? t.warningTexts.other,
       action: t.look,
       to: `/app/rentals/${rental.id}`,
     };
@@ -119,7 +118,8 @@ function autoTopupAtRisk({ autoTopup, card, nowMs }: Known): Attention[] {
   ];
   if (!autoTopup) return [];
   const { enabled, disabledReason } = autoTopup;
-  if (!enabled) return disabledReason === null ? [] : told(t.topupOff, t.topupOffReasons[disabledReason]);
+  if (!enabled)
+    return disabledReason === null ? [] : told(t.topupOff, wordOf(t.topupOffReasons, disabledReason));
   if (!card) return [];
   if (card.pmId === null) return told(t.noCard, t.noCardText);
   const validity = validityOf(card, new Date(nowMs));

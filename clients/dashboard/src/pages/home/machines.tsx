@@ -11,6 +11,7 @@ import { Card } from '../../ui/card.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Money } from '../../ui/money.js';
 import { EmptyState } from '../../ui/states.js';
+import { phaseName } from '../rentals/phase-steps.js';
 import { rentalTitle } from '../rentals/matching.js';
 import { StatusBadge } from '../rentals/rental-badges.js';
 import { sshCommand } from '../rentals/ssh-command.js';
@@ -107,7 +108,7 @@ function phaseOf({ status, phase, phaseSince, attempt, expectedReadyAt }: Rental
   if (status !== 'provisioning' || phase === null || phaseSince === null) return [];
   const sinceSeconds = (nowMs - Date.parse(phaseSince)) / 1_000;
   return [
-    t.phase(rentalTexts.phases[phase], span(sinceSeconds)),
+    t.phase(phaseName(phase), span(sinceSeconds)),
     ...(attempt !== null && attempt > 1 ? [t.attempt(attempt)] : []),
     ...(expectedReadyAt === null ? [] : [t.ready(ago(expectedReadyAt, nowMs))]),
   ];

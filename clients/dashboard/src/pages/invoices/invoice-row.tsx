@@ -1,4 +1,4 @@
-import type { Invoice } from '@gpu-rental/client';
+import { type Invoice, lookUp, wordOf } from '@gpu-rental/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { readPayUrl } from '../../data/invoices.js';
@@ -24,10 +24,10 @@ export function InvoiceRow({ invoice, nowMs }: InvoiceRowProps) {
       <div className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-4 gap-y-1">
         <div className="min-w-0">
           <p className="flex flex-wrap items-center gap-x-2 gap-y-1 font-medium">
-            {t.reasons[reason]}
+            {wordOf(t.reasons, reason)}
             <State invoice={invoice} nowMs={nowMs} />
           </p>
-          <p className="text-[13px] text-muted">{t.why[reason]}</p>
+          <p className="text-[13px] text-muted">{lookUp(t.why, reason)}</p>
           <p className="text-[13px] text-muted tabular">
             <Days invoice={invoice} />
           </p>
@@ -69,7 +69,7 @@ const tones: Readonly<Record<Invoice['status'], Tone>> = {
 
 function State({ invoice, nowMs }: InvoiceRowProps) {
   if (isOverdue(invoice, nowMs)) return <Badge tone="bad">{t.overdueState}</Badge>;
-  return <Badge tone={tones[invoice.status]}>{t.states[invoice.status]}</Badge>;
+  return <Badge tone={lookUp(tones, invoice.status) ?? 'neutral'}>{wordOf(t.states, invoice.status)}</Badge>;
 }
 
 function Days({ invoice: { createdAt, dueAt, paidAt, voidedAt, status } }: { readonly invoice: Invoice }) {

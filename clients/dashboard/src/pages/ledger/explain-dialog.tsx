@@ -9,7 +9,7 @@ import { ErrorNote, Skeleton } from '../../ui/states.js';
 import { ByHandPart, InvoicePart, PaymentPart, ReversalPart } from './explain-documents.js';
 import { CopiedId, Fact, Facts } from './explain-facts.js';
 import { ChargePart, RefundPart, RentalPart } from './explain-rental.js';
-import type { Explanation } from '@gpu-rental/client';
+import { type Explanation, wordOf } from '@gpu-rental/client';
 
 const { explain, types } = ledgerTexts;
 
@@ -50,7 +50,7 @@ function Parts({ told }: { readonly told: Explanation }) {
     <div className="flex flex-col gap-5">
       <div>
         <p className="flex items-baseline justify-between gap-3">
-          <span className="font-medium">{types[entry.type]}</span>
+          <span className="font-medium">{wordOf(types, entry.type)}</span>
           <Money cents={entry.amountCents} isSigned className="text-xl font-semibold" />
         </p>
         <p className="mt-2 break-words text-soft">{why}</p>

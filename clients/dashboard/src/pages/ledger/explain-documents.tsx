@@ -1,4 +1,4 @@
-import type { components } from '@gpu-rental/client';
+import { type components, wordOf } from '@gpu-rental/client';
 import { Link } from '@tanstack/react-router';
 import { exactTime } from '../../format/time.js';
 import { ledgerTexts } from '../../texts/ledger.js';
@@ -22,7 +22,7 @@ export function PaymentPart({ payment, entryChargeId }: PaymentPartProps) {
   return (
     <div>
       <Facts title={explain.payment}>
-        {source !== null && <Fact label={explain.source}>{explain.sources[source]}</Fact>}
+        {source !== null && <Fact label={explain.source}>{wordOf(explain.sources, source)}</Fact>}
         <CopiedId label={explain.topupId} id={topupId} />
         <CopiedId label={explain.paymentId} id={paymentId} />
         <CopiedId label={explain.chargeId} id={chargeId ?? entryChargeId} />
@@ -52,7 +52,7 @@ export function ReversalPart({ reversal }: { readonly reversal: Schemas['Explain
   const { takenAt, givenBackAt } = reversal;
   return (
     <Facts title={explain.reversal}>
-      <Fact label={explain.kinds[kind]}>
+      <Fact label={wordOf(explain.kinds, kind)}>
         <Money cents={amountCents} />
       </Fact>
       <Fact label={explain.state}>{status}</Fact>

@@ -1,4 +1,4 @@
-import type { components } from '@gpu-rental/client';
+import { type components, wordOf } from '@gpu-rental/client';
 import { Link } from '@tanstack/react-router';
 import { number } from '../../format/number.js';
 import { money } from '../../format/money.js';
@@ -18,7 +18,7 @@ export function ChargePart({ charge }: { readonly charge: Schemas['ExplainedChar
   return (
     <div>
       <Facts title={explain.charge}>
-        <Fact label={explain.occasion}>{explain.occasions[occasion]}</Fact>
+        <Fact label={explain.occasion}>{wordOf(explain.occasions, occasion)}</Fact>
         <Fact label={explain.rate}>{explain.perHour(money(pricePerHourCents))}</Fact>
         {runningAt !== null && <Fact label={explain.runningAt}>{exactTime(runningAt)}</Fact>}
         {from !== null && <Fact label={explain.from}>{exactTime(from)}</Fact>}
@@ -26,7 +26,7 @@ export function ChargePart({ charge }: { readonly charge: Schemas['ExplainedChar
           <Fact label={explain.until}>
             {exactTime(until)}
             {untilWas !== null && (
-              <span className="block text-[13px] text-muted">{explain.untilWas[untilWas]}</span>
+              <span className="block text-[13px] text-muted">{wordOf(explain.untilWas, untilWas)}</span>
             )}
           </Fact>
         )}

@@ -1,4 +1,4 @@
-import type { LedgerEntry } from '@gpu-rental/client';
+import { type LedgerEntry, wordOf } from '@gpu-rental/client';
 import { memo } from 'react';
 import { fullTime } from '../../format/time.js';
 import { ledgerTexts } from '../../texts/ledger.js';
@@ -90,7 +90,7 @@ function Cells({ entry }: { readonly entry: LedgerEntry }) {
         <time dateTime={createdAt}>{fullTime(createdAt)}</time>
       </span>
       <span role="gridcell" className="truncate font-medium max-sm:order-1">
-        {ledgerTexts.types[type]}
+        {wordOf(ledgerTexts.types, type)}
       </span>
       <span role="gridcell" className="truncate font-mono text-xs text-muted max-lg:sr-only">
         {rentalId ?? processorChargeId}

@@ -1,4 +1,4 @@
-import type { Rental } from '@gpu-rental/client';
+import { lookUp, type Rental, wordOf } from '@gpu-rental/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -16,7 +16,7 @@ const texts = rentalTexts.settlement;
 /** Why it ended, or that it is about to. */
 export function EndNote({ rental }: { readonly rental: Rental }) {
   const { status, stopReason } = rental;
-  const reason = stopReason === null ? undefined : rentalTexts.reasons[stopReason];
+  const reason = stopReason === null ? undefined : wordOf(rentalTexts.reasons, stopReason);
   if (status === 'stopping') return <Stopping reason={reason} />;
   if (status === 'failed') return <Failed rental={rental} />;
   if (status !== 'stopped' || reason === undefined) return null;
@@ -36,7 +36,11 @@ function Stopping({ reason }: { readonly reason: string | undefined }) {
 
 function Failed({ rental: { failure, error, totalChargedCents } }: { readonly rental: Rental }) {
   return (
-    <Callout role="status" tone="bad" title={rentalTexts.failures[failure?.code ?? 'other']}>
+    <Callout
+      role="status"
+      tone="bad"
+      title={lookUp(rentalTexts.failures, failure?.code ?? 'other') ?? rentalTexts.failures.other}
+    >
       <p>{failure?.message ?? error}</p>
       {totalChargedCents === 0 && <p>{rentalTexts.failures.free}</p>}
     </Callout>

@@ -1,4 +1,5 @@
-import type { RentalPhase } from '@gpu-rental/client';
+import { wordOf, type RentalPhase } from '@gpu-rental/client';
+import { rentalTexts } from '../../texts/rentals.js';
 
 export const phases = [
   'queued',
@@ -8,6 +9,11 @@ export const phases = [
   'checking',
   'ready',
 ] as const satisfies RentalPhase[];
+
+/** What a phase is called. */
+export function phaseName(phase: RentalPhase): string {
+  return phases.includes(phase) ? rentalTexts.phases[phase] : wordOf({}, phase);
+}
 
 export type PhaseState = 'done' | 'now' | 'ahead';
 

@@ -1,4 +1,4 @@
-import type { Rental, RentalStatus } from '@gpu-rental/client';
+import { lookUp, type Rental, type RentalStatus, wordOf } from '@gpu-rental/client';
 import { rentalTexts } from '../../texts/rentals.js';
 import { Badge, type Tone } from '../../ui/badge.js';
 
@@ -14,9 +14,9 @@ const tones: Readonly<Record<RentalStatus, Tone>> = {
 export function StatusBadge({ status }: { readonly status: RentalStatus }) {
   const isLive = status === 'running' || status === 'provisioning';
   return (
-    <Badge tone={tones[status]}>
+    <Badge tone={lookUp(tones, status) ?? 'neutral'}>
       {isLive && <span aria-hidden="true" className="size-1.5 rounded-full bg-current" />}
-      {rentalTexts.status[status]}
+      {wordOf(rentalTexts.status, status)}
     </Badge>
   );
 }

@@ -1,4 +1,4 @@
-import type { Rental } from '@gpu-rental/client';
+import { lookUp, wordOf, type Rental } from '@gpu-rental/client';
 import { Link } from '@tanstack/react-router';
 import { rentalTexts } from '../../texts/rentals.js';
 import { Callout, type Tone } from '../../ui/badge.js';
@@ -24,8 +24,8 @@ export function RentalWarnings({ rental: { warnings }, onStop }: RentalWarningsP
     <Callout
       key={warning}
       role="alert"
-      tone={tones[warning]}
-      title={texts[warning]}
+      tone={lookUp(tones, warning) ?? 'warn'}
+      title={wordOf(texts, warning)}
       actions={
         <>
           <Button size="small" onClick={onStop}>
@@ -39,7 +39,7 @@ export function RentalWarnings({ rental: { warnings }, onStop }: RentalWarningsP
         </>
       }
     >
-      {texts[`${warning}_text`]}
+      {lookUp(texts, `${warning}_text`)}
     </Callout>
   ));
 }

@@ -1,4 +1,4 @@
-import type { Rental, RentalPhase } from '@gpu-rental/client';
+import { lookUp, type Rental, type RentalPhase } from '@gpu-rental/client';
 import { ago, fullTime, span } from '../../format/time.js';
 import { useNow } from '../../live/now.js';
 import { rentalTexts } from '../../texts/rentals.js';
@@ -6,7 +6,7 @@ import { Card } from '../../ui/card.js';
 import { classes } from '../../ui/classes.js';
 import { Spinner } from '../../ui/button.js';
 import { CheckIcon } from '../../ui/icons.js';
-import { phaseSteps, type PhaseState } from './phase-steps.js';
+import { phaseName, phaseSteps, type PhaseState } from './phase-steps.js';
 
 const texts = rentalTexts.phases;
 
@@ -34,7 +34,7 @@ export function Timeline({ rental }: TimelineProps) {
         ))}
       </ol>
       <p role="status" className="mt-4 font-medium">
-        {explained[phase]}
+        {lookUp(explained, phase) ?? phaseName(phase)}
       </p>
       <Waiting rental={rental} />
       {attempt !== null && attempt > 1 && <p className="mt-1 text-muted">{texts.attempt(attempt)}</p>}
@@ -86,7 +86,7 @@ function Step({ phase, state, isFirst }: StepProps) {
       )}
       <Mark state={state} />
       <span className={classes('text-[13px]', state === 'ahead' ? 'text-muted' : 'font-medium')}>
-        {texts[phase]}
+        {phaseName(phase)}
         {state !== 'ahead' && (
           <span className="sr-only">{`: ${state === 'done' ? texts.done : texts.now}`}</span>
         )}

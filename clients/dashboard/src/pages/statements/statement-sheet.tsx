@@ -1,4 +1,4 @@
-import type { Statement } from '@gpu-rental/client';
+import { type Statement, wordOf } from '@gpu-rental/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { meQuery } from '../../data/account.js';
@@ -139,7 +139,7 @@ function Part({ title, cents, statement, isIn }: PartProps) {
       {lines.map(({ type, entries, amountCents }) => (
         <Line
           key={type}
-          label={texts.summaryOf(ledgerTexts.types[type], texts.entries(number(entries), entries))}
+          label={texts.summaryOf(wordOf(ledgerTexts.types, type), texts.entries(number(entries), entries))}
           cents={amountCents}
           isSigned
           isPart

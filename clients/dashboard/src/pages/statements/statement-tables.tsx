@@ -59,7 +59,11 @@ export function LabelTable({ labelKey, groups }: LabelTableProps) {
           {groups.map((group) => (
             <SumRow key={`${group.kind} ${group.value ?? ''}`} sum={group}>
               <span className={classes('break-words', group.kind === 'label' ? 'font-medium' : 'text-muted')}>
-                {group.kind === 'label' ? group.value : texts[group.kind]}
+                {group.kind === 'label'
+                  ? group.value
+                  : group.kind === 'unlabelled'
+                    ? texts.unlabelled
+                    : texts.other}
               </span>
             </SumRow>
           ))}

@@ -1,3 +1,4 @@
+import { lookUp, wordOf } from '@gpu-rental/client';
 import type { Delivery } from '../../data/webhooks.js';
 import { number } from '../../format/number.js';
 import { webhookTexts as t } from '../../texts/webhooks.js';
@@ -22,9 +23,9 @@ export function DeliveryRow({ delivery, onRedeliver }: DeliveryRowProps) {
         {seq !== null && <span className="ml-2 text-[13px] text-muted tabular">{t.eventNo(seq)}</span>}
       </p>
       <p className="col-span-2 row-start-2 flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1 text-[13px] md:col-span-1 md:row-start-auto">
-        <Badge tone={tones[outcome]}>{t.outcomes[outcome]}</Badge>
+        <Badge tone={lookUp(tones, outcome) ?? 'neutral'}>{wordOf(t.outcomes, outcome)}</Badge>
         <span className="text-muted">
-          {[answerOf(delivery), t.attempt(attempt), t.outcomeHints[outcome]]
+          {[answerOf(delivery), t.attempt(attempt), lookUp(t.outcomeHints, outcome) ?? '']
             .filter((part) => part !== '')
             .join(' · ')}
         </span>

@@ -1,4 +1,4 @@
-import type { Webhook } from '@gpu-rental/client';
+import { type Webhook, wordOf } from '@gpu-rental/client';
 import { useFreshProof } from '../../app/fresh-proof.js';
 import { useToasts } from '../../app/toasts.js';
 import { useChangeWebhook } from '../../data/webhooks.js';
@@ -55,7 +55,7 @@ function OffNote({ hook }: { readonly hook: Webhook }) {
           </Button>
         }
       >
-        <p>{reason === null ? t.offUnknown : t.offReasons[reason]}</p>
+        <p>{reason === null ? t.offUnknown : wordOf(t.offReasons, reason)}</p>
         <p className="mt-1">{t.offMend}</p>
       </Callout>
       {change.isError && <ErrorNote error={change.error} />}

@@ -1,4 +1,4 @@
-import type { Webhook } from '@gpu-rental/client';
+import { lookUp, type Webhook, wordOf } from '@gpu-rental/client';
 import { webhookTexts as t } from '../../texts/webhooks.js';
 import { Badge } from '../../ui/badge.js';
 
@@ -8,7 +8,7 @@ const tones = { pending: 'info', enabled: 'good', switched_off: 'bad' } as const
 export function WebhookState({ hook }: { readonly hook: Pick<Webhook, 'state' | 'failingSince'> }) {
   const { state, failingSince } = hook;
   if (state === 'enabled' && failingSince !== null) return <Badge tone="warn">{t.failing}</Badge>;
-  return <Badge tone={tones[state]}>{t.states[state]}</Badge>;
+  return <Badge tone={lookUp(tones, state) ?? 'neutral'}>{wordOf(t.states, state)}</Badge>;
 }
 
 /** Which events it gets, in short. */

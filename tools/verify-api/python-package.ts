@@ -5,10 +5,14 @@ import { placeInCache } from '../../lab/servers/cache.js';
 import { withProgress } from '../../lab/servers/progress.js';
 import { findOnPath, isExecutable } from '../../lab/servers/temporal-cli-binary.js';
 
-const version = '4.32.5';
+/** What is run of PyPI, with its version. */
+export const pythonPackages = {
+  schemathesis: '4.32.5',
+  'openapi-python-client': '0.29.1',
+} as const;
 const installLimitMs = 5 * 60_000;
 
-/** Ends with 0 where a virtual environment can be made and Python is new enough for the version above. */
+/** Ends with 0 where a virtual environment can be made and Python is new enough for the versions above. */
 const CHECK = 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))';
 
 export interface PythonPlaces {
@@ -27,38 +31,45 @@ export function findPython(searchPath: string): string | undefined {
 }
 
 /**
- * Finds schemathesis in the cache, or installs it from PyPI into a separate environment there.
- * @returns the environment's Python, which runs it as the module `schemathesis.cli`; undefined without a Python
+ * Finds a package in the cache, or installs it from PyPI into a separate environment there.
+ * @returns the environment's Python; undefined without a Python
  * @throws Error when it can't be installed
  */
-export async function findSchemathesis(
+export async function findPythonPackage(
+  name: keyof typeof pythonPackages,
   { searchPath, cacheDir }: PythonPlaces,
   log: (line: string) => void,
 ): Promise<string | undefined> {
   const python = findPython(searchPath);
   if (python === undefined) return undefined;
-  const environment = join(cacheDir, `schemathesis-${version}`);
+  const wanted = `${name}==${pythonPackages[name]}`;
+  const environment = join(cacheDir, wanted.replace('==', '-'));
   const program = join(environment, 'bin', 'python');
-  if (!isExecutable(program)) await install(python, environment, log);
+  if (!isExecutable(program)) await install(wanted, python, environment, log);
   return program;
 }
 
-async function install(python: string, target: string, log: (line: string) => void): Promise<void> {
-  const what = `installing schemathesis ${version}`;
+async function install(
+  wanted: string,
+  python: string,
+  target: string,
+  log: (line: string) => void,
+): Promise<void> {
+  const what = `installing ${wanted}`;
   try {
     await placeInCache(target, async (folder) => {
       await withProgress({ what, log, limitMs: installLimitMs }, async ({ signal }) => {
         const run = promisify(execFile);
         await run(python, ['-m', 'venv', folder], { signal });
         const options = ['--quiet', '--disable-pip-version-check', '--no-input'];
-        const pip = ['-m', 'pip', 'install', ...options, `schemathesis==${version}`];
+        const pip = ['-m', 'pip', 'install', ...options, wanted];
         await run(join(folder, 'bin', 'python'), pip, { signal });
       });
       return folder;
     });
   } catch (error) {
     if (isExecutable(join(target, 'bin', 'python'))) return; // Another run was there first.
-    throw new Error(`schemathesis could not be installed. See whether pip reaches its package index.`, {
+    throw new Error(`${wanted} could not be installed. See whether pip reaches its package index.`, {
       cause: error,
     });
   }
