@@ -18,7 +18,9 @@ export async function restore({ reconcile }: RestoreInput): Promise<RestoreOutco
   }
   const { raisedAt, missingPayments } = report;
   setCurrentDetails(`Reconciles as ordered: ops orders show ${reconcile.operationId}.`);
-  const ended = await openingOf(restoring.endClosedRentals(report.ended, reconcile.operationId));
+  const ended = await openingOf(
+    restoring.endClosedRentals(report.ended, reconcile.operationId, report.limits),
+  );
   if (ended.kind === 'refused') return { outcome: 'refused', message: ended.failure.message, report };
   const rebuilt = await restoring.rebuildPayments({ raisedAt, missingPayments });
   const { endedRentals, undone } = outcomeOf(ended.value, rebuilt);

@@ -1,6 +1,7 @@
 import type { Database } from '../../adapters/postgres/database.js';
 import type { RentalRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../domain/ids.js';
+import type { ToldEnd } from '../../domain/operations/lost-time.js';
 import { advanceMetering, beginBilling, giveUpRental, settleEnded } from '../../money/rentals/lifecycle.js';
 import { closeRental, findRental, type PodAddress } from '../../money/rentals/rentals.js';
 import type { ActivityDeps } from '../deps.js';
@@ -14,6 +15,15 @@ export interface RentalLook {
   /** Shown to operators beside the workflow: the values that they filter by, and a sentence. */
   readonly facts: { status: string; userId: string; provider: string; pricePerHourCents: number } | null;
   readonly summary: string;
+  /** What a restored database may have lost, kept by the history (decision 67, "Restored databases"). */
+  readonly kept?: KeptOfRental;
+}
+
+export interface KeptOfRental {
+  /** null while billing goes on. */
+  readonly end: ToldEnd | null;
+  /** ISO instant at which its limits end it; null without one. */
+  readonly limitAt: string | null;
 }
 
 /** A round of the metering loop, and where the rental stands after it. */
@@ -33,7 +43,20 @@ export async function readLook(db: Database, rentalId: RentalId): Promise<Rental
     provider: rental.provider_code,
     pricePerHourCents: rental.price_per_hour_cents,
   };
-  return { phase: phaseOf(rental), facts, summary: summaryOf(rental) };
+  return { phase: phaseOf(rental), facts, summary: summaryOf(rental), kept: keptOf(rental) };
+}
+
+function keptOf(rental: RentalRow): KeptOfRental {
+  const limits = [rental.auto_stop_at, rental.spend_limit_at].filter((at) => at !== null);
+  const [first] = limits.sort((one, other) => one.getTime() - other.getTime());
+  return { end: endOf(rental), limitAt: first?.toISOString() ?? null };
+}
+
+function endOf(rental: RentalRow): ToldEnd | null {
+  const { ended_at: at, stop_reason: reason, settled_at: settledAt } = rental;
+  if (at === null) return null;
+  const cents = rental.charged_cents - rental.refunded_cents + rental.overage_cents;
+  return { at: at.toISOString(), reason: reason ?? 'failed', cents: settledAt === null ? null : cents };
 }
 
 /**

@@ -1,20 +1,31 @@
 import { Context } from '@temporalio/activity';
 import { isDatabaseConfirmed, readWatermark } from '../../adapters/postgres/restore/watermark.js';
 import {
+  endAtPast,
   findOwnedTags,
   findRentalIds,
   getReconcileOrder,
   listLiveRentals,
-  requestPastStop,
+  lowerLimit,
+  readLastUse,
   resume,
 } from '../../adapters/postgres/restore/restore.js';
 import { signalWatermark, readKeptWatermark } from '../../adapters/temporal/watermark.js';
-import { findRunEnd, listRentalRunsSince, listRunningRentals } from '../../adapters/temporal/rental-runs.js';
+import { readRentalRun } from '../../adapters/temporal/rental-history.js';
+import { listRentalRunsSince } from '../../adapters/temporal/rental-runs.js';
 import { ProviderError } from '../../adapters/providers/provider.js';
 import type { OperationId, RentalId } from '../../domain/ids.js';
+import { endInLostTime, limitInLostTime, type LostEnd } from '../../domain/operations/lost-time.js';
 import { operationLimits } from '../../domain/operations/limits.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
-import type { LostRental, Reconciled, RestoreReport, UnknownPod } from '../../domain/operations/restore.js';
+import type {
+  ChangedLimit,
+  EndedRental,
+  LostRental,
+  Reconciled,
+  RestoreReport,
+  UnknownPod,
+} from '../../domain/operations/restore.js';
 import type { RestoreInput } from '../../workflows/contracts/restore.js';
 import { compareWatermarks } from '../ask-first.js';
 import type { ActivityDeps } from '../deps.js';
@@ -22,8 +33,6 @@ import { SEVERAL_CALLS_MS, withHeartbeat, type Tell } from '../heartbeat.js';
 import { FailedItems } from '../reconcile/failed-items.js';
 import { answeringRefusals } from '../refusals.js';
 import { listMissingPayments, rebuildPayments } from './restore-payments.js';
-
-type Ended = RestoreReport['ended'][number];
 
 /**
  * The activities by which an operator examines a restored database and mends it. They alone work while everything else
@@ -37,26 +46,32 @@ export function createRestoreActivities(deps: ActivityDeps) {
     },
 
     /**
-     * Ends the rentals whose run has closed, at the instant of that run's end. It writes a stop request of that
-     * instant, and the metering statement charges them up to it once metering resumes.
+     * Ends the rentals that ended in the lost time, at the instants of their history, and lowers the limits that were
+     * lowered in it. The metering statement charges them up to then once metering resumes.
      * @param order the operator's order to reconcile; runs of 0.1 named a reason, and are begun anew
      * @returns how many were ended, and those that could not be: one that fails keeps no other from it
      * @throws ApplicationFailure with the code of a refusal when no operator has ordered it
      */
     async endClosedRentals(
-      ended: readonly Ended[],
+      ended: readonly EndedRental[],
       order: string,
+      limits: readonly ChangedLimit[] = [],
     ): Promise<{ ended: number; undone: string[] }> {
       return withHeartbeat(
         async (tell) => {
           const { reason } = await answeringRefusals(() => getReconcileOrder(deps.db, order as OperationId));
           const failed = new FailedItems(deps.log);
-          for (const [done, { rentalId, endedAt }] of ended.entries()) {
-            await failed.unlessItFails(rentalId, () => requestPastStop(deps.db, rentalId, endedAt, reason));
+          let count = 0;
+          for (const [done, rental] of ended.entries()) {
+            const end = async () => (await endAtPast(deps.db, rental, reason), true);
+            if (await failed.unlessItFails(rental.rentalId, end)) count += 1;
             tell({ done: done + 1, of: ended.length });
           }
-          const undone = undoneAtLast(failed);
-          return { ended: ended.length - undone.length, undone };
+          for (const limit of limits.filter(({ isLowered }) => isLowered)) {
+            await failed.unlessItFails(limit.rentalId, () => lowerLimit(deps.db, limit));
+            tell({ limited: limit.rentalId });
+          }
+          return { ended: count, undone: undoneAtLast(failed) };
         },
         { stalledAfterMs: SEVERAL_CALLS_MS },
       );
@@ -130,7 +145,7 @@ async function examine(deps: ActivityDeps, tell: Tell): Promise<RestoreReport> {
   // In a sound database, the daily reconciliation finds what it has not caught up with.
   if (database === 'confirmed') return { ...found, ...nothingLost };
   tell('comparing rentals with their runs');
-  const rentals = await compareRentals(deps, tell);
+  const rentals = await compareRentals(deps, sinceOf(found.raisedAt), tell);
   const lost = await listLost(deps, sinceOf(found.raisedAt));
   tell('asking the upstreams');
   const pods = await listUnknownPods(deps);
@@ -162,23 +177,61 @@ function sinceOf(raisedAt: string): Date {
   return new Date(new Date(raisedAt).getTime() - paymentLimits.eventsOverlapMs);
 }
 
-async function compareRentals(
-  { db, temporal }: ActivityDeps,
-  tell: Tell,
-): Promise<Pick<RestoreReport, 'ended' | 'goingOn' | 'withoutRun'>> {
-  const running = await listRunningRentals(temporal.workflow);
-  const ended: Ended[] = [];
+/** How many histories are read at once: each takes some milliseconds, and a fleet has many. */
+const HISTORIES_AT_ONCE = 20;
+
+type Compared = Pick<RestoreReport, 'ended' | 'goingOn' | 'withoutRun'> & { readonly limits: ChangedLimit[] };
+
+async function compareRentals(deps: ActivityDeps, since: Date, tell: Tell): Promise<Compared> {
+  const ended: EndedRental[] = [];
+  const limits: ChangedLimit[] = [];
   const withoutRun: RentalId[] = [];
-  let goingOn = 0;
-  for (const { id, status } of await listLiveRentals(db)) {
-    // The list lags a little, and a question for each rental would take long with a large fleet.
-    const run = running.has(id) ? 'open' : await findRunEnd(temporal.workflow, id);
-    if (run === 'open') goingOn += 1;
-    else if (run === undefined) withoutRun.push(id);
-    else ended.push({ rentalId: id, status, endedAt: run.toISOString() });
-    tell({ goingOn, ended: ended.length });
+  const live = await listLiveRentals(deps.db);
+  for (let from = 0; from < live.length; from += HISTORIES_AT_ONCE) {
+    const some = live.slice(from, from + HISTORIES_AT_ONCE);
+    for (const compared of await Promise.all(some.map((rental) => compareRental(deps, rental, since)))) {
+      if (compared.ended) ended.push(compared.ended);
+      if (compared.limit) limits.push(compared.limit);
+      if (compared.withoutRun) withoutRun.push(compared.withoutRun);
+    }
+    tell({ compared: from + some.length, ended: ended.length });
   }
-  return { ended, goingOn, withoutRun };
+  return { ended, goingOn: live.length - ended.length - withoutRun.length, withoutRun, limits };
+}
+
+/** Compares a live rental with its history; nothing is returned when it simply goes on. */
+async function compareRental(
+  { db, temporal }: ActivityDeps,
+  { id: rentalId, status }: Awaited<ReturnType<typeof listLiveRentals>>[number],
+  since: Date,
+): Promise<{ ended?: EndedRental; limit?: ChangedLimit; withoutRun?: RentalId }> {
+  const run = await readRentalRun(temporal.workflow, rentalId, since);
+  if (run === undefined) return { withoutRun: rentalId };
+  const use = await readLastUse(db, rentalId);
+  // Its end is known here: what is left of it, its workflow does.
+  if (use === undefined) return {};
+  const end = endInLostTime(run, use);
+  if (end) return { ended: { rentalId, status, ...endOf(end), ...(run.isOpen && { isOpen: true }) } };
+  const limit = limitInLostTime(run, use);
+  if (limit === null) return {};
+  const { here, there, isLowered } = limit;
+  return { limit: { rentalId, isLowered, here: isoOf(here), there: isoOf(there) } };
+}
+
+function endOf({
+  at,
+  by,
+  formulaCents,
+  toldCents,
+  billCents,
+}: LostEnd): Pick<EndedRental, 'endedAt' | 'by' | 'differs'> {
+  const end = { endedAt: at.toISOString(), by };
+  if (toldCents === null || toldCents === formulaCents) return end;
+  return { ...end, differs: { formulaCents, toldCents, billCents } };
+}
+
+function isoOf(at: Date | null): string | null {
+  return at?.toISOString() ?? null;
 }
 
 async function listLost({ db, temporal }: ActivityDeps, since: Date): Promise<LostRental[]> {

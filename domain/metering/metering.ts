@@ -41,3 +41,10 @@ export function elapsedMsAtCents(pricePerHourCents: number, cents: number): numb
   const rate = BigInt(pricePerHourCents);
   return Number((BigInt(cents) * MS_PER_HOUR + rate - 1n) / rate);
 }
+
+/** The last millisecond of running whose final price is at most this many cents, when no limit caps it. */
+export function longestMsAt(pricePerHourCents: number, cents: number): number {
+  const rate = 2n * BigInt(pricePerHourCents);
+  const next = (2n * BigInt(cents) + 1n) * MS_PER_HOUR;
+  return Number((next + rate - 1n) / rate) - 1;
+}

@@ -25,6 +25,7 @@ export const findingKinds = {
   pod_without_rental: 'pods',
   pod_not_ending: 'pods',
   rental_without_pod: 'pods',
+  restored_bill_differs: 'restore',
 } as const;
 
 export type FindingKind = keyof typeof findingKinds;

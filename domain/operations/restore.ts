@@ -1,4 +1,5 @@
 import type { RentalId } from '../ids.js';
+import type { EndedBy } from './lost-time.js';
 
 /**
  * The facts about a restored database, for the human who decides (decision 67, "Restored databases"). Instants are ISO
@@ -13,12 +14,10 @@ export interface RestoreReport {
   readonly keptInTemporal: number | null;
   /** The lost time, as far as the watermark tells: it rises once a minute. */
   readonly lostMinutes: number;
-  /** Rentals that are live here although their workflow run has ended: they end at that run's end. */
-  readonly ended: readonly {
-    readonly rentalId: RentalId;
-    readonly status: string;
-    readonly endedAt: string;
-  }[];
+  /** Rentals that are live here and that ended in the lost time. */
+  readonly ended: readonly EndedRental[];
+  /** Rentals that go on, with other limits than those of their history; absent in reports before release 0.3. */
+  readonly limits?: readonly ChangedLimit[];
   /** Rentals that are live here and at Temporal: they go on, and the formula charges the lost time once. */
   readonly goingOn: number;
   /** Rentals that are live here, and of which Temporal knows no run: they go on until their machine is seen gone. */
@@ -33,6 +32,32 @@ export interface RestoreReport {
   readonly missingPayments: readonly MissingPayment[];
   /** Payments that could not be read, each with its reason; absent in reports of release 0.1. */
   readonly unreadPayments?: readonly string[];
+}
+
+/** A rental that ended in the lost time. Reports before release 0.3 name the end of its run, and none of the rest. */
+export interface EndedRental {
+  readonly rentalId: RentalId;
+  readonly status: string;
+  /** The instant up to which it is billed. */
+  readonly endedAt: string;
+  readonly by?: EndedBy;
+  /** Whether its run goes on: it ends by the signal that follows. */
+  readonly isOpen?: boolean;
+  /** The formula's bill where its user was shown another one, and the bill that it gets. */
+  readonly differs?: {
+    readonly formulaCents: number;
+    readonly toldCents: number;
+    readonly billCents: number;
+  };
+}
+
+/** A limit that was changed in the lost time: the instants at which the rental ends by it, null without one. */
+export interface ChangedLimit {
+  readonly rentalId: RentalId;
+  readonly here: string | null;
+  readonly there: string | null;
+  /** A limit that was lowered holds again; one that was raised is for operators to decide. */
+  readonly isLowered: boolean;
 }
 
 export interface LostRental {

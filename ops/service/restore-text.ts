@@ -12,8 +12,26 @@ export function reportText(report: RestoreReport): string {
     `RESTORED: about ${report.lostMinutes} minutes are lost. Nothing is metered, charged, ended or mailed until you reconcile.`,
     '',
     `${String(report.goingOn).padStart(5)}  rentals go on and are charged for the lost time`,
-    ...section('rentals whose run has ended: they end at that run’s end', report.ended, (rental) =>
-      [rental.rentalId, `${rental.status} here`, `ended ${rental.endedAt}`].join('  '),
+    ...section('rentals that ended in the lost time: they end at that instant', report.ended, (rental) =>
+      [
+        rental.rentalId,
+        `${rental.status} here`,
+        `ended ${rental.endedAt}`,
+        `by ${rental.by ?? 'operator'}`,
+        ...(rental.isOpen === true ? ['its machine is being ended'] : []),
+      ].join('  '),
+    ),
+    ...section(
+      'bills that differ from the one that was shown: a finding each',
+      report.ended.filter(({ differs }) => differs !== undefined),
+      ({ rentalId, differs }) =>
+        `${rentalId}  shown ${differs?.toldCents} cents  by the formula ${differs?.formulaCents}  charged ${differs?.billCents}`,
+    ),
+    ...section(
+      'rentals whose limits were changed in the lost time: a lowered one holds again, a raised one is FOR YOU TO DECIDE',
+      report.limits ?? [],
+      ({ rentalId, isLowered, here, there }) =>
+        `${rentalId}  ${isLowered ? 'lowered' : 'raised'}  ends ${here ?? 'never'} here  ${there ?? 'never'} by its history`,
     ),
     ...section(
       'rentals of which Temporal knows no run: they go on until their machine is seen gone',
@@ -63,7 +81,7 @@ export function reconciledText({ outcome, message, reconciled }: RestoreOutcome)
   return [
     '',
     `Reconciled: the service goes on at watermark ${reconciled.watermark}.`,
-    `Rentals that end at their run's end: ${reconciled.endedRentals}.`,
+    `Rentals that ended in the lost time: ${reconciled.endedRentals}.`,
     `Payments credited: ${reconciled.credited.length}, ${formatUsd(cents)} in all. Parked, because nobody here can have them: ${reconciled.parked.length}.`,
     ...(reconciled.undone ?? []).map((item) => `LEFT UNDONE, as you said: ${item}`),
     `Machines that wait for your decision: ${reconciled.listedPods} (npm run ops -- restore pods).`,

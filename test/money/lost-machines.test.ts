@@ -9,7 +9,7 @@ import { lockRental } from '../../money/rentals/rentals.js';
 import { tick } from '../../money/metering/tick.js';
 import { lockWalletOfRental } from '../../money/ledger/wallets.js';
 import { recordPodGone, recordSeenAlive, recordPodList } from '../../adapters/postgres/machines/pods.js';
-import { requestPastStop } from '../../adapters/postgres/restore/restore.js';
+import { endAtPast } from '../../adapters/postgres/restore/restore.js';
 import type { RentalRow, WalletRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../domain/ids.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
@@ -143,7 +143,7 @@ describe('the end of a machine that was lost (decision 77)', () => {
     await list(id, 'active', 300 * SECOND);
     const { running_at: runningAt } = await getRental(db, id);
     const ended = new Date((runningAt?.getTime() ?? 0) + 600 * SECOND);
-    await requestPastStop(db, id, ended.toISOString(), 'its run had ended');
+    await endAtPast(db, { rentalId: id, endedAt: ended.toISOString() }, 'its run had ended');
     await recordPodList(db, 'lab', { pods: [], askedAt: new Date() });
     await recordPodList(db, 'lab', { pods: [], askedAt: new Date() });
     await tick(db, whole);

@@ -27,6 +27,7 @@ const report: RestoreReport = {
   keptInTemporal: 60,
   lostMinutes: 20,
   ended: [{ rentalId, status: 'running', endedAt: '2030-01-01T00:10:00.000Z' }],
+  limits: [{ rentalId, here: null, there: '2030-01-02T00:00:00.000Z', isLowered: true }],
   goingOn: 1,
   withoutRun: [],
   lost: [],
@@ -86,10 +87,10 @@ describe('the workflow that reconciles a restored database', () => {
 
   it('ends rentals, then rebuilds payments, and lets metering resume last', async () => {
     const { run, outcome } = await restore(well, order);
-    const { raisedAt, missingPayments, ended } = report;
+    const { raisedAt, missingPayments, ended, limits } = report;
     assert.deepEqual(run.calls, [
       ['examineRestore'],
-      ['endClosedRentals', ended, order.operationId],
+      ['endClosedRentals', ended, order.operationId, limits],
       ['rebuildPayments', { raisedAt, missingPayments }],
       ['resumeAfterRestore', order, report, done],
     ]);

@@ -1,6 +1,13 @@
 import type { SessionEndedBy } from '../../../domain/events/events.js';
 import { isId, type OperationId, type RentalId, type UserId } from '../../../domain/ids.js';
-import type { Reconciled, RestoreReport } from '../../../domain/operations/restore.js';
+import type { LastUse } from '../../../domain/operations/lost-time.js';
+import type {
+  ChangedLimit,
+  EndedRental,
+  Reconciled,
+  RestoreReport,
+} from '../../../domain/operations/restore.js';
+import type { FindingKind } from '../../../domain/operations/reconcile.js';
 import { Refusal } from '../../../domain/refusal.js';
 import type { Operation } from '../../../domain/operations/operation.js';
 import type { Payment } from '../../processor/processor.js';
@@ -12,6 +19,19 @@ import type { OperatorOrderRow, RentalRow, UnknownPodRow } from '../rows/tables.
 /** Lists rentals to which something is still owed here. */
 export async function listLiveRentals(db: Database): Promise<Pick<RentalRow, 'id' | 'status'>[]> {
   return db('rentals').whereNull('closed_at').orderBy('no').select('id', 'status');
+}
+
+/** Reads what this database has last seen of a rental's use; undefined when it is settled, or its billing has ended. */
+export async function readLastUse(db: Database, id: RentalId): Promise<LastUse | undefined> {
+  const { rows } = await db.raw<{ rows: LastUse[] }>(
+    `select r.running_at as "runningAt", r.price_per_hour_cents as "pricePerHourCents",
+            r.max_spend_cents as "maxSpendCents", r.charged_cents as "chargedCents",
+            least(r.auto_stop_at, r.spend_limit_at) as "limitAt"
+       from rentals_now r
+      where r.id = :id and r.status in ('provisioning', 'running')`,
+    { id },
+  );
+  return rows[0];
 }
 
 /** Returns those of the given ids whose rentals exist here. */
@@ -33,26 +53,62 @@ export async function findOwnedTags(db: Database, tags: readonly string[]): Prom
 }
 
 /**
- * Asks for a rental's end at an instant that is past; a request for an earlier instant stays. Until the requested
- * instant its machine counts as alive: this database's lists are from before the backup and know nothing of it.
+ * Ends a rental at the instant at which it ended in the lost time; an earlier end stays. Until that instant its machine
+ * counts as alive: this database's lists are from before the backup and know nothing of it. Metering charges it up to
+ * then once it resumes, and its workflow is told to look.
+ * @param reason the operator's reason to reconcile; a stop of the user's own needs none
  */
-export async function requestPastStop(
+export async function endAtPast(
   db: Database,
-  rentalId: RentalId,
-  at: string,
+  { rentalId, endedAt: at, by = 'operator' }: Pick<EndedRental, 'rentalId' | 'endedAt' | 'by'>,
   reason: string,
 ): Promise<void> {
-  await db.raw(
-    `with alive as (
-       update pods p set last_alive_at = greatest(p.last_alive_at, :at::timestamptz)
+  await db.transaction(async (trx) => {
+    const hasRun = await trx('rentals').where({ id: rentalId }).whereNotNull('running_at').first('id');
+    // One that never ran here has neither a limit to reach nor a machine to lose.
+    const isLost = by === 'lost' && hasRun !== undefined;
+    await trx.raw(
+      `update pods p set last_alive_at = greatest(p.last_alive_at, :at::timestamptz),
+              gone_at = case when :isLost::boolean then coalesce(p.gone_at, clock_ms()) else p.gone_at end
          from rentals r
-        where r.id = :rentalId and p.provider_code = r.provider_code and p.pod_id = r.pod_id
-     )
-     insert into stop_requests (rental_no, requested_by, requested_at, reason)
-     select no, 'operator', :at::timestamptz, :reason from rentals where id = :rentalId and settled_at is null
+        where r.id = :rentalId and p.provider_code = r.provider_code and p.pod_id = r.pod_id`,
+      { rentalId, at, isLost },
+    );
+    if (by === 'limit' && hasRun) await lowerLimit(trx, { rentalId, there: at });
+    else if (!isLost) await stopAtPast(trx, { rentalId, at, by, reason });
+    await trx.raw(
+      `insert into intents (kind, wallet_id, rental_no)
+       select case when :isLost::boolean then 'pod_lost' else 'end_rental' end, wallet_id, no
+         from rentals where id = :rentalId and settled_at is null
+       on conflict do nothing`,
+      { rentalId, isLost },
+    );
+  });
+}
+
+async function stopAtPast(
+  trx: Transaction,
+  { rentalId, at, by, reason }: { rentalId: RentalId; at: string; by: string; reason: string },
+): Promise<void> {
+  const byUser = by === 'user';
+  await trx.raw(
+    `insert into stop_requests (rental_no, requested_by, requested_at, reason)
+     select no, :by, :at::timestamptz, :reason::text from rentals where id = :rentalId and settled_at is null
      on conflict (rental_no) do update set requested_at = least(stop_requests.requested_at, excluded.requested_at)
       where stop_requests.open`,
-    { rentalId, at, reason },
+    { rentalId, at, by: byUser ? 'user' : 'operator', reason: byUser ? null : reason },
+  );
+}
+
+/** Lets a limit hold again that was lowered in the lost time; an earlier one stays. */
+export async function lowerLimit(
+  db: Database | Transaction,
+  { rentalId, there }: Pick<ChangedLimit, 'rentalId' | 'there'>,
+): Promise<void> {
+  await db.raw(
+    `update rentals set auto_stop_at = least(auto_stop_at, greatest(:there::timestamptz, running_at))
+      where id = :rentalId and status in ('provisioning', 'running')`,
+    { rentalId, there },
   );
 }
 
@@ -150,7 +206,10 @@ export async function resume(
       .returning('value');
     if (!row) throw new Error('the watermark row is missing');
     await trx('brakes').where({ kind: 'restored' }).delete();
-    if (order.status !== 'done') await recordResume(trx, order, report, { ...done, watermark: row.value });
+    if (order.status !== 'done') {
+      await recordDifferences(trx, report);
+      await recordResume(trx, order, report, { ...done, watermark: row.value });
+    }
     return row.value;
   });
 }
@@ -170,6 +229,26 @@ async function endRestoredSessions(trx: Transaction): Promise<void> {
      insert into event_outbox (user_id, type, entity_id, data)
      select user_id, 'session.ended', id, jsonb_build_object('by', :by::text) from ended order by id`,
     { by: 'restored' satisfies SessionEndedBy },
+  );
+}
+
+/**
+ * Keeps a finding of each bill that is not what its user was shown. No comparison finds it again, so none resolves it:
+ * it stands until an operator acknowledges it.
+ */
+async function recordDifferences(trx: Transaction, { ended }: RestoreReport): Promise<void> {
+  const differing = ended.filter(({ differs }) => differs !== undefined);
+  if (differing.length === 0) return;
+  await trx.raw(
+    `with run as (
+       insert into reconcile_runs (scope, finished_at) values ('full', clock_ms()) returning id
+     )
+     insert into reconcile_findings (kind, source, subject, subject_ids, evidence, first_run_id, last_run_id)
+     select :kind, 'restore', x."rentalId", jsonb_build_object('rentalId', x."rentalId"),
+            x.differs || jsonb_build_object('endedAt', x."endedAt", 'by', x.by), run.id, run.id
+       from run, jsonb_to_recordset(:differing::jsonb) as x ("rentalId" text, "endedAt" text, by text, differs jsonb)
+     on conflict (kind, subject) where state <> 'resolved' do nothing`,
+    { kind: 'restored_bill_differs' satisfies FindingKind, differing: JSON.stringify(differing) },
   );
 }
 

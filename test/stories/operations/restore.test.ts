@@ -34,8 +34,9 @@ describe('a database that was restored one hour back', () => {
   let payer: SignedIn;
   let running: RentalRow;
   let stopped: RentalRow;
+  /** Its machine was still being ended when the database was lost. */
+  let ending: RentalRow;
   let lost: RentalRow;
-  let runEnd: Date;
   let topupId: string;
   let report: RestoreReport;
 
@@ -51,6 +52,7 @@ describe('a database that was restored one hour back', () => {
     ];
     running = await renting.run(steady, b200);
     stopped = await renting.run(stopper, l40s);
+    ending = await renting.run(stopper, l40s);
     await runUpkeepRound(service, 'housekeeping');
     snapshot = await snapshotDatabase(service.databaseUrl);
     await makeOlder(snapshot);
@@ -97,20 +99,27 @@ describe('a database that was restored one hour back', () => {
       'the service is back',
       async () => (await service.api.stranger().get('/readyz')).status === 200,
     );
-    await Promise.all([renting.age(running.id, HOUR_S), renting.age(stopped.id, HOUR_S)]);
+    await Promise.all([running, stopped, ending].map(({ id }) => renting.age(id, HOUR_S)));
     // The watermark rises by an hour: 59 minutes at once, and the last one as the service raises it.
     await service.db('watermark').increment('value', 59);
     await runUpkeepRound(service, 'housekeeping');
+    // The longer its upstream takes to end a machine, the later its run ends.
+    await service.gpus.faults({ deleteMs: 3_000 });
     await renting.stop(stopper, stopped.id);
     stopped = await renting.awaitClosed(stopped.id);
+    await service.gpus.faults({ failDelete: true });
+    await renting.stop(stopper, ending.id);
+    ending = await until('it is billed, and its machine stays', async () => {
+      const row = await renting.row(ending.id);
+      return row.settled_at !== null && row;
+    });
     const { url, topupId: id } = await paying.page(payer, 2_500);
     topupId = id;
     await paying.pay(url);
     await until('it is credited', async () => (await renting.wallet(payer)).available_cents === 2_500);
     lost = await renting.run(opener, l40s);
-    runEnd = await until('its run has ended', async () => {
-      const { closeTime } = await service.temporal.workflow.getHandle(stopped.id).describe();
-      return closeTime;
+    await until('its run has ended', async () => {
+      return (await service.temporal.workflow.getHandle(stopped.id).describe()).closeTime;
     });
   }
 
@@ -151,9 +160,16 @@ describe('a database that was restored one hour back', () => {
     const { out } = await ops('restore', 'status', '--json');
     report = JSON.parse(out) as RestoreReport;
     assert.deepEqual(
-      report.ended.map(({ rentalId, endedAt }) => [rentalId, endedAt]),
-      [[stopped.id, runEnd.toISOString()]],
+      report.ended,
+      [stopped, ending].map(({ id, ended_at: endedAt }) => ({
+        rentalId: id,
+        status: 'running',
+        endedAt: endedAt?.toISOString(),
+        by: 'user',
+        ...(id === ending.id && { isOpen: true }),
+      })),
     );
+    assert.deepEqual(report.limits, []);
     assert.equal(report.goingOn, 1);
     assert.deepEqual(report.withoutRun, []);
     assert.deepEqual(
@@ -224,13 +240,20 @@ describe('a database that was restored one hour back', () => {
     }
   });
 
-  it('ends the rental whose run had ended at that run’s end', async () => {
-    const row = await renting.awaitClosed(stopped.id);
-    assert.equal(row.stop_reason, 'operator');
-    assert.equal(row.ended_at?.getTime(), runEnd.getTime());
-    assert.equal(netCents(row), finalCents(row.price_per_hour_cents, billedMs(row), null));
-    // The charge is that of the time before the loss, but for the seconds in which the machine was ended.
-    assert.ok(netCents(row) - netCents(stopped) <= 1, `${netCents(row)} instead of ${netCents(stopped)}`);
+  it('ends the rentals of the lost time at their users’ stops, and bills what those were told', async () => {
+    const closed = await renting.awaitClosed(stopped.id);
+    const settled = await until('its own run has settled it', async () => {
+      await service.gpus.faults({ failDelete: false });
+      const row = await renting.row(ending.id);
+      return row.settled_at !== null && row;
+    });
+    for (const [row, before] of [
+      [closed, stopped],
+      [settled, ending],
+    ] as const) {
+      assert.deepEqual([row.stop_reason, row.ended_at], ['user', before.ended_at]);
+      assert.equal(netCents(row), netCents(before));
+    }
   });
 
   it('credits the payment once, to the top-up that its owner was told', async () => {

@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import { findApiKey, wakeApiKeys } from '../../../../adapters/postgres/accounts/api-keys.js';
 import { newId } from '../../../../adapters/ids.js';
 import {
+  endAtPast,
   insertLostTopup,
   releaseUnknownPods,
-  requestPastStop,
   resume,
   listUnknownPods,
+  lowerLimit,
 } from '../../../../adapters/postgres/restore/restore.js';
+import { advanceMetering } from '../../../../money/rentals/lifecycle.js';
+import type { EndedBy } from '../../../../domain/operations/lost-time.js';
 import { tick } from '../../../../money/metering/tick.js';
 import {
   confirmDatabase,
@@ -15,6 +18,7 @@ import {
   raiseWatermark,
 } from '../../../../adapters/postgres/restore/watermark.js';
 import { openDatabase, type Database } from '../../../../adapters/postgres/database.js';
+import type { RentalId } from '../../../../domain/ids.js';
 import { finalCents } from '../../../../domain/metering/metering.js';
 import { databaseRoles } from '../../../../migrations/grants.js';
 import type { RestoreReport } from '../../../../domain/operations/restore.js';
@@ -26,7 +30,12 @@ import {
   openMoneyDatabase,
   type MoneyDatabase,
 } from '../../../support/money/money.js';
-import { insertApiKeyOf, insertSessionOf, insertUser } from '../../../support/money/factories.js';
+import {
+  insertApiKeyOf,
+  insertProvider,
+  insertSessionOf,
+  insertUser,
+} from '../../../support/money/factories.js';
 import { placeOrder } from '../../../support/ops/operators.js';
 
 const unknownPod = {
@@ -58,12 +67,72 @@ describe('reconciling a restored database, step by step and twice', () => {
     const wallet = await insertWallet(db, 10_000);
     const id = await insertRunning(db, wallet, { priceCents: 3_600, ranMs: 3_600_000 });
     const at = new Date((await getRental(db, id)).running_at!.getTime() + 600_000);
-    await requestPastStop(db, id, at.toISOString(), 'its run had ended');
-    await requestPastStop(db, id, new Date(at.getTime() + 60_000).toISOString(), 'again, and later');
+    await endAtPast(db, { rentalId: id, endedAt: at.toISOString() }, 'its run had ended');
+    const later = new Date(at.getTime() + 60_000).toISOString();
+    await endAtPast(db, { rentalId: id, endedAt: later }, 'again, and later');
     await tick(db, { shard: 0, shards: 1 });
     const rental = await getRental(db, id);
     assert.deepEqual([rental.status, rental.ended_at], ['stopping', at]);
     assert.equal(rental.charged_cents, finalCents(3_600, billedMs(rental), null));
+  });
+
+  const ends: [
+    by: EndedBy,
+    seconds: number,
+    expected: [reason: string | null, status: string, seconds: number],
+  ][] = [
+    ['user', 600, ['user', 'stopping', 600]],
+    ['operator', 600, ['operator', 'stopping', 600]],
+    ['limit', 600, ['auto_stop', 'stopping', 600]],
+    ['lost', 600, ['pod_lost', 'stopping', 600]],
+    ['lost', 50, [null, 'failed', 50]],
+  ];
+  for (const [by, seconds, [reason, status, endedAfter]] of ends) {
+    it(`tells an end by ${by} after ${seconds} s as what it was, and wakes its run`, async () => {
+      const wallet = await insertWallet(db, 10_000);
+      const id = await insertRunning(db, wallet, { priceCents: 3_600, ranMs: 3_600_000 });
+      await insertProvider(db);
+      await insertPod(db, id);
+      const began = (await getRental(db, id)).running_at!.getTime();
+      const endedAt = new Date(began + seconds * 1_000).toISOString();
+      await endAtPast(db, { rentalId: id, endedAt, by }, 'the disk failed');
+      const [intent] = await db('intents');
+      assert.equal(intent?.kind, by === 'lost' ? 'pod_lost' : 'end_rental');
+      await advanceMetering(db, id, 1_000);
+      const rental = await getRental(db, id);
+      const after = billedMs(rental) / 1_000;
+      assert.deepEqual([rental.stop_reason, rental.status, after], [reason, status, endedAfter]);
+    });
+  }
+
+  it('lowers a limit that was lowered in the lost time, and raises none', async () => {
+    const wallet = await insertWallet(db, 100_000);
+    const id = await insertRunning(db, wallet, {
+      priceCents: 3_600,
+      ranMs: 1_000,
+      autoStopAfterMs: 7_200_000,
+    });
+    const { running_at: began, auto_stop_at: limit } = await getRental(db, id);
+    const there = new Date(began!.getTime() + 3_600_000);
+    await lowerLimit(db, { rentalId: id, there: there.toISOString() });
+    await lowerLimit(db, { rentalId: id, there: limit!.toISOString() });
+    assert.deepEqual((await getRental(db, id)).auto_stop_at, there);
+  });
+
+  it('keeps a finding of each bill that differs from the one that was shown, once', async () => {
+    const rentalId = newId('rent');
+    const differs = { formulaCents: 17, toldCents: 16, billCents: 16 };
+    const ended = [
+      { rentalId, status: 'running', endedAt: new Date(0).toISOString(), by: 'user' as const, differs },
+      { rentalId: newId('rent'), status: 'running', endedAt: new Date(0).toISOString() },
+    ];
+    const order = await placeOrder(db, reconcile);
+    for (const kept of [61, 62]) await resume(db, order, { kept, report: { ...report, ended }, done });
+    const findings = await db('reconcile_findings');
+    assert.deepEqual(
+      findings.map(({ kind, subject, state, evidence }) => [kind, subject, state, evidence['toldCents']]),
+      [['restored_bill_differs', rentalId, 'open', 16]],
+    );
   });
 
   it('takes an earlier end than the one that was asked for', async () => {
@@ -72,7 +141,7 @@ describe('reconciling a restored database, step by step and twice', () => {
     const { no, running_at: began } = await getRental(db, id);
     await db('stop_requests').insert({ rental_no: no, requested_by: 'user' });
     const at = new Date(began!.getTime() + 600_000);
-    await requestPastStop(db, id, at.toISOString(), 'its run had ended');
+    await endAtPast(db, { rentalId: id, endedAt: at.toISOString() }, 'its run had ended');
     assert.deepEqual((await db('stop_requests').first())?.requested_at, at);
   });
 
@@ -187,6 +256,13 @@ describe('reconciling a restored database, step by step and twice', () => {
     assert.equal((await db('topups')).length, 1);
   });
 });
+
+async function insertPod(db: Database, id: RentalId): Promise<void> {
+  await db('pods').insert({
+    ...{ provider_code: 'lab', pod_id: `pod-${id}`, tag: `test-${id}-1`, status: 'active' },
+    ...{ upstream_status: 'active', first_seen_at: db.raw('clock_ms()') },
+  });
+}
 
 function mailOf(cause: string) {
   return { cause, recipient: 'a@example.com', subject: 's', body: 'b', wipe_after_sending: false };
