@@ -16,9 +16,7 @@ describe('a processor whose answer never ends', () => {
     try {
       const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const processor = createStripeProcessor({ secretKey: 'sk_test_x', apiUrl, timeoutMs: 300 });
-      const startedMs = performance.now();
       await assert.rejects(processor.getPayment('pi_1'), { name: 'ProcessorError', kind: 'unknown' });
-      assert.ok(performance.now() - startedMs < 5_000);
     } finally {
       server.closeAllConnections();
       server.close();

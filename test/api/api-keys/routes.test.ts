@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { streamLimits } from '../../../domain/events/stream-limits.js';
 import { accountLimits } from '../../../domain/accounts/limits.js';
 import { DAY } from '../../../domain/durations.js';
 import type { ApiKeyId } from '../../../domain/ids.js';
@@ -42,11 +43,15 @@ describe('the routes of API keys', () => {
       .update({ proved_at: api.db.raw(`clock_ms() - interval '16 minutes'`) });
 
   it('make one that holds for 90 days, tell it, and keep its hash alone', async () => {
+    const beforeMs = Date.now();
     const { id, key, expiresAt } = await made();
+    const afterMs = Date.now();
     const row = await api.db('api_keys').where({ id }).first();
-    // The row's default reads the clock for itself, so the two instants may lie a millisecond apart.
-    const heldMs = row!.expires_at.getTime() - row!.created_at.getTime();
-    assert.ok(Math.abs(heldMs - accountLimits.apiKeyMs) <= 5, `${heldMs} ms`);
+    const madeMs = row!.expires_at.getTime() - accountLimits.apiKeyMs;
+    assert.ok(
+      madeMs >= beforeMs && madeMs <= afterMs,
+      `made at ${madeMs}, between ${beforeMs} and ${afterMs}`,
+    );
     assert.equal(expiresAt, row!.expires_at.toISOString());
     assert.equal((await api.withKey(key).get('/v1/rentals')).status, 200);
     const { rows } = await api.db.raw<{ rows: { text: string }[] }>(
@@ -196,7 +201,7 @@ describe('the routes of API keys', () => {
     assert.equal((await owner.delete(`/v1/ssh-keys/${id}`)).body.error, 'key_not_found');
   });
 
-  it('end the streams of a key that is revoked within two seconds, and no others', async () => {
+  it('end the streams of a key that is revoked before their next sign of life, and no others', async () => {
     const [first, second] = [await made(), await made()];
     const stream = async ({ key }: Key) =>
       openStream({ url: api.url }, '', { Authorization: `Bearer ${key}` });
@@ -204,7 +209,7 @@ describe('the routes of API keys', () => {
     const startedMs = performance.now();
     await owner.delete(`/v1/api-keys/${first.id}`);
     await revoked.awaitClose();
-    assert.ok(performance.now() - startedMs < 3_000);
+    assert.ok(performance.now() - startedMs < streamLimits.commentEveryMs);
     assert.deepEqual(
       revoked.named('closed').map(({ data }) => data['reason']),
       ['key_ended'],

@@ -46,7 +46,7 @@ describe('the end of a stream', () => {
     const endedMs = performance.now();
     assert.equal((await user.post('/v1/auth/logout')).status, 200);
     await Promise.all([here.awaitClose(), there.awaitClose()]);
-    assert.ok(performance.now() - endedMs < 3_000, `${performance.now() - endedMs} ms`);
+    assert.ok(performance.now() - endedMs < streamLimits.commentEveryMs, 'before the next sign of life');
     assert.deepEqual([reasonsOf(here), reasonsOf(there)], [['session_ended'], ['session_ended']]);
     await happen(one.db, user.user.id, times(1));
     await stays.awaitSeq(1);
@@ -62,7 +62,7 @@ describe('the end of a stream', () => {
     const endedMs = performance.now();
     await user.delete(`/v1/auth/sessions/${sessions.find(({ isCurrent }) => !isCurrent)!.id}`);
     await stream.awaitClose();
-    assert.ok(performance.now() - endedMs < 3_000, `${performance.now() - endedMs} ms`);
+    assert.ok(performance.now() - endedMs < streamLimits.commentEveryMs, 'before the next sign of life');
     assert.deepEqual(reasonsOf(stream), ['session_ended']);
   });
 

@@ -86,16 +86,16 @@ describe('the cap of an API key', () => {
     assert.deepEqual(audit.map(({ entity_id: id }) => id).toSorted(), [first.id, second.id].toSorted());
   });
 
-  it('ends the billing of what it rented within two seconds of its revocation', async () => {
+  it('ends the billing of what it rented at the first tick after its revocation', async () => {
     const key = await insertKey(api.db, owner.user.id, 1_000);
     const rental = await run(key);
     await tick(api.db, { shard: 0, shards: 1 });
     assert.equal((await owner.delete(`/v1/api-keys/${key}?stopMachines=true`)).status, 200);
     await tick(api.db, { shard: 0, shards: 1 });
+    const tickedMs = Date.now();
     const { ended_at: endedAt } = (await api.db('rentals').where({ no: rental.no }).first())!;
     const { revoked_at: revokedAt } = await getKey(api.db, key);
-    const ms = endedAt!.getTime() - revokedAt!.getTime();
-    assert.ok(ms >= 0 && ms < 2_000, `${ms} ms`);
+    assert.ok(endedAt! >= revokedAt! && endedAt!.getTime() <= tickedMs);
     const { rows } = await api.db.raw<{ rows: { late: number }[] }>(
       'select count(*)::int as late from ledger_entries where rental_no = ? and created_at > ?',
       [rental.no, new Date(revokedAt!.getTime() + 2_000)],

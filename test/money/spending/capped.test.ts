@@ -231,12 +231,13 @@ describe('a rental that is opened by a key with a cap', () => {
     const stops = await db('stop_requests').whereIn('rental_no', [no, (await getRental(db, late)).no]);
     assert.equal(stops.length, 2, 'the one that was just committed too');
     await tick(db, { shard: 0, shards: 1 });
+    const tickedMs = Date.now();
     await settleEnded(db, id);
     await giveUpRental(db, late, null);
     const { ended_at: endedAt, stop_reason: reason } = await getRental(db, id);
     assert.equal(reason, 'user');
-    const lateMs = endedAt!.getTime() - revokedAt!.getTime();
-    assert.ok(lateMs >= 0 && lateMs < 2_000, `billing ended ${lateMs} ms after the key was revoked`);
+    assert.ok(endedAt! >= revokedAt!);
+    assert.ok(endedAt!.getTime() <= tickedMs, 'the first tick after the revocation ends the billing');
     assert.equal((await sums())[1], 0);
   });
 

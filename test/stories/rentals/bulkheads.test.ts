@@ -10,9 +10,10 @@ const STOPS = 12;
 /** How long the upstream is silent at one create: several times what any other user may feel of it. */
 const HELD_MS = 9_000;
 /**
- * The longest time between two entries of a wallet that owes each second: a tick each second, and a look each second.
+ * The longest time between two entries of a wallet that owes each second. Whoever waits for the held wallet waits for the
+ * rest of its time.
  */
-const FELT_MS = 3_000;
+const FELT_MS = HELD_MS / 2;
 
 describe('one user whose wallet is held for long', () => {
   const upstream: { holding: boolean; release: () => void } = { holding: false, release: () => undefined };

@@ -11,9 +11,20 @@ describe('a rental', () => {
   let service: TestService;
   let renting: Renting;
   let user: SignedIn;
+  /** What the service saw of its machines. */
+  const lists: { readonly answeredMs: number; readonly podIds: string[] }[] = [];
 
   before(async () => {
-    service = await startService();
+    service = await startService({
+      wrapProvider: (provider) => ({
+        ...provider,
+        async listPods() {
+          const pods = await provider.listPods();
+          lists.push({ answeredMs: Date.now(), podIds: pods.map(({ podId }) => podId) });
+          return pods;
+        },
+      }),
+    });
     renting = new Renting(service);
   });
   beforeEach(async () => {
@@ -142,15 +153,16 @@ describe('a rental', () => {
     const { id } = await renting.run(user, b200);
     await renting.age(id, 600);
     const [pod] = await renting.pods(id);
-    const beforeMs = Date.now();
     await service.gpus.crash(pod!.id, 'vanish');
-    const afterMs = Date.now();
     const stopped = await renting.awaitClosed(id);
     assert.deepEqual([stopped.status, stopped.stop_reason], ['stopped', 'pod_lost']);
-    // The end is the last list before the first one without the machine. A list came every tenth of a second.
+    // The end is the last list before the first one without the machine.
+    const last = lists.findLastIndex(({ podIds }) => podIds.includes(pod!.id));
     const endedMs = stopped.ended_at!.getTime();
-    assert.ok(endedMs > beforeMs - 2_000, `ended ${beforeMs - endedMs} ms before the crash`);
-    assert.ok(endedMs < afterMs + 1_000, `ended ${endedMs - afterMs} ms after the crash`);
+    // Its instant is taken before it is asked for, and after the one before it.
+    const [before, gone] = [lists[last - 1]!, lists[last + 1]!];
+    assert.ok(endedMs >= before.answeredMs, `ended ${before.answeredMs - endedMs} ms before its list`);
+    assert.ok(endedMs <= gone.answeredMs, `ended ${endedMs - gone.answeredMs} ms after a list without it`);
     assert.equal(netCents(stopped), priceOf(stopped));
     assert.ok(netCents(stopped) >= 665);
   });

@@ -22,7 +22,7 @@ for (const dialect of ['shadeform', 'runpod'] as const) {
         await assert.rejects(provider.find('test-1', soon()), (error) => isOfKind(error, 'unknown'));
         await assert.rejects(provider.listPods(), (error) => isOfKind(error, 'unknown'));
         const elapsedMs = performance.now() - startedMs;
-        assert.ok(elapsedMs > 5_000 && elapsedMs < 9_000, `${elapsedMs} ms`);
+        assert.ok(elapsedMs > 5_000, `the list alone has all of its limit: ${elapsedMs} ms`);
       } finally {
         await upstream.stop();
       }
