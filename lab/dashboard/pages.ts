@@ -18,7 +18,7 @@ const at = (route: string, name: string, opens: WalkedPage['opens'] = []): Walke
   address: () => `/app${route === '/' ? '' : route}`,
 });
 
-/** Every page. A route without a line here fails a test (test/dashboard/walk.slow.ts). */
+/** Every page. A route without a line here fails a test (test/dashboard/walk/walk.slow.ts). */
 export const pages: readonly WalkedPage[] = [
   { route: '/login', name: 'login', address: () => '/login', isPublic: true },
   at('/', 'home'),

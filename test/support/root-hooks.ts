@@ -2,8 +2,9 @@ import { findProcess } from '../../lab/servers/process-table.js';
 import { findTemporalCli } from '../../lab/servers/temporal-cli.js';
 import { readStackSettings } from '../../lab/stack/settings.js';
 import { keepEvidence } from './dashboard/evidence.js';
-import { areBrowsersOpen, stopOpenBrowsers } from './dashboard/open-browsers.js';
-import { offerServers } from './servers/shared-servers.js';
+import { closeVisits, isBrowserOpen, stopBrowser } from './dashboard/open-browsers.js';
+import { areServersShared, offerServers } from './servers/shared-servers.js';
+import { fileEnded, noteTimes, tellTimes } from './slowest-files.js';
 import { stopTestServers } from './servers/started-servers.js';
 
 /**
@@ -32,13 +33,14 @@ async function startShared(): Promise<void> {
     temporal: async () => (await import('./servers/offered.js')).offerTemporal(),
   };
   await offerServers(starts);
+  noteTimes();
   // A file that asks for the server gets this error.
   starts.postgres().catch(() => undefined);
 }
 
 /** Runs once after all files, in the process that began the run. */
 export async function mochaGlobalTeardown(): Promise<void> {
-  await stopTestServers();
+  process.stderr.write(await tellTimes(stopTestServers));
   setTimeout(failWhatStillRuns, STILL_RUNS_MS).unref();
 }
 
@@ -48,7 +50,7 @@ export const mochaHooks = {
   beforeEach(this: Mocha.Context): void {
     const test = this.currentTest;
     const run = test?.fn;
-    if (!test || !run || run.length > 0 || !areBrowsersOpen()) return;
+    if (!test || !run || run.length > 0 || !isBrowserOpen()) return;
     test.fn = async function (this: Mocha.Context): Promise<void> {
       try {
         await (run as Mocha.AsyncFunc).call(this);
@@ -58,7 +60,11 @@ export const mochaHooks = {
       }
     };
   },
-  afterAll: stopOpenBrowsers,
+  /** A process of a parallel run goes on with another file, and ends with its browser. */
+  async afterAll(this: Mocha.Context): Promise<void> {
+    await (areServersShared() ? closeVisits() : stopBrowser());
+    fileEnded(this.test?.parent?.suites[0]?.file);
+  },
 };
 
 /** How long a run may take to end after its last test. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import ssh2 from 'ssh2';
 import { libraryClient } from '../../../tools/demo/ssh-client.js';
 import { buildDashboard } from '../../support/dashboard/built.js';
-import { startBrowser, stopBrowser, visit, type Visitor } from '../../support/dashboard/dashboard.js';
+import { visit, type Visitor } from '../../support/dashboard/dashboard.js';
 import { startService, type TestService } from '../../support/service/living-service.js';
 import { until } from '../../support/until.js';
 
@@ -15,7 +15,6 @@ describe('the dashboard, from the sign-in to the last cent', function () {
   // Each step goes on from the one before.
   this.bail(true);
   let service: TestService;
-  let browser: Browser;
   let ann: Visitor;
   let page: Page;
   /** Of the machine, from its page on. */
@@ -24,14 +23,13 @@ describe('the dashboard, from the sign-in to the last cent', function () {
   const pair = ssh2.utils.generateKeyPairSync('ed25519');
 
   before(async () => {
-    browser = await startBrowser();
     const dashboardFolder = await buildDashboard();
     service = await startService({ bootMs: 3_000, dashboardFolder });
-    ann = await visit(browser, service.api.url);
+    ann = await visit(service.api.url);
     ({ page } = ann);
   });
   after(async () => {
-    await stopBrowser(browser);
+    await ann.close();
     await service.stop();
   });
 
@@ -44,7 +42,7 @@ describe('the dashboard, from the sign-in to the last cent', function () {
 
   /** The figure of a page that has this name. */
   const figure = async (name: string): Promise<string> =>
-    page.locator('main div:has(> dt)', { hasText: name }).locator('dd').first().innerText({ timeout: 2_000 });
+    page.locator('main div:has(> dt)', { hasText: name }).locator('dd').first().innerText();
 
   const wallet = () => service.db('wallets').first();
 

@@ -1,8 +1,7 @@
-import type { Browser, BrowserContextOptions } from 'playwright-core';
-import { startChromium } from '../../../lab/browser/chromium.js';
+import type { BrowserContextOptions } from 'playwright-core';
 import { startMock, type MockOptions, type MockServer } from '../../../lab/mock/server.js';
 import { buildDashboard } from './built.js';
-import { browserStarted, browserStopped } from './open-browsers.js';
+import { openBrowser } from './open-browsers.js';
 import { Visitor } from './visitor.js';
 
 export { Visitor } from './visitor.js';
@@ -10,48 +9,33 @@ export { Visitor } from './visitor.js';
 /** The dashboard in a browser, as the mock serves it. One serves a whole test file. */
 export class DashboardLab {
   readonly mock: MockServer;
-  readonly browser: Browser;
+  readonly #visitors: Visitor[] = [];
 
-  private constructor(mock: MockServer, browser: Browser) {
+  private constructor(mock: MockServer) {
     this.mock = mock;
-    this.browser = browser;
   }
 
   static async start(options: Partial<MockOptions> = {}): Promise<DashboardLab> {
-    const browser = await startBrowser();
-    const dashboardFolder = await buildDashboard();
-    return new DashboardLab(await startMock({ port: 0, dashboardFolder, ...options }), browser);
+    const dashboardFolder = options.dashboardFolder ?? (await buildDashboard());
+    return new DashboardLab(await startMock({ port: 0, ...options, dashboardFolder }));
   }
 
   /** A browser of somebody: its cookies are its own. */
-  visit(options: BrowserContextOptions = {}): Promise<Visitor> {
-    return visit(this.browser, this.mock.url, options);
+  async visit(options: BrowserContextOptions = {}): Promise<Visitor> {
+    const visitor = await visit(this.mock.url, options);
+    this.#visitors.push(visitor);
+    return visitor;
   }
 
   async stop(): Promise<void> {
-    await stopBrowser(this.browser);
+    await Promise.all(this.#visitors.map((visitor) => visitor.close()));
     await this.mock.stop();
   }
 }
 
-/** Starts a browser that the run's end stops, whatever becomes of the test. */
-export async function startBrowser(): Promise<Browser> {
-  const browser = await startChromium();
-  browserStarted(browser);
-  return browser;
-}
-
-export async function stopBrowser(browser: Browser): Promise<void> {
-  browserStopped(browser);
-  await browser.close();
-}
-
 /** Lets somebody visit the dashboard at an origin, with cookies of their own. */
-export async function visit(
-  browser: Browser,
-  origin: string,
-  options: BrowserContextOptions = {},
-): Promise<Visitor> {
+export async function visit(origin: string, options: BrowserContextOptions = {}): Promise<Visitor> {
+  const browser = await openBrowser();
   const context = await browser.newContext({
     baseURL: origin,
     locale: 'en-US',

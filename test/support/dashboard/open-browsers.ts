@@ -1,29 +1,33 @@
-/** What runs of a browser, as far as the end of the tests is concerned. */
-interface Closable {
-  close(): Promise<void>;
-}
+import type { Browser } from 'playwright-core';
 
 /** On the global object: the root hooks and the tests may load this file as two modules. */
-const place = Symbol.for('gpu-rental.open-browsers');
-const holder = globalThis as { [place]?: Set<Closable> | undefined };
-const open = (holder[place] ??= new Set());
+const place = Symbol.for('gpu-rental.open-browser');
+const holder = globalThis as { [place]?: Promise<Browser> | undefined };
 
-export function browserStarted(browser: Closable): void {
-  open.add(browser);
-}
-
-export function browserStopped(browser: Closable): void {
-  open.delete(browser);
+/** The one browser of this process. Whoever visits has cookies of their own, so all test files share it. */
+export async function openBrowser(): Promise<Browser> {
+  const before = await holder[place];
+  if (before?.isConnected() !== true) {
+    const { startChromium } = await import('../../../lab/browser/chromium.js');
+    holder[place] = startChromium();
+  }
+  return holder[place] as Promise<Browser>;
 }
 
 /** Whether a test may have a browser to show what went wrong. */
-export function areBrowsersOpen(): boolean {
-  return open.size > 0;
+export function isBrowserOpen(): boolean {
+  return holder[place] !== undefined;
 }
 
-/** Stops the browsers that a test file left running, as one does whose hook failed. */
-export async function stopOpenBrowsers(): Promise<void> {
-  const left = [...open];
-  open.clear();
-  await Promise.all(left.map((browser) => browser.close()));
+/** Closes what a test file left open, as one does whose hook failed. */
+export async function closeVisits(): Promise<void> {
+  const browser = await holder[place];
+  await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
+}
+
+/** Stops the browser, which would keep this process from ending. */
+export async function stopBrowser(): Promise<void> {
+  const browser = await holder[place];
+  holder[place] = undefined;
+  await browser?.close();
 }
