@@ -113,13 +113,13 @@ describe('each page of the dashboard', function () {
   }
 
   /** Who looks at a page: pages for strangers are seen by somebody who is not signed in. */
-  async function walkerOf(look: Look, { isPublic = false }: WalkedPage): Promise<Walker> {
-    const key = `${look.name} ${isPublic}`;
+  async function walkerOf(look: Look, { isPublic }: WalkedPage): Promise<Walker> {
+    const key = `${look.name} ${isPublic === true}`;
     const known = walkers.get(key);
     if (known) return known;
     const options: BrowserContextOptions = { viewport: look.viewport, colorScheme: 'light' };
     const visitor = await world.lab.visit(options);
-    if (!isPublic) await visitor.signIn(look.email ?? world.lived.email);
+    if (isPublic !== true) await visitor.signIn(look.email ?? world.lived.email);
     if (look.script) await visitor.context.addInitScript(look.script);
     await watchDocuments(visitor.page);
     const walker = { visitor, said: new SaidByService(visitor.page) };
