@@ -15,8 +15,10 @@ import {
   type ValuesOf,
 } from './config/variables.js';
 import { webhooksOf, webhookVariables } from './config/webhooks.js';
+import { HOUR } from './domain/durations.js';
 import { operationLimits } from './domain/operations/limits.js';
 import { paymentLimits } from './domain/payments/limits.js';
+import { rentalLimits } from './domain/rentals/limits.js';
 
 export type { ProviderConfig } from './config/providers.js';
 
@@ -43,6 +45,11 @@ const capVariables = {
     integer(paymentLimits.minAutoTopupCents, paymentLimits.maxDailyCapCents).empty(''),
   ),
   ORDER_SINGLE_LIMIT_CENTS: withDefault(integer(0), operationLimits.orderSingleLimitCents),
+  FREE_MACHINES_CENTS: withDefault(integer(1), rentalLimits.freeMachines.freeCents),
+  FREE_MACHINES_NEW_ACCOUNT_HOURS: withDefault(
+    integer(0, 720),
+    rentalLimits.freeMachines.newAccountMs / HOUR,
+  ),
 };
 
 /** Every variable of the environment that the service reads; .env.example explains each. */
@@ -114,6 +121,11 @@ function configOf(env: ValuesOf<typeof variables>) {
     meter: meterOf(env),
     /** The most that one operator may move alone, in cents (decision 87, "Operator orders"). */
     orderSingleLimitCents: env.ORDER_SINGLE_LIMIT_CENTS,
+    /** What machines may cost that nobody is billed for (decision 83, "Cost of one caller"). */
+    freeMachines: {
+      freeCents: env.FREE_MACHINES_CENTS,
+      newAccountMs: env.FREE_MACHINES_NEW_ACCOUNT_HOURS * HOUR,
+    },
     providers: providersOf(env),
     webhooks: webhooksOf(env),
     /** True only in the lab, whose pods live on loopback: elsewhere private addresses are never probed. */

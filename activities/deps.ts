@@ -9,6 +9,7 @@ import type { Provider } from '../adapters/providers/provider.js';
 import type { OpenSecret } from '../adapters/webhooks/sealed-secrets.js';
 import type { SendWebhook } from '../adapters/webhooks/sender.js';
 import type { TemporalClient } from '../adapters/temporal/client.js';
+import type { FreeMachineLimits } from '../domain/rentals/free-machines.js';
 
 /** The connections, peers and settings that the activities work with. worker/index.ts builds them. */
 export interface ActivityDeps {
@@ -48,11 +49,8 @@ export interface ActivityDeps {
      * value.
      */
     readonly topupsPerDayWhenYoung?: number;
-    /**
-     * How many machines that nobody is billed for a user may get in an hour before a create waits. Default: the limit's
-     * value.
-     */
-    readonly freeMachinesPerHour?: number;
+    /** What machines may cost that nobody is billed for. Default: the limits' values. */
+    readonly freeMachines?: Partial<FreeMachineLimits>;
     /**
      * How long a mail waits for more to tell, in milliseconds (decision 103, "Notices by mail"). Default: the limit's value.
      */

@@ -45,6 +45,7 @@ import * as cheaperChains from './042-cheaper-chains.js';
 import * as unwrittenMeters from './043-unwritten-meters.js';
 import * as carefulLooks from './044-careful-looks.js';
 import * as markedWhenBroken from './045-marked-when-broken.js';
+import * as accountTies from './048-account-ties.js';
 
 type Step = { up(knex: Knex): Promise<void> };
 
@@ -95,6 +96,7 @@ const steps: readonly [name: string, step: Step][] = [
   ['043-unwritten-meters', unwrittenMeters],
   ['044-careful-looks', carefulLooks],
   ['045-marked-when-broken', markedWhenBroken],
+  ['048-account-ties', accountTies],
 ];
 
 /** The names of all steps: a database must have them for this code to work on it. */

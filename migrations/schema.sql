@@ -661,7 +661,7 @@ CREATE INDEX rentals_running ON rentals USING btree (wallet_id) WHERE status = '
 
 CREATE INDEX rentals_settled_at ON rentals USING btree (settled_at) WHERE settled_at IS NOT NULL;
 
-CREATE INDEX rentals_settled_of_user ON rentals USING btree (user_id, settled_at) WHERE settled_at IS NOT NULL;
+CREATE INDEX rentals_settled_of_user ON rentals USING btree (user_id, settled_at) INCLUDE (charged_cents, refunded_cents) WHERE settled_at IS NOT NULL;
 
 CREATE INDEX rentals_unclosed ON rentals USING btree (no) WHERE closed_at IS NULL;
 
@@ -2898,6 +2898,27 @@ CREATE TRIGGER meters_read INSTEAD OF UPDATE ON meters FOR EACH ROW EXECUTE FUNC
 GRANT SELECT ON meters TO gpu_rental_api;
 GRANT SELECT ON meters TO gpu_rental_ops;
 GRANT SELECT, UPDATE ON meters TO gpu_rental_worker;
+
+-- ==== table account_ties
+
+CREATE TABLE account_ties (
+  user_id text NOT NULL,
+  kind text NOT NULL,
+  value text NOT NULL,
+  tied_at timestamp(3) with time zone DEFAULT clock_ms() NOT NULL,
+  CONSTRAINT account_ties_pkey PRIMARY KEY (kind, value, user_id),
+  CONSTRAINT account_ties_kind_check CHECK (kind = ANY (ARRAY['card'::text, 'address'::text])),
+  CONSTRAINT account_ties_value_check CHECK (length(value) >= 1 AND length(value) <= 255),
+  CONSTRAINT account_ties_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE RESTRICT
+);
+
+CREATE INDEX account_ties_age ON account_ties USING btree (tied_at);
+
+CREATE INDEX account_ties_of_user ON account_ties USING btree (user_id);
+
+GRANT SELECT, INSERT ON account_ties TO gpu_rental_api;
+GRANT SELECT ON account_ties TO gpu_rental_ops;
+GRANT SELECT, INSERT, UPDATE (tied_at), DELETE ON account_ties TO gpu_rental_worker;
 
 -- ==== view rentals_now
 

@@ -84,6 +84,7 @@ const deps: ActivityDeps = {
     deployment: config.deployment,
     shards: config.meter.shards,
     orderSingleLimitCents: config.orderSingleLimitCents,
+    freeMachines: config.freeMachines,
     allowPrivatePods: config.allowPrivatePods,
     operatorEmail: config.mail.operatorEmail,
     publicUrl: config.api.publicUrl,

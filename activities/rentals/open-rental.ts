@@ -78,8 +78,8 @@ async function lookAfterwards(
 async function openOnce(deps: ActivityDeps, input: OpenRentalInput, tell: Tell): Promise<OpenedRental> {
   const opening = await readOpening(deps, input);
   tell('locking the wallet');
-  const freePerHour = deps.settings.freeMachinesPerHour ?? rentalLimits.freeMachinesPerHour;
-  const opened = await openRental(deps.openDb, opening, marketOf(deps, opening, tell), freePerHour).catch(
+  const limits = { ...rentalLimits.freeMachines, ...deps.settings.freeMachines };
+  const opened = await openRental(deps.openDb, opening, marketOf(deps, opening, tell), limits).catch(
     (error: unknown) => refuseWhenBusy(deps, opening, error),
   );
   if (!(opened instanceof Refusal) && opened.rentalId === input.rentalId) return opened;

@@ -20,7 +20,7 @@ import { hashOfBrowser, keepBrowser, rememberBrowser } from '../http/browser-coo
 import { mailCode } from './code-mail.js';
 import type { ApiContext, ApiDeps, ApiRouter } from '../context.js';
 import { appendCookie, setSessionCookie, type Step } from '../http/middleware/session.js';
-import { clientOf } from '../http/middleware/client-address.js';
+import { clientOf, publicClientOf } from '../http/middleware/client-address.js';
 import { openSession, type OpenedSession } from './open-session.js';
 import { emailField, joi, readQuery } from '../http/validation.js';
 
@@ -146,6 +146,7 @@ async function signInBy(
     const { user, created } = await findOrInsertUser(trx, identity.email, {
       id: newId('usr'),
       autoTopupDailyCapCents,
+      madeFrom: publicClientOf(ctx.ip),
     });
     if (!created) return undefined;
     await linkIdentity(trx, user.id, identity);

@@ -10,6 +10,7 @@ import { findOrInsertUser } from '../../adapters/postgres/accounts/users.js';
 import type { Transaction } from '../../adapters/postgres/database.js';
 import type { UserRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
+import { publicClientOf } from '../http/middleware/client-address.js';
 import { auditAddress, auditEvent } from './audit-event.js';
 import { seenFrom } from './seen-from.js';
 import type { ApiContext } from '../context.js';
@@ -40,6 +41,7 @@ export async function openSession(
   const { user, created } = await findOrInsertUser(trx, email, {
     id: newId('usr'),
     autoTopupDailyCapCents: how.autoTopupDailyCapCents,
+    madeFrom: publicClientOf(ctx.ip),
   });
   const { by, provedAt } = how;
   await wakeApiKeys(trx, user.id);

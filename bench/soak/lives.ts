@@ -12,6 +12,7 @@ import { eventLimits } from '../../domain/events/limits.js';
 import type { RentalId, UserId } from '../../domain/ids.js';
 import { retention } from '../../domain/operations/retention.js';
 import { Refusal } from '../../domain/refusal.js';
+import { rentalLimits } from '../../domain/rentals/limits.js';
 import { recordAnswer } from '../../money/rentals/answered-machines.js';
 import { beginBilling, settleEnded } from '../../money/rentals/lifecycle.js';
 import { openRental } from '../../money/rentals/open.js';
@@ -40,7 +41,7 @@ const PROVIDER = 'lab';
 const OFFERS = 500;
 const DEADLINE_MS = 600_000;
 const ANSWER_WITHIN_MS = 20_000;
-const FREE_PER_HOUR = 1_000_000;
+const FREE_MACHINES = { ...rentalLimits.freeMachines, freeCents: 1_000_000_000 };
 const PRUNE_EVERY_MS = 60_000;
 /**
  * The steps at once. An opening takes two connections, one for its attempt, so twice this fits into the pool of the
@@ -172,7 +173,7 @@ async function live(db: Database, userId: UserId, patiently: Patiently): Promise
     request: { userId, ...wanted, ...limits, name: null, sshKeyIds: [] },
     answerBefore: new Date(Date.now() + ANSWER_WITHIN_MS).toISOString(),
   };
-  const opened = await patiently(() => openRental(db, opening, marketOf(db), FREE_PER_HOUR));
+  const opened = await patiently(() => openRental(db, opening, marketOf(db), FREE_MACHINES));
   if (opened instanceof Refusal) throw new Error(`an opening was refused: ${opened.message}`);
   const address = { host: '203.0.113.1', port: 22, username: 'root', hostKeyFingerprint: null };
   await recordAnswer(db, rentalId, address);

@@ -52,6 +52,12 @@ export const retention: readonly Kept[] = [
     since: 'created_at',
   },
   { table: 'failed_sign_ins', what: 'tries of codes that did not sign in', keptMs: 90 * DAY, since: 'hour' },
+  {
+    table: 'account_ties',
+    what: 'cards by which accounts paid, and addresses from which they were made',
+    keptMs: 90 * DAY,
+    since: 'tied_at',
+  },
   { table: 'oauth_states', what: 'sign-ins begun elsewhere', keptMs: 0, since: 'expires_at' },
   { table: 'idempotency_keys', what: 'retried requests', keptMs: DAY, since: 'created_at' },
   { table: 'rate_limits', what: 'counters of requests', keptMs: 0, since: 'expire', inEpochMs: true },

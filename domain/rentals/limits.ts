@@ -1,4 +1,5 @@
 import { DAY, HOUR, MINUTE, SECOND } from '../durations.js';
+import type { FreeMachineLimits } from './free-machines.js';
 
 /**
  * The limits of a rental's request, of its opening, and of the refund of a lost machine. Durations are milliseconds.
@@ -34,11 +35,15 @@ export const rentalLimits = {
   unknownFindMs: MINUTE,
   attemptOpenMs: 5 * MINUTE,
   maxLiveRentals: 20,
-  /**
-   * Decision 83, "Cost of one caller": the number of a user's unbilled machines in an hour after which the next create
-   * waits.
-   */
-  freeMachinesPerHour: 10,
+  /** Decision 83, "Cost of one caller". */
+  freeMachines: {
+    freeCents: 100,
+    paidShare: 0.1,
+    comingUpShare: 0.1,
+    minMs: MINUTE,
+    slowBootMs: 3 * MINUTE,
+    newAccountMs: DAY,
+  } satisfies FreeMachineLimits,
 
   /**
    * The time that a rental's workflow gives a machine until its SSH daemon answers: where it gives just this, the

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { RentalWithHealth } from '../../adapters/postgres/rentals/rental-reads.js';
 import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import { newId } from '../../adapters/ids.js';
+import { HOUR } from '../../domain/durations.js';
+import { refuseWhenTooManyFree } from '../../domain/rentals/free-machines.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { limitOfOpening } from '../../domain/spending/pots.js';
 import { elapsedMsAtCents } from '../../domain/metering/metering.js';
@@ -54,24 +56,31 @@ export function refuseWhenNotAllowed(account: Account): void {
   throw refusalOf('blocked', { reason: 'too_many_rentals', limit: rentalLimits.maxLiveRentals });
 }
 
-const HOUR_MS = 3_600_000;
-
 /**
- * Refuses when too many machines run that nobody pays for, as the service counts them (decision 83, "Cost of one
- * caller").
+ * Refuses when machines that nobody pays for cost too much, by the service's own sum (decision 83, "Cost of one
+ * caller"). Nobody shares an account's bound here.
  */
 function refuseWhenTooManyAreFree(world: World, account: Account): void {
-  const free = account.rentals.filter(({ row }) => {
+  const at = world.now();
+  const rows = account.rentals.map(({ row }) => row);
+  const machines = rows.filter(mayBeFree(at)).map((row) => ({
+    ...{ pricePerHourCents: row.price_per_hour_cents, boughtAt: row.started_at, runningAt: row.running_at },
+    ...{ endedAt: row.ended_at, goneAt: row.terminated_at, settledAt: row.settled_at, netCents: netOf(row) },
+  }));
+  const paidCents = rows.reduce((sum, row) => sum + netOf(row), 0);
+  refuseWhenTooManyFree({ at, machines, paidCents }, rentalLimits.freeMachines);
+}
+
+function mayBeFree(at: Date): (row: RentalWithHealth) => boolean {
+  return (row) => {
     if (row.settled_at === null) return row.running_at === null;
     if (row.status === 'failed' && row.running_at === null) return false;
-    return row.charged_cents === row.refunded_cents && after(row.settled_at, HOUR_MS) > world.now();
-  });
-  if (free.length < rentalLimits.freeMachinesPerHour) return;
-  throw refusalOf('rate_limited', {
-    reason: 'too_many_free_machines',
-    limit: rentalLimits.freeMachinesPerHour,
-    retryAfterSeconds: 30,
-  });
+    return row.stop_reason !== 'pod_lost' && after(row.settled_at, HOUR) > at;
+  };
+}
+
+function netOf(row: RentalWithHealth): number {
+  return row.charged_cents - row.refunded_cents;
 }
 
 function isLive({ status }: RentalWithHealth): boolean {

@@ -3,6 +3,7 @@ import { receiptMail } from '../../domain/mails/payments.js';
 import type { Payment } from '../../adapters/processor/processor.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { recordEvent } from '../../adapters/postgres/events/outbox.js';
+import { tieAccount } from '../../adapters/postgres/accounts/account-ties.js';
 import { getTopup } from '../../adapters/postgres/payments/topups.js';
 import { mailUser } from '../../adapters/postgres/upkeep/outbox.js';
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
@@ -98,6 +99,8 @@ export async function creditPayment(
   });
   if (!credited) return false;
   if (isAuto) await acknowledge(trx, wallet.id);
+  const fingerprint = payment.card?.fingerprint ?? (await fingerprintOf(trx, topup));
+  if (fingerprint !== null) await tieAccount(trx, userId, 'card', fingerprint);
   await voidOffersCoveredBy(trx, userId, payment.amountReceivedCents);
   const message = receiptMail({
     topupId: topup?.id ?? null,
@@ -107,4 +110,10 @@ export async function creditPayment(
   });
   await mailUser(trx, userId, { kind: 'receipt', paymentId: payment.paymentId }, message);
   return true;
+}
+
+/** Reads the fingerprint of the saved card that a top-up was charged to; null where there is none. */
+async function fingerprintOf(trx: Transaction, topup: TopupRow | null): Promise<string | null> {
+  if (topup === null || topup.pm_id === null) return null;
+  return (await trx('saved_cards').where({ pm_id: topup.pm_id }).first('fingerprint'))?.fingerprint ?? null;
 }

@@ -3,11 +3,8 @@ import { listKeysOf } from '../../adapters/postgres/accounts/ssh-keys.js';
 import { findCheapestOffer } from '../../adapters/postgres/catalog/offers.js';
 import type { Database, Transaction } from '../../adapters/postgres/database.js';
 import { moveAttempt } from '../../adapters/postgres/machines/attempts.js';
-import {
-  refuseWhenLate,
-  refuseWhenNotAllowed,
-  refuseWhenTooManyAreFree,
-} from '../../adapters/postgres/rentals/open-guards.js';
+import { refuseWhenTooManyAreFree } from '../../adapters/postgres/rentals/free-machines.js';
+import { refuseWhenLate, refuseWhenNotAllowed } from '../../adapters/postgres/rentals/open-guards.js';
 import { replaceLabels } from '../../adapters/postgres/rentals/labels.js';
 import { paidUntil } from '../../adapters/postgres/rentals/paid-until.js';
 import { isWalletBusy, UserBusy } from '../../adapters/postgres/requests/user-turns.js';
@@ -16,6 +13,7 @@ import type { ListingRow } from '../../adapters/postgres/rows/tables.js';
 import type { RentalId, UserId } from '../../domain/ids.js';
 import type { RentalRequest } from '../../domain/opening.js';
 import { Refusal } from '../../domain/refusal.js';
+import type { FreeMachineLimits } from '../../domain/rentals/free-machines.js';
 import { rentalLimits } from '../../domain/rentals/limits.js';
 import { moneyTransaction } from '../ledger/transaction.js';
 import { lockWalletOfUser, moveHold, reread, type LockedWallet } from '../ledger/wallets.js';
@@ -59,8 +57,7 @@ const MIN_LOCK_WAIT_MS = 200;
  * Opens a rental: the nine steps of spec.md "POST /v1/rentals" under the wallet's row lock, in the order of decision
  * 19, "Order of an opening". Answers again for a rental that is already open, and for one that was opened by the same
  * quote.
- * @param freeMachinesPerHour how many machines that nobody is billed for a user may get in an hour (decision 83, "Cost
- *   of one caller")
+ * @param freeMachines what machines that nobody is billed for may cost (decision 83, "Cost of one caller")
  * @returns what was opened, or the refusal, which leaves no hold and no rental. The refusal is not thrown, because
  *   charges that were metered stay committed (decision 19, "Order of an opening")
  * @throws UserBusy when somebody else holds the wallet for longer than `openLockWaitMs`: nothing was begun
@@ -69,13 +66,13 @@ export async function openRental(
   db: Database,
   opening: Opening,
   market: Market,
-  freeMachinesPerHour: number,
+  freeMachines: FreeMachineLimits,
 ): Promise<OpenedRental | Refusal> {
   const lockUntilMs = performance.now() + rentalLimits.openLockWaitMs;
   return moneyTransaction(
     db,
     opening.request.userId,
-    (trx) => openUnderLock(trx, opening, market, { lockUntilMs, freeMachinesPerHour }).catch(asAnswer),
+    (trx) => openUnderLock(trx, opening, market, { lockUntilMs, freeMachines }).catch(asAnswer),
     rentalLimits.openLockWaitMs,
   );
 }
@@ -88,7 +85,7 @@ async function openUnderLock(
   trx: Transaction,
   opening: Opening,
   market: Market,
-  { lockUntilMs, freeMachinesPerHour }: { lockUntilMs: number; freeMachinesPerHour: number },
+  { lockUntilMs, freeMachines }: { lockUntilMs: number; freeMachines: FreeMachineLimits },
 ): Promise<OpenedRental> {
   const { rentalId, request, answerBefore } = opening;
   const locked = await lockWallet(trx, request.userId, lockUntilMs);
@@ -102,7 +99,7 @@ async function openUnderLock(
   const untilMs = performance.now() + budgetMs(leftMs);
   if (quote) await refuseWhenNotFree(trx, quote, rentalId);
   await refuseWhenNotAllowed(trx, request.userId);
-  await refuseWhenTooManyAreFree(trx, request.userId, freeMachinesPerHour);
+  await refuseWhenTooManyAreFree(trx, request.userId, freeMachines);
   // Money that is already owed can't be spent.
   await meterWallets(trx, [locked.id]);
   const wallet = await reread(trx, locked);

@@ -80,7 +80,7 @@ describe(`${rentals} rentals while the upstreams do everything wrong`, function 
     service = await startService({
       ...{ dialects: ['shadeform', 'runpod'], bootMs: 300 },
       // The failures here are ordered and no user's doing.
-      freeMachinesPerHour: 100_000,
+      freeMachines: { freeCents: 1_000_000 },
     });
     renting = new Renting(service);
   });

@@ -1,6 +1,7 @@
 import type { UserId } from '../../../domain/ids.js';
 import type { Transaction } from '../database.js';
 import type { UserRow } from '../rows/tables.js';
+import { tieAccount } from './account-ties.js';
 
 /**
  * Finds the user with this e-mail address, or makes one with an empty wallet.
@@ -11,7 +12,12 @@ import type { UserRow } from '../rows/tables.js';
 export async function findOrInsertUser(
   trx: Transaction,
   email: string,
-  fresh: { readonly id: UserId; readonly autoTopupDailyCapCents: number | null },
+  fresh: {
+    readonly id: UserId;
+    readonly autoTopupDailyCapCents: number | null;
+    /** The address that a new account is made from; undefined where it tells nobody apart. */
+    readonly madeFrom: string | undefined;
+  },
 ): Promise<{ user: UserRow; created: boolean }> {
   const inserted = await trx('users')
     .insert({ id: fresh.id, email, auto_topup_daily_cap_cents: fresh.autoTopupDailyCapCents })
@@ -21,6 +27,7 @@ export async function findOrInsertUser(
   const created = inserted[0];
   if (created) {
     await trx('wallets').insert({ user_id: created.id });
+    if (fresh.madeFrom !== undefined) await tieAccount(trx, created.id, 'address', fresh.madeFrom);
     return { user: created, created: true };
   }
   const user = await trx('users').where({ email }).first();

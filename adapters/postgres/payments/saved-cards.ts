@@ -1,6 +1,7 @@
 import type { CardRemovedReason } from '../../../domain/events/events.js';
 import type { UserId } from '../../../domain/ids.js';
 import type { Card } from '../../processor/processor.js';
+import { tieAccount } from '../accounts/account-ties.js';
 import { insertAuditEvent, type AuditEvent } from '../accounts/audit-events.js';
 import type { Database, Transaction } from '../database.js';
 import { recordEvent } from '../events/outbox.js';
@@ -66,6 +67,7 @@ export async function saveCard(db: Database, { userId, card, setUpAt }: SaveCard
       set_up_at: setUpAt,
       ...(isLate ? { removed_at: trx.raw('clock_ms()'), removed_why: 'replaced' } : {}),
     });
+    if (card.fingerprint !== null) await tieAccount(trx, userId, 'card', card.fingerprint);
     if (isLate) return [card.cardId];
     const { brand, last4 } = card;
     await recordEvent(trx, { type: 'card.saved', userId, entityId: card.cardId, data: { brand, last4 } });

@@ -87,3 +87,12 @@ export interface ApiKeyRow {
   /** When it is of no use any more: expired, or revoked before. */
   ended_at: Date;
 }
+
+/** What an account has in common with others. */
+export interface AccountTieRow {
+  readonly user_id: UserId;
+  readonly kind: 'card' | 'address';
+  /** The card's fingerprint, or the address from which the account was made. */
+  readonly value: string;
+  readonly tied_at: Date;
+}

@@ -37,6 +37,7 @@ declare module 'knex/types/tables.js' {
     oauth_states: Table<signIn.OAuthStateRow>;
     identities: Table<signIn.IdentityRow>;
     failed_sign_ins: Table<signIn.FailedSignInsRow>;
+    account_ties: Table<signIn.AccountTieRow>;
     odd_events: Table<billing.OddEventRow>;
     installation_keys: Table<signIn.InstallationKeyRow>;
     ssh_keys: Table<rows.SshKeyRow>;

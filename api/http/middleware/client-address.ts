@@ -1,4 +1,5 @@
 import { isIP, isIPv6 } from 'node:net';
+import { isPublicAddress } from '../../../adapters/public-address.js';
 
 /**
  * The client that limits count: an IPv4 address, or the /64 of an IPv6 address, because one household or machine is
@@ -16,6 +17,14 @@ export function clientOf(address: string): string {
     .slice(0, 4)
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(':')}::/64`;
+}
+
+/**
+ * Names a client by an address of the public internet; undefined for any other. A loopback or private address may be a
+ * proxy's that is not trusted, before all clients there are.
+ */
+export function publicClientOf(ip: string): string | undefined {
+  return isPublicAddress(plainAddress(ip)) ? clientOf(ip) : undefined;
 }
 
 /** Writes an address as people know it: IPv4 that came mapped into IPv6 as IPv4, and IPv6 without its zone. */

@@ -205,9 +205,14 @@ export const refusalDetails: Readonly<Record<RefusalCode, Details | undefined>> 
           ...oneOf(['too_many_at_once', 'too_many_free_machines']),
           description: 'Left out where a minute’s requests, or another rental being opened, are the reason.',
         },
-        limit: { ...whole, description: 'With too_many_free_machines: how many there may be in an hour.' },
+        costCents: {
+          ...whole,
+          description:
+            'With too_many_free_machines: what those of the last hour cost that nobody was billed for.',
+        },
+        limitCents: { ...whole, description: 'With too_many_free_machines: what they may cost in an hour.' },
       },
-      ['reason', 'limit'],
+      ['reason', 'costCents', 'limitCents'],
     ),
   },
   code_request_rate_limited: { schema: object({ retryAfterSeconds }) },

@@ -2605,8 +2605,10 @@ export interface components {
                  * @enum {string}
                  */
                 reason?: "too_many_at_once" | "too_many_free_machines";
-                /** @description With too_many_free_machines: how many there may be in an hour. */
-                limit?: number;
+                /** @description With too_many_free_machines: what those of the last hour cost that nobody was billed for. */
+                costCents?: number;
+                /** @description With too_many_free_machines: what they may cost in an hour. */
+                limitCents?: number;
             };
             /** @description Names the request for support; X-Request-Id says the same. */
             requestId: string;

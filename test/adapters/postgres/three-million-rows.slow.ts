@@ -5,6 +5,7 @@ import { countHours, listHoursToCount } from '../../../adapters/postgres/catalog
 import { listWorkflowsWithWaitingEvents } from '../../../adapters/postgres/payments/event-handling.js';
 import { listDueNotices } from '../../../adapters/postgres/notices/notice-mails.js';
 import { listExpiredCards } from '../../../adapters/postgres/payments/expired-cards.js';
+import { refuseWhenTooManyAreFree } from '../../../adapters/postgres/rentals/free-machines.js';
 import { listDueIntents } from '../../../adapters/postgres/upkeep/intents.js';
 import { listInvoicesToSignal, listUnclosedInvoices } from '../../../money/invoices/invoice-states.js';
 import { deliverDueMails } from '../../../adapters/postgres/upkeep/outbox-delivery.js';
@@ -36,6 +37,7 @@ import {
 } from '../../../adapters/postgres/upkeep/upkeep.js';
 import type { WebhookId } from '../../../domain/ids.js';
 import { retention } from '../../../domain/operations/retention.js';
+import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { databaseRoles } from '../../../migrations/grants.js';
 import { createTestDatabase, type TestDatabase } from '../../support/servers/database.js';
 import { getPostgres } from '../../support/servers/servers.js';
@@ -93,6 +95,8 @@ const rows: Readonly<Record<string, string>> = {
       from generate_series(1, 60000) n`,
   saved_cards: `insert into saved_cards (pm_id, user_id, brand, last4, exp_month, exp_year, set_up_at)
     select 'pm_' || n, 'usr_' || n, 'visa', '4242', 1, 2099, now() from generate_series(1, 60000) n`,
+  account_ties: `insert into account_ties (user_id, kind, value)
+    select 'usr_' || n, 'card', 'fp_' || n from generate_series(1, 60000) n`,
   audit_events: `insert into audit_events (id, user_id, kind, client_address)
     select 'aud_' || lpad(n::text, 26, '0'), 'usr_' || n, 'signed_in', '::1' from generate_series(1, 60000) n`,
   events: `insert into events (id, user_id, seq, type, entity_id, data, at)
@@ -137,6 +141,8 @@ describe('with three million rows that are done, each look of a loop', () => {
     'intents to deliver': () => listDueIntents(db, 500),
     'events to redeliver': () => listWorkflowsWithWaitingEvents(db, 10_000),
     'invoices to tell': () => listInvoicesToSignal(db),
+    'machines that nobody was billed for': () =>
+      db.transaction((trx) => refuseWhenTooManyAreFree(trx, 'usr_7', rentalLimits.freeMachines)),
     'rentals to revive': () => listUnclosedRentals(db),
     'top-ups to revive': () => listUnclosedTopups(db),
     'auto-topups to revive': () => listUsersWithOpenAutoTopups(db),

@@ -11,6 +11,7 @@ import type { ListingRow, WalletRow } from '../../../adapters/postgres/rows/tabl
 import type { QuoteId, RentalId } from '../../../domain/ids.js';
 import type { RentalRequest } from '../../../domain/opening.js';
 import { Refusal } from '../../../domain/refusal.js';
+import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { openRental, type OpenedRental } from '../../../money/rentals/open.js';
 import { QuoteInOtherHands } from '../../../money/rentals/quotes.js';
 import { insertListing, insertProvider } from '../../support/money/factories.js';
@@ -94,7 +95,7 @@ describe('the transaction that opens a rental by a quote', () => {
     const request = (await findRentalRequest(db, rentalId)) ?? assert.fail('there is a request');
     const answerBefore = request.answerBefore.toISOString();
     const quote = { id: request.quoteId ?? assert.fail(), requestedAt: request.requestedAt };
-    return openRental(db, { rentalId, request, answerBefore, quote }, at, 10);
+    return openRental(db, { rentalId, request, answerBefore, quote }, at, rentalLimits.freeMachines);
   }
 
   async function isRefused(code: string, rentalId?: RentalId): Promise<Refusal> {

@@ -6,6 +6,7 @@ import { listAttempts, moveAttempt } from '../../../adapters/postgres/machines/a
 import type { ListingRow, WalletRow } from '../../../adapters/postgres/rows/tables.js';
 import type { RentalId } from '../../../domain/ids.js';
 import { Refusal } from '../../../domain/refusal.js';
+import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { openRental, type OpenedRental } from '../../../money/rentals/open.js';
 import { insertListing, insertProvider } from '../../support/money/factories.js';
 import { TestMarket } from '../../support/money/test-market.js';
@@ -59,7 +60,12 @@ describe('the transaction that opens a rental', () => {
       maxSpendCents: null,
       maxPricePerHourCents: null,
     };
-    return openRental(db, { rentalId, request, answerBefore: answerBefore.toISOString() }, market, 10);
+    return openRental(
+      db,
+      { rentalId, request, answerBefore: answerBefore.toISOString() },
+      market,
+      rentalLimits.freeMachines,
+    );
   }
 
   async function moneyNow(): Promise<{ available: number; reserved: number }> {

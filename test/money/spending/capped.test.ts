@@ -9,6 +9,7 @@ import { saveBudget } from '../../../adapters/postgres/spending/budgets.js';
 import { setCap, stopMachinesOf } from '../../../adapters/postgres/spending/caps.js';
 import type { ApiKeyId, RentalId } from '../../../domain/ids.js';
 import { Refusal } from '../../../domain/refusal.js';
+import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { tick } from '../../../money/metering/tick.js';
 import { beginBilling, giveUpRental, settleEnded } from '../../../money/rentals/lifecycle.js';
 import { openRental, type OpenedRental } from '../../../money/rentals/open.js';
@@ -45,7 +46,7 @@ describe('a rental that is opened by a key with a cap', () => {
       ...(by !== null && { apiKeyId: by }),
     };
     const answerBefore = new Date(Date.now() + 30_000).toISOString();
-    return openRental(on, { rentalId: id, request, answerBefore }, market, 100);
+    return openRental(on, { rentalId: id, request, answerBefore }, market, rentalLimits.freeMachines);
   }
 
   async function opened(maxSpendCents: number | null, by?: ApiKeyId): Promise<RentalId> {

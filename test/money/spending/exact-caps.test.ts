@@ -11,6 +11,7 @@ import { verifyLedger } from '../../../adapters/postgres/wallets/verify.js';
 import type { ApiKeyId, RentalId } from '../../../domain/ids.js';
 import { accruedCents } from '../../../domain/metering/metering.js';
 import { Refusal } from '../../../domain/refusal.js';
+import { rentalLimits } from '../../../domain/rentals/limits.js';
 import { tick } from '../../../money/metering/tick.js';
 import { changeRental } from '../../../money/rentals/change.js';
 import { beginBilling, giveUpRental, settleEnded } from '../../../money/rentals/lifecycle.js';
@@ -196,7 +197,12 @@ describe('caps of keys and budgets of months, whatever happens in whatever order
       ...(key !== undefined && { apiKeyId: key }),
     };
     const answerBefore = new Date('2100-01-01').toISOString();
-    const answer = await openRental(db, { rentalId, request, answerBefore }, new TestMarket(db), 1_000);
+    const answer = await openRental(
+      db,
+      { rentalId, request, answerBefore },
+      new TestMarket(db),
+      rentalLimits.freeMachines,
+    );
     if (answer instanceof Refusal) {
       isRightlyRefused(answer, plain.left(key), left, asked ?? 1);
       return;

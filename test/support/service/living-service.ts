@@ -79,8 +79,8 @@ export interface ServiceOptions {
    * seconds.
    */
   readonly minDunningDayMs?: number;
-  /** Machines that one user may get unbilled in an hour; default: the product's limit. */
-  readonly freeMachinesPerHour?: number;
+  /** What machines may cost that nobody is billed for; default: the product's limits. */
+  readonly freeMachines?: WorkerParts['settings']['freeMachines'];
   /** The address that findings are mailed to; default: none. */
   readonly operatorEmail?: string;
   /** How long a mail of notices waits for more to tell, in milliseconds; default: an hour, so that none is sent. */
@@ -310,11 +310,11 @@ function checkoutUrlsOf({ api }: Parts, { dashboardFolder }: ServiceOptions) {
 /** The product's limits that a test changes. */
 function limitsOf({
   autoTopupCooldownMs,
-  freeMachinesPerHour,
-}: ServiceOptions): Pick<WorkerParts['settings'], 'autoTopupCooldownMs' | 'freeMachinesPerHour'> {
+  freeMachines,
+}: ServiceOptions): Pick<WorkerParts['settings'], 'autoTopupCooldownMs' | 'freeMachines'> {
   return {
     ...(autoTopupCooldownMs !== undefined && { autoTopupCooldownMs }),
-    ...(freeMachinesPerHour !== undefined && { freeMachinesPerHour }),
+    ...(freeMachines !== undefined && { freeMachines }),
   };
 }
 

@@ -166,9 +166,10 @@ export const rentTexts = texts({
     budget: 'See the budget',
     capTitle: 'The key’s cap leaves no room',
     tooManyTitle: 'Too many machines that cost nothing',
-    tooManyText: (limit: string) =>
-      `At most ${limit} in an hour may end without being paid for, or be on their way at once.`,
-    tooManyPlain: 'Too many in an hour ended without being paid for, or are on their way at once.',
+    tooManyText: (minutes: number) =>
+      `You ended too many in the last hour before they were paid for, or too many are still coming up. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`,
+    tooManyPlain:
+      'You ended too many in the last hour before they were paid for, or too many are still coming up.',
     busyTitle: 'Too much at once',
     unpaidTitle: 'An invoice is unpaid',
     unpaidText: 'Pay it, then rent.',

@@ -226,11 +226,11 @@ function Blocked({ error, onRetry }: WordsProps<'blocked'>) {
 }
 
 function TooMany({ error, onRetry }: WordsProps<'rate_limited'>) {
-  const { reason, limit } = detailsOf(error);
+  const { reason, retryAfterSeconds: seconds } = detailsOf(error);
   if (reason !== 'too_many_free_machines') {
     return <Told error={error} title={texts.busyTitle} text={texts.notDoneText} onRetry={onRetry} />;
   }
-  const text = limit === undefined ? texts.tooManyPlain : texts.tooManyText(number(limit));
+  const text = seconds === undefined ? texts.tooManyPlain : texts.tooManyText(Math.ceil(seconds / 60));
   return <Told error={error} title={texts.tooManyTitle} text={text} onRetry={onRetry} />;
 }
 
