@@ -60,7 +60,7 @@ export function instantOf(text: string): Date {
   const at = readInstant(text);
   if (at) return at;
   throw new InvalidArgumentError(
-    'An instant such as 2026-11-21T09:00:00Z, or a day such as 2026-11-21, is needed.',
+    'An instant that there is, such as 2026-11-21T09:00:00Z, or a day such as 2026-11-21, is needed.',
   );
 }
 

@@ -72,7 +72,8 @@ export const instantField = joi
     const at = readInstant(text);
     if (at) return at;
     return helpers.message({
-      custom: '{{#label}} must be a day such as 2026-11-01, or an instant such as 2026-11-01T00:00:00Z',
+      custom:
+        '{{#label}} must be a day that there is, such as 2026-11-01, or an instant such as 2026-11-01T00:00:00Z',
     });
   })
   .meta({

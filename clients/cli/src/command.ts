@@ -1,3 +1,4 @@
+import { readWritten } from '@gpu-rental/client';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Cli } from './cli.js';
 import { centsOf } from './output/money.js';
@@ -30,9 +31,11 @@ export function timeSpan(text: string): number {
 
 /** Reads an instant from the command line; a day begins in the time zone of this machine. */
 export function instant(text: string): string {
-  const at = new Date(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00` : text);
-  if (/^\d{4}-/.test(text) && !Number.isNaN(at.getTime())) return at.toISOString();
-  throw new InvalidArgumentError('It must be a day or an instant, such as 2026-11-21 or 2026-11-21T09:30.');
+  const at = readWritten(text);
+  if (at) return at.toISOString();
+  throw new InvalidArgumentError(
+    'It must be a day or an instant that there is, such as 2026-11-21 or 2026-11-21T09:30.',
+  );
 }
 
 /** Reads a whole number from the command line. */

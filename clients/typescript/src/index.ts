@@ -1,3 +1,4 @@
+export { readWritten } from './calendar.js';
 export { GpuRental } from './client.js';
 export { ApiError, ConnectionError, isApiError } from './errors.js';
 export type { AnyApiError, DetailsOf, ErrorCode } from './errors.js';

@@ -1,3 +1,4 @@
+import { readWritten } from '@gpu-rental/client';
 import { dayEnd, dayOf, dayStart, localZone } from '../../format/months.js';
 import type { Between, LedgerEntryType, LedgerFilter } from '../../data/ledger.js';
 
@@ -53,7 +54,7 @@ function isEntryType(text: unknown): text is LedgerEntryType {
 function isMoment(text: unknown): text is string {
   if (typeof text !== 'string') return false;
   if (dayStart(text, 'UTC') !== undefined) return true;
-  return /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?Z$/.test(text) && !Number.isNaN(Date.parse(text));
+  return /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?Z$/.test(text) && readWritten(text) !== undefined;
 }
 
 /** The instants between which the entries of an address lie. A span that ends before it begins is left open. */

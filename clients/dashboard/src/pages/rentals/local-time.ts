@@ -1,3 +1,5 @@
+import { readWritten } from '@gpu-rental/client';
+
 /** An instant as a field of day and time shows it, by the clock of this place: “2026-11-22T14:05”. */
 export function toLocalField(iso: string): string {
   const at = new Date(iso);
@@ -8,7 +10,5 @@ export function toLocalField(iso: string): string {
 
 /** Reads what such a field holds. @returns the instant; undefined for what is none */
 export function fromLocalField(text: string): string | undefined {
-  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?$/.test(text)) return undefined;
-  const at = new Date(text);
-  return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
+  return text.includes('T') ? readWritten(text)?.toISOString() : undefined;
 }
