@@ -10,7 +10,7 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 /** Builds two documents: the dashboard, and the page on which a card is entered. */
 export default defineConfig({
   base: '/app/',
-  plugins: [react(), tailwindcss(), precompress(), servedAddresses()],
+  plugins: [react({ jsxImportSource: '#jsx' }), tailwindcss(), precompress(), servedAddresses()],
   resolve: {
     // Radix hides the page's scroll bar by an injected <style>, which the policy forbids.
     alias: { 'react-style-singleton': here('./src/ui/style-singleton.ts') },

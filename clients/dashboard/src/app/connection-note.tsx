@@ -24,7 +24,7 @@ function Lost({ isPolling, lostAtMs }: { readonly isPolling: boolean; readonly l
   const isNoted = useNow() - lostAtMs > NOTED_AFTER_MS;
   const { reconnecting, polling, since } = shellTexts.connection;
   if (!isNoted) return null;
-  if (isPolling) return polling;
+  if (isPolling) return <>{polling}</>;
   return (
     <span title={since(timeOfDay(new Date(lostAtMs).toISOString()))} className="flex items-center gap-1.5">
       <span aria-hidden="true" className="size-1.5 animate-pulse rounded-full bg-current" />

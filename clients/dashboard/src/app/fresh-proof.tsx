@@ -114,9 +114,9 @@ function wrongCode(error: unknown): string | undefined {
 function MailState({ mail }: { readonly mail: Mail }) {
   const { data: me } = useQuery(meQuery);
   const isTooSoon = isApiError(mail.error, 'code_request_rate_limited');
-  if (isTooSoon) return t.mailedBefore;
-  if (mail.isSuccess) return t.mailed(me?.user.email ?? '');
-  return mail.isError ? undefined : t.mailing;
+  if (isTooSoon) return <>{t.mailedBefore}</>;
+  if (mail.isSuccess) return <>{t.mailed(me?.user.email ?? '')}</>;
+  return mail.isError ? undefined : <>{t.mailing}</>;
 }
 
 /** Another code, once the service would mail one; a failure to mail stands here as well. */

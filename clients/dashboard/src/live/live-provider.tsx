@@ -2,6 +2,7 @@ import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { useEffect, type ReactNode } from 'react';
 import { meQuery } from '../data/account.js';
+import { wishes } from '../data/open-wishes.js';
 import { onSignedOut } from '../data/query-client.js';
 import { Live } from './live.js';
 
@@ -22,9 +23,15 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
       userId,
       queryClient,
       // Nobody is led to what the one before looked at.
-      onSignedOut: () => goTo('/login'),
+      onSignedOut: () => {
+        wishes.clear();
+        goTo('/login');
+      },
       onSessionEnded: comeBack,
-      onOtherUser: () => goTo('/app'),
+      onOtherUser: () => {
+        wishes.clear();
+        goTo('/app');
+      },
     });
     const stopListening = onSignedOut(comeBack);
     const stop = (): void => {
@@ -33,7 +40,7 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
     };
     return stop;
   }, [userId, queryClient, router]);
-  return children;
+  return <>{children}</>;
 }
 
 const signInThenBackTo = (returnTo: string): string =>

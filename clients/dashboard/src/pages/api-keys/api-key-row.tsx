@@ -119,7 +119,7 @@ function Use({ apiKey, state }: { readonly apiKey: ApiKey; readonly state: ApiKe
 const MOST_ADDRESSES = 3;
 
 function Addresses({ cidrs }: { readonly cidrs: readonly string[] | null }) {
-  if (cidrs === null) return t.anywhere;
+  if (cidrs === null) return <>{t.anywhere}</>;
   const more = cidrs.length - MOST_ADDRESSES;
   return (
     <span title={cidrs.join('\n')}>

@@ -93,14 +93,13 @@ function Facts({ rental }: { readonly rental: Rental }) {
   const now = useNow();
   const { name, gpuCount, family, region } = rental;
   const ran = billedSeconds(rental, now);
-  return [
+  const facts = [
     name !== null && rentalTexts.machine(gpuCount, familyName(family)),
     region,
     ran !== undefined && t.runs(span(ran)),
     ...phaseOf(rental, now),
-  ]
-    .filter((fact) => fact !== false)
-    .join(t.separator);
+  ].filter((fact) => fact !== false);
+  return <>{facts.join(t.separator)}</>;
 }
 
 /** How far a machine is that is still being got. */

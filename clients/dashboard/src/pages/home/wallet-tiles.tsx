@@ -48,8 +48,8 @@ const known = (value: ReactNode): ReactNode => value ?? <Skeleton className="h-7
 /** Figures that are not live say of when they are. */
 function Freshness({ balance }: { readonly balance: CurrentBalance | undefined }) {
   const connection = useConnection();
-  if (connection === 'live' || balance === undefined) return t.availableNote;
-  return t.asOf(timeOfDay(balance.readAt));
+  if (connection === 'live' || balance === undefined) return <>{t.availableNote}</>;
+  return <>{t.asOf(timeOfDay(balance.readAt))}</>;
 }
 
 function Runway({ balance }: { readonly balance: CurrentBalance | undefined }) {

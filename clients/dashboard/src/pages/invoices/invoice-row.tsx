@@ -73,14 +73,13 @@ function State({ invoice, nowMs }: InvoiceRowProps) {
 }
 
 function Days({ invoice: { createdAt, dueAt, paidAt, voidedAt, status } }: { readonly invoice: Invoice }) {
-  return [
+  const days = [
     t.issued(date(createdAt)),
     status === 'open' && dueAt !== null && t.due(date(dueAt)),
     paidAt !== null && t.paidOn(date(paidAt)),
     voidedAt !== null && t.voidedOn(date(voidedAt)),
-  ]
-    .filter((day) => day !== false)
-    .join(' · ');
+  ].filter((day) => day !== false);
+  return <>{days.join(' · ')}</>;
 }
 
 function Document({ url, text }: { readonly url: string | null; readonly text: string }) {

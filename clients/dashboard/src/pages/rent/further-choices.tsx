@@ -57,7 +57,7 @@ export function SoftwareChoice({ search, onChange, error }: Omit<ChoiceProps, 'o
 
 /** The service writes commands between backticks. */
 function WithCode({ text }: { readonly text: string }) {
-  return text.split('`').map((part, place) =>
+  const parts = text.split('`').map((part, place) =>
     place % 2 === 0 ? (
       part
     ) : (
@@ -66,6 +66,7 @@ function WithCode({ text }: { readonly text: string }) {
       </code>
     ),
   );
+  return <>{parts}</>;
 }
 
 /** For how long it may run, and what it may cost. */
