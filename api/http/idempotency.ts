@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   claimIdempotencyKey,
+  findMadeUnderKey,
   recordIdempotentResponse,
   type KeyClaim,
   type KeyName,
@@ -9,8 +10,8 @@ import type { Database } from '../../adapters/postgres/database.js';
 import type { UserId } from '../../domain/ids.js';
 import { requestLimits } from '../../domain/requests/limits.js';
 import { Refusal, refusalStatus } from '../../domain/refusal.js';
-import { keyIdOf, type ApiContext } from '../context.js';
-import { fieldRefusal } from './validation.js';
+import { callerOf, keyIdOf, type ApiContext } from '../context.js';
+import { fieldRefusal, joi } from './validation.js';
 
 /**
  * The Idempotency-Key of a request; undefined when it has none (decision 6, "Idempotent retries").
@@ -48,13 +49,7 @@ export async function claimKey(
   key: string,
   targetId: string,
 ): Promise<ClaimedKey> {
-  const { userId, endpoint } = request;
-  const apiKeyId = keyIdOf(ctx);
-  const name: KeyName = {
-    userId,
-    endpoint: apiKeyId === undefined ? endpoint : `${endpoint} of ${apiKeyId}`,
-    key,
-  };
+  const name = nameOf(ctx, request, key);
   const claim = await claimIdempotencyKey(db, name, hashOf(request.body), targetId);
   if (!claim.sameBody) {
     throw new Refusal(
@@ -63,6 +58,36 @@ export async function claimKey(
     );
   }
   return { name, claim };
+}
+
+function nameOf(
+  ctx: ApiContext,
+  { userId, endpoint }: { userId: UserId; endpoint: string },
+  key: string,
+): KeyName {
+  const apiKeyId = keyIdOf(ctx);
+  return { userId, endpoint: apiKeyId === undefined ? endpoint : `${endpoint} of ${apiKeyId}`, key };
+}
+
+/** The filter of a list by what a request of the caller with an Idempotency-Key has made. */
+export const keyFilter = joi
+  .string()
+  .pattern(/^[\x20-\x7e]+$/)
+  .max(requestLimits.idempotencyKeyMaxChars)
+  .description('Only what your request with this Idempotency-Key made in the last 24 hours: one, or none.');
+
+/**
+ * Finds what a request of the caller has made under a key, for a list that is filtered by it.
+ * @returns its id, an id of nothing where nothing was made; undefined for a list without the filter
+ */
+export async function onlyMade(
+  ctx: ApiContext,
+  db: Database,
+  endpoint: string,
+  key: string | undefined,
+): Promise<string | undefined> {
+  if (key === undefined) return undefined;
+  return (await findMadeUnderKey(db, nameOf(ctx, { userId: callerOf(ctx).userId, endpoint }, key))) ?? '';
 }
 
 /** An answer as it is recorded under a key: a body, or a refusal to be given again. */

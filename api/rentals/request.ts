@@ -9,6 +9,7 @@ import { rentalStatuses, type RentalStatus } from '../../domain/rentals/rental.j
 import { defaultTemplateId, templates } from '../../domain/catalog/templates.js';
 import { parsePublicKey } from '../accounts/public-keys.js';
 import { keyIdOf, type ApiContext } from '../context.js';
+import { keyFilter } from '../http/idempotency.js';
 import { labelFilter, labelsField } from './label-fields.js';
 import { joi, pageFields, readBody, regionField } from '../http/validation.js';
 
@@ -68,11 +69,13 @@ export const rentalSchema = joi.object<RentalBody>({
 
 /** The query of GET /v1/rentals. */
 export const rentalsQuery = joi.object<{
+  idempotencyKey?: string;
   status?: RentalStatus;
   label?: Label;
   cursor?: string;
   pageSize: number;
 }>({
+  idempotencyKey: keyFilter,
   status: joi.string().valid(...rentalStatuses),
   label: labelFilter,
   ...pageFields,

@@ -21,6 +21,7 @@ import { callerOf, keyIdOf, onlyOf, type ApiContext, type ApiDeps, type ApiRoute
 import { isIdKey, numberOf, pageOf, readCursor } from '../http/cursor.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
+import { onlyMade } from '../http/idempotency.js';
 import { answerOpening } from '../http/opening.js';
 import {
   findRentalOfQuote,
@@ -34,6 +35,8 @@ import { presentMeter, presentOpened, presentRental, presentStop } from './prese
 import { rentalsQuery, readRentalRequest } from './request.js';
 import { awaitStop, openRental } from '../../adapters/temporal/open-rental.js';
 import { readQuery } from '../http/validation.js';
+
+const ENDPOINT = 'POST /v1/rentals';
 
 /**
  * The routes of rentals (spec: POST /v1/rentals, GET /v1/rentals/:id; decision 15, "Stopping a rental", decision 16, "A
@@ -57,7 +60,7 @@ function createRental(deps: ApiDeps): Step {
     const { userId } = callerOf(ctx);
     const asked = await readCreate(ctx, deps, userId);
     await answerOpening<RentalId, RentalWithHealth>(ctx, deps, {
-      endpoint: 'POST /v1/rentals',
+      endpoint: ENDPOINT,
       userId,
       body: asked.body,
       newId: () => newId('rent'),
@@ -124,13 +127,14 @@ async function findOpened(
 
 function listRentals(deps: ApiDeps): Step {
   return async (ctx) => {
-    const { status, label, cursor, pageSize } = readQuery(ctx, rentalsQuery);
+    const { idempotencyKey, status, label, cursor, pageSize } = readQuery(ctx, rentalsQuery);
     const { userId } = callerOf(ctx);
     const before = await numberOf(
       readCursor(cursor, isIdKey('rent')),
       async (id) => (await findRental(deps.db, userId, id, onlyOf(ctx)))?.no,
     );
-    const filter = { status, label, onlyOf: onlyOf(ctx) };
+    const onlyId = await onlyMade(ctx, deps.db, ENDPOINT, idempotencyKey);
+    const filter = { status, label, onlyOf: onlyOf(ctx), onlyId };
     const rows = await listRentalRows(deps.db, userId, filter, before, pageSize + 1);
     const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
     ctx.body = { rentals: page.map(presentRental), nextCursor };

@@ -11,10 +11,13 @@ import { callerOf, keyIdOf, type ApiDeps, type ApiRouter } from '../context.js';
 import { pageOf, readCursor } from '../http/cursor.js';
 import { requireCaller } from '../http/middleware/caller.js';
 import type { Step } from '../http/middleware/session.js';
+import { onlyMade } from '../http/idempotency.js';
 import { answerOpening } from '../http/opening.js';
 import { checkoutSchema, isTopupKey, presentCheckout, presentTopup, topupsQuery } from './shapes.js';
 import { openTopup } from '../../adapters/temporal/open-topup.js';
 import { readBody, readQuery } from '../http/validation.js';
+
+const ENDPOINT = 'POST /v1/billing/checkout';
 
 /** The route that puts money into the wallet (spec: POST /v1/billing/checkout; decision 32, "Checkout and credit"). */
 export function checkoutRoutes(router: ApiRouter, deps: ApiDeps): void {
@@ -38,7 +41,7 @@ function createCheckout(deps: ApiDeps): Step {
     // "Checkout and credit").
     let answeredBy: TopupId | undefined;
     const topupId = await answerOpening<TopupId, TopupRow>(ctx, deps, {
-      endpoint: 'POST /v1/billing/checkout',
+      endpoint: ENDPOINT,
       userId,
       body,
       newId: () => newId('top'),
@@ -99,9 +102,10 @@ async function findOpenOrSent(
 
 function listTopups(deps: ApiDeps): Step {
   return async (ctx) => {
-    const { cursor, pageSize } = readQuery(ctx, topupsQuery);
+    const { idempotencyKey, cursor, pageSize } = readQuery(ctx, topupsQuery);
     const before = readCursor(cursor, isTopupKey)?.[0];
-    const rows = await listTopupRows(deps.db, callerOf(ctx).userId, before, pageSize + 1);
+    const only = await onlyMade(ctx, deps.db, ENDPOINT, idempotencyKey);
+    const rows = await listTopupRows(deps.db, callerOf(ctx).userId, before, pageSize + 1, only);
     const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
     ctx.body = { topups: page.map(presentTopup), nextCursor };
   };

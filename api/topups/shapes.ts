@@ -1,6 +1,7 @@
 import type { TopupRow } from '../../adapters/postgres/rows/tables.js';
 import { isId, type TopupId } from '../../domain/ids.js';
 import { paymentLimits } from '../../domain/payments/limits.js';
+import { keyFilter } from '../http/idempotency.js';
 import { joi, pageFields } from '../http/validation.js';
 
 /** The requests and answers of top-ups (decision 32, "Checkout and credit"). */
@@ -14,7 +15,10 @@ export const checkoutSchema = joi.object<{ amountCents: number }>({
     .required(),
 });
 
-export const topupsQuery = joi.object<{ cursor?: string; pageSize: number }>(pageFields);
+export const topupsQuery = joi.object<{ idempotencyKey?: string; cursor?: string; pageSize: number }>({
+  idempotencyKey: keyFilter,
+  ...pageFields,
+});
 
 /** Tells whether a cursor's key is one of top-ups: they are sorted by id. */
 export function isTopupKey(value: readonly unknown[]): value is [TopupId] {

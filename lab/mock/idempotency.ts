@@ -4,6 +4,23 @@ import { Refusal, refusalStatus } from '../../domain/refusal.js';
 import type { Account } from './account.js';
 import { refusalOf } from './refuse.js';
 
+const nameOf = (ctx: ApiContext, endpoint: string, key: string): string =>
+  `${endpoint} ${keyIdOf(ctx) ?? ''} ${key}`;
+
+/** Tells of an id whether a list shows it that is filtered by an Idempotency-Key; without a key it shows all. */
+export function madeUnder(
+  ctx: ApiContext,
+  account: Account,
+  endpoint: string,
+  key: string | undefined,
+): (id: string) => boolean {
+  if (key === undefined) return () => true;
+  const answer = account.kept.get(nameOf(ctx, endpoint, key))?.answer;
+  const made = (answer && ('body' in answer ? answer.body : answer.refused.details)) as
+    { readonly id?: string; readonly topupId?: string } | undefined;
+  return (id) => id === (made?.topupId ?? made?.id);
+}
+
 /**
  * Answers a creating call, once per Idempotency-Key (decision 6, "Idempotent retries"): a retry gets the first answer
  * again.
@@ -17,7 +34,7 @@ export function answerOnce(
   create: () => object,
 ): void {
   const key = idempotencyKeyOf(ctx);
-  const name = `${endpoint} ${keyIdOf(ctx) ?? ''} ${key ?? ''}`;
+  const name = nameOf(ctx, endpoint, key ?? '');
   const bodyHash = hashOf(body).toString('hex');
   const kept = key === undefined ? undefined : account.kept.get(name);
   if (kept && kept.bodyHash !== bodyHash) throw refusalOf('idempotency_conflict');

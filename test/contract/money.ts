@@ -39,6 +39,24 @@ export function describeMoney(backend: () => Backend): void {
       assert.equal((await person.get('/v1/billing/topups')).body.topups.length, 1);
     });
 
+    it('is found by its Idempotency-Key, which belongs to its user', async () => {
+      const person = await signIn(backend());
+      await person.post('/v1/billing/checkout', { amountCents: 500 });
+      const { body } = await person.post(
+        '/v1/billing/checkout',
+        { amountCents: 500 },
+        { 'Idempotency-Key': 'a & b' },
+      );
+      const found = async (asker: Person, key: string) =>
+        (await asker.get(`/v1/billing/topups?idempotencyKey=${encodeURIComponent(key)}`)).body;
+      const { topups, nextCursor } = await found(person, 'a & b');
+      assert.deepEqual([topups.map(({ id }) => id), nextCursor], [[body.topupId], null]);
+      assert.deepEqual((await found(person, 'another')).topups, []);
+      assert.deepEqual((await found(await signIn(backend()), 'a & b')).topups, []);
+      const empty = await person.get('/v1/billing/topups?idempotencyKey=');
+      assert.deepEqual([empty.status, empty.body.error], [400, 'validation_failed']);
+    });
+
     it('pages through top-ups and ledger, and sums the ledger up', async () => {
       const person = await signIn(backend());
       const ids = [await topUp(backend(), person, 300), await topUp(backend(), person, 400)];

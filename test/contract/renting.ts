@@ -59,6 +59,10 @@ export function describeRenting(backend: () => Backend): void {
         rentals.map((rental) => [rental.id, rental.name]),
         [[id, 'training']],
       );
+      const made = async (asker: Person, name: string) =>
+        (await asker.get(`/v1/rentals?idempotencyKey=${name}`)).body.rentals.map((rental) => rental.id);
+      assert.deepEqual([await made(person, 'rent'), await made(person, 'other')], [[id], []]);
+      assert.deepEqual(await made(await signIn(backend()), 'rent'), []);
       const phase = rentals[0]?.phase ?? '';
       assert.ok((rentalPhases as readonly string[]).includes(phase), phase);
     });

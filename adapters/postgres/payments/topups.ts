@@ -26,14 +26,17 @@ export async function findTopupOfUser(
 /**
  * Lists a user's top-ups, newest first: their ids sort by the time of the request.
  * @param beforeId the last one's id of the page before
+ * @param onlyId the one that may be listed; undefined: all
  */
 export async function listTopups(
   db: Database,
   userId: UserId,
   beforeId: TopupId | undefined,
   limit: number,
+  onlyId?: string,
 ): Promise<TopupRow[]> {
   const query = db('topups').where({ user_id: userId }).orderBy('id', 'desc').limit(limit);
+  if (onlyId !== undefined) void query.whereRaw('id = ?', [onlyId]);
   if (beforeId !== undefined) void query.where('id', '<', beforeId);
   return query;
 }

@@ -69,23 +69,26 @@ export interface RentalFilter {
   readonly status?: RentalStatus | undefined;
   readonly label?: Label | undefined;
   readonly onlyOf?: ApiKeyId | undefined;
+  readonly onlyId?: string | undefined;
 }
 
 /**
  * Lists a user's rentals, newest first.
  * @param filter.label only those that have this label
  * @param filter.onlyOf only those of this key
+ * @param filter.onlyId only the one with this id
  * @param beforeNo the last one's number of the page before
  */
 export async function listRentals(
   db: Database,
   userId: UserId,
-  { status, label, onlyOf }: RentalFilter,
+  { status, label, onlyOf, onlyId }: RentalFilter,
   beforeNo: number | undefined,
   limit: number,
 ): Promise<RentalWithHealth[]> {
   const query = withHealth(db).where({ 'r.user_id': userId }).orderBy('r.no', 'desc').limit(limit);
   if (onlyOf !== undefined) void query.where({ 'r.api_key_id': onlyOf });
+  if (onlyId !== undefined) void query.whereRaw('r.id = ?', [onlyId]);
   if (status !== undefined) void query.where({ 'r.status': status });
   if (label !== undefined) {
     const labelled = db('rental_labels')

@@ -67,6 +67,22 @@ export async function claimIdempotencyKey(
 }
 
 /**
+ * Finds what a request with this key has made, or was refused over, or is still to make.
+ * @returns its id, under which there may be no row yet, or ever; undefined without such a request in the last 24 hours
+ */
+export async function findMadeUnderKey(db: Database, name: KeyName): Promise<string | undefined> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `select coalesce(response_body #>> '{body,topupId}', response_body #>> '{body,id}',
+                     response_body #>> '{refused,details,topupId}', target_id) as id
+     from idempotency_keys
+     where user_id = :userId and endpoint = :endpoint and key = :key
+       and created_at >= clock_ms() - :keptMs * interval '1 millisecond'`,
+    { ...name, keptMs: requestLimits.idempotencyKeptMs },
+  );
+  return rows[0]?.id;
+}
+
+/**
  * Puts a new target under a key whose old target can't happen any more (decision 6, "Idempotent retries"). Only one
  * caller succeeds.
  * @returns when the new target was put in; undefined when another request was faster, or an answer was recorded

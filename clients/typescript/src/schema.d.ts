@@ -5105,6 +5105,8 @@ export interface operations {
     listRentals: {
         parameters: {
             query?: {
+                /** @description Only what your request with this Idempotency-Key made in the last 24 hours: one, or none. */
+                idempotencyKey?: string;
                 status?: "provisioning" | "running" | "stopping" | "stopped" | "failed";
                 /** @description Only rentals with this label, as key:value. */
                 label?: string;
@@ -6115,6 +6117,8 @@ export interface operations {
     listTopups: {
         parameters: {
             query?: {
+                /** @description Only what your request with this Idempotency-Key made in the last 24 hours: one, or none. */
+                idempotencyKey?: string;
                 /** @description The nextCursor of a previous answer. */
                 cursor?: string;
                 pageSize?: number;

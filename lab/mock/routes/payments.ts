@@ -17,7 +17,7 @@ import {
 import { readBody, readQuery } from '../../../api/http/validation.js';
 import { saveAutoTopup, topUpWhenLow } from '../auto-topup.js';
 import { removeCard, saveCard } from '../cards.js';
-import { answerOnce } from '../idempotency.js';
+import { answerOnce, madeUnder } from '../idempotency.js';
 import { readBurn } from '../burn.js';
 import { cardHeader, choiceOf } from '../on-demand.js';
 import { newProcessorId } from '../processor-ids.js';
@@ -26,6 +26,8 @@ import { note, signedIn } from '../signed-in.js';
 import { beginTopup } from '../topups.js';
 import type { World } from '../world.js';
 import { mockPublishableKey } from './wallet.js';
+
+const CHECKOUT = 'POST /v1/billing/checkout';
 
 /** Putting money in: pages that lead straight to success, a card that saves itself, auto-topup. */
 export function paymentRoutes(router: ApiRouter, world: World): void {
@@ -45,7 +47,7 @@ function topupRoutes(router: ApiRouter, world: World): void {
     '/v1/billing/checkout',
     signedIn(world, (ctx, account) => {
       const body = readBody(ctx, checkoutSchema);
-      answerOnce(ctx, account, 'POST /v1/billing/checkout', body, () => {
+      answerOnce(ctx, account, CHECKOUT, body, () => {
         const topup = beginTopup(world, account, body.amountCents, keyIdOf(ctx) !== undefined);
         note(world, ctx, account, 'checkout_begun', topup.id);
         return presentCheckout(topup);
@@ -54,10 +56,13 @@ function topupRoutes(router: ApiRouter, world: World): void {
   );
   router.get(
     '/v1/billing/topups',
-    signedIn(world, (ctx, { topups }) => {
-      const { cursor, pageSize } = readQuery(ctx, topupsQuery);
+    signedIn(world, (ctx, account) => {
+      const { idempotencyKey, cursor, pageSize } = readQuery(ctx, topupsQuery);
       const before = readCursor(cursor, isTopupKey)?.[0] ?? 'top_~';
-      const rows = topups.filter(({ id }) => id < before).toSorted((a, b) => (a.id < b.id ? 1 : -1));
+      const isMade = madeUnder(ctx, account, CHECKOUT, idempotencyKey);
+      const rows = account.topups
+        .filter(({ id }) => id < before && isMade(id))
+        .toSorted((a, b) => (a.id < b.id ? 1 : -1));
       const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
       ctx.body = { topups: page.map(presentTopup), nextCursor };
     }),

@@ -12,7 +12,7 @@ import { readRentalRequest, rentalsQuery } from '../../../api/rentals/request.js
 import { readQuery } from '../../../api/http/validation.js';
 import { isFinal } from '../../../domain/rentals/rental.js';
 import { rentalFates, type Account, type MockRental } from '../account.js';
-import { answerOnce } from '../idempotency.js';
+import { answerOnce, madeUnder } from '../idempotency.js';
 import { readMeter } from '../meter.js';
 import { choiceOf, rentalHeader } from '../on-demand.js';
 import { refusalOf } from '../refuse.js';
@@ -22,19 +22,23 @@ import { openRental, stopRental } from '../rentals.js';
 import { note, signedIn } from '../signed-in.js';
 import type { World } from '../world.js';
 
+const CREATE = 'POST /v1/rentals';
+
 /** Renting machines: they run after about two seconds, and are metered each second. */
 export function rentalRoutes(router: ApiRouter, world: World): void {
   router.post('/v1/rentals', createRental(world));
   router.get(
     '/v1/rentals',
     signedIn(world, async (ctx, account) => {
-      const { status, label, cursor, pageSize } = readQuery(ctx, rentalsQuery);
+      const { idempotencyKey, status, label, cursor, pageSize } = readQuery(ctx, rentalsQuery);
       const before = await numberOf(readCursor(cursor, isIdKey('rent')), (id) =>
         Promise.resolve(rentalsFor(ctx, account).find(({ row }) => row.id === id)?.row.no),
       );
+      const isMade = madeUnder(ctx, account, CREATE, idempotencyKey);
       const rows = rentalsFor(ctx, account)
         .map(({ row }) => row)
         .filter((row) => row.no < (before ?? Infinity) && (status === undefined || row.status === status))
+        .filter(({ id }) => isMade(id))
         .filter(({ labels }) => label === undefined || labels?.[label.key] === label.value)
         .toReversed();
       const { page, nextCursor } = pageOf(rows, pageSize, (row) => [row.id]);
@@ -84,7 +88,7 @@ function createRental(world: World) {
       Promise.resolve(account.sshKeys.map(({ id }) => id)),
     );
     const fate = choiceOf(ctx, rentalHeader, rentalFates);
-    answerOnce(ctx, account, 'POST /v1/rentals', body, () => {
+    answerOnce(ctx, account, CREATE, body, () => {
       const { row } = openRental(world, account, request, fate);
       note(world, ctx, account, 'rental_created', row.id);
       return presentOpened(row);
@@ -94,7 +98,7 @@ function createRental(world: World) {
 
 function takeQuote(world: World, ctx: ApiContext, account: Account, body: QuoteBody): void {
   const fate = choiceOf(ctx, rentalHeader, rentalFates);
-  answerOnce(ctx, account, 'POST /v1/rentals', body, () => {
+  answerOnce(ctx, account, CREATE, body, () => {
     const { rental, isTaken } = openByQuote(world, account, body.quoteId, fate, keyIdOf(ctx));
     if (isTaken) ctx.set('Idempotent-Replayed', 'true');
     else note(world, ctx, account, 'rental_created', rental.row.id);
