@@ -102,6 +102,20 @@ export default defineConfig(
     },
   },
   {
+    files: ['clients/dashboard/**/*.{ts,tsx}', 'clients/typescript/src/**/*.ts'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        {
+          object: 'crypto',
+          property: 'randomUUID',
+          message:
+            'Pages that came by plain http have none: use newIdempotencyKey, or crypto.getRandomValues.',
+        },
+      ],
+    },
+  },
+  {
     // Programs that talk to a person print to the terminal.
     files: ['lab/**/*.ts', 'tools/**/*.ts', 'ops/**/*.ts', 'bench/**/*.ts', 'migrations/run.ts'],
     rules: { 'no-console': 'off' },

@@ -30,12 +30,27 @@ describe('the sign-in of the dashboard', function () {
     await page.getByText('on its way to grace@example.com').waitFor();
     assert.equal(await codeField(page).getAttribute('autocomplete'), 'one-time-code');
     assert.equal(await codeField(page).getAttribute('inputmode'), 'numeric');
-    await page.evaluate(() => navigator.clipboard.writeText(' 123-456 \n'));
+    await page.evaluate(() => navigator.clipboard.writeText(' １２３-४५٦ \n'));
     await codeField(page).focus();
     await page.keyboard.press('Control+v');
     await page.getByRole('heading', { level: 1, name: 'Invoices' }).waitFor();
     assert.equal(page.url(), `${lab.mock.url}/app/invoices?status=open`);
     assert.deepEqual(visitor.complaints, []);
+  });
+
+  it('says that it takes https where the browser does not keep the cookie', async () => {
+    // A cookie that goes by TLS alone is dropped by a browser that came by plain http.
+    await visitor.page.route('**/v1/auth/verify-code', async (route) => {
+      const response = await route.fetch();
+      await visitor.context.clearCookies();
+      await route.fulfill({ status: response.status(), json: await response.json() });
+    });
+    const page = await visitor.open('/login');
+    await askForCode(page);
+    await codeField(page).fill('123456');
+    await page.getByText('Use https', { exact: true }).waitFor();
+    const link = page.getByRole('link', { name: 'Open the page by https' });
+    assert.equal(await link.getAttribute('href'), `https://${new URL(lab.mock.url).host}/app`);
   });
 
   it('asks for a whole address before anything is sent', async () => {

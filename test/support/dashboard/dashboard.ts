@@ -44,6 +44,10 @@ export async function visit(origin: string, options: BrowserContextOptions = {})
     permissions: ['clipboard-read', 'clipboard-write'],
     ...options,
   });
+  // Pages that came by plain http have none of these, and must do without them.
+  await context.addInitScript({
+    content: 'delete Crypto.prototype.randomUUID; delete Crypto.prototype.subtle;',
+  });
   // Only a failing test waits this long.
   context.setDefaultTimeout(30_000);
   return new Visitor(context, await context.newPage());

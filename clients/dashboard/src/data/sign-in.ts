@@ -1,3 +1,4 @@
+import { isApiError } from '@gpu-rental/client';
 import { queryOptions, useMutation } from '@tanstack/react-query';
 import { api, apiOrigin } from './client.js';
 
@@ -18,8 +19,31 @@ export const useMailCode = () =>
 
 export type MailCode = ReturnType<typeof useMailCode>;
 
+/** The browser does not keep the cookie, which goes by TLS alone. */
+class CookieNotKept extends Error {
+  override readonly name = 'CookieNotKept';
+}
+
+/** Tells whether a sign-in fails because the page came by plain http. */
+export const needsHttps = (error: unknown): boolean =>
+  location.protocol === 'http:' && (error instanceof CookieNotKept || isApiError(error, 'forbidden'));
+
 /** Signs in by a mailed code. */
 export const useGiveCode = () =>
   useMutation({
-    mutationFn: (answer: { readonly email: string; readonly code: string }) => api.auth.verifyCode(answer),
+    mutationFn: async (answer: { readonly email: string; readonly code: string }) => {
+      const given = await api.auth.verifyCode(answer);
+      if (location.protocol === 'http:') await assertCookieKept();
+      return given;
+    },
   });
+
+/** @throws CookieNotKept */
+async function assertCookieKept(): Promise<void> {
+  try {
+    await api.auth.me();
+  } catch (error) {
+    if (isApiError(error, 'unauthorized')) throw new CookieNotKept();
+    throw error;
+  }
+}

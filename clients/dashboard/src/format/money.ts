@@ -1,3 +1,4 @@
+import { plainDigits } from './digits.js';
 import { locale, PSEUDO_LOCALE } from '../texts/texts.js';
 
 const numberLocale = locale === PSEUDO_LOCALE ? 'en-US' : locale;
@@ -41,11 +42,11 @@ export function decimal(cents: number): Decimal {
 }
 
 /**
- * Reads dollars as people type them: “12”, “12.5”, “$1,234.56”.
+ * Reads dollars as people type them, in the digits of any script: “12”, “12.5”, “$1,234.56”.
  * @returns whole cents; undefined for anything else, also for fractions of a cent
  */
 export function parseMoney(text: string): number | undefined {
-  const match = /^\$?\s*(\d{1,3}(?:,\d{3})+|\d{1,11})(?:\.(\d{1,2}))?$/.exec(text.trim());
+  const match = /^\$?\s*(\d{1,3}(?:,\d{3})+|\d{1,11})(?:\.(\d{1,2}))?$/.exec(plainDigits(text).trim());
   if (!match) return undefined;
   const [, whole = '', fraction = ''] = match;
   return Number(whole.replaceAll(',', '')) * 100 + Number(fraction.padEnd(2, '0'));

@@ -23,6 +23,9 @@ export const loginTexts = texts({
   resent: 'Another code was mailed. Only the newest one counts.',
   notMailed: 'No code was mailed',
   notSignedIn: 'You are not signed in yet',
+  httpsTitle: 'Use https',
+  https: 'Your sign-in is kept only on an encrypted page, and this one came by plain http.',
+  toHttps: 'Open the page by https',
   faults: {
     oauth_denied: {
       title: 'The sign-in was cancelled',

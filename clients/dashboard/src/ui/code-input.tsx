@@ -1,4 +1,5 @@
-import type { ComponentProps } from 'react';
+import { useState, type ComponentProps } from 'react';
+import { plainDigits } from '../format/digits.js';
 import { classes } from './classes.js';
 import { Input } from './field.js';
 
@@ -12,21 +13,35 @@ interface CodeInputProps extends Omit<ComponentProps<'input'>, 'value' | 'onChan
   readonly onComplete?: (code: string) => void;
 }
 
-/** One field for a mailed code of six digits: whatever is pasted around them is dropped, and phones offer the code. */
+/**
+ * One field for a mailed code of six digits, in those of any script: whatever is pasted around them is dropped, and
+ * phones offer the code.
+ */
 export function CodeInput({ value, onChange, onComplete, className, ...rest }: CodeInputProps) {
+  // What an input method is still putting together is not touched.
+  const [unfinished, setUnfinished] = useState<string>();
+  const take = (text: string): void => {
+    const digits = plainDigits(text).replace(/\D/g, '').slice(0, DIGITS);
+    onChange(digits);
+    if (digits.length === DIGITS && digits !== value) onComplete?.(digits);
+  };
   return (
     <Input
       {...rest}
-      value={value}
+      value={unfinished ?? value}
       inputMode="numeric"
       autoComplete="one-time-code"
       spellCheck={false}
       // Room for a paste with spaces and words around the digits; only the digits are kept.
       maxLength={64}
-      onChange={({ target }) => {
-        const digits = target.value.replace(/\D/g, '').slice(0, DIGITS);
-        onChange(digits);
-        if (digits.length === DIGITS && digits !== value) onComplete?.(digits);
+      onChange={({ target, nativeEvent }) => {
+        const isComposing = 'isComposing' in nativeEvent && nativeEvent.isComposing === true;
+        setUnfinished(isComposing ? target.value : undefined);
+        if (!isComposing) take(target.value);
+      }}
+      onCompositionEnd={({ currentTarget }) => {
+        setUnfinished(undefined);
+        take(currentTarget.value);
       }}
       className={classes('font-mono text-lg tracking-[0.35em] tabular', className)}
     />

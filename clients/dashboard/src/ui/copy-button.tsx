@@ -22,8 +22,8 @@ export function CopyButton({ text, label, onCopied }: CopyButtonProps) {
   }, [outcome]);
   const copy = async (): Promise<void> => {
     try {
-      // Absent where the page came without TLS; refused where its user forbids it.
-      await navigator.clipboard.writeText(text);
+      // Refused where its user forbids it.
+      await copyText(text);
     } catch {
       setOutcome('refused');
       return;
@@ -43,4 +43,17 @@ export function CopyButton({ text, label, onCopied }: CopyButtonProps) {
       </span>
     </>
   );
+}
+
+/** Pages that came by plain http have no clipboard of their own, and copy as somebody would by the keyboard. */
+async function copyText(text: string): Promise<void> {
+  if ('clipboard' in navigator) return navigator.clipboard.writeText(text);
+  const put = (event: ClipboardEvent): void => {
+    event.clipboardData?.setData('text/plain', text);
+    event.preventDefault();
+  };
+  document.addEventListener('copy', put, { once: true });
+  const isCopied = document.execCommand('copy');
+  document.removeEventListener('copy', put);
+  if (!isCopied) throw new Error('the browser did not copy');
 }

@@ -21,6 +21,7 @@ import type {
   TopupPage,
 } from '../schema.js';
 import type { CallOptions } from '../transport.js';
+import { newIdempotencyKey } from '../new-key.js';
 import { createOrLookUp } from './look-up.js';
 import { Noun } from './noun.js';
 import type { KeyedOptions } from './rentals.js';
@@ -91,7 +92,7 @@ export class Checkout extends Noun {
    * @throws ApiError: with an outcome that stayed unknown, `details` names the top-up's id
    */
   create(body: CreateCheckout, options?: KeyedOptions): Promise<CheckoutAnswer> {
-    const header = { 'Idempotency-Key': options?.idempotencyKey ?? crypto.randomUUID() };
+    const header = { 'Idempotency-Key': options?.idempotencyKey ?? newIdempotencyKey() };
     return createOrLookUp(
       options,
       (rest) =>

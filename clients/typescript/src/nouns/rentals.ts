@@ -14,6 +14,7 @@ import type {
 import type { CallOptions, Transport } from '../transport.js';
 import { isApiError } from '../errors.js';
 import type { Events } from './events.js';
+import { newIdempotencyKey } from '../new-key.js';
 import { createOrLookUp } from './look-up.js';
 import { Noun } from './noun.js';
 import type { QueryOf } from './query.js';
@@ -50,7 +51,7 @@ export class Rentals extends Noun {
    * @throws ApiError: with an outcome that stayed unknown, `details` names the rental's id
    */
   async create(body: CreateRental, options?: KeyedOptions): Promise<OpenedRental> {
-    const header = { 'Idempotency-Key': options?.idempotencyKey ?? crypto.randomUUID() };
+    const header = { 'Idempotency-Key': options?.idempotencyKey ?? newIdempotencyKey() };
     return createOrLookUp(
       options,
       (rest) =>
@@ -80,7 +81,7 @@ export class Rentals extends Noun {
 
   /** Changes name, labels or limits; null takes a limit away. */
   change(id: string, body: ChangeRental, options?: KeyedOptions): Promise<Rental> {
-    const header = { 'Idempotency-Key': options?.idempotencyKey ?? crypto.randomUUID() };
+    const header = { 'Idempotency-Key': options?.idempotencyKey ?? newIdempotencyKey() };
     return this.call('keyed', options, (api, init) =>
       api.PATCH('/v1/rentals/{id}', { ...init, body, params: { path: { id }, header } }),
     );

@@ -8,7 +8,8 @@ import { loginTexts } from '../../texts/login.js';
 import { Button } from '../../ui/button.js';
 import { CodeInput, isWholeCode } from '../../ui/code-input.js';
 import { Field } from '../../ui/field.js';
-import { ErrorNote, useCountdown } from '../../ui/states.js';
+import { useCountdown } from '../../ui/states.js';
+import { SignInError } from './sign-in-error.js';
 
 interface CodeStepProps {
   readonly email: string;
@@ -58,7 +59,7 @@ export function CodeStep({ email, mail, onSignedIn, onBack }: CodeStepProps) {
         )}
       </Field>
       {give.isError && wrong === undefined && (
-        <ErrorNote title={loginTexts.notSignedIn} error={give.error} onRetry={() => signIn(code)} />
+        <SignInError title={loginTexts.notSignedIn} error={give.error} onRetry={() => signIn(code)} />
       )}
       <Button look="primary" type="submit" isBusy={give.isPending} disabled={!isWholeCode(code)}>
         {loginTexts.signIn}
@@ -79,7 +80,7 @@ function Resend({ email, mail, onBack }: ResendProps) {
   const left = useCountdown(waitOf(mail), `${mail.status} ${mail.submittedAt}`);
   return (
     <div className="flex flex-col gap-3">
-      {mail.isError && !isTooSoon && <ErrorNote title={loginTexts.notMailed} error={mail.error} />}
+      {mail.isError && !isTooSoon && <SignInError title={loginTexts.notMailed} error={mail.error} />}
       <p role="status" className="text-[13px] text-good empty:hidden">
         {isResent && mail.isSuccess && loginTexts.resent}
       </p>

@@ -5,7 +5,7 @@ import type { MailCode } from '../../data/sign-in.js';
 import { loginTexts } from '../../texts/login.js';
 import { Button } from '../../ui/button.js';
 import { Field, Input } from '../../ui/field.js';
-import { ErrorNote } from '../../ui/states.js';
+import { SignInError } from './sign-in-error.js';
 
 interface EmailStepProps {
   readonly email: string;
@@ -49,7 +49,7 @@ export function EmailStep({ email, onEmail, mail, onAsked }: EmailStepProps) {
         )}
       </Field>
       {mail.isError && wrong === undefined && (
-        <ErrorNote title={loginTexts.notMailed} error={mail.error} onRetry={send} />
+        <SignInError title={loginTexts.notMailed} error={mail.error} onRetry={send} />
       )}
       <Button look="primary" type="submit" isBusy={mail.isPending}>
         {loginTexts.sendCode}

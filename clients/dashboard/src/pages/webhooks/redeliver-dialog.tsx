@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useToasts } from '../../app/toasts.js';
 import { fieldError } from '../../data/errors.js';
 import { useRedeliver } from '../../data/webhooks.js';
+import { plainDigits } from '../../format/digits.js';
 import { webhookTexts as t } from '../../texts/webhooks.js';
 import { Field, Input } from '../../ui/field.js';
 import { FormDialog } from '../../ui/form-dialog.js';
@@ -22,10 +23,11 @@ export function RedeliverDialog({ hook, afterSeq, onClose }: RedeliverDialogProp
   const [isWrong, setWrong] = useState(false);
   const said = fieldError(redeliver.error, 'afterSeq');
   const submit = (): void => {
-    const isNumber = /^\d{1,15}$/.test(text.trim());
+    const plain = plainDigits(text).trim();
+    const isNumber = /^\d{1,15}$/.test(plain);
     setWrong(!isNumber);
     if (!isNumber) return;
-    redeliver.mutate(Number(text), {
+    redeliver.mutate(Number(plain), {
       onSuccess: (answer) => {
         toasts.show({ tone: 'good', title: t.redelivering(answer.afterSeq) });
         onClose();

@@ -1,4 +1,4 @@
-import type { ChangeRental } from '@gpu-rental/client';
+import { newIdempotencyKey, type ChangeRental } from '@gpu-rental/client';
 import { hashKey, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { useToasts } from '../../../app/toasts.js';
@@ -16,7 +16,7 @@ export function useChange(rentalId: string, saved: string, onDone: () => void) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: (change: ChangeRental) => {
       const body = hashKey([change]);
-      if (sent.current?.body !== body) sent.current = { body, key: crypto.randomUUID() };
+      if (sent.current?.body !== body) sent.current = { body, key: newIdempotencyKey() };
       return changeRental(rentalId, change, sent.current.key);
     },
     onSuccess: async (rental) => {
